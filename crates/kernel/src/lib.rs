@@ -1,1 +1,70 @@
-//! kernel
+//! The pure rules of Countersign.
+//!
+//! An agent asks, a person answers, a proof comes back. Everything that decides whether that may
+//! happen, and what it means when it did, lives in this crate; nothing here reads a clock, draws a
+//! random number, opens a file or waits. The manifest has no crate that could.
+//!
+//! ```text
+//!            Envelope { actor, fresh id, salts, Command }
+//!                              │
+//!   World { now, directory, asks } ──▶ decide ──▶ Decision { what happened, effects }
+//!                              │                        │
+//!                              │                     settle: number, chain, evolve
+//!                              ▼                        ▼
+//!                     Refusal (a value)      Changes { entities, records, effects }
+//! ```
+//!
+//! # Layout
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`decide`](mod@decide) | one `match` from a [`Command`] to the verb that judges it |
+//! | [`ask`] | the [`Ask`] aggregate; one file per verb: rule, events, refusals, tests |
+//! | [`directory`] | projects, agents, people, keys, delegation rules; one file per verb |
+//! | [`question`] | what an agent may ask, what counts as an [`Answer`](question::Answer) to it |
+//! | [`form`] | typed forms and their validation |
+//! | [`routing`] | who is asked |
+//! | [`event`], [`evolve`](mod@evolve) | what happened, and what the world looks like afterwards |
+//! | [`audit`] | hash chains, and values that can be erased without breaking them |
+//! | [`receipt`] | the claims a proof makes |
+//! | [`world`], [`command`], [`refusal`], [`effect`] | the vocabulary of a decision |
+//! | [`actor`], [`ids`], [`time`], [`text`] | who, which, when, and words made safe to show |
+
+pub mod actor;
+pub mod ask;
+pub mod audit;
+pub mod command;
+pub mod decide;
+pub mod directory;
+pub mod effect;
+pub mod event;
+pub mod evolve;
+pub mod form;
+pub mod ids;
+pub mod question;
+pub mod receipt;
+pub mod refusal;
+pub mod routing;
+#[cfg(any(test, feature = "testing"))]
+#[expect(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "only tests use it"
+)]
+pub mod testing;
+pub mod text;
+pub mod time;
+pub mod world;
+
+pub use actor::{Actor, Assurance, By, Via};
+pub use ask::{Ask, AskState, Phase};
+pub use command::{Command, Envelope};
+pub use decide::decide;
+pub use effect::Effect;
+pub use event::{Event, Happened};
+pub use evolve::{Changes, Entity, evolve, settle};
+pub use ids::{AgentId, AskId, HumanId, KeyId, ProjectId, RuleId, Subject};
+pub use refusal::Refusal;
+pub use time::Time;
+pub use world::{Decision, Verdict, World};

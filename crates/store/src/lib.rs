@@ -1,1 +1,213 @@
-//! store
+//! Where everything is kept: one trait, several backends, one set of checks.
+//!
+//! `decide` is pure and synchronous, so it is sent to the data: [`Store::transact`] loads the asks a
+//! command names, stamps the moment, runs the rule, and makes its outcome durable, all or nothing:
+//! state, audit records, outbox and idempotency record in one commit.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`memory`] | everything in maps; for tests and for reading the contract |
+//! | [`sqlite`] | the embedded default: one writer thread, group commit, a pool of readers |
+//! | [`listing`] | which lists an ask stands in, and how lists are paged |
+//! | [`suite`] | the named checks every backend passes |
+
+pub mod listing;
+pub mod memory;
+pub mod sqlite;
+#[cfg(any(test, feature = "suite"))]
+pub mod suite;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use kernel::audit::{Digest, Record};
+use kernel::directory::Directory;
+use kernel::{Ask, AskId, Effect, Envelope, KeyId, Refusal, Subject, Time};
+use tokio::sync::broadcast;
+
+pub use listing::{Count, Cursor, Filter, List, Page, Scope};
+
+/// What a caller wants done, with the key that makes repeating it harmless.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// The command and everything around it.
+    pub envelope: Envelope,
+    /// Present when the caller may send the same thing twice.
+    pub idempotency: Option<Idempotency>,
+}
+
+/// The key under which a caller may repeat a request, and what the request was. Lives 24 hours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Idempotency {
+    /// Whose keys these are: two callers may choose the same key.
+    pub scope: String,
+    /// The caller's key.
+    pub key: String,
+    /// SHA-256 of the request.
+    pub fingerprint: Digest,
+}
+
+/// How long an idempotency key is remembered.
+pub const IDEMPOTENCY_HOURS: u64 = 24;
+
+/// What came of a job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// The ask the job made or changed, as it is now.
+    pub ask: Option<Ask>,
+    /// Whether this is the outcome of an earlier, identical request.
+    pub replayed: bool,
+    /// The moment the decision was made.
+    pub at: Time,
+}
+
+/// Why a job came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The rules say no. Nothing changed.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The store cannot be written or read now; trying later may work.
+    #[error("the store is not available")]
+    Unavailable(#[source] BoxError),
+    /// What is stored does not make sense.
+    #[error("the stored {what} cannot be read")]
+    Damaged {
+        /// What was being read.
+        what: String,
+        /// Why it could not be.
+        #[source]
+        source: BoxError,
+    },
+}
+
+/// Whatever a driver reports.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A shorthand.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+/// What gives the store the moment of a decision. PostgreSQL asks its own clock instead.
+pub trait Clock: Send + Sync + 'static {
+    /// The moment.
+    fn now(&self) -> Time;
+}
+
+/// One committed change: which subject moved to which version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Its place in the feed; grows in commit order and never skips a late commit.
+    pub position: u64,
+    /// What changed.
+    pub subject: Subject,
+    /// The version it moved to.
+    pub seq: u64,
+    /// The name of the event.
+    pub what: String,
+}
+
+/// Work claimed from the outbox, to be settled before the lease ends or it is claimed again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// Its id.
+    pub id: u64,
+    /// What to do.
+    pub effect: Effect,
+    /// How often it was claimed, this time included.
+    pub attempt: u32,
+    /// When it was written.
+    pub written_at: Time,
+}
+
+/// What became of a claimed delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settlement {
+    /// Done; the row goes.
+    Done,
+    /// Failed; try again at this moment.
+    Retry {
+        /// When.
+        at: Time,
+        /// What went wrong.
+        error: String,
+    },
+    /// Given up; the row stays and shows.
+    Dead {
+        /// What went wrong.
+        error: String,
+    },
+}
+
+/// How much waits in the outbox.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Waiting or claimed.
+    pub waiting: u64,
+    /// Given up.
+    pub dead: u64,
+}
+
+/// The store. Every backend passes [`suite`].
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means
+    /// on disk.
+    async fn transact(&self, job: Job) -> Result<Outcome>;
+
+    /// The directory as of the last commit.
+    fn directory(&self) -> Arc<Directory>;
+
+    /// One ask as stored; the caller judges whether a deadline has passed meanwhile.
+    async fn ask(&self, id: AskId) -> Result<Option<Ask>>;
+
+    /// A page of asks, in the order of the list.
+    async fn list(&self, list: List) -> Result<Page>;
+
+    /// How many asks are in a list: exact to 10,000, estimated above.
+    async fn count(&self, list: List) -> Result<Count>;
+
+    /// Up to `limit` asks on which something is due at `now`, longest due first.
+    async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>>;
+
+    /// When something is next due.
+    async fn next_due(&self) -> Result<Option<Time>>;
+
+    /// Claims up to `limit` deliveries that are due at `now`, most urgent first, until `now + lease`.
+    async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>>;
+
+    /// Settles a claimed delivery. Settling one whose lease ended and that somebody else settled is
+    /// harmless.
+    async fn settle(&self, id: u64, settlement: Settlement) -> Result<()>;
+
+    /// How much waits in the outbox.
+    async fn backlog(&self) -> Result<Backlog>;
+
+    /// Changes after `position`, oldest first, at most `limit`.
+    async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>>;
+
+    /// Changes as they are committed. A receiver that lags misses some and must look for itself.
+    fn feed(&self) -> broadcast::Receiver<Arc<[Change]>>;
+
+    /// A subject's audit records after `seq`, in order, at most `limit`.
+    async fn records(&self, subject: Subject, seq: u64, limit: usize) -> Result<Vec<Record>>;
+
+    /// All audit records after feed `position`, in feed order with their positions, at most `limit`.
+    async fn all_records(&self, position: u64, limit: usize) -> Result<Vec<(u64, Record)>>;
+
+    /// Forgets the erasable contents of an ask: its question, metadata, answers. Its chain stays
+    /// valid.
+    async fn erase(&self, id: AskId) -> Result<()>;
+
+    /// Remembers when keys were last used. Not an event: losing a minute of it is no loss.
+    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()>;
+
+    /// When a key was last used.
+    async fn key_used(&self, id: KeyId) -> Result<Option<Time>>;
+
+    /// Forgets idempotency keys older than [`IDEMPOTENCY_HOURS`]; how many.
+    async fn sweep(&self, now: Time) -> Result<u64>;
+
+    /// Whether the store answers.
+    async fn ping(&self) -> Result<()>;
+}

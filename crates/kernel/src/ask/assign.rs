@@ -1,0 +1,71 @@
+//! An ask is handed to someone.
+
+use crate::ask::Seat;
+use crate::command::Envelope;
+use crate::effect::{Effect, Occasion};
+use crate::event::Happened;
+use crate::ids::{AskId, HumanId};
+use crate::refusal::Refusal;
+use crate::world::{Decision, Stop, World};
+
+pub(crate) fn decide(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: AskId,
+    to: &HumanId,
+) -> Result<Decision, Stop> {
+    let ask = world.ask(id)?;
+    if !world.directory.administers(&envelope.actor) {
+        let person = world.directory.person(&envelope.actor)?;
+        if !ask.admits(person) {
+            return Err(Refusal::NotFound { what: "request" }.into());
+        }
+        let holder = ask.claim.as_ref().map(|claim| &claim.human);
+        if holder.is_some_and(|holder| *holder != person.id) && person.id != ask.owner {
+            let why = "only its owner or whoever has it can hand it on";
+            return Err(Refusal::NotAllowed { why }.into());
+        }
+    }
+    ask.still_open(world.now)?;
+    let target = world.directory.human(to).filter(|human| human.active);
+    if target.is_none_or(|human| !human.projects.contains(&ask.project) && human.id != ask.owner) {
+        let expected = "a person who is a member of this project";
+        return Err(Refusal::Invalid { field: "to", expected }.into());
+    }
+    let seat = Seat::Person { human: to.clone() };
+    let (why, priority) = (Occasion::Assigned, ask.priority);
+    Ok(Decision::on(ask, Happened::Assigned { to: to.clone() }).with(Effect::Notify {
+        ask: ask.id,
+        seat,
+        why,
+        priority,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Command;
+    use crate::question::{Answer, Reply};
+    use crate::testing::{Cast, human, new_ask};
+
+    #[test]
+    fn whoever_is_handed_it_may_answer() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        cast.run(cast.human("olga"), Command::Assign(id, human("mark")));
+        let yes = Reply { answer: Answer::Approved { edits: None }, comment: None };
+        cast.run(cast.human("mark"), Command::Answer(id, Box::new(yes)));
+        assert!(!cast.seen(id).is_open());
+    }
+
+    #[test]
+    fn not_to_strangers_and_not_by_them() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        let to_zoe = cast.attempt(cast.human("olga"), Command::Assign(id, human("zoe")));
+        assert!(matches!(to_zoe, Err(Refusal::Invalid { field: "to", .. })));
+        let by_mark = cast.attempt(cast.human("mark"), Command::Assign(id, human("mark")));
+        assert_eq!(by_mark, Err(Refusal::NotFound { what: "request" }));
+    }
+}

@@ -1,0 +1,245 @@
+//! An agent asks.
+
+use crate::actor::Actor;
+use crate::ask::{Deadline, OnExpiry, Route, Rung, Seat};
+use crate::audit::{Erasable, Salts};
+use crate::command::{Envelope, NewAsk, Silence};
+use crate::directory::Project;
+use crate::effect::{Effect, Occasion};
+use crate::event::{Asked, Happened};
+use crate::ids::{AskId, Subject};
+use crate::refusal::Refusal;
+use crate::routing::{Facts, seats};
+use crate::text::{is_storable, is_storable_json};
+use crate::time::LONGEST_TIMEOUT;
+use crate::world::{Decision, Stop, World};
+
+/// More reminders than this are noise.
+const MOST_REMINDERS: usize = 20;
+
+pub(crate) fn decide(
+    world: &World<'_>,
+    envelope: &Envelope,
+    new: &NewAsk,
+) -> Result<Decision, Stop> {
+    let Actor::Agent { id, project, .. } = &envelope.actor else {
+        return Err(Refusal::NotAllowed { why: "only an agent can ask" }.into());
+    };
+    let gone = Refusal::NotAllowed { why: "this agent is not registered" };
+    let agent = world.directory.agent(id).ok_or(gone.clone())?;
+    let project = world.directory.project(project).ok_or(gone)?;
+    check(new)?;
+    if let Route::Person { human } = &new.route {
+        let asked = world.directory.human(human).filter(|human| human.active);
+        if asked.is_none_or(|human| !human.projects.contains(&project.id)) {
+            let expected = "a person who is a member of this project";
+            return Err(Refusal::Invalid { field: "person", expected }.into());
+        }
+    }
+    let previous = new.follows.map(|id| previous(world, envelope, id)).transpose()?;
+
+    let mut salts = envelope.salts.clone();
+    let deadline = deadline(world, project, new, &mut salts)?;
+    let kind = new.question.kind();
+    let (tags, labels) = (&new.tags, &new.labels);
+    let facts = Facts { agent, route: &new.route, kind, priority: new.priority, tags, labels };
+    let seats = seats(world.directory, &facts);
+
+    let ask = AskId::new(envelope.fresh);
+    let asked = Asked {
+        project: project.id.clone(),
+        agent: agent.id.clone(),
+        owner: agent.owner.clone(),
+        dialect: new.dialect,
+        question: Erasable::new(new.question.clone(), &mut salts),
+        kind,
+        metadata: Erasable::new(new.metadata.clone(), &mut salts),
+        labels: new.labels.clone(),
+        tags: new.tags.clone(),
+        priority: new.priority,
+        route: new.route.clone(),
+        seats: seats.clone(),
+        deadline,
+        reminders: upcoming(world, new),
+        ladder: ladder(world, project),
+        follows: new.follows,
+        quorum: 1,
+        floor: project.floor,
+    };
+    let mut decision = Decision::of(Subject::Ask(ask), Happened::Asked(Box::new(asked)));
+    if let Some(previous) = previous {
+        decision.happened.push((Subject::Ask(previous), Happened::Followed { next: ask }));
+    }
+    decision.effects = seats
+        .into_iter()
+        .map(|seat| Effect::Notify { ask, seat, why: Occasion::Asked, priority: new.priority })
+        .collect();
+    Ok(decision)
+}
+
+fn check(new: &NewAsk) -> Result<(), Refusal> {
+    let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
+    if new.timeout.is_some_and(|seconds| seconds > LONGEST_TIMEOUT) {
+        return invalid("timeout", "at most 100 years");
+    }
+    if new.reminders.len() > MOST_REMINDERS {
+        return invalid("reminders", "at most 20 reminders");
+    }
+    let free = new.metadata.iter().all(|(key, value)| is_storable(key) && is_storable_json(value));
+    if !free {
+        return invalid("metadata", "texts without NUL characters");
+    }
+    let short = |text: &str| text.len() <= 200 && is_storable(text);
+    if !new.tags.iter().all(|tag| short(tag)) {
+        return invalid("tags", "texts of at most 200 bytes");
+    }
+    let labels = [&new.labels.agent, &new.labels.project];
+    if !labels.into_iter().flatten().all(|label| short(label)) {
+        return invalid("labels", "texts of at most 200 bytes");
+    }
+    Ok(())
+}
+
+/// The ask this one continues: in the agent's reach, and not continued already.
+fn previous(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<AskId, Stop> {
+    let ask = world.ask(id)?;
+    if !ask.within_reach(&envelope.actor) {
+        return Err(Refusal::NotFound { what: "request" }.into());
+    }
+    if ask.followed_by.is_some() {
+        return Err(Refusal::Exists { what: "follow-up" }.into());
+    }
+    Ok(id)
+}
+
+fn deadline(
+    world: &World<'_>,
+    project: &Project,
+    new: &NewAsk,
+    salts: &mut Salts,
+) -> Result<Option<Deadline>, Stop> {
+    let then = match &new.on_expiry {
+        Silence::StayOpen => OnExpiry::StayOpen,
+        Silence::Fail => OnExpiry::Fail,
+        Silence::Report(action) => OnExpiry::Report { action: *action },
+        Silence::Answer(reply) => {
+            if !project.default_on_silence {
+                let why = "this project allows no default on silence";
+                return Err(Refusal::NotAllowed { why }.into());
+            }
+            let reply = new.question.check(reply.clone()).map_err(Refusal::from)?.into_reply();
+            OnExpiry::Answer { reply: Erasable::new(reply, salts) }
+        }
+    };
+    Ok(new.timeout.map(|seconds| Deadline { at: world.now.plus_seconds(seconds), then }))
+}
+
+fn upcoming(world: &World<'_>, new: &NewAsk) -> Vec<crate::Time> {
+    let mut times: Vec<_> = new.reminders.iter().copied().filter(|at| *at > world.now).collect();
+    times.sort_unstable();
+    times.dedup();
+    times
+}
+
+fn ladder(world: &World<'_>, project: &Project) -> Vec<Rung> {
+    let rung = |seat: &Seat, after| Rung { at: world.now.plus_seconds(after), seat: seat.clone() };
+    project.ladder.iter().map(|step| rung(&step.seat, step.after)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::By;
+    use crate::ask::{AskState, Phase};
+    use crate::command::Command;
+    use crate::testing::{Cast, human, new_ask};
+
+    #[test]
+    fn an_ask_begins_pending_and_tells_its_owner() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        let ask = cast.seen(id);
+        assert_eq!(ask.state, AskState::Pending);
+        assert_eq!(ask.phase(), Phase::Waiting);
+        assert_eq!(ask.head.seq, 1);
+        let seat = Seat::Person { human: human("olga") };
+        assert!(matches!(
+            cast.effects().last(),
+            Some(Effect::Notify { seat: told, why: Occasion::Asked, .. }) if *told == seat
+        ));
+    }
+
+    #[test]
+    fn people_and_the_system_do_not_ask() {
+        let mut cast = Cast::new();
+        for actor in [cast.human("olga"), Actor::System] {
+            let refused = cast.attempt(actor, Command::Ask(Box::new(new_ask())));
+            assert!(matches!(refused, Err(Refusal::NotAllowed { .. })));
+        }
+    }
+
+    #[test]
+    fn a_follow_up_is_linked_both_ways_and_only_once() {
+        let mut cast = Cast::new();
+        let first = cast.ask(new_ask());
+        let second = cast.ask(NewAsk { follows: Some(first), ..new_ask() });
+        assert_eq!(cast.seen(first).followed_by, Some(second));
+        assert_eq!(cast.seen(second).follows, Some(first));
+        let again = NewAsk { follows: Some(first), ..new_ask() };
+        let refused = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(again)));
+        assert_eq!(refused, Err(Refusal::Exists { what: "follow-up" }));
+    }
+
+    #[test]
+    fn a_follow_up_of_another_projects_ask_finds_nothing() {
+        let mut cast = Cast::new();
+        let first = cast.ask(new_ask());
+        let stolen = NewAsk { follows: Some(first), ..new_ask() };
+        let refused = cast.attempt(cast.agent("spy"), Command::Ask(Box::new(stolen)));
+        assert_eq!(refused, Err(Refusal::NotFound { what: "request" }));
+    }
+
+    #[test]
+    fn a_default_on_silence_can_be_switched_off() {
+        use crate::directory::NewProject;
+        use crate::question::{Answer, Reply};
+        let mut cast = Cast::new();
+        let plain = NewProject::plain("acme".parse().unwrap());
+        let strict = NewProject { default_on_silence: false, ..plain };
+        cast.run(Actor::System, Command::SaveProject(strict));
+        let reply = Reply { answer: Answer::Approved { edits: None }, comment: None };
+        let new = NewAsk { timeout: Some(5), on_expiry: Silence::Answer(reply), ..new_ask() };
+        let refused = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
+        assert!(matches!(refused, Err(Refusal::NotAllowed { .. })));
+    }
+
+    #[test]
+    fn limits() {
+        let mut cast = Cast::new();
+        for (new, field) in [
+            (NewAsk { timeout: Some(LONGEST_TIMEOUT + 1), ..new_ask() }, "timeout"),
+            (NewAsk { tags: ["x".repeat(201)].into(), ..new_ask() }, "tags"),
+            (
+                NewAsk {
+                    metadata: serde_json::json!({"a": ["\0"]}).as_object().unwrap().clone(),
+                    ..new_ask()
+                },
+                "metadata",
+            ),
+            (NewAsk { route: Route::Person { human: human("zoe") }, ..new_ask() }, "person"),
+        ] {
+            let refused = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
+            assert!(
+                matches!(refused, Err(Refusal::Invalid { field: f, .. }) if f == field),
+                "{field}: {refused:?}"
+            );
+        }
+        let ten_years = NewAsk { timeout: Some(10 * 365 * 86_400), ..new_ask() };
+        let id = cast.ask(ten_years);
+        assert!(cast.seen(id).deadline.is_some());
+        assert_eq!(
+            cast.record_of(id).last().map(|e| e.by.clone()),
+            Some(By::Agent("bot".parse().unwrap()))
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! A deadline passed and nobody answered.
+
+use crate::actor::{Actor, Assurance, By, Via};
+use crate::ask::{Due, OnExpiry, Resolution};
+use crate::command::Envelope;
+use crate::effect::Effect;
+use crate::event::Happened;
+use crate::ids::AskId;
+use crate::refusal::Refusal;
+use crate::world::{Decision, Stop, World};
+
+pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
+    let ask = world.ask(id)?;
+    let (Actor::System, Some(Due::Expire), Some(deadline)) =
+        (&envelope.actor, ask.due(world.now), &ask.deadline)
+    else {
+        return Err(Refusal::NotDue.into());
+    };
+    // Dated by the deadline, not by the timer: a late timer changes nothing an agent can see.
+    let happened = match &deadline.then {
+        OnExpiry::StayOpen => return Err(Refusal::NotDue.into()),
+        OnExpiry::Fail => Happened::Failed { deadline: deadline.at },
+        OnExpiry::Report { action } => Happened::Expired { deadline: deadline.at, report: *action },
+        OnExpiry::Answer { reply } => Happened::Defaulted {
+            resolution: Box::new(Resolution {
+                reply: reply.clone(),
+                by: By::System,
+                via: Via::Timer,
+                assurance: Assurance::None,
+                at: deadline.at,
+            }),
+        },
+    };
+    Ok(Decision::on(ask, happened).with(Effect::Settle { ask: ask.id }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::{AskState, DefaultAction, Phase};
+    use crate::command::{Command, NewAsk, Silence};
+    use crate::testing::{Cast, new_ask, yes};
+
+    fn expiring(on_expiry: Silence) -> NewAsk {
+        NewAsk { timeout: Some(10), on_expiry, ..new_ask() }
+    }
+
+    /// HXPX-050, HXPX-051, HXPX-053: pause, fail, default.
+    #[test]
+    fn silence_ends_as_the_agent_wanted() {
+        for (silence, phase) in [
+            (Silence::Fail, Phase::Failed),
+            (Silence::Answer(*yes()), Phase::Completed),
+            (Silence::Report(DefaultAction::Skip), Phase::Expired),
+        ] {
+            let mut cast = Cast::new();
+            let id = cast.ask(expiring(silence));
+            let deadline = cast.now().plus_seconds(10);
+            cast.advance(9);
+            assert_eq!(cast.attempt(Actor::System, Command::Expire(id)), Err(Refusal::NotDue));
+            cast.advance(60);
+            cast.run(Actor::System, Command::Expire(id));
+            assert_eq!(cast.seen(id).phase(), phase);
+            let ended = match &cast.seen(id).state {
+                AskState::Completed(resolution) => {
+                    assert_eq!(resolution.by, By::System);
+                    assert_eq!(resolution.assurance, Assurance::None);
+                    resolution.at
+                }
+                AskState::Failed { at } | AskState::Expired { at, .. } => *at,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(ended, deadline, "dated by the deadline, not by the timer");
+        }
+    }
+
+    #[test]
+    fn a_paused_ask_stays_answerable() {
+        let mut cast = Cast::new();
+        let id = cast.ask(expiring(Silence::StayOpen));
+        cast.advance(1_000_000);
+        assert_eq!(cast.attempt(Actor::System, Command::Expire(id)), Err(Refusal::NotDue));
+        assert_eq!(cast.seen(id).wake_at(), None);
+        cast.run(cast.human("olga"), Command::Answer(id, yes()));
+    }
+
+    #[test]
+    fn nobody_but_the_clock_expires_an_ask() {
+        let mut cast = Cast::new();
+        let id = cast.ask(expiring(Silence::Fail));
+        cast.advance(11);
+        assert_eq!(cast.attempt(cast.human("olga"), Command::Expire(id)), Err(Refusal::NotDue));
+    }
+}

@@ -1,0 +1,68 @@
+//! A deadline is moved. Only while it has not passed, and only to a later moment.
+
+use crate::actor::Actor;
+use crate::command::Envelope;
+use crate::event::Happened;
+use crate::ids::AskId;
+use crate::refusal::Refusal;
+use crate::time::{LONGEST_TIMEOUT, Time};
+use crate::world::{Decision, Stop, World};
+
+pub(crate) fn decide(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: AskId,
+    until: Time,
+) -> Result<Decision, Stop> {
+    let ask = world.ask(id)?;
+    let allowed = match &envelope.actor {
+        Actor::Agent { .. } | Actor::System => ask.within_reach(&envelope.actor),
+        Actor::Human { .. } => ask.admits(world.directory.person(&envelope.actor)?),
+    };
+    if !allowed {
+        return Err(Refusal::NotFound { what: "request" }.into());
+    }
+    ask.still_open(world.now)?;
+    let invalid = |expected| Refusal::Invalid { field: "until", expected };
+    let deadline = ask.deadline.as_ref().ok_or(invalid("a request that has a deadline"))?;
+    if until <= deadline.at || until <= world.now {
+        return Err(invalid("a moment later than the deadline").into());
+    }
+    if until > world.now.plus_seconds(LONGEST_TIMEOUT) {
+        return Err(invalid("at most 100 years from now").into());
+    }
+    Ok(Decision::on(ask, Happened::Extended { until }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::{Command, NewAsk, Silence};
+    use crate::testing::{Cast, new_ask};
+
+    #[test]
+    fn later_but_not_earlier_and_not_afterwards() {
+        let mut cast = Cast::new();
+        let new = NewAsk { timeout: Some(10), on_expiry: Silence::Fail, ..new_ask() };
+        let id = cast.ask(new);
+        let later = cast.now().plus_seconds(100);
+        cast.run(cast.human("olga"), Command::Extend(id, later));
+        assert_eq!(cast.seen(id).wake_at(), Some(later));
+        let earlier = cast.now().plus_seconds(50);
+        let refused = cast.attempt(cast.human("olga"), Command::Extend(id, earlier));
+        assert!(matches!(refused, Err(Refusal::Invalid { field: "until", .. })));
+        cast.advance(100);
+        let much_later = cast.now().plus_seconds(100);
+        let refused = cast.attempt(cast.agent("bot"), Command::Extend(id, much_later));
+        assert!(matches!(refused, Err(Refusal::TimedOut { .. })));
+    }
+
+    #[test]
+    fn an_endless_ask_has_nothing_to_extend() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        let later = cast.now().plus_seconds(100);
+        let refused = cast.attempt(cast.agent("bot"), Command::Extend(id, later));
+        assert!(matches!(refused, Err(Refusal::Invalid { field: "until", .. })));
+    }
+}

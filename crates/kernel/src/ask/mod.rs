@@ -1,0 +1,477 @@
+//! The ask: what an agent wants from a person, and everything that may happen to it.
+//!
+//! ```text
+//! Pending ─▶ Opened ─▶ InProgress ─▶ Completed
+//!    └─────────┴───────────┴───────▶ Completed | Expired | Cancelled | Failed
+//! ```
+//!
+//! Terminal states never change. Who holds it is a fact on the ask, not a state.
+
+pub mod answer;
+pub mod assign;
+pub mod cancel;
+pub mod claim;
+pub mod create;
+pub mod escalate;
+pub mod expire;
+pub mod extend;
+pub mod open;
+pub mod progress;
+pub mod remind;
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::actor::{Actor, Assurance, By, Reach, Via};
+use crate::audit::{Erasable, Head};
+use crate::directory::Human;
+use crate::form::Progress;
+use crate::ids::{AgentId, AskId, GroupId, HumanId, ProjectId};
+use crate::question::{Kind, Question, Reply};
+use crate::refusal::Refusal;
+use crate::time::Time;
+
+/// What an agent wants from a person. The aggregate; made and changed only by events.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Ask {
+    /// Its one name.
+    pub id: AskId,
+    /// Where its chain ends; `head.seq` is the version of the row.
+    pub head: Head,
+    /// The project it belongs to.
+    pub project: ProjectId,
+    /// Who asks.
+    pub agent: AgentId,
+    /// The person registered as the agent's owner when it asked.
+    pub owner: HumanId,
+    /// The protocol it came in by.
+    pub dialect: Dialect,
+    /// What is asked.
+    pub question: Erasable<Question>,
+    /// The kind of question; stays when the question is erased.
+    pub kind: Kind,
+    /// Free data the agent sent along.
+    pub metadata: Erasable<Map<String, Value>>,
+    /// Names the agent gave itself and its project; never used to decide who may see what.
+    pub labels: Labels,
+    /// What it is about, for rules and pools.
+    pub tags: BTreeSet<String>,
+    /// How urgent.
+    pub priority: Priority,
+    /// How people were to be picked.
+    pub route: Route,
+    /// Who was picked.
+    pub seats: Vec<Seat>,
+    /// Who looked first.
+    pub look: Option<Look>,
+    /// Who took it or was handed it.
+    pub claim: Option<Claim>,
+    /// When it was asked.
+    pub created_at: Time,
+    /// When it runs out and what then.
+    pub deadline: Option<Deadline>,
+    /// Reminders still to come, in order.
+    pub reminders: Vec<Time>,
+    /// Rungs of the escalation ladder still to come, in order.
+    pub ladder: Vec<Rung>,
+    /// The ask this one continues.
+    pub follows: Option<AskId>,
+    /// The ask that continues this one.
+    pub followed_by: Option<AskId>,
+    /// How many equal votes decide.
+    pub quorum: u32,
+    /// The least assurance an answer needs.
+    pub floor: Assurance,
+    /// What people said, in order.
+    pub votes: Vec<Vote>,
+    /// Where it stands.
+    pub state: AskState,
+}
+
+/// Where an ask stands. Each state owns what is known in it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "is")]
+pub enum AskState {
+    /// Nobody looked yet.
+    Pending,
+    /// Somebody looked.
+    Opened,
+    /// Somebody began to answer.
+    InProgress {
+        /// How far a form is filled.
+        progress: Option<Progress>,
+    },
+    /// Answered, or a default was taken on silence.
+    Completed(Resolution),
+    /// Ran out; the agent carries out `report`.
+    Expired {
+        /// The deadline that passed.
+        at: Time,
+        /// What the agent is to do.
+        report: DefaultAction,
+    },
+    /// Withdrawn.
+    Cancelled {
+        /// When.
+        at: Time,
+        /// By whom.
+        by: By,
+        /// Why.
+        reason: Option<Erasable<String>>,
+    },
+    /// Ran out, and the agent wanted that to be a failure.
+    Failed {
+        /// The deadline that passed.
+        at: Time,
+    },
+}
+
+/// The one answer an ask ends with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Resolution {
+    /// What was said.
+    pub reply: Erasable<Reply>,
+    /// Who said it; [`By::System`] when nobody did.
+    pub by: By,
+    /// Through which door.
+    pub via: Via,
+    /// How sure we are that it was them.
+    pub assurance: Assurance,
+    /// When.
+    pub at: Time,
+}
+
+/// What one person said. Today one vote decides; the list is ready for N of M.
+pub type Vote = Resolution;
+
+/// The protocol an ask came in by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    /// HXP Execution 0.1.
+    HxpExecution,
+    /// Our own API.
+    Native,
+}
+
+/// How urgent; ordered from least to most.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Priority {
+    /// The agent can wait.
+    Low,
+    /// The usual.
+    #[default]
+    Normal,
+    /// Blocks the agent's critical path.
+    High,
+    /// Notify at once.
+    Critical,
+}
+
+impl Priority {
+    /// Every priority, most urgent first.
+    pub const ALL: [Self; 4] = [Self::Critical, Self::High, Self::Normal, Self::Low];
+
+    /// Its place in an inbox: 0 for critical.
+    pub fn rank(self) -> u8 {
+        match self {
+            Self::Critical => 0,
+            Self::High => 1,
+            Self::Normal => 2,
+            Self::Low => 3,
+        }
+    }
+}
+
+/// How people are picked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "to")]
+pub enum Route {
+    /// The agent's owner.
+    Owner,
+    /// Whom the owner's delegation rules name.
+    Delegate,
+    /// The first qualified member who takes it.
+    Pool {
+        /// Only members of this group.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        group: Option<GroupId>,
+    },
+    /// A named person.
+    Person {
+        /// Who.
+        human: HumanId,
+    },
+}
+
+/// A place at the table: who may see and answer.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "seat")]
+pub enum Seat {
+    /// One person.
+    Person {
+        /// Who.
+        human: HumanId,
+    },
+    /// Every member of the project who is in the group and knows the ask's tags.
+    Pool {
+        /// The group, if one was named.
+        group: Option<GroupId>,
+    },
+}
+
+/// The first look at an ask.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// Who looked.
+    pub by: By,
+    /// When.
+    pub at: Time,
+}
+
+/// Who took an ask or was handed it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// Who holds it.
+    pub human: HumanId,
+    /// Since when.
+    pub at: Time,
+}
+
+/// When an ask runs out, and what then.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Deadline {
+    /// The moment.
+    pub at: Time,
+    /// What then.
+    pub then: OnExpiry,
+}
+
+/// What happens when nobody answered in time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "on_expiry")]
+pub enum OnExpiry {
+    /// Nothing: it stays open and can still be answered.
+    StayOpen,
+    /// It fails.
+    Fail,
+    /// This answer is taken, signed as nobody's.
+    Answer {
+        /// The default; checked against the question when the ask is made.
+        reply: Erasable<Reply>,
+    },
+    /// It expires and the agent is told what to do.
+    Report {
+        /// What the agent is to do.
+        action: DefaultAction,
+    },
+}
+
+/// What an agent does with an expired ask.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DefaultAction {
+    /// Go on without.
+    #[default]
+    Skip,
+    /// As if approved.
+    Approve,
+    /// As if rejected.
+    Reject,
+    /// Stop.
+    Abort,
+}
+
+/// One step of an escalation ladder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rung {
+    /// When it is reached.
+    pub at: Time,
+    /// Who is asked as well from then on.
+    pub seat: Seat,
+}
+
+/// What the agent calls itself and its work.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Labels {
+    /// HXP `agent_id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// HXP `project_id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+}
+
+/// Where an ask stands as lists see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Open, and nobody took it up.
+    Waiting,
+    /// Open, and somebody opened it, took it or was handed it.
+    Engaged,
+    /// Answered.
+    Completed,
+    /// Ran out.
+    Expired,
+    /// Withdrawn.
+    Cancelled,
+    /// Ran out as a failure.
+    Failed,
+}
+
+impl Phase {
+    /// Every phase.
+    pub const ALL: [Self; 6] = [
+        Self::Waiting,
+        Self::Engaged,
+        Self::Completed,
+        Self::Expired,
+        Self::Cancelled,
+        Self::Failed,
+    ];
+    /// The phases in which an ask can be answered.
+    pub const OPEN: [Self; 2] = [Self::Waiting, Self::Engaged];
+
+    /// The phase as it is stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Engaged => "engaged",
+            Self::Completed => "completed",
+            Self::Expired => "expired",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// Something that is due on an ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Due {
+    /// Its deadline.
+    Expire,
+    /// A reminder.
+    Remind,
+    /// A rung of the ladder.
+    Escalate,
+}
+
+impl Ask {
+    /// Its phase as stored; ask [`Ask::due`] whether a deadline has passed meanwhile.
+    pub fn phase(&self) -> Phase {
+        match &self.state {
+            AskState::Pending if self.claim.is_none() => Phase::Waiting,
+            AskState::Pending | AskState::Opened | AskState::InProgress { .. } => Phase::Engaged,
+            AskState::Completed(_) => Phase::Completed,
+            AskState::Expired { .. } => Phase::Expired,
+            AskState::Cancelled { .. } => Phase::Cancelled,
+            AskState::Failed { .. } => Phase::Failed,
+        }
+    }
+
+    /// Whether it can still be answered, deadline aside.
+    pub fn is_open(&self) -> bool {
+        Phase::OPEN.contains(&self.phase())
+    }
+
+    /// Who works or worked on it and since when: the claim, else the first look.
+    pub fn engaged(&self) -> Option<(By, Time)> {
+        let claimed = self.claim.as_ref().map(|claim| (By::Human(claim.human.clone()), claim.at));
+        claimed.or_else(|| self.look.as_ref().map(|look| (look.by.clone(), look.at)))
+    }
+
+    /// What is due at `now`, most final first. Expiry is judged here, at every read and write.
+    pub fn due(&self, now: Time) -> Option<Due> {
+        if !self.is_open() {
+            return None;
+        }
+        if self.expiry().is_some_and(|at| at <= now) {
+            return Some(Due::Expire);
+        }
+        if self.ladder.first().is_some_and(|rung| rung.at <= now) {
+            return Some(Due::Escalate);
+        }
+        self.reminders.first().is_some_and(|at| *at <= now).then_some(Due::Remind)
+    }
+
+    /// When something is next due; the store keeps it as the row's wake-up.
+    pub fn wake_at(&self) -> Option<Time> {
+        if !self.is_open() {
+            return None;
+        }
+        let rung = self.ladder.first().map(|rung| rung.at);
+        let reminder = self.reminders.first().copied();
+        self.expiry().into_iter().chain(rung).chain(reminder).min()
+    }
+
+    /// The deadline, if passing it changes anything.
+    fn expiry(&self) -> Option<Time> {
+        self.deadline
+            .as_ref()
+            .filter(|deadline| !matches!(deadline.then, OnExpiry::StayOpen))
+            .map(|deadline| deadline.at)
+    }
+
+    /// Whether a person may see and answer it: its owner, who was picked, or who qualifies.
+    pub fn admits(&self, human: &Human) -> bool {
+        human.active
+            && (self.owner == human.id
+                || self.claim.as_ref().is_some_and(|claim| claim.human == human.id)
+                || self.seats.iter().any(|seat| self.seat_admits(seat, human)))
+    }
+
+    fn seat_admits(&self, seat: &Seat, human: &Human) -> bool {
+        match seat {
+            Seat::Person { human: id } => *id == human.id,
+            Seat::Pool { group } => {
+                human.projects.contains(&self.project)
+                    && group.as_ref().is_none_or(|group| human.groups.contains(group))
+                    && self.tags.is_subset(&human.skills)
+            }
+        }
+    }
+
+    /// Whether an agent key may see it.
+    pub fn within_reach(&self, actor: &Actor) -> bool {
+        match actor {
+            Actor::Agent { id, project, reach, .. } => {
+                self.project == *project && (*reach == Reach::Project || self.agent == *id)
+            }
+            Actor::Human { .. } => false,
+            Actor::System => true,
+        }
+    }
+
+    /// Whether the answer came from a pool, so that agents see no name.
+    pub fn is_pooled(&self) -> bool {
+        matches!(self.route, Route::Pool { .. })
+    }
+
+    /// The refusal for acting on an ask that is over, or whose time is up.
+    fn still_open(&self, now: Time) -> Result<(), Refusal> {
+        match &self.state {
+            AskState::Completed(resolution) => {
+                Err(Refusal::AlreadyAnswered { by: resolution.by.clone(), at: resolution.at })
+            }
+            AskState::Cancelled { at, by, .. } => {
+                Err(Refusal::AlreadyCancelled { by: by.clone(), at: *at })
+            }
+            AskState::Expired { at, .. } | AskState::Failed { at } => {
+                Err(Refusal::TimedOut { at: *at })
+            }
+            AskState::Pending | AskState::Opened | AskState::InProgress { .. } => {
+                match self.expiry().filter(|at| *at <= now) {
+                    Some(at) => Err(Refusal::TimedOut { at }),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! A reminder is due.
+
+use crate::actor::Actor;
+use crate::ask::Due;
+use crate::command::Envelope;
+use crate::effect::{Effect, Occasion};
+use crate::event::Happened;
+use crate::ids::AskId;
+use crate::refusal::Refusal;
+use crate::world::{Decision, Stop, World};
+
+pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
+    let ask = world.ask(id)?;
+    let (Actor::System, Some(Due::Remind)) = (&envelope.actor, ask.due(world.now)) else {
+        return Err(Refusal::NotDue.into());
+    };
+    let mut decision = Decision::on(ask, Happened::Reminded);
+    for seat in ask.seats.iter().cloned() {
+        let (why, priority) = (Occasion::Reminder, ask.priority);
+        decision = decision.with(Effect::Notify { ask: ask.id, seat, why, priority });
+    }
+    Ok(decision)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::{Command, NewAsk};
+    use crate::testing::{Cast, new_ask};
+
+    #[test]
+    fn several_missed_reminders_are_one() {
+        let mut cast = Cast::new();
+        let at = |seconds| cast.now().plus_seconds(seconds);
+        let reminders = vec![at(30), at(10), at(10), at(900)];
+        let id = cast.ask(NewAsk { reminders, ..new_ask() });
+        assert_eq!(cast.seen(id).wake_at(), Some(cast.now().plus_seconds(10)));
+        cast.advance(60);
+        cast.run(Actor::System, Command::Remind(id));
+        assert_eq!(cast.attempt(Actor::System, Command::Remind(id)), Err(Refusal::NotDue));
+        assert_eq!(cast.seen(id).reminders.len(), 1);
+        let reminded =
+            |effect: &&Effect| matches!(effect, Effect::Notify { why: Occasion::Reminder, .. });
+        assert_eq!(cast.effects().iter().filter(reminded).count(), 1);
+    }
+}

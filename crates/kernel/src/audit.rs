@@ -1,0 +1,366 @@
+//! The record that can be checked: hash chains, and values that can be erased without breaking them.
+//!
+//! Every event is linked in its subject's own chain, so no lock is global. Free text, answers and
+//! personal data enter events as salted commitments; the values lie beside them and may be erased
+//! by retention or law while every hash stays valid.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::event::Event;
+use crate::ids::Subject;
+use crate::time::Time;
+
+/// A SHA-256 digest, shown as lower-case hex.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest(pub [u8; 32]);
+
+impl Digest {
+    /// What the first event of a chain points back to.
+    pub const ZERO: Self = Self([0; 32]);
+
+    /// The digest of some bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// The digest of a value's RFC 8785 canonical JSON.
+    pub fn of_json<T: Serialize>(value: &T) -> Self {
+        Self::of(&canonical(value))
+    }
+}
+
+/// RFC 8785 canonical JSON: the one spelling that is hashed.
+pub fn canonical<T: Serialize>(value: &T) -> Vec<u8> {
+    // Our own types have string keys and finite numbers only, so serialising cannot fail; an empty
+    // text would still give a digest that nothing else has.
+    serde_json_canonicalizer::to_vec(value).unwrap_or_default()
+}
+
+impl std::fmt::Display for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl std::str::FromStr for Digest {
+    type Err = hex::FromHexError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut bytes = [0; 32];
+        hex::decode_to_slice(text, &mut bytes)?;
+        Ok(Self(bytes))
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// Where a subject's chain ends: the number, hash and time of its last event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// How many events the chain has; also the version of the subject's row.
+    pub seq: u64,
+    /// The hash of the last one.
+    pub hash: Digest,
+    /// When it happened; the next one is never dated before.
+    pub at: Time,
+}
+
+/// Randomness for commitments, drawn by the shell and spent one salt at a time.
+#[derive(Debug, Clone)]
+pub struct Salts {
+    seed: [u8; 32],
+    spent: u32,
+}
+
+impl Salts {
+    /// Salts derived from 32 random bytes.
+    pub const fn new(seed: [u8; 32]) -> Self {
+        Self { seed, spent: 0 }
+    }
+
+    fn next(&mut self) -> [u8; 16] {
+        let mut hash = Sha256::new();
+        hash.update(self.seed);
+        hash.update(self.spent.to_be_bytes());
+        self.spent += 1;
+        let [salt @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _]: [u8; 32] =
+            hash.finalize().into();
+        salt
+    }
+}
+
+/// A value that the chain commits to but does not hold: it can be erased, and what remains proves
+/// only that it once was there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Erasable<T> {
+    commitment: Digest,
+    #[serde(default = "nothing", skip_serializing_if = "Option::is_none")]
+    content: Option<Content<T>>,
+}
+
+fn nothing<T>() -> Option<Content<T>> {
+    None
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Content<T> {
+    salt: String,
+    value: T,
+}
+
+impl<T: Serialize> Erasable<T> {
+    /// Commits to a value under a fresh salt.
+    pub fn new(value: T, salts: &mut Salts) -> Self {
+        let content = Content { salt: hex::encode(salts.next()), value };
+        Self { commitment: content.commitment(), content: Some(content) }
+    }
+
+    /// Whether the value, if it is still there, is the one that was committed to.
+    pub fn is_intact(&self) -> bool {
+        self.content.as_ref().is_none_or(|content| content.commitment() == self.commitment)
+    }
+}
+
+impl<T> Erasable<T> {
+    /// The value, unless it was erased.
+    pub fn value(&self) -> Option<&T> {
+        self.content.as_ref().map(|content| &content.value)
+    }
+
+    /// The salted hash that stays for ever.
+    pub fn commitment(&self) -> Digest {
+        self.commitment
+    }
+
+    /// Forgets the value.
+    pub fn erase(&mut self) {
+        self.content = None;
+    }
+}
+
+impl<T: Serialize> Content<T> {
+    fn commitment(&self) -> Digest {
+        let mut bytes = self.salt.clone().into_bytes();
+        bytes.push(b'.');
+        bytes.extend(canonical(&self.value));
+        Digest::of(&bytes)
+    }
+}
+
+/// An erasable value without its type, so that events can be closed and opened in one pass.
+pub trait Slot {
+    /// Takes the content out, leaving the commitment.
+    fn close(&mut self) -> Option<Value>;
+    /// Puts a content back; `false` if it is not the one committed to.
+    fn open(&mut self, content: Value) -> bool;
+}
+
+impl<T: Serialize + DeserializeOwned> Slot for Erasable<T> {
+    fn close(&mut self) -> Option<Value> {
+        self.content.take().and_then(|content| serde_json::to_value(content).ok())
+    }
+
+    fn open(&mut self, content: Value) -> bool {
+        let Ok(content) = serde_json::from_value::<Content<T>>(content) else { return false };
+        if content.commitment() != self.commitment {
+            return false;
+        }
+        self.content = Some(content);
+        true
+    }
+}
+
+/// One link of a chain, as it is stored: the bytes that were hashed, and the values beside them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Whose chain.
+    pub subject: Subject,
+    /// Its place, from 1.
+    pub seq: u64,
+    /// When it happened.
+    pub at: Time,
+    /// The name of what happened.
+    pub what: &'static str,
+    /// The hash of the event before, [`Digest::ZERO`] for the first.
+    pub prev: Digest,
+    /// The hash of this one.
+    pub hash: Digest,
+    /// Canonical JSON of the event with commitments only: exactly what was hashed.
+    pub body: String,
+    /// The erasable contents in the order of their commitments; `null` where erased.
+    pub contents: Vec<Value>,
+}
+
+impl Record {
+    /// Closes an event and links it behind `prev`.
+    pub fn link(prev: Digest, mut event: Event) -> Self {
+        let mut contents = Vec::new();
+        event.what.slots(&mut |slot| contents.push(slot.close().unwrap_or(Value::Null)));
+        let body = canonical(&event);
+        let hash = link_hash(prev, &body);
+        Self {
+            subject: event.subject,
+            seq: event.seq,
+            at: event.at,
+            what: event.what.name(),
+            prev,
+            hash,
+            // Canonical JSON is UTF-8 by definition.
+            body: String::from_utf8(body).unwrap_or_default(),
+            contents,
+        }
+    }
+
+    /// The event with the values that are still there.
+    pub fn event(&self) -> Result<Event, Broken> {
+        open(&self.body, &self.contents).ok_or_else(|| Broken {
+            subject: self.subject.clone(),
+            seq: self.seq,
+            why: Why::Content,
+        })
+    }
+}
+
+/// Reads an event from its stored bytes and the contents beside them.
+pub fn open(body: &str, contents: &[Value]) -> Option<Event> {
+    let mut event: Event = serde_json::from_str(body).ok()?;
+    let mut contents = contents.iter();
+    let mut intact = true;
+    event.what.slots(&mut |slot| {
+        if let Some(content) = contents.next().filter(|content| !content.is_null()) {
+            intact &= slot.open(content.clone());
+        }
+    });
+    intact.then_some(event)
+}
+
+fn link_hash(prev: Digest, body: &[u8]) -> Digest {
+    let mut hash = Sha256::new();
+    hash.update(prev.0);
+    hash.update(body);
+    Digest(hash.finalize().into())
+}
+
+/// The place where a chain does not hold, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{subject} event {seq}: {why}")]
+pub struct Broken {
+    /// Whose chain.
+    pub subject: Subject,
+    /// Which event.
+    pub seq: u64,
+    /// What does not hold.
+    pub why: Why,
+}
+
+/// What can be wrong with a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Why {
+    /// The stored bytes do not hash to the stored hash.
+    #[error("its bytes do not give its hash")]
+    Hash,
+    /// It does not point at the event before.
+    #[error("it does not follow the event before it")]
+    Link,
+    /// A number is missing or doubled.
+    #[error("a number is missing or doubled here")]
+    Gap,
+    /// A value beside the event is not the one committed to, or the event cannot be read.
+    #[error("a value beside it is not the one it commits to")]
+    Content,
+    /// The columns beside the bytes say something else than the bytes.
+    #[error("its columns disagree with its bytes")]
+    Columns,
+    /// The subject's row does not stand where its chain ends.
+    #[error("the subject's state does not match the end of its chain")]
+    Head,
+}
+
+/// Checks one subject's chain from its first event, link by link.
+#[derive(Debug, Default)]
+pub struct Verifier {
+    last: Option<Head>,
+}
+
+impl Verifier {
+    /// Checks the next record and gives its event.
+    pub fn check(&mut self, record: &Record) -> Result<Event, Broken> {
+        let broken = |why| Broken { subject: record.subject.clone(), seq: record.seq, why };
+        let (seq, prev) = self.last.map_or((1, Digest::ZERO), |head| (head.seq + 1, head.hash));
+        if record.seq != seq {
+            return Err(broken(Why::Gap));
+        }
+        if record.prev != prev {
+            return Err(broken(Why::Link));
+        }
+        if link_hash(prev, record.body.as_bytes()) != record.hash {
+            return Err(broken(Why::Hash));
+        }
+        let event = record.event()?;
+        let columns = event.subject == record.subject
+            && event.seq == record.seq
+            && event.at == record.at
+            && event.what.name() == record.what;
+        if !columns {
+            return Err(broken(Why::Columns));
+        }
+        self.last = Some(Head { seq, hash: record.hash, at: event.at });
+        Ok(event)
+    }
+
+    /// Where the chain ends.
+    pub fn head(&self) -> Option<Head> {
+        self.last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_erased_value_leaves_its_commitment() {
+        let mut salts = Salts::new([7; 32]);
+        let mut secret = Erasable::new("sk_live".to_owned(), &mut salts);
+        let before = secret.commitment();
+        assert!(secret.is_intact());
+        secret.erase();
+        assert_eq!(secret.value(), None);
+        assert_eq!(secret.commitment(), before);
+        assert!(secret.is_intact());
+    }
+
+    #[test]
+    fn equal_values_do_not_show_it() {
+        let mut salts = Salts::new([7; 32]);
+        let one = Erasable::new(1, &mut salts);
+        let other = Erasable::new(1, &mut salts);
+        assert_ne!(one.commitment(), other.commitment());
+    }
+
+    #[test]
+    fn only_the_committed_content_opens_a_slot() {
+        let mut salts = Salts::new([1; 32]);
+        let mut slot = Erasable::new(5, &mut salts);
+        let content = slot.close().unwrap();
+        let mut forged = content.clone();
+        forged["value"] = 6.into();
+        assert!(!slot.open(forged));
+        assert!(slot.open(content));
+        assert_eq!(slot.value(), Some(&5));
+    }
+}

@@ -1,0 +1,142 @@
+//! What someone wants to happen.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+use ulid::Ulid;
+
+use crate::actor::Actor;
+use crate::ask::{Dialect, Labels, Priority, Route};
+use crate::audit::Salts;
+use crate::directory::{NewAgent, NewHuman, NewKey, NewProject, NewRule};
+use crate::form::Progress;
+use crate::ids::{AskId, HumanId, KeyId, RuleId};
+use crate::question::{Question, Reply};
+use crate::time::Time;
+
+/// A command with everything that is not in the world: who, a fresh id, randomness.
+///
+/// The moment is not here: it is stamped when the decision is made, in
+/// [`World::now`](crate::World).
+#[derive(Debug, Clone)]
+pub struct Envelope {
+    /// Who wants it.
+    pub actor: Actor,
+    /// The id of what the command makes, if it makes something.
+    pub fresh: Ulid,
+    /// Randomness for commitments.
+    pub salts: Salts,
+    /// What they want.
+    pub command: Command,
+}
+
+/// Everything that can be wanted, one variant per verb.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// An agent asks.
+    Ask(Box<NewAsk>),
+    /// A person looks at an ask.
+    Open(AskId),
+    /// A person began to answer.
+    Progress(AskId, Option<Progress>),
+    /// A person takes an ask from a pool.
+    Claim(AskId),
+    /// Hand an ask to someone.
+    Assign(AskId, HumanId),
+    /// A person answers.
+    Answer(AskId, Box<Reply>),
+    /// Withdraw an ask.
+    Cancel(AskId, Option<String>),
+    /// A deadline passed.
+    Expire(AskId),
+    /// A reminder is due.
+    Remind(AskId),
+    /// A rung of the ladder is due.
+    Escalate(AskId),
+    /// Move a deadline.
+    Extend(AskId, Time),
+    /// Add a project or change its settings.
+    SaveProject(NewProject),
+    /// Add an agent or change it.
+    SaveAgent(NewAgent),
+    /// Add a person or change them.
+    SaveHuman(NewHuman),
+    /// Issue a credential.
+    IssueKey(NewKey),
+    /// Revoke a credential.
+    RevokeKey(KeyId),
+    /// Exchange a one-time sign-in link for a session.
+    SignIn(KeyId, NewKey),
+    /// Add a delegation rule.
+    AddRule(NewRule),
+    /// Remove a delegation rule.
+    RemoveRule(RuleId),
+}
+
+impl Command {
+    /// The ask it is about, if it is about one that exists.
+    pub fn ask(&self) -> Option<AskId> {
+        match self {
+            Self::Open(id)
+            | Self::Progress(id, _)
+            | Self::Claim(id)
+            | Self::Assign(id, _)
+            | Self::Answer(id, _)
+            | Self::Cancel(id, _)
+            | Self::Expire(id)
+            | Self::Remind(id)
+            | Self::Escalate(id)
+            | Self::Extend(id, _) => Some(*id),
+            Self::Ask(_)
+            | Self::SaveProject(_)
+            | Self::SaveAgent(_)
+            | Self::SaveHuman(_)
+            | Self::IssueKey(_)
+            | Self::RevokeKey(_)
+            | Self::SignIn(..)
+            | Self::AddRule(_)
+            | Self::RemoveRule(_) => None,
+        }
+    }
+}
+
+/// What an agent sends when it asks.
+#[derive(Debug, Clone)]
+pub struct NewAsk {
+    /// The protocol it speaks.
+    pub dialect: Dialect,
+    /// What it asks.
+    pub question: Question,
+    /// Free data.
+    pub metadata: Map<String, Value>,
+    /// Its own names.
+    pub labels: Labels,
+    /// What it is about.
+    pub tags: BTreeSet<String>,
+    /// How urgent.
+    pub priority: Priority,
+    /// How people are picked.
+    pub route: Route,
+    /// After how many seconds it runs out; `None` for never.
+    pub timeout: Option<u64>,
+    /// What then.
+    pub on_expiry: Silence,
+    /// When to remind.
+    pub reminders: Vec<Time>,
+    /// The ask it continues.
+    pub follows: Option<AskId>,
+}
+
+/// What the agent wants when nobody answers; becomes an
+/// [`OnExpiry`](crate::ask::OnExpiry) once checked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Silence {
+    /// Stay open.
+    StayOpen,
+    /// Fail.
+    Fail,
+    /// Take this answer.
+    Answer(Reply),
+    /// Expire, and tell the agent what to do.
+    Report(crate::ask::DefaultAction),
+}

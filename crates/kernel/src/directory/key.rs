@@ -1,0 +1,110 @@
+//! Credentials: issued, revoked, and one-time links turned into sessions.
+
+use super::{Holder, Key};
+use crate::actor::Actor;
+use crate::audit::Digest;
+use crate::command::Envelope;
+use crate::event::Happened;
+use crate::ids::{HumanId, KeyId, Subject};
+use crate::refusal::Refusal;
+use crate::time::Time;
+use crate::world::{Decision, Stop, World};
+
+/// A credential to be issued. The shell drew the secret; only its hash comes here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewKey {
+    /// SHA-256 of the secret.
+    pub hash: Digest,
+    /// What it is and whose.
+    pub holder: Holder,
+    /// What to call it.
+    pub label: String,
+    /// Until when it works.
+    pub expires_at: Option<Time>,
+}
+
+pub(crate) fn issue(
+    world: &World<'_>,
+    envelope: &Envelope,
+    new: &NewKey,
+) -> Result<Decision, Stop> {
+    if !may_manage(world, &envelope.actor, &new.holder) {
+        let why = "only an administrator or the owner can issue this";
+        return Err(Refusal::NotAllowed { why }.into());
+    }
+    issued(world, envelope, new)
+}
+
+fn issued(world: &World<'_>, envelope: &Envelope, new: &NewKey) -> Result<Decision, Stop> {
+    let known = match &new.holder {
+        Holder::Agent { agent, .. } => world.directory.agent(agent).is_some(),
+        Holder::Token { human } | Holder::Link { human } | Holder::Session { human } => {
+            world.directory.human(human).is_some()
+        }
+    };
+    if !known {
+        let expected = "an agent or a person who exists";
+        return Err(Refusal::Invalid { field: "holder", expected }.into());
+    }
+    if world.directory.key_by_hash(&new.hash).is_some() {
+        return Err(Refusal::Exists { what: "key" }.into());
+    }
+    let id = KeyId::new(envelope.fresh);
+    let NewKey { hash, holder, label, expires_at } = new.clone();
+    let key = Key { id, hash, holder, label, issued_at: world.now, expires_at, revoked_at: None };
+    Ok(Decision::of(Subject::Key(id), Happened::KeyIssued(Box::new(key))))
+}
+
+pub(crate) fn revoke(world: &World<'_>, envelope: &Envelope, id: KeyId) -> Result<Decision, Stop> {
+    let key = world
+        .directory
+        .key(id)
+        .filter(|key| may_manage(world, &envelope.actor, &key.holder))
+        .ok_or(Refusal::NotFound { what: "key" })?;
+    if key.revoked_at.is_some() {
+        return Ok(Decision::default());
+    }
+    Ok(Decision::of(Subject::Key(id), Happened::KeyRevoked))
+}
+
+/// Uses up a link and issues the session it was made for, in one decision: a link works once.
+pub(crate) fn sign_in(
+    world: &World<'_>,
+    envelope: &Envelope,
+    link: KeyId,
+    session: &NewKey,
+) -> Result<Decision, Stop> {
+    let stale = Refusal::NotAllowed { why: "this sign-in link was used or has run out" };
+    let key =
+        world.directory.key(link).filter(|key| key.is_live(world.now)).ok_or(stale.clone())?;
+    let (Holder::Link { human: invited }, Holder::Session { human }) =
+        (&key.holder, &session.holder)
+    else {
+        return Err(stale.into());
+    };
+    if invited != human || !active(world, human) {
+        return Err(stale.into());
+    }
+    let mut decision = issued(world, envelope, session)?;
+    decision.happened.push((Subject::Key(link), Happened::KeyRevoked));
+    Ok(decision)
+}
+
+fn active(world: &World<'_>, human: &HumanId) -> bool {
+    world.directory.human(human).is_some_and(|human| human.active)
+}
+
+/// Administrators manage everything, people their own credentials and those of agents they own.
+fn may_manage(world: &World<'_>, actor: &Actor, holder: &Holder) -> bool {
+    if world.directory.administers(actor) {
+        return true;
+    }
+    let Ok(person) = world.directory.person(actor) else { return false };
+    match holder {
+        Holder::Agent { agent, .. } => {
+            world.directory.agent(agent).is_some_and(|agent| agent.owner == person.id)
+        }
+        Holder::Token { human } | Holder::Session { human } => *human == person.id,
+        Holder::Link { .. } => false,
+    }
+}

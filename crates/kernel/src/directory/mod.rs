@@ -1,0 +1,326 @@
+//! Who there is: projects, agents, people, their keys and their rules.
+//!
+//! The directory is a snapshot held in memory and changed only by events, so that routing and
+//! authentication never wait for a query.
+
+pub mod key;
+pub mod people;
+pub mod project;
+pub mod rule;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::actor::{Actor, Assurance, Reach};
+use crate::ask::{Priority, Seat};
+use crate::audit::{Digest, Erasable, Head};
+use crate::evolve::Entity;
+use crate::ids::{AgentId, GroupId, HumanId, KeyId, ProjectId, RuleId, Subject};
+use crate::question::Kind;
+use crate::refusal::Refusal;
+use crate::time::Time;
+
+/// An entity with the end of its chain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kept<T> {
+    /// Where its chain ends.
+    pub head: Head,
+    /// The entity.
+    pub entity: T,
+}
+
+impl<T> Deref for Kept<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.entity
+    }
+}
+
+/// What groups agents and people, with the rules for its asks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Project {
+    /// Its name.
+    pub id: ProjectId,
+    /// Whether an agent may have a default taken on silence.
+    pub default_on_silence: bool,
+    /// The least assurance an answer needs.
+    pub floor: Assurance,
+    /// Who is asked as well when nobody answers.
+    pub ladder: Vec<Step>,
+}
+
+/// One step of a project's escalation ladder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Seconds after the ask.
+    pub after: u64,
+    /// Who is asked as well.
+    #[serde(flatten)]
+    pub seat: Seat,
+}
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agent {
+    /// Its name.
+    pub id: AgentId,
+    /// Its project.
+    pub project: ProjectId,
+    /// The person who answers for it.
+    pub owner: HumanId,
+}
+
+/// Who answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Human {
+    /// Their name in the system.
+    pub id: HumanId,
+    /// Personal data, erasable.
+    pub profile: Erasable<Profile>,
+    /// Whether they administer the installation.
+    pub admin: bool,
+    /// Whether they can sign in and be asked.
+    pub active: bool,
+    /// The projects they are a member of.
+    pub projects: BTreeSet<ProjectId>,
+    /// The groups they are in.
+    pub groups: BTreeSet<GroupId>,
+    /// The tags they are qualified for.
+    pub skills: BTreeSet<String>,
+}
+
+/// Personal data.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    /// What to call them.
+    #[serde(default)]
+    pub name: String,
+    /// Their address; also how a JWT may name them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+}
+
+/// A credential. Only the hash of it is known here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Key {
+    /// Its id.
+    pub id: KeyId,
+    /// SHA-256 of what is presented.
+    pub hash: Digest,
+    /// What it is and whose.
+    pub holder: Holder,
+    /// What its maker called it.
+    pub label: String,
+    /// Since when.
+    pub issued_at: Time,
+    /// Until when.
+    pub expires_at: Option<Time>,
+    /// Revoked or used up.
+    pub revoked_at: Option<Time>,
+}
+
+/// What a credential is and whose. The kinds are disjoint: none stands in for another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Holder {
+    /// A key for an agent.
+    Agent {
+        /// Which agent.
+        agent: AgentId,
+        /// Whose asks it may see.
+        reach: Reach,
+    },
+    /// A token for a person's programs.
+    Token {
+        /// Whose.
+        human: HumanId,
+    },
+    /// A one-time sign-in link.
+    Link {
+        /// Whose.
+        human: HumanId,
+    },
+    /// A browser that signed in.
+    Session {
+        /// Whose.
+        human: HumanId,
+    },
+}
+
+impl Key {
+    /// Whether it opens anything at `now`.
+    pub fn is_live(&self, now: Time) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
+    }
+}
+
+/// Whom an owner hands matching asks to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    /// Its id; rules are tried in the order of their ids.
+    pub id: RuleId,
+    /// Whose asks.
+    pub owner: HumanId,
+    /// Which kinds of question; empty for any.
+    pub kinds: BTreeSet<Kind>,
+    /// Which project, by name or by the agent's label.
+    pub project: Option<String>,
+    /// Which tag.
+    pub tag: Option<String>,
+    /// Which priority.
+    pub priority: Option<Priority>,
+    /// To whom. Somebody unknown is skipped.
+    pub delegate_to: HumanId,
+    /// Whether it was removed.
+    pub removed: bool,
+}
+
+pub use key::NewKey;
+pub use people::{NewAgent, NewHuman};
+pub use project::NewProject;
+pub use rule::NewRule;
+
+/// The snapshot. Cloning is cheap enough to do for every change of the directory.
+#[derive(Debug, Clone, Default)]
+pub struct Directory {
+    projects: BTreeMap<ProjectId, Arc<Kept<Project>>>,
+    agents: BTreeMap<AgentId, Arc<Kept<Agent>>>,
+    humans: BTreeMap<HumanId, Arc<Kept<Human>>>,
+    keys: BTreeMap<KeyId, Arc<Kept<Key>>>,
+    rules: BTreeMap<RuleId, Arc<Kept<Rule>>>,
+    by_hash: HashMap<[u8; 32], KeyId>,
+    by_email: HashMap<String, HumanId>,
+}
+
+impl Directory {
+    /// Takes in the new state of an entity. Asks are not kept here.
+    pub fn put(&mut self, entity: Entity) {
+        match entity {
+            Entity::Ask(_) => {}
+            Entity::Project(kept) => {
+                self.projects.insert(kept.id.clone(), Arc::new(kept));
+            }
+            Entity::Agent(kept) => {
+                self.agents.insert(kept.id.clone(), Arc::new(kept));
+            }
+            Entity::Human(kept) => {
+                let id = kept.id.clone();
+                self.by_email.retain(|_, human| *human != id);
+                if let Some(email) = kept.profile.value().and_then(|p| p.email.as_deref()) {
+                    self.by_email.insert(email.to_lowercase(), id.clone());
+                }
+                self.humans.insert(id, Arc::new(kept));
+            }
+            Entity::Key(kept) => {
+                self.by_hash.insert(kept.hash.0, kept.id);
+                self.keys.insert(kept.id, Arc::new(kept));
+            }
+            Entity::Rule(kept) => {
+                self.rules.insert(kept.id, Arc::new(kept));
+            }
+        }
+    }
+
+    /// The state of one entity, as a store keeps it.
+    pub fn entity(&self, subject: &Subject) -> Option<Entity> {
+        match subject {
+            Subject::Ask(_) => None,
+            Subject::Project(id) => {
+                self.projects.get(id).map(|kept| Entity::Project((**kept).clone()))
+            }
+            Subject::Agent(id) => self.agents.get(id).map(|kept| Entity::Agent((**kept).clone())),
+            Subject::Human(id) => self.humans.get(id).map(|kept| Entity::Human((**kept).clone())),
+            Subject::Key(id) => self.keys.get(id).map(|kept| Entity::Key((**kept).clone())),
+            Subject::Rule(id) => self.rules.get(id).map(|kept| Entity::Rule((**kept).clone())),
+        }
+    }
+
+    /// A project by name.
+    pub fn project(&self, id: &ProjectId) -> Option<&Project> {
+        self.projects.get(id).map(|kept| &kept.entity)
+    }
+
+    /// An agent by name.
+    pub fn agent(&self, id: &AgentId) -> Option<&Agent> {
+        self.agents.get(id).map(|kept| &kept.entity)
+    }
+
+    /// A person by name.
+    pub fn human(&self, id: &HumanId) -> Option<&Human> {
+        self.humans.get(id).map(|kept| &kept.entity)
+    }
+
+    /// A person by their address.
+    pub fn human_by_email(&self, email: &str) -> Option<&Human> {
+        self.by_email.get(&email.to_lowercase()).and_then(|id| self.human(id))
+    }
+
+    /// A credential by id.
+    pub fn key(&self, id: KeyId) -> Option<&Key> {
+        self.keys.get(&id).map(|kept| &kept.entity)
+    }
+
+    /// A credential by the SHA-256 of what was presented. The map is keyed by a digest of a
+    /// 256-bit random value, so its timing tells nothing about the value.
+    pub fn key_by_hash(&self, hash: &Digest) -> Option<&Key> {
+        self.by_hash.get(&hash.0).and_then(|id| self.key(*id))
+    }
+
+    /// All projects, by name.
+    pub fn projects(&self) -> impl Iterator<Item = &Project> {
+        self.projects.values().map(|kept| &kept.entity)
+    }
+
+    /// All agents, by name.
+    pub fn agents(&self) -> impl Iterator<Item = &Agent> {
+        self.agents.values().map(|kept| &kept.entity)
+    }
+
+    /// All people, by name.
+    pub fn humans(&self) -> impl Iterator<Item = &Human> {
+        self.humans.values().map(|kept| &kept.entity)
+    }
+
+    /// All credentials, oldest first.
+    pub fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.keys.values().map(|kept| &kept.entity)
+    }
+
+    /// An owner's rules, in the order in which they are tried.
+    pub fn rules_of(&self, owner: &HumanId) -> impl Iterator<Item = &Rule> {
+        self.rules
+            .values()
+            .map(|kept| &kept.entity)
+            .filter(move |rule| !rule.removed && rule.owner == *owner)
+    }
+
+    /// A rule by id, unless it was removed.
+    pub fn rule(&self, id: RuleId) -> Option<&Rule> {
+        self.rules.get(&id).map(|kept| &kept.entity).filter(|rule| !rule.removed)
+    }
+
+    /// The active person behind an actor.
+    pub(crate) fn person(&self, actor: &Actor) -> Result<&Human, Refusal> {
+        let Actor::Human { id, .. } = actor else {
+            return Err(Refusal::NotAllowed { why: "only a person can do this" });
+        };
+        self.human(id)
+            .filter(|human| human.active)
+            .ok_or(Refusal::NotAllowed { why: "this person cannot sign in" })
+    }
+
+    /// Whether the actor administers the installation: an administrator, or the operator's shell.
+    pub(crate) fn administers(&self, actor: &Actor) -> bool {
+        match actor {
+            Actor::System => true,
+            Actor::Human { .. } => self.person(actor).is_ok_and(|human| human.admin),
+            Actor::Agent { .. } => false,
+        }
+    }
+}
+
+const ADMIN_ONLY: Refusal = Refusal::NotAllowed { why: "only an administrator can do this" };

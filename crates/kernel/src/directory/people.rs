@@ -1,0 +1,95 @@
+//! Adding agents and people, and changing them.
+
+use std::collections::BTreeSet;
+
+use super::{ADMIN_ONLY, Agent, Human, Profile};
+use crate::audit::Erasable;
+use crate::command::Envelope;
+use crate::event::Happened;
+use crate::ids::{AgentId, GroupId, HumanId, ProjectId, Subject};
+use crate::refusal::Refusal;
+use crate::text::is_storable;
+use crate::world::{Decision, Stop, World};
+
+/// An agent as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewAgent {
+    /// Its name.
+    pub id: AgentId,
+    /// Its project; an agent never moves.
+    pub project: ProjectId,
+    /// Who answers for it.
+    pub owner: HumanId,
+}
+
+/// A person as they should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewHuman {
+    /// Their name in the system.
+    pub id: HumanId,
+    /// Personal data.
+    pub profile: Profile,
+    /// Whether they administer the installation.
+    pub admin: bool,
+    /// Whether they can sign in and be asked.
+    pub active: bool,
+    /// The projects they are a member of.
+    pub projects: BTreeSet<ProjectId>,
+    /// The groups they are in.
+    pub groups: BTreeSet<GroupId>,
+    /// The tags they are qualified for.
+    pub skills: BTreeSet<String>,
+}
+
+pub(crate) fn save_agent(
+    world: &World<'_>,
+    envelope: &Envelope,
+    new: &NewAgent,
+) -> Result<Decision, Stop> {
+    if !world.directory.administers(&envelope.actor) {
+        return Err(ADMIN_ONLY.into());
+    }
+    let invalid = |field, expected| Stop::from(Refusal::Invalid { field, expected });
+    if world.directory.project(&new.project).is_none() {
+        return Err(invalid("project", "a project that exists"));
+    }
+    if world.directory.human(&new.owner).is_none() {
+        return Err(invalid("owner", "a person who exists"));
+    }
+    if world.directory.agent(&new.id).is_some_and(|agent| agent.project != new.project) {
+        return Err(invalid("project", "the project the agent is in; an agent never moves"));
+    }
+    let NewAgent { id, project, owner } = new.clone();
+    let agent = Agent { id: id.clone(), project, owner };
+    Ok(Decision::of(Subject::Agent(id), Happened::AgentSaved(Box::new(agent))))
+}
+
+pub(crate) fn save_human(
+    world: &World<'_>,
+    envelope: &Envelope,
+    new: &NewHuman,
+) -> Result<Decision, Stop> {
+    if !world.directory.administers(&envelope.actor) {
+        return Err(ADMIN_ONLY.into());
+    }
+    let invalid = |field, expected| Stop::from(Refusal::Invalid { field, expected });
+    if !is_storable(&new.profile.name) || new.profile.name.chars().count() > 200 {
+        return Err(invalid("name", "at most 200 characters, without NUL"));
+    }
+    if let Some(email) = &new.profile.email {
+        if !email_address::EmailAddress::is_valid(email) {
+            return Err(invalid("email", "an email address"));
+        }
+        if world.directory.human_by_email(email).is_some_and(|human| human.id != new.id) {
+            return Err(Refusal::Exists { what: "email address" }.into());
+        }
+    }
+    if !new.projects.iter().all(|id| world.directory.project(id).is_some()) {
+        return Err(invalid("projects", "projects that exist"));
+    }
+    let mut salts = envelope.salts.clone();
+    let NewHuman { id, profile, admin, active, projects, groups, skills } = new.clone();
+    let profile = Erasable::new(profile, &mut salts);
+    let human = Human { id: id.clone(), profile, admin, active, projects, groups, skills };
+    Ok(Decision::of(Subject::Human(id), Happened::HumanSaved(Box::new(human))))
+}

@@ -1,0 +1,52 @@
+//! What must now be done outside. Rows first, calls later.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ask::{Priority, Seat};
+use crate::ids::AskId;
+
+/// Work for the outbox, written in the same transaction as the events that caused it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "effect")]
+pub enum Effect {
+    /// Tell whoever holds this seat.
+    Notify {
+        /// About which ask.
+        ask: AskId,
+        /// Whom.
+        seat: Seat,
+        /// Why now.
+        why: Occasion,
+        /// How urgent: critical ones are delivered first and at once.
+        priority: Priority,
+    },
+    /// The ask is over: lock or withdraw what was sent.
+    Settle {
+        /// Which ask.
+        ask: AskId,
+    },
+}
+
+/// Why somebody is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Occasion {
+    /// It is new.
+    Asked,
+    /// It was handed to them.
+    Assigned,
+    /// It still waits.
+    Reminder,
+    /// Nobody else answered.
+    Escalated,
+}
+
+impl Effect {
+    /// The order in which the outbox is worked off: 0 first.
+    pub fn rank(&self) -> u8 {
+        match self {
+            Self::Notify { priority, .. } => priority.rank(),
+            Self::Settle { .. } => Priority::High.rank(),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! What happened. Past tense, never changed.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::actor::{Assurance, By};
+use crate::ask::{
+    Deadline, DefaultAction, Dialect, Labels, OnExpiry, Priority, Resolution, Route, Rung, Seat,
+};
+use crate::audit::{Erasable, Slot};
+use crate::directory::{Agent, Human, Key, Project, Rule};
+use crate::form::Progress;
+use crate::ids::{AgentId, AskId, HumanId, ProjectId, Subject};
+use crate::question::{Kind, Question};
+use crate::time::Time;
+
+/// One thing that happened to one subject.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// To what.
+    pub subject: Subject,
+    /// Its place in the subject's chain, from 1.
+    pub seq: u64,
+    /// When.
+    pub at: Time,
+    /// Who did it.
+    pub by: By,
+    /// What.
+    pub what: Happened,
+}
+
+/// Everything that can happen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "event")]
+pub enum Happened {
+    /// An agent asked.
+    Asked(Box<Asked>),
+    /// A later ask continues this one.
+    Followed {
+        /// Which.
+        next: AskId,
+    },
+    /// A person looked for the first time.
+    Opened,
+    /// A person began, or went on, to answer.
+    Progressed {
+        /// How far.
+        progress: Option<Progress>,
+    },
+    /// A person took it.
+    Claimed,
+    /// It was handed to someone.
+    Assigned {
+        /// To whom.
+        to: HumanId,
+    },
+    /// A person answered.
+    Answered {
+        /// What they said.
+        vote: Box<Resolution>,
+        /// Whether that decided it.
+        decisive: bool,
+    },
+    /// Nobody answered; the agent's default was taken.
+    Defaulted {
+        /// Signed as nobody's.
+        resolution: Box<Resolution>,
+    },
+    /// It was withdrawn.
+    Cancelled {
+        /// Why.
+        reason: Option<Erasable<String>>,
+    },
+    /// It ran out.
+    Expired {
+        /// The deadline.
+        deadline: Time,
+        /// What the agent is to do.
+        report: DefaultAction,
+    },
+    /// It ran out as a failure.
+    Failed {
+        /// The deadline.
+        deadline: Time,
+    },
+    /// A reminder went out.
+    Reminded,
+    /// The next rung of the ladder was reached.
+    Escalated,
+    /// Its deadline was moved.
+    Extended {
+        /// To when.
+        until: Time,
+    },
+    /// A project was added or changed.
+    ProjectSaved(Box<Project>),
+    /// An agent was added or changed.
+    AgentSaved(Box<Agent>),
+    /// A person was added or changed.
+    HumanSaved(Box<Human>),
+    /// A credential was issued.
+    KeyIssued(Box<Key>),
+    /// A credential was revoked or used up.
+    KeyRevoked,
+    /// A delegation rule was added.
+    RuleAdded(Box<Rule>),
+    /// A delegation rule was removed.
+    RuleRemoved,
+}
+
+/// An ask as it was asked and routed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The project of the agent's key.
+    pub project: ProjectId,
+    /// The agent.
+    pub agent: AgentId,
+    /// Its owner.
+    pub owner: HumanId,
+    /// The protocol.
+    pub dialect: Dialect,
+    /// What is asked.
+    pub question: Erasable<Question>,
+    /// The kind of question.
+    pub kind: Kind,
+    /// Free data.
+    pub metadata: Erasable<Map<String, Value>>,
+    /// The agent's own names.
+    pub labels: Labels,
+    /// What it is about.
+    pub tags: BTreeSet<String>,
+    /// How urgent.
+    pub priority: Priority,
+    /// How people were to be picked.
+    pub route: Route,
+    /// Who was picked.
+    pub seats: Vec<Seat>,
+    /// When it runs out.
+    pub deadline: Option<Deadline>,
+    /// When to remind.
+    pub reminders: Vec<Time>,
+    /// Whom to ask as well, and when.
+    pub ladder: Vec<Rung>,
+    /// The ask it continues.
+    pub follows: Option<AskId>,
+    /// How many equal votes decide.
+    pub quorum: u32,
+    /// The least assurance.
+    pub floor: Assurance,
+}
+
+impl Happened {
+    /// Its name, as stored and shown.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Asked(_) => "asked",
+            Self::Followed { .. } => "followed",
+            Self::Opened => "opened",
+            Self::Progressed { .. } => "progressed",
+            Self::Claimed => "claimed",
+            Self::Assigned { .. } => "assigned",
+            Self::Answered { .. } => "answered",
+            Self::Defaulted { .. } => "defaulted",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Expired { .. } => "expired",
+            Self::Failed { .. } => "failed",
+            Self::Reminded => "reminded",
+            Self::Escalated => "escalated",
+            Self::Extended { .. } => "extended",
+            Self::ProjectSaved(_) => "project_saved",
+            Self::AgentSaved(_) => "agent_saved",
+            Self::HumanSaved(_) => "human_saved",
+            Self::KeyIssued(_) => "key_issued",
+            Self::KeyRevoked => "key_revoked",
+            Self::RuleAdded(_) => "rule_added",
+            Self::RuleRemoved => "rule_removed",
+        }
+    }
+
+    /// Visits every erasable value, always in the same order.
+    pub fn slots(&mut self, visit: &mut dyn FnMut(&mut dyn Slot)) {
+        match self {
+            Self::Asked(asked) => {
+                visit(&mut asked.question);
+                visit(&mut asked.metadata);
+                if let Some(Deadline { then: OnExpiry::Answer { reply }, .. }) = &mut asked.deadline
+                {
+                    visit(reply);
+                }
+            }
+            Self::Answered { vote: said, .. } | Self::Defaulted { resolution: said } => {
+                visit(&mut said.reply);
+            }
+            Self::Cancelled { reason: Some(reason) } => visit(reason),
+            Self::HumanSaved(human) => visit(&mut human.profile),
+            Self::Cancelled { reason: None }
+            | Self::Followed { .. }
+            | Self::Opened
+            | Self::Progressed { .. }
+            | Self::Claimed
+            | Self::Assigned { .. }
+            | Self::Expired { .. }
+            | Self::Failed { .. }
+            | Self::Reminded
+            | Self::Escalated
+            | Self::Extended { .. }
+            | Self::ProjectSaved(_)
+            | Self::AgentSaved(_)
+            | Self::KeyIssued(_)
+            | Self::KeyRevoked
+            | Self::RuleAdded(_)
+            | Self::RuleRemoved => {}
+        }
+    }
+}

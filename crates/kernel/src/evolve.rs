@@ -1,0 +1,272 @@
+//! From events to state, and from a decision to the changes a store writes.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::actor::By;
+use crate::ask::{Ask, AskState, Claim, Look};
+use crate::audit::{Digest, Head, Record};
+use crate::command::Envelope;
+use crate::directory::{Agent, Human, Kept, Key, Project, Rule};
+use crate::effect::Effect;
+use crate::event::{Asked, Event, Happened};
+use crate::ids::Subject;
+use crate::time::Time;
+use crate::world::{Decision, World};
+
+/// The state of any subject.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "state")]
+pub enum Entity {
+    /// An ask.
+    Ask(Box<Ask>),
+    /// A project.
+    Project(Kept<Project>),
+    /// An agent.
+    Agent(Kept<Agent>),
+    /// A person.
+    Human(Kept<Human>),
+    /// A credential.
+    Key(Kept<Key>),
+    /// A delegation rule.
+    Rule(Kept<Rule>),
+}
+
+impl Entity {
+    /// Where its chain ends.
+    pub fn head(&self) -> Head {
+        match self {
+            Self::Ask(ask) => ask.head,
+            Self::Project(kept) => kept.head,
+            Self::Agent(kept) => kept.head,
+            Self::Human(kept) => kept.head,
+            Self::Key(kept) => kept.head,
+            Self::Rule(kept) => kept.head,
+        }
+    }
+
+    /// What it is.
+    pub fn subject(&self) -> Subject {
+        match self {
+            Self::Ask(ask) => Subject::Ask(ask.id),
+            Self::Project(kept) => Subject::Project(kept.id.clone()),
+            Self::Agent(kept) => Subject::Agent(kept.id.clone()),
+            Self::Human(kept) => Subject::Human(kept.id.clone()),
+            Self::Key(kept) => Subject::Key(kept.id),
+            Self::Rule(kept) => Subject::Rule(kept.id),
+        }
+    }
+}
+
+/// An event that cannot have happened in this state: the record is damaged.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{subject}: event {seq} ({what}) cannot follow what came before")]
+pub struct Misfit {
+    /// Whose.
+    pub subject: Subject,
+    /// Which.
+    pub seq: u64,
+    /// What it claims.
+    pub what: &'static str,
+}
+
+/// Applies one event, linked with `hash`, to the state before it.
+pub fn evolve(before: Option<Entity>, event: &Event, hash: Digest) -> Result<Entity, Misfit> {
+    let head = Head { seq: event.seq, hash, at: event.at };
+    let misfit =
+        || Misfit { subject: event.subject.clone(), seq: event.seq, what: event.what.name() };
+    Ok(match (before, &event.what) {
+        (None, Happened::Asked(asked)) => {
+            let Subject::Ask(id) = event.subject else { return Err(misfit()) };
+            let Asked {
+                project,
+                agent,
+                owner,
+                dialect,
+                question,
+                kind,
+                metadata,
+                labels,
+                tags,
+                priority,
+                route,
+                seats,
+                deadline,
+                reminders,
+                ladder,
+                follows,
+                quorum,
+                floor,
+            } = (**asked).clone();
+            Entity::Ask(Box::new(Ask {
+                id,
+                head,
+                project,
+                agent,
+                owner,
+                dialect,
+                question,
+                kind,
+                metadata,
+                labels,
+                tags,
+                priority,
+                route,
+                seats,
+                look: None,
+                claim: None,
+                created_at: event.at,
+                deadline,
+                reminders,
+                ladder,
+                follows,
+                followed_by: None,
+                quorum,
+                floor,
+                votes: Vec::new(),
+                state: AskState::Pending,
+            }))
+        }
+        (Some(Entity::Ask(mut ask)), what) => {
+            ask.head = head;
+            evolve_ask(&mut ask, what, &event.by, event.at).ok_or_else(misfit)?;
+            Entity::Ask(ask)
+        }
+        (None | Some(Entity::Project(_)), Happened::ProjectSaved(project)) => {
+            Entity::Project(Kept { head, entity: (**project).clone() })
+        }
+        (None | Some(Entity::Agent(_)), Happened::AgentSaved(agent)) => {
+            Entity::Agent(Kept { head, entity: (**agent).clone() })
+        }
+        (None | Some(Entity::Human(_)), Happened::HumanSaved(human)) => {
+            Entity::Human(Kept { head, entity: (**human).clone() })
+        }
+        (None, Happened::KeyIssued(key)) => Entity::Key(Kept { head, entity: (**key).clone() }),
+        (Some(Entity::Key(kept)), Happened::KeyRevoked) => {
+            Entity::Key(Kept { head, entity: Key { revoked_at: Some(event.at), ..kept.entity } })
+        }
+        (None, Happened::RuleAdded(rule)) => Entity::Rule(Kept { head, entity: (**rule).clone() }),
+        (Some(Entity::Rule(kept)), Happened::RuleRemoved) => {
+            Entity::Rule(Kept { head, entity: Rule { removed: true, ..kept.entity } })
+        }
+        (_, _) => return Err(misfit()),
+    })
+}
+
+/// `None` if it cannot have happened to this ask.
+fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By, at: Time) -> Option<()> {
+    // A follow-up may be linked to an ask that is over; nothing else may touch one.
+    if let Happened::Followed { next } = what {
+        ask.followed_by = Some(*next);
+        return Some(());
+    }
+    if !ask.is_open() {
+        return None;
+    }
+    match what {
+        Happened::Opened => {
+            ask.look = Some(Look { by: by.clone(), at });
+            ask.state = AskState::Opened;
+        }
+        Happened::Progressed { progress } => {
+            ask.look.get_or_insert_with(|| Look { by: by.clone(), at });
+            ask.state = AskState::InProgress { progress: *progress };
+        }
+        Happened::Claimed => {
+            let By::Human(human) = by else { return None };
+            ask.claim = Some(Claim { human: human.clone(), at });
+        }
+        Happened::Assigned { to } => ask.claim = Some(Claim { human: to.clone(), at }),
+        Happened::Answered { vote, decisive } => {
+            ask.votes.push((**vote).clone());
+            if *decisive {
+                ask.state = AskState::Completed((**vote).clone());
+            }
+        }
+        Happened::Defaulted { resolution } => {
+            ask.state = AskState::Completed((**resolution).clone());
+        }
+        Happened::Cancelled { reason } => {
+            ask.state = AskState::Cancelled { at, by: by.clone(), reason: reason.clone() };
+        }
+        Happened::Expired { deadline, report } => {
+            ask.state = AskState::Expired { at: *deadline, report: *report };
+        }
+        Happened::Failed { deadline } => ask.state = AskState::Failed { at: *deadline },
+        Happened::Reminded => {
+            ask.reminders.retain(|due| *due > at);
+        }
+        Happened::Escalated => {
+            let (reached, later): (Vec<_>, Vec<_>) =
+                ask.ladder.drain(..).partition(|rung| rung.at <= at);
+            ask.ladder = later;
+            for rung in reached {
+                if !ask.seats.contains(&rung.seat) {
+                    ask.seats.push(rung.seat);
+                }
+            }
+        }
+        Happened::Extended { until } => ask.deadline.as_mut()?.at = *until,
+        Happened::Asked(_)
+        | Happened::Followed { .. }
+        | Happened::ProjectSaved(_)
+        | Happened::AgentSaved(_)
+        | Happened::HumanSaved(_)
+        | Happened::KeyIssued(_)
+        | Happened::KeyRevoked
+        | Happened::RuleAdded(_)
+        | Happened::RuleRemoved => return None,
+    }
+    Some(())
+}
+
+/// Everything a store writes in one transaction.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Changes {
+    /// The new state of every subject touched; the last one per subject counts.
+    pub entities: Vec<Entity>,
+    /// The events, linked.
+    pub records: Vec<Record>,
+    /// For the outbox.
+    pub effects: Vec<Effect>,
+}
+
+/// Numbers, dates and links what was decided, and evolves the state by it.
+pub fn settle(
+    world: &World<'_>,
+    envelope: &Envelope,
+    decision: Decision,
+) -> Result<Changes, Misfit> {
+    let by = envelope.actor.by();
+    let mut touched: BTreeMap<Subject, Entity> = BTreeMap::new();
+    let mut records = Vec::with_capacity(decision.happened.len());
+    for (subject, what) in decision.happened {
+        let before = touched.remove(&subject).or_else(|| current(world, &subject));
+        let head = before.as_ref().map(Entity::head);
+        let event = Event {
+            subject: subject.clone(),
+            seq: head.map_or(1, |head| head.seq + 1),
+            at: head.map_or(world.now, |head| head.at.max(world.now)),
+            by: by.clone(),
+            what,
+        };
+        let record = Record::link(head.map_or(Digest::ZERO, |head| head.hash), event.clone());
+        touched.insert(subject, evolve(before, &event, record.hash)?);
+        records.push(record);
+    }
+    Ok(Changes { entities: touched.into_values().collect(), records, effects: decision.effects })
+}
+
+fn current(world: &World<'_>, subject: &Subject) -> Option<Entity> {
+    match subject {
+        Subject::Ask(id) => {
+            world.asks.get(id).cloned().flatten().map(|ask| Entity::Ask(Box::new(ask)))
+        }
+        Subject::Project(_)
+        | Subject::Agent(_)
+        | Subject::Human(_)
+        | Subject::Key(_)
+        | Subject::Rule(_) => world.directory.entity(subject),
+    }
+}

@@ -1,0 +1,281 @@
+//! Names of things. ULIDs for what we make, chosen names for what people name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use ulid::Ulid;
+
+/// A text that is not the id it was taken for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected {expected}")]
+pub struct BadId {
+    /// What would have been accepted.
+    pub expected: &'static str,
+}
+
+macro_rules! made_id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Ulid);
+
+        impl $name {
+            /// The prefix of its own textual form.
+            pub const PREFIX: &'static str = $prefix;
+
+            /// Names a new thing. The caller draws the ULID.
+            pub const fn new(ulid: Ulid) -> Self {
+                Self(ulid)
+            }
+
+            /// The bare ULID, sortable by creation time.
+            pub const fn ulid(self) -> Ulid {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = BadId;
+
+            fn from_str(text: &str) -> Result<Self, BadId> {
+                let expected = concat!($prefix, " followed by a ULID");
+                let bare = text.strip_prefix($prefix).ok_or(BadId { expected })?;
+                Ok(Self(ulid(bare).ok_or(BadId { expected })?))
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+/// Only the canonical spelling: one ask must not have two names.
+fn ulid(text: &str) -> Option<Ulid> {
+    Ulid::from_string(text).ok().filter(|u| u.to_string() == text)
+}
+
+made_id!(
+    /// An ask. Each dialect shows the same ULID behind its own prefix.
+    AskId,
+    "ask_"
+);
+made_id!(
+    /// A credential: agent key, human token, sign-in link or session.
+    KeyId,
+    "key_"
+);
+made_id!(
+    /// A delegation rule.
+    RuleId,
+    "rule_"
+);
+
+impl AskId {
+    /// The same ask under a dialect's prefix, for example `hxp_`.
+    pub fn shown_as(self, prefix: &str) -> String {
+        format!("{prefix}{}", self.0)
+    }
+
+    /// Reads an id shown under `prefix`.
+    pub fn read_as(prefix: &str, text: &str) -> Option<Self> {
+        ulid(text.strip_prefix(prefix)?).map(Self)
+    }
+}
+
+macro_rules! chosen_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(Box<str>);
+
+        impl $name {
+            /// The name as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = BadId;
+
+            fn try_from(text: String) -> Result<Self, BadId> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.0.into()
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = BadId;
+
+            fn from_str(text: &str) -> Result<Self, BadId> {
+                if is_name(text) {
+                    Ok(Self(text.into()))
+                } else {
+                    Err(BadId {
+                        expected: "1 to 64 letters, digits or any of _ - . : @, beginning with a \
+                                   letter or digit",
+                    })
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+fn is_name(text: &str) -> bool {
+    text.len() <= 64
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:@".contains(c))
+}
+
+chosen_id!(
+    /// What groups agents and people.
+    ProjectId
+);
+chosen_id!(
+    /// Who asks.
+    AgentId
+);
+chosen_id!(
+    /// Who answers.
+    HumanId
+);
+chosen_id!(
+    /// A named group of people.
+    GroupId
+);
+
+/// Whatever has a history of its own: the unit of a hash chain and of a transaction's keys.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "id")]
+pub enum Subject {
+    /// An ask.
+    Ask(AskId),
+    /// A project.
+    Project(ProjectId),
+    /// An agent.
+    Agent(AgentId),
+    /// A person.
+    Human(HumanId),
+    /// A credential.
+    Key(KeyId),
+    /// A delegation rule.
+    Rule(RuleId),
+}
+
+impl Subject {
+    /// What kind of thing it is, as one word.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Ask(_) => "ask",
+            Self::Project(_) => "project",
+            Self::Agent(_) => "agent",
+            Self::Human(_) => "human",
+            Self::Key(_) => "key",
+            Self::Rule(_) => "rule",
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ask(id) => id.fmt(f),
+            Self::Project(id) => write!(f, "project/{id}"),
+            Self::Agent(id) => write!(f, "agent/{id}"),
+            Self::Human(id) => write!(f, "human/{id}"),
+            Self::Key(id) => id.fmt(f),
+            Self::Rule(id) => id.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Subject {
+    type Err = BadId;
+
+    fn from_str(text: &str) -> Result<Self, BadId> {
+        if let Some((kind, name)) = text.split_once('/') {
+            return match kind {
+                "project" => name.parse().map(Self::Project),
+                "agent" => name.parse().map(Self::Agent),
+                "human" => name.parse().map(Self::Human),
+                _ => Err(BadId { expected: "project/…, agent/… or human/…" }),
+            };
+        }
+        if text.starts_with(KeyId::PREFIX) {
+            return text.parse().map(Self::Key);
+        }
+        if text.starts_with(RuleId::PREFIX) {
+            return text.parse().map(Self::Rule);
+        }
+        text.parse().map(Self::Ask)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ask_has_one_name_per_prefix() {
+        let id = AskId::new(Ulid::from(u128::MAX));
+        let shown = id.shown_as("hxp_");
+        assert_eq!(AskId::read_as("hxp_", &shown), Some(id));
+        assert_eq!(AskId::read_as("hxp_", &shown.to_lowercase()), None);
+        assert_eq!(AskId::read_as("ask_", &shown), None);
+        assert_eq!(id.to_string().parse(), Ok(id));
+    }
+
+    #[test]
+    fn names_are_plain() {
+        for good in ["dev", "user_dev", "a", "ops@acme.io", "team:refunds"] {
+            assert!(good.parse::<HumanId>().is_ok(), "{good}");
+        }
+        let long = "x".repeat(65);
+        for bad in ["", "_x", "a b", "a/b", "é", "a\u{202e}b", &long] {
+            assert!(bad.parse::<HumanId>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn subjects_read_back() {
+        let ulid = Ulid::from(9_u128);
+        for subject in [
+            Subject::Ask(AskId::new(ulid)),
+            Subject::Key(KeyId::new(ulid)),
+            Subject::Rule(RuleId::new(ulid)),
+            Subject::Project("dev".parse().unwrap()),
+            Subject::Human("user_dev".parse().unwrap()),
+        ] {
+            assert_eq!(subject.to_string().parse(), Ok(subject));
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! An answer held against its question.
+
+use super::{Answer, Body, Kind, Pick, Question, Reply};
+use crate::form::FieldError;
+use crate::text::{is_storable, is_storable_json};
+
+/// The longest comment a person may leave, in characters.
+const LONGEST_COMMENT: usize = 10_000;
+
+/// Why an answer does not answer its question.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AnswerError {
+    /// The answer belongs to another kind of question.
+    #[error("this question wants {expected}")]
+    WrongKind {
+        /// What it wants.
+        expected: &'static str,
+    },
+    /// A chosen id is not among the options.
+    #[error("the answer must be one of the options")]
+    UnknownOption,
+    /// None or too many were chosen.
+    #[error("choose {expected}")]
+    WrongCount {
+        /// How many to choose.
+        expected: &'static str,
+    },
+    /// The agent wants a reason for a no.
+    #[error("a rejection of this request needs a reason")]
+    ReasonRequired,
+    /// The agent did not declare that it can take edits.
+    #[error("the agent cannot take edits here; request changes instead")]
+    NotEditable,
+    /// A text is missing.
+    #[error("the answer must not be empty")]
+    Empty,
+    /// A text is too long or holds NUL.
+    #[error("{field}: expected {expected}")]
+    BadText {
+        /// Where.
+        field: &'static str,
+        /// What would have been accepted.
+        expected: &'static str,
+    },
+    /// Form fields that do not hold.
+    #[error("{}", summary(.0))]
+    Fields(Vec<FieldError>),
+}
+
+fn summary(errors: &[FieldError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// A reply that answers its question, in normal form: option order, typed and visible values only,
+/// no blank comment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked(Reply);
+
+impl Checked {
+    /// The reply.
+    pub fn into_reply(self) -> Reply {
+        self.0
+    }
+}
+
+impl Question {
+    /// Holds a reply against this question.
+    pub fn check(&self, reply: Reply) -> Result<Checked, AnswerError> {
+        let comment = comment(reply.comment)?;
+        let answer = match (&self.body, reply.answer) {
+            (Body::Approve { editable, .. }, Answer::Approved { edits }) => {
+                if let Some(edits) = &edits {
+                    if !editable {
+                        return Err(AnswerError::NotEditable);
+                    }
+                    if !edits.iter().all(|(k, v)| is_storable(k) && is_storable_json(v)) {
+                        return Err(NUL);
+                    }
+                }
+                Answer::Approved { edits }
+            }
+            (Body::Approve { reject_requires_reason, .. }, Answer::Rejected) => {
+                if *reject_requires_reason && comment.is_none() {
+                    return Err(AnswerError::ReasonRequired);
+                }
+                Answer::Rejected
+            }
+            // Asking for changes goes back with words, or the agent would not know what to change.
+            (_, Answer::ChangesRequested) => {
+                if comment.is_none() {
+                    return Err(AnswerError::ReasonRequired);
+                }
+                Answer::ChangesRequested
+            }
+            (Body::Choose { options, pick }, Answer::Chosen { options: chosen }) => {
+                if !chosen.iter().all(|id| options.contains(id)) {
+                    return Err(AnswerError::UnknownOption);
+                }
+                let ordered: Vec<String> = options
+                    .choices()
+                    .iter()
+                    .filter(|choice| chosen.contains(&choice.id))
+                    .map(|choice| choice.id.clone())
+                    .collect();
+                match (pick, ordered.len()) {
+                    (_, 0) => {
+                        return Err(AnswerError::WrongCount { expected: "at least one option" });
+                    }
+                    (Pick::One, 2..) => {
+                        return Err(AnswerError::WrongCount { expected: "exactly one option" });
+                    }
+                    (Pick::One | Pick::Many, _) => Answer::Chosen { options: ordered },
+                }
+            }
+            (Body::Provide { form }, Answer::Provided { values }) => {
+                let values = form.validate(values.as_map()).map_err(AnswerError::Fields)?;
+                if !values.iter().all(|(_, value)| is_storable_json(value)) {
+                    return Err(NUL);
+                }
+                Answer::Provided { values }
+            }
+            (Body::Confirm { items, .. }, Answer::Confirmed { items: confirmed }) => {
+                if !confirmed.iter().all(|id| items.iter().any(|item| item.id == *id)) {
+                    return Err(AnswerError::UnknownOption);
+                }
+                Answer::Confirmed { items: confirmed }
+            }
+            (Body::Confirm { .. }, Answer::Declined) => Answer::Declined,
+            (Body::Escalate { .. }, Answer::Retry { params }) => {
+                if !params.iter().all(|(k, v)| is_storable(k) && is_storable_json(v)) {
+                    return Err(NUL);
+                }
+                Answer::Retry { params }
+            }
+            (Body::Escalate { .. }, answer @ (Answer::Skip | Answer::Abort)) => answer,
+            (Body::Converse, Answer::Replied { text }) => {
+                if text.trim().is_empty() {
+                    return Err(AnswerError::Empty);
+                }
+                if !is_storable(&text) {
+                    return Err(NUL);
+                }
+                Answer::Replied { text }
+            }
+            (
+                Body::Approve { .. }
+                | Body::Choose { .. }
+                | Body::Provide { .. }
+                | Body::Confirm { .. }
+                | Body::Escalate { .. }
+                | Body::Converse,
+                _,
+            ) => return Err(AnswerError::WrongKind { expected: self.kind().wants() }),
+        };
+        Ok(Checked(Reply { answer, comment }))
+    }
+}
+
+const NUL: AnswerError =
+    AnswerError::BadText { field: "answer", expected: "texts without NUL characters" };
+
+fn comment(comment: Option<String>) -> Result<Option<String>, AnswerError> {
+    let Some(text) = comment.filter(|text| !text.trim().is_empty()) else { return Ok(None) };
+    let field = "comment";
+    if !is_storable(&text) {
+        return Err(AnswerError::BadText { field, expected: "a text without NUL characters" });
+    }
+    if text.chars().count() > LONGEST_COMMENT {
+        return Err(AnswerError::BadText { field, expected: "at most 10000 characters" });
+    }
+    Ok(Some(text))
+}
+
+impl Kind {
+    fn wants(self) -> &'static str {
+        match self {
+            Self::Approve => "an approval or a rejection",
+            Self::Choose => "one of its options",
+            Self::Provide => "values for its fields",
+            Self::Confirm => "a confirmation or a refusal",
+            Self::Escalate => "retry, skip or abort",
+            Self::Converse => "a text",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Map;
+
+    use super::*;
+    use crate::question::{Choice, Options};
+
+    fn approve(reason: bool, editable: bool) -> Question {
+        let body = Body::Approve { details: Map::new(), editable, reject_requires_reason: reason };
+        Question::new("Refund?", None, body).unwrap()
+    }
+
+    fn choose(pick: Pick) -> Question {
+        let options = Options::new(["a", "b", "c"].map(Choice::plain).to_vec()).unwrap();
+        Question::new("Which?", None, Body::Choose { options, pick }).unwrap()
+    }
+
+    fn say(answer: Answer) -> Reply {
+        Reply { answer, comment: None }
+    }
+
+    fn chosen(ids: &[&str]) -> Reply {
+        say(Answer::Chosen { options: ids.iter().map(|id| (*id).to_owned()).collect() })
+    }
+
+    /// HXPX-028, HXPX-029: approved or rejected; a reason where one is demanded, never for a yes.
+    #[test]
+    fn approvals() {
+        let strict = approve(true, false);
+        assert!(strict.check(say(Answer::Approved { edits: None })).is_ok());
+        assert_eq!(strict.check(say(Answer::Rejected)), Err(AnswerError::ReasonRequired));
+        let blank = Reply { answer: Answer::Rejected, comment: Some(" \n".into()) };
+        assert_eq!(strict.check(blank), Err(AnswerError::ReasonRequired));
+        let reasoned = Reply { answer: Answer::Rejected, comment: Some("too dear".into()) };
+        assert!(strict.check(reasoned).is_ok());
+        assert!(approve(false, false).check(say(Answer::Rejected)).is_ok());
+    }
+
+    #[test]
+    fn edits_only_where_the_agent_can_take_them() {
+        let edited = || say(Answer::Approved { edits: Some(Map::new()) });
+        assert_eq!(approve(false, false).check(edited()), Err(AnswerError::NotEditable));
+        assert!(approve(false, true).check(edited()).is_ok());
+    }
+
+    /// HXPX-026: the result is one of the options.
+    #[test]
+    fn choices() {
+        assert!(choose(Pick::One).check(chosen(&["b"])).is_ok());
+        assert_eq!(choose(Pick::One).check(chosen(&["z"])), Err(AnswerError::UnknownOption));
+        assert!(matches!(
+            choose(Pick::One).check(chosen(&["a", "b"])),
+            Err(AnswerError::WrongCount { .. })
+        ));
+        assert!(matches!(
+            choose(Pick::Many).check(chosen(&[])),
+            Err(AnswerError::WrongCount { .. })
+        ));
+        let many = choose(Pick::Many).check(chosen(&["c", "a", "c"])).unwrap().into_reply();
+        assert_eq!(many, chosen(&["a", "c"]));
+    }
+
+    #[test]
+    fn every_kind_takes_only_its_own_answers() {
+        let questions = [
+            approve(false, false),
+            choose(Pick::One),
+            Question::new(
+                "Go?",
+                None,
+                Body::Confirm { items: vec![], yes: "Go".into(), no: "Stop".into() },
+            )
+            .unwrap(),
+            Question::new("Failed", None, Body::Escalate { error: Map::new(), params: Map::new() })
+                .unwrap(),
+            Question::new("Hello", None, Body::Converse).unwrap(),
+        ];
+        let answers = [
+            Answer::Approved { edits: None },
+            Answer::Chosen { options: vec!["a".into()] },
+            Answer::Confirmed { items: vec![] },
+            Answer::Skip,
+            Answer::Replied { text: "hi".into() },
+        ];
+        for (q, question) in questions.iter().enumerate() {
+            for (a, answer) in answers.iter().enumerate() {
+                assert_eq!(question.check(say(answer.clone())).is_ok(), q == a, "{q} {a}");
+            }
+        }
+    }
+
+    #[test]
+    fn changes_can_be_requested_everywhere_but_not_silently() {
+        for question in [approve(false, false), choose(Pick::One)] {
+            assert_eq!(
+                question.check(say(Answer::ChangesRequested)),
+                Err(AnswerError::ReasonRequired)
+            );
+            let asked =
+                Reply { answer: Answer::ChangesRequested, comment: Some("smaller, please".into()) };
+            assert!(question.check(asked).is_ok());
+        }
+    }
+
+    #[test]
+    fn nul_is_refused() {
+        let talk = Question::new("Hello", None, Body::Converse).unwrap();
+        assert!(talk.check(say(Answer::Replied { text: "a\0b".into() })).is_err());
+        let noted =
+            Reply { answer: Answer::Replied { text: "a".into() }, comment: Some("\0".into()) };
+        assert!(talk.check(noted).is_err());
+    }
+}

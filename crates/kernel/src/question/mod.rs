@@ -1,0 +1,350 @@
+//! What an agent may ask, and what counts as an answer to it.
+//!
+//! A [`Question`] that exists can be answered: constructors refuse anything else. An [`Answer`] is
+//! typed to its question and checked against it in [`check`].
+
+mod check;
+
+pub use check::{AnswerError, Checked};
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::form::{Form, Values};
+use crate::text::{is_storable, is_storable_json};
+
+/// Names the field of a question that is wrong and what was expected there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: expected {expected}")]
+pub struct QuestionError {
+    /// The field, as the kernel names it.
+    pub field: &'static str,
+    /// What would have been accepted.
+    pub expected: &'static str,
+}
+
+/// The typed body of an ask.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    prompt: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    context: Option<String>,
+    body: Body,
+}
+
+/// The kinds of question, each with what it needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Body {
+    /// Yes or no to an action.
+    Approve {
+        /// The action, whole.
+        #[serde(default, skip_serializing_if = "Map::is_empty")]
+        details: Map<String, Value>,
+        /// Whether the agent declared that it can take edited details.
+        #[serde(default)]
+        editable: bool,
+        /// Whether a rejection needs a reason.
+        #[serde(default)]
+        reject_requires_reason: bool,
+    },
+    /// One or more of several.
+    Choose {
+        /// What there is to choose from.
+        options: Options,
+        /// How many may be chosen.
+        pick: Pick,
+    },
+    /// Values only a person can supply.
+    Provide {
+        /// The fields.
+        form: Form,
+    },
+    /// "Go ahead with exactly these", or not.
+    Confirm {
+        /// What is about to happen, item by item; may be empty.
+        items: Vec<Choice>,
+        /// The label of going ahead.
+        yes: String,
+        /// The label of not doing so.
+        no: String,
+    },
+    /// Something failed: retry, skip or abort.
+    Escalate {
+        /// What failed.
+        #[serde(default, skip_serializing_if = "Map::is_empty")]
+        error: Map<String, Value>,
+        /// Parameters a retry may change.
+        #[serde(default, skip_serializing_if = "Map::is_empty")]
+        params: Map<String, Value>,
+    },
+    /// A free message that wants a free answer.
+    Converse,
+}
+
+/// The kind of a question, as one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// See [`Body::Approve`].
+    Approve,
+    /// See [`Body::Choose`].
+    Choose,
+    /// See [`Body::Provide`].
+    Provide,
+    /// See [`Body::Confirm`].
+    Confirm,
+    /// See [`Body::Escalate`].
+    Escalate,
+    /// See [`Body::Converse`].
+    Converse,
+}
+
+impl Kind {
+    /// Every kind there is.
+    pub const ALL: [Self; 6] =
+        [Self::Approve, Self::Choose, Self::Provide, Self::Confirm, Self::Escalate, Self::Converse];
+
+    /// The kind as it is stored and shown to developers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Choose => "choose",
+            Self::Provide => "provide",
+            Self::Confirm => "confirm",
+            Self::Escalate => "escalate",
+            Self::Converse => "converse",
+        }
+    }
+}
+
+/// One thing to choose, with the id that goes back to the agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// What goes back.
+    pub id: String,
+    /// What the person reads.
+    pub label: String,
+    /// More about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+impl Choice {
+    /// A choice whose id is its label.
+    pub fn plain(label: impl Into<String>) -> Self {
+        let label = label.into();
+        Self { id: label.clone(), label, description: None }
+    }
+}
+
+/// At least two choices with distinct, non-empty ids.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Choice>", into = "Vec<Choice>")]
+pub struct Options(Vec<Choice>);
+
+impl Options {
+    /// Takes the choices if there is something to choose.
+    pub fn new(choices: Vec<Choice>) -> Result<Self, QuestionError> {
+        let field = "options";
+        if choices.len() < 2 {
+            return Err(QuestionError { field, expected: "at least two options" });
+        }
+        if choices.len() > 1000 {
+            return Err(QuestionError { field, expected: "at most 1000 options" });
+        }
+        distinct(&choices, field)?;
+        Ok(Self(choices))
+    }
+
+    /// The choices in the agent's order.
+    pub fn choices(&self) -> &[Choice] {
+        &self.0
+    }
+
+    /// Whether an id is among them.
+    pub fn contains(&self, id: &str) -> bool {
+        self.0.iter().any(|choice| choice.id == id)
+    }
+}
+
+impl TryFrom<Vec<Choice>> for Options {
+    type Error = QuestionError;
+
+    fn try_from(choices: Vec<Choice>) -> Result<Self, QuestionError> {
+        Self::new(choices)
+    }
+}
+
+impl From<Options> for Vec<Choice> {
+    fn from(options: Options) -> Self {
+        options.0
+    }
+}
+
+fn distinct(choices: &[Choice], field: &'static str) -> Result<(), QuestionError> {
+    let mut seen = BTreeSet::new();
+    for choice in choices {
+        if choice.id.trim().is_empty() || choice.label.trim().is_empty() {
+            return Err(QuestionError { field, expected: "non-empty texts" });
+        }
+        if !is_storable(&choice.id) || !is_storable(&choice.label) {
+            return Err(QuestionError { field, expected: "texts without NUL characters" });
+        }
+        if !seen.insert(choice.id.as_str()) {
+            return Err(QuestionError { field, expected: "options that differ from each other" });
+        }
+    }
+    Ok(())
+}
+
+/// How many options make an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pick {
+    /// Exactly one.
+    One,
+    /// Any number, at least one.
+    Many,
+}
+
+impl Question {
+    /// A question with its prompt and optional context.
+    pub fn new(
+        prompt: impl Into<String>,
+        context: Option<String>,
+        body: Body,
+    ) -> Result<Self, QuestionError> {
+        let prompt = prompt.into();
+        if prompt.trim().is_empty() {
+            return Err(QuestionError { field: "prompt", expected: "a non-empty text" });
+        }
+        let storable = "a text without NUL characters";
+        if !is_storable(&prompt) {
+            return Err(QuestionError { field: "prompt", expected: storable });
+        }
+        if !context.as_deref().is_none_or(is_storable) {
+            return Err(QuestionError { field: "context", expected: storable });
+        }
+        body.storable()?;
+        Ok(Self { prompt, context, body })
+    }
+
+    /// What the agent asks.
+    pub fn prompt(&self) -> &str {
+        &self.prompt
+    }
+
+    /// Why it asks.
+    pub fn context(&self) -> Option<&str> {
+        self.context.as_deref()
+    }
+
+    /// The typed part.
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// The kind of question.
+    pub fn kind(&self) -> Kind {
+        match self.body {
+            Body::Approve { .. } => Kind::Approve,
+            Body::Choose { .. } => Kind::Choose,
+            Body::Provide { .. } => Kind::Provide,
+            Body::Confirm { .. } => Kind::Confirm,
+            Body::Escalate { .. } => Kind::Escalate,
+            Body::Converse => Kind::Converse,
+        }
+    }
+}
+
+impl Body {
+    fn storable(&self) -> Result<(), QuestionError> {
+        let whole = |field, map: &Map<String, Value>| {
+            if map.iter().all(|(key, value)| is_storable(key) && is_storable_json(value)) {
+                Ok(())
+            } else {
+                Err(QuestionError { field, expected: "texts without NUL characters" })
+            }
+        };
+        match self {
+            Self::Approve { details, .. } => whole("details", details),
+            Self::Confirm { items, yes, no } => {
+                distinct(items, "items")?;
+                if yes.trim().is_empty() || no.trim().is_empty() || yes == no {
+                    return Err(QuestionError {
+                        field: "labels",
+                        expected: "two different labels",
+                    });
+                }
+                Ok(())
+            }
+            Self::Escalate { error, params } => {
+                whole("error", error)?;
+                whole("params", params)
+            }
+            // Options and forms were checked when they were made.
+            Self::Choose { .. } | Self::Provide { .. } | Self::Converse => Ok(()),
+        }
+    }
+}
+
+/// What a person said, typed to its question.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "verdict")]
+pub enum Answer {
+    /// Yes, perhaps with the details edited.
+    Approved {
+        /// The details as the person changed them, where the agent declared it can take that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edits: Option<Map<String, Value>>,
+    },
+    /// No.
+    Rejected,
+    /// Neither: change it and ask again.
+    ChangesRequested,
+    /// The ids of the chosen options.
+    Chosen {
+        /// In the order of the options.
+        options: Vec<String>,
+    },
+    /// The values of a form.
+    Provided {
+        /// By field key.
+        values: Values,
+    },
+    /// Go ahead with these.
+    Confirmed {
+        /// The ids of the confirmed items.
+        items: Vec<String>,
+    },
+    /// Do not.
+    Declined,
+    /// Try again, perhaps with other parameters.
+    Retry {
+        /// The changed parameters.
+        #[serde(default, skip_serializing_if = "Map::is_empty")]
+        params: Map<String, Value>,
+    },
+    /// Leave this step out.
+    Skip,
+    /// Stop.
+    Abort,
+    /// A free answer.
+    Replied {
+        /// What they wrote.
+        text: String,
+    },
+}
+
+/// An answer with the words that go with it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    /// The answer.
+    pub answer: Answer,
+    /// Reason, note, feedback.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+}

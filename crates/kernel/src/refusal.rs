@@ -1,0 +1,102 @@
+//! Why something may not happen. Each dialect maps these to its own codes.
+
+use crate::actor::{Assurance, By};
+use crate::ids::HumanId;
+use crate::question::AnswerError;
+use crate::time::Time;
+
+/// A refused command. Nothing changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It does not exist, or the actor may not know that it does.
+    #[error("there is no such {what}")]
+    NotFound {
+        /// What was looked for.
+        what: &'static str,
+    },
+    /// The actor may not do this.
+    #[error("{why}")]
+    NotAllowed {
+        /// What would have been needed.
+        why: &'static str,
+    },
+    /// Somebody answered first.
+    #[error("already answered by {by} at {at}")]
+    AlreadyAnswered {
+        /// Who.
+        by: By,
+        /// When.
+        at: Time,
+    },
+    /// It was withdrawn.
+    #[error("cancelled by {by} at {at}")]
+    AlreadyCancelled {
+        /// Who.
+        by: By,
+        /// When.
+        at: Time,
+    },
+    /// Its time is up.
+    #[error("timed out at {at}")]
+    TimedOut {
+        /// The deadline.
+        at: Time,
+    },
+    /// Somebody else holds it.
+    #[error("{by} has taken this on")]
+    TakenBy {
+        /// Who.
+        by: HumanId,
+    },
+    /// The answer does not answer the question.
+    #[error(transparent)]
+    Answer(#[from] AnswerError),
+    /// The actor did not prove well enough who they are.
+    #[error("this request needs an answer with more assurance than {have:?}")]
+    AssuranceTooLow {
+        /// What they had.
+        have: Assurance,
+        /// What is needed.
+        need: Assurance,
+    },
+    /// A field of the command is not acceptable.
+    #[error("{field}: expected {expected}")]
+    Invalid {
+        /// Which.
+        field: &'static str,
+        /// What would have been accepted.
+        expected: &'static str,
+    },
+    /// The name is taken.
+    #[error("this {what} exists already")]
+    Exists {
+        /// What.
+        what: &'static str,
+    },
+    /// The same idempotency key came with another request.
+    #[error("this idempotency key was used for a different request")]
+    IdempotencyMismatch,
+    /// Nothing is due: somebody else did it, or the clock says otherwise.
+    #[error("nothing is due")]
+    NotDue,
+}
+
+impl Refusal {
+    /// A stable code, also the name of its page under `docs/errors`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "not-found",
+            Self::NotAllowed { .. } => "not-allowed",
+            Self::AlreadyAnswered { .. } => "already-answered",
+            Self::AlreadyCancelled { .. } => "already-cancelled",
+            Self::TimedOut { .. } => "timed-out",
+            Self::TakenBy { .. } => "taken",
+            Self::Answer(_) => "answer-mismatch",
+            Self::AssuranceTooLow { .. } => "assurance-too-low",
+            Self::Invalid { .. } => "invalid-field",
+            Self::Exists { .. } => "exists",
+            Self::IdempotencyMismatch => "idempotency-mismatch",
+            Self::NotDue => "not-due",
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! A small world for tests: two projects, a few people, and a clock that moves when told.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Map;
+use ulid::Ulid;
+
+use crate::actor::{Actor, Assurance, Reach, Via};
+use crate::ask::{Ask, Dialect, Labels, Priority, Route};
+use crate::audit::{Digest, Record, Salts};
+use crate::command::{Command, Envelope, NewAsk, Silence};
+use crate::decide::decide;
+use crate::directory::{Directory, NewAgent, NewHuman, NewProject, NewRule, Profile};
+use crate::effect::Effect;
+use crate::event::Event;
+use crate::evolve::{Entity, settle};
+use crate::ids::{AskId, HumanId, KeyId};
+use crate::question::{Answer, Body, Question, Reply};
+use crate::refusal::Refusal;
+use crate::time::Time;
+use crate::world::{Verdict, World};
+
+/// `acme` with its agent `bot` of olga's, mark (knows tax) and nina (in legal); `rival` with its
+/// agent `spy` of zoe's.
+pub struct Cast {
+    now: Time,
+    drawn: u128,
+    directory: Directory,
+    asks: BTreeMap<AskId, Option<Ask>>,
+    records: Vec<Record>,
+    effects: Vec<Effect>,
+}
+
+pub fn human(name: &str) -> HumanId {
+    name.parse().unwrap()
+}
+
+pub fn yes() -> Box<Reply> {
+    Box::new(Reply { answer: Answer::Approved { edits: None }, comment: None })
+}
+
+pub fn no() -> Box<Reply> {
+    Box::new(Reply { answer: Answer::Rejected, comment: None })
+}
+
+/// A plain approval for the owner without a deadline.
+pub fn new_ask() -> NewAsk {
+    let body =
+        Body::Approve { details: Map::new(), editable: false, reject_requires_reason: false };
+    NewAsk {
+        dialect: Dialect::Native,
+        question: Question::new("Refund order 7?", None, body).unwrap(),
+        metadata: Map::new(),
+        labels: Labels::default(),
+        tags: BTreeSet::new(),
+        priority: Priority::Normal,
+        route: Route::Owner,
+        timeout: None,
+        on_expiry: Silence::StayOpen,
+        reminders: Vec::new(),
+        follows: None,
+    }
+}
+
+impl Cast {
+    pub fn new() -> Self {
+        let mut cast = Self {
+            now: Time::from_millis(1_770_372_000_000),
+            drawn: 0,
+            directory: Directory::default(),
+            asks: BTreeMap::new(),
+            records: Vec::new(),
+            effects: Vec::new(),
+        };
+        for project in ["acme", "rival"] {
+            let project = NewProject::plain(project.parse().unwrap());
+            cast.run(Actor::System, Command::SaveProject(project));
+        }
+        for (id, project, groups, skills) in [
+            ("olga", "acme", &[][..], &[][..]),
+            ("mark", "acme", &[], &["tax"]),
+            ("nina", "acme", &["legal"], &[]),
+            ("zoe", "rival", &["legal"], &["tax"]),
+        ] {
+            let new = NewHuman {
+                id: human(id),
+                profile: Profile { name: id.to_owned(), email: None },
+                admin: false,
+                active: true,
+                projects: [project.parse().unwrap()].into(),
+                groups: groups.iter().map(|g: &&str| g.parse().unwrap()).collect(),
+                skills: skills.iter().map(|s: &&str| (*s).to_owned()).collect(),
+            };
+            cast.run(Actor::System, Command::SaveHuman(new));
+        }
+        for (id, project, owner) in [("bot", "acme", "olga"), ("spy", "rival", "zoe")] {
+            let (id, project) = (id.parse().unwrap(), project.parse().unwrap());
+            let new = NewAgent { id, project, owner: human(owner) };
+            cast.run(Actor::System, Command::SaveAgent(new));
+        }
+        cast
+    }
+
+    pub fn human(&self, name: &str) -> Actor {
+        Actor::Human { id: human(name), via: Via::Api, assurance: Assurance::Session }
+    }
+
+    pub fn agent(&self, name: &str) -> Actor {
+        let id = name.parse().unwrap();
+        let project = self.directory.agent(&id).unwrap().project.clone();
+        Actor::Agent { id, project, key: KeyId::new(Ulid::from(1_u128)), reach: Reach::Agent }
+    }
+
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    pub fn advance(&mut self, seconds: u64) {
+        self.now = self.now.plus_seconds(seconds);
+    }
+
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    pub fn effects(&self) -> &[Effect] {
+        &self.effects
+    }
+
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    pub fn seen(&self, id: AskId) -> &Ask {
+        self.asks.get(&id).and_then(Option::as_ref).unwrap()
+    }
+
+    pub fn asks(&self) -> impl Iterator<Item = &Ask> {
+        self.asks.values().flatten()
+    }
+
+    pub fn record_of(&self, id: AskId) -> Vec<Event> {
+        let mine = |record: &&Record| record.subject == crate::Subject::Ask(id);
+        self.records.iter().filter(mine).map(|record| record.event().unwrap()).collect()
+    }
+
+    pub fn ask(&mut self, new: NewAsk) -> AskId {
+        self.run(self.agent("bot"), Command::Ask(Box::new(new)));
+        AskId::new(Ulid::from(self.drawn))
+    }
+
+    pub fn rule(&mut self, owner: &str, rule: NewRule) {
+        self.run(self.human(owner), Command::AddRule(rule));
+    }
+
+    pub fn run(&mut self, actor: Actor, command: Command) {
+        self.attempt(actor, command).unwrap();
+    }
+
+    pub fn attempt(&mut self, actor: Actor, command: Command) -> Result<(), Refusal> {
+        self.drawn += 1;
+        let mut seed = [0; 32];
+        seed[..16].copy_from_slice(&self.drawn.to_be_bytes());
+        let fresh = Ulid::from(self.drawn);
+        let envelope = Envelope { actor, fresh, salts: Salts::new(seed), command };
+        let world = World { now: self.now, directory: &self.directory, asks: &self.asks };
+        let decision = match decide(&world, &envelope)? {
+            Verdict::Decided(decision) => decision,
+            // Everything is in memory here, so what is missing does not exist.
+            Verdict::Need(_) => return Err(Refusal::NotFound { what: "request" }),
+        };
+        let changes = settle(&world, &envelope, decision).unwrap();
+        for entity in changes.entities {
+            match entity {
+                Entity::Ask(ask) => {
+                    self.asks.insert(ask.id, Some(*ask));
+                }
+                other => self.directory.put(other),
+            }
+        }
+        self.records.extend(changes.records);
+        self.effects.extend(changes.effects);
+        Ok(())
+    }
+
+    /// The digest a test key would have.
+    pub fn hash(of: &str) -> Digest {
+        Digest::of(of.as_bytes())
+    }
+}

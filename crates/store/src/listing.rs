@@ -1,0 +1,152 @@
+//! Lists: which ones an ask stands in, and how they are paged.
+//!
+//! Every list anyone asks for is a range of one ordered set with the key
+//! `(scope, phase, rank, newest first)`, so no list ever scans what grows without bound. People's
+//! lists are ordered by priority first; agents' and projects' lists only by age (rank 0).
+
+use kernel::ask::{Ask, Phase, Priority, Seat};
+use kernel::directory::Human;
+use kernel::question::Kind;
+use kernel::{AgentId, AskId, HumanId, ProjectId};
+
+/// Whose list.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// All asks of an agent.
+    Agent(AgentId),
+    /// All asks of a project.
+    Project(ProjectId),
+    /// Asks a person was picked for, was handed, or owns.
+    Human(HumanId),
+    /// Asks put to a pool: project and group.
+    Pool(ProjectId, Option<kernel::ids::GroupId>),
+}
+
+impl Scope {
+    /// As it is stored.
+    pub fn key(&self) -> String {
+        match self {
+            Self::Agent(id) => format!("agent/{id}"),
+            Self::Project(id) => format!("project/{id}"),
+            Self::Human(id) => format!("human/{id}"),
+            Self::Pool(project, None) => format!("pool/{project}"),
+            Self::Pool(project, Some(group)) => format!("pool/{project}/{group}"),
+        }
+    }
+
+    /// Whether the list puts urgent asks first.
+    pub fn ranked(&self) -> bool {
+        matches!(self, Self::Human(_) | Self::Pool(..))
+    }
+
+    /// The lists an ask stands in.
+    pub fn of(ask: &Ask) -> Vec<Self> {
+        let mut scopes = vec![
+            Self::Agent(ask.agent.clone()),
+            Self::Project(ask.project.clone()),
+            Self::Human(ask.owner.clone()),
+        ];
+        if let Some(claim) = &ask.claim {
+            scopes.push(Self::Human(claim.human.clone()));
+        }
+        for seat in &ask.seats {
+            scopes.push(match seat {
+                Seat::Person { human } => Self::Human(human.clone()),
+                Seat::Pool { group } => Self::Pool(ask.project.clone(), group.clone()),
+            });
+        }
+        scopes.sort_unstable();
+        scopes.dedup();
+        scopes
+    }
+
+    /// The lists that make up a person's inbox. Pools may hold asks whose tags the person does not
+    /// know; the caller checks [`Ask::admits`].
+    pub fn inbox(human: &Human) -> Vec<Self> {
+        let mut scopes = vec![Self::Human(human.id.clone())];
+        for project in &human.projects {
+            scopes.push(Self::Pool(project.clone(), None));
+            for group in &human.groups {
+                scopes.push(Self::Pool(project.clone(), Some(group.clone())));
+            }
+        }
+        scopes
+    }
+}
+
+/// A list to be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct List {
+    /// The scopes to merge; all ranked or all unranked.
+    pub scopes: Vec<Scope>,
+    /// Which phases.
+    pub phases: Vec<Phase>,
+    /// What else must hold.
+    pub filter: Filter,
+    /// Go on after this one.
+    pub after: Option<Cursor>,
+    /// At most this many.
+    pub limit: usize,
+}
+
+/// What an ask in a list must have.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// One of these kinds; empty for any.
+    pub kinds: Vec<Kind>,
+    /// This priority.
+    pub priority: Option<Priority>,
+    /// The agent's own name for itself.
+    pub agent_label: Option<String>,
+    /// The agent's own name for its project.
+    pub project_label: Option<String>,
+}
+
+impl Filter {
+    /// Whether an ask has it all.
+    pub fn admits(&self, ask: &Ask) -> bool {
+        let label = |wanted: &Option<String>, has: &Option<String>| {
+            wanted.is_none() || wanted == has
+        };
+        (self.kinds.is_empty() || self.kinds.contains(&ask.kind))
+            && self.priority.is_none_or(|priority| priority == ask.priority)
+            && label(&self.agent_label, &ask.labels.agent)
+            && label(&self.project_label, &ask.labels.project)
+    }
+
+    /// Whether it lets everything through.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A place in a list: the last ask seen there. Stays valid while asks come and go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    /// The rank of the last ask seen; 0 in unranked lists.
+    pub rank: u8,
+    /// The last ask seen.
+    pub ask: AskId,
+}
+
+/// A page of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// In the order of the list.
+    pub asks: Vec<Ask>,
+    /// Where to go on; `None` at the end. A page may be short and still go on: at most
+    /// [`EXAMINED`] asks are looked at for one page.
+    pub next: Option<Cursor>,
+}
+
+/// How many asks one page or count may look at.
+pub const EXAMINED: usize = 10_000;
+
+/// How many asks are in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count {
+    /// How many.
+    pub n: u64,
+    /// Whether it was counted or estimated.
+    pub exact: bool,
+}
