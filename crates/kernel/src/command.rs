@@ -55,6 +55,8 @@ pub enum Command {
     Escalate(AskId),
     /// Move a deadline.
     Extend(AskId, Time),
+    /// Forget the words of an ask that is over.
+    Erase(AskId),
     /// Add a project or change its settings.
     SaveProject(NewProject),
     /// Add an agent or change it.
@@ -86,7 +88,8 @@ impl Command {
             | Self::Expire(id)
             | Self::Remind(id)
             | Self::Escalate(id)
-            | Self::Extend(id, _) => Some(*id),
+            | Self::Extend(id, _)
+            | Self::Erase(id) => Some(*id),
             Self::Ask(_)
             | Self::SaveProject(_)
             | Self::SaveAgent(_)

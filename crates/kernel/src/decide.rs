@@ -1,7 +1,7 @@
 //! From a command to its verdict: one `match` on one screen.
 
 use crate::ask::{
-    answer, assign, cancel, claim, create, escalate, expire, extend, open, progress, remind,
+    answer, assign, cancel, claim, create, erase, escalate, expire, extend, open, progress, remind,
 };
 use crate::command::{Command, Envelope};
 use crate::directory::{key, people, project, rule};
@@ -22,6 +22,7 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::Remind(id) => remind::decide(world, envelope, *id),
         Command::Escalate(id) => escalate::decide(world, envelope, *id),
         Command::Extend(id, until) => extend::decide(world, envelope, *id, *until),
+        Command::Erase(id) => erase::decide(world, envelope, *id),
         Command::SaveProject(new) => project::decide(world, envelope, new),
         Command::SaveAgent(new) => people::save_agent(world, envelope, new),
         Command::SaveHuman(new) => people::save_human(world, envelope, new),

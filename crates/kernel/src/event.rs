@@ -94,6 +94,8 @@ pub enum Happened {
         /// To when.
         until: Time,
     },
+    /// Its words were forgotten; a store drops the contents of all its records.
+    Erased,
     /// A project was added or changed.
     ProjectSaved(Box<Project>),
     /// An agent was added or changed.
@@ -169,6 +171,7 @@ impl Happened {
             Self::Reminded => "reminded",
             Self::Escalated => "escalated",
             Self::Extended { .. } => "extended",
+            Self::Erased => "erased",
             Self::ProjectSaved(_) => "project_saved",
             Self::AgentSaved(_) => "agent_saved",
             Self::HumanSaved(_) => "human_saved",
@@ -206,6 +209,7 @@ impl Happened {
             | Self::Reminded
             | Self::Escalated
             | Self::Extended { .. }
+            | Self::Erased
             | Self::ProjectSaved(_)
             | Self::AgentSaved(_)
             | Self::KeyIssued(_)

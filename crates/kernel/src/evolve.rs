@@ -156,13 +156,18 @@ pub fn evolve(before: Option<Entity>, event: &Event, hash: Digest) -> Result<Ent
 
 /// `None` if it cannot have happened to this ask.
 fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By, at: Time) -> Option<()> {
-    // A follow-up may be linked to an ask that is over; nothing else may touch one.
-    if let Happened::Followed { next } = what {
-        ask.followed_by = Some(*next);
-        return Some(());
-    }
-    if !ask.is_open() {
-        return None;
+    // An ask that is over may be continued by another one and may be forgotten; nothing else.
+    match what {
+        Happened::Followed { next } => {
+            ask.followed_by = Some(*next);
+            return Some(());
+        }
+        Happened::Erased if !ask.is_open() => {
+            ask.erase();
+            return Some(());
+        }
+        _ if !ask.is_open() => return None,
+        _ => {}
     }
     match what {
         Happened::Opened => {
@@ -210,6 +215,7 @@ fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By, at: Time) -> Option<()> {
         Happened::Extended { until } => ask.deadline.as_mut()?.at = *until,
         Happened::Asked(_)
         | Happened::Followed { .. }
+        | Happened::Erased
         | Happened::ProjectSaved(_)
         | Happened::AgentSaved(_)
         | Happened::HumanSaved(_)

@@ -152,7 +152,8 @@ pub struct Backlog {
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
     /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means
-    /// on disk.
+    /// on disk. A record of [`Happened::Erased`](kernel::Happened) drops the contents of all
+    /// earlier records of its subject.
     async fn transact(&self, job: Job) -> Result<Outcome>;
 
     /// The directory as of the last commit.
@@ -194,10 +195,6 @@ pub trait Store: Send + Sync + 'static {
 
     /// All audit records after feed `position`, in feed order with their positions, at most `limit`.
     async fn all_records(&self, position: u64, limit: usize) -> Result<Vec<(u64, Record)>>;
-
-    /// Forgets the erasable contents of an ask: its question, metadata, answers. Its chain stays
-    /// valid.
-    async fn erase(&self, id: AskId) -> Result<()>;
 
     /// Remembers when keys were last used. Not an event: losing a minute of it is no loss.
     async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()>;

@@ -12,6 +12,7 @@ pub mod assign;
 pub mod cancel;
 pub mod claim;
 pub mod create;
+pub mod erase;
 pub mod escalate;
 pub mod expire;
 pub mod extend;
@@ -452,6 +453,28 @@ impl Ask {
     /// Whether the answer came from a pool, so that agents see no name.
     pub fn is_pooled(&self) -> bool {
         matches!(self.route, Route::Pool { .. })
+    }
+
+    /// Forgets every erasable value; what remains proves only that they were there.
+    pub(crate) fn erase(&mut self) {
+        self.question.erase();
+        self.metadata.erase();
+        if let Some(Deadline { then: OnExpiry::Answer { reply }, .. }) = &mut self.deadline {
+            reply.erase();
+        }
+        for vote in &mut self.votes {
+            vote.reply.erase();
+        }
+        match &mut self.state {
+            AskState::Completed(resolution) => resolution.reply.erase(),
+            AskState::Cancelled { reason: Some(reason), .. } => reason.erase(),
+            AskState::Cancelled { reason: None, .. }
+            | AskState::Pending
+            | AskState::Opened
+            | AskState::InProgress { .. }
+            | AskState::Expired { .. }
+            | AskState::Failed { .. } => {}
+        }
     }
 
     /// The refusal for acting on an ask that is over, or whose time is up.

@@ -1,0 +1,49 @@
+//! The words of an ask that is over are forgotten, by law or retention. Its chain stays valid: it
+//! holds commitments only, and the store drops what lay beside them in the same transaction.
+
+use crate::command::Envelope;
+use crate::event::Happened;
+use crate::ids::AskId;
+use crate::refusal::Refusal;
+use crate::world::{Decision, Stop, World};
+
+pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
+    let ask = world.ask(id)?;
+    if !world.directory.administers(&envelope.actor) {
+        return Err(Refusal::NotFound { what: "request" }.into());
+    }
+    if ask.is_open() {
+        return Err(Refusal::NotAllowed { why: "cancel this request before erasing it" }.into());
+    }
+    if ask.question.value().is_none() {
+        return Ok(Decision::default());
+    }
+    Ok(Decision::on(ask, Happened::Erased))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::Actor;
+    use crate::command::Command;
+    use crate::receipt::{Outcome, Receipt};
+    use crate::testing::{Cast, new_ask, yes};
+
+    #[test]
+    fn words_go_and_the_fact_of_the_answer_stays() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        let early = cast.attempt(Actor::System, Command::Erase(id));
+        assert!(matches!(early, Err(Refusal::NotAllowed { .. })));
+        cast.run(cast.human("olga"), Command::Answer(id, yes()));
+        let nosy = cast.attempt(cast.human("olga"), Command::Erase(id));
+        assert_eq!(nosy, Err(Refusal::NotFound { what: "request" }));
+        let commitment = cast.seen(id).question.commitment();
+        cast.run(Actor::System, Command::Erase(id));
+        let ask = cast.seen(id);
+        assert_eq!(ask.question.value(), None);
+        assert_eq!(ask.question.commitment(), commitment);
+        let receipt = Receipt::of(ask).unwrap();
+        assert!(matches!(receipt.outcome, Outcome::Completed { reply: None, .. }));
+    }
+}
