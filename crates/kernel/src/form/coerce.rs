@@ -1,0 +1,232 @@
+//! From what was submitted to a value of the field's type.
+//!
+//! HTML forms and HXP's web client only send strings, so strings are read as the type they stand
+//! for. What comes out is in one spelling per value: coercing it again changes nothing.
+
+use super::{
+    date::Moment,
+    error::{Code, Fault},
+    file::{FileRef, is_reference},
+    kind::{Choices, Kind},
+    number,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Whether a submitted value counts as no answer: `null`, the empty string, the empty list.
+pub(super) fn is_missing(raw: &Value) -> bool {
+    match raw {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    }
+}
+
+impl Kind {
+    /// Reads `raw` as a value of this type; limits are checked by [`Kind::check`].
+    pub(super) fn coerce(&self, raw: &Value) -> Result<Value, Fault> {
+        match self {
+            Self::Text(_) | Self::Custom(..) => Ok(Value::String(text(raw)?.to_owned())),
+            // Browsers submit CRLF for a line break that counts as one character.
+            Self::Textarea(_) => {
+                Ok(Value::String(text(raw)?.replace("\r\n", "\n").replace('\r', "\n")))
+            }
+            Self::Email(_) | Self::Url(_) => Ok(Value::String(text(raw)?.trim().to_owned())),
+            Self::Number(_) | Self::Range { .. } => match raw {
+                Value::Number(number) => Some(number::normal(number)),
+                Value::String(text) => number::parse(text),
+                Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+            }
+            .map(Value::Number)
+            .ok_or_else(|| Fault::new(Code::WrongType, "Enter a number")),
+            Self::Date(_) => {
+                const MESSAGE: &str = "Enter a date, like 2026-01-31";
+                let text = raw.as_str().ok_or_else(|| Fault::new(Code::WrongType, MESSAGE))?.trim();
+                match Moment::parse(text) {
+                    Some(_) => Ok(Value::String(text.to_owned())),
+                    None => Err(Fault::new(Code::InvalidDate, MESSAGE)),
+                }
+            }
+            Self::Boolean => match raw {
+                Value::Bool(flag) => Some(*flag),
+                Value::String(text) if matches!(text.as_str(), "true" | "on") => Some(true),
+                Value::String(text) if text == "false" => Some(false),
+                Value::Null
+                | Value::Number(_)
+                | Value::String(_)
+                | Value::Array(_)
+                | Value::Object(_) => None,
+            }
+            .map(Value::Bool)
+            .ok_or_else(|| Fault::new(Code::WrongType, "Answer yes or no")),
+            Self::Select(choices) => choice(choices, raw).map(Value::from),
+            Self::Multiselect(choices) => match raw {
+                Value::Array(items) => {
+                    let mut chosen: Vec<&str> = Vec::new();
+                    for item in items {
+                        let value = choice(choices, item)?;
+                        if !chosen.contains(&value) {
+                            chosen.push(value);
+                        }
+                    }
+                    Ok(Value::from(chosen))
+                }
+                Value::Null
+                | Value::Bool(_)
+                | Value::Number(_)
+                | Value::String(_)
+                | Value::Object(_) => Ok(Value::from(vec![choice(choices, raw)?])),
+            },
+            Self::File => file(raw),
+        }
+    }
+
+    /// What to ask of a person who left a required field of this type empty.
+    pub(super) fn missing(&self) -> Fault {
+        let message = match self {
+            Self::Text(_)
+            | Self::Textarea(_)
+            | Self::Email(_)
+            | Self::Url(_)
+            | Self::Custom(..) => "Fill in this field",
+            Self::Number(_) | Self::Range { .. } => "Enter a number",
+            Self::Date(_) => "Enter a date",
+            Self::Boolean => "Answer yes or no",
+            Self::Select(_) => "Choose an option",
+            Self::Multiselect(_) => "Choose at least one option",
+            Self::File => "Add a file",
+        };
+        Fault::new(Code::Required, message)
+    }
+}
+
+/// Any text but one with NUL, which no keyboard types and not every database stores.
+fn text(raw: &Value) -> Result<&str, Fault> {
+    let text = raw.as_str().ok_or_else(|| Fault::new(Code::WrongType, "Enter text"))?;
+    if text.contains('\0') {
+        return Err(Fault::new(Code::WrongType, "Remove the invisible NUL character"));
+    }
+    Ok(text)
+}
+
+fn choice<'v>(choices: &Choices, raw: &'v Value) -> Result<&'v str, Fault> {
+    const MESSAGE: &str = "Choose from the options shown";
+    let value = raw.as_str().ok_or_else(|| Fault::new(Code::WrongType, MESSAGE))?;
+    if choices.contains(value) { Ok(value) } else { Err(Fault::new(Code::NotAnOption, MESSAGE)) }
+}
+
+fn file(raw: &Value) -> Result<Value, Fault> {
+    const MESSAGE: &str = "Add a file, or a web address where it can be fetched";
+    match raw {
+        Value::Object(_) => FileRef::deserialize(raw).and_then(serde_json::to_value).ok(),
+        Value::String(text) => is_reference(text.trim()).then(|| Value::from(text.trim())),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+            return Err(Fault::new(Code::WrongType, MESSAGE));
+        }
+    }
+    .ok_or_else(|| Fault::new(Code::InvalidFile, MESSAGE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn kind(name: &str) -> Kind {
+        let options = if name.ends_with("select") {
+            json!([{"value": "a", "label": "A"}, {"value": "b", "label": "B"}])
+        } else {
+            json!([])
+        };
+        let validation = if name == "range" { json!({"min": 0, "max": 9}) } else { json!({}) };
+        let wire = json!({
+            "key": "k", "label": "K", "type": name, "options": options, "validation": validation,
+        });
+        Kind::parse(&serde_json::from_value(wire).unwrap()).unwrap()
+    }
+
+    /// HITL-133, HXPX-032: the type table, with the strings that web clients send.
+    #[test]
+    fn values_are_read_as_their_type() {
+        let sha = "ab".repeat(32);
+        let file = json!({"sha256": sha, "name": "a", "size": 1, "media_type": "a/b"});
+        for (name, raw, expected) in [
+            ("text", json!(" a "), json!(" a ")),
+            ("text", json!("\u{202e}abc\u{2066}"), json!("\u{202e}abc\u{2066}")),
+            ("textarea", json!("a\r\nb\rc\r\r\n"), json!("a\nb\nc\n\n")),
+            ("x-colour", json!("red"), json!("red")),
+            ("email", json!(" a@example.com "), json!("a@example.com")),
+            ("url", json!("https://example.com\n"), json!("https://example.com")),
+            ("number", json!("1e9"), json!(1_000_000_000)),
+            ("number", json!(" 5 "), json!(5)),
+            ("number", json!(3.0), json!(3)),
+            ("number", json!(2.5), json!(2.5)),
+            ("range", json!("4"), json!(4)),
+            ("date", json!(" 2026-01-31 "), json!("2026-01-31")),
+            ("boolean", json!(false), json!(false)),
+            ("boolean", json!("true"), json!(true)),
+            ("boolean", json!("on"), json!(true)),
+            ("boolean", json!("false"), json!(false)),
+            ("select", json!("a"), json!("a")),
+            ("multiselect", json!("a"), json!(["a"])),
+            ("multiselect", json!(["b", "a", "b"]), json!(["b", "a"])),
+            ("file", file.clone(), file.clone()),
+            ("file", json!("https://example.com/a"), json!("https://example.com/a")),
+            ("file", json!("data:,a"), json!("data:,a")),
+        ] {
+            let value = kind(name).coerce(&raw).unwrap();
+            assert_eq!(value, expected, "{name} {raw}");
+            assert_eq!(kind(name).coerce(&value).unwrap(), value, "{name} {raw} twice");
+        }
+    }
+
+    /// HITL-136, HXPX-032.
+    #[test]
+    fn values_of_another_type_are_refused() {
+        // As deep as the JSON parser lets anything be.
+        let deep = format!("{}1{}", "[".repeat(127), "]".repeat(127));
+        let deep: Value = serde_json::from_str(&deep).unwrap();
+        for (name, raw, code) in [
+            ("text", json!(5), Code::WrongType),
+            ("text", json!(["a"]), Code::WrongType),
+            ("text", json!("a\0b"), Code::WrongType),
+            ("text", deep.clone(), Code::WrongType),
+            ("number", json!("five"), Code::WrongType),
+            ("number", json!("NaN"), Code::WrongType),
+            ("number", json!("inf"), Code::WrongType),
+            ("number", json!(true), Code::WrongType),
+            ("range", json!({}), Code::WrongType),
+            ("date", json!(20_484), Code::WrongType),
+            ("date", json!("2026-02-30"), Code::InvalidDate),
+            ("boolean", json!("yes"), Code::WrongType),
+            ("boolean", json!(1), Code::WrongType),
+            ("select", json!("c"), Code::NotAnOption),
+            ("select", json!(["a"]), Code::WrongType),
+            ("multiselect", json!(["a", "c"]), Code::NotAnOption),
+            ("multiselect", json!([["a"]]), Code::WrongType),
+            ("multiselect", deep.clone(), Code::WrongType),
+            ("multiselect", json!({"a": true}), Code::WrongType),
+            ("file", json!({"sha256": "x"}), Code::InvalidFile),
+            (
+                "file",
+                Value::Object([("a".to_owned(), deep)].into_iter().collect()),
+                Code::InvalidFile,
+            ),
+            ("file", json!("notes.txt"), Code::InvalidFile),
+            ("file", json!(5), Code::WrongType),
+        ] {
+            assert_eq!(kind(name).coerce(&raw).unwrap_err().code, code, "{name}");
+        }
+    }
+
+    #[test]
+    fn emptiness_is_no_answer() {
+        for raw in [json!(null), json!(""), json!([])] {
+            assert!(is_missing(&raw));
+        }
+        for raw in [json!(false), json!(0), json!(" "), json!([""]), json!({})] {
+            assert!(!is_missing(&raw));
+        }
+    }
+}

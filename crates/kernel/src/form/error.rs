@@ -1,0 +1,316 @@
+//! What can be wrong with a form ([`FormError`]) and with an answer to one ([`FieldError`]).
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Why a form or a field cannot exist.
+///
+/// Every message names the field and says what was expected, so that the author of the form (often
+/// an agent) can correct it without reading our source.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormError {
+    /// Both or neither of `fields` and `steps` were given.
+    #[error("a form has exactly one of `fields` and `steps`")]
+    Layout,
+    /// `steps` is an empty list.
+    #[error("a form with `steps` has at least one step")]
+    NoSteps,
+    /// The key is not an identifier.
+    #[error("field `{key}`: a key starts with a letter and has only letters, digits and `_`")]
+    Key {
+        /// The refused key, shortened.
+        key: String,
+    },
+    /// Two fields share a key.
+    #[error("field `{key}`: keys are unique in a form, this one appears twice")]
+    DuplicateKey {
+        /// The repeated key.
+        key: String,
+    },
+    /// The label is too long to show.
+    #[error("field `{key}`: a label has at most {max} characters, this one has {length}")]
+    LabelTooLong {
+        /// The field.
+        key: String,
+        /// How many characters the label has.
+        length: usize,
+        /// How many it may have.
+        max: usize,
+    },
+    /// The type is neither a known one nor `x-…`.
+    #[error(
+        "field `{key}`: unknown type `{name}`, expected text, textarea, number, date, email, url, \
+         boolean, select, multiselect, range, file or a custom `x-…` name"
+    )]
+    UnknownType {
+        /// The field.
+        key: String,
+        /// The refused type, shortened.
+        name: String,
+    },
+    /// A field to choose from offers nothing to choose.
+    #[error("field `{key}`: a {kind} field needs at least one entry in `options`")]
+    OptionsMissing {
+        /// The field.
+        key: String,
+        /// Its type.
+        kind: String,
+    },
+    /// An option has an empty value.
+    #[error("field `{key}`: the value of an option is not empty")]
+    OptionEmpty {
+        /// The field.
+        key: String,
+    },
+    /// Two options share a value.
+    #[error("field `{key}`: option values are unique, `{value}` appears twice")]
+    DuplicateOption {
+        /// The field.
+        key: String,
+        /// The repeated value, shortened.
+        value: String,
+    },
+    /// A rule was given that this type of field would never apply.
+    #[error("field `{key}`: `{rule}` does not apply to a {kind} field{hint}")]
+    RuleDoesNotApply {
+        /// The field.
+        key: String,
+        /// The rule, as spelt in JSON.
+        rule: &'static str,
+        /// The type of the field.
+        kind: String,
+        /// What to use instead, or nothing.
+        hint: &'static str,
+    },
+    /// The pattern is not one we can run in linear time.
+    #[error("field `{key}`: `pattern` is not a regular expression we can run: {reason}")]
+    Pattern {
+        /// The field.
+        key: String,
+        /// What the regex engine said, on one line.
+        reason: String,
+    },
+    /// `minLength` is above `maxLength`.
+    #[error("field `{key}`: `minLength` is at most `maxLength`")]
+    Lengths {
+        /// The field.
+        key: String,
+    },
+    /// `min` is above `max`.
+    #[error("field `{key}`: `min` is at most `max`")]
+    Bounds {
+        /// The field.
+        key: String,
+    },
+    /// A range without both ends.
+    #[error("field `{key}`: a range field needs both `min` and `max`")]
+    RangeBounds {
+        /// The field.
+        key: String,
+    },
+    /// A bound of the wrong type.
+    #[error("field `{key}`: `{rule}` is {expected}")]
+    Bound {
+        /// The field.
+        key: String,
+        /// `min` or `max`.
+        rule: &'static str,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// `allowed_values` is empty or has an entry that is not of the field's type.
+    #[error("field `{key}`: `allowed_values` is a non-empty list of values of type {kind}")]
+    AllowedValues {
+        /// The field.
+        key: String,
+        /// The type of the field.
+        kind: String,
+    },
+    /// `default` is not of the field's type.
+    #[error("field `{key}`: `default` is a value of type {kind}")]
+    Default {
+        /// The field.
+        key: String,
+        /// The type of the field.
+        kind: String,
+    },
+    /// A sensitive field has a `default`.
+    #[error("field `{key}`: a sensitive field has no `default`, use `default_ref`")]
+    SensitiveDefault {
+        /// The field.
+        key: String,
+    },
+    /// `default_ref` is not a web address.
+    #[error("field `{key}`: `default_ref` is an http or https URL")]
+    DefaultRef {
+        /// The field.
+        key: String,
+    },
+    /// The condition names a field that does not come before this one.
+    #[error("field `{key}`: `conditional.field` names an earlier field, `{field}` is not one")]
+    ConditionField {
+        /// The field.
+        key: String,
+        /// The name that was not found, shortened.
+        field: String,
+    },
+    /// `gt` or `lt` on a field without an order.
+    #[error("field `{key}`: `gt` and `lt` compare numbers and dates, `{field}` is of type {kind}")]
+    ConditionOperator {
+        /// The field.
+        key: String,
+        /// The field it depends on.
+        field: String,
+        /// The type of that field.
+        kind: String,
+    },
+    /// The condition compares with something the other field can never be.
+    #[error("field `{key}`: `conditional.value` is {expected} of type {kind}, like `{field}`")]
+    ConditionValue {
+        /// The field.
+        key: String,
+        /// The field it depends on.
+        field: String,
+        /// The type of that field.
+        kind: String,
+        /// `a value` or `a list of values`.
+        expected: &'static str,
+    },
+}
+
+/// What is wrong with one answer. The spelling of each code is stable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// A required field was left empty.
+    Required,
+    /// The value has the wrong JSON type and could not be read as the right one.
+    WrongType,
+    /// Fewer characters than `minLength`.
+    TooShort,
+    /// More characters than `maxLength`.
+    TooLong,
+    /// Below `min`.
+    TooSmall,
+    /// Above `max`.
+    TooLarge,
+    /// The value does not match `pattern`.
+    Pattern,
+    /// Not one of `options` or `allowed_values`.
+    NotAnOption,
+    /// Not an email address.
+    InvalidEmail,
+    /// Not a URL, or one of a scheme we refuse.
+    InvalidUrl,
+    /// Not an ISO 8601 date or RFC 3339 timestamp.
+    InvalidDate,
+    /// Not a reference to a file.
+    InvalidFile,
+    /// The form has no such field.
+    UnknownField,
+}
+
+impl Code {
+    /// The code as it appears in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Required => "required",
+            Self::WrongType => "wrong_type",
+            Self::TooShort => "too_short",
+            Self::TooLong => "too_long",
+            Self::TooSmall => "too_small",
+            Self::TooLarge => "too_large",
+            Self::Pattern => "pattern",
+            Self::NotAnOption => "not_an_option",
+            Self::InvalidEmail => "invalid_email",
+            Self::InvalidUrl => "invalid_url",
+            Self::InvalidDate => "invalid_date",
+            Self::InvalidFile => "invalid_file",
+            Self::UnknownField => "unknown_field",
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One refused answer: which field, a stable code, and a sentence for the person.
+///
+/// The message is built from the form alone, never from what was submitted, so it can be logged and
+/// shown even for sensitive fields.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{key}: {message}")]
+pub struct FieldError {
+    /// The key of the field, or the unknown key that was submitted.
+    pub key: String,
+    /// The stable code.
+    pub code: Code,
+    /// What the person should do, in one plain sentence.
+    pub message: String,
+}
+
+/// A refusal that does not yet know which field it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) code: Code,
+    pub(super) message: String,
+}
+
+impl Fault {
+    pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+
+    pub(super) fn on(self, key: &str) -> FieldError {
+        FieldError { key: key.to_owned(), code: self.code, message: self.message }
+    }
+}
+
+/// At most 60 characters of something a stranger wrote, for use inside a message.
+pub(super) fn shorten(text: &str) -> String {
+    const MAX: usize = 60;
+    let mut chars = text.chars();
+    let mut short: String = chars.by_ref().take(MAX).collect();
+    if chars.next().is_some() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spelling_of_a_code_is_the_same_in_json_and_in_text() {
+        for name in [
+            "required",
+            "wrong_type",
+            "too_short",
+            "too_long",
+            "too_small",
+            "too_large",
+            "pattern",
+            "not_an_option",
+            "invalid_email",
+            "invalid_url",
+            "invalid_date",
+            "invalid_file",
+            "unknown_field",
+        ] {
+            let code: Code = serde_json::from_value(name.into()).unwrap();
+            assert_eq!(code.as_str(), name);
+            assert_eq!(code.to_string(), name);
+        }
+    }
+
+    #[test]
+    fn long_names_are_shortened_by_characters() {
+        assert_eq!(shorten("é"), "é");
+        assert_eq!(shorten(&"é".repeat(1000)).chars().count(), 61);
+    }
+}

@@ -1,0 +1,93 @@
+//! Answers that passed a form.
+
+use super::Form;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// What stands in for a sensitive value in [`Values::redacted`].
+pub const REDACTED: &str = "[redacted]";
+
+/// The validated answers of a form, in form order, each of its field's type.
+///
+/// Only [`Form::validate`](super::Form::validate) makes them; reading them back from JSON trusts
+/// whoever stored them. `Debug` shows keys only, because answers are never logged.
+#[derive(Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Values(Map<String, Value>);
+
+impl Values {
+    pub(super) fn new(values: Map<String, Value>) -> Self {
+        Self(values)
+    }
+
+    /// The answer to the field `key`, if it was visible and answered.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.0.get(key)
+    }
+
+    /// Keys and answers in form order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(key, value)| (key.as_str(), value))
+    }
+
+    /// How many fields were answered.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing was answered.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The answers as a JSON object.
+    pub fn as_map(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
+    /// The answers as a JSON object, given away.
+    pub fn into_map(self) -> Map<String, Value> {
+        self.0
+    }
+
+    /// The answers with [`REDACTED`] in place of every sensitive one, and of any the form does not
+    /// know. It is a plain map because it no longer answers the form.
+    pub fn redacted(&self, form: &Form) -> Map<String, Value> {
+        let open = |key: &str| form.field(key).is_some_and(|field| !field.is_sensitive());
+        self.iter()
+            .map(|(key, value)| {
+                let shown = if open(key) { value.clone() } else { REDACTED.into() };
+                (key.to_owned(), shown)
+            })
+            .collect()
+    }
+}
+
+impl fmt::Debug for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Values")?;
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// HITL-132, HXPX-036: sensitive values stay out of logs, audit and lists.
+    #[test]
+    fn sensitive_and_unknown_values_are_redacted() {
+        let form: Form = serde_json::from_value(json!({"fields": [
+            {"key": "name", "label": "Name", "type": "text"},
+            {"key": "pin", "label": "PIN", "type": "text", "sensitive": true},
+        ]}))
+        .unwrap();
+        let values: Values =
+            serde_json::from_value(json!({"name": "Ann", "pin": "1234", "other": "5678"})).unwrap();
+        let redacted = Value::Object(values.redacted(&form));
+        assert_eq!(redacted, json!({"name": "Ann", "pin": REDACTED, "other": REDACTED}));
+        assert_eq!(format!("{values:?}"), r#"Values{"name", "pin", "other"}"#);
+    }
+}
