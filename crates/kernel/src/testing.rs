@@ -62,6 +62,12 @@ pub fn new_ask() -> NewAsk {
     }
 }
 
+impl Default for Cast {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Cast {
     pub fn new() -> Self {
         let mut cast = Self {
