@@ -1,1 +1,2 @@
 //! dialects
+pub mod native;
