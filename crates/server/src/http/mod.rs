@@ -18,6 +18,7 @@ use axum::http::header;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use metrics_exporter_prometheus::PrometheusHandle;
+use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::auth::Door;
@@ -40,6 +41,8 @@ pub struct App {
     pub files: Files,
     /// What `/metrics` shows.
     pub metrics: PrometheusHandle,
+    /// Ends long connections when the server stops.
+    pub stop: CancellationToken,
 }
 
 /// Shared by handlers.
