@@ -3,8 +3,9 @@
 //!
 //! The specification hashes `request_id + result + completed_at + server_secret`. A text result
 //! goes in as it is, anything else as canonical JSON (RFC 8785, which for single values is plain
-//! compact JSON); `null` is the text `null`. The upstream server puts colons between the parts and
-//! writes the result as JSON always; that form can be chosen, and both are recognised.
+//! compact JSON). No result goes in as nothing: the text `null` may be an option, an empty one never
+//! is an answer. The upstream server puts colons between the parts and writes the result as JSON
+//! always; that form can be chosen, and both are recognised.
 //!
 //! The agent does not hold the secret, so it cannot check a hash itself: it asks the server.
 
@@ -100,6 +101,7 @@ fn digest(
 ) -> [u8; 32] {
     let (result, between) = match (formula, result) {
         (Formula::Seed, Value::String(text)) => (text.clone().into_bytes(), ""),
+        (Formula::Seed, Value::Null) => (Vec::new(), ""),
         (Formula::Seed, other) => (canonical(other), ""),
         (Formula::Upstream, any) => (canonical(any), ":"),
     };

@@ -22,21 +22,21 @@ const MOST: usize = 100;
 pub struct NewRules {
     /// In order.
     pub rules: Vec<NewRule>,
-    /// Whether the body was one bare rule: then the answer is one too.
-    pub bare: bool,
+    /// Whether the body was `{"rules": […]}`: then the answer is too, else it is one bare rule.
+    pub listed: bool,
 }
 
 /// Reads one rule, or `{"rules": […]}`.
 pub fn parse_rules(bytes: &[u8]) -> Result<NewRules, WireError> {
     let body = object(bytes)?;
     match given(&body, "rules") {
-        None => Ok(NewRules { rules: vec![rule(&body)?], bare: true }),
+        None => Ok(NewRules { rules: vec![rule(&body)?], listed: false }),
         Some(Value::Array(items)) if (1..=MOST).contains(&items.len()) => {
             let read = |item: &Value| match item {
                 Value::Object(map) => rule(map),
                 _ => Err(bad("rules", "objects")),
             };
-            Ok(NewRules { rules: items.iter().map(read).collect::<Result<_, _>>()?, bare: false })
+            Ok(NewRules { rules: items.iter().map(read).collect::<Result<_, _>>()?, listed: true })
         }
         Some(_) => Err(bad("rules", "a list of 1 to 100 rules")),
     }
