@@ -9,7 +9,7 @@
 //! | module | protocol |
 //! |---|---|
 //! | [`hxp_execution`] | HXP Human Execution Protocol 0.1, `/hxp/v1/…` |
-| [`native`] | our own API, `/api/v1/…` |
+//! | [`native`] | our own API, `/api/v1/…` |
 //!
 //! Every dialect has the same rooms: `wire` mirrors the specification field for field, the parsers
 //! go from bytes to commands, the views go from asks to wire types, and `errors` maps every
