@@ -157,17 +157,12 @@ pub fn evolve(before: Option<Entity>, event: &Event, hash: Digest) -> Result<Ent
 /// `None` if it cannot have happened to this ask.
 fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By, at: Time) -> Option<()> {
     // An ask that is over may be continued by another one and may be forgotten; nothing else.
-    match what {
-        Happened::Followed { next } => {
-            ask.followed_by = Some(*next);
-            return Some(());
-        }
-        Happened::Erased if !ask.is_open() => {
-            ask.erase();
-            return Some(());
-        }
-        _ if !ask.is_open() => return None,
-        _ => {}
+    if let Happened::Followed { next } = what {
+        ask.followed_by = Some(*next);
+        return Some(());
+    }
+    if !ask.is_open() {
+        return matches!(what, Happened::Erased).then(|| ask.erase());
     }
     match what {
         Happened::Opened => {

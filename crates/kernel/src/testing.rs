@@ -62,6 +62,12 @@ pub fn new_ask() -> NewAsk {
     }
 }
 
+impl Default for Cast {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Cast {
     pub fn new() -> Self {
         let mut cast = Self {
@@ -171,11 +177,15 @@ impl Cast {
         };
         let changes = settle(&world, &envelope, decision).unwrap();
         for entity in changes.entities {
-            match entity {
+            match &entity {
                 Entity::Ask(ask) => {
-                    self.asks.insert(ask.id, Some(*ask));
+                    self.asks.insert(ask.id, Some((**ask).clone()));
                 }
-                other => self.directory.put(other),
+                Entity::Project(_)
+                | Entity::Agent(_)
+                | Entity::Human(_)
+                | Entity::Key(_)
+                | Entity::Rule(_) => self.directory.put(entity),
             }
         }
         self.records.extend(changes.records);

@@ -1,12 +1,15 @@
 //! Words from agents, made safe to show.
 
+use std::fmt::Write;
+
 /// Makes hidden characters visible: control, bidirectional, zero-width and other invisible ones
 /// become `⟨U+202E⟩`. Line breaks and tabs stay. What is shown is what was written, whole.
 pub fn reveal(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         if is_hidden(c) {
-            shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c)));
+            // Writing to a String cannot fail.
+            let _ = write!(shown, "⟨U+{:04X}⟩", u32::from(c));
         } else {
             shown.push(c);
         }

@@ -26,7 +26,7 @@ pub(crate) fn decide(
         return Err(Refusal::NotAllowed { why: "only an agent can ask" }.into());
     };
     let gone = Refusal::NotAllowed { why: "this agent is not registered" };
-    let agent = world.directory.agent(id).ok_or(gone.clone())?;
+    let agent = world.directory.agent(id).ok_or_else(|| gone.clone())?;
     let project = world.directory.project(project).ok_or(gone)?;
     check(new)?;
     if let Route::Person { human } = &new.route {

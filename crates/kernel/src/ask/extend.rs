@@ -24,7 +24,7 @@ pub(crate) fn decide(
     }
     ask.still_open(world.now)?;
     let invalid = |expected| Refusal::Invalid { field: "until", expected };
-    let deadline = ask.deadline.as_ref().ok_or(invalid("a request that has a deadline"))?;
+    let deadline = ask.deadline.as_ref().ok_or_else(|| invalid("a request that has a deadline"))?;
     if until <= deadline.at || until <= world.now {
         return Err(invalid("a moment later than the deadline").into());
     }

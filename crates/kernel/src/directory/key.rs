@@ -75,8 +75,11 @@ pub(crate) fn sign_in(
     session: &NewKey,
 ) -> Result<Decision, Stop> {
     let stale = Refusal::NotAllowed { why: "this sign-in link was used or has run out" };
-    let key =
-        world.directory.key(link).filter(|key| key.is_live(world.now)).ok_or(stale.clone())?;
+    let key = world
+        .directory
+        .key(link)
+        .filter(|key| key.is_live(world.now))
+        .ok_or_else(|| stale.clone())?;
     let (Holder::Link { human: invited }, Holder::Session { human }) =
         (&key.holder, &session.holder)
     else {

@@ -1,7 +1,7 @@
 //! What an agent may ask, and what counts as an answer to it.
 //!
 //! A [`Question`] that exists can be answered: constructors refuse anything else. An [`Answer`] is
-//! typed to its question and checked against it in [`check`].
+//! typed to its question and checked against it by [`Question::check`].
 
 mod check;
 
@@ -27,11 +27,29 @@ pub struct QuestionError {
 
 /// The typed body of an ask.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Question {
     prompt: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<String>,
+    #[serde(flatten)]
     body: Body,
+}
+
+#[derive(Deserialize)]
+struct Unchecked {
+    prompt: String,
+    context: Option<String>,
+    #[serde(flatten)]
+    body: Body,
+}
+
+impl TryFrom<Unchecked> for Question {
+    type Error = QuestionError;
+
+    fn try_from(question: Unchecked) -> Result<Self, QuestionError> {
+        Self::new(question.prompt, question.context, question.body)
+    }
 }
 
 /// The kinds of question, each with what it needs.
