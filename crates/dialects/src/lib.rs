@@ -11,7 +11,7 @@
 //! | [`hxp_execution`] | HXP Human Execution Protocol 0.1, `/hxp/v1/…` |
 //! | [`native`] | our own API, `/api/v1/…` |
 //!
-//! Every dialect has the same rooms: `wire` mirrors the specification field for field, the parsers
+//! A protocol with a specification has the same rooms as every other: `wire` mirrors the specification field for field, the parsers
 //! go from bytes to commands, the views go from asks to wire types, and `errors` maps every
 //! [`Refusal`](kernel::Refusal) to the protocol's own codes. An ask that came in by one dialect
 //! can be shown and answered in every other.

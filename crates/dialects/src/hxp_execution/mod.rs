@@ -6,7 +6,7 @@
 //! | [`create`] | `POST /hxp/v1/requests` | 2, 3, 5.1 |
 //! | [`resolve`] | `POST /hxp/v1/requests/{id}/resolve` and `…/cancel` | 5.1 |
 //! | [`view`] | `GET /hxp/v1/requests`, `GET /hxp/v1/inbox`, `GET /hxp` | 3, 5.1 |
-//! | [`receipt`] | the `receipt` of every answer | 4 |
+//! | [`mod@receipt`] | the `receipt` of every answer | 4 |
 //! | [`evidence`] | `POST /hxp/v1/receipts/verify` | 4.2 |
 //! | [`socket`] | `/hxp/ws/{id}` | 5.2 |
 //! | [`rules`] | `/hxp/v1/delegation/rules` | 6.2 |

@@ -227,7 +227,7 @@ fn bad_payloads_are_named() {
         ("PROVIDE", "prompt", vec![json!(null), json!(" "), json!(false)]),
         ("PROVIDE", "input_type", vec![json!(null), json!("password"), json!("Text"), json!(1)]),
         ("PROVIDE", "context", vec![json!(long)]),
-        ("PROVIDE", "placeholder", vec![json!(1)]),
+        ("PROVIDE", "placeholder", vec![json!(1), json!("a\0")]),
         ("PROVIDE", "sensitive", vec![json!("yes")]),
         (
             "PROVIDE",
@@ -238,6 +238,7 @@ fn bad_payloads_are_named() {
                 json!({"regex": "("}),
                 json!({"pattern": "(?=a)"}),
                 json!({"pattern": 1}),
+                json!({"pattern": "a\0"}),
                 json!({"min": 5, "max": 4}),
                 json!({"min": "5"}),
                 json!({"min": -1}),

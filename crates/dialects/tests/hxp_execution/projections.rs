@@ -1,5 +1,7 @@
 //! Asks of other dialects, shown and answered in this one (DESIGN §11).
 
+use std::fmt::Write as _;
+
 use dialects::hxp_execution::{Detail, parse_resolve, request};
 use kernel::form::Form;
 use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
@@ -86,7 +88,7 @@ fn every_kind_is_shown() {
         let mut cast = Cast::new();
         let id = cast.ask(native(body));
         let shown = request(cast.seen(id), &SEAL, Detail::Whole);
-        lines += &format!("{} {}\n", pretty(&shown.action), json!(shown.payload));
+        writeln!(lines, "{} {}", pretty(&shown.action), json!(shown.payload)).unwrap();
     }
     insta::assert_snapshot!(lines);
 }

@@ -1,5 +1,7 @@
 //! `/hxp/ws/{request_id}`.
 
+use std::fmt::Write as _;
+
 use dialects::hxp_execution::wire::Frame;
 use dialects::hxp_execution::{Seen, advance};
 use kernel::command::Command;
@@ -18,7 +20,7 @@ fn late_subscribers_in_every_state() {
         let ended = !matches!(state, "pending" | "assigned");
         assert_eq!(step.close, ended, "{state}");
         assert_eq!(step.seen == Seen::End, ended, "{state}");
-        lines += &format!("{state}: {}\n", serde_json::to_string(&step.frames).unwrap());
+        writeln!(lines, "{state}: {}", serde_json::to_string(&step.frames).unwrap()).unwrap();
         let again = advance(&step.seen, cast.seen(id), &SEAL);
         assert!(again.frames.is_empty(), "nothing is sent twice: {state}");
         assert_eq!(again.close, ended);
