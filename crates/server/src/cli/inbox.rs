@@ -109,8 +109,11 @@ async fn answer(client: &Client, id: &str) -> anyhow::Result<()> {
 
 fn options(ask: &client::Ask) -> Vec<(&str, &str)> {
     let options = ask.question.as_ref().and_then(|question| question.get("options")?.as_array());
-    let pair = |option: &'_ Value| Some((option.get("id")?.as_str()?, option.get("label")?.as_str()?));
-    options.into_iter().flatten().filter_map(pair).collect()
+    options.into_iter().flatten().filter_map(option).collect()
+}
+
+fn option(option: &Value) -> Option<(&str, &str)> {
+    Some((option.get("id")?.as_str()?, option.get("label")?.as_str()?))
 }
 
 /// Options may be chosen by number.

@@ -199,7 +199,7 @@ async fn add_rules(State(app): State<Shared>, headers: HeaderMap, body: Body) ->
     }
     let directory = app.gateway.directory();
     let mut added = directory.rules_of(&human.id).filter(|rule| !before.contains(&rule.id));
-    let answer = if !new.bare {
+    let answer = if new.listed {
         Json(hxp::rules::rules_view(added)).into_response()
     } else {
         let rule = added.next().ok_or_else(WireError::internal)?;
