@@ -11,10 +11,19 @@
 //! | [`listing`] | which lists an ask stands in, and how lists are paged |
 //! | [`suite`] | the named checks every backend passes |
 
+mod job;
 pub mod listing;
 pub mod memory;
+mod paging;
 pub mod sqlite;
 #[cfg(any(test, feature = "suite"))]
+#[expect(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "only tests use it"
+)]
 pub mod suite;
 
 use std::sync::Arc;
@@ -139,13 +148,25 @@ pub enum Settlement {
     },
 }
 
-/// How much waits in the outbox.
+/// How much waits in the outbox, each figure counted up to [`BACKLOG_COUNTED`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Waiting or claimed.
     pub waiting: u64,
     /// Given up.
     pub dead: u64,
+}
+
+/// A backlog of this many is told as this many: no query scans what grows without bound.
+pub const BACKLOG_COUNTED: u64 = 100_000;
+
+/// How many batches of changes a receiver may lag behind before it misses some.
+const FEED: usize = 1024;
+
+/// A moment and a while more.
+fn later(at: Time, more: Duration) -> Time {
+    let millis = i64::try_from(more.as_millis()).unwrap_or(i64::MAX);
+    Time::from_millis(at.millis().saturating_add(millis))
 }
 
 /// The store. Every backend passes [`suite`].
