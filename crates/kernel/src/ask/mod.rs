@@ -388,11 +388,17 @@ impl Ask {
         claimed.or_else(|| self.look.as_ref().map(|look| (look.by.clone(), look.at)))
     }
 
+    /// When something decided at `now` happens: a clock that was set back does not undo the past.
+    pub(crate) fn moment(&self, now: Time) -> Time {
+        now.max(self.head.at)
+    }
+
     /// What is due at `now`, most final first. Expiry is judged here, at every read and write.
     pub fn due(&self, now: Time) -> Option<Due> {
         if !self.is_open() {
             return None;
         }
+        let now = self.moment(now);
         if self.expiry().is_some_and(|at| at <= now) {
             return Some(Due::Expire);
         }
@@ -490,7 +496,7 @@ impl Ask {
                 Err(Refusal::TimedOut { at: *at })
             }
             AskState::Pending | AskState::Opened | AskState::InProgress { .. } => {
-                match self.expiry().filter(|at| *at <= now) {
+                match self.expiry().filter(|at| *at <= self.moment(now)) {
                     Some(at) => Err(Refusal::TimedOut { at }),
                     None => Ok(()),
                 }
