@@ -437,11 +437,7 @@ impl Ask {
     fn seat_admits(&self, seat: &Seat, human: &Human) -> bool {
         match seat {
             Seat::Person { human: id } => *id == human.id,
-            Seat::Pool { group } => {
-                human.projects.contains(&self.project)
-                    && group.as_ref().is_none_or(|group| human.groups.contains(group))
-                    && self.tags.is_subset(&human.skills)
-            }
+            Seat::Pool { group } => human.qualifies(&self.project, group.as_ref(), &self.tags),
         }
     }
 
