@@ -225,7 +225,7 @@ fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By, at: Time) -> Option<()> {
 /// Everything a store writes in one transaction.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
-    /// The new state of every subject touched; the last one per subject counts.
+    /// The new state of every subject touched, one per subject.
     pub entities: Vec<Entity>,
     /// The events, linked.
     pub records: Vec<Record>,

@@ -1,4 +1,4 @@
-//! A deadline is moved. Only while it has not passed, and only to a later moment.
+//! A deadline is moved to a later moment, while the ask can still be answered.
 
 use crate::actor::Actor;
 use crate::command::Envelope;
