@@ -221,7 +221,8 @@ impl Stage {
             Verb::Assign(to) => (holder, Command::Assign(id, human(pick(&PEOPLE, to)))),
             Verb::Answer(variety) => {
                 let asked = ask.and_then(|ask| ask.question.value());
-                let reply = reply(asked.unwrap_or(&new_ask().question), variety);
+                let plain = new_ask().question;
+                let reply = reply(asked.unwrap_or(&plain), variety);
                 (holder, Command::Answer(id, Box::new(reply)))
             }
             Verb::Cancel(reason) => (asker, Command::Cancel(id, reason.then(|| "moot".to_owned()))),
@@ -243,7 +244,7 @@ impl Stage {
 
     fn nth(&self, n: usize) -> AskId {
         let count = self.asks.len().max(1);
-        self.asks.keys().nth(n % count).copied().unwrap_or(AskId::new(Ulid::from(7_u128)))
+        self.asks.keys().nth(n % count).copied().unwrap_or_else(|| AskId::new(Ulid::from(7_u128)))
     }
 }
 
