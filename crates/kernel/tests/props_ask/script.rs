@@ -2,7 +2,9 @@
 
 use kernel::ask::{DefaultAction, Priority, Route};
 use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
+use kernel::testing::human;
 use proptest::prelude::*;
+use proptest::string::string_regex;
 use serde_json::{Map, Value, json};
 
 /// One turn of a play.
@@ -121,7 +123,8 @@ fn any_plan() -> impl Strategy<Value = Plan> {
         1 => Just(Route::Delegate),
         2 => Just(Route::Pool { group: None }),
         1 => Just(Route::Pool { group: "legal".parse().ok() }),
-        1 => "(mark|nina|zoe)".prop_map(|name| Route::Person { human: kernel::testing::human(&name) }),
+        1 => prop::sample::select(vec!["mark", "nina", "zoe"])
+            .prop_map(|name| Route::Person { human: human(name) }),
     ];
     let when = (
         prop::option::weighted(0.8, 0..60_u64),
@@ -163,8 +166,8 @@ fn any_question() -> impl Strategy<Value = Question> {
         1 => (any_object(), any_object()).prop_map(|(error, params)| Body::Escalate { error, params }),
         1 => Just(Body::Converse),
     ];
-    let context = prop::option::of("\\PC{0,8}");
-    ("q\\PC{0,8}", context, body)
+    let context = prop::option::of(text("\\PC{0,8}"));
+    (text("q\\PC{0,8}"), context, body)
         .prop_map(|(prompt, context, body)| Question::new(prompt, context, body).unwrap())
 }
 
@@ -183,22 +186,28 @@ fn form(stepped: bool) -> kernel::form::Form {
     serde_json::from_value(wire).unwrap()
 }
 
+/// A pattern read once: a bare literal would be parsed again for every value.
+fn text(pattern: &str) -> impl Strategy<Value = String> + use<> {
+    string_regex(pattern).unwrap()
+}
+
 fn any_object() -> impl Strategy<Value = Map<String, Value>> {
     let scalar = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         (-9_007_199_254_740_992..=9_007_199_254_740_992_i64).prop_map(Value::from),
         prop::num::f64::NORMAL.prop_map(Value::from),
-        "\\PC{0,6}".prop_map(Value::from),
+        text("\\PC{0,6}").prop_map(Value::from),
     ];
     let value = scalar.prop_recursive(2, 6, 3, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
-            prop::collection::vec(("[a-zé]{0,3}", inner), 0..3)
+            prop::collection::vec((text("[a-zé]{0,3}"), inner), 0..3)
                 .prop_map(|members| Value::Object(members.into_iter().collect())),
         ]
     });
-    prop::collection::vec(("[a-z]{1,3}", value), 0..3).prop_map(|pairs| pairs.into_iter().collect())
+    prop::collection::vec((text("[a-z]{1,3}"), value), 0..3)
+        .prop_map(|pairs| pairs.into_iter().collect())
 }
 
 /// A reply that mostly fits the question; every eighth is a wild one.
