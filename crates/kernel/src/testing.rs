@@ -125,6 +125,11 @@ impl Cast {
         self.now = self.now.plus_seconds(seconds);
     }
 
+    /// The clock is set back: a leap, another node.
+    pub fn turn_back(&mut self, seconds: i64) {
+        self.now = Time::from_millis(self.now.millis() - seconds * 1000);
+    }
+
     pub fn directory(&self) -> &Directory {
         &self.directory
     }
