@@ -198,9 +198,9 @@ pub trait Store: Send + Sync + 'static {
     /// Claims up to `limit` deliveries that are due at `now`, most urgent first, until `now + lease`.
     async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>>;
 
-    /// Settles a claimed delivery. Settling one whose lease ended and that somebody else settled is
+    /// Settles claimed deliveries, by id, all in one commit. Settling one whose lease ended and that somebody else settled is
     /// harmless.
-    async fn settle(&self, id: u64, settlement: Settlement) -> Result<()>;
+    async fn settle(&self, settled: Vec<(u64, Settlement)>) -> Result<()>;
 
     /// How much waits in the outbox.
     async fn backlog(&self) -> Result<Backlog>;

@@ -244,20 +244,22 @@ impl Store for Memory {
         Ok(claimed.collect())
     }
 
-    async fn settle(&self, id: u64, settlement: Settlement) -> Result<()> {
+    async fn settle(&self, settled: Vec<(u64, Settlement)>) -> Result<()> {
         let mut state = self.state();
-        match settlement {
-            Settlement::Done => {
-                state.outbox.remove(&id);
-            }
-            Settlement::Retry { at, error: _ } => {
-                if let Some(row) = state.outbox.get_mut(&id).filter(|row| row.dead.is_none()) {
-                    row.due_at = at;
+        for (id, settlement) in settled {
+            match settlement {
+                Settlement::Done => {
+                    state.outbox.remove(&id);
                 }
-            }
-            Settlement::Dead { error } => {
-                if let Some(row) = state.outbox.get_mut(&id) {
-                    row.dead = Some(error);
+                Settlement::Retry { at, error: _ } => {
+                    if let Some(row) = state.outbox.get_mut(&id).filter(|row| row.dead.is_none()) {
+                        row.due_at = at;
+                    }
+                }
+                Settlement::Dead { error } => {
+                    if let Some(row) = state.outbox.get_mut(&id) {
+                        row.dead = Some(error);
+                    }
                 }
             }
         }

@@ -167,8 +167,8 @@ impl Store for Sqlite {
             .await
     }
 
-    async fn settle(&self, id: u64, settlement: Settlement) -> Result<()> {
-        self.write(move |ledger| ledger.savepoint(|conn| outbox::settle(conn, id, &settlement)))
+    async fn settle(&self, settled: Vec<(u64, Settlement)>) -> Result<()> {
+        self.write(move |ledger| ledger.savepoint(|conn| outbox::settle(conn, &settled)))
             .await
     }
 

@@ -70,7 +70,11 @@ fn due(conn: &Connection, rank: u8, now: Time, limit: i64) -> Result<Vec<Waiting
     .map_err(failed)
 }
 
-pub(super) fn settle(conn: &Connection, id: u64, settlement: &Settlement) -> Result<()> {
+pub(super) fn settle(conn: &Connection, settled: &[(u64, Settlement)]) -> Result<()> {
+    settled.iter().try_for_each(|(id, settlement)| settle_one(conn, *id, settlement))
+}
+
+fn settle_one(conn: &Connection, id: u64, settlement: &Settlement) -> Result<()> {
     match settlement {
         Settlement::Done => conn
             .prepare_cached("DELETE FROM outbox WHERE id = ?1")

@@ -20,7 +20,7 @@ async fn claim(stage: &Stage) -> Vec<Delivery> {
 }
 
 async fn settle(stage: &Stage, id: u64, settlement: Settlement) {
-    stage.store.settle(id, settlement).await.unwrap();
+    stage.store.settle(vec![(id, settlement)]).await.unwrap();
 }
 
 fn about(delivery: &Delivery) -> AskId {
