@@ -108,7 +108,8 @@ fn links_lead_somewhere() {
                 if link.contains("://") || link.starts_with("mailto:") {
                     continue;
                 }
-                let (file, heading) = link.split_once('#').map_or((link, None), |(f, h)| (f, Some(h)));
+                let (file, heading) =
+                    link.split_once('#').map_or((link, None), |(f, h)| (f, Some(h)));
                 let target = match file {
                     "" => path.clone(),
                     file => path.parent().unwrap().join(file),

@@ -164,7 +164,7 @@ fn result(question: Option<&Question>, reply: &Reply) -> (Value, Option<String>)
 /// The chosen options as they were offered: one text, or a list where several may be chosen.
 fn chosen(body: Option<&Body>, ids: &[String]) -> Value {
     let (texts, many) = match body {
-        Some(Body::Choose { options, pick }) => {
+        Some(Body::Choose { options, pick, .. }) => {
             let chosen = offered(options.choices()).filter(|(_, choice)| ids.contains(&choice.id));
             (chosen.map(|(text, _)| text).collect(), *pick == Pick::Many)
         }

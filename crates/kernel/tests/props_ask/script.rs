@@ -160,6 +160,7 @@ fn any_question() -> impl Strategy<Value = Question> {
         1 => any::<bool>().prop_map(move |many| Body::Choose {
             options: Options::new(["a", "b", "c"].map(choice).to_vec()).unwrap(),
             pick: if many { Pick::Many } else { Pick::One },
+            suggested: (!many).then(|| "a".to_owned()),
         }),
         1 => any::<bool>().prop_map(|stepped| Body::Provide { form: form(stepped) }),
         1 => Just(Body::Confirm { items: vec![choice("x"), choice("y")], yes: "Go".into(), no: "No".into() }),

@@ -172,7 +172,10 @@ impl Stage {
                     priority: None,
                     delegate_to: human(pick(&PEOPLE, *n)),
                 };
-                (person("olga"), Command::AddRule(rule))
+                (
+                    person("olga"),
+                    Command::AddRules(vec![(RuleId::new(Ulid::from(self.drawn)), rule)]),
+                )
             }
         };
         let actor = turn.actor.map_or(suited, anybody);

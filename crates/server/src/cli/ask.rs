@@ -82,7 +82,8 @@ impl Ask {
             question["options"] = json!(options);
             question["pick"] = json!("one");
         } else if let Some(kind) = &self.provide {
-            let field = json!({ "key": "value", "label": self.prompt, "type": kind, "required": true });
+            let field =
+                json!({ "key": "value", "label": self.prompt, "type": kind, "required": true });
             question["kind"] = json!("provide");
             question["form"] = json!({ "fields": [field] });
         } else if self.message {

@@ -167,7 +167,9 @@ impl Card {
                 let yes = Button::act("yes", "approve", "Approve").to(subject(question.prompt()));
                 card.buttons = approval(yes);
             }
-            Body::Choose { options, pick } => choose(&mut card, options.choices(), *pick, draft),
+            Body::Choose { options, pick, .. } => {
+                choose(&mut card, options.choices(), *pick, draft)
+            }
             Body::Provide { form } => {
                 card.heading = "Fill in";
                 card.multipart =

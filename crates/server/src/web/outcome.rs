@@ -1,6 +1,6 @@
 //! How a request ended, in words: who, when, what, through which door, and what happens now.
 
-use kernel::ask::{Deadline, OnExpiry, Resolution};
+use kernel::ask::{OnExpiry, Resolution};
 use kernel::directory::Directory;
 use kernel::form::REDACTED;
 use kernel::question::{Answer, Body, Choice, Question, Reply};
@@ -40,8 +40,8 @@ impl Outcome {
         let question = ask.question.value();
         match &ask.state {
             AskState::Pending | AskState::Opened | AskState::InProgress { .. } => {
-                let deadline = ask.deadline.as_ref().filter(|deadline| deadline.at <= now)?;
-                lapsing(deadline, question, now)
+                let deadline = ask.expires_at.filter(|at| *at <= now)?;
+                lapsing(&ask.on_expiry, deadline, question, now)
             }
             AskState::Completed(resolution) => Some(answered(resolution, question, directory, now)),
             AskState::Expired { at, report } => {
@@ -86,8 +86,13 @@ fn over(
 }
 
 /// The deadline has passed and nobody wrote it down yet.
-fn lapsing(deadline: &Deadline, question: Option<&Question>, now: Time) -> Option<Outcome> {
-    let next = match &deadline.then {
+fn lapsing(
+    on_expiry: &OnExpiry,
+    deadline: Time,
+    question: Option<&Question>,
+    now: Time,
+) -> Option<Outcome> {
+    let next = match on_expiry {
         OnExpiry::StayOpen => return None,
         OnExpiry::Fail => FAILS.to_owned(),
         OnExpiry::Report { action } => format!("The agent {}.", words::default_action(*action)),
@@ -98,12 +103,12 @@ fn lapsing(deadline: &Deadline, question: Option<&Question>, now: Time) -> Optio
                 .map_or_else(|| "no longer known".to_owned(), |reply| brief(reply, question))
         ),
     };
-    Some(over("Expired", "Nobody answered in time.", deadline.at, now, next))
+    Some(over("Expired", "Nobody answered in time.", deadline, now, next))
 }
 
 /// What happens when nobody answers, as a promise before the deadline.
-pub fn on_silence(deadline: &Deadline, question: Option<&Question>) -> String {
-    match &deadline.then {
+pub fn on_silence(on_expiry: &OnExpiry, question: Option<&Question>) -> String {
+    match on_expiry {
         OnExpiry::StayOpen => "After that it stays open and you can still answer.".to_owned(),
         OnExpiry::Fail => "If nobody answers by then, the request fails.".to_owned(),
         OnExpiry::Report { action } => {

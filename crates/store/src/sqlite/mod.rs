@@ -168,8 +168,7 @@ impl Store for Sqlite {
     }
 
     async fn settle(&self, settled: Vec<(u64, Settlement)>) -> Result<()> {
-        self.write(move |ledger| ledger.savepoint(|conn| outbox::settle(conn, &settled)))
-            .await
+        self.write(move |ledger| ledger.savepoint(|conn| outbox::settle(conn, &settled))).await
     }
 
     async fn backlog(&self) -> Result<Backlog> {
