@@ -30,6 +30,8 @@
 //! | [`world`], [`command`], [`refusal`], [`effect`] | the vocabulary of a decision |
 //! | [`actor`], [`ids`], [`time`], [`text`] | who, which, when, and words made safe to show |
 
+#![warn(missing_docs, clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
+
 pub mod actor;
 pub mod ask;
 pub mod audit;

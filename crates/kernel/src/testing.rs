@@ -62,6 +62,12 @@ pub fn new_ask() -> NewAsk {
     }
 }
 
+impl Default for Cast {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Cast {
     pub fn new() -> Self {
         let mut cast = Self {
@@ -119,6 +125,11 @@ impl Cast {
         self.now = self.now.plus_seconds(seconds);
     }
 
+    /// The clock is set back: a leap, another node.
+    pub fn turn_back(&mut self, seconds: i64) {
+        self.now = Time::from_millis(self.now.millis() - seconds * 1000);
+    }
+
     pub fn directory(&self) -> &Directory {
         &self.directory
     }
@@ -171,11 +182,15 @@ impl Cast {
         };
         let changes = settle(&world, &envelope, decision).unwrap();
         for entity in changes.entities {
-            match entity {
+            match &entity {
                 Entity::Ask(ask) => {
-                    self.asks.insert(ask.id, Some(*ask));
+                    self.asks.insert(ask.id, Some((**ask).clone()));
                 }
-                other => self.directory.put(other),
+                Entity::Project(_)
+                | Entity::Agent(_)
+                | Entity::Human(_)
+                | Entity::Key(_)
+                | Entity::Rule(_) => self.directory.put(entity),
             }
         }
         self.records.extend(changes.records);

@@ -1,3 +1,35 @@
-//! server
+//! The imperative shell of Countersign and its one binary.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`gateway`] | the door to the kernel: ids, salts and actor around a command |
+//! | [`http`] | every route; each dialect in its own file, each error in its own shape |
+//! | [`web`] | pages people read and answer on: pure rendering |
+//! | [`channels`] | how people learn that something waits |
+//! | [`workers`] | deadlines, deliveries, housekeeping |
+//! | [`wake`] | who waits for which ask |
+//! | [`audit`] | checking the record |
+//! | [`auth`], [`jwt`] | from a credential to an actor |
+//! | [`config`], [`secrets`], [`files`], [`telemetry`] | settings, own keys, uploads, logs |
+//! | [`serve`], [`bootstrap`] | starting, and who there is on the first start |
+//! | [`cli`] | the `countersign` command |
+//! | [`clock`], [`ids`] | the only places that read the clock and draw random numbers |
 
+pub mod audit;
+pub mod auth;
+pub mod bootstrap;
+pub mod channels;
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod files;
+pub mod gateway;
+pub mod http;
+pub mod ids;
+pub mod jwt;
+pub mod secrets;
+pub mod serve;
+pub mod telemetry;
+pub mod wake;
 pub mod web;
+pub mod workers;

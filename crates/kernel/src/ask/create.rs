@@ -1,7 +1,7 @@
 //! An agent asks.
 
 use crate::actor::Actor;
-use crate::ask::{Deadline, OnExpiry, Route, Rung, Seat};
+use crate::ask::{Deadline, DefaultAction, OnExpiry, Route, Rung, Seat};
 use crate::audit::{Erasable, Salts};
 use crate::command::{Envelope, NewAsk, Silence};
 use crate::directory::Project;
@@ -10,7 +10,7 @@ use crate::event::{Asked, Happened};
 use crate::ids::{AskId, Subject};
 use crate::refusal::Refusal;
 use crate::routing::{Facts, seats};
-use crate::text::{is_storable, is_storable_json};
+use crate::text::{is_short, is_storable, is_storable_json};
 use crate::time::LONGEST_TIMEOUT;
 use crate::world::{Decision, Stop, World};
 
@@ -25,9 +25,10 @@ pub(crate) fn decide(
     let Actor::Agent { id, project, .. } = &envelope.actor else {
         return Err(Refusal::NotAllowed { why: "only an agent can ask" }.into());
     };
-    let gone = Refusal::NotAllowed { why: "this agent is not registered" };
-    let agent = world.directory.agent(id).ok_or(gone.clone())?;
-    let project = world.directory.project(project).ok_or(gone)?;
+    let agent = world.directory.agent(id).filter(|agent| agent.project == *project);
+    let (Some(agent), Some(project)) = (agent, world.directory.project(project)) else {
+        return Err(Refusal::NotAllowed { why: "this agent is not registered" }.into());
+    };
     check(new)?;
     if let Route::Person { human } = &new.route {
         let asked = world.directory.human(human).filter(|human| human.active);
@@ -89,12 +90,11 @@ fn check(new: &NewAsk) -> Result<(), Refusal> {
     if !free {
         return invalid("metadata", "texts without NUL characters");
     }
-    let short = |text: &str| text.len() <= 200 && is_storable(text);
-    if !new.tags.iter().all(|tag| short(tag)) {
+    if !new.tags.iter().all(|tag| is_short(tag)) {
         return invalid("tags", "texts of at most 200 bytes");
     }
     let labels = [&new.labels.agent, &new.labels.project];
-    if !labels.into_iter().flatten().all(|label| short(label)) {
+    if !labels.into_iter().flatten().all(|label| is_short(label)) {
         return invalid("labels", "texts of at most 200 bytes");
     }
     Ok(())
@@ -118,15 +118,18 @@ fn deadline(
     new: &NewAsk,
     salts: &mut Salts,
 ) -> Result<Option<Deadline>, Stop> {
+    // To be approved by silence is a default too, whoever carries it out.
+    let defaults =
+        matches!(&new.on_expiry, Silence::Answer(_) | Silence::Report(DefaultAction::Approve));
+    if defaults && !project.default_on_silence {
+        let why = "this project allows no default on silence";
+        return Err(Refusal::NotAllowed { why }.into());
+    }
     let then = match &new.on_expiry {
         Silence::StayOpen => OnExpiry::StayOpen,
         Silence::Fail => OnExpiry::Fail,
         Silence::Report(action) => OnExpiry::Report { action: *action },
         Silence::Answer(reply) => {
-            if !project.default_on_silence {
-                let why = "this project allows no default on silence";
-                return Err(Refusal::NotAllowed { why }.into());
-            }
             let reply = new.question.check(reply.clone()).map_err(Refusal::from)?.into_reply();
             OnExpiry::Answer { reply: Erasable::new(reply, salts) }
         }
@@ -211,6 +214,27 @@ mod tests {
         let new = NewAsk { timeout: Some(5), on_expiry: Silence::Answer(reply), ..new_ask() };
         let refused = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })));
+        // §12.6: neither taken by us nor carried out by the agent.
+        for (action, allowed) in [
+            (DefaultAction::Approve, false),
+            (DefaultAction::Reject, true),
+            (DefaultAction::Skip, true),
+            (DefaultAction::Abort, true),
+        ] {
+            let on_expiry = Silence::Report(action);
+            let new = NewAsk { timeout: Some(5), on_expiry, ..new_ask() };
+            let asked = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
+            assert_eq!(asked.is_ok(), allowed, "{action:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_asks_only_in_its_agents_project() {
+        let mut cast = Cast::new();
+        let Actor::Agent { id, key, reach, .. } = cast.agent("spy") else { panic!() };
+        let astray = Actor::Agent { id, key, reach, project: "acme".parse().unwrap() };
+        let refused = cast.attempt(astray, Command::Ask(Box::new(new_ask())));
+        assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
     }
 
     #[test]

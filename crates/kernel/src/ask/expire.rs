@@ -68,7 +68,10 @@ mod tests {
                     resolution.at
                 }
                 AskState::Failed { at } | AskState::Expired { at, .. } => *at,
-                other => panic!("{other:?}"),
+                open @ (AskState::Pending
+                | AskState::Opened
+                | AskState::InProgress { .. }
+                | AskState::Cancelled { .. }) => panic!("{open:?}"),
             };
             assert_eq!(ended, deadline, "dated by the deadline, not by the timer");
         }

@@ -388,11 +388,17 @@ impl Ask {
         claimed.or_else(|| self.look.as_ref().map(|look| (look.by.clone(), look.at)))
     }
 
+    /// When something decided at `now` happens: a clock that was set back does not undo the past.
+    pub(crate) fn moment(&self, now: Time) -> Time {
+        now.max(self.head.at)
+    }
+
     /// What is due at `now`, most final first. Expiry is judged here, at every read and write.
     pub fn due(&self, now: Time) -> Option<Due> {
         if !self.is_open() {
             return None;
         }
+        let now = self.moment(now);
         if self.expiry().is_some_and(|at| at <= now) {
             return Some(Due::Expire);
         }
@@ -431,11 +437,7 @@ impl Ask {
     fn seat_admits(&self, seat: &Seat, human: &Human) -> bool {
         match seat {
             Seat::Person { human: id } => *id == human.id,
-            Seat::Pool { group } => {
-                human.projects.contains(&self.project)
-                    && group.as_ref().is_none_or(|group| human.groups.contains(group))
-                    && self.tags.is_subset(&human.skills)
-            }
+            Seat::Pool { group } => human.qualifies(&self.project, group.as_ref(), &self.tags),
         }
     }
 
@@ -490,7 +492,7 @@ impl Ask {
                 Err(Refusal::TimedOut { at: *at })
             }
             AskState::Pending | AskState::Opened | AskState::InProgress { .. } => {
-                match self.expiry().filter(|at| *at <= now) {
+                match self.expiry().filter(|at| *at <= self.moment(now)) {
                     Some(at) => Err(Refusal::TimedOut { at }),
                     None => Ok(()),
                 }

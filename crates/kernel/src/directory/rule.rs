@@ -9,7 +9,7 @@ use crate::event::Happened;
 use crate::ids::{HumanId, RuleId, Subject};
 use crate::question::Kind;
 use crate::refusal::Refusal;
-use crate::text::is_storable;
+use crate::text::is_short;
 use crate::world::{Decision, Stop, World};
 
 /// A rule to be added for the person who adds it.
@@ -37,7 +37,7 @@ pub(crate) fn add(world: &World<'_>, envelope: &Envelope, new: &NewRule) -> Resu
         return Err(Refusal::Invalid { field: "rules", expected }.into());
     }
     for (field, text) in [("project_id", &new.project), ("tag", &new.tag)] {
-        if text.as_deref().is_some_and(|t| t.is_empty() || t.len() > 200 || !is_storable(t)) {
+        if text.as_deref().is_some_and(|text| text.is_empty() || !is_short(text)) {
             let expected = "a non-empty text of at most 200 bytes";
             return Err(Refusal::Invalid { field, expected }.into());
         }

@@ -1,0 +1,60 @@
+# Every task of this repository. A bare `make` lists them; a target is listed by its `##` comment.
+# Needs Rust 1.95, a C compiler and make; `make test` says what else it could use.
+
+CARGO ?= cargo
+# In CI the lock file must not move.
+LOCKED = $$(test "$$CI" = true && echo --locked)
+# What `make ci` runs as tests. `.ci/run` has run them already and empties it.
+TESTS = test
+
+.NOTPARALLEL:
+.PHONY: help run dev test ci fix bench fmt clippy doc deny snapshots tree
+
+help: ## List the tasks
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+run: ## Build the release binary and start the server, no configuration needed
+	$(CARGO) build --release --bin countersign
+	@exec "$${CARGO_TARGET_DIR:-target}/release/countersign" serve
+
+dev: ## Start the server with fixed credentials, on loopback only
+	$(CARGO) build --bin countersign
+	@exec "$${CARGO_TARGET_DIR:-target}/debug/countersign" serve --dev
+
+test: ## Run every test; says what is skipped, and with CI=true skips nothing
+	@sh .ci/test
+
+ci: export INSTA_UPDATE = no
+ci: fmt clippy doc deny $(TESTS) snapshots tree ## Everything CI checks; changes nothing
+
+fix: ## Format and apply clippy's suggestions; snapshots are left for you to review
+	$(CARGO) fmt --all
+	$(CARGO) clippy --workspace --all-targets --fix --allow-dirty --allow-staged
+	@sh .ci/snapshots pending
+
+bench: ## Measure against the bare baseline
+	$(CARGO) run --release -p countersign-bench
+
+fmt: ## Check the formatting
+	$(CARGO) fmt --all --check
+
+clippy: ## Check the lints
+	$(CARGO) clippy $(LOCKED) --workspace --all-targets -- -D warnings
+
+doc: ## Build the documentation without a warning
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(LOCKED) --workspace --no-deps
+
+deny: ## Check licences, bans and advisories, if cargo-deny is installed
+	@if $(CARGO) deny --version >/dev/null 2>&1; then \
+		$(CARGO) deny --all-features check; \
+	else \
+		echo "not checked: deny.toml, because cargo-deny is not installed"; \
+	fi
+
+snapshots: ## Check that the last test run left no snapshot pending and used every one there is
+	@sh .ci/snapshots check
+
+tree: ## Check that nothing was changed or left behind
+	@git diff --exit-code
+	@left=$$(git ls-files --others --exclude-standard); \
+	if [ -n "$$left" ]; then printf 'not under version control:\n%s\n' "$$left"; exit 1; fi

@@ -1,0 +1,169 @@
+//! From a credential to an actor. The kinds are disjoint: an agent key never stands in for a human
+//! token, nor a session for a key.
+
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::http::{HeaderMap, header};
+use governor::clock::{Clock as _, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use kernel::audit::Digest;
+use kernel::directory::{Directory, Holder, Key};
+use kernel::{Actor, Assurance, HumanId, KeyId, Time, Via};
+
+use crate::jwt::JwtVerifier;
+
+/// Why somebody was not let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Denied {
+    /// No credential was presented.
+    Missing,
+    /// It is unknown, revoked, run out, or of the wrong kind. Which of these is not said.
+    Unknown,
+    /// Too many requests with this credential; try again after this long.
+    TooFast(Duration),
+    /// The issuer's keys could not be fetched.
+    Unavailable,
+}
+
+/// Checks credentials, counts their use, and limits their rate.
+pub struct Door {
+    limiter: Option<DefaultKeyedRateLimiter<KeyId>>,
+    limiter_clock: DefaultClock,
+    jwt: Option<JwtVerifier>,
+    used: Mutex<std::collections::HashMap<KeyId, Time>>,
+}
+
+impl Door {
+    /// A door that lets each key through `rate` times a second, with bursts of twice that.
+    pub fn new(rate: u32, jwt: Option<JwtVerifier>) -> Self {
+        let quota = |rate: NonZeroU32| {
+            let burst = NonZeroU32::new(rate.get().saturating_mul(2)).unwrap_or(rate);
+            RateLimiter::keyed(Quota::per_second(rate).allow_burst(burst))
+        };
+        Self {
+            limiter: NonZeroU32::new(rate).map(quota),
+            limiter_clock: DefaultClock::default(),
+            jwt,
+            used: Mutex::default(),
+        }
+    }
+
+    /// The agent behind `Authorization: Bearer`.
+    pub fn agent(
+        &self,
+        directory: &Directory,
+        headers: &HeaderMap,
+        now: Time,
+    ) -> Result<Actor, Denied> {
+        self.agent_by(directory, bearer(headers)?, now)
+    }
+
+    /// The agent behind a key that came another way, such as a WebSocket's query.
+    pub fn agent_by(
+        &self,
+        directory: &Directory,
+        secret: &str,
+        now: Time,
+    ) -> Result<Actor, Denied> {
+        let key = live(directory, secret, now)?;
+        let Holder::Agent { agent, reach } = &key.holder else { return Err(Denied::Unknown) };
+        let project = &directory.agent(agent).ok_or(Denied::Unknown)?.project;
+        self.admit(key.id, now)?;
+        Ok(Actor::Agent {
+            id: agent.clone(),
+            project: project.clone(),
+            key: key.id,
+            reach: *reach,
+        })
+    }
+
+    /// The person behind `Authorization: Bearer`: one of our tokens, or a JWT of the issuer.
+    pub async fn human(
+        &self,
+        directory: &Arc<Directory>,
+        headers: &HeaderMap,
+        now: Time,
+    ) -> Result<Actor, Denied> {
+        let secret = bearer(headers)?;
+        let id = match live(directory, secret, now) {
+            Ok(Key { id, holder: Holder::Token { human }, .. }) => {
+                self.admit(*id, now)?;
+                human.clone()
+            }
+            Ok(_) => return Err(Denied::Unknown),
+            Err(denied) => match &self.jwt {
+                Some(jwt) => jwt.verify(secret, directory, now).await?,
+                None => return Err(denied),
+            },
+        };
+        active(directory, &id)?;
+        let via = if from_cli(headers) { Via::Cli } else { Via::Api };
+        Ok(Actor::Human { id, via, assurance: Assurance::Session })
+    }
+
+    /// The person behind a browser session.
+    pub fn session(
+        &self,
+        directory: &Directory,
+        secret: &str,
+        now: Time,
+    ) -> Result<(Actor, KeyId), Denied> {
+        let key = live(directory, secret, now)?;
+        let Holder::Session { human } = &key.holder else { return Err(Denied::Unknown) };
+        active(directory, human)?;
+        self.admit(key.id, now)?;
+        let actor = Actor::Human {
+            id: human.clone(),
+            via: Via::Web,
+            assurance: Assurance::Session,
+        };
+        Ok((actor, key.id))
+    }
+
+    /// Keys used since the last call, for the store to remember.
+    pub fn take_used(&self) -> Vec<(KeyId, Time)> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).drain().collect()
+    }
+
+    fn admit(&self, key: KeyId, now: Time) -> Result<(), Denied> {
+        if let Some(limiter) = &self.limiter {
+            limiter.check_key(&key).map_err(|until| {
+                Denied::TooFast(until.wait_time_from(self.limiter_clock.now()))
+            })?;
+        }
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key, now);
+        Ok(())
+    }
+}
+
+fn live<'a>(directory: &'a Directory, secret: &str, now: Time) -> Result<&'a Key, Denied> {
+    directory
+        .key_by_hash(&Digest::of(secret.as_bytes()))
+        .filter(|key| key.is_live(now))
+        .ok_or(Denied::Unknown)
+}
+
+fn active(directory: &Directory, id: &HumanId) -> Result<(), Denied> {
+    directory.human(id).filter(|human| human.active).map(|_| ()).ok_or(Denied::Unknown)
+}
+
+/// The token behind `Bearer`, in any case.
+fn bearer(headers: &HeaderMap) -> Result<&str, Denied> {
+    let value = headers.get(header::AUTHORIZATION).ok_or(Denied::Missing)?;
+    let text = value.to_str().map_err(|_| Denied::Unknown)?;
+    let (scheme, token) = text.split_once(' ').ok_or(Denied::Unknown)?;
+    if !scheme.eq_ignore_ascii_case("bearer") || token.trim().is_empty() {
+        return Err(Denied::Unknown);
+    }
+    Ok(token.trim())
+}
+
+/// Our own command says so in its user agent; it only colours the record of how someone answered.
+fn from_cli(headers: &HeaderMap) -> bool {
+    headers
+        .get(header::USER_AGENT)
+        .and_then(|agent| agent.to_str().ok())
+        .is_some_and(|agent| agent.starts_with("countersign-cli/"))
+}

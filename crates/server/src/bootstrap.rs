@@ -1,0 +1,165 @@
+//! The first start: who there is before anybody was added.
+
+use kernel::actor::Reach;
+use kernel::directory::{Holder, NewAgent, NewHuman, NewKey, NewProject, Profile};
+use kernel::{Actor, Command, HumanId, ProjectId, Refusal};
+use store::StoreError;
+
+use crate::config::Secret;
+use crate::gateway::Gateway;
+use crate::ids::Minted;
+
+/// How long a printed sign-in link works.
+const LINK_SECONDS: u64 = 24 * 60 * 60;
+
+/// The cast of `--dev`: fixed and known to everybody.
+const DEV: Cast<'static> = Cast {
+    humans: &[("user_dev", "dev", true), ("user_dev_2", "dev", false)],
+    agents: &[("agent_dev", "dev", "user_dev"), ("agent_dev_2", "dev2", "user_dev")],
+    agent_keys: &[("dev-agent-key", "agent_dev"), ("dev-agent-key-2", "agent_dev_2")],
+    human_tokens: &[("dev-human-token", "user_dev"), ("dev-human-token-2", "user_dev_2")],
+};
+
+struct Cast<'a> {
+    /// Name, project, administrator.
+    humans: &'a [(&'a str, &'a str, bool)],
+    /// Name, project, owner.
+    agents: &'a [(&'a str, &'a str, &'a str)],
+    /// Secret, agent.
+    agent_keys: &'a [(&'a str, &'a str)],
+    /// Secret, person.
+    human_tokens: &'a [(&'a str, &'a str)],
+}
+
+/// What the first start made and shows once.
+pub struct FirstStart {
+    /// The agent key.
+    pub agent_key: String,
+}
+
+/// Makes sure the fixed cast exists.
+pub async fn dev(gateway: &Gateway) -> anyhow::Result<()> {
+    add(gateway, &DEV).await
+}
+
+/// Makes sure the keys and tokens named in the settings exist: the first person owns every agent.
+pub async fn configured(
+    gateway: &Gateway,
+    agent_keys: &[Secret],
+    human_tokens: &[Secret],
+) -> anyhow::Result<()> {
+    let humans: Vec<String> = (1..=human_tokens.len().max(1)).map(|n| format!("user_{n}")).collect();
+    let agents: Vec<String> = (1..=agent_keys.len()).map(|n| format!("agent_{n}")).collect();
+    let owner = humans.first().map_or("user_1", String::as_str);
+    let cast = Cast {
+        humans: &humans
+            .iter()
+            .map(|id| (id.as_str(), "default", id == owner))
+            .collect::<Vec<_>>(),
+        agents: &agents.iter().map(|id| (id.as_str(), "default", owner)).collect::<Vec<_>>(),
+        agent_keys: &pairs(agent_keys, &agents),
+        human_tokens: &pairs(human_tokens, &humans),
+    };
+    add(gateway, &cast).await
+}
+
+fn pairs<'a>(secrets: &'a [Secret], names: &'a [String]) -> Vec<(&'a str, &'a str)> {
+    secrets.iter().map(Secret::reveal).zip(names.iter().map(String::as_str)).collect()
+}
+
+/// Makes a project, its owner, an agent and its key, if there is nobody yet.
+pub async fn first_start(gateway: &Gateway) -> anyhow::Result<Option<FirstStart>> {
+    if gateway.directory().humans().next().is_some() {
+        return Ok(None);
+    }
+    let Minted { secret, .. } = gateway.ids().mint("cs_agent_");
+    let cast = Cast {
+        humans: &[("owner", "default", true)],
+        agents: &[("agent", "default", "owner")],
+        agent_keys: &[(&secret, "agent")],
+        human_tokens: &[],
+    };
+    add(gateway, &cast).await?;
+    Ok(Some(FirstStart { agent_key: secret }))
+}
+
+/// A fresh one-time link for an administrator who has no way in yet.
+pub async fn link_if_locked_out(gateway: &Gateway) -> anyhow::Result<Option<(HumanId, String)>> {
+    let directory = gateway.directory();
+    let now = gateway.now();
+    let has_way_in = directory.keys().any(|key| {
+        key.is_live(now)
+            && matches!(&key.holder, Holder::Session { human } | Holder::Token { human }
+                if directory.human(human).is_some_and(|human| human.admin && human.active))
+    });
+    if has_way_in {
+        return Ok(None);
+    }
+    let Some(admin) = directory.humans().find(|human| human.admin && human.active) else {
+        return Ok(None);
+    };
+    let secret = link(gateway, Actor::System, admin.id.clone()).await?;
+    Ok(Some((admin.id.clone(), secret)))
+}
+
+/// Mints a one-time sign-in link and gives its secret.
+pub async fn link(gateway: &Gateway, actor: Actor, human: HumanId) -> Result<String, StoreError> {
+    let Minted { secret, hash } = gateway.ids().mint("");
+    let expires_at = Some(gateway.now().plus_seconds(LINK_SECONDS));
+    let label = "sign-in link".to_owned();
+    let new = NewKey { hash, holder: Holder::Link { human }, label, expires_at };
+    gateway.run(actor, Command::IssueKey(new)).await?;
+    Ok(secret)
+}
+
+/// Adds what is missing of a cast; what exists stays as it is.
+async fn add(gateway: &Gateway, cast: &Cast<'_>) -> anyhow::Result<()> {
+    for project in cast.humans.iter().map(|h| h.1).chain(cast.agents.iter().map(|a| a.1)) {
+        let id: ProjectId = project.parse()?;
+        if gateway.directory().project(&id).is_none() {
+            run(gateway, Command::SaveProject(NewProject::plain(id))).await?;
+        }
+    }
+    for (id, project, admin) in cast.humans {
+        let id: HumanId = id.parse()?;
+        if gateway.directory().human(&id).is_none() {
+            let new = NewHuman {
+                profile: Profile { name: id.to_string(), email: None },
+                id,
+                admin: *admin,
+                active: true,
+                projects: [project.parse()?].into(),
+                groups: Default::default(),
+                skills: Default::default(),
+            };
+            run(gateway, Command::SaveHuman(new)).await?;
+        }
+    }
+    for (id, project, owner) in cast.agents {
+        let new = NewAgent { id: id.parse()?, project: project.parse()?, owner: owner.parse()? };
+        if gateway.directory().agent(&new.id).is_none() {
+            run(gateway, Command::SaveAgent(new)).await?;
+        }
+    }
+    for (secret, agent) in cast.agent_keys {
+        let holder = Holder::Agent { agent: agent.parse()?, reach: Reach::Agent };
+        issue(gateway, secret, holder).await?;
+    }
+    for (secret, human) in cast.human_tokens {
+        issue(gateway, secret, Holder::Token { human: human.parse()? }).await?;
+    }
+    Ok(())
+}
+
+async fn issue(gateway: &Gateway, secret: &str, holder: Holder) -> anyhow::Result<()> {
+    let hash = kernel::audit::Digest::of(secret.as_bytes());
+    let new = NewKey { hash, holder, label: "first start".to_owned(), expires_at: None };
+    match gateway.run(Actor::System, Command::IssueKey(new)).await {
+        Ok(_) | Err(StoreError::Refused(Refusal::Exists { .. })) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn run(gateway: &Gateway, command: Command) -> Result<(), StoreError> {
+    gateway.run(Actor::System, command).await.map(|_| ())
+}

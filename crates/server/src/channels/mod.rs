@@ -1,0 +1,54 @@
+//! How people learn that something waits for them. The inbox page always shows it; channels tell
+//! them without looking.
+
+pub mod terminal;
+
+use async_trait::async_trait;
+use kernel::ask::Seat;
+use kernel::effect::Occasion;
+use kernel::{Ask, Effect};
+
+use crate::gateway::Gateway;
+
+/// A way to reach people. Deliveries come at least once, so a channel must bear a repetition.
+#[async_trait]
+pub trait Channel: Send + Sync {
+    /// Tells whoever holds the seat.
+    async fn notify(&self, ask: &Ask, seat: &Seat, why: Occasion) -> anyhow::Result<()>;
+
+    /// Says that the ask is over.
+    async fn settle(&self, ask: &Ask) -> anyhow::Result<()>;
+}
+
+/// Every channel there is.
+#[derive(Default)]
+pub struct Channels {
+    channels: Vec<Box<dyn Channel>>,
+}
+
+impl Channels {
+    /// Adds one.
+    #[must_use]
+    pub fn with(mut self, channel: impl Channel + 'static) -> Self {
+        self.channels.push(Box::new(channel));
+        self
+    }
+
+    /// Carries out an effect.
+    pub async fn perform(&self, gateway: &Gateway, effect: &Effect) -> anyhow::Result<()> {
+        if self.channels.is_empty() {
+            return Ok(());
+        }
+        let (Effect::Notify { ask, .. } | Effect::Settle { ask }) = effect;
+        let Some(ask) = gateway.store().ask(*ask).await? else { return Ok(()) };
+        for channel in &self.channels {
+            match effect {
+                // Somebody answered before the notice went out: there is nothing to tell.
+                Effect::Notify { .. } if !ask.is_open() => {}
+                Effect::Notify { seat, why, .. } => channel.notify(&ask, seat, *why).await?,
+                Effect::Settle { .. } => channel.settle(&ask).await?,
+            }
+        }
+        Ok(())
+    }
+}

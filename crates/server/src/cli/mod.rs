@@ -1,0 +1,139 @@
+//! The `countersign` command: one file per subcommand.
+//!
+//! Exit codes: 0 done or approved, 1 denied or not found to be in order, 2 expired, 3 cancelled,
+//! 4 anything that went wrong, 64 a usage error.
+
+mod admin;
+mod answer;
+mod ask;
+mod audit;
+mod completions;
+mod demo;
+mod doctor;
+mod inbox;
+mod keys;
+mod people;
+mod remote;
+mod serve;
+mod show;
+mod wait;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+use crate::config::{Config, Settings};
+
+/// The human gateway for AI agents: agents ask, people answer, a proof comes back.
+#[derive(Parser)]
+#[command(name = "countersign", version, propagate_version = true, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the server
+    Serve(serve::Serve),
+    /// Let a scripted agent ask one question of each kind
+    Demo(demo::Demo),
+    /// Ask a person something
+    Ask(ask::Ask),
+    /// List what waits for you, and answer it
+    Inbox(inbox::Inbox),
+    /// Show one request
+    Show(show::Show),
+    /// Answer a request
+    Answer(answer::Answer),
+    /// Wait until a request is over
+    Wait(wait::Wait),
+    /// Check the audit record
+    Audit(audit::Audit),
+    /// Make, list and revoke keys and tokens
+    Keys(keys::Keys),
+    /// Add and list people, agents and projects
+    People(people::People),
+    /// Show the settings that apply and what is wrong with them
+    Doctor(doctor::Doctor),
+    /// Print completions for a shell
+    Completions(completions::Completions),
+}
+
+/// Settings from flags, environment and file.
+#[derive(Args)]
+struct Local {
+    /// A TOML file with settings
+    #[arg(long, env = "COUNTERSIGN_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+impl Local {
+    fn config(self) -> anyhow::Result<Config> {
+        self.settings.complete(self.config.as_deref())?.check()
+    }
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    Done,
+    Denied,
+    Expired,
+    Cancelled,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Denied => 1,
+            Exit::Expired => 2,
+            Exit::Cancelled => 3,
+        })
+    }
+}
+
+/// Runs the command line.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nothing is left to tell anybody if the terminal is gone.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 64 } else { 0 });
+        }
+    };
+    let outcome = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(anyhow::Error::from)
+        .and_then(|runtime| runtime.block_on(Box::pin(run(cli.command))));
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            eprintln!("countersign: {error:#}");
+            ExitCode::from(4)
+        }
+    }
+}
+
+async fn run(command: Command) -> anyhow::Result<Exit> {
+    match command {
+        Command::Serve(serve) => serve.run().await,
+        Command::Demo(demo) => demo.run().await,
+        Command::Ask(ask) => ask.run().await,
+        Command::Inbox(inbox) => inbox.run().await,
+        Command::Show(show) => show.run().await,
+        Command::Answer(answer) => answer.run().await,
+        Command::Wait(wait) => wait.run().await,
+        Command::Audit(audit) => audit.run().await,
+        Command::Keys(keys) => keys.run().await,
+        Command::People(people) => people.run().await,
+        Command::Doctor(doctor) => doctor.run().await,
+        Command::Completions(completions) => completions.run(&mut Cli::command()),
+    }
+}

@@ -1,0 +1,408 @@
+//! Settings. Each is a flag, an environment variable `COUNTERSIGN_…` and a TOML key of the same
+//! name; a flag wins over the environment, the environment over the file. This is the one place
+//! that reads the environment.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+/// Where the server listens when nobody says otherwise.
+pub const DEFAULT_PORT: u16 = 3402;
+
+macro_rules! settings {
+    ($( $(#[$attr:meta])* $name:ident : $type:ty ),* $(,)?) => {
+        /// Every setting, as given. What is absent has the default named in its help.
+        #[derive(Debug, Clone, Default, Args, Deserialize, Serialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct Settings {
+            $( $(#[$attr])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$type>, )*
+        }
+
+        impl Settings {
+            /// What is set here, else what is set there.
+            fn or(self, other: Self) -> Self {
+                Self { $( $name: self.$name.or(other.$name), )* }
+            }
+        }
+    };
+}
+
+settings! {
+    /// Address to listen on; `localhost:PORT` means both loopback addresses [default: localhost:3402]
+    #[arg(long, env = "COUNTERSIGN_LISTEN", value_name = "HOST:PORT")]
+    listen: String,
+    /// Folder for the database, keys and uploads [default: ./countersign-data]
+    #[arg(long, env = "COUNTERSIGN_DATA", value_name = "DIR")]
+    data: PathBuf,
+    /// Database: `sqlite:FILE` or `memory:` [default: sqlite in the data folder]
+    #[arg(long, env = "COUNTERSIGN_DATABASE", value_name = "URL")]
+    database: String,
+    /// The address people and agents reach this server by; links are built from it
+    #[arg(long, env = "COUNTERSIGN_PUBLIC_URL", value_name = "URL")]
+    public_url: Url,
+    /// Certificate chain (PEM) for built-in TLS
+    #[arg(long, env = "COUNTERSIGN_TLS_CERT", value_name = "FILE")]
+    tls_cert: PathBuf,
+    /// Private key (PEM) for built-in TLS
+    #[arg(long, env = "COUNTERSIGN_TLS_KEY", value_name = "FILE")]
+    tls_key: PathBuf,
+    /// Listen without TLS beyond loopback, for example behind a proxy that speaks TLS
+    #[arg(long, env = "COUNTERSIGN_ALLOW_PLAIN_HTTP", num_args = 0..=1, default_missing_value = "true")]
+    allow_plain_http: bool,
+    /// Origins of web clients that may call the API, comma-separated
+    #[arg(long, env = "COUNTERSIGN_CORS_ORIGINS", value_delimiter = ',', value_name = "ORIGIN")]
+    cors_origins: Vec<String>,
+    /// Largest request body in bytes [default: 1048576]
+    #[arg(long, env = "COUNTERSIGN_BODY_LIMIT", value_name = "BYTES")]
+    body_limit: usize,
+    /// Largest uploaded file in bytes [default: 26214400]
+    #[arg(long, env = "COUNTERSIGN_UPLOAD_LIMIT", value_name = "BYTES")]
+    upload_limit: usize,
+    /// Requests per second allowed to one key, with bursts of twice that; 0 for no limit [default: 100]
+    #[arg(long, env = "COUNTERSIGN_RATE_LIMIT", value_name = "N")]
+    rate_limit: u32,
+    /// How the HXP evidence hash is formed: `seed` or `upstream` [default: seed]
+    #[arg(long, env = "COUNTERSIGN_EVIDENCE_FORM", value_name = "FORM")]
+    evidence_form: EvidenceForm,
+    /// Secret of the HXP evidence hash [default: made on first start]
+    #[arg(long, env = "COUNTERSIGN_EVIDENCE_SECRET", hide_env_values = true, value_name = "TEXT")]
+    evidence_secret: Secret,
+    /// File that holds the secret of the HXP evidence hash
+    #[arg(long, env = "COUNTERSIGN_EVIDENCE_SECRET_FILE", value_name = "FILE")]
+    evidence_secret_file: PathBuf,
+    /// Let anyone who knows a request id watch it over WebSocket
+    #[arg(long, env = "COUNTERSIGN_OPEN_WEBSOCKETS", num_args = 0..=1, default_missing_value = "true")]
+    open_websockets: bool,
+    /// Issuer of the JWTs people may present as tokens
+    #[arg(long, env = "COUNTERSIGN_JWT_ISSUER", value_name = "URL")]
+    jwt_issuer: String,
+    /// Audience those JWTs must name
+    #[arg(long, env = "COUNTERSIGN_JWT_AUDIENCE", value_name = "TEXT")]
+    jwt_audience: String,
+    /// Where the issuer's keys are: a URL or a file with a JWKS
+    #[arg(long, env = "COUNTERSIGN_JWT_JWKS", value_name = "URL|FILE")]
+    jwt_jwks: String,
+    /// Log lines as `json` or `text` [default: text on a terminal, else json]
+    #[arg(long, env = "COUNTERSIGN_LOG_FORMAT", value_name = "FORMAT")]
+    log_format: LogFormat,
+    /// What to log, for example `info` or `countersign=debug,warn` [default: info]
+    #[arg(long, env = "COUNTERSIGN_LOG_LEVEL", value_name = "FILTER")]
+    log_level: String,
+    /// Fixed credentials and relaxed guards on loopback, for trying things out
+    #[arg(long, env = "COUNTERSIGN_DEV", num_args = 0..=1, default_missing_value = "true")]
+    dev: bool,
+    /// Agent keys to accept, comma-separated (also as AGENT_API_KEYS)
+    #[arg(long, env = "COUNTERSIGN_AGENT_API_KEYS", value_delimiter = ',', hide_env_values = true, value_name = "KEY")]
+    agent_api_keys: Vec<Secret>,
+    /// Human tokens to accept, comma-separated (also as HUMAN_TOKENS)
+    #[arg(long, env = "COUNTERSIGN_HUMAN_TOKENS", value_delimiter = ',', hide_env_values = true, value_name = "TOKEN")]
+    human_tokens: Vec<Secret>,
+}
+
+/// How the HXP evidence hash is formed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EvidenceForm {
+    /// Plain concatenation, as the protocol's text says.
+    #[default]
+    Seed,
+    /// Joined by colons, as the reference server does.
+    Upstream,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// One JSON object per line.
+    Json,
+    /// For people.
+    Text,
+}
+
+/// A text that never prints.
+#[derive(Clone, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Wraps a secret.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The secret itself.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::str::FromStr for Secret {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("(hidden)")
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str("(hidden)")
+    }
+}
+
+/// Settings that fit together, with every default filled in.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where to listen.
+    pub listen: Vec<SocketAddr>,
+    /// The data folder.
+    pub data: PathBuf,
+    /// The store.
+    pub database: Database,
+    /// What links are built from.
+    pub public_url: Url,
+    /// Certificate and key.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// Origins of web clients.
+    pub cors_origins: Vec<String>,
+    /// Largest body.
+    pub body_limit: usize,
+    /// Largest upload.
+    pub upload_limit: usize,
+    /// Per key and second.
+    pub rate_limit: u32,
+    /// The evidence hash.
+    pub evidence_form: EvidenceForm,
+    /// Its secret, if given.
+    pub evidence_secret: Option<Secret>,
+    /// Whether WebSockets need no key.
+    pub open_websockets: bool,
+    /// Where human JWTs come from.
+    pub jwt: Option<Jwt>,
+    /// How to log.
+    pub log_format: LogFormat,
+    /// What to log.
+    pub log_level: String,
+    /// Fixed credentials.
+    pub dev: bool,
+    /// Agent keys to accept.
+    pub agent_api_keys: Vec<Secret>,
+    /// Human tokens to accept.
+    pub human_tokens: Vec<Secret>,
+}
+
+/// Which store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Database {
+    /// Embedded, in this file.
+    Sqlite(PathBuf),
+    /// Nothing is kept.
+    Memory,
+}
+
+/// An issuer of human JWTs.
+#[derive(Debug, Clone)]
+pub struct Jwt {
+    /// `iss`.
+    pub issuer: String,
+    /// `aud`.
+    pub audience: String,
+    /// Its keys.
+    pub jwks: String,
+}
+
+impl Settings {
+    /// Fills in from the file, if there is one, and from the names the upstream server reads.
+    pub fn complete(self, file: Option<&Path>) -> anyhow::Result<Self> {
+        let from_file = match file {
+            Some(path) => {
+                let text = std::fs::read_to_string(path)
+                    .with_context(|| format!("cannot read {}", path.display()))?;
+                toml::from_str(&text).with_context(|| format!("in {}", path.display()))?
+            }
+            None => Self::default(),
+        };
+        let list = |name: &str| {
+            let text = variable(name)?;
+            Some(text.split(',').map(|key| Secret::new(key.trim())).collect::<Vec<_>>())
+        };
+        let upstream = Self {
+            listen: variable("PORT").map(|port| format!("localhost:{port}")),
+            evidence_secret: variable("SERVER_SECRET").map(Secret::new),
+            agent_api_keys: list("AGENT_API_KEYS"),
+            human_tokens: list("HUMAN_TOKENS"),
+            ..Self::default()
+        };
+        Ok(self.or(from_file).or(upstream))
+    }
+
+    /// Checks that the settings fit together.
+    pub fn check(self) -> anyhow::Result<Config> {
+        let dev = self.dev.unwrap_or(false);
+        let listen = addresses(self.listen.as_deref().unwrap_or("localhost:3402"))?;
+        let loopback = listen.iter().all(|address| address.ip().is_loopback());
+        let tls = match (self.tls_cert, self.tls_key) {
+            (Some(cert), Some(key)) => Some((cert, key)),
+            (None, None) => None,
+            _ => bail!("tls_cert and tls_key belong together: give both or neither"),
+        };
+        if dev && !loopback {
+            bail!("--dev uses credentials everybody knows, so it listens on loopback only");
+        }
+        if !loopback && tls.is_none() && !self.allow_plain_http.unwrap_or(false) {
+            bail!(
+                "refusing to listen on {} without TLS: give tls_cert and tls_key, or \
+                 allow_plain_http if a proxy in front speaks TLS",
+                self.listen.as_deref().unwrap_or_default()
+            );
+        }
+        let port = listen.first().map_or(DEFAULT_PORT, SocketAddr::port);
+        let public_url = match self.public_url {
+            Some(url) if matches!(url.scheme(), "http" | "https") && url.host().is_some() => url,
+            Some(url) => bail!("public_url: expected an http or https address, not {url}"),
+            None => {
+                let scheme = if tls.is_some() { "https" } else { "http" };
+                Url::parse(&format!("{scheme}://localhost:{port}"))?
+            }
+        };
+        let data = self.data.unwrap_or_else(|| PathBuf::from("countersign-data"));
+        let database = database(self.database.as_deref(), &data)?;
+        let evidence_secret = match (self.evidence_secret, self.evidence_secret_file) {
+            (Some(_), Some(_)) => bail!("give evidence_secret or evidence_secret_file, not both"),
+            (secret, None) => secret,
+            (None, Some(path)) => {
+                let text = std::fs::read_to_string(&path)
+                    .with_context(|| format!("cannot read {}", path.display()))?;
+                Some(Secret::new(text.trim_end()))
+            }
+        };
+        let jwt = match (self.jwt_issuer, self.jwt_audience, self.jwt_jwks) {
+            (Some(issuer), Some(audience), Some(jwks)) => Some(Jwt { issuer, audience, jwks }),
+            (None, None, None) => None,
+            _ => bail!("jwt_issuer, jwt_audience and jwt_jwks belong together: give all or none"),
+        };
+        let body_limit = self.body_limit.unwrap_or(1 << 20);
+        if body_limit < 4096 {
+            bail!("body_limit: expected at least 4096 bytes");
+        }
+        let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+        let usual = if terminal { LogFormat::Text } else { LogFormat::Json };
+        Ok(Config {
+            listen,
+            data,
+            database,
+            public_url,
+            tls,
+            cors_origins: self.cors_origins.unwrap_or_default(),
+            body_limit,
+            upload_limit: self.upload_limit.unwrap_or(25 << 20),
+            rate_limit: self.rate_limit.unwrap_or(if dev { 0 } else { 100 }),
+            evidence_form: self.evidence_form.unwrap_or_default(),
+            evidence_secret,
+            open_websockets: self.open_websockets.unwrap_or(false),
+            jwt,
+            log_format: self.log_format.unwrap_or(usual),
+            log_level: self.log_level.unwrap_or_else(|| "info".to_owned()),
+            dev,
+            agent_api_keys: self.agent_api_keys.unwrap_or_default(),
+            human_tokens: self.human_tokens.unwrap_or_default(),
+        })
+    }
+}
+
+/// An environment variable; empty counts as absent.
+#[expect(clippy::disallowed_methods, reason = "this is the place that may")]
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn addresses(text: &str) -> anyhow::Result<Vec<SocketAddr>> {
+    if let Some(port) = text.strip_prefix("localhost:") {
+        let port: u16 = port.parse().context("listen: expected a port from 0 to 65535")?;
+        return Ok(vec![([127, 0, 0, 1], port).into(), (std::net::Ipv6Addr::LOCALHOST, port).into()]);
+    }
+    let address = text
+        .parse()
+        .with_context(|| format!("listen: expected HOST:PORT such as 0.0.0.0:3402, not {text}"))?;
+    Ok(vec![address])
+}
+
+fn database(url: Option<&str>, data: &Path) -> anyhow::Result<Database> {
+    match url {
+        None => Ok(Database::Sqlite(data.join("countersign.db"))),
+        Some("memory:") => Ok(Database::Memory),
+        Some(url) => match url.strip_prefix("sqlite:") {
+            Some(path) if !path.is_empty() => {
+                let path = path.strip_prefix("//").unwrap_or(path);
+                Ok(Database::Sqlite(PathBuf::from(path)))
+            }
+            _ => bail!("database: expected sqlite:FILE or memory:"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(settings: Settings) -> String {
+        settings.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn nothing_set_is_a_working_server_on_both_loopbacks() {
+        let config = Settings::default().check().unwrap();
+        let ports: Vec<_> = config.listen.iter().map(ToString::to_string).collect();
+        assert_eq!(ports, ["127.0.0.1:3402", "[::1]:3402"]);
+        assert_eq!(config.public_url.as_str(), "http://localhost:3402/");
+        assert!(!config.dev);
+    }
+
+    /// HXPX-005: plain HTTP beyond loopback only when told.
+    #[test]
+    fn plain_http_stays_on_loopback() {
+        let open = || Settings { listen: Some("0.0.0.0:80".into()), ..Settings::default() };
+        assert!(refused(open()).contains("without TLS"));
+        assert!(Settings { allow_plain_http: Some(true), ..open() }.check().is_ok());
+        assert!(refused(Settings { dev: Some(true), ..open() }).contains("loopback"));
+    }
+
+    #[test]
+    fn halves_are_refused() {
+        let half = Settings { tls_cert: Some("a.pem".into()), ..Settings::default() };
+        assert!(refused(half).contains("belong together"));
+        let half = Settings { jwt_issuer: Some("x".into()), ..Settings::default() };
+        assert!(refused(half).contains("belong together"));
+        let other = Settings { database: Some("mysql:x".into()), ..Settings::default() };
+        assert!(refused(other).contains("expected sqlite"));
+    }
+
+    #[test]
+    fn an_unknown_key_in_the_file_is_an_error() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "lisen = \"localhost:1\"\n").unwrap();
+        let error = Settings::default().complete(Some(file.path())).unwrap_err();
+        assert!(format!("{error:#}").contains("lisen"), "{error:#}");
+        std::fs::write(file.path(), "listen = \"localhost:1\"\ndev = true\n").unwrap();
+        let settings = Settings::default().complete(Some(file.path())).unwrap();
+        assert_eq!(settings.check().unwrap().listen[0].port(), 1);
+    }
+
+    #[test]
+    fn secrets_do_not_print() {
+        let secret = Settings { evidence_secret: Some(Secret::new("s3")), ..Settings::default() };
+        assert!(!format!("{secret:?}").contains("s3"));
+        assert!(!toml::to_string(&secret).unwrap().contains("s3"));
+    }
+}

@@ -1,0 +1,75 @@
+//! Uploads, kept by the SHA-256 of their content.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use bytes::Bytes;
+use kernel::audit::Digest;
+use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
+use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
+
+/// Where uploads are kept.
+#[derive(Clone)]
+pub struct Files(Arc<dyn ObjectStore>);
+
+impl Files {
+    /// In a folder.
+    pub fn open(folder: &Path) -> anyhow::Result<Self> {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+        let store = LocalFileSystem::new_with_prefix(folder)
+            .with_context(|| format!("cannot use {}", folder.display()))?
+            .with_fsync(true);
+        Ok(Self(Arc::new(store)))
+    }
+
+    /// As long as the process lives.
+    pub fn ephemeral() -> Self {
+        Self(Arc::new(InMemory::new()))
+    }
+
+    /// Keeps some bytes and gives their digest. Keeping the same bytes twice keeps them once.
+    pub async fn keep(&self, bytes: Bytes) -> anyhow::Result<Digest> {
+        let digest = Digest::of(&bytes);
+        self.0.put(&path(&digest), PutPayload::from(bytes)).await.context("cannot keep the file")?;
+        Ok(digest)
+    }
+
+    /// The bytes behind a digest, checked against it.
+    pub async fn read(&self, digest: &Digest) -> anyhow::Result<Option<Bytes>> {
+        let found = match self.0.get(&path(digest)).await {
+            Ok(found) => found,
+            Err(object_store::Error::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(error).context("cannot read the file"),
+        };
+        let bytes = found.bytes().await.context("cannot read the file")?;
+        anyhow::ensure!(Digest::of(&bytes) == *digest, "the stored file {digest} is damaged");
+        Ok(Some(bytes))
+    }
+}
+
+fn path(digest: &Digest) -> object_store::path::Path {
+    let name = digest.to_string();
+    let (folder, rest) = name.split_at(2);
+    object_store::path::Path::from(format!("{folder}/{rest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn kept_by_content_and_checked_when_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::open(folder.path()).unwrap();
+        let digest = files.keep(Bytes::from_static(b"hello")).await.unwrap();
+        assert_eq!(files.keep(Bytes::from_static(b"hello")).await.unwrap(), digest);
+        assert_eq!(files.read(&digest).await.unwrap().unwrap(), "hello");
+        assert_eq!(files.read(&Digest::ZERO).await.unwrap(), None);
+        let name = digest.to_string();
+        std::fs::write(folder.path().join(&name[..2]).join(&name[2..]), "other").unwrap();
+        assert!(files.read(&digest).await.is_err());
+    }
+}

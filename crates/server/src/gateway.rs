@@ -1,0 +1,137 @@
+//! The door to the kernel: puts ids, salts and actor around a command and sends it to the data.
+//!
+//! Expiry is judged here at every read: an ask whose deadline has passed is first expired for good,
+//! then shown, so that nobody ever sees it open again.
+
+use std::sync::Arc;
+
+use kernel::ask::Due;
+use kernel::directory::{Directory, Human};
+use kernel::{Actor, Ask, AskId, Command, Envelope, Refusal, Time};
+use store::{Clock, Count, Idempotency, Job, List, Outcome, Page, Scope, Store, StoreError};
+
+use crate::ids::Ids;
+use crate::wake::{Waiter, Wake};
+
+/// Everything a handler, a worker or a command needs to act.
+#[derive(Clone)]
+pub struct Gateway {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    ids: Ids,
+    wake: Wake,
+}
+
+impl Gateway {
+    /// A gateway to a store.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+        let ids = Ids::new(Arc::clone(&clock));
+        Self { store, clock, ids, wake: Wake::default() }
+    }
+
+    /// The moment.
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// The store, for reads that need no rule.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// The directory as of the last commit.
+    pub fn directory(&self) -> Arc<Directory> {
+        self.store.directory()
+    }
+
+    /// Where ids and secrets are drawn.
+    pub fn ids(&self) -> &Ids {
+        &self.ids
+    }
+
+    /// Who waits.
+    pub fn wake(&self) -> &Wake {
+        &self.wake
+    }
+
+    /// Subscribes to an ask; read it afterwards.
+    pub fn subscribe(&self, id: AskId) -> Waiter {
+        self.wake.subscribe(id)
+    }
+
+    /// Decides a command and makes its outcome durable.
+    pub async fn run(&self, actor: Actor, command: Command) -> Result<Outcome, StoreError> {
+        self.run_once(actor, command, None).await
+    }
+
+    /// The same, for a caller that may repeat itself.
+    pub async fn run_once(
+        &self,
+        actor: Actor,
+        command: Command,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Outcome, StoreError> {
+        let fresh = self.ids.ulid();
+        let envelope = Envelope { actor, fresh, salts: self.ids.salts(), command };
+        self.store.transact(Job { envelope, idempotency }).await
+    }
+
+    /// An ask as it is now: if its deadline has passed, that is made so first.
+    pub async fn ask(&self, id: AskId) -> Result<Option<Ask>, StoreError> {
+        match self.store.ask(id).await? {
+            Some(ask) if ask.due(self.now()) == Some(Due::Expire) => self.expired(id).await,
+            found => Ok(found),
+        }
+    }
+
+    async fn expired(&self, id: AskId) -> Result<Option<Ask>, StoreError> {
+        match self.run(Actor::System, Command::Expire(id)).await {
+            Ok(outcome) => Ok(outcome.ask),
+            // Somebody was faster; what they left is the truth.
+            Err(StoreError::Refused(Refusal::NotDue)) => self.store.ask(id).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A page of a list in which nothing is overdue.
+    pub async fn list(&self, list: List) -> Result<Page, StoreError> {
+        loop {
+            let page = self.store.list(list.clone()).await?;
+            let now = self.now();
+            let overdue: Vec<AskId> = page
+                .asks
+                .iter()
+                .filter(|ask| ask.due(now) == Some(Due::Expire))
+                .map(|ask| ask.id)
+                .collect();
+            if overdue.is_empty() {
+                return Ok(page);
+            }
+            for id in overdue {
+                self.expired(id).await?;
+            }
+        }
+    }
+
+    /// A page of a person's inbox: pages are read on until one is full or the list ends, because a
+    /// pool may hold requests this person is not qualified for.
+    pub async fn inbox(&self, human: &Human, list: List) -> Result<Page, StoreError> {
+        let mut list = List { scopes: Scope::inbox(human), ..list };
+        let wanted = list.limit;
+        let mut asks = Vec::new();
+        loop {
+            let page = self.list(list.clone()).await?;
+            asks.extend(page.asks.into_iter().filter(|ask| ask.admits(human)));
+            if asks.len() >= wanted || page.next.is_none() {
+                return Ok(Page { asks, next: page.next });
+            }
+            list.limit = wanted - asks.len();
+            list.after = page.next;
+        }
+    }
+
+    /// How many asks are in a list.
+    pub async fn count(&self, list: List) -> Result<Count, StoreError> {
+        self.store.count(list).await
+    }
+}

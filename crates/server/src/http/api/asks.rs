@@ -1,0 +1,221 @@
+//! Asks: `POST /api/v1/asks`, `GET /api/v1/asks/{id}`, and what may be done to one.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use dialects::native::{AskView, CreateAsk};
+use kernel::audit::Digest;
+use kernel::question::{Answer, Reply};
+use kernel::{Actor, Ask, AskId, AskState, Command, HumanId, Refusal, Time};
+use serde::Deserialize;
+
+use crate::http::problem::Problem;
+use crate::http::{App, Shared};
+
+/// The longest a caller may have an answer held back.
+const LONGEST_WAIT: u64 = 60;
+
+pub(super) fn routes() -> Router<Shared> {
+    Router::new()
+        .route("/api/v1/asks", post(create))
+        .route("/api/v1/asks/{id}", get(show))
+        .route("/api/v1/asks/{id}/answer", post(answer))
+        .route("/api/v1/asks/{id}/cancel", post(cancel))
+        .route("/api/v1/asks/{id}/claim", post(claim))
+        .route("/api/v1/asks/{id}/assign", post(assign))
+        .route("/api/v1/asks/{id}/extend", post(extend))
+        .route("/api/v1/asks/{id}/files/{digest}", get(file))
+}
+
+async fn create(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let actor = app.agent(&headers)?;
+    let new: CreateAsk = app.json(body).await?;
+    let outcome = app.gateway.run(actor, Command::Ask(Box::new(new.into()))).await?;
+    Ok((StatusCode::CREATED, shown(outcome.ask.as_ref())?).into_response())
+}
+
+/// With `Prefer: wait=N` the answer is held back until the ask changes, N seconds at most.
+async fn show(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let actor = app.anyone(&headers).await?;
+    let id = parse(&id)?;
+    let wait = wait(&headers);
+    let mut waiter = app.gateway.subscribe(id);
+    let mut ask = app.visible(&actor, id).await?;
+    if wait > 0 && ask.is_open() {
+        // Whether it changed or the time is up, the caller gets what there is now.
+        let _ = tokio::time::timeout(Duration::from_secs(wait), waiter.changed()).await;
+        ask = app.visible(&actor, id).await?;
+    }
+    shown(Some(&ask))
+}
+
+async fn answer(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let id = parse(&id)?;
+    let reply: Reply = app.json(body).await?;
+    app.act(actor, Command::Answer(id, Box::new(reply))).await
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CancelBody {
+    #[serde(default)]
+    reason: Option<String>,
+}
+
+async fn cancel(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let actor = app.anyone(&headers).await?;
+    let id = parse(&id)?;
+    let empty = headers.get(header::CONTENT_LENGTH).is_none_or(|length| length == "0");
+    let CancelBody { reason } =
+        if empty { CancelBody::default() } else { app.json(body).await? };
+    app.act(actor, Command::Cancel(id, reason)).await
+}
+
+async fn claim(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    app.act(actor, Command::Claim(parse(&id)?)).await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AssignBody {
+    to: HumanId,
+}
+
+async fn assign(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let id = parse(&id)?;
+    let AssignBody { to } = app.json(body).await?;
+    app.act(actor, Command::Assign(id, to)).await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExtendBody {
+    until: Time,
+}
+
+async fn extend(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let actor = app.anyone(&headers).await?;
+    let id = parse(&id)?;
+    let ExtendBody { until } = app.json(body).await?;
+    app.act(actor, Command::Extend(id, until)).await
+}
+
+/// An uploaded file, for whoever may see the ask it answers.
+async fn file(
+    State(app): State<Shared>,
+    Path((id, digest)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let actor = app.anyone(&headers).await?;
+    let ask = app.visible(&actor, parse(&id)?).await?;
+    let missing = || Problem::new(404, "not-found").detail("this request has no such file");
+    let digest: Digest = digest.parse().map_err(|_| missing())?;
+    if !has_file(&ask, &digest) {
+        return Err(missing());
+    }
+    let bytes = app.files.read(&digest).await.map_err(|error| {
+        tracing::error!(error = format!("{error:#}"), ask.id = %ask.id, "cannot read an upload");
+        Problem::new(500, "internal").detail("the file cannot be read")
+    })?;
+    // Whatever a person uploaded is handed over, never interpreted.
+    let kind = [
+        (header::CONTENT_TYPE, "application/octet-stream"),
+        (header::CONTENT_DISPOSITION, "attachment"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    Ok((kind, bytes.ok_or_else(missing)?).into_response())
+}
+
+fn has_file(ask: &Ask, digest: &Digest) -> bool {
+    let AskState::Completed(resolution) = &ask.state else { return false };
+    let Some(Reply { answer: Answer::Provided { values }, .. }) = resolution.reply.value() else {
+        return false;
+    };
+    let digest = digest.to_string();
+    values.iter().any(|(_, value)| value.get("sha256").is_some_and(|sha256| *sha256 == *digest))
+}
+
+impl App {
+    /// An ask the actor may see.
+    pub(crate) async fn visible(&self, actor: &Actor, id: AskId) -> Result<Ask, Problem> {
+        let directory = self.gateway.directory();
+        let admitted = |ask: &Ask| match actor {
+            Actor::Human { id, .. } => {
+                directory.human(id).is_some_and(|human| human.admin || ask.admits(human))
+            }
+            Actor::Agent { .. } | Actor::System => ask.within_reach(actor),
+        };
+        let found = self.gateway.ask(id).await?.filter(admitted);
+        Ok(found.ok_or(Refusal::NotFound { what: "request" })?)
+    }
+
+    async fn act(&self, actor: Actor, command: Command) -> Result<Response, Problem> {
+        let outcome = self.gateway.run(actor, command).await?;
+        shown(outcome.ask.as_ref())
+    }
+}
+
+fn parse(id: &str) -> Result<AskId, Problem> {
+    id.parse().map_err(|_| Problem::from(Refusal::NotFound { what: "request" }))
+}
+
+fn shown(ask: Option<&Ask>) -> Result<Response, Problem> {
+    let ask = ask.ok_or(Refusal::NotFound { what: "request" })?;
+    let mut answer = Json(AskView::of(ask)).into_response();
+    if let Ok(tag) = HeaderValue::from_str(&format!("\"{}\"", ask.head.seq)) {
+        answer.headers_mut().insert(header::ETAG, tag);
+    }
+    Ok(answer)
+}
+
+/// `Prefer: wait=N`, in seconds.
+fn wait(headers: &HeaderMap) -> u64 {
+    headers
+        .get_all("prefer")
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .find_map(|part| part.trim().strip_prefix("wait=")?.parse().ok())
+        .unwrap_or(0)
+        .min(LONGEST_WAIT)
+}

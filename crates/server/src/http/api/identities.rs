@@ -1,0 +1,179 @@
+//! Who there is: `/api/v1/{projects,agents,people,keys}`. Administrators manage everything; people
+//! manage their own tokens and the keys of agents they own.
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get};
+use axum::{Json, Router};
+use dialects::native::{AgentBody, IssueKey, IssuedKey, KeyView, PersonBody, ProjectBody};
+use kernel::actor::Reach;
+use kernel::directory::{Directory, Holder, NewAgent, NewHuman, NewKey, NewProject, Profile};
+use kernel::{Actor, Command, KeyId, Refusal};
+use serde_json::json;
+
+use crate::http::problem::Problem;
+use crate::http::{App, Shared};
+
+pub(super) fn routes() -> Router<Shared> {
+    Router::new()
+        .route("/api/v1/me", get(me))
+        .route("/api/v1/projects", get(projects).post(save_project))
+        .route("/api/v1/agents", get(agents).post(save_agent))
+        .route("/api/v1/people", get(people).post(save_person))
+        .route("/api/v1/keys", get(keys).post(issue_key))
+        .route("/api/v1/keys/{id}", delete(revoke_key))
+}
+
+/// Who the credential says I am.
+async fn me(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
+    let directory = app.gateway.directory();
+    Ok(match app.anyone(&headers).await? {
+        Actor::Agent { id, project, reach, .. } => {
+            Json(json!({ "kind": "agent", "id": id, "project": project, "reach": reach }))
+        }
+        Actor::Human { id, .. } => {
+            let admin = directory.human(&id).is_some_and(|human| human.admin);
+            Json(json!({ "kind": "human", "id": id, "admin": admin }))
+        }
+        Actor::System => Json(json!({ "kind": "system" })),
+    }
+    .into_response())
+}
+
+async fn projects(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
+    let directory = app.administered(&headers).await?;
+    let shown: Vec<_> = directory.projects().map(ProjectBody::from).collect();
+    Ok(Json(json!({ "projects": shown })).into_response())
+}
+
+async fn save_project(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let body: ProjectBody = app.json(body).await?;
+    let ProjectBody { id, default_on_silence, floor, ladder } = body.clone();
+    let new = NewProject { id, default_on_silence, floor, ladder };
+    app.gateway.run(actor, Command::SaveProject(new)).await?;
+    Ok((StatusCode::CREATED, Json(body)).into_response())
+}
+
+async fn agents(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
+    let directory = app.administered(&headers).await?;
+    let shown: Vec<_> = directory.agents().map(AgentBody::from).collect();
+    Ok(Json(json!({ "agents": shown })).into_response())
+}
+
+async fn save_agent(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let body: AgentBody = app.json(body).await?;
+    let AgentBody { id, project, owner } = body.clone();
+    app.gateway.run(actor, Command::SaveAgent(NewAgent { id, project, owner })).await?;
+    Ok((StatusCode::CREATED, Json(body)).into_response())
+}
+
+async fn people(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
+    let directory = app.administered(&headers).await?;
+    let shown: Vec<_> = directory.humans().map(PersonBody::from).collect();
+    Ok(Json(json!({ "people": shown })).into_response())
+}
+
+async fn save_person(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let body: PersonBody = app.json(body).await?;
+    let PersonBody { id, name, email, admin, active, projects, groups, skills } = body.clone();
+    let profile = Profile { name, email };
+    let new = NewHuman { id, profile, admin, active, projects, groups, skills };
+    app.gateway.run(actor, Command::SaveHuman(new)).await?;
+    Ok((StatusCode::CREATED, Json(body)).into_response())
+}
+
+async fn keys(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let directory = app.gateway.directory();
+    let mut shown = Vec::new();
+    for key in directory.keys().filter(|key| manages(&directory, &actor, &key.holder)) {
+        let used = app.gateway.store().key_used(key.id).await?;
+        shown.push(KeyView::of(key, &directory, used));
+    }
+    Ok(Json(json!({ "keys": shown })).into_response())
+}
+
+async fn issue_key(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let IssueKey { agent, reach, human, label } = app.json(body).await?;
+    let (holder, prefix) = match (agent, human) {
+        (Some(agent), None) => {
+            (Holder::Agent { agent, reach: reach.unwrap_or(Reach::Agent) }, "cs_agent_")
+        }
+        (None, Some(human)) if reach.is_none() => (Holder::Token { human }, "cs_human_"),
+        _ => {
+            let expected = "either `agent` (with an optional `reach`) or `human`";
+            return Err(Refusal::Invalid { field: "holder", expected }.into());
+        }
+    };
+    let minted = app.gateway.ids().mint(prefix);
+    let new = NewKey { hash: minted.hash, holder, label, expires_at: None };
+    app.gateway.run(actor, Command::IssueKey(new)).await?;
+    let directory = app.gateway.directory();
+    let key = directory.key_by_hash(&minted.hash).ok_or(Refusal::NotFound { what: "key" })?;
+    let issued = IssuedKey { key: KeyView::of(key, &directory, None), secret: minted.secret };
+    Ok((StatusCode::CREATED, Json(issued)).into_response())
+}
+
+async fn revoke_key(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let id: KeyId = id.parse().map_err(|_| Refusal::NotFound { what: "key" })?;
+    app.gateway.run(actor, Command::RevokeKey(id)).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+impl App {
+    async fn administered(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<std::sync::Arc<Directory>, Problem> {
+        let actor = self.person(headers).await?;
+        let directory = self.gateway.directory();
+        if administers(&directory, &actor) {
+            return Ok(directory);
+        }
+        Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into())
+    }
+}
+
+fn administers(directory: &Directory, actor: &Actor) -> bool {
+    matches!(actor, Actor::Human { id, .. } if directory.human(id).is_some_and(|human| human.admin))
+}
+
+fn manages(directory: &Directory, actor: &Actor, holder: &Holder) -> bool {
+    let Actor::Human { id: me, .. } = actor else { return false };
+    administers(directory, actor)
+        || match holder {
+            Holder::Agent { agent, .. } => {
+                directory.agent(agent).is_some_and(|agent| agent.owner == *me)
+            }
+            Holder::Token { human } | Holder::Session { human } | Holder::Link { human } => {
+                human == me
+            }
+        }
+}

@@ -1,0 +1,59 @@
+//! For operators: `GET /healthz`, `GET /readyz`, `GET /metrics`, and the pages behind error codes.
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use serde_json::json;
+
+use crate::http::problem::{PAGES, Problem};
+use crate::http::{App, Shared};
+
+/// Its routes.
+pub fn routes() -> Router<Shared> {
+    Router::new()
+        .route("/healthz", get(|| async { axum::Json(json!({ "status": "ok" })) }))
+        .route("/readyz", get(readyz))
+        .route("/metrics", get(metrics))
+        .route("/errors/{code}", get(explain))
+}
+
+/// Ready when the store answers.
+async fn readyz(State(app): State<Shared>) -> Response {
+    match app.gateway.store().ping().await {
+        Ok(()) => axum::Json(json!({ "status": "ready" })).into_response(),
+        Err(error) => {
+            tracing::warn!(error = %error, "not ready");
+            let body = axum::Json(json!({ "status": "the store does not answer" }));
+            (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
+        }
+    }
+}
+
+async fn metrics(State(app): State<Shared>) -> Response {
+    measure(&app).await;
+    let text = app.metrics.render();
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
+}
+
+/// What waits is measured when somebody looks.
+async fn measure(app: &App) {
+    #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
+    let set = |name: &'static str, n: u64| metrics::gauge!(name).set(n as f64);
+    set("countersign_watched_asks", app.gateway.wake().len() as u64);
+    if let Ok(backlog) = app.gateway.store().backlog().await {
+        set("countersign_outbox_waiting", backlog.waiting);
+        set("countersign_outbox_dead", backlog.dead);
+    }
+}
+
+/// The page behind a problem's `type`.
+async fn explain(Path(code): Path<String>) -> Response {
+    match PAGES.iter().find(|(known, _)| *known == code) {
+        Some((_, page)) => {
+            ([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], *page).into_response()
+        }
+        None => Problem::new(404, "not-found").detail("there is no such error").into_response(),
+    }
+}

@@ -1,0 +1,452 @@
+//! HXP Execution 0.1: `/hxp`, `/hxp/v1/…`. Specification §5.1, §5.3, §6.
+//!
+//! Agents create, poll, list and cancel with an agent key; people read their inbox, resolve, claim
+//! and set delegation rules with a human token. Every answer is JSON.
+
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, post};
+use axum::{Json, Router};
+use dialects::hxp_execution::wire::{Stats, Status, Verified};
+use dialects::hxp_execution::{
+    self as hxp, Cursor, Detail, Formula, InboxQuery, ListQuery, REQUEST_ID_HEADER, STATUS_HEADER,
+    Seal, WireError,
+};
+use kernel::actor::Reach;
+use kernel::audit::Digest;
+use kernel::directory::Human;
+use kernel::{Actor, Ask, AskId, Command, Phase, Refusal, RuleId};
+use store::{Filter, Idempotency, List, Scope, StoreError};
+
+use crate::auth::Denied;
+use crate::config::EvidenceForm;
+use crate::http::body::{self, BodyError};
+use crate::http::{App, Shared};
+
+/// Its routes.
+pub fn routes() -> Router<Shared> {
+    Router::new()
+        .route("/hxp", get(|| async { Json(hxp::info()) }))
+        .route("/hxp/v1/requests", post(create).get(list))
+        .route("/hxp/v1/requests/{id}", get(poll))
+        .route("/hxp/v1/requests/{id}/cancel", post(cancel))
+        .route("/hxp/v1/requests/{id}/resolve", post(resolve))
+        .route("/hxp/v1/requests/{id}/claim", post(claim))
+        .route("/hxp/v1/inbox", get(inbox))
+        .route("/hxp/v1/delegation/rules", get(rules).post(add_rules))
+        .route("/hxp/v1/delegation/rules/{id}", delete(remove_rule))
+        .route("/hxp/v1/receipts/verify", post(verify))
+        .route("/hxp/v1/stats", get(stats))
+}
+
+/// An error in this dialect's shape.
+pub struct HxpError {
+    error: WireError,
+    retry_after: Option<u64>,
+}
+
+type Answer = Result<Response, HxpError>;
+
+/// `POST /hxp/v1/requests`
+async fn create(State(app): State<Shared>, headers: HeaderMap, body: Body) -> Answer {
+    let actor = app.hxp_agent(&headers)?;
+    let bytes = body::read(body, app.config.body_limit).await?;
+    let new = hxp::parse_create(&bytes)?;
+    let idempotency = idempotency(&actor, &headers, &bytes)?;
+    let command = Command::Ask(Box::new(new));
+    let outcome = app.gateway.run_once(actor, command, idempotency).await?;
+    let ask = outcome.ask.ok_or_else(WireError::internal)?;
+    metrics::counter!("countersign_asks_total", "dialect" => "hxp-execution").increment(1);
+    let created = hxp::created(&ask, &app.ws_base(&headers));
+    let mut answer = (StatusCode::CREATED, Json(created)).into_response();
+    if outcome.replayed {
+        let replayed = HeaderValue::from_static("true");
+        answer.headers_mut().insert("idempotent-replayed", replayed);
+    }
+    Ok(about(&ask, answer))
+}
+
+/// `GET /hxp/v1/requests/{id}`
+async fn poll(State(app): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Answer {
+    let actor = app.hxp_agent(&headers)?;
+    let ask = app.hxp_ask(&id, |ask| ask.within_reach(&actor)).await?;
+    Ok(about(&ask, Json(hxp::request(&ask, &app.seal(), Detail::Whole)).into_response()))
+}
+
+/// `GET /hxp/v1/requests`
+async fn list(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Answer {
+    let actor = app.hxp_agent(&headers)?;
+    let query = ListQuery::parse(pairs)?;
+    let list = List {
+        scopes: vec![reach(&actor)?],
+        phases: query.phase.map_or(Phase::ALL.to_vec(), |phase| vec![phase]),
+        filter: Filter {
+            agent_label: query.agent_id,
+            project_label: query.project_id,
+            ..Filter::default()
+        },
+        // Agents' lists are ordered by age alone.
+        after: query.cursor.map(|cursor| store::Cursor { rank: 0, ask: cursor.ask }),
+        limit: query.limit as usize,
+    };
+    let page = app.gateway.list(list.clone()).await?;
+    let total = app.gateway.count(List { after: None, ..list }).await?.n;
+    let next = page.next.map(cursor);
+    Ok(Json(hxp::list(&page.asks, total, next, &app.seal())).into_response())
+}
+
+/// `POST /hxp/v1/requests/{id}/cancel`
+async fn cancel(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    let actor = app.hxp_agent(&headers)?;
+    let ask = app.hxp_ask(&id, |ask| ask.within_reach(&actor)).await?;
+    let bytes = body::read(body, app.config.body_limit).await?;
+    let reason = hxp::parse_cancel(&bytes)?;
+    let outcome = app.gateway.run(actor, Command::Cancel(ask.id, reason)).await;
+    let ask = match outcome {
+        Ok(outcome) => outcome.ask.ok_or_else(WireError::internal)?,
+        Err(StoreError::Refused(refusal)) => {
+            return Err(WireError::cancel_refused(&refusal, ask.is_pooled()).into());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    Ok(about(&ask, Json(hxp::cancelled(&ask)).into_response()))
+}
+
+/// `GET /hxp/v1/inbox`
+async fn inbox(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Answer {
+    let (_, human) = app.hxp_human(&headers).await?;
+    let query = InboxQuery::parse(pairs)?;
+    let list = List {
+        scopes: Scope::inbox(&human),
+        phases: query.phases,
+        filter: Filter {
+            kinds: query.action.map_or(Vec::new(), |action| action.kinds().to_vec()),
+            priority: query.priority,
+            ..Filter::default()
+        },
+        after: query.cursor.map(|cursor| store::Cursor { rank: cursor.rank, ask: cursor.ask }),
+        limit: query.limit as usize,
+    };
+    let page = app.gateway.inbox(&human, list.clone()).await?;
+    let total = app.gateway.count(List { after: None, ..list.clone() }).await?.n;
+    let open = List { phases: Phase::OPEN.to_vec(), filter: Filter::default(), after: None, ..list };
+    let unresolved = app.gateway.count(open).await?.n;
+    let next = page.next.map(cursor);
+    Ok(Json(hxp::inbox(&page.asks, total, unresolved, next, &app.seal())).into_response())
+}
+
+/// `POST /hxp/v1/requests/{id}/resolve`
+async fn resolve(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    let (actor, human) = app.hxp_human(&headers).await?;
+    let bytes = body::read(body, app.config.body_limit).await?;
+    let ask = app.hxp_ask(&id, |ask| ask.admits(&human)).await?;
+    let resolve = hxp::read_resolve(&bytes)?;
+    if let Some(refusal) = hxp::over(&ask, app.gateway.now()) {
+        return Err(WireError::refused(&refusal, ask.is_pooled()).into());
+    }
+    let question = ask.question.value().ok_or_else(WireError::no_request)?;
+    let reply = resolve.reply(question)?;
+    let ask = app.hxp_act(actor, &ask, Command::Answer(ask.id, Box::new(reply))).await?;
+    let resolved = hxp::resolved(&ask, &app.seal()).ok_or_else(WireError::internal)?;
+    Ok(about(&ask, Json(resolved).into_response()))
+}
+
+/// `POST /hxp/v1/requests/{id}/claim`, beside the specification: takes a request on, so that the
+/// agent sees `assigned` and no other member of a pool works on it.
+async fn claim(State(app): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Answer {
+    let (actor, human) = app.hxp_human(&headers).await?;
+    let ask = app.hxp_ask(&id, |ask| ask.admits(&human)).await?;
+    let ask = app.hxp_act(actor, &ask, Command::Claim(ask.id)).await?;
+    Ok(about(&ask, Json(hxp::request(&ask, &app.seal(), Detail::Whole)).into_response()))
+}
+
+/// `GET /hxp/v1/delegation/rules`
+async fn rules(State(app): State<Shared>, headers: HeaderMap) -> Answer {
+    let (_, human) = app.hxp_human(&headers).await?;
+    let directory = app.gateway.directory();
+    Ok(Json(hxp::rules::rules_view(directory.rules_of(&human.id))).into_response())
+}
+
+/// `POST /hxp/v1/delegation/rules`: one rule, or `{rules: […]}` as in §6.2.
+async fn add_rules(State(app): State<Shared>, headers: HeaderMap, body: Body) -> Answer {
+    let (actor, human) = app.hxp_human(&headers).await?;
+    let bytes = body::read(body, app.config.body_limit).await?;
+    let new = hxp::parse_rules(&bytes)?;
+    let before: Vec<RuleId> =
+        app.gateway.directory().rules_of(&human.id).map(|rule| rule.id).collect();
+    for rule in new.rules {
+        app.gateway.run(actor.clone(), Command::AddRule(rule)).await?;
+    }
+    let directory = app.gateway.directory();
+    let mut added = directory.rules_of(&human.id).filter(|rule| !before.contains(&rule.id));
+    let answer = if new.listed {
+        Json(hxp::rules::rules_view(added)).into_response()
+    } else {
+        let rule = added.next().ok_or_else(WireError::internal)?;
+        Json(hxp::rules::rule_view(rule)).into_response()
+    };
+    Ok((StatusCode::CREATED, answer).into_response())
+}
+
+/// `DELETE /hxp/v1/delegation/rules/{id}`, beside the specification.
+async fn remove_rule(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Answer {
+    let (actor, _) = app.hxp_human(&headers).await?;
+    let id: RuleId = id.parse().map_err(|_| WireError::no_route())?;
+    app.gateway.run(actor, Command::RemoveRule(id)).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// `POST /hxp/v1/receipts/verify`: the agent does not know the secret, so it asks us. Any
+/// credential will do.
+async fn verify(State(app): State<Shared>, headers: HeaderMap, body: Body) -> Answer {
+    if app.hxp_agent(&headers).is_err() {
+        app.hxp_human(&headers).await?;
+    }
+    let bytes = body::read(body, app.config.body_limit).await?;
+    let receipt = hxp::parse_verify(&bytes)?;
+    let valid = hxp::verify(&receipt, app.secrets.evidence.reveal().as_bytes());
+    Ok(Json(Verified { valid }).into_response())
+}
+
+/// `GET /hxp/v1/stats`: counts of what the key may see; the average is of the newest hundred.
+async fn stats(State(app): State<Shared>, headers: HeaderMap) -> Answer {
+    let actor = app.hxp_agent(&headers)?;
+    let scope = reach(&actor)?;
+    let of = |phases: &[Phase]| List {
+        scopes: vec![scope.clone()],
+        phases: phases.to_vec(),
+        filter: Filter::default(),
+        after: None,
+        limit: 100,
+    };
+    let count = async |phases: &[Phase]| -> Result<u64, HxpError> {
+        Ok(app.gateway.count(of(phases)).await?.n)
+    };
+    let newest = app.gateway.list(of(&[Phase::Completed])).await?.asks;
+    let seal = app.seal();
+    let seconds: Vec<u64> = newest
+        .iter()
+        .filter_map(|ask| hxp::receipt(ask, &seal, Detail::Redacted))
+        .map(|receipt| receipt.duration_seconds)
+        .collect();
+    let average = u64::try_from(seconds.len())
+        .ok()
+        .filter(|n| *n > 0)
+        .map_or(0, |n| seconds.iter().sum::<u64>() / n);
+    let stats = Stats {
+        total: count(&Phase::ALL).await?,
+        pending: count(&Phase::OPEN).await?,
+        completed: count(&[Phase::Completed]).await?,
+        expired: count(&[Phase::Expired]).await?,
+        failed: count(&[Phase::Failed]).await?,
+        avg_duration_seconds: average,
+    };
+    Ok(Json(stats).into_response())
+}
+
+/// The answer for an address under `/hxp` that leads nowhere.
+pub fn no_route() -> Response {
+    HxpError::from(WireError::no_route()).into_response()
+}
+
+/// The answer for a method an address does not take.
+pub fn wrong_method() -> Response {
+    HxpError::from(WireError::method_not_allowed()).into_response()
+}
+
+impl App {
+    pub(super) fn hxp_agent(&self, headers: &HeaderMap) -> Result<Actor, HxpError> {
+        Ok(self.door.agent(&self.gateway.directory(), headers, self.gateway.now())?)
+    }
+
+    async fn hxp_human(&self, headers: &HeaderMap) -> Result<(Actor, Human), HxpError> {
+        let directory = self.gateway.directory();
+        let actor = self.door.human(&directory, headers, self.gateway.now()).await?;
+        let Actor::Human { id, .. } = &actor else { return Err(Denied::Unknown.into()) };
+        let human = directory.human(id).ok_or(Denied::Unknown)?.clone();
+        Ok((actor, human))
+    }
+
+    /// The ask behind a request id, if the caller may know of it.
+    pub(super) async fn hxp_ask(
+        &self,
+        request_id: &str,
+        admitted: impl FnOnce(&Ask) -> bool,
+    ) -> Result<Ask, HxpError> {
+        let id: AskId = hxp::ask_id(request_id).ok_or_else(WireError::no_request)?;
+        let found = self.gateway.ask(id).await?.filter(admitted);
+        Ok(found.ok_or_else(WireError::no_request)?)
+    }
+
+    async fn hxp_act(&self, actor: Actor, ask: &Ask, command: Command) -> Result<Ask, HxpError> {
+        match self.gateway.run(actor, command).await {
+            Ok(outcome) => Ok(outcome.ask.ok_or_else(WireError::internal)?),
+            Err(StoreError::Refused(refusal)) => {
+                Err(WireError::refused(&refusal, ask.is_pooled()).into())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(super) fn seal(&self) -> Seal<'_> {
+        let formula = match self.config.evidence_form {
+            EvidenceForm::Seed => Formula::Seed,
+            EvidenceForm::Upstream => Formula::Upstream,
+        };
+        Seal { secret: self.secrets.evidence.reveal().as_bytes(), formula }
+    }
+
+    /// Where WebSockets are: the public address; on loopback the host the caller used.
+    fn ws_base(&self, headers: &HeaderMap) -> String {
+        let public = &self.config.public_url;
+        let scheme = if public.scheme() == "https" { "wss" } else { "ws" };
+        let given = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        let local = self.config.listen.iter().all(|address| address.ip().is_loopback());
+        let host = match given.filter(|host| local && is_loopback(host)) {
+            Some(host) => host.to_owned(),
+            None => public.authority().to_owned(),
+        };
+        format!("{scheme}://{host}{}", public.path().trim_end_matches('/'))
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let name = host.rsplit_once(':').map_or(host, |(name, port)| {
+        if port.bytes().all(|byte| byte.is_ascii_digit()) { name } else { host }
+    });
+    matches!(name, "localhost" | "127.0.0.1" | "[::1]")
+}
+
+fn reach(actor: &Actor) -> Result<Scope, HxpError> {
+    match actor {
+        Actor::Agent { id, reach: Reach::Agent, .. } => Ok(Scope::Agent(id.clone())),
+        Actor::Agent { project, reach: Reach::Project, .. } => Ok(Scope::Project(project.clone())),
+        Actor::Human { .. } | Actor::System => Err(Denied::Unknown.into()),
+    }
+}
+
+fn cursor(at: store::Cursor) -> Cursor {
+    Cursor { rank: at.rank, ask: at.ask }
+}
+
+/// The caller's key for repeating itself, if it sent one.
+fn idempotency(
+    actor: &Actor,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Option<Idempotency>, HxpError> {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    let key = value.to_str().ok().filter(|key| (1..=255).contains(&key.len())).ok_or_else(|| {
+        let expected = "1 to 255 visible ASCII characters";
+        WireError::field(400, hxp::errors::code::INVALID_BODY, "Idempotency-Key", expected)
+    })?;
+    let fingerprint = Digest::of(body);
+    let scope = format!("hxp-execution/{}", actor.by());
+    Ok(Some(Idempotency { scope, key: key.to_owned(), fingerprint }))
+}
+
+/// HXPX-010: every answer about one request names it and its status.
+fn about(ask: &Ask, mut answer: Response) -> Response {
+    let headers = answer.headers_mut();
+    let status = Status::from(ask.phase()).as_str();
+    headers.insert(STATUS_HEADER, HeaderValue::from_static(status));
+    if let Ok(id) = HeaderValue::from_str(&hxp::request_id(ask.id)) {
+        headers.insert(REQUEST_ID_HEADER, id);
+    }
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
+}
+
+impl From<WireError> for HxpError {
+    fn from(error: WireError) -> Self {
+        Self { error, retry_after: None }
+    }
+}
+
+impl From<StoreError> for HxpError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Refused(refusal) => WireError::refused(&refusal, false).into(),
+            StoreError::Unavailable(source) => {
+                tracing::error!(error = %source, "the store is not available");
+                Self { error: WireError::unavailable(), retry_after: Some(1) }
+            }
+            StoreError::Damaged { what, source } => {
+                tracing::error!(error = %source, what, "stored data cannot be read");
+                WireError::internal().into()
+            }
+        }
+    }
+}
+
+impl From<Refusal> for HxpError {
+    fn from(refusal: Refusal) -> Self {
+        WireError::refused(&refusal, false).into()
+    }
+}
+
+impl From<Denied> for HxpError {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::Missing | Denied::Unknown => WireError::unauthorized().into(),
+            Denied::TooFast(wait) => {
+                Self { error: WireError::rate_limited(), retry_after: Some(wait.as_secs().max(1)) }
+            }
+            Denied::Unavailable => {
+                Self { error: WireError::unavailable(), retry_after: Some(5) }
+            }
+        }
+    }
+}
+
+impl From<BodyError> for HxpError {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge => WireError::too_large().into(),
+            BodyError::BrokenOff => {
+                let message = "the body broke off";
+                WireError::new(400, hxp::errors::code::INVALID_JSON, message).into()
+            }
+        }
+    }
+}
+
+impl IntoResponse for HxpError {
+    fn into_response(self) -> Response {
+        let status =
+            StatusCode::from_u16(self.error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut answer = (status, Json(self.error.body())).into_response();
+        if status == StatusCode::UNAUTHORIZED {
+            let bearer = HeaderValue::from_static("Bearer");
+            answer.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
+        }
+        if let Some(seconds) = self.retry_after {
+            answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        answer
+    }
+}

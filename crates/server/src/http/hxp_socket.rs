@@ -1,0 +1,169 @@
+//! HXP Execution 0.1: `/hxp/ws/{request_id}` and `/hxp/ws?request_id=…`. Specification §5.2.
+//!
+//! The credential is checked before the upgrade: in the header, or as `?token=` because browsers
+//! cannot set headers. A subscriber that comes late gets the current state at once.
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use axum::routing::get;
+use dialects::hxp_execution::{self as hxp, Seen, WireError};
+use kernel::{Ask, AskId};
+use serde::Deserialize;
+
+use crate::http::hxp_execution::HxpError;
+use crate::http::{App, Shared};
+use crate::wake::Waiter;
+
+/// How often an idle subscriber is pinged.
+const PING: Duration = Duration::from_secs(30);
+/// Subscribers only listen; ten thousand of them must stay cheap.
+const BUFFER: usize = 1024;
+
+/// Its routes.
+pub fn routes() -> Router<Shared> {
+    Router::new().route("/hxp/ws", get(by_query)).route("/hxp/ws/{id}", get(by_path))
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    request_id: Option<String>,
+    token: Option<String>,
+}
+
+async fn by_path(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    Query(asked): Query<Asked>,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
+) -> Result<Response, HxpError> {
+    subscribe(app, &id, asked.token.as_deref(), &headers, upgrade.ok()).await
+}
+
+async fn by_query(
+    State(app): State<Shared>,
+    Query(asked): Query<Asked>,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
+) -> Result<Response, HxpError> {
+    let id = asked.request_id.unwrap_or_default();
+    subscribe(app, &id, asked.token.as_deref(), &headers, upgrade.ok()).await
+}
+
+async fn subscribe(
+    app: Shared,
+    id: &str,
+    token: Option<&str>,
+    headers: &HeaderMap,
+    upgrade: Option<WebSocketUpgrade>,
+) -> Result<Response, HxpError> {
+    let admitted: Box<dyn FnOnce(&Ask) -> bool + Send> = if app.config.open_websockets {
+        Box::new(|_| true)
+    } else {
+        let actor = match token {
+            Some(token) => {
+                let now = app.gateway.now();
+                app.door.agent_by(&app.gateway.directory(), token, now)?
+            }
+            None => app.hxp_agent(headers)?,
+        };
+        Box::new(move |ask| ask.within_reach(&actor))
+    };
+    let known = hxp::ask_id(id).ok_or_else(WireError::no_request)?;
+    // Subscribe first, read afterwards: nothing that happens in between is missed.
+    let waiter = app.gateway.subscribe(known);
+    app.hxp_ask(id, admitted).await?;
+    let upgrade = upgrade.ok_or_else(|| {
+        let message = "this address speaks WebSocket: send an upgrade";
+        WireError::new(400, hxp::errors::code::INVALID_BODY, message)
+    })?;
+    Ok(upgrade
+        .read_buffer_size(BUFFER)
+        .write_buffer_size(0)
+        .max_message_size(BUFFER)
+        .on_upgrade(move |socket| watch(app, known, waiter, socket)))
+}
+
+/// Sends what changes until the ask is over, the subscriber goes or the server stops.
+async fn watch(app: Shared, id: AskId, mut waiter: Waiter, mut socket: WebSocket) {
+    metrics::gauge!("countersign_websockets").increment(1);
+    let mut seen = Seen::Nothing;
+    loop {
+        let Ok(Some(ask)) = app.gateway.ask(id).await else {
+            // The store is away: the subscriber keeps its connection and is told later.
+            if pause(&app, &mut socket).await.is_break() {
+                break;
+            }
+            continue;
+        };
+        let step = hxp::advance(&seen, &ask, &app.seal());
+        seen = step.seen;
+        let mut gone = false;
+        for frame in step.frames {
+            let text = serde_json::to_string(&frame).unwrap_or_default();
+            gone |= socket.send(Message::text(text)).await.is_err();
+        }
+        if gone {
+            break;
+        }
+        if step.close {
+            close(socket, 1000, "").await;
+            metrics::gauge!("countersign_websockets").decrement(1);
+            return;
+        }
+        if wait(&app, &mut waiter, &mut socket).await.is_break() {
+            break;
+        }
+    }
+    metrics::gauge!("countersign_websockets").decrement(1);
+    if app.stop.is_cancelled() {
+        close(socket, 1001, "the server is stopping; connect again").await;
+    }
+}
+
+type Flow = std::ops::ControlFlow<()>;
+
+/// Until the ask may have changed.
+async fn wait(app: &App, waiter: &mut Waiter, socket: &mut WebSocket) -> Flow {
+    loop {
+        tokio::select! {
+            () = waiter.changed() => return Flow::Continue(()),
+            () = app.stop.cancelled() => return Flow::Break(()),
+            () = tokio::time::sleep(PING) => {
+                if socket.send(Message::Ping(bytes::Bytes::new())).await.is_err() {
+                    return Flow::Break(());
+                }
+            }
+            message = socket.recv() => match message {
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return Flow::Break(()),
+                // Subscribers have nothing to say; pings are answered by the library.
+                Some(Ok(_)) => {}
+            }
+        }
+    }
+}
+
+async fn pause(app: &App, socket: &mut WebSocket) -> Flow {
+    tokio::select! {
+        () = app.stop.cancelled() => Flow::Break(()),
+        () = tokio::time::sleep(Duration::from_secs(1)) => Flow::Continue(()),
+        message = socket.recv() => match message {
+            Some(Ok(Message::Close(_)) | Err(_)) | None => Flow::Break(()),
+            Some(Ok(_)) => Flow::Continue(()),
+        }
+    }
+}
+
+/// Says goodbye and waits a moment for the answer, so that the frame is not lost.
+async fn close(mut socket: WebSocket, code: u16, reason: &'static str) {
+    let reason = Utf8Bytes::from_static(reason);
+    if socket.send(Message::Close(Some(CloseFrame { code, reason }))).await.is_ok() {
+        let until_closed = async { while let Some(Ok(_)) = socket.recv().await {} };
+        let _ = tokio::time::timeout(Duration::from_secs(2), until_closed).await;
+    }
+}

@@ -1,0 +1,234 @@
+//! Errors of our own API: RFC 9457 problem+json, each code with a page that explains it.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use kernel::Refusal;
+use kernel::question::AnswerError;
+use serde::Serialize;
+use serde_json::{Value, json};
+use store::StoreError;
+
+use crate::auth::Denied;
+use crate::http::body::BodyError;
+
+macro_rules! pages {
+    ($($code:literal),* $(,)?) => {
+        /// Every code with its page, as in `docs/errors`.
+        pub const PAGES: &[(&str, &str)] =
+            &[$(($code, include_str!(concat!("../../../../docs/errors/", $code, ".md")))),*];
+    };
+}
+
+pages![
+    "already-answered",
+    "already-cancelled",
+    "answer-mismatch",
+    "assurance-too-low",
+    "exists",
+    "idempotency-mismatch",
+    "internal",
+    "invalid-field",
+    "invalid-json",
+    "method-not-allowed",
+    "not-allowed",
+    "not-due",
+    "not-found",
+    "rate-limited",
+    "taken",
+    "timed-out",
+    "too-large",
+    "unauthorized",
+    "unavailable",
+];
+
+/// An error as the caller sees it. What went wrong inside goes to the log.
+#[derive(Debug, Clone, Serialize)]
+pub struct Problem {
+    #[serde(rename = "type")]
+    kind: String,
+    title: String,
+    status: u16,
+    detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errors: Option<Value>,
+    #[serde(skip)]
+    retry_after: Option<u64>,
+}
+
+impl Problem {
+    /// A problem with a status and the name of its page.
+    pub fn new(status: u16, code: &'static str) -> Self {
+        Self {
+            kind: format!("/errors/{code}"),
+            title: code.replace('-', " "),
+            status,
+            detail: String::new(),
+            errors: None,
+            retry_after: None,
+        }
+    }
+
+    /// What happened, in a sentence.
+    #[must_use]
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = detail.into();
+        self
+    }
+
+    /// Which field was wrong and what was expected there.
+    #[must_use]
+    pub fn field(mut self, field: &str, expected: &str) -> Self {
+        self.errors = Some(json!([{ "field": field, "expected": expected }]));
+        self
+    }
+
+    /// When to try again, in seconds.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status =
+            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut answer = (status, axum::Json(&self)).into_response();
+        let headers = answer.headers_mut();
+        let kind = HeaderValue::from_static("application/problem+json");
+        headers.insert(header::CONTENT_TYPE, kind);
+        if self.status == 401 {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        answer
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        let status = match &refusal {
+            Refusal::NotFound { .. } => 404,
+            Refusal::NotAllowed { .. } | Refusal::AssuranceTooLow { .. } => 403,
+            Refusal::AlreadyAnswered { .. }
+            | Refusal::AlreadyCancelled { .. }
+            | Refusal::TakenBy { .. }
+            | Refusal::Exists { .. }
+            | Refusal::IdempotencyMismatch
+            | Refusal::NotDue => 409,
+            Refusal::TimedOut { .. } => 410,
+            Refusal::Answer(_) | Refusal::Invalid { .. } => 422,
+        };
+        let problem = Self::new(status, refusal.code()).detail(refusal.to_string());
+        match &refusal {
+            Refusal::Invalid { field, expected } => problem.field(field, expected),
+            Refusal::Answer(AnswerError::Fields(errors)) => {
+                let one = |error: &kernel::form::FieldError| {
+                    json!({
+                        "field": error.key,
+                        "code": error.code.as_str(),
+                        "expected": error.message,
+                    })
+                };
+                Self { errors: Some(errors.iter().map(one).collect()), ..problem }
+            }
+            _ => problem,
+        }
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Refused(refusal) => refusal.into(),
+            StoreError::Unavailable(source) => {
+                tracing::error!(error = %source, "the store is not available");
+                Self::new(503, "unavailable")
+                    .detail("the store cannot be reached or written right now; nothing was changed")
+                    .retry_after(1)
+            }
+            StoreError::Damaged { what, source } => {
+                tracing::error!(error = %source, what, "stored data cannot be read");
+                Self::new(500, "internal").detail("stored data cannot be read")
+            }
+        }
+    }
+}
+
+impl From<Denied> for Problem {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::Missing => Self::new(401, "unauthorized")
+                .detail("send a credential as `Authorization: Bearer …`"),
+            Denied::Unknown => Self::new(401, "unauthorized")
+                .detail("this credential is unknown, revoked, or not for this address"),
+            Denied::TooFast(wait) => Self::new(429, "rate-limited")
+                .detail("too many requests with this credential")
+                .retry_after(wait.as_secs().max(1)),
+            Denied::Unavailable => Self::new(503, "unavailable")
+                .detail("the issuer of this token cannot be reached")
+                .retry_after(5),
+        }
+    }
+}
+
+impl From<BodyError> for Problem {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge => {
+                Self::new(413, "too-large").detail("the body is larger than this server takes")
+            }
+            BodyError::BrokenOff => Self::new(400, "invalid-json").detail("the body broke off"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_a_page() {
+        let refusals = [
+            Refusal::NotFound { what: "request" },
+            Refusal::NotAllowed { why: "x" },
+            Refusal::IdempotencyMismatch,
+            Refusal::NotDue,
+            Refusal::Exists { what: "key" },
+            Refusal::Answer(AnswerError::Empty),
+            Refusal::Invalid { field: "a", expected: "b" },
+            Refusal::TimedOut { at: kernel::Time::from_millis(0) },
+            Refusal::TakenBy { by: "mark".parse().unwrap() },
+            Refusal::AlreadyAnswered {
+                by: kernel::By::System,
+                at: kernel::Time::from_millis(0),
+            },
+            Refusal::AlreadyCancelled {
+                by: kernel::By::System,
+                at: kernel::Time::from_millis(0),
+            },
+            Refusal::AssuranceTooLow {
+                have: kernel::Assurance::Link,
+                need: kernel::Assurance::Session,
+            },
+        ];
+        for refusal in refusals {
+            assert!(PAGES.iter().any(|(code, _)| *code == refusal.code()), "{}", refusal.code());
+        }
+        for (code, page) in PAGES {
+            assert!(page.starts_with(&format!("# {code}\n")), "docs/errors/{code}.md");
+        }
+    }
+
+    #[test]
+    fn the_field_and_what_was_expected_are_named() {
+        let problem = Problem::from(Refusal::Invalid { field: "timeout", expected: "a number" });
+        let shown = serde_json::to_value(problem).unwrap();
+        assert_eq!(shown["type"], "/errors/invalid-field");
+        assert_eq!(shown["errors"][0]["field"], "timeout");
+        assert_eq!(shown["status"], 422);
+    }
+}

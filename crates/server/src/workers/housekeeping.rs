@@ -1,0 +1,38 @@
+//! Once a minute: remember which keys were used and forget old idempotency keys.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use store::StoreError;
+use tokio_util::sync::CancellationToken;
+
+use crate::auth::Door;
+use crate::gateway::Gateway;
+
+const EVERY: Duration = Duration::from_secs(60);
+
+/// Runs until shutdown, and once more then.
+pub async fn run(gateway: Gateway, door: Arc<Door>, stop: CancellationToken) {
+    loop {
+        let stopped = tokio::select! {
+            () = stop.cancelled() => true,
+            () = tokio::time::sleep(EVERY) => false,
+        };
+        if let Err(error) = tidy(&gateway, &door).await {
+            tracing::warn!(error = %error, "housekeeping failed; trying again in a minute");
+        }
+        if stopped {
+            return;
+        }
+    }
+}
+
+/// Does it now.
+pub async fn tidy(gateway: &Gateway, door: &Door) -> Result<(), StoreError> {
+    let used = door.take_used();
+    if !used.is_empty() {
+        gateway.store().touch_keys(used).await?;
+    }
+    gateway.store().sweep(gateway.now()).await?;
+    Ok(())
+}

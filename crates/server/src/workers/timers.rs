@@ -1,0 +1,76 @@
+//! Deadlines, reminders and escalations, in batches that leave room for others. A restart needs
+//! nothing: what is due is read from the store, late or not.
+
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use kernel::ask::Due;
+use kernel::{Actor, AskId, Command, Refusal};
+use store::StoreError;
+use tokio_util::sync::CancellationToken;
+
+use crate::gateway::Gateway;
+
+/// How long the worker sleeps at most: a deadline set meanwhile is noticed within this.
+const NAP: Duration = Duration::from_millis(250);
+/// How many asks are fetched at once.
+const BATCH: usize = 512;
+/// How many of them are judged at once; the store commits those together.
+const AT_ONCE: usize = 64;
+
+/// Runs until shutdown.
+pub async fn run(gateway: Gateway, stop: CancellationToken) {
+    loop {
+        let nap = match run_due(&gateway).await {
+            Ok(()) => nap(&gateway).await,
+            Err(error) => {
+                tracing::warn!(error = %error, "cannot work off what is due; trying again");
+                NAP * 4
+            }
+        };
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(nap) => {}
+        }
+    }
+}
+
+/// Works off everything that is due now.
+pub async fn run_due(gateway: &Gateway) -> Result<(), StoreError> {
+    loop {
+        let due = gateway.store().due(gateway.now(), BATCH).await?;
+        if due.is_empty() {
+            return Ok(());
+        }
+        let mut work = stream::iter(due).map(|id| fire(gateway, id)).buffer_unordered(AT_ONCE);
+        while let Some(fired) = work.next().await {
+            fired?;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Everything that is due on one ask, one thing after the other.
+async fn fire(gateway: &Gateway, id: AskId) -> Result<(), StoreError> {
+    let mut ask = gateway.store().ask(id).await?;
+    while let Some(due) = ask.as_ref().and_then(|ask| ask.due(gateway.now())) {
+        let (command, name) = match due {
+            Due::Expire => (Command::Expire(id), "expire"),
+            Due::Remind => (Command::Remind(id), "remind"),
+            Due::Escalate => (Command::Escalate(id), "escalate"),
+        };
+        match gateway.run(Actor::System, command).await {
+            Ok(outcome) => ask = outcome.ask,
+            Err(StoreError::Refused(Refusal::NotDue)) => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        metrics::counter!("countersign_timers_fired_total", "due" => name).increment(1);
+    }
+    Ok(())
+}
+
+async fn nap(gateway: &Gateway) -> Duration {
+    let Ok(Some(next)) = gateway.store().next_due().await else { return NAP };
+    let millis = u64::try_from(next.millis() - gateway.now().millis()).unwrap_or(0);
+    Duration::from_millis(millis.max(1)).min(NAP)
+}

@@ -1,0 +1,252 @@
+//! What the documents promise and a machine can check: links lead somewhere, paths exist, every
+//! setting and every error code is explained, every requirement names a test that is there.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use server::config::Settings;
+use server::http::problem::PAGES;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Every Markdown file under a folder.
+fn markdown(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(markdown(&path));
+        } else if path.extension().is_some_and(|kind| kind == "md") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Every document people read, with its text.
+fn documents() -> Vec<(PathBuf, String)> {
+    let root = root();
+    let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+    let top = top.into_iter().map(|name| root.join(name));
+    let all = top.chain(markdown(&root.join("docs")));
+    all.map(|path| (path.clone(), fs::read_to_string(&path).unwrap_or_default())).collect()
+}
+
+/// The lines outside code blocks.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut code = false;
+    text.lines().filter(move |line| {
+        let fence = line.trim_start().starts_with("```");
+        code ^= fence;
+        !code && !fence
+    })
+}
+
+/// What stands in backticks on a line, and the line without it.
+fn backticks(line: &str) -> (Vec<&str>, String) {
+    let mut parts: Vec<&str> = line.split('`').collect();
+    if parts.len() % 2 == 0 {
+        // An odd backtick opens nothing.
+        parts.pop();
+    }
+    let quoted = parts.iter().skip(1).step_by(2).copied().collect();
+    let rest: Vec<&str> = parts.iter().step_by(2).copied().collect();
+    (quoted, rest.join("`"))
+}
+
+/// The targets of `[text](target)`.
+fn links(line: &str) -> Vec<&str> {
+    line.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(to, _)| to).collect()
+}
+
+/// How a heading is linked to.
+fn slug(heading: &str) -> String {
+    let kept = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.collect::<String>().replace(' ', "-")
+}
+
+fn none(wrong: &[String]) {
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_documents_are_there() {
+    let wrong: Vec<String> = documents()
+        .into_iter()
+        .filter(|(_, text)| text.trim().is_empty())
+        .map(|(path, _)| format!("{} is missing or empty", path.display()))
+        .collect();
+    none(&wrong);
+}
+
+#[test]
+fn the_map_fits_in_two_hundred_lines() {
+    let lines = read("ARCHITECTURE.md").lines().count();
+    assert!(lines <= 200, "ARCHITECTURE.md has {lines} lines");
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut wrong = Vec::new();
+    for (path, text) in documents() {
+        for line in prose(&text) {
+            let (_, line) = backticks(line);
+            for link in links(&line) {
+                if link.contains("://") || link.starts_with("mailto:") {
+                    continue;
+                }
+                let (file, heading) = link.split_once('#').map_or((link, None), |(f, h)| (f, Some(h)));
+                let target = match file {
+                    "" => path.clone(),
+                    file => path.parent().unwrap().join(file),
+                };
+                let found = target.exists()
+                    && heading.is_none_or(|heading| {
+                        let text = fs::read_to_string(&target).unwrap_or_default();
+                        prose(&text).any(|line| line.starts_with('#') && slug(line) == heading)
+                    });
+                if !found {
+                    wrong.push(format!("{}: {link} leads nowhere", path.display()));
+                }
+            }
+        }
+    }
+    none(&wrong);
+}
+
+/// `crates/…` in backticks, unless it has a placeholder such as `<name>`.
+#[test]
+fn paths_exist() {
+    let root = root();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+    let mut wrong = Vec::new();
+    for (path, text) in documents() {
+        for quoted in prose(&text).flat_map(|line| backticks(line).0) {
+            let file = quoted.split("::").next().unwrap_or(quoted);
+            let ours = file.starts_with("crates/") || file.starts_with("bench/");
+            if ours && file.chars().all(plain) && !root.join(file).exists() {
+                wrong.push(format!("{}: `{file}` is not there", path.display()));
+            }
+        }
+    }
+    none(&wrong);
+}
+
+#[test]
+fn every_error_code_has_a_page_and_is_listed() {
+    let pages = markdown(&root().join("docs/errors"));
+    let pages: BTreeSet<String> = pages
+        .iter()
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .filter(|name| name != "README")
+        .collect();
+    let codes: BTreeSet<String> = PAGES.iter().map(|(code, _)| (*code).to_owned()).collect();
+    assert_eq!(pages, codes, "docs/errors on the left, PAGES in problem.rs on the right");
+    let index = read("docs/errors/README.md");
+    let wrong: Vec<String> = codes
+        .iter()
+        .filter(|code| !index.contains(&format!("]({code}.md)")))
+        .map(|code| format!("docs/errors/README.md does not link {code}.md"))
+        .collect();
+    none(&wrong);
+}
+
+#[test]
+fn every_code_of_hxp_execution_is_explained() {
+    let text = read("docs/hxp-execution.md");
+    let wrong: Vec<String> = dialects::hxp_execution::CODES
+        .iter()
+        .filter(|code| !text.contains(&format!("| `{code}` |")))
+        .map(|code| format!("docs/hxp-execution.md has no row for `{code}`"))
+        .collect();
+    none(&wrong);
+}
+
+/// Flag, variable and key of every setting stand in one row.
+#[test]
+fn every_setting_is_explained() {
+    let text = read("docs/configuration.md");
+    let command = Settings::augment_args(clap::Command::new("settings"));
+    let mut wrong = Vec::new();
+    for setting in command.get_arguments() {
+        let names = [
+            format!("`--{}`", setting.get_long().unwrap()),
+            format!("`{}`", setting.get_env().unwrap().to_string_lossy()),
+            format!("`{}`", setting.get_id()),
+        ];
+        let explained =
+            |line: &str| line.starts_with('|') && names.iter().all(|name| line.contains(name));
+        if !text.lines().any(explained) {
+            wrong.push(format!("docs/configuration.md has no row with {}", names.join(", ")));
+        }
+    }
+    none(&wrong);
+}
+
+/// A row of a conformance table: `| HXPX-001 | requirement | tests |`.
+struct Row<'a> {
+    id: &'a str,
+    number: u32,
+    tests: &'a str,
+}
+
+fn rows(text: &str) -> Vec<Row<'_>> {
+    let row = |line| {
+        let mut cells = str::split(line, '|').map(str::trim).skip(1);
+        let (id, _, tests) = (cells.next()?, cells.next()?, cells.next()?);
+        let number = id.rsplit_once('-')?.1.parse().ok()?;
+        Some(Row { id, number, tests })
+    };
+    text.lines().filter_map(row).collect()
+}
+
+/// No requirement is left out, and each names tests as `path/to/file.rs::test_name`.
+#[test]
+fn every_requirement_names_a_test() {
+    let mut wrong = Vec::new();
+    for path in markdown(&root().join("docs/conformance")) {
+        if path.ends_with("README.md") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let rows = rows(&text);
+        assert!(!rows.is_empty(), "{} has no rows", path.display());
+        for (row, expected) in rows.iter().zip(1..) {
+            if row.number != expected {
+                wrong.push(format!("{}: number {expected} is missing before it", row.id));
+                break;
+            }
+        }
+        for row in &rows {
+            let (tests, rest) = backticks(row.tests);
+            if tests.is_empty() || rest.contains("TBD") {
+                wrong.push(format!("{}: no test yet", row.id));
+            }
+            for test in tests {
+                if !exists(test) {
+                    wrong.push(format!("{}: there is no {test}", row.id));
+                }
+            }
+        }
+    }
+    none(&wrong);
+}
+
+fn exists(test: &str) -> bool {
+    let Some((file, name)) = test.rsplit_once("::") else { return false };
+    let text = fs::read_to_string(root().join(file)).unwrap_or_default();
+    text.contains(&format!("fn {name}("))
+}
