@@ -245,8 +245,8 @@ impl Teach {
                  \"application/json\"}},\n)\nprint(urllib.request.urlopen(request).read().decode())"
             ),
             cli: format!(
-                "export COUNTERSIGN_URL={url} COUNTERSIGN_KEY=YOUR_AGENT_KEY\n\
-                 countersign ask approve \"Deploy v2.1.0 to production?\""
+                "export COUNTERSIGN_URL={url} COUNTERSIGN_API_KEY=YOUR_AGENT_KEY\n\
+                 countersign ask \"Deploy v2.1.0 to production?\" --wait"
             ),
         }
     }
