@@ -57,7 +57,7 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
 /// What stands in backticks on a line, and the line without it.
 fn backticks(line: &str) -> (Vec<&str>, String) {
     let mut parts: Vec<&str> = line.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         // An odd backtick opens nothing.
         parts.pop();
     }

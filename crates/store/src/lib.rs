@@ -97,7 +97,7 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// A shorthand.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// What gives the store the moment of a decision. PostgreSQL asks its own clock instead.
+/// What gives the store the moment of a decision. `PostgreSQL` asks its own clock instead.
 pub trait Clock: Send + Sync + 'static {
     /// The moment.
     fn now(&self) -> Time;
