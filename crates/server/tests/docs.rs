@@ -57,7 +57,7 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
 /// What stands in backticks on a line, and the line without it.
 fn backticks(line: &str) -> (Vec<&str>, String) {
     let mut parts: Vec<&str> = line.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         // An odd backtick opens nothing.
         parts.pop();
     }
@@ -108,7 +108,8 @@ fn links_lead_somewhere() {
                 if link.contains("://") || link.starts_with("mailto:") {
                     continue;
                 }
-                let (file, heading) = link.split_once('#').map_or((link, None), |(f, h)| (f, Some(h)));
+                let (file, heading) =
+                    link.split_once('#').map_or((link, None), |(f, h)| (f, Some(h)));
                 let target = match file {
                     "" => path.clone(),
                     file => path.parent().unwrap().join(file),
