@@ -1,2 +1,20 @@
-//! dialects
+//! The protocols agents speak, as pure translations to and from the [`kernel`].
+//!
+//! A dialect turns bytes into a kernel command or a named error, and an [`Ask`](kernel::Ask) back
+//! into the bytes its protocol promises. Nothing here reads a clock, a socket or a file, and no
+//! HTTP type appears: a status is a number, a route is a line of documentation.
+//!
+//! # Layout
+//!
+//! | module | protocol |
+//! |---|---|
+//! | [`hxp_execution`] | HXP Human Execution Protocol 0.1, `/hxp/v1/…` |
+//! | [`native`] | our own API, `/api/v1/…` |
+//!
+//! A protocol with a specification has the same rooms as every other: `wire` mirrors the specification field for field, the parsers
+//! go from bytes to commands, the views go from asks to wire types, and `errors` maps every
+//! [`Refusal`](kernel::Refusal) to the protocol's own codes. An ask that came in by one dialect
+//! can be shown and answered in every other.
+
+pub mod hxp_execution;
 pub mod native;

@@ -34,8 +34,8 @@ impl Digest {
 
 /// RFC 8785 canonical JSON: the one spelling that is hashed.
 pub fn canonical<T: Serialize>(value: &T) -> Vec<u8> {
-    // Our own types have string keys and finite numbers only, so serialising cannot fail; an empty
-    // text would still give a digest that nothing else has.
+    // Our own types have string keys and finite numbers only, so serialising cannot fail; no value
+    // is written as the empty text.
     serde_json_canonicalizer::to_vec(value).unwrap_or_default()
 }
 
@@ -117,6 +117,7 @@ fn nothing<T>() -> Option<Content<T>> {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Content<T> {
     salt: String,
     value: T,
@@ -175,11 +176,13 @@ impl<T: Serialize + DeserializeOwned> Slot for Erasable<T> {
     }
 
     fn open(&mut self, content: Value) -> bool {
-        let Ok(content) = serde_json::from_value::<Content<T>>(content) else { return false };
-        if content.commitment() != self.commitment {
+        // Checked as it lies there, before it is read into a type that could overlook a member.
+        let Ok(found) = serde_json::from_value::<Content<Value>>(content) else { return false };
+        if found.commitment() != self.commitment {
             return false;
         }
-        self.content = Some(content);
+        let Ok(value) = serde_json::from_value(found.value) else { return false };
+        self.content = Some(Content { salt: found.salt, value });
         true
     }
 }
@@ -201,7 +204,8 @@ pub struct Record {
     pub hash: Digest,
     /// Canonical JSON of the event with commitments only: exactly what was hashed.
     pub body: String,
-    /// The erasable contents in the order of their commitments; `null` where erased.
+    /// The erasable contents in the order of their commitments; `null` where erased, none at all
+    /// where all are.
     pub contents: Vec<Value>,
 }
 
@@ -238,14 +242,16 @@ impl Record {
 /// Reads an event from its stored bytes and the contents beside them.
 pub fn open(body: &str, contents: &[Value]) -> Option<Event> {
     let mut event: Event = serde_json::from_str(body).ok()?;
+    if contents.is_empty() {
+        return Some(event);
+    }
     let mut contents = contents.iter();
     let mut intact = true;
     event.what.slots(&mut |slot| {
-        if let Some(content) = contents.next().filter(|content| !content.is_null()) {
-            intact &= slot.open(content.clone());
-        }
+        intact &=
+            contents.next().is_some_and(|content| content.is_null() || slot.open(content.clone()));
     });
-    intact.then_some(event)
+    (intact && contents.next().is_none()).then_some(event)
 }
 
 fn link_hash(prev: Digest, body: &[u8]) -> Digest {
@@ -273,7 +279,7 @@ pub enum Why {
     /// The stored bytes do not hash to the stored hash.
     #[error("its bytes do not give its hash")]
     Hash,
-    /// It does not point at the event before.
+    /// It does not point at the event before, is dated before it, or belongs to something else.
     #[error("it does not follow the event before it")]
     Link,
     /// A number is missing or doubled.
@@ -293,14 +299,15 @@ pub enum Why {
 /// Checks one subject's chain from its first event, link by link.
 #[derive(Debug, Default)]
 pub struct Verifier {
-    last: Option<Head>,
+    last: Option<(Subject, Head)>,
 }
 
 impl Verifier {
     /// Checks the next record and gives its event.
     pub fn check(&mut self, record: &Record) -> Result<Event, Broken> {
         let broken = |why| Broken { subject: record.subject.clone(), seq: record.seq, why };
-        let (seq, prev) = self.last.map_or((1, Digest::ZERO), |head| (head.seq + 1, head.hash));
+        let (seq, prev) =
+            self.last.as_ref().map_or((1, Digest::ZERO), |(_, head)| (head.seq + 1, head.hash));
         if record.seq != seq {
             return Err(broken(Why::Gap));
         }
@@ -318,19 +325,29 @@ impl Verifier {
         if !columns {
             return Err(broken(Why::Columns));
         }
-        self.last = Some(Head { seq, hash: record.hash, at: event.at });
+        let follows =
+            |(subject, head): &(Subject, Head)| *subject == event.subject && head.at <= event.at;
+        if !self.last.as_ref().is_none_or(follows) {
+            return Err(broken(Why::Link));
+        }
+        let head = Head { seq, hash: record.hash, at: event.at };
+        self.last = Some((event.subject.clone(), head));
         Ok(event)
     }
 
     /// Where the chain ends.
     pub fn head(&self) -> Option<Head> {
-        self.last
+        self.last.as_ref().map(|(_, head)| *head)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::actor::By;
+    use crate::event::Happened;
+    use crate::ids::AskId;
+    use crate::testing::{Cast, new_ask};
 
     #[test]
     fn an_erased_value_leaves_its_commitment() {
@@ -362,5 +379,42 @@ mod tests {
         assert!(!slot.open(forged));
         assert!(slot.open(content));
         assert_eq!(slot.value(), Some(&5));
+    }
+
+    /// Exports are read by others: nothing may lie beside a record that its hash does not cover.
+    #[test]
+    fn nothing_uncommitted_lies_beside_a_record() {
+        let mut cast = Cast::new();
+        cast.ask(new_ask());
+        let asked = cast.records().last().unwrap();
+        let harmed = |harm: fn(&mut Vec<Value>)| {
+            let mut record = asked.clone();
+            harm(&mut record.contents);
+            Verifier::default().check(&record).map(|_| ()).map_err(|broken| broken.why)
+        };
+        assert_eq!(harmed(|contents| contents.fill(Value::Null)), Ok(()));
+        assert_eq!(harmed(Vec::clear), Ok(()));
+        assert_eq!(harmed(|contents| contents[0]["more"] = 1.into()), Err(Why::Content));
+        assert_eq!(harmed(|contents| contents[0]["value"]["more"] = 1.into()), Err(Why::Content));
+        assert_eq!(harmed(|contents| contents.push(Value::Null)), Err(Why::Content));
+        assert_eq!(harmed(|contents| contents.truncate(1)), Err(Why::Content));
+    }
+
+    #[test]
+    fn a_chain_is_one_subjects_and_goes_forward() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        let first = cast.records().last().unwrap().clone();
+        let earlier = Time::from_millis(first.at.millis() - 1);
+        let other = AskId::new(ulid::Ulid::from(1_u128));
+        for (subject, at, why) in
+            [(Subject::Ask(other), first.at, Why::Link), (Subject::Ask(id), earlier, Why::Link)]
+        {
+            let event = Event { subject, seq: 2, at, by: By::System, what: Happened::Opened };
+            let mut verifier = Verifier::default();
+            verifier.check(&first).unwrap();
+            let forged = Record::link(first.hash, event);
+            assert_eq!(verifier.check(&forged).map_err(|broken| broken.why), Err(why));
+        }
     }
 }

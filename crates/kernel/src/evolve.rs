@@ -76,7 +76,10 @@ pub fn evolve(before: Option<Entity>, event: &Event, hash: Digest) -> Result<Ent
     let head = Head { seq: event.seq, hash, at: event.at };
     let misfit =
         || Misfit { subject: event.subject.clone(), seq: event.seq, what: event.what.name() };
-    Ok(match (before, &event.what) {
+    if event.seq != before.as_ref().map_or(1, |before| before.head().seq + 1) {
+        return Err(misfit());
+    }
+    let after = match (before, &event.what) {
         (None, Happened::Asked(asked)) => {
             let Subject::Ask(id) = event.subject else { return Err(misfit()) };
             let Asked {
@@ -92,7 +95,8 @@ pub fn evolve(before: Option<Entity>, event: &Event, hash: Digest) -> Result<Ent
                 priority,
                 route,
                 seats,
-                deadline,
+                expires_at,
+                on_expiry,
                 reminders,
                 ladder,
                 follows,
@@ -117,7 +121,8 @@ pub fn evolve(before: Option<Entity>, event: &Event, hash: Digest) -> Result<Ent
                 look: None,
                 claim: None,
                 created_at: event.at,
-                deadline,
+                expires_at,
+                on_expiry,
                 reminders,
                 ladder,
                 follows,
@@ -151,7 +156,8 @@ pub fn evolve(before: Option<Entity>, event: &Event, hash: Digest) -> Result<Ent
             Entity::Rule(Kept { head, entity: Rule { removed: true, ..kept.entity } })
         }
         (_, _) => return Err(misfit()),
-    })
+    };
+    if after.subject() == event.subject { Ok(after) } else { Err(misfit()) }
 }
 
 /// `None` if it cannot have happened to this ask.
@@ -207,7 +213,7 @@ fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By, at: Time) -> Option<()> {
                 }
             }
         }
-        Happened::Extended { until } => ask.deadline.as_mut()?.at = *until,
+        Happened::Extended { until } => *ask.expires_at.as_mut()? = *until,
         Happened::Asked(_)
         | Happened::Followed { .. }
         | Happened::Erased
@@ -225,7 +231,7 @@ fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By, at: Time) -> Option<()> {
 /// Everything a store writes in one transaction.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
-    /// The new state of every subject touched; the last one per subject counts.
+    /// The new state of every subject touched, one per subject.
     pub entities: Vec<Entity>,
     /// The events, linked.
     pub records: Vec<Record>,
@@ -269,5 +275,36 @@ fn current(world: &World<'_>, subject: &Subject) -> Option<Entity> {
         | Subject::Human(_)
         | Subject::Key(_)
         | Subject::Rule(_) => world.directory.entity(subject),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::Phase;
+    use crate::ids::AskId;
+    use crate::testing::{Cast, new_ask};
+
+    #[test]
+    fn only_the_next_event_of_the_same_subject_fits() {
+        let mut cast = Cast::new();
+        let (id, other) = (cast.ask(new_ask()), cast.ask(new_ask()));
+        let before = || Some(Entity::Ask(Box::new(cast.seen(id).clone())));
+        let opened = |subject, seq| Event {
+            subject: Subject::Ask(subject),
+            seq,
+            at: cast.now(),
+            by: By::System,
+            what: Happened::Opened,
+        };
+        let next = evolve(before(), &opened(id, 2), Digest::ZERO).unwrap();
+        assert!(matches!(&next, Entity::Ask(ask) if ask.phase() == Phase::Engaged));
+        for misfit in [opened(id, 1), opened(id, 3), opened(other, 2)] {
+            assert!(evolve(before(), &misfit, Digest::ZERO).is_err(), "{misfit:?}");
+        }
+        let project = cast.records().first().unwrap().event().unwrap();
+        let astray =
+            Event { subject: Subject::Ask(AskId::new(ulid::Ulid::from(1_u128))), ..project };
+        assert!(evolve(None, &astray, Digest::ZERO).is_err());
     }
 }

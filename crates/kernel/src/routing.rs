@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::ask::{Labels, Priority, Route, Seat};
-use crate::directory::{Agent, Directory, Rule};
+use crate::directory::{Agent, Directory, Human, Rule};
 use crate::ids::ProjectId;
 use crate::question::Kind;
 
@@ -24,17 +24,28 @@ pub struct Facts<'a> {
     pub labels: &'a Labels,
 }
 
-/// Picks the seats. There is always one: where a rule or a pool leads nowhere, the owner is asked.
+/// Picks the seats. There is always somebody: where rules lead nowhere, or a pool has no members
+/// yet, the owner is asked.
 pub fn seats(directory: &Directory, facts: &Facts<'_>) -> Vec<Seat> {
     let owner = Seat::Person { human: facts.agent.owner.clone() };
+    let project = &facts.agent.project;
     let seat = match facts.route {
         Route::Owner => owner,
         Route::Delegate => directory
             .rules_of(&facts.agent.owner)
             .filter(|rule| matches(rule, facts))
-            .find_map(|rule| directory.human(&rule.delegate_to).filter(|human| human.active))
+            .filter_map(|rule| directory.human(&rule.delegate_to))
+            .find(|human| human.active && human.projects.contains(project))
             .map_or(owner, |human| Seat::Person { human: human.id.clone() }),
-        Route::Pool { group } => Seat::Pool { group: group.clone() },
+        Route::Pool { group } => {
+            let pool = Seat::Pool { group: group.clone() };
+            let qualifies = |human: &Human| human.qualifies(project, group.as_ref(), facts.tags);
+            if directory.humans().any(|human| human.active && qualifies(human)) {
+                pool
+            } else {
+                return vec![pool, owner];
+            }
+        }
         Route::Person { human } => Seat::Person { human: human.clone() },
     };
     vec![seat]
@@ -110,6 +121,30 @@ mod tests {
         assert_eq!(routed(&cast, &delegate, &[], Some("beta")), person("nina"));
         assert_eq!(routed(&cast, &delegate, &["other"], None), person("olga"));
         assert_eq!(routed(&cast, &Route::Owner, &["finance"], None), person("olga"));
+    }
+
+    /// Like `Route::Person` and handing on: asks do not leave their project.
+    #[test]
+    fn rules_do_not_lead_out_of_the_project() {
+        let mut cast = Cast::new();
+        cast.rule("olga", rule("zoe"));
+        assert_eq!(routed(&cast, &Route::Delegate, &[], None), person("olga"));
+        cast.rule("olga", rule("mark"));
+        assert_eq!(routed(&cast, &Route::Delegate, &[], None), person("mark"));
+    }
+
+    #[test]
+    fn a_pool_without_members_is_the_owners() {
+        let cast = Cast::new();
+        let pool = |group: &str| Route::Pool { group: group.parse().ok() };
+        let seat = |group: &str| Seat::Pool { group: group.parse().ok() };
+        let owner = Seat::Person { human: human("olga") };
+        assert_eq!(routed(&cast, &pool("legal"), &[], None), vec![seat("legal")]);
+        assert_eq!(
+            routed(&cast, &pool("legal"), &["tax"], None),
+            vec![seat("legal"), owner.clone()]
+        );
+        assert_eq!(routed(&cast, &pool("nobody"), &[], None), vec![seat("nobody"), owner]);
     }
 
     #[test]

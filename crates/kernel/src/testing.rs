@@ -14,7 +14,7 @@ use crate::directory::{Directory, NewAgent, NewHuman, NewProject, NewRule, Profi
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::evolve::{Entity, settle};
-use crate::ids::{AskId, HumanId, KeyId};
+use crate::ids::{AskId, HumanId, KeyId, RuleId};
 use crate::question::{Answer, Body, Question, Reply};
 use crate::refusal::Refusal;
 use crate::time::Time;
@@ -125,6 +125,11 @@ impl Cast {
         self.now = self.now.plus_seconds(seconds);
     }
 
+    /// The clock is set back: a leap, another node.
+    pub fn turn_back(&mut self, seconds: i64) {
+        self.now = Time::from_millis(self.now.millis() - seconds * 1000);
+    }
+
     pub fn directory(&self) -> &Directory {
         &self.directory
     }
@@ -156,7 +161,8 @@ impl Cast {
     }
 
     pub fn rule(&mut self, owner: &str, rule: NewRule) {
-        self.run(self.human(owner), Command::AddRule(rule));
+        let id = RuleId::new(Ulid::from(self.drawn + 1));
+        self.run(self.human(owner), Command::AddRules(vec![(id, rule)]));
     }
 
     pub fn run(&mut self, actor: Actor, command: Command) {

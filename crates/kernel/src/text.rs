@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use email_address::{EmailAddress, Options};
+
 /// Makes hidden characters visible: control, bidirectional, zero-width and other invisible ones
 /// become `⟨U+202E⟩`. Line breaks and tabs stay. What is shown is what was written, whole.
 pub fn reveal(text: &str) -> String {
@@ -34,7 +36,9 @@ pub fn is_hidden(c: char) -> bool {
         | '\u{3164}'
         | '\u{feff}'
         | '\u{ffa0}'
-        | '\u{fff9}'..='\u{fffb}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
         | '\u{e0000}'..='\u{e0fff}' => true,
         _ => false,
     }
@@ -43,6 +47,11 @@ pub fn is_hidden(c: char) -> bool {
 /// Whether a text may be stored at all: NUL is the one character databases refuse.
 pub fn is_storable(text: &str) -> bool {
     !text.contains('\0')
+}
+
+/// Whether a text can be a name, a label or a tag: storable, and at most 200 bytes.
+pub fn is_short(text: &str) -> bool {
+    text.len() <= 200 && is_storable(text)
 }
 
 /// Whether every text inside a JSON value may be stored.
@@ -57,6 +66,12 @@ pub fn is_storable_json(value: &serde_json::Value) -> bool {
     }
 }
 
+/// Whether a text is an email address alone: no display name, no IP literal.
+pub fn is_email(text: &str) -> bool {
+    let options = Options::default().without_display_text().without_domain_literal();
+    EmailAddress::parse_with_options(text, options).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +80,7 @@ mod tests {
     fn hidden_characters_show_themselves() {
         assert_eq!(reveal("pay\u{202e}lap\u{200b}"), "pay⟨U+202E⟩lap⟨U+200B⟩");
         assert_eq!(reveal("a\r\n\tb\u{1b}[2J"), "a⟨U+000D⟩\n\tb⟨U+001B⟩[2J");
+        assert_eq!(reveal("\u{1d173}\u{1bca0}\u{fff0}"), "⟨U+1D173⟩⟨U+1BCA0⟩⟨U+FFF0⟩");
         assert_eq!(reveal("naïve 你好 🙂"), "naïve 你好 🙂");
     }
 }

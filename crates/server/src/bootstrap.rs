@@ -48,14 +48,12 @@ pub async fn configured(
     agent_keys: &[Secret],
     human_tokens: &[Secret],
 ) -> anyhow::Result<()> {
-    let humans: Vec<String> = (1..=human_tokens.len().max(1)).map(|n| format!("user_{n}")).collect();
+    let humans: Vec<String> =
+        (1..=human_tokens.len().max(1)).map(|n| format!("user_{n}")).collect();
     let agents: Vec<String> = (1..=agent_keys.len()).map(|n| format!("agent_{n}")).collect();
     let owner = humans.first().map_or("user_1", String::as_str);
     let cast = Cast {
-        humans: &humans
-            .iter()
-            .map(|id| (id.as_str(), "default", id == owner))
-            .collect::<Vec<_>>(),
+        humans: &humans.iter().map(|id| (id.as_str(), "default", id == owner)).collect::<Vec<_>>(),
         agents: &agents.iter().map(|id| (id.as_str(), "default", owner)).collect::<Vec<_>>(),
         agent_keys: &pairs(agent_keys, &agents),
         human_tokens: &pairs(human_tokens, &humans),

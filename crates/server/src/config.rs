@@ -330,7 +330,10 @@ pub fn variable(name: &str) -> Option<String> {
 fn addresses(text: &str) -> anyhow::Result<Vec<SocketAddr>> {
     if let Some(port) = text.strip_prefix("localhost:") {
         let port: u16 = port.parse().context("listen: expected a port from 0 to 65535")?;
-        return Ok(vec![([127, 0, 0, 1], port).into(), (std::net::Ipv6Addr::LOCALHOST, port).into()]);
+        return Ok(vec![
+            ([127, 0, 0, 1], port).into(),
+            (std::net::Ipv6Addr::LOCALHOST, port).into(),
+        ]);
     }
     let address = text
         .parse()

@@ -8,12 +8,14 @@
 //! | [`channels`] | how people learn that something waits |
 //! | [`workers`] | deadlines, deliveries, housekeeping |
 //! | [`wake`] | who waits for which ask |
+//! | [`audit`] | checking the record |
 //! | [`auth`], [`jwt`] | from a credential to an actor |
 //! | [`config`], [`secrets`], [`files`], [`telemetry`] | settings, own keys, uploads, logs |
 //! | [`serve`], [`bootstrap`] | starting, and who there is on the first start |
 //! | [`cli`] | the `countersign` command |
 //! | [`clock`], [`ids`] | the only places that read the clock and draw random numbers |
 
+pub mod audit;
 pub mod auth;
 pub mod bootstrap;
 pub mod channels;

@@ -82,8 +82,7 @@ impl Server {
             listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
         let tasks = TaskTracker::new();
         let handle = Handle::new();
-        let mut server =
-            Self { app, tasks, stop, handle, listening, welcome, _lock: lock };
+        let mut server = Self { app, tasks, stop, handle, listening, welcome, _lock: lock };
         server.work();
         server.listen(listeners).await?;
         Ok(server)

@@ -11,10 +11,19 @@
 //! | [`listing`] | which lists an ask stands in, and how lists are paged |
 //! | [`suite`] | the named checks every backend passes |
 
+mod job;
 pub mod listing;
 pub mod memory;
+mod paging;
 pub mod sqlite;
 #[cfg(any(test, feature = "suite"))]
+#[expect(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "only tests use it"
+)]
 pub mod suite;
 
 use std::sync::Arc;
@@ -139,13 +148,25 @@ pub enum Settlement {
     },
 }
 
-/// How much waits in the outbox.
+/// How much waits in the outbox, each figure counted up to [`BACKLOG_COUNTED`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Waiting or claimed.
     pub waiting: u64,
     /// Given up.
     pub dead: u64,
+}
+
+/// A backlog of this many is told as this many: no query scans what grows without bound.
+pub const BACKLOG_COUNTED: u64 = 100_000;
+
+/// How many batches of changes a receiver may lag behind before it misses some.
+const FEED: usize = 1024;
+
+/// A moment and a while more.
+fn later(at: Time, more: Duration) -> Time {
+    let millis = i64::try_from(more.as_millis()).unwrap_or(i64::MAX);
+    Time::from_millis(at.millis().saturating_add(millis))
 }
 
 /// The store. Every backend passes [`suite`].
@@ -177,9 +198,9 @@ pub trait Store: Send + Sync + 'static {
     /// Claims up to `limit` deliveries that are due at `now`, most urgent first, until `now + lease`.
     async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>>;
 
-    /// Settles a claimed delivery. Settling one whose lease ended and that somebody else settled is
+    /// Settles claimed deliveries, by id, all in one commit. Settling one whose lease ended and that somebody else settled is
     /// harmless.
-    async fn settle(&self, id: u64, settlement: Settlement) -> Result<()>;
+    async fn settle(&self, settled: Vec<(u64, Settlement)>) -> Result<()>;
 
     /// How much waits in the outbox.
     async fn backlog(&self) -> Result<Backlog>;

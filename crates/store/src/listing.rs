@@ -105,9 +105,8 @@ pub struct Filter {
 impl Filter {
     /// Whether an ask has it all.
     pub fn admits(&self, ask: &Ask) -> bool {
-        let label = |wanted: &Option<String>, has: &Option<String>| {
-            wanted.is_none() || wanted == has
-        };
+        let label =
+            |wanted: &Option<String>, has: &Option<String>| wanted.is_none() || wanted == has;
         (self.kinds.is_empty() || self.kinds.contains(&ask.kind))
             && self.priority.is_none_or(|priority| priority == ask.priority)
             && label(&self.agent_label, &ask.labels.agent)
@@ -149,4 +148,41 @@ pub struct Count {
     pub n: u64,
     /// Whether it was counted or estimated.
     pub exact: bool,
+}
+
+/// One row of the ordered set, without the ask it stands for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry {
+    pub(crate) scope: String,
+    pub(crate) phase: Phase,
+    pub(crate) rank: u8,
+}
+
+impl Entry {
+    /// The rows of an ask.
+    pub(crate) fn of(ask: &Ask) -> Vec<Self> {
+        let (phase, rank) = (ask.phase(), ask.priority.rank());
+        let entry = |scope: Scope| {
+            let rank = if scope.ranked() { rank } else { 0 };
+            Self { scope: scope.key(), phase, rank }
+        };
+        Scope::of(ask).into_iter().map(entry).collect()
+    }
+
+    /// The rows to take away and the rows to add when an ask moves; most moves need neither.
+    pub(crate) fn moved(before: Option<&Ask>, after: &Ask) -> (Vec<Self>, Vec<Self>) {
+        let Some(before) = before else { return (Vec::new(), Self::of(after)) };
+        // Kind, priority and labels are fixed when an ask is made.
+        if before.phase() == after.phase()
+            && before.seats == after.seats
+            && before.claim == after.claim
+        {
+            return (Vec::new(), Vec::new());
+        }
+        let (mut old, mut new) = (Self::of(before), Self::of(after));
+        let kept: Vec<Self> = old.iter().filter(|entry| new.contains(entry)).cloned().collect();
+        old.retain(|entry| !kept.contains(entry));
+        new.retain(|entry| !kept.contains(entry));
+        (old, new)
+    }
 }

@@ -48,7 +48,7 @@ pub(crate) fn decide(
         by: envelope.actor.by(),
         via: *via,
         assurance: *assurance,
-        at: world.now.max(ask.head.at),
+        at: ask.moment(world.now),
     };
     let mut decision = Decision::on(ask, Happened::Answered { vote: Box::new(vote), decisive });
     if decisive {
@@ -133,6 +133,19 @@ mod tests {
         cast.advance(10);
         let refused = cast.attempt(cast.human("olga"), Command::Answer(id, yes()));
         assert!(matches!(refused, Err(Refusal::TimedOut { .. })));
+    }
+
+    /// §10.5: `at` is never before the subject's last event, so neither is the judgement.
+    #[test]
+    fn a_clock_set_back_does_not_reopen_an_ask() {
+        let mut cast = Cast::new();
+        let new = NewAsk { timeout: Some(10), on_expiry: Silence::Fail, ..new_ask() };
+        let id = cast.ask(new);
+        cast.advance(20);
+        cast.ask(NewAsk { follows: Some(id), ..new_ask() });
+        cast.turn_back(15);
+        let refused = cast.attempt(cast.human("olga"), Command::Answer(id, yes()));
+        assert!(matches!(refused, Err(Refusal::TimedOut { .. })), "{refused:?}");
     }
 
     #[test]

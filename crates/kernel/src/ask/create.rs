@@ -1,7 +1,7 @@
 //! An agent asks.
 
 use crate::actor::Actor;
-use crate::ask::{Deadline, OnExpiry, Route, Rung, Seat};
+use crate::ask::{DefaultAction, OnExpiry, Route, Rung, Seat};
 use crate::audit::{Erasable, Salts};
 use crate::command::{Envelope, NewAsk, Silence};
 use crate::directory::Project;
@@ -10,7 +10,7 @@ use crate::event::{Asked, Happened};
 use crate::ids::{AskId, Subject};
 use crate::refusal::Refusal;
 use crate::routing::{Facts, seats};
-use crate::text::{is_storable, is_storable_json};
+use crate::text::{is_short, is_storable, is_storable_json};
 use crate::time::LONGEST_TIMEOUT;
 use crate::world::{Decision, Stop, World};
 
@@ -25,9 +25,10 @@ pub(crate) fn decide(
     let Actor::Agent { id, project, .. } = &envelope.actor else {
         return Err(Refusal::NotAllowed { why: "only an agent can ask" }.into());
     };
-    let gone = Refusal::NotAllowed { why: "this agent is not registered" };
-    let agent = world.directory.agent(id).ok_or_else(|| gone.clone())?;
-    let project = world.directory.project(project).ok_or(gone)?;
+    let agent = world.directory.agent(id).filter(|agent| agent.project == *project);
+    let (Some(agent), Some(project)) = (agent, world.directory.project(project)) else {
+        return Err(Refusal::NotAllowed { why: "this agent is not registered" }.into());
+    };
     check(new)?;
     if let Route::Person { human } = &new.route {
         let asked = world.directory.human(human).filter(|human| human.active);
@@ -39,7 +40,7 @@ pub(crate) fn decide(
     let previous = new.follows.map(|id| previous(world, envelope, id)).transpose()?;
 
     let mut salts = envelope.salts.clone();
-    let deadline = deadline(world, project, new, &mut salts)?;
+    let on_expiry = on_expiry(project, new, &mut salts)?;
     let kind = new.question.kind();
     let (tags, labels) = (&new.tags, &new.labels);
     let facts = Facts { agent, route: &new.route, kind, priority: new.priority, tags, labels };
@@ -59,7 +60,8 @@ pub(crate) fn decide(
         priority: new.priority,
         route: new.route.clone(),
         seats: seats.clone(),
-        deadline,
+        expires_at: new.timeout.map(|seconds| world.now.plus_seconds(seconds)),
+        on_expiry,
         reminders: upcoming(world, new),
         ladder: ladder(world, project),
         follows: new.follows,
@@ -89,12 +91,11 @@ fn check(new: &NewAsk) -> Result<(), Refusal> {
     if !free {
         return invalid("metadata", "texts without NUL characters");
     }
-    let short = |text: &str| text.len() <= 200 && is_storable(text);
-    if !new.tags.iter().all(|tag| short(tag)) {
+    if !new.tags.iter().all(|tag| is_short(tag)) {
         return invalid("tags", "texts of at most 200 bytes");
     }
     let labels = [&new.labels.agent, &new.labels.project];
-    if !labels.into_iter().flatten().all(|label| short(label)) {
+    if !labels.into_iter().flatten().all(|label| is_short(label)) {
         return invalid("labels", "texts of at most 200 bytes");
     }
     Ok(())
@@ -112,26 +113,22 @@ fn previous(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<AskId, 
     Ok(id)
 }
 
-fn deadline(
-    world: &World<'_>,
-    project: &Project,
-    new: &NewAsk,
-    salts: &mut Salts,
-) -> Result<Option<Deadline>, Stop> {
-    let then = match &new.on_expiry {
+fn on_expiry(project: &Project, new: &NewAsk, salts: &mut Salts) -> Result<OnExpiry, Stop> {
+    // To be approved by silence is a default too, whoever carries it out.
+    let defaults =
+        matches!(&new.on_expiry, Silence::Answer(_) | Silence::Report(DefaultAction::Approve));
+    if defaults && !project.default_on_silence {
+        return Err(Refusal::DefaultForbidden.into());
+    }
+    Ok(match &new.on_expiry {
         Silence::StayOpen => OnExpiry::StayOpen,
         Silence::Fail => OnExpiry::Fail,
         Silence::Report(action) => OnExpiry::Report { action: *action },
         Silence::Answer(reply) => {
-            if !project.default_on_silence {
-                let why = "this project allows no default on silence";
-                return Err(Refusal::NotAllowed { why }.into());
-            }
             let reply = new.question.check(reply.clone()).map_err(Refusal::from)?.into_reply();
             OnExpiry::Answer { reply: Erasable::new(reply, salts) }
         }
-    };
-    Ok(new.timeout.map(|seconds| Deadline { at: world.now.plus_seconds(seconds), then }))
+    })
 }
 
 fn upcoming(world: &World<'_>, new: &NewAsk) -> Vec<crate::Time> {
@@ -211,6 +208,27 @@ mod tests {
         let new = NewAsk { timeout: Some(5), on_expiry: Silence::Answer(reply), ..new_ask() };
         let refused = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })));
+        // §12.6: neither taken by us nor carried out by the agent.
+        for (action, allowed) in [
+            (DefaultAction::Approve, false),
+            (DefaultAction::Reject, true),
+            (DefaultAction::Skip, true),
+            (DefaultAction::Abort, true),
+        ] {
+            let on_expiry = Silence::Report(action);
+            let new = NewAsk { timeout: Some(5), on_expiry, ..new_ask() };
+            let asked = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
+            assert_eq!(asked.is_ok(), allowed, "{action:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_asks_only_in_its_agents_project() {
+        let mut cast = Cast::new();
+        let Actor::Agent { id, key, reach, .. } = cast.agent("spy") else { panic!() };
+        let astray = Actor::Agent { id, key, reach, project: "acme".parse().unwrap() };
+        let refused = cast.attempt(astray, Command::Ask(Box::new(new_ask())));
+        assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
     }
 
     #[test]
@@ -236,7 +254,7 @@ mod tests {
         }
         let ten_years = NewAsk { timeout: Some(10 * 365 * 86_400), ..new_ask() };
         let id = cast.ask(ten_years);
-        assert!(cast.seen(id).deadline.is_some());
+        assert!(cast.seen(id).expires_at.is_some());
         assert_eq!(
             cast.record_of(id).last().map(|e| e.by.clone()),
             Some(By::Agent("bot".parse().unwrap()))

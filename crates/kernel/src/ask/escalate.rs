@@ -15,7 +15,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
         return Err(Refusal::NotDue.into());
     };
     let mut decision = Decision::on(ask, Happened::Escalated);
-    for rung in ask.ladder.iter().take_while(|rung| rung.at <= world.now) {
+    for rung in ask.ladder.iter().take_while(|rung| rung.at <= ask.moment(world.now)) {
         let (why, priority) = (Occasion::Escalated, ask.priority);
         let seat = rung.seat.clone();
         decision = decision.with(Effect::Notify { ask: ask.id, seat, why, priority });
@@ -47,5 +47,28 @@ mod tests {
         cast.run(cast.human("mark"), Command::Answer(id, yes()));
         cast.advance(600);
         assert_eq!(cast.seen(id).due(cast.now()), None);
+    }
+
+    /// A rung between a clock set back and the last event is climbed, so its people are told.
+    #[test]
+    fn whoever_is_seated_is_told() {
+        let mut cast = Cast::new();
+        let step = |after, name| Step { after, seat: Seat::Person { human: human(name) } };
+        let ladder = vec![step(60, "mark"), step(120, "nina")];
+        let plain = NewProject::plain("acme".parse().unwrap());
+        cast.run(Actor::System, Command::SaveProject(NewProject { ladder, ..plain }));
+        let id = cast.ask(new_ask());
+        cast.advance(130);
+        cast.run(cast.human("olga"), Command::Open(id));
+        cast.turn_back(30);
+        cast.run(Actor::System, Command::Escalate(id));
+        let seats = &cast.seen(id).seats;
+        let told = |wanted: &Seat| {
+            cast.effects()
+                .iter()
+                .any(|e| matches!(e, Effect::Notify { seat, .. } if seat == wanted))
+        };
+        assert_eq!(seats.len(), 3);
+        assert!(seats.iter().all(told), "{seats:?}");
     }
 }

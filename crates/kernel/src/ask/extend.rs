@@ -1,4 +1,4 @@
-//! A deadline is moved. Only while it has not passed, and only to a later moment.
+//! A deadline is moved to a later moment, while the ask can still be answered.
 
 use crate::actor::Actor;
 use crate::command::Envelope;
@@ -24,8 +24,8 @@ pub(crate) fn decide(
     }
     ask.still_open(world.now)?;
     let invalid = |expected| Refusal::Invalid { field: "until", expected };
-    let deadline = ask.deadline.as_ref().ok_or_else(|| invalid("a request that has a deadline"))?;
-    if until <= deadline.at || until <= world.now {
+    let deadline = ask.expires_at.ok_or_else(|| invalid("a request that has a deadline"))?;
+    if until <= deadline || until <= ask.moment(world.now) {
         return Err(invalid("a moment later than the deadline").into());
     }
     if until > world.now.plus_seconds(LONGEST_TIMEOUT) {

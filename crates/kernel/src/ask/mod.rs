@@ -72,8 +72,10 @@ pub struct Ask {
     pub claim: Option<Claim>,
     /// When it was asked.
     pub created_at: Time,
-    /// When it runs out and what then.
-    pub deadline: Option<Deadline>,
+    /// When it runs out, if ever.
+    pub expires_at: Option<Time>,
+    /// What then.
+    pub on_expiry: OnExpiry,
     /// Reminders still to come, in order.
     pub reminders: Vec<Time>,
     /// Rungs of the escalation ladder still to come, in order.
@@ -245,15 +247,6 @@ pub struct Claim {
     pub at: Time,
 }
 
-/// When an ask runs out, and what then.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Deadline {
-    /// The moment.
-    pub at: Time,
-    /// What then.
-    pub then: OnExpiry,
-}
-
 /// What happens when nobody answered in time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "on_expiry")]
@@ -388,11 +381,17 @@ impl Ask {
         claimed.or_else(|| self.look.as_ref().map(|look| (look.by.clone(), look.at)))
     }
 
+    /// When something decided at `now` happens: a clock that was set back does not undo the past.
+    pub(crate) fn moment(&self, now: Time) -> Time {
+        now.max(self.head.at)
+    }
+
     /// What is due at `now`, most final first. Expiry is judged here, at every read and write.
     pub fn due(&self, now: Time) -> Option<Due> {
         if !self.is_open() {
             return None;
         }
+        let now = self.moment(now);
         if self.expiry().is_some_and(|at| at <= now) {
             return Some(Due::Expire);
         }
@@ -414,10 +413,7 @@ impl Ask {
 
     /// The deadline, if passing it changes anything.
     fn expiry(&self) -> Option<Time> {
-        self.deadline
-            .as_ref()
-            .filter(|deadline| !matches!(deadline.then, OnExpiry::StayOpen))
-            .map(|deadline| deadline.at)
+        self.expires_at.filter(|_| !matches!(self.on_expiry, OnExpiry::StayOpen))
     }
 
     /// Whether a person may see and answer it: its owner, who was picked, or who qualifies.
@@ -431,11 +427,7 @@ impl Ask {
     fn seat_admits(&self, seat: &Seat, human: &Human) -> bool {
         match seat {
             Seat::Person { human: id } => *id == human.id,
-            Seat::Pool { group } => {
-                human.projects.contains(&self.project)
-                    && group.as_ref().is_none_or(|group| human.groups.contains(group))
-                    && self.tags.is_subset(&human.skills)
-            }
+            Seat::Pool { group } => human.qualifies(&self.project, group.as_ref(), &self.tags),
         }
     }
 
@@ -459,7 +451,7 @@ impl Ask {
     pub(crate) fn erase(&mut self) {
         self.question.erase();
         self.metadata.erase();
-        if let Some(Deadline { then: OnExpiry::Answer { reply }, .. }) = &mut self.deadline {
+        if let OnExpiry::Answer { reply } = &mut self.on_expiry {
             reply.erase();
         }
         for vote in &mut self.votes {
@@ -490,7 +482,7 @@ impl Ask {
                 Err(Refusal::TimedOut { at: *at })
             }
             AskState::Pending | AskState::Opened | AskState::InProgress { .. } => {
-                match self.expiry().filter(|at| *at <= now) {
+                match self.expiry().filter(|at| *at <= self.moment(now)) {
                     Some(at) => Err(Refusal::TimedOut { at }),
                     None => Ok(()),
                 }

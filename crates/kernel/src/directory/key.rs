@@ -7,6 +7,7 @@ use crate::command::Envelope;
 use crate::event::Happened;
 use crate::ids::{HumanId, KeyId, Subject};
 use crate::refusal::Refusal;
+use crate::text::is_short;
 use crate::time::Time;
 use crate::world::{Decision, Stop, World};
 
@@ -45,6 +46,10 @@ fn issued(world: &World<'_>, envelope: &Envelope, new: &NewKey) -> Result<Decisi
     if !known {
         let expected = "an agent or a person who exists";
         return Err(Refusal::Invalid { field: "holder", expected }.into());
+    }
+    if !is_short(&new.label) {
+        let expected = "a text of at most 200 bytes, without NUL";
+        return Err(Refusal::Invalid { field: "label", expected }.into());
     }
     if world.directory.key_by_hash(&new.hash).is_some() {
         return Err(Refusal::Exists { what: "key" }.into());
@@ -109,5 +114,27 @@ fn may_manage(world: &World<'_>, actor: &Actor, holder: &Holder) -> bool {
         }
         Holder::Token { human } | Holder::Session { human } => *human == person.id,
         Holder::Link { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Command;
+    use crate::testing::{Cast, human};
+
+    #[test]
+    fn labels_can_be_stored() {
+        let mut cast = Cast::new();
+        for (label, good) in [("laptop", true), ("a\0b", false), (&"x".repeat(201), false)] {
+            let new = NewKey {
+                hash: Cast::hash(label),
+                holder: Holder::Token { human: human("olga") },
+                label: label.to_owned(),
+                expires_at: None,
+            };
+            let issued = cast.attempt(cast.human("olga"), Command::IssueKey(new));
+            assert_eq!(issued.is_ok(), good, "{label}");
+        }
     }
 }

@@ -93,6 +93,21 @@ pub struct Human {
     pub skills: BTreeSet<String>,
 }
 
+impl Human {
+    /// Whether they belong to a pool: of the project, in the group if one is named, and knowing all
+    /// the tags.
+    pub fn qualifies(
+        &self,
+        project: &ProjectId,
+        group: Option<&GroupId>,
+        tags: &BTreeSet<String>,
+    ) -> bool {
+        self.projects.contains(project)
+            && group.is_none_or(|group| self.groups.contains(group))
+            && tags.is_subset(&self.skills)
+    }
+}
+
 /// Personal data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
@@ -173,7 +188,7 @@ pub struct Rule {
     pub tag: Option<String>,
     /// Which priority.
     pub priority: Option<Priority>,
-    /// To whom. Somebody unknown is skipped.
+    /// To whom. Somebody unknown, or not of the ask's project, is skipped.
     pub delegate_to: HumanId,
     /// Whether it was removed.
     pub removed: bool,

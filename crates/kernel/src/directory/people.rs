@@ -8,7 +8,7 @@ use crate::command::Envelope;
 use crate::event::Happened;
 use crate::ids::{AgentId, GroupId, HumanId, ProjectId, Subject};
 use crate::refusal::Refusal;
-use crate::text::is_storable;
+use crate::text::{is_email, is_short, is_storable};
 use crate::world::{Decision, Stop, World};
 
 /// An agent as it should be.
@@ -77,12 +77,15 @@ pub(crate) fn save_human(
         return Err(invalid("name", "at most 200 characters, without NUL"));
     }
     if let Some(email) = &new.profile.email {
-        if !email_address::EmailAddress::is_valid(email) {
+        if !is_email(email) {
             return Err(invalid("email", "an email address"));
         }
         if world.directory.human_by_email(email).is_some_and(|human| human.id != new.id) {
             return Err(Refusal::Exists { what: "email address" }.into());
         }
+    }
+    if !new.skills.iter().all(|skill| is_short(skill)) {
+        return Err(invalid("skills", "texts of at most 200 bytes, without NUL"));
     }
     if !new.projects.iter().all(|id| world.directory.project(id).is_some()) {
         return Err(invalid("projects", "projects that exist"));
@@ -92,4 +95,51 @@ pub(crate) fn save_human(
     let profile = Erasable::new(profile, &mut salts);
     let human = Human { id: id.clone(), profile, admin, active, projects, groups, skills };
     Ok(Decision::of(Subject::Human(id), Happened::HumanSaved(Box::new(human))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::Actor;
+    use crate::command::Command;
+    use crate::testing::{Cast, human};
+
+    fn ann() -> NewHuman {
+        NewHuman {
+            id: human("ann"),
+            profile: Profile { name: "Ann".to_owned(), email: Some("ann@example.com".to_owned()) },
+            admin: false,
+            active: true,
+            projects: BTreeSet::new(),
+            groups: BTreeSet::new(),
+            skills: BTreeSet::new(),
+        }
+    }
+
+    #[test]
+    fn addresses_are_bare_and_unique() {
+        let mut cast = Cast::new();
+        cast.run(Actor::System, Command::SaveHuman(ann()));
+        for (email, code) in [
+            ("ANN@example.com", "exists"),
+            ("Ann <ann@example.com>", "invalid-field"),
+            ("ann@[127.0.0.1]", "invalid-field"),
+            ("ann", "invalid-field"),
+        ] {
+            let profile = Profile { name: String::new(), email: Some(email.to_owned()) };
+            let twin = NewHuman { id: human("twin"), profile, ..ann() };
+            let refused = cast.attempt(Actor::System, Command::SaveHuman(twin));
+            assert_eq!(refused.map_err(|refusal| refusal.code()), Err(code), "{email}");
+        }
+    }
+
+    #[test]
+    fn skills_are_tags() {
+        let mut cast = Cast::new();
+        for skill in ["a\0b".to_owned(), "x".repeat(201)] {
+            let new = NewHuman { skills: [skill].into(), ..ann() };
+            let refused = cast.attempt(Actor::System, Command::SaveHuman(new));
+            assert!(matches!(refused, Err(Refusal::Invalid { field: "skills", .. })));
+        }
+    }
 }

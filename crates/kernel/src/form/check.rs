@@ -6,7 +6,7 @@ use super::{
     kind::{Kind, TextRules},
     number,
 };
-use email_address::{EmailAddress, Options};
+use crate::text::is_email;
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
 use url::Url;
@@ -107,12 +107,6 @@ fn dated(min: Option<&Moment>, max: Option<&Moment>, value: &Value) -> Result<()
         return Err(Fault::new(Code::TooLarge, format!("Enter a date of {max} or earlier")));
     }
     Ok(())
-}
-
-/// An address alone: no display name, no IP literal.
-fn is_email(text: &str) -> bool {
-    let options = Options::default().without_display_text().without_domain_literal();
-    EmailAddress::parse_with_options(text, options).is_ok()
 }
 
 /// Any scheme with a host, except those a browser would run. The parser drops tabs and line breaks

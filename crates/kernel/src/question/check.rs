@@ -1,6 +1,6 @@
 //! An answer held against its question.
 
-use super::{Answer, Body, Kind, Pick, Question, Reply};
+use super::{Answer, Body, Choice, Kind, Pick, Question, Reply};
 use crate::form::FieldError;
 use crate::text::{is_storable, is_storable_json};
 
@@ -92,16 +92,11 @@ impl Question {
                 }
                 Answer::ChangesRequested
             }
-            (Body::Choose { options, pick }, Answer::Chosen { options: chosen }) => {
+            (Body::Choose { options, pick, .. }, Answer::Chosen { options: chosen }) => {
                 if !chosen.iter().all(|id| options.contains(id)) {
                     return Err(AnswerError::UnknownOption);
                 }
-                let ordered: Vec<String> = options
-                    .choices()
-                    .iter()
-                    .filter(|choice| chosen.contains(&choice.id))
-                    .map(|choice| choice.id.clone())
-                    .collect();
+                let ordered = in_order(options.choices(), &chosen);
                 match (pick, ordered.len()) {
                     (_, 0) => {
                         return Err(AnswerError::WrongCount { expected: "at least one option" });
@@ -123,7 +118,7 @@ impl Question {
                 if !confirmed.iter().all(|id| items.iter().any(|item| item.id == *id)) {
                     return Err(AnswerError::UnknownOption);
                 }
-                Answer::Confirmed { items: confirmed }
+                Answer::Confirmed { items: in_order(items, &confirmed) }
             }
             (Body::Confirm { .. }, Answer::Declined) => Answer::Declined,
             (Body::Escalate { .. }, Answer::Retry { params }) => {
@@ -154,6 +149,12 @@ impl Question {
         };
         Ok(Checked(Reply { answer, comment }))
     }
+}
+
+/// The chosen ids in the agent's order, each once.
+fn in_order(choices: &[Choice], chosen: &[String]) -> Vec<String> {
+    let ids = choices.iter().map(|choice| &choice.id);
+    ids.filter(|id| chosen.contains(id)).cloned().collect()
 }
 
 const NUL: AnswerError =
@@ -189,7 +190,7 @@ mod tests {
     use serde_json::Map;
 
     use super::*;
-    use crate::question::{Choice, Options};
+    use crate::question::Options;
 
     fn approve(reason: bool, editable: bool) -> Question {
         let body = Body::Approve { details: Map::new(), editable, reject_requires_reason: reason };
@@ -198,7 +199,7 @@ mod tests {
 
     fn choose(pick: Pick) -> Question {
         let options = Options::new(["a", "b", "c"].map(Choice::plain).to_vec()).unwrap();
-        Question::new("Which?", None, Body::Choose { options, pick }).unwrap()
+        Question::new("Which?", None, Body::Choose { options, pick, suggested: None }).unwrap()
     }
 
     fn say(answer: Answer) -> Reply {
@@ -286,6 +287,19 @@ mod tests {
                 Reply { answer: Answer::ChangesRequested, comment: Some("smaller, please".into()) };
             assert!(question.check(asked).is_ok());
         }
+    }
+
+    #[test]
+    fn confirmed_items_come_back_in_order_and_once() {
+        let items = ["a", "b", "c"].map(Choice::plain).to_vec();
+        let body = Body::Confirm { items, yes: "Go".into(), no: "Stop".into() };
+        let question = Question::new("Go?", None, body).unwrap();
+        let confirmed = |ids: &[&str]| {
+            say(Answer::Confirmed { items: ids.iter().map(|id| (*id).to_owned()).collect() })
+        };
+        let checked = question.check(confirmed(&["c", "a", "c"])).unwrap().into_reply();
+        assert_eq!(checked, confirmed(&["a", "c"]));
+        assert_eq!(question.check(confirmed(&["a", "z"])), Err(AnswerError::UnknownOption));
     }
 
     #[test]

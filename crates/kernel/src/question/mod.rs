@@ -74,6 +74,9 @@ pub enum Body {
         options: Options,
         /// How many may be chosen.
         pick: Pick,
+        /// The option the agent would take by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        suggested: Option<String>,
     },
     /// Values only a person can supply.
     Provide {
@@ -208,7 +211,8 @@ fn distinct(choices: &[Choice], field: &'static str) -> Result<(), QuestionError
         if choice.id.trim().is_empty() || choice.label.trim().is_empty() {
             return Err(QuestionError { field, expected: "non-empty texts" });
         }
-        if !is_storable(&choice.id) || !is_storable(&choice.label) {
+        let texts = [Some(&choice.id), Some(&choice.label), choice.description.as_ref()];
+        if !texts.into_iter().flatten().all(|text| is_storable(text)) {
             return Err(QuestionError { field, expected: "texts without NUL characters" });
         }
         if !seen.insert(choice.id.as_str()) {
@@ -280,17 +284,21 @@ impl Question {
 
 impl Body {
     fn storable(&self) -> Result<(), QuestionError> {
+        let expected = "texts without NUL characters";
         let whole = |field, map: &Map<String, Value>| {
             if map.iter().all(|(key, value)| is_storable(key) && is_storable_json(value)) {
                 Ok(())
             } else {
-                Err(QuestionError { field, expected: "texts without NUL characters" })
+                Err(QuestionError { field, expected })
             }
         };
         match self {
             Self::Approve { details, .. } => whole("details", details),
             Self::Confirm { items, yes, no } => {
                 distinct(items, "items")?;
+                if !is_storable(yes) || !is_storable(no) {
+                    return Err(QuestionError { field: "labels", expected });
+                }
                 if yes.trim().is_empty() || no.trim().is_empty() || yes == no {
                     return Err(QuestionError {
                         field: "labels",
@@ -303,8 +311,24 @@ impl Body {
                 whole("error", error)?;
                 whole("params", params)
             }
-            // Options and forms were checked when they were made.
-            Self::Choose { .. } | Self::Provide { .. } | Self::Converse => Ok(()),
+            // A form has a dozen places for a text; as JSON it has one.
+            Self::Provide { form } => {
+                let form = serde_json::to_value(form);
+                if form.is_ok_and(|form| is_storable_json(&form)) {
+                    Ok(())
+                } else {
+                    Err(QuestionError { field: "form", expected })
+                }
+            }
+            // Options were checked when they were made.
+            Self::Choose { options, suggested, .. } => {
+                if suggested.as_ref().is_none_or(|id| options.contains(id)) {
+                    Ok(())
+                } else {
+                    Err(QuestionError { field: "suggested", expected: "one of the options" })
+                }
+            }
+            Self::Converse => Ok(()),
         }
     }
 }
@@ -365,4 +389,47 @@ pub struct Reply {
     /// Reason, note, feedback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn nul_is_refused_wherever_an_agent_can_write() {
+        let choice = json!({"id": "a", "label": "A"});
+        let field = json!({"key": "k", "label": "K", "type": "text"});
+        let plain = [
+            json!({"kind": "approve", "details": {"x": ["y"]}}),
+            json!({"kind": "choose", "pick": "one", "options": [
+                {"id": "a", "label": "A", "description": "D"}, {"id": "b", "label": "B"}]}),
+            json!({"kind": "confirm", "yes": "Y", "no": "N", "items": [choice]}),
+            json!({"kind": "confirm", "yes": "Y", "no": "N", "items": [
+                {"id": "a", "label": "A", "description": "D"}]}),
+            json!({"kind": "escalate", "error": {"e": "E"}, "params": {"p": "P"}}),
+            json!({"kind": "provide", "form": {"session_id": "S", "steps": [
+                {"title": "T", "description": "D", "fields": [field]}]}}),
+            json!({"kind": "provide", "form": {"fields": [
+                {"key": "k", "label": "K", "type": "select", "hint": "H", "placeholder": "P",
+                    "options": [{"value": "v", "label": "V"}], "default": "v"},
+                {"key": "l", "label": "L", "type": "text", "validation": {"pattern": "p"},
+                    "conditional": {"field": "k", "operator": "eq", "value": "v"}}]}}),
+            json!({"kind": "converse"}),
+        ];
+        for body in plain {
+            let mut whole = json!({"prompt": "p", "context": "c"});
+            whole.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+            assert!(serde_json::from_value::<Question>(whole.clone()).is_ok(), "{whole}");
+            let text = whole.to_string();
+            for (at, _) in text.match_indices('"') {
+                let spoilt = format!("{}\\u0000{}", &text[..at], &text[at..]);
+                // Where that is JSON at all, a text now ends in NUL.
+                let Ok(spoilt) = serde_json::from_str::<Value>(&spoilt) else { continue };
+                let read = serde_json::from_value::<Question>(spoilt.clone());
+                let kept = read.map(|question| serde_json::to_value(question).unwrap());
+                assert!(kept.as_ref().map_or(true, is_storable_json), "{spoilt}");
+            }
+        }
+    }
 }

@@ -1,18 +1,15 @@
 //! `countersign audit verify`: reads every chain from its first event and says what does not hold.
 //! Works beside a running server and on a stopped one.
 
-use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
 use std::time::Instant;
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
-use kernel::audit::{Broken, Verifier, Why};
-use kernel::{Entity, Subject, evolve};
-use store::Store;
 use store::sqlite::Sqlite;
 
 use super::{Exit, Local};
+use crate::audit::check;
 use crate::config::Database;
 
 #[derive(Args)]
@@ -48,7 +45,7 @@ impl Audit {
         }
         let store = Sqlite::open_read_only(path)?;
         let started = Instant::now();
-        let report = check(&store).await?;
+        let report = check(&store, &mut progress()).await?;
         let seconds = started.elapsed().as_secs_f64();
         if verify.json {
             let broken: Vec<_> = report.broken.iter().map(ToString::to_string).collect();
@@ -74,85 +71,16 @@ impl Audit {
     }
 }
 
-struct Report {
-    events: u64,
-    subjects: usize,
-    broken: Vec<Broken>,
-}
-
-/// One subject while its chain is read: the state its events give so far.
-#[derive(Default)]
-struct Chain {
-    verifier: Verifier,
-    state: Option<Entity>,
-    broken: bool,
-}
-
-async fn check(store: &dyn Store) -> anyhow::Result<Report> {
-    let mut chains: HashMap<Subject, Chain> = HashMap::new();
-    let mut report = Report { events: 0, subjects: 0, broken: Vec::new() };
-    let (mut position, mut shown) = (0, Instant::now());
-    loop {
-        let records = store.all_records(position, 1000).await?;
-        if records.is_empty() {
-            break;
-        }
-        for (at, record) in records {
-            position = at;
-            report.events += 1;
-            let chain = chains.entry(record.subject.clone()).or_default();
-            if chain.broken {
-                continue;
-            }
-            let misfit = || Broken {
-                subject: record.subject.clone(),
-                seq: record.seq,
-                why: Why::Content,
-            };
-            let outcome = chain.verifier.check(&record).and_then(|event| {
-                chain.state =
-                    Some(evolve(chain.state.take(), &event, record.hash).map_err(|_| misfit())?);
-                Ok(())
-            });
-            if let Err(broken) = outcome {
-                chain.broken = true;
-                report.broken.push(broken);
-            }
-        }
-        if shown.elapsed().as_millis() > 500 && std::io::stderr().is_terminal() {
-            eprint!("\r{} events", report.events);
+/// Counts on the terminal, twice a second.
+fn progress() -> impl FnMut(u64) {
+    let mut shown = Instant::now();
+    let terminal = std::io::stderr().is_terminal();
+    move |events| {
+        if terminal && shown.elapsed().as_millis() > 500 {
+            eprint!("\r{events} events");
+            // The count is a courtesy; a closed terminal is no reason to stop.
             let _ = std::io::stderr().flush();
             shown = Instant::now();
         }
     }
-    report.subjects = chains.len();
-    compare(store, chains, &mut report).await?;
-    Ok(report)
-}
-
-/// Every subject's stored state must be what its events give.
-async fn compare(
-    store: &dyn Store,
-    chains: HashMap<Subject, Chain>,
-    report: &mut Report,
-) -> anyhow::Result<()> {
-    let directory = store.directory();
-    for (subject, chain) in chains {
-        if chain.broken {
-            continue;
-        }
-        let stored = match &subject {
-            Subject::Ask(id) => store.ask(*id).await?.map(|ask| Entity::Ask(Box::new(ask))),
-            other => directory.entity(other),
-        };
-        // A running server may have gone on since its records were read.
-        let moved = |stored: &Entity| {
-            chain.state.as_ref().is_some_and(|state| stored.head().seq > state.head().seq)
-        };
-        if stored != chain.state && !stored.as_ref().is_some_and(moved) {
-            let seq = chain.verifier.head().map_or(0, |head| head.seq);
-            report.broken.push(Broken { subject, seq, why: Why::Head });
-        }
-    }
-    Ok(())
 }

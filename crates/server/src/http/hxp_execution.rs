@@ -144,7 +144,8 @@ async fn inbox(
     };
     let page = app.gateway.inbox(&human, list.clone()).await?;
     let total = app.gateway.count(List { after: None, ..list.clone() }).await?.n;
-    let open = List { phases: Phase::OPEN.to_vec(), filter: Filter::default(), after: None, ..list };
+    let open =
+        List { phases: Phase::OPEN.to_vec(), filter: Filter::default(), after: None, ..list };
     let unresolved = app.gateway.count(open).await?.n;
     let next = page.next.map(cursor);
     Ok(Json(hxp::inbox(&page.asks, total, unresolved, next, &app.seal())).into_response())
@@ -192,13 +193,12 @@ async fn add_rules(State(app): State<Shared>, headers: HeaderMap, body: Body) ->
     let (actor, human) = app.hxp_human(&headers).await?;
     let bytes = body::read(body, app.config.body_limit).await?;
     let new = hxp::parse_rules(&bytes)?;
-    let before: Vec<RuleId> =
-        app.gateway.directory().rules_of(&human.id).map(|rule| rule.id).collect();
-    for rule in new.rules {
-        app.gateway.run(actor.clone(), Command::AddRule(rule)).await?;
-    }
+    let rules: Vec<_> =
+        new.rules.into_iter().map(|rule| (RuleId::new(app.gateway.ids().ulid()), rule)).collect();
+    let ids: Vec<RuleId> = rules.iter().map(|(id, _)| *id).collect();
+    app.gateway.run(actor, Command::AddRules(rules)).await?;
     let directory = app.gateway.directory();
-    let mut added = directory.rules_of(&human.id).filter(|rule| !before.contains(&rule.id));
+    let mut added = directory.rules_of(&human.id).filter(|rule| ids.contains(&rule.id));
     let answer = if new.listed {
         Json(hxp::rules::rules_view(added)).into_response()
     } else {
@@ -360,10 +360,11 @@ fn idempotency(
     body: &[u8],
 ) -> Result<Option<Idempotency>, HxpError> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
-    let key = value.to_str().ok().filter(|key| (1..=255).contains(&key.len())).ok_or_else(|| {
-        let expected = "1 to 255 visible ASCII characters";
-        WireError::field(400, hxp::errors::code::INVALID_BODY, "Idempotency-Key", expected)
-    })?;
+    let key =
+        value.to_str().ok().filter(|key| (1..=255).contains(&key.len())).ok_or_else(|| {
+            let expected = "1 to 255 visible ASCII characters";
+            WireError::field(400, hxp::errors::code::INVALID_BODY, "Idempotency-Key", expected)
+        })?;
     let fingerprint = Digest::of(body);
     let scope = format!("hxp-execution/{}", actor.by());
     Ok(Some(Idempotency { scope, key: key.to_owned(), fingerprint }))
@@ -416,9 +417,7 @@ impl From<Denied> for HxpError {
             Denied::TooFast(wait) => {
                 Self { error: WireError::rate_limited(), retry_after: Some(wait.as_secs().max(1)) }
             }
-            Denied::Unavailable => {
-                Self { error: WireError::unavailable(), retry_after: Some(5) }
-            }
+            Denied::Unavailable => Self { error: WireError::unavailable(), retry_after: Some(5) },
         }
     }
 }

@@ -9,11 +9,12 @@ pub mod hxp_socket;
 pub mod observe;
 pub mod pages;
 pub mod problem;
+pub mod submitted;
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::header;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
@@ -85,13 +86,13 @@ impl Speaks {
     }
 }
 
-async fn nowhere(request: Request) -> Response {
+async fn nowhere(State(app): State<Shared>, request: Request) -> Response {
     match Speaks::at(request.uri().path()) {
         Speaks::Hxp => hxp_execution::no_route(),
         Speaks::Native => problem::Problem::new(404, "not-found")
             .detail("there is nothing at this address")
             .into_response(),
-        Speaks::Person => pages::no_such_page(),
+        Speaks::Person => pages::no_such_page(&app),
     }
 }
 
@@ -115,6 +116,8 @@ fn panicked(what: Box<dyn std::any::Any + Send>) -> Response {
     let mut answer = problem::Problem::new(500, "internal")
         .detail("something went wrong here; the log knows more")
         .into_response();
-    answer.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
+    answer
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
     answer
 }

@@ -24,6 +24,7 @@ pages![
     "already-cancelled",
     "answer-mismatch",
     "assurance-too-low",
+    "default-forbidden",
     "exists",
     "idempotency-mismatch",
     "internal",
@@ -92,8 +93,7 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status =
-            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut answer = (status, axum::Json(&self)).into_response();
         let headers = answer.headers_mut();
         let kind = HeaderValue::from_static("application/problem+json");
@@ -112,7 +112,9 @@ impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         let status = match &refusal {
             Refusal::NotFound { .. } => 404,
-            Refusal::NotAllowed { .. } | Refusal::AssuranceTooLow { .. } => 403,
+            Refusal::NotAllowed { .. }
+            | Refusal::AssuranceTooLow { .. }
+            | Refusal::DefaultForbidden => 403,
             Refusal::AlreadyAnswered { .. }
             | Refusal::AlreadyCancelled { .. }
             | Refusal::TakenBy { .. }
@@ -197,19 +199,14 @@ mod tests {
             Refusal::NotAllowed { why: "x" },
             Refusal::IdempotencyMismatch,
             Refusal::NotDue,
+            Refusal::DefaultForbidden,
             Refusal::Exists { what: "key" },
             Refusal::Answer(AnswerError::Empty),
             Refusal::Invalid { field: "a", expected: "b" },
             Refusal::TimedOut { at: kernel::Time::from_millis(0) },
             Refusal::TakenBy { by: "mark".parse().unwrap() },
-            Refusal::AlreadyAnswered {
-                by: kernel::By::System,
-                at: kernel::Time::from_millis(0),
-            },
-            Refusal::AlreadyCancelled {
-                by: kernel::By::System,
-                at: kernel::Time::from_millis(0),
-            },
+            Refusal::AlreadyAnswered { by: kernel::By::System, at: kernel::Time::from_millis(0) },
+            Refusal::AlreadyCancelled { by: kernel::By::System, at: kernel::Time::from_millis(0) },
             Refusal::AssuranceTooLow {
                 have: kernel::Assurance::Link,
                 need: kernel::Assurance::Session,

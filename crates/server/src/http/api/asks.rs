@@ -90,8 +90,7 @@ async fn cancel(
     let actor = app.anyone(&headers).await?;
     let id = parse(&id)?;
     let empty = headers.get(header::CONTENT_LENGTH).is_none_or(|length| length == "0");
-    let CancelBody { reason } =
-        if empty { CancelBody::default() } else { app.json(body).await? };
+    let CancelBody { reason } = if empty { CancelBody::default() } else { app.json(body).await? };
     app.act(actor, Command::Cancel(id, reason)).await
 }
 

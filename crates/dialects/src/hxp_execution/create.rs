@@ -1,0 +1,177 @@
+//! `POST /hxp/v1/requests`: from the body to a [`NewAsk`].
+//! Sections 2, 3 and 5.1.
+//!
+//! Unknown members are ignored: later minor versions may add some. `null` counts as absent.
+
+use std::collections::BTreeSet;
+
+use kernel::ask::{Dialect, Labels, Priority, Route};
+use kernel::command::{NewAsk, Silence};
+use kernel::question::{Answer, Reply};
+use kernel::text::{is_storable, is_storable_json};
+use kernel::time::LONGEST_TIMEOUT;
+use serde_json::{Map, Value};
+
+use super::errors::{WireError, code};
+use super::parse::{given, named, object};
+use super::payload::{Asked, asked};
+use super::wire::{Action, Fallback, Role};
+
+/// More tags than this are a mistake.
+const MOST_TAGS: usize = 50;
+
+/// Reads a create body.
+pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
+    let body = object(bytes)?;
+    let action = given(&body, "action").and_then(Value::as_str).and_then(Action::named);
+    let action = action.ok_or_else(|| {
+        let expected = "DECIDE, APPROVE or PROVIDE";
+        WireError::field(400, code::INVALID_ACTION, "action", expected)
+    })?;
+    let role = named(&body, "role", Role::Owner, role, || {
+        WireError::field(400, code::INVALID_ROLE, "role", "owner, delegate or pool")
+    })?;
+    let priority = named(&body, "priority", Priority::Normal, priority, bad_priority)?;
+    let fallback = named(&body, "fallback", Fallback::Pause, fallback, || {
+        WireError::field(400, code::INVALID_FALLBACK, "fallback", "pause, fail or default")
+    })?;
+    let timeout = timeout(&body)?;
+    let labels = Labels {
+        agent: label(&body, "agent_id", code::INVALID_AGENT_ID)?,
+        project: label(&body, "project_id", code::INVALID_PROJECT_ID)?,
+    };
+    let metadata = metadata(&body)?;
+    let tags = tags(&metadata)?;
+    let route = route(role, &metadata)?;
+    let Asked { question, default } = asked(action, given(&body, "payload"))?;
+    let on_expiry = match (fallback, default) {
+        (Fallback::Pause, _) => Silence::StayOpen,
+        (Fallback::Fail, _) => Silence::Fail,
+        (Fallback::Default, Some(option)) => {
+            let answer = Answer::Chosen { options: vec![option] };
+            Silence::Answer(Reply { answer, comment: None })
+        }
+        (Fallback::Default, None) => {
+            let (field, expected) = match action {
+                Action::Decide => ("payload.default_option", "one of the options"),
+                Action::Approve | Action::Provide => {
+                    ("fallback", "pause or fail; default needs DECIDE with a default_option")
+                }
+            };
+            return Err(WireError::field(400, code::INVALID_PAYLOAD, field, expected));
+        }
+    };
+    Ok(NewAsk {
+        dialect: Dialect::HxpExecution,
+        question,
+        metadata,
+        labels,
+        tags,
+        priority,
+        route,
+        timeout,
+        on_expiry,
+        reminders: Vec::new(),
+        follows: None,
+    })
+}
+
+/// The priority of this name.
+pub(super) fn priority(name: &str) -> Option<Priority> {
+    match name {
+        "low" => Some(Priority::Low),
+        "normal" => Some(Priority::Normal),
+        "high" => Some(Priority::High),
+        "critical" => Some(Priority::Critical),
+        _ => None,
+    }
+}
+
+pub(super) fn bad_priority() -> WireError {
+    let expected = "low, normal, high or critical";
+    WireError::field(400, code::INVALID_PRIORITY, "priority", expected)
+}
+
+fn role(name: &str) -> Option<Role> {
+    match name {
+        "owner" => Some(Role::Owner),
+        "delegate" => Some(Role::Delegate),
+        "pool" => Some(Role::Pool),
+        _ => None,
+    }
+}
+
+fn fallback(name: &str) -> Option<Fallback> {
+    match name {
+        "pause" => Some(Fallback::Pause),
+        "fail" => Some(Fallback::Fail),
+        "default" => Some(Fallback::Default),
+        _ => None,
+    }
+}
+
+/// Whole seconds; 0 means none.
+fn timeout(body: &Map<String, Value>) -> Result<Option<u64>, WireError> {
+    let Some(value) = given(body, "timeout_seconds") else { return Ok(None) };
+    let seconds =
+        value.as_u64().filter(|seconds| *seconds <= LONGEST_TIMEOUT).ok_or_else(|| {
+            let expected = "a whole number of seconds from 0 (none) to 100 years";
+            WireError::field(400, code::INVALID_TIMEOUT, "timeout_seconds", expected)
+        })?;
+    Ok(Some(seconds).filter(|seconds| *seconds > 0))
+}
+
+fn label(
+    body: &Map<String, Value>,
+    key: &str,
+    code: &'static str,
+) -> Result<Option<String>, WireError> {
+    let Some(value) = given(body, key) else { return Ok(None) };
+    let text = value.as_str().filter(|text| is_short(text));
+    let expected = "a string of at most 200 bytes, without NUL characters";
+    text.map(|text| Some(text.to_owned())).ok_or_else(|| WireError::field(400, code, key, expected))
+}
+
+/// What the kernel takes as a label or a tag.
+fn is_short(text: &str) -> bool {
+    text.len() <= 200 && is_storable(text)
+}
+
+fn metadata(body: &Map<String, Value>) -> Result<Map<String, Value>, WireError> {
+    match given(body, "metadata") {
+        None => Ok(Map::new()),
+        Some(value @ Value::Object(map)) if is_storable_json(value) => Ok(map.clone()),
+        Some(_) => Err(bad_metadata("metadata", "an object without NUL characters")),
+    }
+}
+
+fn bad_metadata(field: &str, expected: &str) -> WireError {
+    WireError::field(400, code::INVALID_METADATA, field, expected)
+}
+
+/// `metadata.tag` and `metadata.tags[]`: the specification has tags in rules only. Metadata is
+/// free data, so what is not a text is not a tag, and no mistake either.
+fn tags(metadata: &Map<String, Value>) -> Result<BTreeSet<String>, WireError> {
+    let one = metadata.get("tag").into_iter();
+    let many = metadata.get("tags").and_then(Value::as_array).into_iter().flatten();
+    let texts = one.chain(many).filter_map(Value::as_str).filter(|tag| !tag.trim().is_empty());
+    let tags: BTreeSet<String> = texts.map(ToOwned::to_owned).collect();
+    if tags.len() > MOST_TAGS || !tags.iter().all(|tag| is_short(tag)) {
+        return Err(bad_metadata("metadata.tags", "at most 50 tags of at most 200 bytes"));
+    }
+    Ok(tags)
+}
+
+fn route(role: Role, metadata: &Map<String, Value>) -> Result<Route, WireError> {
+    match role {
+        Role::Owner => Ok(Route::Owner),
+        Role::Delegate => Ok(Route::Delegate),
+        Role::Pool => {
+            let group = given(metadata, "group").map(|value| {
+                let name = value.as_str().and_then(|name| name.parse().ok());
+                name.ok_or_else(|| bad_metadata("metadata.group", "the name of a group"))
+            });
+            Ok(Route::Pool { group: group.transpose()? })
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Error bodies of every route: `{error, message, details?}`.
+//! Section 5.3 and the codes the upstream server sends.
+
+use kernel::form::FieldError;
+use kernel::question::AnswerError;
+use kernel::{By, Refusal};
+use serde_json::{Value, json};
+
+use super::wire::ErrorBody;
+
+/// Why a call was refused, as this dialect says it.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{code}: {message}")]
+pub struct WireError {
+    /// The HTTP status.
+    pub status: u16,
+    /// A stable code, one of [`CODES`].
+    pub code: &'static str,
+    /// A sentence that says what was expected.
+    pub message: String,
+    /// Which field, and what was expected there.
+    pub details: Option<Value>,
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
+        /// The codes, by name.
+        pub mod code {
+            $($(#[$doc])* pub const $name: &str = $text;)*
+        }
+
+        /// Every code this dialect can send.
+        pub const CODES: &[&str] = &[$($text),*];
+    };
+}
+
+codes! {
+    /// 400: not JSON.
+    INVALID_JSON = "invalid_json";
+    /// 400: JSON, but not an object.
+    INVALID_BODY = "invalid_body";
+    /// 400: not an action.
+    INVALID_ACTION = "invalid_action";
+    /// 400: not a role.
+    INVALID_ROLE = "invalid_role";
+    /// 400: not a priority.
+    INVALID_PRIORITY = "invalid_priority";
+    /// 400: not a fallback, or one the project does not allow.
+    INVALID_FALLBACK = "invalid_fallback";
+    /// 400: not a number of seconds.
+    INVALID_TIMEOUT = "invalid_timeout";
+    /// 400: `agent_id` is not a short text.
+    INVALID_AGENT_ID = "invalid_agent_id";
+    /// 400: `project_id` is not a short text.
+    INVALID_PROJECT_ID = "invalid_project_id";
+    /// 400: `metadata` is not an object, or its tags or group cannot be used.
+    INVALID_METADATA = "invalid_metadata";
+    /// 400: a member of `payload` is wrong.
+    INVALID_PAYLOAD = "invalid_payload";
+    /// 400: a delegation rule is wrong.
+    INVALID_RULE = "invalid_rule";
+    /// 400: a resolution without a result.
+    MISSING_RESULT = "missing_result";
+    /// 422: a result that does not answer the question.
+    INVALID_RESULT = "invalid_result";
+    /// 422: a rejection without its reason.
+    REASON_REQUIRED = "reason_required";
+    /// 400: a bad `limit` in a query.
+    INVALID_LIMIT = "invalid_limit";
+    /// 400: a bad `status` in a query.
+    INVALID_STATUS = "invalid_status";
+    /// 400: a bad `cursor` in a query.
+    INVALID_CURSOR = "invalid_cursor";
+    /// 401: no credential, or a wrong one.
+    UNAUTHORIZED = "unauthorized";
+    /// 403: known, but not allowed.
+    FORBIDDEN = "forbidden";
+    /// 404: no such request or route.
+    NOT_FOUND = "not_found";
+    /// 405: the route has no such method.
+    METHOD_NOT_ALLOWED = "method_not_allowed";
+    /// 408: the request timed out.
+    EXPIRED = "expired";
+    /// 409: already answered, cancelled or taken.
+    CONFLICT = "conflict";
+    /// 409: an idempotency key used for something else.
+    IDEMPOTENCY_CONFLICT = "idempotency_conflict";
+    /// 413: the body is too large.
+    TOO_LARGE = "too_large";
+    /// 415: the body is not declared as JSON.
+    UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type";
+    /// 429: too many calls.
+    RATE_LIMITED = "rate_limited";
+    /// 500: our fault.
+    INTERNAL = "internal";
+    /// 503: try again later.
+    UNAVAILABLE = "unavailable";
+}
+
+impl WireError {
+    /// An error without details.
+    pub fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), details: None }
+    }
+
+    /// An error about one field.
+    pub fn field(status: u16, code: &'static str, field: &str, expected: &str) -> Self {
+        let details = Some(json!({"field": field, "expected": expected}));
+        Self { status, code, message: format!("{field}: expected {expected}"), details }
+    }
+
+    /// The JSON that is sent.
+    pub fn body(&self) -> ErrorBody {
+        let error = self.code.to_owned();
+        ErrorBody { error, message: self.message.clone(), details: self.details.clone() }
+    }
+
+    /// 401 for agents and people alike.
+    pub fn unauthorized() -> Self {
+        Self::new(401, code::UNAUTHORIZED, "a valid credential for this call is needed")
+    }
+
+    /// 404 for a path that leads nowhere.
+    pub fn no_route() -> Self {
+        Self::new(404, code::NOT_FOUND, "there is nothing at this path")
+    }
+
+    /// 404 for a request that is not there, or not for the caller.
+    pub fn no_request() -> Self {
+        Self::new(404, code::NOT_FOUND, "there is no such request")
+    }
+
+    /// 405.
+    pub fn method_not_allowed() -> Self {
+        Self::new(405, code::METHOD_NOT_ALLOWED, "this path has no such method")
+    }
+
+    /// 413.
+    pub fn too_large() -> Self {
+        Self::new(413, code::TOO_LARGE, "the body is too large")
+    }
+
+    /// 415.
+    pub fn unsupported_media_type() -> Self {
+        let message = "send the body as application/json";
+        Self::new(415, code::UNSUPPORTED_MEDIA_TYPE, message)
+    }
+
+    /// 429.
+    pub fn rate_limited() -> Self {
+        Self::new(429, code::RATE_LIMITED, "too many calls with this credential, wait a little")
+    }
+
+    /// 500. What went wrong is in the log, not in the body.
+    pub fn internal() -> Self {
+        Self::new(500, code::INTERNAL, "something went wrong here, and it was noted")
+    }
+
+    /// 503.
+    pub fn unavailable() -> Self {
+        Self::new(503, code::UNAVAILABLE, "the service cannot answer now, try again")
+    }
+
+    /// What the kernel refused. People of a pool are not named: pass whether the ask
+    /// [is pooled](kernel::Ask::is_pooled).
+    pub fn refused(refusal: &Refusal, pooled: bool) -> Self {
+        match refusal {
+            Refusal::NotFound { .. } => Self::new(404, code::NOT_FOUND, refusal.to_string()),
+            Refusal::DefaultForbidden => {
+                Self::field(400, code::INVALID_FALLBACK, "fallback", "pause or fail")
+                    .saying(format!("fallback: {refusal}"))
+            }
+            Refusal::NotAllowed { .. } | Refusal::AssuranceTooLow { .. } => {
+                Self::new(403, code::FORBIDDEN, refusal.to_string())
+            }
+            Refusal::AlreadyAnswered { by, at } => {
+                let message = match by {
+                    By::Human(_) | By::Agent(_) if pooled => format!("already answered at {at}"),
+                    By::Human(_) | By::Agent(_) => refusal.to_string(),
+                    By::System => format!("the default was taken at {at}"),
+                };
+                Self::new(409, code::CONFLICT, message)
+            }
+            Refusal::AlreadyCancelled { at, .. } if pooled => {
+                Self::new(409, code::CONFLICT, format!("cancelled at {at}"))
+            }
+            Refusal::TakenBy { .. } if pooled => {
+                Self::new(409, code::CONFLICT, "somebody has taken this on")
+            }
+            Refusal::AlreadyCancelled { .. }
+            | Refusal::TakenBy { .. }
+            | Refusal::Exists { .. }
+            | Refusal::NotDue => Self::new(409, code::CONFLICT, refusal.to_string()),
+            Refusal::TimedOut { .. } => Self::new(408, code::EXPIRED, refusal.to_string()),
+            Refusal::Answer(error) => Self::answer(error),
+            Refusal::Invalid { field, expected } => {
+                let code = match *field {
+                    "timeout" => code::INVALID_TIMEOUT,
+                    "metadata" | "tags" => code::INVALID_METADATA,
+                    "rules" | "project_id" | "tag" => code::INVALID_RULE,
+                    _ => code::INVALID_PAYLOAD,
+                };
+                Self::field(400, code, field, expected)
+            }
+            Refusal::IdempotencyMismatch => {
+                Self::new(409, code::IDEMPOTENCY_CONFLICT, refusal.to_string())
+            }
+        }
+    }
+
+    /// What the kernel refused to cancel: an ask whose time is up is a conflict here, because only
+    /// answering it can be late.
+    pub fn cancel_refused(refusal: &Refusal, pooled: bool) -> Self {
+        match refusal {
+            Refusal::TimedOut { .. } => Self::new(409, code::CONFLICT, refusal.to_string()),
+            other => Self::refused(other, pooled),
+        }
+    }
+
+    /// 422: an answer that does not answer its question. `details.fields` says where.
+    pub fn answer(error: &AnswerError) -> Self {
+        let (field, why) = match error {
+            AnswerError::ReasonRequired => {
+                let expected = "a reason for the rejection";
+                return Self::field(422, code::REASON_REQUIRED, "reason", expected)
+                    .saying(error.to_string());
+            }
+            AnswerError::Fields(errors) => return Self::fields(errors),
+            AnswerError::UnknownOption => ("result", "not_an_option"),
+            AnswerError::WrongCount { .. } => ("result", "wrong_count"),
+            AnswerError::Empty => ("result", "required"),
+            AnswerError::BadText { field: "comment", .. } => ("reason", "wrong_type"),
+            AnswerError::WrongKind { .. }
+            | AnswerError::NotEditable
+            | AnswerError::BadText { .. } => ("result", "wrong_type"),
+        };
+        Self::result(field, why, &error.to_string())
+    }
+
+    /// 422 about one part of a resolution.
+    pub(super) fn result(field: &str, why: &str, message: &str) -> Self {
+        let details = json!({"fields": [{"field": field, "code": why, "message": message}]});
+        let message = format!("{field}: {message}");
+        Self { status: 422, code: code::INVALID_RESULT, message, details: Some(details) }
+    }
+
+    fn fields(errors: &[FieldError]) -> Self {
+        let message: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        let field = |error: &FieldError| json!({"field": error.key, "code": error.code.as_str(), "message": error.message});
+        let fields: Vec<Value> = errors.iter().map(field).collect();
+        Self {
+            status: 422,
+            code: code::INVALID_RESULT,
+            message: message.join("; "),
+            details: Some(json!({"fields": fields})),
+        }
+    }
+
+    fn saying(self, message: String) -> Self {
+        Self { message, ..self }
+    }
+}

@@ -1,0 +1,117 @@
+//! `POST /hxp/v1/receipts/verify` and the `evidence_hash` of every receipt.
+//! Section 4.2.
+//!
+//! The specification hashes `request_id + result + completed_at + server_secret`. A text result
+//! goes in as it is, anything else as canonical JSON (RFC 8785, which for single values is plain
+//! compact JSON). No result goes in as nothing: the text `null` may be an option, an empty one never
+//! is an answer. The upstream server puts colons between the parts and writes the result as JSON
+//! always; that form can be chosen, and both are recognised.
+//!
+//! The agent does not hold the secret, so it cannot check a hash itself: it asks the server.
+
+use kernel::audit::canonical;
+use kernel::{AskId, Time};
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+use subtle::{Choice, ConstantTimeEq as _};
+
+use super::PREFIX;
+use super::errors::WireError;
+use super::parse::object;
+
+/// How the parts of an evidence hash are put together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Formula {
+    /// The specification's: one after the other.
+    #[default]
+    Seed,
+    /// The upstream server's: the result as JSON, colons between.
+    Upstream,
+}
+
+/// What receipts are sealed with.
+#[derive(Clone, Copy)]
+pub struct Seal<'a> {
+    /// The server's secret; also makes the pseudonyms of pools.
+    pub secret: &'a [u8],
+    /// How hashes are computed.
+    pub formula: Formula,
+}
+
+impl std::fmt::Debug for Seal<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Seal").field("formula", &self.formula).finish_non_exhaustive()
+    }
+}
+
+impl Seal<'_> {
+    /// The evidence for one receipt: 64 lower-case hex digits.
+    pub fn evidence(&self, request_id: &str, result: &Value, completed_at: Time) -> String {
+        hex::encode(digest(self.formula, request_id, result, completed_at, self.secret))
+    }
+}
+
+/// Whether a receipt was issued under this secret and says now what it said then.
+///
+/// Under either formula, compared in constant time. Ids and times must be in their one spelling:
+/// both have a fixed length, so no letter can move from one part of the concatenation to another.
+pub fn verify(receipt: &Map<String, Value>, secret: &[u8]) -> bool {
+    let text = |key| receipt.get(key).and_then(Value::as_str);
+    let (Some(id), Some(at), Some(claimed)) =
+        (text("request_id"), text("completed_at"), text("evidence_hash"))
+    else {
+        return false;
+    };
+    let Some(time) = at.parse::<Time>().ok().filter(|time| time.to_string() == at) else {
+        return false;
+    };
+    if AskId::read_as(PREFIX, id).is_none() {
+        return false;
+    }
+    let result = receipt.get("result").unwrap_or(&Value::Null);
+    let matches =
+        [Formula::Seed, Formula::Upstream].into_iter().fold(Choice::from(0), |matches, formula| {
+            let expected = hex::encode(digest(formula, id, result, time, secret));
+            matches | expected.as_bytes().ct_eq(claimed.as_bytes())
+        });
+    matches.into()
+}
+
+/// The receipt in the body of a verify call: bare, or as `{"receipt": …}` like resolve sends it.
+pub fn parse_verify(bytes: &[u8]) -> Result<Map<String, Value>, WireError> {
+    let mut body = object(bytes)?;
+    match body.remove("receipt") {
+        None => Ok(body),
+        Some(Value::Object(receipt)) => Ok(receipt),
+        Some(_) => Err(WireError::field(
+            400,
+            super::errors::code::INVALID_BODY,
+            "receipt",
+            "a receipt object",
+        )),
+    }
+}
+
+fn digest(
+    formula: Formula,
+    request_id: &str,
+    result: &Value,
+    completed_at: Time,
+    secret: &[u8],
+) -> [u8; 32] {
+    let (result, between) = match (formula, result) {
+        (Formula::Seed, Value::String(text)) => (text.clone().into_bytes(), ""),
+        (Formula::Seed, Value::Null) => (Vec::new(), ""),
+        (Formula::Seed, other) => (canonical(other), ""),
+        (Formula::Upstream, any) => (canonical(any), ":"),
+    };
+    let mut hash = Sha256::new();
+    hash.update(request_id);
+    hash.update(between);
+    hash.update(result);
+    hash.update(between);
+    hash.update(completed_at.to_string());
+    hash.update(between);
+    hash.update(secret);
+    hash.finalize().into()
+}

@@ -1,0 +1,54 @@
+//! HXP Human Execution Protocol 0.1: `/hxp`, `/hxp/v1/…`, `/hxp/ws/{request_id}`.
+//! Specification: `hxp-execution-0.1`, all sections.
+//!
+//! | file | route | section |
+//! |---|---|---|
+//! | [`create`] | `POST /hxp/v1/requests` | 2, 3, 5.1 |
+//! | [`resolve`] | `POST /hxp/v1/requests/{id}/resolve` and `…/cancel` | 5.1 |
+//! | [`view`] | `GET /hxp/v1/requests`, `GET /hxp/v1/inbox`, `GET /hxp` | 3, 5.1 |
+//! | [`mod@receipt`] | the `receipt` of every answer | 4 |
+//! | [`evidence`] | `POST /hxp/v1/receipts/verify` | 4.2 |
+//! | [`socket`] | `/hxp/ws/{id}` | 5.2 |
+//! | [`rules`] | `/hxp/v1/delegation/rules` | 6.2 |
+//! | [`query`] | the parameters of lists | 5.1 |
+//! | [`wire`], [`errors`] | types and codes | 3, 4, 5.3 |
+//!
+//! The protocol knows three actions, the kernel six kinds of question. `project` holds the one
+//! table that shows every kind as an action; parsing an answer and rendering a result both use it,
+//! so what is offered is what is accepted and what comes back.
+
+pub mod create;
+pub mod errors;
+pub mod evidence;
+mod parse;
+mod payload;
+mod project;
+pub mod query;
+pub mod receipt;
+pub mod resolve;
+pub mod rules;
+pub mod socket;
+pub mod view;
+pub mod wire;
+
+pub use create::parse_create;
+pub use errors::{CODES, WireError};
+pub use evidence::{Formula, Seal, parse_verify, verify};
+pub use query::{Cursor, InboxQuery, ListQuery};
+pub use receipt::{Detail, pseudonym, receipt};
+pub use resolve::{over, parse_cancel, parse_resolve, read_resolve};
+pub use rules::{NewRules, parse_rules};
+pub use socket::{Seen, Step, advance};
+pub use view::{ask_id, cancelled, created, inbox, info, list, request, request_id, resolved};
+
+/// What every request id begins with.
+pub const PREFIX: &str = "hxp_";
+
+/// The version this dialect speaks; the URL says `v1` all the same.
+pub const VERSION: &str = "0.1.0";
+
+/// The response header that carries the status of the one request concerned.
+pub const STATUS_HEADER: &str = "hxp-status";
+
+/// The response header that carries the id of the one request concerned.
+pub const REQUEST_ID_HEADER: &str = "hxp-request-id";

@@ -1,0 +1,204 @@
+//! The `payload` of `POST /hxp/v1/requests`: from JSON to a [`Question`].
+//! Section 2.
+
+use kernel::form::{Bound, Choice as Entry, Field, FieldSpec, Form, FormError};
+use kernel::question::{Body, Choice, Options, Pick, Question};
+use kernel::text::is_storable_json;
+use serde_json::{Map, Number, Value};
+
+use super::errors::{WireError, code};
+use super::parse::Members;
+use super::project::{FREE_SELECTION, KEY, LABEL, MOST_OPTIONS};
+use super::wire::{Action, InputType};
+
+/// The longest context, in characters.
+const LONGEST_CONTEXT: usize = 500;
+
+/// The rules a `validation` may hold; the specification calls `pattern` `regex`.
+const RULES: [&str; 5] = ["pattern", "regex", "min", "max", "allowed_values"];
+
+/// What a payload asks.
+pub(super) struct Asked {
+    /// The question.
+    pub(super) question: Question,
+    /// `default_option`, one of the options.
+    pub(super) default: Option<String>,
+}
+
+/// Reads a payload.
+pub(super) fn asked(action: Action, payload: Option<&Value>) -> Result<Asked, WireError> {
+    let bad = |expected| WireError::field(400, code::INVALID_PAYLOAD, "payload", expected);
+    let Some(Value::Object(map)) = payload else {
+        return Err(bad("an object with the fields of the action"));
+    };
+    if !payload.is_none_or(is_storable_json) {
+        return Err(bad("texts without NUL characters"));
+    }
+    let members = Members::new(map, "payload");
+    let context = context(members)?;
+    let (prompt, body, default) = match action {
+        Action::Decide => {
+            let options = options(members)?;
+            let default = default_option(members, &options)?;
+            let suggested = default.clone();
+            let body = Body::Choose { options, pick: Pick::One, suggested };
+            (members.text("question")?, body, default)
+        }
+        Action::Approve => {
+            let body = Body::Approve {
+                details: members.object("details")?.cloned().unwrap_or_default(),
+                editable: false,
+                reject_requires_reason: members.flag("reject_requires_reason")?,
+            };
+            (members.text("item")?, body, None)
+        }
+        Action::Provide => {
+            let prompt = members.text("prompt")?;
+            (prompt, Body::Provide { form: form(members)? }, None)
+        }
+    };
+    let question = Question::new(prompt, context, body)
+        .map_err(|error| members.bad(error.field, error.expected))?;
+    Ok(Asked { question, default })
+}
+
+fn context(members: Members<'_>) -> Result<Option<String>, WireError> {
+    let text = members.optional_text("context")?;
+    if text.is_some_and(|text| text.chars().count() > LONGEST_CONTEXT) {
+        return Err(members.bad("context", "at most 500 characters"));
+    }
+    Ok(text.map(ToOwned::to_owned))
+}
+
+fn options(members: Members<'_>) -> Result<Options, WireError> {
+    let bad = || members.bad("options", "2 to 6 different non-empty strings");
+    let values = members.given("options").and_then(Value::as_array).ok_or_else(bad)?;
+    if values.len() > MOST_OPTIONS {
+        return Err(bad());
+    }
+    let texts: Option<Vec<&str>> = values.iter().map(Value::as_str).collect();
+    let choices = texts.ok_or_else(bad)?.into_iter().map(Choice::plain).collect();
+    Options::new(choices).map_err(|_| bad())
+}
+
+fn default_option(members: Members<'_>, options: &Options) -> Result<Option<String>, WireError> {
+    let Some(value) = members.given("default_option") else { return Ok(None) };
+    let option = value.as_str().filter(|option| options.contains(option));
+    let bad = || members.bad("default_option", "one of the options");
+    option.map(|option| Some(option.to_owned())).ok_or_else(bad)
+}
+
+/// A form of one field, named [`KEY`].
+fn form(members: Members<'_>) -> Result<Form, WireError> {
+    let kind = members.given("input_type").and_then(Value::as_str).and_then(InputType::named);
+    let kind = kind
+        .ok_or_else(|| members.bad("input_type", "text, number, url, email, file or selection"))?;
+    let empty = Map::new();
+    let given = members.object("validation")?.unwrap_or(&empty);
+    let rules = Members::new(given, "payload.validation");
+    if let Some(unknown) = rules.keys().find(|key| !RULES.contains(key)) {
+        return Err(rules.bad(unknown, "only pattern, min, max and allowed_values here"));
+    }
+    let mut spec = FieldSpec::new(KEY, LABEL, "");
+    spec.required = true;
+    spec.sensitive = members.flag("sensitive")?;
+    spec.placeholder = members.optional_text("placeholder")?.map(ToOwned::to_owned);
+    let mut validation = kernel::form::Validation {
+        pattern: rules.optional_text("pattern")?.map(ToOwned::to_owned),
+        ..Default::default()
+    };
+    if validation.pattern.is_none() {
+        validation.pattern = rules.optional_text("regex")?.map(ToOwned::to_owned);
+    }
+    let allowed = rules.given("allowed_values").map(|values| {
+        values.as_array().cloned().ok_or_else(|| rules.bad("allowed_values", "a list of values"))
+    });
+    let allowed = allowed.transpose()?;
+    spec.kind = match (kind, allowed) {
+        (InputType::Selection, Some(values)) => {
+            spec.options = entries(rules, &values)?;
+            "select".to_owned()
+        }
+        (InputType::Selection, None) => FREE_SELECTION.to_owned(),
+        (InputType::Text, allowed) => limited(&mut validation, allowed, "text"),
+        (InputType::Number, allowed) => limited(&mut validation, allowed, "number"),
+        (InputType::Url, allowed) => limited(&mut validation, allowed, "url"),
+        (InputType::Email, allowed) => limited(&mut validation, allowed, "email"),
+        (InputType::File, allowed) => limited(&mut validation, allowed, "file"),
+    };
+    let (min, max) = (number(rules, "min")?, number(rules, "max")?);
+    match kind {
+        // On texts the limits are lengths; the other types take them as values or refuse them.
+        InputType::Text | InputType::Url | InputType::Email => {
+            validation.min_length = length(rules, "min", min)?;
+            validation.max_length = length(rules, "max", max)?;
+        }
+        InputType::Number | InputType::File | InputType::Selection => {
+            validation.min = min.cloned().map(Bound::Number);
+            validation.max = max.cloned().map(Bound::Number);
+        }
+    }
+    spec.validation = Some(validation);
+    let field = Field::try_from(spec).and_then(Form::single);
+    field.map_err(|error| refused(members, rules, &error))
+}
+
+fn limited(
+    validation: &mut kernel::form::Validation,
+    allowed: Option<Vec<Value>>,
+    kind: &str,
+) -> String {
+    validation.allowed_values = allowed;
+    kind.to_owned()
+}
+
+/// What there is to select. Texts only, because what goes back must be one of them exactly.
+fn entries(rules: Members<'_>, values: &[Value]) -> Result<Vec<Entry>, WireError> {
+    let entry = |value: &Value| {
+        let text = value.as_str().filter(|text| !text.trim().is_empty())?;
+        Some(Entry { value: text.to_owned(), label: text.to_owned() })
+    };
+    let entries: Option<Vec<Entry>> = values.iter().map(entry).collect();
+    entries
+        .ok_or_else(|| rules.bad("allowed_values", "different non-empty strings for a selection"))
+}
+
+fn number<'m>(rules: Members<'m>, key: &str) -> Result<Option<&'m Number>, WireError> {
+    rules
+        .given(key)
+        .map(|value| value.as_number().ok_or_else(|| rules.bad(key, "a number")))
+        .transpose()
+}
+
+fn length(rules: Members<'_>, key: &str, given: Option<&Number>) -> Result<Option<u64>, WireError> {
+    given
+        .map(|number| {
+            let expected = "a number of characters, because the value is a text";
+            number.as_u64().ok_or_else(|| rules.bad(key, expected))
+        })
+        .transpose()
+}
+
+/// The kernel's reasons under the names of this protocol.
+fn refused(members: Members<'_>, rules: Members<'_>, error: &FormError) -> WireError {
+    match error {
+        FormError::Pattern { reason, .. } => {
+            let expected = format!("a regular expression that runs in linear time ({reason})");
+            rules.bad("pattern", &expected)
+        }
+        FormError::Lengths { .. } | FormError::Bounds { .. } => rules.bad("min", "at most max"),
+        FormError::AllowedValues { .. } => {
+            rules.bad("allowed_values", "a non-empty list of values of the input_type")
+        }
+        FormError::OptionsMissing { .. }
+        | FormError::OptionEmpty { .. }
+        | FormError::DuplicateOption { .. } => {
+            rules.bad("allowed_values", "different non-empty strings for a selection")
+        }
+        FormError::RuleDoesNotApply { rule, .. } => {
+            rules.bad(rule, "no such rule, because it does not apply to the input_type")
+        }
+        // The rest cannot be said in this protocol.
+        other => members.bad("validation", &other.to_string()),
+    }
+}

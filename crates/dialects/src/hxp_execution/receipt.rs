@@ -1,0 +1,177 @@
+//! The `receipt` of `GET /hxp/v1/requests/{request_id}`, of resolve and of the WebSocket.
+//! Section 4.
+
+use kernel::ask::Ask;
+use kernel::question::{Answer, Body, Pick, Question, Reply};
+use kernel::receipt::{Outcome, Receipt as Claims};
+use kernel::{AskId, By, HumanId};
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::evidence::Seal;
+use super::project::{ABORT, RETRY, SKIP, offered, only_field};
+use super::view::{action, request_id};
+use super::wire::{Action, Receipt, Status};
+
+/// The reason of a receipt for a default taken on silence.
+pub const DEFAULT_APPLIED: &str = "Timeout — default option applied";
+/// The reason of a failure receipt.
+pub const NOBODY_ANSWERED: &str = "Timeout — nobody answered";
+/// The reason of a receipt whose answer was erased.
+pub const ERASED: &str = "The answer was erased";
+/// How the reason of a request for changes begins.
+pub const CHANGES_REQUESTED: &str = "Changes requested: ";
+
+/// What a person provided is often a secret: whole for the one who asked, hidden in lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// As it was given.
+    Whole,
+    /// The results of PROVIDE replaced.
+    Redacted,
+}
+
+/// The receipt of a request that is over. None while it is open, and none when it expired: clients
+/// take a receipt beside `expired` for an answer.
+pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
+    let claims = Claims::of(ask)?;
+    let (status, by, result, reason) = match claims.outcome {
+        Outcome::Completed { reply, by, .. } => {
+            let (result, said) = match &reply {
+                Some(reply) => result(ask.question.value(), reply),
+                None => (Value::Null, Some(ERASED.to_owned())),
+            };
+            let reason = match by {
+                By::System => Some(DEFAULT_APPLIED.to_owned()),
+                By::Human(_) | By::Agent(_) => said,
+            };
+            (Status::Completed, by, result, reason)
+        }
+        Outcome::Expired => return None,
+        Outcome::Failed => {
+            (Status::Failed, By::System, Value::Null, Some(NOBODY_ANSWERED.to_owned()))
+        }
+        Outcome::Cancelled { by, reason } => (Status::Cancelled, by, Value::Null, reason),
+    };
+    // A timeout lasts from the beginning, whoever looked meanwhile.
+    let begun = match by {
+        By::System => claims.asked_at,
+        By::Human(_) | By::Agent(_) => claims.taken_up_at,
+    };
+    let request_id = request_id(ask.id);
+    let completed_at = claims.ended_at;
+    let evidence_hash = seal.evidence(&request_id, &result, completed_at);
+    let hidden = detail == Detail::Redacted && action(ask) == Action::Provide && !result.is_null();
+    Some(Receipt {
+        request_id,
+        status,
+        result: if hidden { kernel::form::REDACTED.into() } else { result },
+        reason,
+        completed_by: name(ask, &by, seal),
+        completed_at,
+        duration_seconds: completed_at.seconds_since(begun),
+        evidence_hash,
+    })
+}
+
+/// How agents see who acted: people of a pool under a pseudonym.
+pub(super) fn name(ask: &Ask, by: &By, seal: &Seal<'_>) -> String {
+    match by {
+        By::Human(human) if ask.is_pooled() => pseudonym(seal.secret, ask.id, human),
+        By::Human(_) | By::Agent(_) | By::System => by.to_string(),
+    }
+}
+
+/// The same person is the same within one ask and somebody else in the next, and nobody without
+/// the secret can tell who.
+pub fn pseudonym(secret: &[u8], ask: AskId, human: &HumanId) -> String {
+    let mut hash = Sha256::new();
+    for part in
+        [b"pool-member".as_slice(), secret, &ask.ulid().to_bytes(), human.as_str().as_bytes()]
+    {
+        // Lengths keep the parts apart.
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    let mut digits = hex::encode(hash.finalize());
+    digits.truncate(8);
+    format!("pool_member_{digits}")
+}
+
+/// An answer as this protocol says it: the result, and the words that go with it.
+fn result(question: Option<&Question>, reply: &Reply) -> (Value, Option<String>) {
+    let body = question.map(Question::body);
+    let comment = reply.comment.clone();
+    let noted = |note: Option<String>| match (note, comment.clone()) {
+        (Some(note), Some(comment)) => Some(format!("{comment} ({note})")),
+        (note, comment) => note.or(comment),
+    };
+    let changed = |what: &str, map: &Map<String, Value>| format!("{what}: {}", json!(map));
+    match &reply.answer {
+        Answer::Approved { edits } => {
+            let note = edits.as_ref().map(|edits| changed("with these details instead", edits));
+            (json!("approved"), noted(note))
+        }
+        Answer::Rejected => (json!("rejected"), comment),
+        // Only an approval can be said to be rejected. Elsewhere the word could be taken for an
+        // option or for the value that was asked for, so there is no result.
+        Answer::ChangesRequested => {
+            let result = match body {
+                Some(Body::Approve { .. }) | None => json!("rejected"),
+                Some(
+                    Body::Choose { .. }
+                    | Body::Provide { .. }
+                    | Body::Confirm { .. }
+                    | Body::Escalate { .. }
+                    | Body::Converse,
+                ) => Value::Null,
+            };
+            (result, Some(format!("{CHANGES_REQUESTED}{}", comment.unwrap_or_default())))
+        }
+        Answer::Chosen { options: ids } => (chosen(body, ids), comment),
+        Answer::Provided { values } => {
+            let only = match body {
+                Some(Body::Provide { form }) => only_field(form),
+                Some(_) | None => None,
+            };
+            let result = match only {
+                Some(field) => values.get(field.key()).cloned().unwrap_or(Value::Null),
+                None => Value::Object(values.as_map().clone()),
+            };
+            (result, comment)
+        }
+        Answer::Confirmed { items } => match body {
+            Some(Body::Confirm { items: all, yes, .. }) => {
+                let note = (items.len() < all.len()).then(|| format!("only {}", items.join(", ")));
+                (json!(yes), noted(note))
+            }
+            Some(_) | None => (json!("yes"), comment),
+        },
+        Answer::Declined => match body {
+            Some(Body::Confirm { no, .. }) => (json!(no), comment),
+            Some(_) | None => (json!("no"), comment),
+        },
+        Answer::Retry { params } => {
+            let note = (!params.is_empty()).then(|| changed("with these parameters", params));
+            (json!(RETRY), noted(note))
+        }
+        Answer::Skip => (json!(SKIP), comment),
+        Answer::Abort => (json!(ABORT), comment),
+        Answer::Replied { text } => (json!(text), comment),
+    }
+}
+
+/// The chosen options as they were offered: one text, or a list where several may be chosen.
+fn chosen(body: Option<&Body>, ids: &[String]) -> Value {
+    let (texts, many) = match body {
+        Some(Body::Choose { options, pick, .. }) => {
+            let chosen = offered(options.choices()).filter(|(_, choice)| ids.contains(&choice.id));
+            (chosen.map(|(text, _)| text).collect(), *pick == Pick::Many)
+        }
+        Some(_) | None => (ids.iter().map(String::as_str).collect::<Vec<_>>(), ids.len() != 1),
+    };
+    match texts.as_slice() {
+        [one] if !many => json!(one),
+        several => json!(several),
+    }
+}

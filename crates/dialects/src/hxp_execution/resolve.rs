@@ -1,0 +1,142 @@
+//! `POST /hxp/v1/requests/{request_id}/resolve` and `…/cancel`: from the body to a [`Reply`].
+//! Section 5.1.
+
+use kernel::ask::{Ask, AskState, Due};
+use kernel::form::Form;
+use kernel::question::{Answer, AnswerError, Body, Choice, Pick, Question, Reply};
+use kernel::{Refusal, Time};
+use serde_json::{Map, Value};
+
+use super::errors::{WireError, code};
+use super::parse::{given, object};
+use super::project::{ABORT, RETRY, SKIP, offered, only_field};
+use super::wire::Resolve;
+
+/// Reads a resolve body against the question it answers, whichever dialect asked it.
+pub fn parse_resolve(bytes: &[u8], question: &Question) -> Result<Reply, WireError> {
+    read_resolve(bytes)?.reply(question)
+}
+
+/// The first half of [`parse_resolve`]: everything that is wrong whatever the question.
+pub fn read_resolve(bytes: &[u8]) -> Result<Resolve, WireError> {
+    let body = object(bytes)?;
+    let result = given(&body, "result").cloned().ok_or_else(|| {
+        WireError::field(400, code::MISSING_RESULT, "result", "the answer to the question")
+    })?;
+    let reason = match given(&body, "reason") {
+        None => None,
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(_) => return Err(WireError::result("reason", "wrong_type", "expected a string")),
+    };
+    Ok(Resolve { result, reason })
+}
+
+/// The reason in the body of a cancel, which may be empty.
+pub fn parse_cancel(bytes: &[u8]) -> Result<Option<String>, WireError> {
+    if bytes.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    match given(&object(bytes)?, "reason") {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone()).filter(|text| !text.trim().is_empty())),
+        Some(_) => Err(WireError::field(400, code::INVALID_PAYLOAD, "reason", "a string")),
+    }
+}
+
+/// Why an ask can no longer be answered. Asked before the result is held against the question, so
+/// that a late answer is a conflict whatever it says.
+pub fn over(ask: &Ask, now: Time) -> Option<Refusal> {
+    match &ask.state {
+        AskState::Completed(resolution) => {
+            Some(Refusal::AlreadyAnswered { by: resolution.by.clone(), at: resolution.at })
+        }
+        AskState::Cancelled { at, by, .. } => {
+            Some(Refusal::AlreadyCancelled { by: by.clone(), at: *at })
+        }
+        AskState::Expired { at, .. } | AskState::Failed { at } => {
+            Some(Refusal::TimedOut { at: *at })
+        }
+        AskState::Pending | AskState::Opened | AskState::InProgress { .. } => {
+            let deadline = ask.expires_at.filter(|_| ask.due(now) == Some(Due::Expire));
+            deadline.map(|at| Refusal::TimedOut { at })
+        }
+    }
+}
+
+impl Resolve {
+    /// The answer in the kernel's words, checked against its question.
+    pub fn reply(self, question: &Question) -> Result<Reply, WireError> {
+        let answer = answer(&self.result, question.body())?;
+        let checked = question.check(Reply { answer, comment: self.reason });
+        checked
+            .map(kernel::question::Checked::into_reply)
+            .map_err(|error| WireError::answer(&error))
+    }
+}
+
+fn answer(result: &Value, body: &Body) -> Result<Answer, WireError> {
+    match body {
+        Body::Approve { .. } => match result.as_str() {
+            Some("approved") => Ok(Answer::Approved { edits: None }),
+            Some("rejected") => Ok(Answer::Rejected),
+            _ => Err(not_among(["approved", "rejected"])),
+        },
+        Body::Choose { options, pick, .. } => {
+            let texts = match (pick, result) {
+                (Pick::Many, Value::Array(items)) => items.iter().collect(),
+                (Pick::One | Pick::Many, one) => vec![one],
+            };
+            let ids: Result<Vec<String>, WireError> =
+                texts.into_iter().map(|text| chosen(text, options.choices())).collect();
+            Ok(Answer::Chosen { options: ids? })
+        }
+        Body::Provide { form } => provided(result, form),
+        Body::Confirm { items, yes, no } => match result.as_str() {
+            Some(label) if label == yes => {
+                Ok(Answer::Confirmed { items: items.iter().map(|item| item.id.clone()).collect() })
+            }
+            Some(label) if label == no => Ok(Answer::Declined),
+            _ => Err(not_among([yes.as_str(), no.as_str()])),
+        },
+        Body::Escalate { .. } => match result.as_str() {
+            Some(RETRY) => Ok(Answer::Retry { params: Map::new() }),
+            Some(SKIP) => Ok(Answer::Skip),
+            Some(ABORT) => Ok(Answer::Abort),
+            _ => Err(not_among([RETRY, SKIP, ABORT])),
+        },
+        Body::Converse => match result.as_str() {
+            Some(text) => Ok(Answer::Replied { text: text.to_owned() }),
+            None => Err(WireError::result("result", "wrong_type", "expected a string")),
+        },
+    }
+}
+
+fn chosen(text: &Value, choices: &[Choice]) -> Result<String, WireError> {
+    let found = offered(choices).find(|(offer, _)| text.as_str() == Some(offer));
+    found
+        .map(|(_, choice)| choice.id.clone())
+        .ok_or_else(|| not_among(offered(choices).map(|(offer, _)| offer)))
+}
+
+/// One value for a form of one field, else an object by key. The web client posts texts only, so
+/// an object may come as the text of one.
+fn provided(result: &Value, form: &Form) -> Result<Answer, WireError> {
+    let submitted = match (only_field(form), result) {
+        (Some(field), value) => Map::from_iter([(field.key().to_owned(), value.clone())]),
+        (None, Value::Object(values)) => values.clone(),
+        (None, other) => {
+            let text = other.as_str().and_then(|text| serde_json::from_str(text).ok());
+            text.ok_or_else(|| {
+                WireError::result("result", "wrong_type", "expected an object of the form's fields")
+            })?
+        }
+    };
+    let values = form.validate(&submitted).map_err(AnswerError::Fields);
+    values.map(|values| Answer::Provided { values }).map_err(|error| WireError::answer(&error))
+}
+
+fn not_among<'t>(offers: impl IntoIterator<Item = &'t str>) -> WireError {
+    let offers: Vec<String> = offers.into_iter().map(|offer| format!("{offer:?}")).collect();
+    let message = format!("expected one of {}", offers.join(", "));
+    WireError::result("result", "not_an_option", &message)
+}

@@ -1,0 +1,100 @@
+//! `GET` and `POST /hxp/v1/delegation/rules`.
+//! Section 6.2.
+
+use std::collections::BTreeSet;
+
+use kernel::HumanId;
+use kernel::directory::{NewRule, Rule};
+use kernel::question::Kind;
+use kernel::text::is_storable;
+use serde_json::{Map, Value};
+
+use super::create::priority;
+use super::errors::{WireError, code};
+use super::parse::{given, object};
+use super::wire::{self, Action};
+
+/// The most rules of one call.
+const MOST: usize = 100;
+
+/// What a call adds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRules {
+    /// In order.
+    pub rules: Vec<NewRule>,
+    /// Whether the body was `{"rules": […]}`: then the answer is too, else it is one bare rule.
+    pub listed: bool,
+}
+
+/// Reads one rule, or `{"rules": […]}`.
+pub fn parse_rules(bytes: &[u8]) -> Result<NewRules, WireError> {
+    let body = object(bytes)?;
+    match given(&body, "rules") {
+        None => Ok(NewRules { rules: vec![rule(&body)?], listed: false }),
+        Some(Value::Array(items)) if (1..=MOST).contains(&items.len()) => {
+            let read = |item: &Value| match item {
+                Value::Object(map) => rule(map),
+                _ => Err(bad("rules", "objects")),
+            };
+            Ok(NewRules { rules: items.iter().map(read).collect::<Result<_, _>>()?, listed: true })
+        }
+        Some(_) => Err(bad("rules", "a list of 1 to 100 rules")),
+    }
+}
+
+/// A rule as it is shown and echoed.
+pub fn rule_view(rule: &Rule) -> wire::Rule {
+    let action = Action::ALL.into_iter().find(|action| kinds(*action) == rule.kinds);
+    wire::Rule {
+        rule_id: rule.id,
+        action,
+        kinds: if action.is_none() { rule.kinds.iter().copied().collect() } else { Vec::new() },
+        project_id: rule.project.clone(),
+        tag: rule.tag.clone(),
+        priority: rule.priority,
+        delegate_to: rule.delegate_to.clone(),
+    }
+}
+
+/// A person's rules, in the order they are tried.
+pub fn rules_view<'r>(rules: impl IntoIterator<Item = &'r Rule>) -> wire::Rules {
+    wire::Rules { rules: rules.into_iter().map(rule_view).collect() }
+}
+
+fn rule(map: &Map<String, Value>) -> Result<NewRule, WireError> {
+    let delegate_to = given(map, "delegate_to").and_then(Value::as_str);
+    let delegate_to: HumanId = delegate_to
+        .and_then(|name| name.parse().ok())
+        .ok_or_else(|| bad("delegate_to", "the id of a person"))?;
+    let kinds = match text(map, "action")? {
+        None => BTreeSet::new(),
+        Some(name) => Action::named(name)
+            .map(kinds)
+            .ok_or_else(|| bad("action", "DECIDE, APPROVE or PROVIDE"))?,
+    };
+    let priority = match text(map, "priority")? {
+        None => None,
+        Some(name) => {
+            let bad = || bad("priority", "low, normal, high or critical");
+            Some(priority(name).ok_or_else(bad)?)
+        }
+    };
+    let project = text(map, "project_id")?.map(ToOwned::to_owned);
+    let tag = text(map, "tag")?.map(ToOwned::to_owned);
+    Ok(NewRule { kinds, project, tag, priority, delegate_to })
+}
+
+fn kinds(action: Action) -> BTreeSet<Kind> {
+    action.kinds().iter().copied().collect()
+}
+
+fn text<'m>(map: &'m Map<String, Value>, key: &str) -> Result<Option<&'m str>, WireError> {
+    let Some(value) = given(map, key) else { return Ok(None) };
+    let short = |text: &&str| !text.is_empty() && text.len() <= 200 && is_storable(text);
+    let text = value.as_str().filter(short);
+    text.map(Some).ok_or_else(|| bad(key, "a non-empty string of at most 200 bytes"))
+}
+
+fn bad(field: &str, expected: &str) -> WireError {
+    WireError::field(400, code::INVALID_RULE, field, expected)
+}

@@ -1,0 +1,191 @@
+//! Asks of other dialects, shown and answered in this one (DESIGN §11).
+
+use std::fmt::Write as _;
+
+use dialects::hxp_execution::{Detail, parse_resolve, request};
+use kernel::form::Form;
+use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
+use kernel::testing::Cast;
+use serde_json::{Value, json};
+
+use crate::stage::{SEAL, answered, bytes, native, pretty};
+
+fn choice(id: &str, label: &str) -> Choice {
+    Choice { id: id.into(), label: label.into(), description: None }
+}
+
+fn choose(pick: Pick, labels: &[&str]) -> Body {
+    let choices = labels.iter().enumerate().map(|(n, label)| choice(&format!("o{n}"), label));
+    Body::Choose { options: Options::new(choices.collect()).unwrap(), pick, suggested: None }
+}
+
+fn confirm() -> Body {
+    let items = vec![choice("a", "Mail to Ann"), choice("b", "Mail to Bob")];
+    Body::Confirm { items, yes: "Send".into(), no: "Keep".into() }
+}
+
+fn escalate() -> Body {
+    let map = |value: Value| value.as_object().unwrap().clone();
+    Body::Escalate { error: map(json!({"code": 500})), params: map(json!({"region": "eu"})) }
+}
+
+fn form(fields: &Value) -> Body {
+    let form: Form = serde_json::from_value(json!({"fields": fields})).unwrap();
+    Body::Provide { form }
+}
+
+fn long_form() -> Body {
+    form(&json!([
+        {"key": "name", "label": "Name", "type": "text", "required": true},
+        {"key": "age", "label": "Age", "type": "number"},
+    ]))
+}
+
+fn seven() -> Body {
+    choose(Pick::One, &["1", "2", "3", "4", "5", "6", "7"])
+}
+
+/// What goes in by resolve, and what comes out in the receipt.
+fn round(body: Body, result: &Value) -> Value {
+    let Ok(value) = attempt(body, result) else { panic!("{result}") };
+    value
+}
+
+fn attempt(body: Body, result: &Value) -> Result<Value, (u16, &'static str)> {
+    let question = Question::new("What now?", None, body.clone()).unwrap();
+    let reply = parse_resolve(&bytes(&json!({"result": result})), &question)
+        .map_err(|error| (error.status, error.code))?;
+    let ask = answered(body, reply);
+    Ok(request(&ask, &SEAL, Detail::Whole).receipt.unwrap().result)
+}
+
+/// Every kind of question as one of the three actions, byte for byte.
+#[test]
+fn every_kind_is_shown() {
+    let mut lines = String::new();
+    for body in [
+        Body::Approve {
+            details: serde_json::Map::new(),
+            editable: true,
+            reject_requires_reason: false,
+        },
+        choose(Pick::One, &["Red", "Blue"]),
+        choose(Pick::One, &["Same", "Same"]),
+        choose(Pick::Many, &["Red", "Blue"]),
+        seven(),
+        confirm(),
+        escalate(),
+        Body::Converse,
+        long_form(),
+        form(&json!([{"key": "when", "label": "When", "type": "date",
+            "validation": {"min": "2026-01-01"}}])),
+        form(&json!([{"key": "ok", "label": "OK", "type": "boolean"}])),
+        form(&json!([{"key": "n", "label": "N", "type": "range",
+            "validation": {"min": 1, "max": 5}}])),
+        form(&json!([{"key": "tags", "label": "Tags", "type": "multiselect",
+            "options": [{"value": "a", "label": "A"}, {"value": "b", "label": "B"}]}])),
+    ] {
+        let mut cast = Cast::new();
+        let id = cast.ask(native(body));
+        let shown = request(cast.seen(id), &SEAL, Detail::Whole);
+        writeln!(lines, "{} {}", pretty(&shown.action), json!(shown.payload)).unwrap();
+    }
+    insta::assert_snapshot!(lines);
+}
+
+/// What is offered is accepted, and comes back as it was offered.
+#[test]
+fn answers_go_round() {
+    for (body, result) in [
+        (choose(Pick::One, &["Red", "Blue"]), json!("Blue")),
+        (choose(Pick::One, &["Same", "Same"]), json!("o1")),
+        (choose(Pick::Many, &["Red", "Blue", "Green"]), json!(["Red", "Green"])),
+        (choose(Pick::Many, &["Red", "Blue"]), json!(["Blue"])),
+        (seven(), json!("7")),
+        (confirm(), json!("Send")),
+        (confirm(), json!("Keep")),
+        (escalate(), json!("retry")),
+        (escalate(), json!("skip")),
+        (escalate(), json!("abort")),
+        (Body::Converse, json!("Good morning")),
+        (long_form(), json!({"name": "Ann", "age": 7})),
+        (form(&json!([{"key": "ok", "label": "OK", "type": "boolean"}])), json!(true)),
+    ] {
+        assert_eq!(round(body, &result), result);
+    }
+    let many = choose(Pick::Many, &["Red", "Blue"]);
+    assert_eq!(round(many, &json!("Red")), json!(["Red"]), "web clients post one text");
+    let text = json!(r#"{"name": "Ann", "age": "7"}"#);
+    assert_eq!(round(long_form(), &text), json!({"name": "Ann", "age": 7}));
+}
+
+/// What is not offered is refused.
+#[test]
+fn wrong_answers_are_refused() {
+    for (body, result) in [
+        (choose(Pick::One, &["Red", "Blue"]), json!("o0")),
+        (choose(Pick::One, &["Red", "Blue"]), json!(["Red"])),
+        (choose(Pick::Many, &["Red", "Blue"]), json!([])),
+        (choose(Pick::Many, &["Red", "Blue"]), json!(["Red", "Grey"])),
+        (seven(), json!("8")),
+        (confirm(), json!("send")),
+        (confirm(), json!(true)),
+        (escalate(), json!("Retry")),
+        (Body::Converse, json!(" ")),
+        (Body::Converse, json!(5)),
+        (long_form(), json!({"age": 7})),
+        (long_form(), json!({"name": "Ann", "shoe": 7})),
+        (long_form(), json!("Ann")),
+        (long_form(), json!([])),
+    ] {
+        assert_eq!(attempt(body, &result), Err((422, "invalid_result")), "{result}");
+    }
+}
+
+/// What this protocol has no member for is said in the reason, so that no agent misses it.
+#[test]
+fn edits_and_parts_are_told_in_the_reason() {
+    let map = |value: Value| value.as_object().unwrap().clone();
+    let editable = Body::Approve {
+        details: map(json!({"amount": 9})),
+        editable: true,
+        reject_requires_reason: false,
+    };
+    let comment = Some("less".to_owned());
+    for (body, answer, comment, result, reason) in [
+        (
+            editable,
+            Answer::Approved { edits: Some(map(json!({"amount": 5}))) },
+            comment,
+            "approved",
+            Some(r#"less (with these details instead: {"amount":5})"#),
+        ),
+        (
+            escalate(),
+            Answer::Retry { params: map(json!({"region": "us"})) },
+            None,
+            "retry",
+            Some(r#"with these parameters: {"region":"us"}"#),
+        ),
+        (confirm(), Answer::Confirmed { items: vec!["a".into()] }, None, "Send", Some("only a")),
+        (confirm(), Answer::Confirmed { items: vec!["a".into(), "b".into()] }, None, "Send", None),
+    ] {
+        let ask = answered(body, Reply { answer, comment });
+        let receipt = request(&ask, &SEAL, Detail::Whole).receipt.unwrap();
+        assert_eq!(receipt.result, json!(result));
+        assert_eq!(receipt.reason.as_deref(), reason);
+    }
+}
+
+/// HXPX-036: conversations and selections are values a person provided too.
+#[test]
+fn whatever_is_shown_as_provide_is_hidden_in_lists() {
+    for (body, result) in
+        [(Body::Converse, json!("secret")), (long_form(), json!({"name": "secret"}))]
+    {
+        let question = Question::new("What now?", None, body.clone()).unwrap();
+        let reply = parse_resolve(&bytes(&json!({"result": result})), &question).unwrap();
+        let shown = request(&answered(body, reply), &SEAL, Detail::Redacted);
+        assert_eq!(shown.receipt.unwrap().result, json!("[redacted]"));
+    }
+}

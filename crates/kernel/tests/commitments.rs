@@ -1,0 +1,257 @@
+//! What is hashed for ever holds no words: free text, answers and personal data enter the record as
+//! salted commitments only, and the words lie beside it where they can be erased.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::collections::BTreeSet;
+
+use kernel::actor::Actor;
+use kernel::ask::{Labels, Route};
+use kernel::command::{NewAsk, Silence};
+use kernel::directory::{NewHuman, Profile};
+use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
+use kernel::testing::{Cast, human, new_ask};
+use kernel::{AskId, Command};
+use serde_json::{Map, Value, json};
+
+/// Every place where words can stand, each with words of its own. `secret` ones must never be in a
+/// body; `clear` ones are the labels and tags an agent knows to be public.
+struct Words {
+    run: &'static str,
+    secret: Vec<String>,
+    clear: Vec<String>,
+}
+
+impl Words {
+    fn new(run: &'static str) -> Self {
+        Self { run, secret: Vec::new(), clear: Vec::new() }
+    }
+
+    fn secret(&mut self, place: &str) -> String {
+        let word = format!("hush-{place}-{}", self.run);
+        self.secret.push(word.clone());
+        word
+    }
+
+    fn clear(&mut self, place: &str) -> String {
+        let word = format!("plain-{place}-{}", self.run);
+        self.clear.push(word.clone());
+        word
+    }
+
+    fn object(&mut self, place: &str) -> Map<String, Value> {
+        let (key, inner) = (format!("{place}-key"), format!("{place}-inner-key"));
+        let (key, inner) = (self.secret(&key), self.secret(&inner));
+        let (one, two) = (self.secret(place), self.secret(&format!("{place}-item")));
+        Map::from_iter([(key, json!({inner: [one, {"n": two}]}))])
+    }
+
+    fn choice(&mut self, place: &str) -> Choice {
+        let id = self.secret(&format!("{place}-id"));
+        let label = self.secret(&format!("{place}-label"));
+        Choice { id, label, description: Some(self.secret(&format!("{place}-description"))) }
+    }
+}
+
+#[test]
+fn no_words_in_what_is_hashed() {
+    let mut words = Words::new("one");
+    let cast = story(&mut words);
+    let bodies: String = cast.records().iter().map(|record| record.body.as_str()).collect();
+    let contents: String = cast
+        .records()
+        .iter()
+        .flat_map(|record| record.contents.iter().map(ToString::to_string))
+        .collect();
+    for word in &words.secret {
+        assert!(!bodies.contains(word.as_str()), "{word} is in the record for ever");
+        assert!(contents.contains(word.as_str()), "{word} is nowhere");
+    }
+    for word in &words.clear {
+        assert!(bodies.contains(word.as_str()), "{word} is not in the record");
+    }
+    assert!(words.secret.len() > 40);
+}
+
+/// The same story in other words gives the same bodies, but for commitments, labels and tags: so
+/// these are the only places where what somebody wrote can be.
+#[test]
+fn only_labels_and_tags_differ_when_the_words_do() {
+    let (mut one, mut two) = (Words::new("one"), Words::new("second"));
+    let (first, second) = (story(&mut one), story(&mut two));
+    assert_eq!(first.records().len(), second.records().len());
+    let mut differing = BTreeSet::new();
+    for (a, b) in first.records().iter().zip(second.records()) {
+        let read = |body: &str| serde_json::from_str::<Value>(body).unwrap();
+        compare(&read(&a.body), &read(&b.body), "", &mut differing);
+    }
+    let expected: BTreeSet<String> = [
+        "/what/on_expiry/reply/commitment",
+        "/what/labels/agent",
+        "/what/labels/project",
+        "/what/metadata/commitment",
+        "/what/profile/commitment",
+        "/what/question/commitment",
+        "/what/reason/commitment",
+        "/what/resolution/reply/commitment",
+        "/what/tags/0",
+        "/what/vote/reply/commitment",
+    ]
+    .map(str::to_owned)
+    .into();
+    assert_eq!(differing, expected);
+}
+
+/// Effects become outbox rows, which nobody erases.
+#[test]
+fn no_words_in_effects() {
+    let mut words = Words::new("one");
+    let cast = story(&mut words);
+    let effects = serde_json::to_string(cast.effects()).unwrap();
+    for word in words.secret.iter().chain(&words.clear) {
+        assert!(!effects.contains(word.as_str()), "{word}");
+    }
+}
+
+/// After erasure the words of an ask are nowhere in its state either.
+#[test]
+fn erased_asks_hold_no_words() {
+    let mut words = Words::new("one");
+    let mut cast = story(&mut words);
+    let over: Vec<AskId> = cast.asks().filter(|ask| !ask.is_open()).map(|ask| ask.id).collect();
+    assert!(over.len() > 6);
+    for id in over {
+        cast.run(Actor::System, Command::Erase(id));
+        let state = serde_json::to_string(cast.seen(id)).unwrap();
+        for word in &words.secret {
+            assert!(!state.contains(word.as_str()), "{word} is still in {id}");
+        }
+    }
+}
+
+fn compare(a: &Value, b: &Value, path: &str, differing: &mut BTreeSet<String>) {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            assert!(a.keys().eq(b.keys()), "{path}");
+            for (key, value) in a {
+                compare(value, &b[key], &format!("{path}/{key}"), differing);
+            }
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            assert_eq!(a.len(), b.len(), "{path}");
+            for (n, (a, b)) in a.iter().zip(b).enumerate() {
+                compare(a, b, &format!("{path}/{n}"), differing);
+            }
+        }
+        _ if a != b => {
+            differing.insert(path.to_owned());
+        }
+        _ => {}
+    }
+}
+
+/// Asks of all kinds, answered, defaulted, cancelled, with words in every place that takes them.
+fn story(words: &mut Words) -> Cast {
+    let mut cast = Cast::new();
+    let name = words.secret("name");
+    let email = format!("{}@example.com", words.secret("email"));
+    let new = NewHuman {
+        id: human("olga"),
+        profile: Profile { name, email: Some(email) },
+        admin: false,
+        active: true,
+        projects: ["acme".parse().unwrap()].into(),
+        groups: [].into(),
+        skills: [].into(),
+    };
+    cast.run(Actor::System, Command::SaveHuman(new));
+
+    let details = words.object("details");
+    let approve = Body::Approve { details, editable: true, reject_requires_reason: false };
+    let edits = Some(words.object("edits"));
+    answered(&mut cast, words, "approve", approve.clone(), Answer::Approved { edits });
+    answered(&mut cast, words, "reject", approve.clone(), Answer::Rejected);
+    answered(&mut cast, words, "changes", approve.clone(), Answer::ChangesRequested);
+
+    let choices = vec![words.choice("first"), words.choice("second")];
+    let chosen = Answer::Chosen { options: vec![choices.last().unwrap().id.clone()] };
+    let options = Options::new(choices.clone()).unwrap();
+    answered(
+        &mut cast,
+        words,
+        "choose",
+        Body::Choose { options, pick: Pick::One, suggested: None },
+        chosen,
+    );
+
+    let items = choices.iter().map(|choice| choice.id.clone()).collect();
+    let (yes, no) = (words.secret("yes"), words.secret("no"));
+    let confirm = Body::Confirm { items: choices, yes, no };
+    answered(&mut cast, words, "confirm", confirm, Answer::Confirmed { items });
+
+    let (error, params) = (words.object("error"), words.object("params"));
+    let retry = Answer::Retry { params: words.object("changed-params") };
+    answered(&mut cast, words, "escalate", Body::Escalate { error, params }, retry);
+
+    let text = words.secret("replied");
+    answered(&mut cast, words, "converse", Body::Converse, Answer::Replied { text });
+
+    let (form, values) = form(words);
+    let values = serde_json::from_value(values).unwrap();
+    answered(&mut cast, words, "provide", Body::Provide { form }, Answer::Provided { values });
+
+    let comment = Some(words.secret("default-comment"));
+    let edits = Some(words.object("default-edits"));
+    let default = Reply { answer: Answer::Approved { edits }, comment };
+    let question = Question::new(words.secret("default-prompt"), None, approve).unwrap();
+    let (timeout, on_expiry) = (Some(60), Silence::Answer(default));
+    let silent = cast.ask(NewAsk { question, timeout, on_expiry, ..new_ask() });
+    cast.advance(60);
+    cast.run(Actor::System, Command::Expire(silent));
+
+    let moot = cast.ask(new_ask());
+    cast.run(cast.agent("bot"), Command::Cancel(moot, Some(words.secret("reason"))));
+    cast
+}
+
+fn answered(cast: &mut Cast, words: &mut Words, place: &str, body: Body, answer: Answer) {
+    let prompt = words.secret(&format!("{place}-prompt"));
+    let context = Some(words.secret(&format!("{place}-context")));
+    let agent = Some(words.clear(&format!("{place}-agent-label")));
+    let project = Some(words.clear(&format!("{place}-project-label")));
+    let id = cast.ask(NewAsk {
+        question: Question::new(prompt, context, body).unwrap(),
+        metadata: words.object(&format!("{place}-metadata")),
+        labels: Labels { agent, project },
+        tags: [words.clear(&format!("{place}-tag"))].into(),
+        route: Route::Owner,
+        ..new_ask()
+    });
+    cast.run(cast.human("olga"), Command::Open(id));
+    cast.run(cast.human("olga"), Command::Progress(id, None));
+    let comment = Some(words.secret(&format!("{place}-comment")));
+    cast.run(cast.human("olga"), Command::Answer(id, Box::new(Reply { answer, comment })));
+}
+
+fn form(words: &mut Words) -> (kernel::form::Form, Value) {
+    let (option, default) = (words.secret("form-option"), words.secret("form-default"));
+    let wire = json!({
+        "session_id": words.secret("form-session"),
+        "steps": [{
+            "title": words.secret("form-title"),
+            "description": words.secret("form-description"),
+            "fields": [
+                {"key": "a", "label": words.secret("form-label"), "type": "text",
+                    "hint": words.secret("form-hint"), "placeholder": words.secret("form-placeholder"),
+                    "default": default},
+                {"key": "b", "label": "B", "type": "select",
+                    "options": [{"value": option, "label": words.secret("form-option-label")}]},
+                {"key": "c", "label": "C", "type": "text", "sensitive": true},
+            ],
+        }],
+    });
+    let values = json!({
+        "a": words.secret("form-answer"), "b": option, "c": words.secret("form-sensitive-answer"),
+    });
+    (serde_json::from_value(wire).unwrap(), values)
+}

@@ -1,0 +1,347 @@
+//! Laws of the ask: whatever people, agents and the clock do, in whatever order, these hold.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
+
+#[path = "props_ask/script.rs"]
+mod script;
+#[path = "props_ask/stage.rs"]
+mod stage;
+#[path = "props_ask/tamper.rs"]
+mod tamper;
+
+use kernel::actor::{Actor, By, Reach};
+use kernel::ask::{Ask, AskState, OnExpiry, Seat};
+use kernel::audit::Record;
+use kernel::directory::Human;
+use kernel::receipt::Receipt;
+use kernel::{Effect, Entity, Event, Happened, Subject, Verdict, decide, evolve, settle};
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::script::any_script;
+use crate::stage::{Stage, Step, verify};
+use crate::tamper::{Harm, any_harm};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// What is over stays as it ended: only a follow-up may be noted and words may be forgotten.
+    #[test]
+    fn terminal_states_never_change(script in any_script()) {
+        Stage::play(&script, |step| {
+            for (before, after) in step.moved() {
+                let Some(before) = before.filter(|ask| !ask.is_open()) else { continue };
+                let mut expected = forgetful(before);
+                expected.head = after.head;
+                expected.followed_by = before.followed_by.or(after.followed_by);
+                prop_assert_eq!(forgetful(after), expected);
+                let words = |ask: &Ask| Some(ask.question.value()?.clone());
+                prop_assert!(words(after).is_none() || words(after) == words(before));
+            }
+            Ok(())
+        })?;
+    }
+
+    /// One decisive answer, or one default, or none; and what it said is what the ask ends with.
+    #[test]
+    fn an_ask_is_resolved_at_most_once(script in any_script()) {
+        let stage = Stage::play(&script, |_| Ok(()))?;
+        for ask in stage.asks.values().flatten() {
+            let ends: Vec<Event> = events(&stage, ask).into_iter().filter(is_end).collect();
+            prop_assert!(ends.len() <= 1, "{:?}", ends);
+            prop_assert_eq!(ends.is_empty(), ask.is_open());
+            let said = ends.into_iter().next().and_then(|event| match event.what {
+                Happened::Answered { vote, .. } => Some(*vote),
+                Happened::Defaulted { resolution } => Some(*resolution),
+                _ => None,
+            });
+            let AskState::Completed(resolution) = &ask.state else {
+                prop_assert!(said.is_none());
+                continue;
+            };
+            prop_assert_eq!(Some(resolution), said.as_ref());
+            // A default never looks like a person's answer, nor the other way round.
+            let silent = resolution.by == By::System;
+            prop_assert_eq!(silent, resolution.assurance == kernel::Assurance::None);
+            prop_assert_eq!(silent, ask.votes.is_empty());
+        }
+    }
+
+    /// The state is what its records say and nothing else.
+    #[test]
+    fn replaying_the_records_gives_the_state(script in any_script()) {
+        let stage = Stage::play(&script, |_| Ok(()))?;
+        for (subject, chain) in stage.chains() {
+            prop_assert_eq!(replay(&chain), stage.state(&subject));
+        }
+    }
+
+    /// A change has its record, a record its change, and nothing is told to anybody without one.
+    #[test]
+    fn nothing_happens_off_the_record(script in any_script()) {
+        Stage::play(&script, |step| {
+            let Ok((decision, changes)) = &step.outcome else { return Ok(()) };
+            let touched: std::collections::BTreeSet<Subject> =
+                changes.records.iter().map(|record| record.subject.clone()).collect();
+            let states: Vec<Subject> = changes.entities.iter().map(Entity::subject).collect();
+            prop_assert_eq!(&states, &touched.into_iter().collect::<Vec<_>>());
+            prop_assert_eq!(changes.records.len(), decision.happened.len());
+            prop_assert!(!changes.records.is_empty() || changes.effects.is_empty());
+            for entity in &changes.entities {
+                let last = changes.records.iter().rfind(|record| record.subject == entity.subject());
+                let head = last.map(|record| (record.seq, record.hash, record.at));
+                prop_assert_eq!(head, Some((entity.head().seq, entity.head().hash, entity.head().at)));
+            }
+            Ok(())
+        })?;
+    }
+
+    /// Numbers from 1 without gaps, times that never go back although the clock does, hashes that
+    /// hold from the first record to the head; with the words and without them.
+    #[test]
+    fn chains_are_whole(script in any_script(), forgotten in any::<prop::sample::Index>()) {
+        let stage = Stage::play(&script, |_| Ok(()))?;
+        for (subject, mut chain) in stage.chains() {
+            let state = stage.state(&subject).unwrap();
+            for (n, record) in chain.iter().enumerate() {
+                prop_assert_eq!(record.seq, n as u64 + 1);
+            }
+            prop_assert!(chain.is_sorted_by_key(|record| record.at));
+            prop_assert_eq!(verify(&chain, &state), Ok(()));
+            let n = forgotten.index(chain.len());
+            chain[n].contents.fill(Value::Null);
+            prop_assert_eq!(verify(&chain, &state), Ok(()));
+            for record in &mut chain {
+                record.contents.clear();
+            }
+            prop_assert_eq!(verify(&chain, &state), Ok(()));
+        }
+    }
+
+    /// One altered byte, a column, a value beside the record; a record dropped, doubled or moved.
+    #[test]
+    fn tampering_is_found(script in any_script(), harms in prop::collection::vec(any_harm(), 12)) {
+        let stage = Stage::play(&script, |_| Ok(()))?;
+        let chains: Vec<(Subject, Vec<Record>)> = stage.chains().into_iter().collect();
+        let asks = chains.iter().filter(|(subject, _)| matches!(subject, Subject::Ask(_)));
+        let asks: Vec<_> = asks.chain(&chains[..2]).collect();
+        for (n, harm) in harms.iter().enumerate() {
+            let (subject, chain) = asks[n % asks.len()];
+            let state = stage.state(subject).unwrap();
+            let Some(harmed) = Harm::inflict(harm, chain) else { continue };
+            prop_assert!(verify(&harmed, &state).is_err(), "{:?} of {} was not found", harm, subject);
+        }
+    }
+
+    /// Only who was let in changes an ask, by a rule written here a second time; agents withdraw,
+    /// extend and continue their own and never answer.
+    #[test]
+    fn only_the_admitted_change_an_ask(script in any_script()) {
+        Stage::play(&script, |step| {
+            for (before, after) in step.moved() {
+                let Some(before) = before else {
+                    let Actor::Agent { id, project, .. } = &step.envelope.actor else {
+                        return Err(TestCaseError::fail("only agents ask"));
+                    };
+                    prop_assert_eq!((&after.agent, &after.project), (id, project));
+                    continue;
+                };
+                let (_, changes) = step.outcome.as_ref().unwrap();
+                for record in changes.records.iter().filter(|r| r.subject == Subject::Ask(after.id)) {
+                    prop_assert!(may(step, before, record.what), "{} by {:?}", record.what, step.envelope.actor);
+                }
+                let principal = |ask: &Ask| (ask.project.clone(), ask.agent.clone(), ask.owner.clone());
+                prop_assert_eq!(principal(before), principal(after));
+            }
+            Ok(())
+        })?;
+    }
+
+    /// Nobody answers after the deadline, and nothing runs out before it, whatever the clock does.
+    #[test]
+    fn deadlines_are_kept(script in any_script()) {
+        Stage::play(&script, |step| {
+            for (before, after) in step.moved() {
+                let Some(before) = before.filter(|ask| ask.is_open()) else { continue };
+                let deadline = before.expires_at.filter(|_| before.on_expiry != OnExpiry::StayOpen);
+                let at = after.head.at;
+                match &after.state {
+                    AskState::Completed(end) if end.by != By::System => {
+                        prop_assert!(deadline.is_none_or(|deadline| end.at < deadline));
+                        prop_assert_eq!(end.at, at);
+                    }
+                    AskState::Completed(kernel::ask::Resolution { at: end, .. })
+                    | AskState::Expired { at: end, .. }
+                    | AskState::Failed { at: end } => {
+                        prop_assert_eq!(Some(*end), deadline);
+                        prop_assert!(*end <= at);
+                    }
+                    AskState::Cancelled { .. } => {
+                        prop_assert!(deadline.is_none_or(|deadline| at < deadline));
+                    }
+                    AskState::Pending | AskState::Opened | AskState::InProgress { .. } => {
+                        let due = after.due(step.world.now).is_some();
+                        prop_assert!(!due || after.wake_at().is_some_and(|wake| wake <= at.max(step.world.now)));
+                    }
+                }
+            }
+            Ok(())
+        })?;
+    }
+
+    /// Whoever comes to sit at an ask is told, in the same step.
+    #[test]
+    fn whoever_is_asked_is_told(script in any_script()) {
+        Stage::play(&script, |step| {
+            for (before, after) in step.moved() {
+                let sat = before.map_or(&[][..], |ask| &ask.seats);
+                let mut new: Vec<Seat> =
+                    after.seats.iter().filter(|seat| !sat.contains(seat)).cloned().collect();
+                let held = |ask: &Ask| ask.claim.as_ref().map(|claim| claim.human.clone());
+                if let Some(human) = held(after).filter(|_| before.and_then(held) != held(after))
+                    && By::Human(human.clone()) != step.envelope.actor.by()
+                {
+                    new.push(Seat::Person { human });
+                }
+                let (decision, _) = step.outcome.as_ref().unwrap();
+                let told = |wanted: &Seat| decision.effects.iter().any(|effect| {
+                    matches!(effect, Effect::Notify { ask, seat, .. } if *ask == after.id && seat == wanted)
+                });
+                prop_assert!(new.iter().all(told), "{:?} not told", new);
+            }
+            Ok(())
+        })?;
+    }
+
+    /// The same world and envelope give the same verdict and the same bytes.
+    #[test]
+    fn deciding_again_is_deciding_the_same(script in any_script()) {
+        Stage::play(&script, |step| {
+            let again = decide(&step.world, step.envelope);
+            match &step.outcome {
+                Ok((decision, changes)) => {
+                    prop_assert_eq!(again, Ok(Verdict::Decided(decision.clone())));
+                    let settled = settle(&step.world, step.envelope, decision.clone());
+                    prop_assert_eq!(settled.as_ref(), Ok(changes));
+                }
+                Err(refusal) => {
+                    let same = match again {
+                        Ok(Verdict::Need(_)) => true,
+                        Ok(Verdict::Decided(_)) => false,
+                        Err(other) => other == *refusal,
+                    };
+                    prop_assert!(same);
+                }
+            }
+            Ok(())
+        })?;
+    }
+
+    /// States and events read back from text are the same, and their values still fit their hashes.
+    #[test]
+    fn states_and_events_survive_json(script in any_script()) {
+        let stage = Stage::play(&script, |_| Ok(()))?;
+        for (subject, chain) in stage.chains() {
+            let state = stage.state(&subject).unwrap();
+            let text = serde_json::to_string(&state).unwrap();
+            let back: Entity = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(&back, &state);
+            if let Entity::Ask(ask) = &back {
+                prop_assert!(ask.question.is_intact() && ask.metadata.is_intact());
+                prop_assert!(ask.votes.iter().all(|vote| vote.reply.is_intact()));
+                prop_assert_eq!(Receipt::of(ask).is_some(), !ask.is_open());
+            }
+            for record in &chain {
+                let event = record.event().unwrap();
+                let text = serde_json::to_string(&event).unwrap();
+                prop_assert_eq!(&serde_json::from_str::<Event>(&text).unwrap(), &event);
+                let contents = serde_json::to_string(&record.contents).unwrap();
+                let stored = Record { contents: serde_json::from_str(&contents).unwrap(), ..record.clone() };
+                prop_assert_eq!(stored.event(), Ok(event));
+            }
+        }
+    }
+}
+
+/// An ask without its words, through the same door as a reader would use.
+fn forgetful(ask: &Ask) -> Ask {
+    let mut json = serde_json::to_value(ask).unwrap();
+    strip(&mut json);
+    serde_json::from_value(json).unwrap()
+}
+
+fn strip(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            if map.contains_key("commitment") {
+                map.remove("content");
+            }
+            map.values_mut().for_each(strip);
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn replay(chain: &[Record]) -> Option<Entity> {
+    chain.iter().fold(None, |before, record| {
+        Some(evolve(before, &record.event().unwrap(), record.hash).unwrap())
+    })
+}
+
+fn events(stage: &Stage, ask: &Ask) -> Vec<Event> {
+    let mine = |record: &&Record| record.subject == Subject::Ask(ask.id);
+    stage.records.iter().filter(mine).map(|record| record.event().unwrap()).collect()
+}
+
+fn is_end(event: &Event) -> bool {
+    match event.what {
+        Happened::Answered { decisive, .. } => decisive,
+        Happened::Defaulted { .. }
+        | Happened::Cancelled { .. }
+        | Happened::Expired { .. }
+        | Happened::Failed { .. } => true,
+        _ => false,
+    }
+}
+
+/// Who may do what to an ask, as a table of its own.
+fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
+    match &step.envelope.actor {
+        Actor::System => {
+            let timers = ["expired", "failed", "defaulted", "reminded", "escalated"];
+            let shell = ["cancelled", "extended", "assigned", "erased"];
+            timers.contains(&what) || shell.contains(&what)
+        }
+        Actor::Agent { id, project, reach, .. } => {
+            ["followed", "cancelled", "extended"].contains(&what)
+                && ask.project == *project
+                && (ask.agent == *id || *reach == Reach::Project)
+        }
+        Actor::Human { id, assurance, .. } => {
+            let Some(person) = step.world.directory.human(id) else { return false };
+            let lets_in = match what {
+                "opened" | "progressed" | "claimed" | "extended" => is_in(ask, person),
+                "answered" => is_in(ask, person) && *assurance >= ask.floor,
+                "assigned" | "cancelled" => is_in(ask, person) || person.admin,
+                "erased" => person.admin,
+                _ => false,
+            };
+            person.active && lets_in
+        }
+    }
+}
+
+fn is_in(ask: &Ask, person: &Human) -> bool {
+    let qualified = |group: &Option<kernel::ids::GroupId>| {
+        person.projects.contains(&ask.project)
+            && group.iter().all(|group| person.groups.contains(group))
+            && ask.tags.iter().all(|tag| person.skills.contains(tag))
+    };
+    person.id == ask.owner
+        || ask.claim.iter().any(|claim| claim.human == person.id)
+        || ask.seats.iter().any(|seat| match seat {
+            Seat::Person { human } => *human == person.id,
+            Seat::Pool { group } => qualified(group),
+        })
+}

@@ -1,0 +1,303 @@
+//! The stage a script is played on: the people of [`Cast`], a ladder, an administrator, and a clock
+//! that can go backwards. It does what a store does, in memory.
+
+use std::collections::BTreeMap;
+
+use kernel::actor::{Actor, Assurance, Reach, Via};
+use kernel::ask::{Ask, Due, Seat};
+use kernel::audit::{Broken, Record, Salts, Verifier, Why};
+use kernel::command::{Command, Envelope, NewAsk, Silence};
+use kernel::directory::{
+    Directory, NewAgent, NewHuman, NewProject, NewRule, Profile, Step as Rung,
+};
+use kernel::form::Progress;
+use kernel::ids::{AskId, HumanId, KeyId};
+use kernel::testing::{Cast, human, new_ask};
+use kernel::{Changes, Decision, Entity, Refusal, Subject, Time, Verdict, World, decide, settle};
+use proptest::test_runner::TestCaseError;
+use ulid::Ulid;
+
+use crate::script::{Plan, Quiet, Turn, Verb, Wish, reply};
+
+pub(crate) struct Stage {
+    pub now: Time,
+    pub directory: Directory,
+    pub asks: BTreeMap<AskId, Option<Ask>>,
+    pub records: Vec<Record>,
+    drawn: u128,
+}
+
+/// What one turn came to.
+pub(crate) struct Step<'s> {
+    pub world: World<'s>,
+    pub envelope: &'s Envelope,
+    pub outcome: Result<(Decision, Changes), Refusal>,
+}
+
+impl Step<'_> {
+    /// Every ask that moved, before and after.
+    pub(crate) fn moved(&self) -> impl Iterator<Item = (Option<&Ask>, &Ask)> {
+        let changes = self.outcome.iter().flat_map(|(_, changes)| &changes.entities);
+        changes.filter_map(|entity| match entity {
+            Entity::Ask(after) => {
+                let before = self.world.asks.get(&after.id).and_then(Option::as_ref);
+                Some((before, &**after))
+            }
+            _ => None,
+        })
+    }
+}
+
+/// Who may appear. `bob` is nina's agent in acme; `adam` administers and is in no project.
+const PEOPLE: [&str; 6] = ["olga", "mark", "nina", "zoe", "adam", "ghost"];
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        let mut cast = Cast::new();
+        let seat = Seat::Person { human: human("mark") };
+        let legal = Seat::Pool { group: "legal".parse().ok() };
+        let ladder = vec![Rung { after: 20, seat }, Rung { after: 45, seat: legal }];
+        let plain = NewProject::plain("acme".parse().unwrap());
+        cast.run(Actor::System, Command::SaveProject(NewProject { ladder, ..plain }));
+        cast.run(Actor::System, Command::SaveHuman(adam()));
+        let (id, project) = ("bob".parse().unwrap(), "acme".parse().unwrap());
+        let bob = NewAgent { id, project, owner: human("nina") };
+        cast.run(Actor::System, Command::SaveAgent(bob));
+        Self {
+            now: cast.now(),
+            directory: cast.directory().clone(),
+            asks: BTreeMap::new(),
+            records: cast.records().to_vec(),
+            drawn: 1000,
+        }
+    }
+
+    /// Plays a script and shows every step to `look` before it is taken over.
+    pub(crate) fn play(
+        script: &[Turn],
+        mut look: impl FnMut(&Step<'_>) -> Result<(), TestCaseError>,
+    ) -> Result<Self, TestCaseError> {
+        let mut stage = Self::new();
+        for turn in script {
+            stage.now = Time::from_millis(stage.now.millis() + turn.jump);
+            let envelope = stage.envelope(turn);
+            let world = World { now: stage.now, directory: &stage.directory, asks: &stage.asks };
+            let verdict = decide(&world, &envelope).map(|verdict| match verdict {
+                Verdict::Decided(decision) => Some(decision),
+                Verdict::Need(_) => None,
+            });
+            let outcome = match verdict {
+                Ok(Some(decision)) => {
+                    let changes = settle(&world, &envelope, decision.clone())
+                        .map_err(|misfit| TestCaseError::fail(misfit.to_string()))?;
+                    Ok((decision, changes))
+                }
+                Ok(None) => Err(Refusal::NotFound { what: "request" }),
+                Err(refusal) => Err(refusal),
+            };
+            let step = Step { world, envelope: &envelope, outcome };
+            look(&step)?;
+            if let Ok((_, changes)) = step.outcome {
+                stage.keep(changes);
+            }
+        }
+        Ok(stage)
+    }
+
+    /// The chain of every subject, in the order in which it was written.
+    pub(crate) fn chains(&self) -> BTreeMap<Subject, Vec<Record>> {
+        let mut chains: BTreeMap<Subject, Vec<Record>> = BTreeMap::new();
+        for record in &self.records {
+            chains.entry(record.subject.clone()).or_default().push(record.clone());
+        }
+        chains
+    }
+
+    /// The state of a subject as the store has it.
+    pub(crate) fn state(&self, subject: &Subject) -> Option<Entity> {
+        match subject {
+            Subject::Ask(id) => {
+                self.asks.get(id).cloned().flatten().map(|ask| Entity::Ask(Box::new(ask)))
+            }
+            other => self.directory.entity(other),
+        }
+    }
+
+    fn keep(&mut self, changes: Changes) {
+        for entity in changes.entities {
+            match entity {
+                Entity::Ask(ask) => {
+                    self.asks.insert(ask.id, Some(*ask));
+                }
+                other => self.directory.put(other),
+            }
+        }
+        for record in changes.records {
+            let (subject, erased) = (record.subject.clone(), record.what == "erased");
+            self.records.push(record);
+            if erased {
+                for record in self.records.iter_mut().filter(|record| record.subject == subject) {
+                    record.contents.fill(serde_json::Value::Null);
+                }
+            }
+        }
+    }
+
+    fn envelope(&mut self, turn: &Turn) -> Envelope {
+        self.drawn += 1;
+        let mut seed = [0; 32];
+        seed[..16].copy_from_slice(&self.drawn.to_be_bytes());
+        let (suited, command) = match &turn.wish {
+            Wish::Ask(plan) => (agent("bot", Reach::Agent), self.ask(plan)),
+            Wish::Do(n, verb) => self.verb(*n, *verb),
+            Wish::Activate(n, active) => {
+                let name = pick(&PEOPLE[..3], *n);
+                let known = self.directory.human(&human(name)).unwrap();
+                let new = NewHuman {
+                    id: known.id.clone(),
+                    profile: Profile { name: name.to_owned(), email: None },
+                    admin: false,
+                    active: *active,
+                    projects: known.projects.clone(),
+                    groups: known.groups.clone(),
+                    skills: known.skills.clone(),
+                };
+                (Actor::System, Command::SaveHuman(new))
+            }
+            Wish::Delegate(n) => {
+                let rule = NewRule {
+                    kinds: [].into(),
+                    project: None,
+                    tag: Some("tax".to_owned()),
+                    priority: None,
+                    delegate_to: human(pick(&PEOPLE, *n)),
+                };
+                (
+                    person("olga"),
+                    Command::AddRules(vec![(RuleId::new(Ulid::from(self.drawn)), rule)]),
+                )
+            }
+        };
+        let actor = turn.actor.map_or(suited, anybody);
+        Envelope { actor, fresh: Ulid::from(self.drawn), salts: Salts::new(seed), command }
+    }
+
+    fn ask(&self, plan: &Plan) -> Command {
+        let on_expiry = match plan.silence {
+            Quiet::StayOpen => Silence::StayOpen,
+            Quiet::Fail => Silence::Fail,
+            Quiet::Answer => Silence::Answer(reply(&plan.question, 3)),
+            Quiet::Report(action) => Silence::Report(action),
+        };
+        Command::Ask(Box::new(NewAsk {
+            question: plan.question.clone(),
+            metadata: plan.metadata.clone(),
+            tags: plan.tagged.then(|| "tax".to_owned()).into_iter().collect(),
+            priority: plan.priority,
+            route: plan.route.clone(),
+            timeout: plan.timeout,
+            on_expiry,
+            reminders: plan.reminders.iter().map(|s| self.now.plus_seconds(*s)).collect(),
+            follows: plan.follows.map(|n| self.nth(n)),
+            ..new_ask()
+        }))
+    }
+
+    /// The command, and somebody who has good chances with it.
+    fn verb(&self, n: usize, verb: Verb) -> (Actor, Command) {
+        let id = self.nth(n);
+        let ask = self.asks.get(&id).and_then(Option::as_ref);
+        let holder: HumanId = ask.map_or_else(
+            || human("olga"),
+            |ask| ask.claim.as_ref().map_or(&ask.owner, |claim| &claim.human).clone(),
+        );
+        let holder = person(holder.as_str());
+        let asker = ask.map_or(Actor::System, |ask| agent(ask.agent.as_str(), Reach::Agent));
+        let progress =
+            Progress { current_step: 1, total_steps: 2, completed_fields: 0, total_fields: 3 };
+        match verb {
+            Verb::Open => (holder, Command::Open(id)),
+            Verb::Progress => {
+                (holder, Command::Progress(id, n.is_multiple_of(2).then_some(progress)))
+            }
+            Verb::Claim => (holder, Command::Claim(id)),
+            Verb::Assign(to) => (holder, Command::Assign(id, human(pick(&PEOPLE, to)))),
+            Verb::Answer(variety) => {
+                let asked = ask.and_then(|ask| ask.question.value());
+                let plain = new_ask().question;
+                let reply = reply(asked.unwrap_or(&plain), variety);
+                (holder, Command::Answer(id, Box::new(reply)))
+            }
+            Verb::Cancel(reason) => (asker, Command::Cancel(id, reason.then(|| "moot".to_owned()))),
+            Verb::Extend(seconds) => (asker, Command::Extend(id, self.now.plus_seconds(seconds))),
+            Verb::Erase => (person("adam"), Command::Erase(id)),
+            Verb::Expire => (Actor::System, Command::Expire(id)),
+            Verb::Remind => (Actor::System, Command::Remind(id)),
+            Verb::Escalate => (Actor::System, Command::Escalate(id)),
+            Verb::Tick => {
+                let command = match ask.and_then(|ask| ask.due(self.now)) {
+                    Some(Due::Remind) => Command::Remind(id),
+                    Some(Due::Escalate) => Command::Escalate(id),
+                    Some(Due::Expire) | None => Command::Expire(id),
+                };
+                (Actor::System, command)
+            }
+        }
+    }
+
+    fn nth(&self, n: usize) -> AskId {
+        let count = self.asks.len().max(1);
+        self.asks.keys().nth(n % count).copied().unwrap_or_else(|| AskId::new(Ulid::from(7_u128)))
+    }
+}
+
+/// Checks a chain from end to end, as an export is checked offline.
+pub(crate) fn verify(chain: &[Record], state: &Entity) -> Result<(), Broken> {
+    let mut verifier = Verifier::default();
+    for record in chain {
+        verifier.check(record)?;
+    }
+    if verifier.head() == Some(state.head()) {
+        return Ok(());
+    }
+    Err(Broken { subject: state.subject(), seq: state.head().seq, why: Why::Head })
+}
+
+fn adam() -> NewHuman {
+    NewHuman {
+        id: human("adam"),
+        profile: Profile { name: "Adam".to_owned(), email: Some("adam@example.com".to_owned()) },
+        admin: true,
+        active: true,
+        projects: [].into(),
+        groups: [].into(),
+        skills: [].into(),
+    }
+}
+
+fn pick<'a>(names: &[&'a str], n: usize) -> &'a str {
+    names.get(n % names.len()).unwrap()
+}
+
+/// Anybody at all: people by every degree of assurance, agents of two projects, the timer.
+fn anybody(n: usize) -> Actor {
+    match n % 12 {
+        0 => agent("bot", Reach::Agent),
+        1 => agent("bob", Reach::Agent),
+        2 => agent("bob", Reach::Project),
+        3 => agent("spy", Reach::Project),
+        4 => Actor::System,
+        5 => Actor::Human { id: human("olga"), via: Via::Web, assurance: Assurance::None },
+        n => person(pick(&PEOPLE, n)),
+    }
+}
+
+fn person(name: &str) -> Actor {
+    Actor::Human { id: human(name), via: Via::Api, assurance: Assurance::Session }
+}
+
+fn agent(name: &str, reach: Reach) -> Actor {
+    let project = if name == "spy" { "rival" } else { "acme" };
+    let (id, project) = (name.parse().unwrap(), project.parse().unwrap());
+    Actor::Agent { id, project, key: KeyId::new(Ulid::from(1_u128)), reach }
+}

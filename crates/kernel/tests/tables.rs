@@ -1,0 +1,321 @@
+//! The machine as tables: what the code does is written out and held against what it should do.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use kernel::actor::{Assurance, By};
+use kernel::ask::{AskState, DefaultAction};
+use kernel::command::{NewAsk, Silence};
+use kernel::directory::{Holder, NewKey, NewProject, NewRule, Step};
+use kernel::ids::{AskId, KeyId, RuleId};
+use kernel::question::AnswerError;
+use kernel::testing::{Cast, human, new_ask, yes};
+use kernel::{Actor, Command, Happened, Refusal};
+use ulid::Ulid;
+
+const STATES: [&str; 8] =
+    ["pending", "claimed", "opened", "in_progress", "completed", "expired", "cancelled", "failed"];
+
+const VERBS: [&str; 12] = [
+    "open", "progress", "claim", "assign", "answer", "cancel", "extend", "expire", "remind",
+    "escalate", "erase", "follow",
+];
+
+/// While nothing is due. A cell is the next state, `-` for "nothing happens", or the refusal.
+/// Completed and Cancelled are reachable from every open state, and what is over only takes note of
+/// a follow-up and forgets its words.
+const NOTHING_DUE: &str = "
+            | open        | progress          | claim             | assign            | answer           | cancel            | extend            | expire  | remind  | escalate | erase       | follow
+pending     | opened      | in_progress       | pending           | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | not-allowed | pending
+claimed     | opened      | in_progress       | -                 | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | not-allowed | pending
+opened      | -           | in_progress       | opened            | opened            | completed        | cancelled         | opened            | not-due | not-due | not-due  | not-allowed | opened
+in_progress | -           | in_progress       | in_progress       | in_progress       | completed        | cancelled         | in_progress       | not-due | not-due | not-due  | not-allowed | in_progress
+completed   | -           | already-answered  | already-answered  | already-answered  | already-answered | already-answered  | already-answered  | not-due | not-due | not-due  | completed   | completed
+expired     | -           | timed-out         | timed-out         | timed-out         | timed-out        | timed-out         | timed-out         | not-due | not-due | not-due  | expired     | expired
+cancelled   | -           | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | not-due | not-due | not-due  | cancelled   | cancelled
+failed      | -           | timed-out         | timed-out         | timed-out         | timed-out        | timed-out         | timed-out         | not-due | not-due | not-due  | failed      | failed
+";
+
+/// At the very moment of the deadline, with a reminder and a rung of the ladder due as well, by
+/// what the agent wanted for silence. Expired, Completed and Failed are reachable from every open
+/// state; only `stay open` leaves an ask answerable.
+const DEADLINE_REACHED: &str = "
+                    | open        | progress    | claim       | assign      | answer    | cancel    | extend      | expire    | remind  | escalate    | erase       | follow
+pending/stay        | opened      | in_progress | pending     | pending     | completed | cancelled | pending     | not-due   | not-due | pending     | not-allowed | pending
+pending/fail        | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | not-allowed | pending
+pending/answer      | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | not-allowed | pending
+pending/report      | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | not-allowed | pending
+opened/stay         | -           | in_progress | opened      | opened      | completed | cancelled | opened      | not-due   | not-due | opened      | not-allowed | opened
+opened/fail         | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | not-allowed | opened
+opened/answer       | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | not-allowed | opened
+opened/report       | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | not-allowed | opened
+in_progress/stay    | -           | in_progress | in_progress | in_progress | completed | cancelled | in_progress | not-due   | not-due | in_progress | not-allowed | in_progress
+in_progress/fail    | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | not-allowed | in_progress
+in_progress/answer  | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | not-allowed | in_progress
+in_progress/report  | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | not-allowed | in_progress
+";
+
+#[test]
+fn transitions_while_nothing_is_due() {
+    let table = table(STATES, |state| (in_state(state, Silence::Fail), state.to_owned()));
+    assert_eq!(tidy(&table), tidy(NOTHING_DUE), "\n{table}");
+}
+
+#[test]
+fn transitions_when_the_deadline_is_reached() {
+    let silences = [
+        ("stay", Silence::StayOpen),
+        ("fail", Silence::Fail),
+        ("answer", Silence::Answer(*yes())),
+        ("report", Silence::Report(DefaultAction::Skip)),
+    ];
+    let rows = ["pending", "opened", "in_progress"]
+        .into_iter()
+        .flat_map(|state| silences.iter().map(move |silence| (state, silence)));
+    let table = table(rows, |(state, (name, silence))| {
+        let (mut cast, id) = in_state(state, silence.clone());
+        cast.advance(TIMEOUT);
+        ((cast, id), format!("{state}/{name}"))
+    });
+    assert_eq!(tidy(&table), tidy(DEADLINE_REACHED), "\n{table}");
+}
+
+/// Escalation comes before a reminder, and a reminder goes out once it is over.
+#[test]
+fn ladders_and_reminders_take_turns() {
+    let (mut cast, id) = in_state("pending", Silence::StayOpen);
+    cast.advance(TIMEOUT);
+    for (verb, cell) in [
+        ("remind", "not-due"),
+        ("escalate", "pending"),
+        ("escalate", "not-due"),
+        ("remind", "pending"),
+        ("remind", "not-due"),
+    ] {
+        assert_eq!(act(&mut cast, id, verb), cell, "{verb}");
+    }
+    assert_eq!(cast.seen(id).wake_at(), None);
+}
+
+/// The code of a refusal is the name of its page and never changes.
+#[test]
+fn refusals_have_stable_codes() {
+    let (by, at) = (By::System, kernel::Time::from_millis(0));
+    let (what, why, field, expected) = ("", "", "", "");
+    let (have, need) = (Assurance::Link, Assurance::Session);
+    let codes: BTreeSet<&str> = [
+        Refusal::NotFound { what },
+        Refusal::NotAllowed { why },
+        Refusal::AlreadyAnswered { by: by.clone(), at },
+        Refusal::AlreadyCancelled { by, at },
+        Refusal::TimedOut { at },
+        Refusal::TakenBy { by: human("mark") },
+        Refusal::Answer(AnswerError::Empty),
+        Refusal::AssuranceTooLow { have, need },
+        Refusal::Invalid { field, expected },
+        Refusal::Exists { what },
+        Refusal::IdempotencyMismatch,
+        Refusal::NotDue,
+    ]
+    .iter()
+    .map(|refusal| {
+        // Written a second time, without a wildcard: a new refusal must be entered here.
+        let code = match refusal {
+            Refusal::NotFound { .. } => "not-found",
+            Refusal::NotAllowed { .. } => "not-allowed",
+            Refusal::AlreadyAnswered { .. } => "already-answered",
+            Refusal::AlreadyCancelled { .. } => "already-cancelled",
+            Refusal::TimedOut { .. } => "timed-out",
+            Refusal::TakenBy { .. } => "taken",
+            Refusal::Answer(_) => "answer-mismatch",
+            Refusal::AssuranceTooLow { .. } => "assurance-too-low",
+            Refusal::Invalid { .. } => "invalid-field",
+            Refusal::Exists { .. } => "exists",
+            Refusal::IdempotencyMismatch => "idempotency-mismatch",
+            Refusal::NotDue => "not-due",
+        };
+        assert_eq!(refusal.code(), code);
+        code
+    })
+    .collect();
+    assert_eq!(codes.len(), 12, "every code is its own");
+}
+
+/// Every event there is happens in this story; its name is the one in its bytes and its own.
+#[test]
+fn events_have_stable_names() {
+    let cast = everything();
+    let mut names = BTreeSet::new();
+    for record in cast.records() {
+        let event = record.event().unwrap();
+        let name = name(&event.what);
+        assert_eq!((event.what.name(), record.what), (name, name));
+        let body: serde_json::Value = serde_json::from_str(&record.body).unwrap();
+        assert_eq!(body.pointer("/what/event").unwrap(), name);
+        names.insert(name);
+    }
+    assert_eq!(names.len(), 22, "{names:?}");
+}
+
+/// A second spelling, without a wildcard: a new event must be entered here and in the story.
+fn name(what: &Happened) -> &'static str {
+    match what {
+        Happened::Asked(_) => "asked",
+        Happened::Followed { .. } => "followed",
+        Happened::Opened => "opened",
+        Happened::Progressed { .. } => "progressed",
+        Happened::Claimed => "claimed",
+        Happened::Assigned { .. } => "assigned",
+        Happened::Answered { .. } => "answered",
+        Happened::Defaulted { .. } => "defaulted",
+        Happened::Cancelled { .. } => "cancelled",
+        Happened::Expired { .. } => "expired",
+        Happened::Failed { .. } => "failed",
+        Happened::Reminded => "reminded",
+        Happened::Escalated => "escalated",
+        Happened::Extended { .. } => "extended",
+        Happened::Erased => "erased",
+        Happened::ProjectSaved(_) => "project_saved",
+        Happened::AgentSaved(_) => "agent_saved",
+        Happened::HumanSaved(_) => "human_saved",
+        Happened::KeyIssued(_) => "key_issued",
+        Happened::KeyRevoked => "key_revoked",
+        Happened::RuleAdded(_) => "rule_added",
+        Happened::RuleRemoved => "rule_removed",
+    }
+}
+
+fn everything() -> Cast {
+    let (mut cast, id) = in_state("claimed", Silence::StayOpen);
+    for verb in ["open", "progress", "assign", "extend"] {
+        act(&mut cast, id, verb);
+    }
+    cast.advance(TIMEOUT);
+    for verb in ["escalate", "remind", "answer", "erase", "follow"] {
+        act(&mut cast, id, verb);
+    }
+    for silence in [
+        Silence::Fail,
+        Silence::Answer(*yes()),
+        Silence::Report(DefaultAction::Skip),
+        Silence::StayOpen,
+    ] {
+        let id = cast.ask(expiring(&cast, silence));
+        cast.advance(TIMEOUT);
+        act(&mut cast, id, "expire");
+        act(&mut cast, id, "cancel");
+    }
+    let holder = Holder::Token { human: human("olga") };
+    let new = NewKey { hash: Cast::hash("k"), holder, label: "k".to_owned(), expires_at: None };
+    cast.run(cast.human("olga"), Command::IssueKey(new));
+    let key = cast.directory().keys().last().map(|key| key.id).unwrap();
+    cast.run(cast.human("olga"), Command::RevokeKey(key));
+    let (kinds, delegate_to) = (BTreeSet::new(), human("mark"));
+    cast.rule("olga", NewRule { kinds, project: None, tag: None, priority: None, delegate_to });
+    let rule: RuleId = cast.directory().rules_of(&human("olga")).next().map(|r| r.id).unwrap();
+    cast.run(cast.human("olga"), Command::RemoveRule(rule));
+    cast
+}
+
+/// Seconds until the deadline, the reminder and the rung of the ladder.
+const TIMEOUT: u64 = 60;
+
+fn expiring(cast: &Cast, on_expiry: Silence) -> NewAsk {
+    let reminders = vec![cast.now().plus_seconds(TIMEOUT)];
+    NewAsk { timeout: Some(TIMEOUT), on_expiry, reminders, ..new_ask() }
+}
+
+/// An ask of the agent `bot` of olga's, brought into a state.
+fn in_state(state: &str, silence: Silence) -> (Cast, AskId) {
+    let mut cast = Cast::new();
+    let seat = kernel::ask::Seat::Person { human: human("mark") };
+    let ladder = vec![Step { after: TIMEOUT, seat }];
+    let plain = NewProject::plain("acme".parse().unwrap());
+    cast.run(Actor::System, Command::SaveProject(NewProject { ladder, ..plain }));
+    let silence = if state == "expired" { Silence::Report(DefaultAction::Skip) } else { silence };
+    let id = cast.ask(expiring(&cast, silence));
+    match state {
+        "pending" => {}
+        "claimed" => cast.run(cast.human("olga"), Command::Claim(id)),
+        "opened" => cast.run(cast.human("olga"), Command::Open(id)),
+        "in_progress" => cast.run(cast.human("olga"), Command::Progress(id, None)),
+        "completed" => cast.run(cast.human("olga"), Command::Answer(id, yes())),
+        "cancelled" => cast.run(cast.agent("bot"), Command::Cancel(id, None)),
+        "expired" | "failed" => {
+            cast.advance(TIMEOUT);
+            cast.run(Actor::System, Command::Expire(id));
+        }
+        other => panic!("no state {other}"),
+    }
+    (cast, id)
+}
+
+/// Lets somebody who may do it do it; gives the cell of the table.
+fn act(cast: &mut Cast, id: AskId, verb: &str) -> String {
+    let (olga, bot) = (cast.human("olga"), cast.agent("bot"));
+    let (actor, command) = match verb {
+        "open" => (olga, Command::Open(id)),
+        "progress" => (olga, Command::Progress(id, None)),
+        "claim" => (olga, Command::Claim(id)),
+        "assign" => (olga, Command::Assign(id, human("mark"))),
+        "answer" => (olga, Command::Answer(id, yes())),
+        "cancel" => (bot, Command::Cancel(id, Some("moot".to_owned()))),
+        "extend" => (bot, Command::Extend(id, cast.now().plus_seconds(2 * TIMEOUT))),
+        "expire" => (Actor::System, Command::Expire(id)),
+        "remind" => (Actor::System, Command::Remind(id)),
+        "escalate" => (Actor::System, Command::Escalate(id)),
+        "erase" => (Actor::System, Command::Erase(id)),
+        "follow" => (bot, Command::Ask(Box::new(NewAsk { follows: Some(id), ..new_ask() }))),
+        other => panic!("no verb {other}"),
+    };
+    let before = cast.seen(id).head.seq;
+    match cast.attempt(actor, command) {
+        Err(refusal) => {
+            assert_eq!(cast.seen(id).head.seq, before);
+            refusal.code().to_owned()
+        }
+        Ok(()) if cast.seen(id).head.seq == before => "-".to_owned(),
+        Ok(()) => match &cast.seen(id).state {
+            AskState::Pending => "pending",
+            AskState::Opened => "opened",
+            AskState::InProgress { .. } => "in_progress",
+            AskState::Completed(_) => "completed",
+            AskState::Expired { .. } => "expired",
+            AskState::Cancelled { .. } => "cancelled",
+            AskState::Failed { .. } => "failed",
+        }
+        .to_owned(),
+    }
+}
+
+fn table<R: Clone>(
+    rows: impl IntoIterator<Item = R>,
+    mut begin: impl FnMut(R) -> ((Cast, AskId), String),
+) -> String {
+    let mut table = format!("| {}\n", VERBS.join(" | "));
+    for row in rows {
+        table.push_str(&begin(row.clone()).1);
+        for verb in VERBS {
+            let ((mut cast, id), _) = begin(row.clone());
+            write!(table, " | {}", act(&mut cast, id, verb)).unwrap();
+        }
+        table.push('\n');
+    }
+    table
+}
+
+/// The cells of a table, whatever the spaces between them.
+fn tidy(table: &str) -> Vec<Vec<&str>> {
+    table.trim().lines().map(|line| line.split('|').map(str::trim).collect()).collect()
+}
+
+/// Ids of different kinds never stand in for each other.
+#[test]
+fn ids_of_different_kinds_do_not_read_as_each_other() {
+    let ulid = Ulid::from(9_u128);
+    assert!(AskId::new(ulid).to_string().parse::<KeyId>().is_err());
+    assert!(KeyId::new(ulid).to_string().parse::<RuleId>().is_err());
+    assert!(RuleId::new(ulid).to_string().parse::<AskId>().is_err());
+}

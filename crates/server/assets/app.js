@@ -1,0 +1,71 @@
+// Small comforts. Every page works without them.
+"use strict";
+
+// Relative times tick; the words are those of the server.
+const words = (seconds, at) => {
+  const d = Math.abs(seconds);
+  if (d < 60) return seconds <= 0 ? "just now" : "in less than a minute";
+  if (d >= 60 * 86400) return at.dataset.words;
+  const [n, unit] = d < 3600 ? [d / 60, "min"] : d < 86400 ? [d / 3600, "h"] : [d / 86400, d < 172800 ? "day" : "days"];
+  return seconds > 0 ? `in ${Math.floor(n)} ${unit}` : `${Math.floor(n)} ${unit} ago`;
+};
+const times = document.querySelectorAll("time[data-relative]");
+const tick = () => {
+  for (const time of times) {
+    time.dataset.words ??= time.textContent;
+    const text = words(Math.trunc((Date.parse(time.dateTime) - Date.now()) / 1000), time);
+    if (text !== time.textContent) time.textContent = text;
+  }
+};
+setInterval(tick, 15000);
+
+// After a refused answer, reading starts at what is wrong.
+document.getElementById("problems")?.focus();
+
+// A half-filled answer survives a reload, and a post that never arrived. Secrets and files are not
+// kept; what was sent is forgotten as soon as a page without its form shows that it arrived.
+const forms = document.querySelectorAll("form[data-keep]");
+const plain = (form) => [...form.elements].filter((e) => e.name && !e.matches("button, [type=password], [type=file], [type=hidden], [data-secret]"));
+try {
+  const refused = document.getElementById("problems");
+  for (const form of forms) {
+    const key = `draft:${form.dataset.keep}`;
+    const draft = refused ? [] : JSON.parse(sessionStorage.getItem(key) ?? sessionStorage.getItem(`sent:${key}`) ?? "[]");
+    for (const [name, value, checked] of draft) {
+      for (const e of plain(form)) {
+        if (e.name !== name) continue;
+        if (!e.matches("[type=radio], [type=checkbox]")) e.value = value;
+        else if (e.value === value) e.checked = checked;
+      }
+    }
+    form.addEventListener("input", () => sessionStorage.setItem(key, JSON.stringify(plain(form).map((e) => [e.name, e.value, e.checked]))));
+    form.addEventListener("submit", () => {
+      const draft = sessionStorage.getItem(key);
+      sessionStorage.removeItem(key);
+      if (draft) sessionStorage.setItem(`sent:${key}`, draft);
+    });
+  }
+  if (!forms.length) for (const key of Object.keys(sessionStorage)) if (key.startsWith("sent:")) sessionStorage.removeItem(key);
+} catch { /* storage is full or forbidden, or the draft is unreadable: go on without */ }
+
+// The second tap of a double tap must not be a second answer.
+for (const form of document.forms) {
+  form.addEventListener("submit", (event) => {
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = "yes";
+  });
+}
+addEventListener("pageshow", () => { for (const form of document.forms) delete form.dataset.sent; });
+
+// A token is selected with one tap.
+for (const field of document.querySelectorAll("[data-copy]")) {
+  field.addEventListener("focus", () => field.select());
+}
+
+// A menu closes when attention goes elsewhere.
+document.addEventListener("click", (event) => {
+  for (const menu of document.querySelectorAll(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") for (const menu of document.querySelectorAll(".menu[open]")) menu.open = false;
+});

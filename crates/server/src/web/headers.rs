@@ -1,0 +1,34 @@
+//! Headers every page is sent with.
+
+/// Nothing from elsewhere, nothing inline, no frames; forms post to us only.
+pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
+     img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Pages hold questions and answers: no cache keeps them.
+pub const CACHE_PAGE: &str = "no-store";
+
+/// Assets have their hash in their address and never change.
+pub const CACHE_ASSET: &str = "public, max-age=31536000, immutable";
+
+/// Name and value of every header a page carries.
+pub const PAGE: [(&str, &str); 6] = [
+    ("content-type", "text/html; charset=utf-8"),
+    ("content-security-policy", CONTENT_SECURITY_POLICY),
+    ("referrer-policy", "no-referrer"),
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+    ("cache-control", CACHE_PAGE),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_policy_allows_nothing_inline_and_nothing_from_elsewhere() {
+        assert!(CONTENT_SECURITY_POLICY.starts_with("default-src 'none'; "));
+        for never in ["unsafe", "http", "*", "data:", "nonce", "  "] {
+            assert!(!CONTENT_SECURITY_POLICY.contains(never), "{never}");
+        }
+    }
+}

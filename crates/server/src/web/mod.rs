@@ -1,0 +1,71 @@
+//! What people see: pages made on the server, which work without JavaScript.
+//!
+//! Everything here is pure. A handler fills a view, calls its `page` function and gets HTML; what a
+//! browser posts comes back through [`form_body`] as a kernel reply or as problems to show again.
+//! Nothing in this module waits, reads a clock or decides.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`inbox`] | everything that waits for one person, and what was answered lately |
+//! | [`request`] | one request in every state, with its answer card |
+//! | [`card`], [`fields`] | the answer card by kind of question; form fields |
+//! | [`outcome`] | how a request ended, in words |
+//! | [`notices`] | every other page: sign-in, not found, unavailable, a token shown once |
+//! | [`form_body`] | what a browser posted, as a reply to the question |
+//! | [`problem`] | what was wrong with it, field by field, with the person's values kept |
+//! | [`facts`], [`words`], [`when`] | agents' words made safe and readable, names, times |
+//! | [`assets`], [`headers`], [`paths`] | stylesheet and script, security headers, addresses |
+//!
+//! Whatever an agent wrote passes through [`words::Words`], so that hidden characters show
+//! themselves, and through askama's escaping, so that markup is text.
+
+pub mod assets;
+pub mod card;
+pub mod facts;
+pub mod fields;
+pub mod form_body;
+pub mod headers;
+pub mod inbox;
+pub mod notices;
+pub mod outcome;
+pub mod paths;
+pub mod problem;
+pub mod request;
+pub mod when;
+pub mod words;
+
+use kernel::Time;
+
+pub use form_body::Submitted;
+pub use notices::Notice;
+pub use problem::{Draft, FormProblem};
+
+/// What every page knows about the visit.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// The moment the page is made; all relative times count from here.
+    pub now: Time,
+    /// The signed-in person's name; `None` on pages for everyone.
+    pub person: Option<String>,
+    /// Carried by every form of a signed-in person.
+    pub csrf: String,
+    /// How many requests wait for them, for the title and the way back to the inbox.
+    pub waiting: Option<u64>,
+}
+
+impl Frame {
+    /// A frame for a visitor we do not know.
+    pub fn anonymous(now: Time) -> Self {
+        Self { now, person: None, csrf: String::new(), waiting: None }
+    }
+}
+
+/// Renders a template. Writing to a string cannot fail, and no view of ours refuses to be shown;
+/// should one ever, the person gets a sentence and not a blank page.
+pub(crate) fn render(template: &impl askama::Template) -> String {
+    template.render().unwrap_or_else(|_| {
+        "<!doctype html><meta charset=\"utf-8\"><title>Countersign</title>\
+         <p>This page could not be shown. Please load it again."
+            .to_owned()
+    })
+}

@@ -1,0 +1,267 @@
+//! How a request ended, in words: who, when, what, through which door, and what happens now.
+
+use kernel::ask::{OnExpiry, Resolution};
+use kernel::directory::Directory;
+use kernel::form::{Field, FileRef, REDACTED};
+use kernel::question::{Answer, Body, Choice, Question, Reply};
+use kernel::text::reveal;
+use kernel::{Ask, AskState, By, Time};
+use serde_json::Value;
+
+use super::facts::{Block, Fact, Facts, fact};
+use super::when::When;
+use super::words::{self, Words};
+
+/// The end of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// The name of the style: `yes`, `no` or `over`.
+    pub tone: &'static str,
+    /// The verdict: "Approved", "Expired".
+    pub headline: String,
+    /// Who ended it and how, as one sentence.
+    pub sentence: String,
+    /// Who, for lists.
+    pub who: Option<String>,
+    /// When.
+    pub at: When,
+    /// What was said, in blocks.
+    pub said: Vec<Fact>,
+    /// The words that go with it.
+    pub comment: Option<Block>,
+    /// What happens now.
+    pub next: Option<String>,
+}
+
+impl Outcome {
+    /// The end of an ask; `None` while it is open. A deadline that has passed counts as the end
+    /// even before the timer recorded it.
+    pub fn of(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
+        let question = ask.question.value();
+        match &ask.state {
+            AskState::Pending | AskState::Opened | AskState::InProgress { .. } => {
+                let deadline = ask.expires_at.filter(|at| *at <= now)?;
+                lapsing(&ask.on_expiry, deadline, question, now)
+            }
+            AskState::Completed(resolution) => Some(answered(resolution, question, directory, now)),
+            AskState::Expired { at, report } => {
+                let next = format!("The agent {}.", words::default_action(*report));
+                Some(over("Expired", "Nobody answered in time.", *at, now, next))
+            }
+            AskState::Failed { at } => {
+                Some(over("Failed", "Nobody answered in time.", *at, now, FAILS))
+            }
+            AskState::Cancelled { at, by, reason } => {
+                let sentence = format!("Withdrawn by {}.", words::by(directory, by));
+                let next = "Nothing is needed from you: the agent no longer waits for an answer.";
+                let mut outcome = over("Withdrawn", sentence, *at, now, next);
+                outcome.who = Some(words::by(directory, by));
+                let reason = reason.as_ref().and_then(|reason| reason.value());
+                outcome.comment = reason.map(|text| Block::new("comment-said".to_owned(), text));
+                Some(outcome)
+            }
+        }
+    }
+}
+
+const FAILS: &str = "The agent is told that the request failed.";
+
+fn over(
+    headline: &str,
+    sentence: impl Into<String>,
+    at: Time,
+    now: Time,
+    next: impl Into<String>,
+) -> Outcome {
+    Outcome {
+        tone: "over",
+        headline: headline.to_owned(),
+        sentence: sentence.into(),
+        who: None,
+        at: When::new(at, now),
+        said: Vec::new(),
+        comment: None,
+        next: Some(next.into()),
+    }
+}
+
+/// The deadline has passed and nobody wrote it down yet.
+fn lapsing(
+    on_expiry: &OnExpiry,
+    deadline: Time,
+    question: Option<&Question>,
+    now: Time,
+) -> Option<Outcome> {
+    let next = match on_expiry {
+        OnExpiry::StayOpen => return None,
+        OnExpiry::Fail => FAILS.to_owned(),
+        OnExpiry::Report { action } => format!("The agent {}.", words::default_action(*action)),
+        OnExpiry::Answer { reply } => format!(
+            "The default is taken: {}. It is marked as nobody's answer.",
+            reply
+                .value()
+                .map_or_else(|| "no longer known".to_owned(), |reply| brief(reply, question))
+        ),
+    };
+    Some(over("Expired", "Nobody answered in time.", deadline, now, next))
+}
+
+/// What happens when nobody answers, as a promise before the deadline.
+pub fn on_silence(on_expiry: &OnExpiry, question: Option<&Question>) -> String {
+    match on_expiry {
+        OnExpiry::StayOpen => "It stays open and can still be answered".to_owned(),
+        OnExpiry::Fail => "The request fails, and the agent is told so".to_owned(),
+        OnExpiry::Report { action } => {
+            format!("The agent {}", words::default_action(*action))
+        }
+        OnExpiry::Answer { reply } => {
+            let reply = reply.value().map(|reply| brief(reply, question));
+            let reply = reply.unwrap_or_else(|| "the agent's default".to_owned());
+            format!("This default is taken, marked as nobody's answer: {reply}")
+        }
+    }
+}
+
+fn answered(
+    resolution: &Resolution,
+    question: Option<&Question>,
+    directory: &Directory,
+    now: Time,
+) -> Outcome {
+    let Resolution { reply, by, via, assurance, at } = resolution;
+    let reply = reply.value();
+    let who = words::by(directory, by);
+    let sentence = if *by == By::System {
+        "Nobody answered in time, so the agent's default was taken.".to_owned()
+    } else {
+        format!("Answered by {who} {} ({}).", words::door(*via), words::sureness(*assurance))
+    };
+    let comment = reply.and_then(|reply| reply.comment.as_deref());
+    Outcome {
+        tone: reply.map_or("over", |reply| tone(&reply.answer)),
+        headline: reply.map_or_else(|| "Answered".to_owned(), |reply| brief(reply, question)),
+        sentence,
+        who: Some(who),
+        at: When::new(*at, now),
+        said: reply.map(|reply| said(&reply.answer, question)).unwrap_or_default(),
+        comment: comment.map(|text| Block::new("comment-said".to_owned(), text)),
+        next: reply.is_none().then(|| "The words of this answer were erased.".to_owned()),
+    }
+}
+
+fn tone(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Approved { .. }
+        | Answer::Chosen { .. }
+        | Answer::Provided { .. }
+        | Answer::Confirmed { .. }
+        | Answer::Retry { .. }
+        | Answer::Replied { .. } => "yes",
+        Answer::Rejected | Answer::Declined | Answer::Abort => "no",
+        Answer::ChangesRequested | Answer::Skip => "over",
+    }
+}
+
+/// An answer in a few words.
+pub fn brief(reply: &Reply, question: Option<&Question>) -> String {
+    match &reply.answer {
+        Answer::Approved { edits: None } => "Approved".to_owned(),
+        Answer::Approved { edits: Some(_) } => "Approved with changes".to_owned(),
+        Answer::Rejected => "Rejected".to_owned(),
+        Answer::ChangesRequested => "Changes requested".to_owned(),
+        Answer::Chosen { options } => match options.as_slice() {
+            [only] => format!("Chose “{}”", option_label(only, question)),
+            several => format!("Chose {} options", several.len()),
+        },
+        Answer::Provided { .. } => "Filled in".to_owned(),
+        Answer::Confirmed { .. } => confirm_label(question, true),
+        Answer::Declined => confirm_label(question, false),
+        Answer::Retry { .. } => "Retry".to_owned(),
+        Answer::Skip => "Skip this step".to_owned(),
+        Answer::Abort => "Abort".to_owned(),
+        Answer::Replied { .. } => "Replied".to_owned(),
+    }
+}
+
+fn confirm_label(question: Option<&Question>, went_ahead: bool) -> String {
+    match question.map(Question::body) {
+        Some(Body::Confirm { yes, no, .. }) => {
+            format!("“{}”", reveal(if went_ahead { yes } else { no }))
+        }
+        Some(_) | None if went_ahead => "Confirmed".to_owned(),
+        Some(_) | None => "Declined".to_owned(),
+    }
+}
+
+fn option_label(id: &str, question: Option<&Question>) -> String {
+    let choices: &[Choice] = match question.map(Question::body) {
+        Some(Body::Choose { options, .. }) => options.choices(),
+        Some(_) | None => &[],
+    };
+    reveal(choices.iter().find(|choice| choice.id == id).map_or(id, |choice| &choice.label))
+}
+
+/// The parts of an answer that need more room than its headline. Secrets stay secret.
+fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
+    let all = |map, prefix| {
+        let Facts { headline, rows } = Facts::of(map, prefix);
+        headline.into_iter().chain(rows).collect::<Vec<_>>()
+    };
+    match answer {
+        Answer::Approved { edits: Some(map) } => all(map, "edited"),
+        Answer::Retry { params } => all(params, "param"),
+        Answer::Chosen { options } if options.len() > 1 => {
+            let labels = options.iter().map(|id| option_label(id, question));
+            vec![fact("Chosen", &Value::from(labels.collect::<Vec<_>>().join("\n")), "chosen")]
+        }
+        Answer::Replied { text } => vec![fact("Reply", &Value::from(text.as_str()), "replied")],
+        Answer::Provided { values } => match question.map(Question::body) {
+            Some(Body::Provide { form }) => {
+                let shown = values.redacted(form);
+                let one = |(key, value): (&String, &Value)| {
+                    let label = form.field(key).map_or(key.as_str(), Field::label);
+                    fact(label, &readable(value, form.field(key)), &format!("said-{key}"))
+                };
+                shown.iter().map(one).collect()
+            }
+            // Without its form nothing says which values are secret.
+            Some(_) | None => Vec::new(),
+        },
+        Answer::Approved { edits: None }
+        | Answer::Rejected
+        | Answer::ChangesRequested
+        | Answer::Chosen { .. }
+        | Answer::Confirmed { .. }
+        | Answer::Declined
+        | Answer::Skip
+        | Answer::Abort => Vec::new(),
+    }
+}
+
+/// A value of a form as the person saw it: labels for options, names for files, nothing for secrets.
+fn readable(value: &Value, field: Option<&Field>) -> Value {
+    let label = |value: &Value| {
+        let options = field.map(Field::options).unwrap_or_default();
+        let option = options.iter().find(|option| *value == option.value);
+        option.map_or_else(|| value.clone(), |option| Value::from(option.label.as_str()))
+    };
+    match value {
+        _ if value == REDACTED => Value::from("(secret, not shown again)"),
+        Value::Array(chosen) => {
+            let labels: Option<Vec<String>> =
+                chosen.iter().map(|item| label(item).as_str().map(str::to_owned)).collect();
+            labels.map_or_else(|| value.clone(), |labels| Value::from(labels.join("\n")))
+        }
+        Value::Object(_) => match serde_json::from_value::<FileRef>(value.clone()) {
+            Ok(file) => Value::from(format!("{} ({} bytes)", file.name(), file.size())),
+            Err(_) => value.clone(),
+        },
+        Value::String(_) => label(value),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+/// What stands in for words that were erased.
+pub(crate) fn erased() -> Words {
+    Words::of("The words of this request were erased.")
+}

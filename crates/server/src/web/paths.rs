@@ -1,0 +1,32 @@
+//! The addresses pages link and post to. Handlers mount what is written here.
+
+use kernel::AskId;
+
+/// Everything that waits for me.
+pub const INBOX: &str = "/";
+/// Sign in: GET shows a button, POST signs in.
+pub const SIGN_IN: &str = "/sign-in";
+/// POST ends the session.
+pub const SIGN_OUT: &str = "/sign-out";
+/// GET explains, POST makes a token for a terminal and shows it once.
+pub const TOKENS: &str = "/settings/tokens";
+
+/// The page of one request.
+pub fn request(id: AskId) -> String {
+    format!("/asks/{id}")
+}
+
+/// POST an answer.
+pub fn answer(id: AskId) -> String {
+    format!("/asks/{id}/answer")
+}
+
+/// POST to take a request on.
+pub fn claim(id: AskId) -> String {
+    format!("/asks/{id}/claim")
+}
+
+/// POST to hand a request to somebody else; `to` names them.
+pub fn assign(id: AskId) -> String {
+    format!("/asks/{id}/assign")
+}

@@ -1,0 +1,186 @@
+//! Names, doors and urgency in plain words, and the words of agents made safe to show.
+
+use std::fmt;
+
+use kernel::ask::{DefaultAction, Priority};
+use kernel::directory::Directory;
+use kernel::question::Kind;
+use kernel::text::reveal;
+use kernel::{Assurance, By, HumanId, Via};
+
+/// Words we did not write, with hidden characters made visible. Templates escape them like
+/// everything else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words(String);
+
+impl Words {
+    /// Makes a text safe to show, whole.
+    pub fn of(text: &str) -> Self {
+        Self(reveal(text))
+    }
+
+    /// The first `most` characters of the first lines, for a list that links to the whole.
+    pub fn beginning(text: &str, most: usize) -> Self {
+        let text = text.trim();
+        let mut short: String = text.chars().take(most).collect();
+        if short.len() < text.len() {
+            short.truncate(short.trim_end().len());
+            short.push('…');
+        }
+        Self::of(&short)
+    }
+
+    /// The shown text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// How many lines a reader scrolls through, wrapping counted at 90 characters.
+    pub fn lines(&self) -> usize {
+        self.0.lines().map(|line| 1 + line.chars().count() / 90).sum()
+    }
+}
+
+impl fmt::Display for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A person's name, or their id where we know no name.
+pub fn person(directory: &Directory, id: &HumanId) -> String {
+    let profile = directory.human(id).and_then(|human| human.profile.value());
+    match profile.map(|profile| profile.name.trim()) {
+        Some(name) if !name.is_empty() => reveal(name),
+        Some(_) | None => id.to_string(),
+    }
+}
+
+/// Whoever did something.
+pub fn by(directory: &Directory, by: &By) -> String {
+    match by {
+        By::Human(id) => person(directory, id),
+        By::Agent(id) => format!("the agent {id}"),
+        By::System => "Countersign".to_owned(),
+    }
+}
+
+/// The door an answer came through.
+pub fn door(via: Via) -> &'static str {
+    match via {
+        Via::Web => "on the web page",
+        Via::Cli => "in the terminal",
+        Via::Api => "through the API",
+        Via::Timer => "when time ran out",
+    }
+}
+
+/// How sure we are who it was.
+pub fn sureness(assurance: Assurance) -> &'static str {
+    match assurance {
+        Assurance::None => "nobody answered",
+        Assurance::AgentAttested => "only the agent says that a person answered",
+        Assurance::Link => "whoever held the link",
+        Assurance::Channel => "identity checked by the messaging service",
+        Assurance::Session => "signed in",
+        Assurance::Passkey => "confirmed with a passkey",
+    }
+}
+
+/// How urgent something is: a word, and a shape that says the same without colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Urgency {
+    /// The word.
+    pub word: &'static str,
+    /// The shape, hidden from screen readers.
+    pub shape: &'static str,
+    /// The name of the style.
+    pub class: &'static str,
+}
+
+impl From<Priority> for Urgency {
+    fn from(priority: Priority) -> Self {
+        let (word, shape, class) = match priority {
+            Priority::Critical => ("Critical", "◆", "critical"),
+            Priority::High => ("High", "▲", "high"),
+            Priority::Normal => ("Normal", "●", "normal"),
+            Priority::Low => ("Low", "▽", "low"),
+        };
+        Self { word, shape, class }
+    }
+}
+
+/// What the person is asked to do, as a label.
+pub fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Approve => "Approve or reject",
+        Kind::Choose => "Choose",
+        Kind::Provide => "Fill in",
+        Kind::Confirm => "Confirm",
+        Kind::Escalate => "Something failed",
+        Kind::Converse => "Reply",
+    }
+}
+
+/// What the agent does when nobody answered.
+pub fn default_action(action: DefaultAction) -> &'static str {
+    match action {
+        DefaultAction::Skip => "goes on without an answer",
+        DefaultAction::Approve => "goes ahead as if you had approved",
+        DefaultAction::Reject => "acts as if you had rejected it",
+        DefaultAction::Abort => "stops",
+    }
+}
+
+/// The longest subject a button carries; longer ones stay above the button, whole.
+const LONGEST_SUBJECT: usize = 80;
+
+/// What a question is about, short enough for a button: "Should I deploy v2?" is "deploy v2".
+/// `None` where it does not fit whole.
+pub fn subject(prompt: &str) -> Option<Words> {
+    let text = prompt.trim().trim_end_matches(['?', '.', ':']).trim_end();
+    let openings = [
+        "should i ",
+        "shall i ",
+        "may i ",
+        "can i ",
+        "could i ",
+        "is it ok to ",
+        "ok to ",
+        "approve ",
+        "please approve ",
+        "do you want me to ",
+        "do you approve ",
+    ];
+    let opening = openings.iter().find(|opening| {
+        text.get(..opening.len()).is_some_and(|start| start.eq_ignore_ascii_case(opening))
+    });
+    let text = opening.and_then(|opening| text.get(opening.len()..)).unwrap_or(text).trim();
+    let fits = !text.is_empty() && !text.contains('\n') && text.chars().count() <= LONGEST_SUBJECT;
+    fits.then(|| Words::of(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_fit_a_button_or_are_left_out() {
+        let shown = |prompt: &str| subject(prompt).map(|words| words.to_string());
+        assert_eq!(shown("Should I deploy v2.1.0?").as_deref(), Some("deploy v2.1.0"));
+        assert_eq!(shown("Refund order 7?").as_deref(), Some("Refund order 7"));
+        assert_eq!(shown("Approve ?").as_deref(), Some("Approve"));
+        assert_eq!(shown("é").as_deref(), Some("é"));
+        assert_eq!(shown("pay\u{202e}?").as_deref(), Some("pay⟨U+202E⟩"));
+        assert_eq!(shown("one\ntwo"), None);
+        assert_eq!(shown(&"x".repeat(81)), None);
+        assert_eq!(shown("?"), None);
+    }
+
+    #[test]
+    fn beginnings_say_that_they_are_cut() {
+        assert_eq!(Words::beginning("short", 10).as_str(), "short");
+        assert_eq!(Words::beginning("one two three", 8).as_str(), "one two…");
+        assert_eq!(Words::beginning("aé\u{200b}", 3).as_str(), "aé⟨U+200B⟩");
+    }
+}

@@ -1,0 +1,168 @@
+//! What browsers post, as replies: every kind, there and back.
+
+use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
+use scraper::Html;
+use serde_json::json;
+use server::web::form_body::reply;
+use server::web::problem::Place;
+use server::web::{FormProblem, Submitted};
+
+use crate::cast::{map, question, say};
+use crate::rules::all;
+use crate::samples::{filled, form, kinds, options, pages, pairs};
+
+type Pairs<'a> = &'a [(&'a str, &'a str)];
+
+fn kind(name: &str) -> Question {
+    kinds().into_iter().find(|(kind, ..)| *kind == name).unwrap().1
+}
+
+fn places(problem: &FormProblem) -> Vec<Option<String>> {
+    problem.problems.iter().map(|problem| problem.place.id()).collect()
+}
+
+#[test]
+fn each_button_makes_its_answer() {
+    let table: [(&str, Pairs<'_>, Answer); 11] = [
+        ("approve", &[("action", "approve")], Answer::Approved { edits: None }),
+        ("approve", &[("action", "reject")], Answer::Rejected),
+        ("choose", &[("choose", "hotfix")], Answer::Chosen { options: vec!["hotfix".into()] }),
+        (
+            "choose-long",
+            &[("action", "choose"), ("option", "us-east-1")],
+            Answer::Chosen { options: vec!["us-east-1".into()] },
+        ),
+        (
+            "choose-many",
+            &[("option", "Sales"), ("option", "Design"), ("action", "choose")],
+            Answer::Chosen { options: vec!["Design".into(), "Sales".into()] },
+        ),
+        (
+            "confirm",
+            &[("action", "confirm")],
+            Answer::Confirmed { items: vec!["1".into(), "Rotate the deploy key".into()] },
+        ),
+        ("confirm", &[("action", "decline")], Answer::Declined),
+        (
+            "escalate",
+            &[("action", "retry"), ("params", "{\"timeout\": 60, \"retries\": 3}")],
+            Answer::Retry { params: map(json!({"timeout": 60})) },
+        ),
+        ("escalate", &[("action", "skip"), ("params", "{oops")], Answer::Skip),
+        ("escalate", &[("action", "abort")], Answer::Abort),
+        (
+            "converse",
+            &[("action", "reply"), ("reply", "a\r\nb")],
+            Answer::Replied { text: "a\nb".into() },
+        ),
+    ];
+    for (name, sent, answer) in table {
+        assert_eq!(reply(&kind(name), &pairs(sent)), Ok(say(answer)), "{name} {sent:?}");
+    }
+}
+
+/// Every button on every open page, pressed as it stands, names an action its question knows.
+#[test]
+fn every_button_on_a_page_is_understood() {
+    for (name, question, _) in kinds() {
+        let pages = pages();
+        let html = &pages.iter().find(|(page, _)| *page == format!("{name}-open")).unwrap().1;
+        let page = Html::parse_document(html);
+        let buttons = all(&page, "form.answer button");
+        assert!(buttons.len() >= 2, "{name}");
+        for button in buttons {
+            let pressed = (button.attr("name").unwrap(), button.attr("value").unwrap());
+            let made =
+                reply(&question, &pairs(&[pressed, ("comment", "because"), ("reply", "hi")]));
+            let unfit = |problem: &FormProblem| places(problem).contains(&None);
+            assert!(!made.as_ref().is_err_and(unfit), "{name} {pressed:?}: {made:?}");
+        }
+    }
+}
+
+#[test]
+fn forms_come_back_typed() {
+    let question = question("x", Body::Provide { form: form() });
+    let made = reply(&question, &filled()).unwrap();
+    let Answer::Provided { values } = &made.answer else { panic!() };
+    let expected = json!({
+        "name": "Ann", "notes": "a\nb", "weight": 2.5, "when": "2026-03-01", "mail": "ann@example.com",
+        "insured": false, "service": "exp", "extras": ["cold", "sig"], "mood": 4, "pin": "hunter2",
+        "scan": {"sha256": "ab".repeat(32), "name": "label.png", "size": 1204, "media_type": "image/png"},
+        "colour": "teal",
+    });
+    assert_eq!(serde_json::Value::Object(values.as_map().clone()), expected);
+    assert!(question.check(made).is_ok());
+}
+
+#[test]
+fn comments_go_along_and_changes_need_one() {
+    for (name, question, _) in kinds() {
+        let silent =
+            reply(&question, &pairs(&[("action", "changes"), ("comment", " ")])).unwrap_err();
+        let place = if name == "converse" { "reply" } else { "comment" };
+        assert_eq!(places(&silent), [Some(place.to_owned())], "{name}");
+        let made =
+            reply(&question, &pairs(&[("action", "changes"), ("comment", "smaller\r\nplease")]));
+        let comment = Some("smaller\nplease".to_owned());
+        assert_eq!(made, Ok(Reply { answer: Answer::ChangesRequested, comment }), "{name}");
+    }
+    let talk =
+        reply(&kind("converse"), &pairs(&[("action", "changes"), ("reply", "not yet")])).unwrap();
+    assert_eq!(talk.comment.as_deref(), Some("not yet"));
+}
+
+#[test]
+fn edits_count_only_when_something_was_edited_and_the_agent_can_take_it() {
+    let editable = kind("edit");
+    let Body::Approve { details, .. } = editable.body() else { panic!() };
+    let same = serde_json::to_string_pretty(details).unwrap().replace('\n', "\r\n");
+    let approve = |text: &str| reply(&editable, &pairs(&[("edits", text), ("action", "approve")]));
+    assert_eq!(approve(&same), Ok(say(Answer::Approved { edits: None })));
+    let edited = approve("{\"to\": \"me@example.com\"}").unwrap();
+    assert_eq!(
+        edited.answer,
+        Answer::Approved { edits: Some(map(json!({"to": "me@example.com"}))) }
+    );
+    for broken in ["{oops", "[1]", ""] {
+        assert_eq!(places(&approve(broken).unwrap_err()), [Some("edits".to_owned())], "{broken}");
+    }
+    let fixed =
+        reply(&kind("approve"), &pairs(&[("action", "approve"), ("edits", "{\"amount\": 1}")]));
+    assert_eq!(fixed, Ok(say(Answer::Approved { edits: None })));
+}
+
+#[test]
+fn what_does_not_answer_is_a_problem_with_a_place() {
+    for (name, sent, place) in [
+        ("approve", pairs(&[]), None),
+        ("approve", pairs(&[("action", "abort")]), None),
+        ("edit", pairs(&[("action", "reject")]), Some("comment")),
+        ("choose", pairs(&[("choose", "nope")]), Some("options")),
+        ("choose-many", pairs(&[("action", "choose")]), Some("options")),
+        ("converse", pairs(&[("action", "reply"), ("reply", " ")]), Some("reply")),
+        ("escalate", pairs(&[("action", "retry"), ("params", "1")]), Some("params")),
+    ] {
+        let problem = reply(&kind(name), &sent).unwrap_err();
+        assert_eq!(places(&problem), [place.map(str::to_owned)], "{name}");
+    }
+    let refusal = kernel::Refusal::from(kernel::question::AnswerError::ReasonRequired);
+    let problem = FormProblem::of_refusal(&refusal, &kind("approve")).unwrap();
+    assert_eq!(problem.problems[0].place, Place::Comment);
+    assert!(FormProblem::of_refusal(&kernel::Refusal::NotDue, &kind("approve")).is_none());
+}
+
+/// Browsers rewrite line breaks in values, so ids with line breaks still find their option.
+#[test]
+fn odd_option_ids_come_back() {
+    let choices = vec![Choice::plain("a\rb\nc"), Choice::plain("\"<&'")];
+    let body =
+        Body::Choose { options: Options::new(choices).unwrap(), pick: Pick::One, suggested: None };
+    let question = question("Which?", body);
+    for (sent, id) in [("a\r\nb\r\nc", "a\rb\nc"), ("\"<&'", "\"<&'")] {
+        let made = reply(&question, &pairs(&[("choose", sent)])).unwrap();
+        assert_eq!(made.answer, Answer::Chosen { options: vec![id.to_owned()] });
+    }
+    let two = Submitted::new(vec![("choose".into(), "a".into()), ("choose".into(), "b".into())]);
+    assert!(reply(&crate::cast::question("x", options(&["a", "b"], Pick::One)), &two).is_err());
+}

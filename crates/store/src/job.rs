@@ -1,0 +1,170 @@
+//! What every backend does with a job, whatever it keeps things in: recognise a repeated request,
+//! decide, fetch what the decision lacks, and put the outcome together.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kernel::audit::{Digest, Record};
+use kernel::directory::Directory;
+use kernel::{
+    Ask, AskId, Command, Effect, Entity, Envelope, Refusal, Subject, Time, Verdict, World,
+};
+
+use crate::{IDEMPOTENCY_HOURS, Idempotency, Job, Outcome, Result, StoreError};
+
+/// How often a decision may say that it needs more before it is a mistake.
+const ROUNDS: usize = 3;
+
+/// What a job needs of the place where things are kept, inside one transaction.
+pub(crate) trait Books {
+    /// The directory, with what earlier jobs of the same transaction changed.
+    fn directory(&self) -> Arc<Directory>;
+
+    /// One ask, with what earlier jobs of the same transaction changed.
+    fn ask(&mut self, id: AskId) -> Result<Option<Ask>>;
+
+    /// What was remembered under an idempotency key, however old.
+    fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>>;
+
+    /// Writes everything a job came to, or nothing.
+    fn write(&mut self, work: &Work, remember: Option<(&Idempotency, Remembered)>) -> Result<()>;
+}
+
+/// An idempotency record. It holds no answer and no token: the ask is read again on a replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Remembered {
+    pub(crate) fingerprint: Digest,
+    pub(crate) ask: Option<AskId>,
+    pub(crate) at: Time,
+}
+
+impl Remembered {
+    /// Whether it still counts at `now`. One that is too old is absent, swept or not.
+    pub(crate) fn is_live(&self, now: Time) -> bool {
+        self.at > forgotten_before(now)
+    }
+}
+
+/// Idempotency keys used at this moment or earlier are forgotten at `now`.
+pub(crate) fn forgotten_before(now: Time) -> Time {
+    let millis = i64::try_from(IDEMPOTENCY_HOURS).unwrap_or(i64::MAX).saturating_mul(3_600_000);
+    Time::from_millis(now.millis().saturating_sub(millis))
+}
+
+/// Everything a backend writes for one job.
+#[derive(Debug)]
+pub(crate) struct Work {
+    /// The moment of the decision by the clock; outbox rows are due from then on, even when the
+    /// events are dated later because the clock went back.
+    pub(crate) now: Time,
+    /// Asks made or changed.
+    pub(crate) asks: Vec<Moved>,
+    /// The rest of what changed; goes into the directory.
+    pub(crate) entities: Vec<Entity>,
+    pub(crate) records: Vec<Record>,
+    pub(crate) effects: Vec<Effect>,
+}
+
+impl Work {
+    /// Whether the decision was that nothing happens.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.records.is_empty() && self.effects.is_empty()
+    }
+
+    /// The version of a subject before this work: what an update must find.
+    pub(crate) fn version_before(&self, subject: &Subject) -> u64 {
+        let first = self.records.iter().find(|record| record.subject == *subject);
+        first.map_or(0, |record| record.seq.saturating_sub(1))
+    }
+}
+
+/// An ask before and after.
+#[derive(Debug)]
+pub(crate) struct Moved {
+    pub(crate) before: Option<Ask>,
+    pub(crate) after: Ask,
+}
+
+/// Runs a job against the books: an earlier identical request is answered from memory, anything
+/// else is decided and written.
+pub(crate) fn transact(books: &mut impl Books, now: Time, job: Job) -> Result<Outcome> {
+    let Job { envelope, idempotency } = job;
+    if let Some(request) = &idempotency
+        && let Some(earlier) =
+            books.remembered(&request.scope, &request.key)?.filter(|earlier| earlier.is_live(now))
+    {
+        if earlier.fingerprint != request.fingerprint {
+            return Err(Refusal::IdempotencyMismatch.into());
+        }
+        let ask = earlier.ask.map(|id| books.ask(id)).transpose()?.flatten();
+        return Ok(Outcome { ask, replayed: true, at: earlier.at });
+    }
+
+    let id = match &envelope.command {
+        Command::Ask(_) => Some(AskId::new(envelope.fresh)),
+        other => other.ask(),
+    };
+    let (mut work, mut asks) = settle(books, now, &envelope)?;
+    // Never before the subject's last event, whatever the clock says.
+    let at = work.records.first().map_or(now, |record| record.at);
+    let remember = idempotency.as_ref().map(|request| {
+        let fingerprint = request.fingerprint;
+        (request, Remembered { fingerprint, ask: id, at: now })
+    });
+    if !work.is_empty() || remember.is_some() {
+        books.write(&work, remember)?;
+    }
+    let ask = id.and_then(|id| {
+        let moved = work.asks.iter().position(|moved| moved.after.id == id);
+        match moved {
+            Some(place) => Some(work.asks.swap_remove(place).after),
+            None => asks.remove(&id).flatten(),
+        }
+    });
+    Ok(Outcome { ask, replayed: false, at })
+}
+
+type Asks = BTreeMap<AskId, Option<Ask>>;
+
+/// Decides, loading what the decision says it needs, and evolves the state.
+fn settle(books: &mut impl Books, now: Time, envelope: &Envelope) -> Result<(Work, Asks)> {
+    let directory = books.directory();
+    let mut asks = Asks::new();
+    if let Some(id) = envelope.command.ask() {
+        asks.insert(id, books.ask(id)?);
+    }
+    for _ in 0..ROUNDS {
+        let world = World { now, directory: &directory, asks: &asks };
+        let decision = match kernel::decide(&world, envelope)? {
+            Verdict::Decided(decision) => decision,
+            Verdict::Need(subjects) => {
+                for subject in subjects {
+                    // Everything but asks is in the directory already.
+                    if let Subject::Ask(id) = subject {
+                        asks.insert(id, books.ask(id)?);
+                    }
+                }
+                continue;
+            }
+        };
+        let changes = kernel::settle(&world, envelope, decision).map_err(|misfit| {
+            StoreError::Damaged { what: misfit.subject.to_string(), source: misfit.into() }
+        })?;
+        let (records, effects) = (changes.records, changes.effects);
+        let mut work = Work { now, asks: Vec::new(), entities: Vec::new(), records, effects };
+        for entity in changes.entities {
+            match entity {
+                Entity::Ask(after) => {
+                    let before = asks.remove(&after.id).flatten();
+                    work.asks.push(Moved { before, after: *after });
+                }
+                other => work.entities.push(other),
+            }
+        }
+        return Ok((work, asks));
+    }
+    Err(StoreError::Damaged {
+        what: "decision".to_owned(),
+        source: format!("it still lacked data after {ROUNDS} rounds").into(),
+    })
+}

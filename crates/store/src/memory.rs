@@ -1,0 +1,320 @@
+//! Everything in maps behind one lock: for tests, and for reading the contract.
+//!
+//! Nothing survives the process. Every other backend behaves like this one; where the two differ,
+//! [`suite`](crate::suite) lacks a check.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use kernel::audit::Record;
+use kernel::directory::Directory;
+use kernel::{Ask, AskId, Effect, KeyId, Refusal, Subject, Time};
+use serde_json::Value;
+use tokio::sync::broadcast;
+use ulid::Ulid;
+
+use crate::job::{self, Books, Moved, Remembered, Work};
+use crate::listing::{Count, Entry, Filter, List, Page};
+use crate::paging::{self, Rows, Stretch};
+use crate::{
+    BACKLOG_COUNTED, Backlog, Change, Clock, Delivery, FEED, Idempotency, Job, Outcome, Result,
+    Settlement, Store, later,
+};
+
+/// A store that lives as long as its process.
+pub struct Memory {
+    clock: Arc<dyn Clock>,
+    feed: broadcast::Sender<Arc<[Change]>>,
+    state: Mutex<State>,
+}
+
+impl Memory {
+    /// An empty store.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        let (feed, _) = broadcast::channel(FEED);
+        Self { clock, feed, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Every write is worked out before the first map is touched, so a panic leaves no half.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Default)]
+struct State {
+    directory: Arc<Directory>,
+    asks: BTreeMap<AskId, Ask>,
+    listing: BTreeSet<(Entry, Reverse<AskId>)>,
+    wakes: BTreeSet<(Time, AskId)>,
+    /// The record at place `n` has position `n + 1`.
+    records: Vec<Record>,
+    outbox: BTreeMap<u64, Row>,
+    /// How many outbox rows there ever were: ids are not used twice.
+    written: u64,
+    idempotency: HashMap<(String, String), Remembered>,
+    key_use: HashMap<KeyId, Time>,
+}
+
+struct Row {
+    effect: Effect,
+    written_at: Time,
+    attempt: u32,
+    /// When it may be claimed; a lease moves it.
+    due_at: Time,
+    /// Given up, and why.
+    dead: Option<String>,
+}
+
+impl Books for State {
+    fn directory(&self) -> Arc<Directory> {
+        Arc::clone(&self.directory)
+    }
+
+    fn ask(&mut self, id: AskId) -> Result<Option<Ask>> {
+        Ok(self.asks.get(&id).cloned())
+    }
+
+    fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>> {
+        Ok(self.idempotency.get(&(scope.to_owned(), key.to_owned())).copied())
+    }
+
+    fn write(&mut self, work: &Work, remember: Option<(&Idempotency, Remembered)>) -> Result<()> {
+        let taken =
+            |moved: &Moved| moved.before.is_none() && self.asks.contains_key(&moved.after.id);
+        if work.asks.iter().any(taken) {
+            return Err(Refusal::Exists { what: "request" }.into());
+        }
+        for moved in &work.asks {
+            self.put(moved);
+        }
+        for entity in &work.entities {
+            Arc::make_mut(&mut self.directory).put(entity.clone());
+        }
+        for record in &work.records {
+            self.records.push(record.clone());
+            if record.what == "erased" {
+                self.erase(&record.subject);
+            }
+        }
+        for effect in &work.effects {
+            self.written += 1;
+            let (effect, written_at) = (effect.clone(), work.now);
+            let row = Row { effect, written_at, attempt: 0, due_at: written_at, dead: None };
+            self.outbox.insert(self.written, row);
+        }
+        if let Some((request, remembered)) = remember {
+            let key = (request.scope.clone(), request.key.clone());
+            self.idempotency.insert(key, remembered);
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn put(&mut self, moved: &Moved) {
+        let (id, before) = (moved.after.id, moved.before.as_ref());
+        let (old, new) = Entry::moved(before, &moved.after);
+        for entry in old {
+            self.listing.remove(&(entry, Reverse(id)));
+        }
+        self.listing.extend(new.into_iter().map(|entry| (entry, Reverse(id))));
+        if let Some(at) = before.and_then(Ask::wake_at) {
+            self.wakes.remove(&(at, id));
+        }
+        self.wakes.extend(moved.after.wake_at().map(|at| (at, id)));
+        self.asks.insert(id, moved.after.clone());
+    }
+
+    fn erase(&mut self, subject: &Subject) {
+        for record in self.records.iter_mut().filter(|record| record.subject == *subject) {
+            record.contents.fill(Value::Null);
+        }
+    }
+
+    fn changes(&self, position: usize, limit: usize) -> impl Iterator<Item = Change> {
+        let from = self.records.iter().enumerate().skip(position).take(limit);
+        from.map(|(place, record)| Change {
+            position: place as u64 + 1,
+            subject: record.subject.clone(),
+            seq: record.seq,
+            what: record.what.to_owned(),
+        })
+    }
+}
+
+impl Rows for State {
+    fn rows(
+        &self,
+        stretch: &Stretch,
+        before: Option<AskId>,
+        filter: &Filter,
+        n: usize,
+    ) -> Result<Vec<(AskId, bool)>> {
+        let entry = entry(stretch);
+        let start = match before {
+            Some(id) => Bound::Excluded((entry.clone(), Reverse(id))),
+            None => Bound::Included((entry.clone(), Reverse(AskId::new(Ulid::max())))),
+        };
+        let end = Bound::Included((entry, Reverse(AskId::new(Ulid::nil()))));
+        let rows =
+            self.listing.range((start, end)).take(n).map(|(_, Reverse(id))| {
+                (*id, self.asks.get(id).is_some_and(|ask| filter.admits(ask)))
+            });
+        Ok(rows.collect())
+    }
+
+    fn oldest(&self, stretch: &Stretch) -> Result<Option<AskId>> {
+        let entry = entry(stretch);
+        let start = (entry.clone(), Reverse(AskId::new(Ulid::max())));
+        let end = (entry, Reverse(AskId::new(Ulid::nil())));
+        Ok(self.listing.range(start..=end).next_back().map(|(_, Reverse(id))| *id))
+    }
+}
+
+fn entry(stretch: &Stretch) -> Entry {
+    Entry { scope: stretch.scope.clone(), phase: stretch.phase, rank: stretch.rank }
+}
+
+fn place(position: u64) -> usize {
+    usize::try_from(position).unwrap_or(usize::MAX)
+}
+
+#[async_trait]
+impl Store for Memory {
+    async fn transact(&self, job: Job) -> Result<Outcome> {
+        let mut state = self.state();
+        let before = state.records.len();
+        let outcome = job::transact(&mut *state, self.clock.now(), job)?;
+        let changes: Arc<[Change]> = state.changes(before, usize::MAX).collect();
+        if !changes.is_empty() {
+            // Nobody listening is no failure.
+            let _ = self.feed.send(changes);
+        }
+        Ok(outcome)
+    }
+
+    fn directory(&self) -> Arc<Directory> {
+        self.state().directory()
+    }
+
+    async fn ask(&self, id: AskId) -> Result<Option<Ask>> {
+        self.state().ask(id)
+    }
+
+    async fn list(&self, list: List) -> Result<Page> {
+        let state = self.state();
+        let found = paging::page(&*state, &list)?;
+        let asks = found.ids.iter().filter_map(|id| state.asks.get(id).cloned()).collect();
+        Ok(Page { asks, next: found.next })
+    }
+
+    async fn count(&self, list: List) -> Result<Count> {
+        paging::count(&*self.state(), &list)
+    }
+
+    async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>> {
+        let state = self.state();
+        let due = state.wakes.iter().take_while(|(at, _)| *at <= now).take(limit);
+        Ok(due.map(|(_, id)| *id).collect())
+    }
+
+    async fn next_due(&self) -> Result<Option<Time>> {
+        Ok(self.state().wakes.first().map(|(at, _)| *at))
+    }
+
+    async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>> {
+        let mut state = self.state();
+        let mut due: Vec<(&u64, &mut Row)> = state
+            .outbox
+            .iter_mut()
+            .filter(|(_, row)| row.dead.is_none() && row.due_at <= now)
+            .collect();
+        due.sort_by_key(|(id, row)| (row.effect.rank(), row.due_at, **id));
+        let claimed = due.into_iter().take(limit).map(|(id, row)| {
+            row.attempt = row.attempt.saturating_add(1);
+            row.due_at = later(now, lease);
+            let (effect, attempt) = (row.effect.clone(), row.attempt);
+            Delivery { id: *id, effect, attempt, written_at: row.written_at }
+        });
+        Ok(claimed.collect())
+    }
+
+    async fn settle(&self, settled: Vec<(u64, Settlement)>) -> Result<()> {
+        let mut state = self.state();
+        for (id, settlement) in settled {
+            match settlement {
+                Settlement::Done => {
+                    state.outbox.remove(&id);
+                }
+                Settlement::Retry { at, error: _ } => {
+                    if let Some(row) = state.outbox.get_mut(&id).filter(|row| row.dead.is_none()) {
+                        row.due_at = at;
+                    }
+                }
+                Settlement::Dead { error } => {
+                    if let Some(row) = state.outbox.get_mut(&id) {
+                        row.dead = Some(error);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn backlog(&self) -> Result<Backlog> {
+        let state = self.state();
+        let dead = state.outbox.values().filter(|row| row.dead.is_some()).count();
+        let waiting = state.outbox.len() - dead;
+        let bounded = |n: usize| (n as u64).min(BACKLOG_COUNTED);
+        Ok(Backlog { waiting: bounded(waiting), dead: bounded(dead) })
+    }
+
+    async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>> {
+        Ok(self.state().changes(place(position), limit).collect())
+    }
+
+    fn feed(&self) -> broadcast::Receiver<Arc<[Change]>> {
+        self.feed.subscribe()
+    }
+
+    async fn records(&self, subject: Subject, seq: u64, limit: usize) -> Result<Vec<Record>> {
+        let state = self.state();
+        let chain = state.records.iter().filter(|record| record.subject == subject);
+        Ok(chain.filter(|record| record.seq > seq).take(limit).cloned().collect())
+    }
+
+    async fn all_records(&self, position: u64, limit: usize) -> Result<Vec<(u64, Record)>> {
+        let state = self.state();
+        let records = state.records.iter().enumerate().skip(place(position)).take(limit);
+        Ok(records.map(|(place, record)| (place as u64 + 1, record.clone())).collect())
+    }
+
+    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()> {
+        let mut state = self.state();
+        for (key, at) in used {
+            let last = state.key_use.entry(key).or_insert(at);
+            *last = at.max(*last);
+        }
+        Ok(())
+    }
+
+    async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
+        Ok(self.state().key_use.get(&id).copied())
+    }
+
+    async fn sweep(&self, now: Time) -> Result<u64> {
+        let mut state = self.state();
+        let before = state.idempotency.len();
+        state.idempotency.retain(|_, remembered| remembered.is_live(now));
+        Ok((before - state.idempotency.len()) as u64)
+    }
+
+    async fn ping(&self) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,303 @@
+//! The write side of the file inside one transaction: what a job reads and writes.
+
+use std::sync::Arc;
+
+use kernel::audit::{Digest, Record};
+use kernel::directory::Directory;
+use kernel::{Ask, AskId, Effect, Entity, Refusal, Subject};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use serde::Serialize;
+
+use super::{Failure, failed, int, query, uint};
+use crate::job::{Books, Moved, Remembered, Work};
+use crate::listing::Entry;
+use crate::{Change, Idempotency, Result, StoreError};
+
+/// The writing connection with what the open transaction has changed so far.
+pub(super) struct Ledger {
+    conn: Connection,
+    /// The working copy; shared with everyone until a job of this transaction changes it.
+    directory: Arc<Directory>,
+    changes: Vec<Change>,
+}
+
+impl Ledger {
+    pub(super) fn new(conn: Connection, directory: Arc<Directory>) -> Self {
+        Self { conn, directory, changes: Vec::new() }
+    }
+
+    pub(super) fn begin(&mut self) -> Result<(), Failure> {
+        // A transaction that could not be rolled back must not become part of this one.
+        if self.is_intact() {
+            self.bare("ROLLBACK").map_err(|error| Failure::Commit(Arc::new(error)))?;
+        }
+        self.bare("BEGIN IMMEDIATE").map_err(|error| Failure::Commit(Arc::new(error)))
+    }
+
+    /// Whether there is still a transaction: some errors make `SQLite` roll all of it back.
+    pub(super) fn is_intact(&self) -> bool {
+        !self.conn.is_autocommit()
+    }
+
+    /// Makes everything durable and tells what changed.
+    pub(super) fn commit(&mut self) -> Result<Vec<Change>, Failure> {
+        self.bare("COMMIT").map_err(|error| Failure::Commit(Arc::new(error)))?;
+        Ok(std::mem::take(&mut self.changes))
+    }
+
+    /// Undoes everything since the last commit.
+    pub(super) fn abandon(&mut self, directory: Arc<Directory>) {
+        self.directory = directory;
+        self.changes.clear();
+        if self.is_intact()
+            && let Err(error) = self.bare("ROLLBACK")
+        {
+            tracing::error!(%error, "the store could not roll back");
+        }
+    }
+
+    pub(super) fn directory(&self) -> &Arc<Directory> {
+        &self.directory
+    }
+
+    #[cfg(any(test, feature = "suite"))]
+    pub(super) fn conn(&self) -> &Connection {
+        &self.conn
+    }
+
+    /// Does some work whole or not at all, whatever becomes of its neighbours.
+    pub(super) fn savepoint<T>(
+        &mut self,
+        work: impl FnOnce(&Connection) -> Result<T>,
+    ) -> Result<T> {
+        self.bare("SAVEPOINT task").map_err(failed)?;
+        let result = work(&self.conn);
+        if result.is_err() && self.is_intact() {
+            self.or_abandon("ROLLBACK TO task")?;
+        }
+        if self.is_intact() {
+            self.or_abandon("RELEASE task")?;
+        }
+        result
+    }
+
+    /// What must succeed for the rest of the transaction to be trusted.
+    fn or_abandon(&self, sql: &str) -> Result<()> {
+        self.bare(sql).map_err(|error| {
+            if let Err(error) = self.bare("ROLLBACK") {
+                tracing::error!(%error, "the store could not roll back");
+            }
+            failed(error)
+        })
+    }
+
+    fn bare(&self, sql: &str) -> rusqlite::Result<()> {
+        self.conn.prepare_cached(sql)?.execute([]).map(drop)
+    }
+}
+
+impl Books for Ledger {
+    fn directory(&self) -> Arc<Directory> {
+        Arc::clone(&self.directory)
+    }
+
+    fn ask(&mut self, id: AskId) -> Result<Option<Ask>> {
+        query::ask(&self.conn, id)
+    }
+
+    fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>> {
+        query::remembered(&self.conn, scope, key)
+    }
+
+    fn write(&mut self, work: &Work, remember: Option<(&Idempotency, Remembered)>) -> Result<()> {
+        let changes = self.savepoint(|conn| {
+            for moved in &work.asks {
+                put_ask(conn, work, moved)?;
+            }
+            for entity in &work.entities {
+                put_entity(conn, work, entity)?;
+            }
+            let changes = work.records.iter().map(|record| append(conn, record)).collect();
+            for effect in &work.effects {
+                put_effect(conn, work, effect)?;
+            }
+            if let Some((request, remembered)) = remember {
+                query::remember(conn, request, &remembered)?;
+            }
+            changes
+        })?;
+        let changes: Vec<Change> = changes;
+        self.changes.extend(changes);
+        if !work.entities.is_empty() {
+            let directory = Arc::make_mut(&mut self.directory);
+            work.entities.iter().cloned().for_each(|entity| directory.put(entity));
+        }
+        Ok(())
+    }
+}
+
+fn put_ask(conn: &Connection, work: &Work, moved: &Moved) -> Result<()> {
+    let ask = &moved.after;
+    let id = ask.id.ulid().to_bytes();
+    let wake_at = ask.wake_at().map(kernel::Time::millis);
+    let state = json(ask, || ask.id.to_string())?;
+    let version = int(ask.head.seq);
+    if moved.before.is_none() {
+        let new = conn
+            .prepare_cached("INSERT INTO ask (id, version, wake_at, state) VALUES (?1, ?2, ?3, ?4)")
+            .and_then(|mut insert| insert.execute(params![id, version, wake_at, state]));
+        match new {
+            Ok(_) => {}
+            Err(error) if is_taken(&error) => {
+                return Err(Refusal::Exists { what: "request" }.into());
+            }
+            Err(error) => return Err(failed(error)),
+        }
+    } else {
+        let read = int(work.version_before(&Subject::Ask(ask.id)));
+        let found = conn
+            .prepare_cached(
+                "UPDATE ask SET version = ?2, wake_at = ?3, state = ?4
+                 WHERE id = ?1 AND version = ?5",
+            )
+            .and_then(|mut update| update.execute(params![id, version, wake_at, state, read]))
+            .map_err(failed)?;
+        expect_one(found, || ask.id.to_string())?;
+    }
+
+    let (old, new) = Entry::moved(moved.before.as_ref(), ask);
+    for entry in old {
+        conn.prepare_cached(
+            "DELETE FROM listing WHERE scope = ?1 AND phase = ?2 AND rank = ?3 AND id = ?4",
+        )
+        .and_then(|mut delete| {
+            delete.execute(params![entry.scope, entry.phase.as_str(), entry.rank, id])
+        })
+        .map_err(failed)?;
+    }
+    for entry in new {
+        conn.prepare_cached(
+            "INSERT INTO listing
+                 (scope, phase, rank, id, kind, priority, agent_label, project_label)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )
+        .and_then(|mut insert| {
+            insert.execute(params![
+                entry.scope,
+                entry.phase.as_str(),
+                entry.rank,
+                id,
+                ask.kind.as_str(),
+                ask.priority.rank(),
+                ask.labels.agent,
+                ask.labels.project,
+            ])
+        })
+        .map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn put_entity(conn: &Connection, work: &Work, entity: &Entity) -> Result<()> {
+    let subject = entity.subject();
+    let read = int(work.version_before(&subject));
+    let (id, version) = (subject.to_string(), int(entity.head().seq));
+    let state = json(entity, || id.clone())?;
+    let found = conn
+        .prepare_cached(
+            "INSERT INTO entity (kind, id, version, state) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (kind, id) DO UPDATE SET version = ?3, state = ?4 WHERE version = ?5",
+        )
+        .and_then(|mut put| put.execute(params![subject.kind(), id, version, state, read]))
+        .map_err(failed)?;
+    expect_one(found, || id)
+}
+
+/// Writes one link of a chain. Its unique place keeps a chain from forking.
+fn append(conn: &Connection, record: &Record) -> Result<Change> {
+    let subject = record.subject.to_string();
+    let contents = if record.contents.is_empty() {
+        None
+    } else {
+        Some(json(&record.contents, || subject.clone())?)
+    };
+    conn.prepare_cached(
+        "INSERT INTO record (subject, seq, at, what, prev, hash, body, contents)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )
+    .and_then(|mut insert| {
+        insert.execute(params![
+            subject,
+            int(record.seq),
+            record.at.millis(),
+            record.what,
+            record.prev.0,
+            record.hash.0,
+            record.body,
+            contents,
+        ])
+    })
+    .map_err(|error| {
+        if is_taken(&error) {
+            let what = format!("{subject} event {}", record.seq);
+            StoreError::Damaged { what, source: error.into() }
+        } else {
+            failed(error)
+        }
+    })?;
+    let position = uint(conn.last_insert_rowid());
+    if record.what == "erased" {
+        conn.prepare_cached("UPDATE record SET contents = NULL WHERE subject = ?1")
+            .and_then(|mut erase| erase.execute([&subject]))
+            .map_err(failed)?;
+    }
+    let (subject, seq, what) = (record.subject.clone(), record.seq, record.what.to_owned());
+    Ok(Change { position, subject, seq, what })
+}
+
+fn put_effect(conn: &Connection, work: &Work, effect: &Effect) -> Result<()> {
+    let now = work.now.millis();
+    let effect_json = json(effect, || "effect".to_owned())?;
+    conn.prepare_cached(
+        "INSERT INTO outbox (rank, due_at, written_at, effect) VALUES (?1, ?2, ?2, ?3)",
+    )
+    .and_then(|mut insert| insert.execute(params![effect.rank(), now, effect_json]))
+    .map(drop)
+    .map_err(failed)
+}
+
+fn is_taken(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
+}
+
+/// The guard of every update: the row must be the version that was read.
+fn expect_one(found: usize, what: impl FnOnce() -> String) -> Result<()> {
+    if found == 1 {
+        return Ok(());
+    }
+    let source = "the row is not the version that was read".into();
+    Err(StoreError::Damaged { what: what(), source })
+}
+
+fn json<T: Serialize>(value: &T, what: impl FnOnce() -> String) -> Result<String> {
+    serde_json::to_string(value)
+        .map_err(|error| StoreError::Damaged { what: what(), source: error.into() })
+}
+
+/// A digest from its column. One of the wrong length is turned into another that matches nothing,
+/// so that whoever compares it finds out.
+pub(super) fn digest(bytes: &[u8]) -> Digest {
+    bytes.try_into().map_or_else(|_| Digest::of(bytes), Digest)
+}
+
+/// Runs a query for at most one row.
+pub(super) fn one<T>(
+    conn: &Connection,
+    sql: &str,
+    params: impl rusqlite::Params,
+    read: impl FnOnce(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Option<T>> {
+    conn.prepare_cached(sql)
+        .and_then(|mut query| query.query_row(params, read).optional())
+        .map_err(failed)
+}

@@ -1,0 +1,163 @@
+//! The schema and how it got there: numbered files, forward only, never edited once released.
+
+use kernel::audit::Digest;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::sqlite::failed;
+use crate::{Result, StoreError};
+
+/// One step. A released file is never edited: its checksum is stored where it ran.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Migration {
+    pub(super) version: i64,
+    pub(super) name: &'static str,
+    pub(super) sql: &'static str,
+}
+
+pub(super) const MIGRATIONS: &[Migration] =
+    &[Migration { version: 1, name: "begin", sql: include_str!("migrations/0001_begin.sql") }];
+
+/// Why a database does not fit this program.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SchemaError {
+    /// A newer program wrote it.
+    #[error(
+        "the database has version {found}, this program knows versions up to {known}; use a newer \
+         one"
+    )]
+    Newer {
+        /// The version of the database.
+        found: i64,
+        /// The newest version known here.
+        known: i64,
+    },
+    /// An older program wrote it and it is opened only for reading.
+    #[error(
+        "the database has version {found} and must be opened for writing once to reach {known}"
+    )]
+    Older {
+        /// The version of the database.
+        found: i64,
+        /// The newest version known here.
+        known: i64,
+    },
+    /// A step ran there with other contents than this program has.
+    #[error("migration {version} ({name}) is not the one that was applied to this database")]
+    Edited {
+        /// Which.
+        version: i64,
+        /// Its name.
+        name: String,
+    },
+}
+
+impl From<SchemaError> for StoreError {
+    fn from(error: SchemaError) -> Self {
+        Self::Damaged { what: "schema".to_owned(), source: error.into() }
+    }
+}
+
+/// Brings a database to the newest version, all steps or none.
+pub(super) fn migrate(conn: &mut Connection, steps: &[Migration]) -> Result<()> {
+    let transaction =
+        conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
+    transaction
+        .execute_batch(
+            "CREATE TABLE IF NOT EXISTS migration (
+                 version INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL
+             ) STRICT",
+        )
+        .map_err(failed)?;
+    let applied = check(&transaction, steps)?;
+    for step in steps.iter().filter(|step| step.version > applied) {
+        transaction.execute_batch(step.sql).map_err(failed)?;
+        transaction
+            .execute(
+                "INSERT INTO migration (version, name, sha256) VALUES (?1, ?2, ?3)",
+                params![step.version, step.name, checksum(step)],
+            )
+            .map_err(failed)?;
+    }
+    transaction.commit().map_err(failed)
+}
+
+/// Checks that a database that cannot be changed has the newest version.
+pub(super) fn check_current(conn: &Connection, steps: &[Migration]) -> Result<()> {
+    let there: Option<i64> = conn
+        .query_row("SELECT 1 FROM sqlite_schema WHERE name = 'migration'", [], |row| row.get(0))
+        .optional()
+        .map_err(failed)?;
+    let found = if there.is_some() { check(conn, steps)? } else { 0 };
+    let known = newest(steps);
+    if found < known { Err(SchemaError::Older { found, known }.into()) } else { Ok(()) }
+}
+
+/// The version of the database, if every step that ran there is one we know.
+fn check(conn: &Connection, steps: &[Migration]) -> Result<i64> {
+    let mut rows = conn
+        .prepare("SELECT version, name, sha256 FROM migration ORDER BY version")
+        .map_err(failed)?;
+    let applied: Vec<(i64, String, String)> = rows
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .and_then(Iterator::collect)
+        .map_err(failed)?;
+    let mut found = 0;
+    for (version, name, sha256) in applied {
+        let Some(step) = steps.iter().find(|step| step.version == version) else {
+            return Err(SchemaError::Newer { found: version, known: newest(steps) }.into());
+        };
+        if checksum(step) != sha256 {
+            return Err(SchemaError::Edited { version, name }.into());
+        }
+        found = version;
+    }
+    Ok(found)
+}
+
+fn newest(steps: &[Migration]) -> i64 {
+    steps.last().map_or(0, |step| step.version)
+}
+
+fn checksum(step: &Migration) -> String {
+    Digest::of(step.sql.as_bytes()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(version: i64, sql: &'static str) -> Migration {
+        Migration { version, name: "step", sql }
+    }
+
+    #[test]
+    fn steps_run_once_and_in_order() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        let one = step(1, "CREATE TABLE a (x)");
+        let two = step(2, "ALTER TABLE a ADD COLUMN y");
+        migrate(&mut conn, &[one]).unwrap();
+        assert!(check_current(&conn, &[one, two]).is_err());
+        migrate(&mut conn, &[one, two]).unwrap();
+        migrate(&mut conn, &[one, two]).unwrap();
+        check_current(&conn, &[one, two]).unwrap();
+        conn.execute("INSERT INTO a (x, y) VALUES (1, 2)", []).unwrap();
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_version_before() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        let one = step(1, "CREATE TABLE a (x)");
+        migrate(&mut conn, &[one]).unwrap();
+        migrate(&mut conn, &[one, step(2, "CREATE TABLE b (x); nonsense")]).unwrap_err();
+        check_current(&conn, &[one]).unwrap();
+        let b = conn.prepare("SELECT * FROM b");
+        assert!(b.is_err());
+    }
+
+    #[test]
+    fn the_shipped_steps_are_numbered_from_one() {
+        let numbers: Vec<i64> = MIGRATIONS.iter().map(|step| step.version).collect();
+        let expected: Vec<i64> = (1..).take(MIGRATIONS.len()).collect();
+        assert_eq!(numbers, expected);
+    }
+}

@@ -1,0 +1,269 @@
+//! The embedded default: one file, one writer thread, a few readers.
+//!
+//! ```text
+//! transact, settle, claim … ──▶ queue ──▶ writer: BEGIN IMMEDIATE, a savepoint per task, COMMIT
+//!                                              │ then: directory, answers, feed
+//! ask, list, due, records … ──▶ queue ──▶ readers, each with its own read-only connection
+//! ```
+//!
+//! Acknowledged means on disk: the log is synced at every commit, and one commit serves everyone
+//! who waited while the one before it was synced. No call blocks its async task.
+
+mod connect;
+mod ledger;
+mod migrate;
+mod outbox;
+mod query;
+mod reader;
+mod record;
+mod writer;
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use kernel::audit::Record;
+use kernel::directory::Directory;
+use kernel::{Ask, AskId, KeyId, Subject, Time};
+use rusqlite::ErrorCode;
+use tokio::sync::broadcast;
+
+pub use migrate::SchemaError;
+
+use crate::job;
+use crate::listing::{Count, List, Page};
+use crate::{
+    Backlog, Change, Clock, Delivery, FEED, Job, Outcome, Result, Settlement, Store, StoreError,
+};
+use ledger::Ledger;
+use reader::Readers;
+use writer::Writer;
+
+/// Idempotency keys forgotten in one go: a sweep of millions lets others in between.
+const SWEPT: usize = 2_000;
+
+/// A store in one `SQLite` file. Dropping it finishes what is queued and closes the file.
+pub struct Sqlite {
+    // Dropped in this order: the writer is the last connection and folds the log into the file.
+    readers: Readers,
+    writer: Option<Writer>,
+    published: Arc<Published>,
+    clock: Option<Arc<dyn Clock>>,
+    _lock: Option<File>,
+}
+
+/// What the writer shows to everyone after a commit.
+struct Published {
+    directory: RwLock<Arc<Directory>>,
+    feed: broadcast::Sender<Arc<[Change]>>,
+}
+
+impl Published {
+    fn new(directory: Arc<Directory>) -> Arc<Self> {
+        let (feed, _) = broadcast::channel(FEED);
+        Arc::new(Self { directory: RwLock::new(directory), feed })
+    }
+
+    fn directory(&self) -> Arc<Directory> {
+        Arc::clone(&self.directory.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn publish(&self, directory: &Arc<Directory>) {
+        let mut published = self.directory.write().unwrap_or_else(PoisonError::into_inner);
+        if !Arc::ptr_eq(&published, directory) {
+            *published = Arc::clone(directory);
+        }
+    }
+}
+
+impl Sqlite {
+    /// Opens the file, makes it if it is not there, and brings its schema up to date. Only one
+    /// process at a time may have it open like this.
+    pub fn open(path: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
+        let lock = connect::lock(path)?;
+        let mut conn = connect::writer(path)?;
+        migrate::migrate(&mut conn, migrate::MIGRATIONS)?;
+        let directory = Arc::new(query::directory(&conn)?);
+        let published = Published::new(Arc::clone(&directory));
+        let writer = Writer::start(Ledger::new(conn, directory), Arc::clone(&published))?;
+        let readers = Readers::start(path)?;
+        let (writer, clock) = (Some(writer), Some(clock));
+        Ok(Self { readers, writer, published, clock, _lock: Some(lock) })
+    }
+
+    /// Opens a file only to look at it, whether or not a server has it open. The directory is the
+    /// one of this moment, and everything that would write answers
+    /// [`StoreError::Unavailable`].
+    pub fn open_read_only(path: &Path) -> Result<Self> {
+        let conn = connect::reader(path)?;
+        migrate::check_current(&conn, migrate::MIGRATIONS)?;
+        let published = Published::new(Arc::new(query::directory(&conn)?));
+        let readers = Readers::start(path)?;
+        Ok(Self { readers, writer: None, published, clock: None, _lock: None })
+    }
+
+    /// Lets the file grow to this many pages and no further, so that tests can fill the disk.
+    #[cfg(any(test, feature = "suite"))]
+    #[doc(hidden)]
+    pub async fn limit_pages(&self, pages: u32) -> Result<()> {
+        self.write(move |ledger| {
+            let limit = format!("PRAGMA max_page_count = {pages}");
+            ledger.conn().query_row(&limit, [], |_| Ok(())).map_err(failed)
+        })
+        .await
+    }
+
+    async fn write<T, F>(&self, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Ledger) -> Result<T> + Send + 'static,
+    {
+        match &self.writer {
+            Some(writer) => writer.run(work).await,
+            None => Err(StoreError::Unavailable(Failure::ReadOnly.into())),
+        }
+    }
+}
+
+#[async_trait]
+impl Store for Sqlite {
+    async fn transact(&self, job: Job) -> Result<Outcome> {
+        let clock = self.clock.clone();
+        self.write(move |ledger| {
+            let clock = clock.ok_or(StoreError::Unavailable(Failure::ReadOnly.into()))?;
+            job::transact(ledger, clock.now(), job)
+        })
+        .await
+    }
+
+    fn directory(&self) -> Arc<Directory> {
+        self.published.directory()
+    }
+
+    async fn ask(&self, id: AskId) -> Result<Option<Ask>> {
+        self.readers.run(move |conn| query::ask(conn, id)).await
+    }
+
+    async fn list(&self, list: List) -> Result<Page> {
+        self.readers.run(move |conn| query::list(conn, &list)).await
+    }
+
+    async fn count(&self, list: List) -> Result<Count> {
+        self.readers.run(move |conn| query::count(conn, &list)).await
+    }
+
+    async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>> {
+        self.readers.run(move |conn| query::due(conn, now, limit)).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Time>> {
+        self.readers.run(query::next_due).await
+    }
+
+    async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>> {
+        self.write(move |ledger| ledger.savepoint(|conn| outbox::claim(conn, now, lease, limit)))
+            .await
+    }
+
+    async fn settle(&self, settled: Vec<(u64, Settlement)>) -> Result<()> {
+        self.write(move |ledger| ledger.savepoint(|conn| outbox::settle(conn, &settled))).await
+    }
+
+    async fn backlog(&self) -> Result<Backlog> {
+        self.readers.run(outbox::backlog).await
+    }
+
+    async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>> {
+        self.readers.run(move |conn| record::changes(conn, position, limit)).await
+    }
+
+    fn feed(&self) -> broadcast::Receiver<Arc<[Change]>> {
+        self.published.feed.subscribe()
+    }
+
+    async fn records(&self, subject: Subject, seq: u64, limit: usize) -> Result<Vec<Record>> {
+        self.readers.run(move |conn| record::chain(conn, &subject, seq, limit)).await
+    }
+
+    async fn all_records(&self, position: u64, limit: usize) -> Result<Vec<(u64, Record)>> {
+        self.readers.run(move |conn| record::all(conn, position, limit)).await
+    }
+
+    async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()> {
+        self.write(move |ledger| ledger.savepoint(|conn| query::touch_keys(conn, &used))).await
+    }
+
+    async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
+        self.readers.run(move |conn| query::key_used(conn, id)).await
+    }
+
+    async fn sweep(&self, now: Time) -> Result<u64> {
+        let mut total = 0;
+        loop {
+            let forget =
+                move |ledger: &mut Ledger| ledger.savepoint(|conn| query::sweep(conn, now, SWEPT));
+            let swept = self.write(forget).await?;
+            total += swept as u64;
+            if swept < SWEPT {
+                return Ok(total);
+            }
+        }
+    }
+
+    async fn ping(&self) -> Result<()> {
+        self.readers.run(query::ping).await?;
+        match &self.writer {
+            Some(writer) => writer.run(|_| Ok(())).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why nothing was written or read.
+#[derive(Debug, Clone, thiserror::Error)]
+enum Failure {
+    #[error("the commit failed, and with it everything that was waiting for it")]
+    Commit(#[source] Arc<rusqlite::Error>),
+    #[error("a task failed in a way that left nothing to commit")]
+    Abandoned,
+    #[error("the store is closed")]
+    Closed,
+    #[error("the store was opened only for reading")]
+    ReadOnly,
+    #[error("another process has this store open")]
+    Locked,
+    #[error("the file system cannot hold a write-ahead log; SQLite offered {0:?}")]
+    NoWal(String),
+}
+
+/// What a driver's error means to a caller.
+fn failed(error: rusqlite::Error) -> StoreError {
+    use rusqlite::Error;
+    let damaged = match &error {
+        Error::FromSqlConversionFailure(..)
+        | Error::IntegralValueOutOfRange(..)
+        | Error::InvalidColumnType(..)
+        | Error::Utf8Error(..) => true,
+        other => matches!(
+            other.sqlite_error_code(),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+        ),
+    };
+    if damaged {
+        StoreError::Damaged { what: "database".to_owned(), source: error.into() }
+    } else {
+        StoreError::Unavailable(error.into())
+    }
+}
+
+/// Numbers as `SQLite` has them. Ours never reach the top bit.
+fn int(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
+/// A number as we have it; what was stored by [`int`] is never negative.
+fn uint(number: i64) -> u64 {
+    number.try_into().unwrap_or(0)
+}

@@ -1,0 +1,207 @@
+//! What is asked of the file, on whichever connection.
+
+use kernel::directory::Directory;
+use kernel::{Ask, AskId, Entity, KeyId, Time};
+use rusqlite::{Connection, Row, params};
+use ulid::Ulid;
+
+use super::ledger::{digest, one};
+use super::{failed, int};
+use crate::job::{Remembered, forgotten_before};
+use crate::listing::{Count, Filter, List, Page};
+use crate::paging::{self, Rows, Stretch};
+use crate::{Idempotency, Result, StoreError};
+
+pub(super) fn ping(conn: &Connection) -> Result<()> {
+    one(conn, "SELECT 1", [], |_| Ok(())).map(drop)
+}
+
+/// The whole directory; read once, when the store is opened.
+pub(super) fn directory(conn: &Connection) -> Result<Directory> {
+    let mut directory = Directory::default();
+    let mut select = conn.prepare("SELECT id, state FROM entity").map_err(failed)?;
+    let mut rows = select.query([]).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        let state = row.get_ref(1).map_err(failed)?.as_bytes().map_err(other)?;
+        let entity: Entity = serde_json::from_slice(state).map_err(|error| {
+            let what = row.get(0).unwrap_or_else(|_| "directory".to_owned());
+            StoreError::Damaged { what, source: error.into() }
+        })?;
+        directory.put(entity);
+    }
+    Ok(directory)
+}
+
+pub(super) fn ask(conn: &Connection, id: AskId) -> Result<Option<Ask>> {
+    let mut select = conn.prepare_cached("SELECT state FROM ask WHERE id = ?1").map_err(failed)?;
+    let mut rows = select.query([id.ulid().to_bytes()]).map_err(failed)?;
+    let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
+    let state = row.get_ref(0).map_err(failed)?.as_bytes().map_err(other)?;
+    serde_json::from_slice(state)
+        .map(Some)
+        .map_err(|error| StoreError::Damaged { what: id.to_string(), source: error.into() })
+}
+
+pub(super) fn list(conn: &Connection, list: &List) -> Result<Page> {
+    // One transaction, so that the rows and the asks they stand for are of one moment.
+    let moment = conn.unchecked_transaction().map_err(failed)?;
+    let found = paging::page(&Listing(&moment), list)?;
+    let mut asks = Vec::with_capacity(found.ids.len());
+    for id in found.ids {
+        asks.push(ask(&moment, id)?.ok_or_else(|| StoreError::Damaged {
+            what: id.to_string(),
+            source: "it is listed but not there".into(),
+        })?);
+    }
+    Ok(Page { asks, next: found.next })
+}
+
+pub(super) fn count(conn: &Connection, list: &List) -> Result<Count> {
+    let moment = conn.unchecked_transaction().map_err(failed)?;
+    paging::count(&Listing(&moment), list)
+}
+
+struct Listing<'a>(&'a Connection);
+
+impl Rows for Listing<'_> {
+    fn rows(
+        &self,
+        stretch: &Stretch,
+        before: Option<AskId>,
+        filter: &Filter,
+        n: usize,
+    ) -> Result<Vec<(AskId, bool)>> {
+        // Longer than any id, and therefore after all of them.
+        const END: [u8; 17] = [0xff; 17];
+        let before = before.map(|id| id.ulid().to_bytes());
+        let before = before.as_ref().map_or(&END[..], |id| &id[..]);
+        let kinds: String =
+            filter.kinds.iter().flat_map(|kind| ["/", kind.as_str(), "/"]).collect();
+        let mut select = self
+            .0
+            .prepare_cached(
+                "SELECT id,
+                        (?6 = '' OR instr(?6, '/' || kind || '/') > 0)
+                        AND (?7 IS NULL OR priority = ?7)
+                        AND (?8 IS NULL OR agent_label IS ?8)
+                        AND (?9 IS NULL OR project_label IS ?9)
+                 FROM listing
+                 WHERE scope = ?1 AND phase = ?2 AND rank = ?3 AND id < ?4
+                 ORDER BY id DESC LIMIT ?5",
+            )
+            .map_err(failed)?;
+        select
+            .query_map(
+                params![
+                    stretch.scope,
+                    stretch.phase.as_str(),
+                    stretch.rank,
+                    before,
+                    int(n),
+                    kinds,
+                    filter.priority.map(kernel::ask::Priority::rank),
+                    filter.agent_label,
+                    filter.project_label,
+                ],
+                |row| Ok((ask_id(row, 0)?, row.get(1)?)),
+            )
+            .and_then(Iterator::collect)
+            .map_err(failed)
+    }
+
+    fn oldest(&self, stretch: &Stretch) -> Result<Option<AskId>> {
+        one(
+            self.0,
+            "SELECT id FROM listing WHERE scope = ?1 AND phase = ?2 AND rank = ?3
+             ORDER BY id LIMIT 1",
+            params![stretch.scope, stretch.phase.as_str(), stretch.rank],
+            |row| ask_id(row, 0),
+        )
+    }
+}
+
+pub(super) fn due(conn: &Connection, now: Time, limit: usize) -> Result<Vec<AskId>> {
+    conn.prepare_cached(
+        "SELECT id FROM ask WHERE wake_at IS NOT NULL AND wake_at <= ?1
+         ORDER BY wake_at, id LIMIT ?2",
+    )
+    .and_then(|mut select| {
+        select.query_map(params![now.millis(), int(limit)], |row| ask_id(row, 0))?.collect()
+    })
+    .map_err(failed)
+}
+
+pub(super) fn next_due(conn: &Connection) -> Result<Option<Time>> {
+    let sql = "SELECT wake_at FROM ask WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1";
+    one(conn, sql, [], |row| row.get(0).map(Time::from_millis))
+}
+
+pub(super) fn remembered(conn: &Connection, scope: &str, key: &str) -> Result<Option<Remembered>> {
+    let sql = "SELECT fingerprint, ask, at FROM idempotency WHERE scope = ?1 AND key = ?2";
+    one(conn, sql, [scope, key], |row| {
+        let ask: Option<[u8; 16]> = row.get(1)?;
+        Ok(Remembered {
+            fingerprint: digest(row.get_ref(0)?.as_bytes().unwrap_or_default()),
+            ask: ask.map(|bytes| AskId::new(Ulid::from_bytes(bytes))),
+            at: Time::from_millis(row.get(2)?),
+        })
+    })
+}
+
+pub(super) fn remember(
+    conn: &Connection,
+    request: &Idempotency,
+    remembered: &Remembered,
+) -> Result<()> {
+    // In place of one that is too old to count.
+    conn.prepare_cached(
+        "INSERT OR REPLACE INTO idempotency (scope, key, fingerprint, ask, at)
+         VALUES (?1, ?2, ?3, ?4, ?5)",
+    )
+    .and_then(|mut insert| {
+        insert.execute(params![
+            request.scope,
+            request.key,
+            remembered.fingerprint.0,
+            remembered.ask.map(|id| id.ulid().to_bytes()),
+            remembered.at.millis(),
+        ])
+    })
+    .map(drop)
+    .map_err(failed)
+}
+
+/// Forgets up to `limit` idempotency keys that are too old to count; how many.
+pub(super) fn sweep(conn: &Connection, now: Time, limit: usize) -> Result<usize> {
+    conn.prepare_cached(
+        "DELETE FROM idempotency WHERE (scope, key) IN
+             (SELECT scope, key FROM idempotency WHERE at <= ?1 LIMIT ?2)",
+    )
+    .and_then(|mut delete| delete.execute(params![forgotten_before(now).millis(), int(limit)]))
+    .map_err(failed)
+}
+
+pub(super) fn touch_keys(conn: &Connection, used: &[(KeyId, Time)]) -> Result<()> {
+    for (key, at) in used {
+        conn.prepare_cached(
+            "INSERT INTO key_use (key, at) VALUES (?1, ?2)
+             ON CONFLICT (key) DO UPDATE SET at = max(at, ?2)",
+        )
+        .and_then(|mut touch| touch.execute(params![key.ulid().to_bytes(), at.millis()]))
+        .map_err(failed)?;
+    }
+    Ok(())
+}
+
+pub(super) fn key_used(conn: &Connection, id: KeyId) -> Result<Option<Time>> {
+    let sql = "SELECT at FROM key_use WHERE key = ?1";
+    one(conn, sql, [id.ulid().to_bytes()], |row| row.get(0).map(Time::from_millis))
+}
+
+fn ask_id(row: &Row<'_>, column: usize) -> rusqlite::Result<AskId> {
+    row.get(column).map(|bytes| AskId::new(Ulid::from_bytes(bytes)))
+}
+
+fn other(error: rusqlite::types::FromSqlError) -> StoreError {
+    StoreError::Damaged { what: "database".to_owned(), source: error.into() }
+}

@@ -1,0 +1,81 @@
+//! Reader threads: each has its own connection, so a slow read holds up nobody who writes.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::{Failure, connect};
+use crate::{Result, StoreError};
+
+type Task = Box<dyn FnOnce(&Connection) + Send>;
+
+/// The handle to the threads. Dropping it finishes what is queued.
+pub(super) struct Readers {
+    queue: Option<Sender<Task>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Readers {
+    pub(super) fn start(path: &Path) -> Result<Self> {
+        let unavailable = |error: std::io::Error| StoreError::Unavailable(error.into());
+        let many = thread::available_parallelism().map_or(2, |cores| cores.get().clamp(2, 4));
+        let (queue, tasks) = mpsc::channel();
+        let tasks = Arc::new(Mutex::new(tasks));
+        let mut readers = Self { queue: Some(queue), threads: Vec::with_capacity(many) };
+        for n in 0..many {
+            let conn = connect::reader(path)?;
+            let tasks = Arc::clone(&tasks);
+            let thread = thread::Builder::new()
+                .name(format!("store-reader-{n}"))
+                .spawn(move || work(&conn, &tasks))
+                .map_err(unavailable)?;
+            readers.threads.push(thread);
+        }
+        Ok(readers)
+    }
+
+    /// Reads something on the first thread that is free.
+    pub(super) async fn run<T, F>(&self, read: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T> + Send + 'static,
+    {
+        let closed = || StoreError::Unavailable(Failure::Closed.into());
+        let (sender, answer) = oneshot::channel();
+        let task: Task = Box::new(move |conn| {
+            // A caller that went away needs no reading.
+            if !sender.is_closed() {
+                let _ = sender.send(read(conn));
+            }
+        });
+        let queue = self.queue.as_ref().ok_or_else(closed)?;
+        queue.send(task).map_err(|_| closed())?;
+        answer.await.map_err(|_| StoreError::Unavailable(Failure::Abandoned.into()))?
+    }
+}
+
+fn work(conn: &Connection, tasks: &Mutex<Receiver<Task>>) {
+    loop {
+        let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(task) = task else { return };
+        if catch_unwind(AssertUnwindSafe(|| task(conn))).is_err() {
+            tracing::error!("a read panicked");
+        }
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        self.queue = None;
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a reader thread of the store had panicked");
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The audit records and the feed.
+//!
+//! A damaged row is still handed out wherever it can be named: it is the verifier who says what is
+//! wrong with it. Only a row whose subject cannot be read is an error of the store.
+
+use kernel::audit::{self, Record};
+use kernel::{Subject, Time};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row, params};
+use serde_json::Value;
+
+use super::ledger::digest;
+use super::{failed, int, uint};
+use crate::{Change, Result, StoreError};
+
+/// Stands for a name that is not the one in the event, and matches none.
+const ALTERED: &str = "altered";
+
+pub(super) fn changes(conn: &Connection, position: u64, limit: usize) -> Result<Vec<Change>> {
+    let mut select = conn
+        .prepare_cached(
+            "SELECT position, subject, seq, what FROM record WHERE position > ?1
+             ORDER BY position LIMIT ?2",
+        )
+        .map_err(failed)?;
+    let mut rows = select.query(params![int(position), int(limit)]).map_err(failed)?;
+    let mut changes = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let seq = uint(row.get(2).map_err(failed)?);
+        changes.push(Change {
+            position: uint(row.get(0).map_err(failed)?),
+            subject: subject(row, 1, seq)?,
+            seq,
+            what: row.get(3).map_err(failed)?,
+        });
+    }
+    Ok(changes)
+}
+
+pub(super) fn chain(
+    conn: &Connection,
+    subject: &Subject,
+    seq: u64,
+    limit: usize,
+) -> Result<Vec<Record>> {
+    let select = "SELECT position, subject, seq, at, what, prev, hash, body, contents FROM record
+                  WHERE subject = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    let records = records(conn, select, params![subject.to_string(), int(seq), int(limit)])?;
+    Ok(records.into_iter().map(|(_, record)| record).collect())
+}
+
+pub(super) fn all(conn: &Connection, position: u64, limit: usize) -> Result<Vec<(u64, Record)>> {
+    let select = "SELECT position, subject, seq, at, what, prev, hash, body, contents FROM record
+                  WHERE position > ?1 ORDER BY position LIMIT ?2";
+    records(conn, select, params![int(position), int(limit)])
+}
+
+fn records(
+    conn: &Connection,
+    select: &str,
+    params: impl rusqlite::Params,
+) -> Result<Vec<(u64, Record)>> {
+    let mut select = conn.prepare_cached(select).map_err(failed)?;
+    let mut rows = select.query(params).map_err(failed)?;
+    let mut records = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        records.push(read(row)?);
+    }
+    Ok(records)
+}
+
+fn read(row: &Row<'_>) -> Result<(u64, Record)> {
+    let position = uint(row.get(0).map_err(failed)?);
+    let seq = uint(row.get(2).map_err(failed)?);
+    let subject = subject(row, 1, seq)?;
+    let at = Time::from_millis(row.get(3).map_err(failed)?);
+    let what = bytes(row, 4)?.unwrap_or_default();
+    let body = String::from_utf8_lossy(bytes(row, 7)?.unwrap_or_default()).into_owned();
+    // The event with its slots still closed: it says its own name and how many contents it had.
+    let event = audit::open(&body, &[]);
+    let name = event.as_ref().map(|event| event.what.name());
+    let contents = if let Some(json) = bytes(row, 8)? {
+        serde_json::from_slice(json)
+            .unwrap_or_else(|_| vec![Value::String("unreadable".to_owned())])
+    } else {
+        let mut erased = Vec::new();
+        if let Some(mut event) = event {
+            event.what.slots(&mut |_| erased.push(Value::Null));
+        }
+        erased
+    };
+    let record = Record {
+        subject,
+        seq,
+        at,
+        what: name.filter(|name| name.as_bytes() == what).unwrap_or(ALTERED),
+        prev: digest(bytes(row, 5)?.unwrap_or_default()),
+        hash: digest(bytes(row, 6)?.unwrap_or_default()),
+        body,
+        contents,
+    };
+    Ok((position, record))
+}
+
+fn subject(row: &Row<'_>, column: usize, seq: u64) -> Result<Subject> {
+    let text = String::from_utf8_lossy(bytes(row, column)?.unwrap_or_default());
+    text.parse().map_err(|error: kernel::ids::BadId| StoreError::Damaged {
+        what: format!("record {text} event {seq}"),
+        source: error.into(),
+    })
+}
+
+/// The bytes of a text or blob, whether or not they are what they should be.
+fn bytes<'a>(row: &'a Row<'_>, column: usize) -> Result<Option<&'a [u8]>> {
+    Ok(match row.get_ref(column).map_err(failed)? {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(bytes),
+        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => None,
+    })
+}

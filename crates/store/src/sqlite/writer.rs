@@ -1,0 +1,141 @@
+//! The writer thread: it alone changes anything, many tasks to a commit.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::ledger::Ledger;
+use super::{Failure, Published};
+use crate::{Result, StoreError};
+
+/// Tasks in one commit. More makes the first wait longer and gains nothing.
+const BATCH: usize = 256;
+
+/// Tasks that may wait. Beyond that, callers wait for room: the queue is bounded, not the store.
+const QUEUE: usize = 4_096;
+
+/// A piece of work with the way back to whoever wants it. Given the ledger it does its work and
+/// returns its answer, to be sent after the commit; given a failure it answers with that.
+type Task = Box<dyn FnOnce(Result<&mut Ledger, &Failure>) -> Option<Answer> + Send>;
+
+/// Sends a result, or the failure of the commit in its place.
+type Answer = Box<dyn FnOnce(Option<&Failure>) + Send>;
+
+/// The handle to the thread. Dropping it finishes what is queued.
+pub(super) struct Writer {
+    queue: Option<mpsc::Sender<Task>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(ledger: Ledger, published: Arc<Published>) -> Result<Self> {
+        let (queue, tasks) = mpsc::channel(QUEUE);
+        let thread = thread::Builder::new()
+            .name("store-writer".to_owned())
+            .spawn(move || Loop { ledger, published }.run(tasks))
+            .map_err(|error| StoreError::Unavailable(error.into()))?;
+        Ok(Self { queue: Some(queue), thread: Some(thread) })
+    }
+
+    /// Does some work in the next commit and returns once it is on disk.
+    pub(super) async fn run<T, F>(&self, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Ledger) -> Result<T> + Send + 'static,
+    {
+        let closed = || StoreError::Unavailable(Failure::Closed.into());
+        let (sender, answer) = oneshot::channel();
+        let task: Task = Box::new(move |ledger| match ledger {
+            Ok(ledger) => {
+                let result = work(ledger);
+                Some(Box::new(move |failure: Option<&Failure>| {
+                    // A caller that went away does not undo what was done.
+                    let _ = sender.send(failure.map_or(result, |failure| Err(lost(failure))));
+                }))
+            }
+            Err(failure) => {
+                let _ = sender.send(Err(lost(failure)));
+                None
+            }
+        });
+        let queue = self.queue.as_ref().ok_or_else(closed)?;
+        queue.send(task).await.map_err(|_| closed())?;
+        answer.await.map_err(|_| StoreError::Unavailable(Failure::Abandoned.into()))?
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the store's writer thread had panicked");
+        }
+    }
+}
+
+fn lost(failure: &Failure) -> StoreError {
+    StoreError::Unavailable(failure.clone().into())
+}
+
+struct Loop {
+    ledger: Ledger,
+    published: Arc<Published>,
+}
+
+impl Loop {
+    fn run(mut self, mut queue: mpsc::Receiver<Task>) {
+        let mut batch = Vec::with_capacity(BATCH);
+        while queue.blocking_recv_many(&mut batch, BATCH) > 0 {
+            let mut tasks: VecDeque<Task> = batch.drain(..).collect();
+            // Usually one round; after a failure those who had not had their turn get it now.
+            while !tasks.is_empty() {
+                self.commit(&mut tasks);
+            }
+        }
+    }
+
+    /// One transaction: as many tasks as it can take, then everyone's answer.
+    fn commit(&mut self, tasks: &mut VecDeque<Task>) {
+        if let Err(failure) = self.ledger.begin() {
+            for task in tasks.drain(..) {
+                task(Err(&failure));
+            }
+            return;
+        }
+        let mut answers = Vec::with_capacity(tasks.len());
+        let mut intact = true;
+        while intact && let Some(task) = tasks.pop_front() {
+            match catch_unwind(AssertUnwindSafe(|| task(Ok(&mut self.ledger)))) {
+                Ok(answer) => answers.extend(answer),
+                Err(_) => intact = false,
+            }
+            intact = intact && self.ledger.is_intact();
+        }
+        let committed = if intact { self.ledger.commit() } else { Err(Failure::Abandoned) };
+        match committed {
+            Ok(changes) => {
+                // Before the answers: whoever made a key may use it at once.
+                self.published.publish(self.ledger.directory());
+                for answer in answers {
+                    answer(None);
+                }
+                if !changes.is_empty() {
+                    // Nobody listening is no failure.
+                    let _ = self.published.feed.send(changes.into());
+                }
+            }
+            Err(failure) => {
+                tracing::error!(error = ?failure, "the store could not commit");
+                self.ledger.abandon(self.published.directory());
+                for answer in answers {
+                    answer(Some(&failure));
+                }
+            }
+        }
+    }
+}

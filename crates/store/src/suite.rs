@@ -1,0 +1,116 @@
+//! The named checks every backend passes.
+//!
+//! Each check opens a fresh store, plays on it with the people and agents of
+//! [`kernel::testing`](kernel::testing), and asserts one promise of [`Store`](crate::Store). A
+//! backend runs them all with one line, and a failure names the promise that was broken:
+//!
+//! ```ignore
+//! store::suite!(memory, |clock| async { (Arc::new(Memory::new(clock)) as _, Box::new(()) as _) });
+//! ```
+
+pub mod audit;
+pub mod directory;
+pub mod jobs;
+pub mod lists;
+pub mod outbox;
+pub mod stage;
+pub mod timers;
+
+pub use stage::{Guard, Hands, Stage};
+
+/// Makes one test per check for a backend. `$open` takes a clock and gives, in time, an empty store
+/// and something to keep alive while it is used.
+#[macro_export]
+macro_rules! suite {
+    ($backend:ident, $open:expr) => {
+        mod $backend {
+            #[allow(unused_imports, reason = "the opening expression may need nothing from here")]
+            use super::*;
+            $crate::suite! { @in $open; jobs:
+                an_ask_reads_back,
+                an_unknown_ask_is_none,
+                a_refusal_changes_nothing,
+                a_refusal_leaves_its_neighbours_alone,
+                nothing_happened_writes_nothing,
+                later_jobs_see_earlier_ones,
+                a_repeated_request_is_answered_from_memory,
+                a_replay_shows_the_ask_as_it_is_now,
+                a_key_used_for_something_else_is_refused,
+                keys_of_two_callers_do_not_meet,
+                a_refused_job_leaves_its_key_free,
+                a_key_is_forgotten_after_a_day,
+                sweeping_forgets_only_what_is_old,
+                of_many_with_one_key_one_is_made,
+                of_many_answers_one_wins,
+                of_many_claims_one_holds,
+                a_follow_up_loads_what_it_needs,
+                a_follow_up_of_nothing_is_refused,
+                an_id_is_given_once,
+                time_never_runs_backwards_for_an_ask,
+            }
+            $crate::suite! { @in $open; lists:
+                newest_come_first,
+                an_inbox_puts_the_urgent_first,
+                a_list_has_only_its_phases,
+                an_ask_moves_when_its_phase_does,
+                an_assigned_ask_enters_an_inbox,
+                an_escalated_ask_enters_an_inbox,
+                a_pool_is_its_members_inbox,
+                an_ask_in_two_scopes_is_listed_once,
+                strangers_lists_are_empty,
+                filters_narrow,
+                pages_join_without_gaps_while_others_ask,
+                an_inbox_pages_across_ranks,
+                the_last_page_says_so,
+                a_page_that_looked_long_enough_goes_on,
+                counts_are_exact_when_small,
+                counts_are_estimates_when_large,
+            }
+            $crate::suite! { @in $open; timers:
+                the_longest_due_comes_first,
+                next_due_is_the_earliest,
+                extending_moves_the_wake_up,
+                what_is_over_wakes_nobody,
+                reminders_then_deadline,
+            }
+            $crate::suite! { @in $open; outbox:
+                the_urgent_are_claimed_first,
+                a_lease_keeps_others_away,
+                a_lease_that_ended_is_claimed_again,
+                a_retry_waits_for_its_moment,
+                the_dead_stay_and_show,
+                settling_twice_is_harmless,
+                an_effect_exists_if_its_event_does,
+                many_claim_each_once,
+                a_clock_gone_back_delays_nothing,
+            }
+            $crate::suite! { @in $open; audit:
+                records_are_in_order,
+                every_chain_verifies,
+                state_is_the_replay_of_its_records,
+                records_come_in_pages,
+                positions_grow,
+                the_feed_tells_what_was_committed,
+                erasing_keeps_the_chain_and_drops_the_words,
+            }
+            $crate::suite! { @in $open; directory:
+                a_change_shows_at_once,
+                a_key_is_found_by_its_hash,
+                a_revoked_key_is_not_live,
+                a_snapshot_does_not_move,
+                a_link_signs_in_once,
+                the_last_use_of_a_key_is_known,
+                it_answers,
+            }
+        }
+    };
+    (@in $open:expr; $part:ident: $($check:ident,)+) => {
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $check() {
+                let stage = $crate::suite::Stage::set($open).await;
+                $crate::suite::$part::$check(&stage).await;
+            }
+        )+
+    };
+}

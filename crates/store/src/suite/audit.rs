@@ -1,0 +1,154 @@
+//! Records and the feed: complete, in order, checkable, erasable.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kernel::audit::{Record, Verifier};
+use kernel::command::{NewAsk, Silence};
+use kernel::evolve::Entity;
+use kernel::testing::{new_ask, yes};
+use kernel::{Actor, AskId, Command, Subject};
+
+use super::stage::{Stage, bot, person};
+use crate::Change;
+
+/// A few asks that went different ways.
+async fn play(stage: &Stage) -> Vec<AskId> {
+    let mut asks = Vec::new();
+    for n in 0..6 {
+        let new = NewAsk { timeout: Some(60), on_expiry: Silence::Answer(*yes()), ..new_ask() };
+        let id = stage.ask(new).await;
+        stage.clock.advance(1);
+        match n % 3 {
+            0 => {
+                stage.run(person("olga"), Command::Open(id)).await;
+                stage.run(person("olga"), Command::Answer(id, yes())).await;
+            }
+            1 => {
+                stage.run(bot(), Command::Cancel(id, Some("not needed".into()))).await;
+            }
+            _ => {
+                stage.run(Actor::System, Command::Assign(id, kernel::testing::human("mark"))).await;
+            }
+        }
+        asks.push(id);
+    }
+    asks
+}
+
+async fn chain(stage: &Stage, subject: &Subject) -> Vec<Record> {
+    stage.store.records(subject.clone(), 0, 1000).await.unwrap()
+}
+
+/// The state a chain leads to, every link checked.
+fn replay(records: &[Record]) -> Entity {
+    let mut verifier = Verifier::default();
+    let mut state = None;
+    for record in records {
+        let event = verifier.check(record).unwrap();
+        state = Some(kernel::evolve(state, &event, record.hash).unwrap());
+    }
+    state.unwrap()
+}
+
+pub async fn records_are_in_order(stage: &Stage) {
+    let id = stage.ask(new_ask()).await;
+    stage.run(person("olga"), Command::Open(id)).await;
+    stage.run(person("olga"), Command::Progress(id, None)).await;
+    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    let records = chain(stage, &Subject::Ask(id)).await;
+    let what: Vec<_> = records.iter().map(|record| (record.seq, record.what)).collect();
+    assert_eq!(what, [(1, "asked"), (2, "opened"), (3, "progressed"), (4, "answered")]);
+    assert_eq!(records[3].hash, stage.seen(id).await.head.hash);
+}
+
+pub async fn every_chain_verifies(stage: &Stage) {
+    play(stage).await;
+    let mut verifiers: BTreeMap<Subject, Verifier> = BTreeMap::new();
+    for (_, record) in stage.store.all_records(0, 1000).await.unwrap() {
+        verifiers.entry(record.subject.clone()).or_default().check(&record).unwrap();
+    }
+    for (subject, verifier) in verifiers {
+        let head = match subject {
+            Subject::Ask(id) => stage.seen(id).await.head,
+            other => stage.store.directory().entity(&other).unwrap().head(),
+        };
+        assert_eq!(verifier.head(), Some(head));
+    }
+}
+
+pub async fn state_is_the_replay_of_its_records(stage: &Stage) {
+    for id in play(stage).await {
+        let replayed = replay(&chain(stage, &Subject::Ask(id)).await);
+        assert_eq!(replayed, Entity::Ask(Box::new(stage.seen(id).await)));
+    }
+}
+
+pub async fn records_come_in_pages(stage: &Stage) {
+    let id = play(stage).await[0];
+    let whole = chain(stage, &Subject::Ask(id)).await;
+    assert_eq!(stage.store.records(Subject::Ask(id), 1, 1).await.unwrap(), whole[1..2]);
+    assert_eq!(stage.store.records(Subject::Ask(id), 3, 9).await.unwrap(), []);
+    let all = stage.store.all_records(0, 1000).await.unwrap();
+    let (mut joined, mut position) = (Vec::new(), 0);
+    loop {
+        let page = stage.store.all_records(position, 4).await.unwrap();
+        let Some((last, _)) = page.last() else { break };
+        position = *last;
+        joined.extend(page);
+    }
+    assert_eq!(joined, all);
+}
+
+pub async fn positions_grow(stage: &Stage) {
+    play(stage).await;
+    let changes = stage.store.changes(0, 1000).await.unwrap();
+    assert!(changes.is_sorted_by(|one, next| one.position < next.position));
+    let records = stage.store.all_records(0, 1000).await.unwrap();
+    let told: Vec<Change> = records
+        .into_iter()
+        .map(|(position, record)| {
+            let what = record.what.to_owned();
+            Change { position, subject: record.subject, seq: record.seq, what }
+        })
+        .collect();
+    assert_eq!(changes, told);
+    let middle = changes[4].position;
+    assert_eq!(stage.store.changes(middle, 3).await.unwrap(), changes[5..8]);
+}
+
+pub async fn the_feed_tells_what_was_committed(stage: &Stage) {
+    let mut feed = stage.store.feed();
+    let position = stage.store.changes(0, 1000).await.unwrap().last().unwrap().position;
+    play(stage).await;
+    stage.attempt(bot(), Command::Cancel(AskId::new(stage.draw()), None)).await.unwrap_err();
+    let committed = stage.store.changes(position, 1000).await.unwrap();
+    let mut heard = Vec::new();
+    while heard.len() < committed.len() {
+        heard.extend_from_slice(&feed.recv().await.unwrap());
+    }
+    assert_eq!(heard, committed);
+    assert!(feed.is_empty(), "a refusal is not told");
+}
+
+pub async fn erasing_keeps_the_chain_and_drops_the_words(stage: &Stage) {
+    let asks = play(stage).await;
+    for id in [asks[0], asks[1]] {
+        let before = chain(stage, &Subject::Ask(id)).await;
+        assert!(before[0].body.find("Refund").is_none(), "words are not in what is hashed");
+        assert!(before[0].contents.iter().any(|content| content.to_string().contains("Refund")));
+        stage.run(Actor::System, Command::Erase(id)).await;
+        let after = chain(stage, &Subject::Ask(id)).await;
+        assert_eq!(after.len(), before.len() + 1);
+        for (erased, was) in after.iter().zip(&before) {
+            assert_eq!((&erased.body, erased.hash), (&was.body, was.hash));
+            assert_eq!(erased.contents.len(), was.contents.len());
+            assert!(erased.contents.iter().all(serde_json::Value::is_null));
+        }
+        assert_eq!(replay(&after), Entity::Ask(Box::new(stage.seen(id).await)));
+        assert_eq!(stage.seen(id).await.question.value(), None);
+    }
+    let others: BTreeSet<AskId> = asks[2..].iter().copied().collect();
+    for id in others {
+        assert!(chain(stage, &Subject::Ask(id)).await[0].contents[0].is_object());
+    }
+}

@@ -1,0 +1,246 @@
+//! Jobs: decided once, whole or not at all, and harmless to repeat.
+
+use std::sync::Arc;
+
+use kernel::actor::By;
+use kernel::ask::{AskState, Phase, Route};
+use kernel::command::NewAsk;
+use kernel::testing::{new_ask, no, yes};
+use kernel::{Actor, AskId, Command, Refusal, Subject};
+use tokio::task::JoinSet;
+use ulid::Ulid;
+
+use super::stage::{Stage, acme, bot, inbox, person, refusal, spy};
+use crate::{Job, Outcome, Result};
+
+/// Runs all jobs at once and gives their outcomes in some order.
+async fn at_once(stage: &Stage, jobs: Vec<Job>) -> Vec<Result<Outcome>> {
+    let mut running = JoinSet::new();
+    for job in jobs {
+        let store = Arc::clone(&stage.store);
+        running.spawn(async move { store.transact(job).await });
+    }
+    running.join_all().await
+}
+
+fn ask() -> Command {
+    Command::Ask(Box::new(new_ask()))
+}
+
+fn pooled() -> NewAsk {
+    NewAsk { route: Route::Pool { group: None }, ..new_ask() }
+}
+
+pub async fn an_ask_reads_back(stage: &Stage) {
+    let job = stage.job(bot(), ask());
+    let fresh = AskId::new(job.envelope.fresh);
+    let outcome = stage.store.transact(job).await.unwrap();
+    let made = outcome.ask.unwrap();
+    assert_eq!(made.id, fresh);
+    assert_eq!(made.created_at, stage.now());
+    assert_eq!(outcome.at, stage.now());
+    assert!(!outcome.replayed);
+    assert_eq!(stage.seen(fresh).await, made);
+}
+
+pub async fn an_unknown_ask_is_none(stage: &Stage) {
+    assert_eq!(stage.store.ask(AskId::new(Ulid::from(7_u128))).await.unwrap(), None);
+}
+
+pub async fn a_refusal_changes_nothing(stage: &Stage) {
+    let id = stage.ask(new_ask()).await;
+    let before = stage.seen(id).await;
+    let position = stage.store.changes(0, 1000).await.unwrap().len();
+    let refused = stage.attempt(spy(), Command::Cancel(id, None)).await;
+    assert_eq!(refusal(refused), Refusal::NotFound { what: "request" });
+    assert_eq!(stage.seen(id).await, before);
+    assert_eq!(stage.store.changes(0, 1000).await.unwrap().len(), position);
+}
+
+pub async fn a_refusal_leaves_its_neighbours_alone(stage: &Stage) {
+    let jobs = (0..40).map(|n| {
+        // Every second one is refused: people do not ask.
+        let actor = if n % 2 == 0 { bot() } else { person("olga") };
+        stage.job(actor, ask())
+    });
+    let outcomes = at_once(stage, jobs.collect()).await;
+    let (made, refused): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
+    assert_eq!(made.len(), 20);
+    for outcome in refused {
+        assert!(matches!(refusal(outcome), Refusal::NotAllowed { .. }));
+    }
+    for outcome in made {
+        let made = outcome.unwrap().ask.unwrap();
+        assert_eq!(stage.seen(made.id).await, made);
+    }
+    assert_eq!(stage.ids(acme(), &Phase::OPEN).await.len(), 20);
+}
+
+pub async fn nothing_happened_writes_nothing(stage: &Stage) {
+    let id = stage.ask(new_ask()).await;
+    stage.run(person("olga"), Command::Open(id)).await;
+    let changes = stage.store.changes(0, 1000).await.unwrap();
+    let again = stage.run(person("olga"), Command::Open(id)).await;
+    assert_eq!(again.ask.unwrap(), stage.seen(id).await);
+    assert_eq!(stage.store.changes(0, 1000).await.unwrap(), changes);
+}
+
+pub async fn later_jobs_see_earlier_ones(stage: &Stage) {
+    let id = stage.ask(new_ask()).await;
+    let jobs = (0..30).map(|_| stage.job(person("olga"), Command::Progress(id, None)));
+    for outcome in at_once(stage, jobs.collect()).await {
+        outcome.unwrap();
+    }
+    assert_eq!(stage.seen(id).await.head.seq, 31);
+}
+
+pub async fn a_repeated_request_is_answered_from_memory(stage: &Stage) {
+    let first = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
+    stage.clock.advance(60);
+    let again = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
+    assert!(!first.replayed && again.replayed);
+    assert_eq!(again.ask, first.ask);
+    assert_eq!(again.at, first.at);
+    assert_eq!(stage.ids(acme(), &Phase::ALL).await.len(), 1);
+}
+
+pub async fn a_replay_shows_the_ask_as_it_is_now(stage: &Stage) {
+    let first = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
+    let id = first.ask.unwrap().id;
+    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    let again = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
+    assert!(again.replayed);
+    assert_eq!(again.ask.unwrap().phase(), Phase::Completed);
+}
+
+pub async fn a_key_used_for_something_else_is_refused(stage: &Stage) {
+    stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
+    let other = stage.store.transact(stage.keyed(bot(), ask(), "k", "b")).await;
+    assert_eq!(refusal(other), Refusal::IdempotencyMismatch);
+    assert_eq!(stage.ids(acme(), &Phase::ALL).await.len(), 1);
+}
+
+pub async fn keys_of_two_callers_do_not_meet(stage: &Stage) {
+    stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
+    let other = stage.store.transact(stage.keyed(spy(), ask(), "k", "b")).await.unwrap();
+    assert!(!other.replayed);
+}
+
+pub async fn a_refused_job_leaves_its_key_free(stage: &Stage) {
+    let id = stage.ask(new_ask()).await;
+    let answer = || Command::Answer(id, yes());
+    let stranger = stage.store.transact(stage.keyed(person("mark"), answer(), "k", "a")).await;
+    assert_eq!(refusal(stranger), Refusal::NotFound { what: "request" });
+    stage.run(Actor::System, Command::Assign(id, kernel::testing::human("mark"))).await;
+    let now = stage.store.transact(stage.keyed(person("mark"), answer(), "k", "b")).await.unwrap();
+    assert!(!now.replayed);
+}
+
+pub async fn a_key_is_forgotten_after_a_day(stage: &Stage) {
+    let first = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
+    stage.clock.advance(24 * 3600 - 1);
+    let in_time = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
+    assert!(in_time.replayed, "not swept, not yet a day old");
+    stage.clock.advance(1);
+    let late = stage.store.transact(stage.keyed(bot(), ask(), "k", "b")).await.unwrap();
+    assert!(!late.replayed, "not swept, but a day old");
+    assert_ne!(late.ask.unwrap().id, first.ask.unwrap().id);
+    let again = stage.store.transact(stage.keyed(bot(), ask(), "k", "b")).await.unwrap();
+    assert!(again.replayed, "the key is taken anew");
+}
+
+pub async fn sweeping_forgets_only_what_is_old(stage: &Stage) {
+    for key in ["a", "b", "c"] {
+        stage.store.transact(stage.keyed(bot(), ask(), key, key)).await.unwrap();
+    }
+    stage.clock.advance(3600);
+    stage.store.transact(stage.keyed(bot(), ask(), "d", "d")).await.unwrap();
+    assert_eq!(stage.store.sweep(stage.now()).await.unwrap(), 0);
+    stage.clock.advance(23 * 3600);
+    assert_eq!(stage.store.sweep(stage.now()).await.unwrap(), 3);
+    assert_eq!(stage.store.sweep(stage.now()).await.unwrap(), 0);
+    let kept = stage.store.transact(stage.keyed(bot(), ask(), "d", "d")).await.unwrap();
+    assert!(kept.replayed);
+}
+
+pub async fn of_many_with_one_key_one_is_made(stage: &Stage) {
+    let jobs = (0..50).map(|_| stage.keyed(bot(), ask(), "k", "same")).collect();
+    let outcomes: Vec<Outcome> =
+        at_once(stage, jobs).await.into_iter().map(Result::unwrap).collect();
+    assert_eq!(outcomes.iter().filter(|outcome| !outcome.replayed).count(), 1);
+    let first = outcomes[0].ask.as_ref().unwrap().id;
+    assert!(outcomes.iter().all(|outcome| outcome.ask.as_ref().unwrap().id == first));
+    assert_eq!(stage.ids(acme(), &Phase::ALL).await, [first]);
+}
+
+pub async fn of_many_answers_one_wins(stage: &Stage) {
+    let id = stage.ask(pooled()).await;
+    let jobs = (0..50).map(|n| {
+        let (who, reply) = if n % 2 == 0 { ("olga", yes()) } else { ("nina", no()) };
+        stage.job(person(who), Command::Answer(id, reply))
+    });
+    let (won, lost): (Vec<_>, Vec<_>) =
+        at_once(stage, jobs.collect()).await.into_iter().partition(Result::is_ok);
+    assert_eq!((won.len(), lost.len()), (1, 49));
+    let AskState::Completed(resolution) = stage.seen(id).await.state else { panic!() };
+    assert!(matches!(resolution.by, By::Human(_)));
+    for late in lost {
+        let learnt = Refusal::AlreadyAnswered { by: resolution.by.clone(), at: resolution.at };
+        assert_eq!(refusal(late), learnt);
+    }
+    assert_eq!(stage.seen(id).await.votes.len(), 1);
+}
+
+pub async fn of_many_claims_one_holds(stage: &Stage) {
+    let id = stage.ask(pooled()).await;
+    let people = ["mark", "nina", "olga"].into_iter().cycle().take(30);
+    let jobs = people.map(|who| stage.job(person(who), Command::Claim(id))).collect();
+    let outcomes = at_once(stage, jobs).await;
+    let holder = stage.seen(id).await.claim.unwrap().human;
+    assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 10, "{holder}'s own");
+    for outcome in outcomes.into_iter().filter(Result::is_err) {
+        assert_eq!(refusal(outcome), Refusal::TakenBy { by: holder.clone() });
+    }
+    assert_eq!(stage.seen(id).await.head.seq, 2);
+}
+
+pub async fn a_follow_up_loads_what_it_needs(stage: &Stage) {
+    let first = stage.ask(new_ask()).await;
+    let second = stage.ask(NewAsk { follows: Some(first), ..new_ask() }).await;
+    assert_eq!(stage.seen(first).await.followed_by, Some(second));
+    assert_eq!(stage.seen(second).await.follows, Some(first));
+    let chain = stage.store.records(Subject::Ask(first), 0, 10).await.unwrap();
+    assert_eq!(chain.iter().map(|record| record.what).collect::<Vec<_>>(), ["asked", "followed"]);
+    let again = NewAsk { follows: Some(first), ..new_ask() };
+    let refused = stage.attempt(bot(), Command::Ask(Box::new(again))).await;
+    assert_eq!(refusal(refused), Refusal::Exists { what: "follow-up" });
+}
+
+pub async fn a_follow_up_of_nothing_is_refused(stage: &Stage) {
+    let lost = NewAsk { follows: Some(AskId::new(Ulid::from(7_u128))), ..new_ask() };
+    let refused = stage.attempt(bot(), Command::Ask(Box::new(lost))).await;
+    assert_eq!(refusal(refused), Refusal::NotFound { what: "request" });
+}
+
+pub async fn an_id_is_given_once(stage: &Stage) {
+    let job = stage.job(bot(), ask());
+    stage.store.transact(job.clone()).await.unwrap();
+    stage.run(person("olga"), Command::Open(AskId::new(job.envelope.fresh))).await;
+    let twice = stage.store.transact(job).await;
+    assert_eq!(refusal(twice), Refusal::Exists { what: "request" });
+    assert_eq!(stage.ids(inbox("olga"), &Phase::ALL).await.len(), 1);
+}
+
+pub async fn time_never_runs_backwards_for_an_ask(stage: &Stage) {
+    let id = stage.ask(new_ask()).await;
+    let asked = stage.now();
+    stage.clock.advance(-3600);
+    let outcome = stage.run(person("olga"), Command::Answer(id, yes())).await;
+    assert_eq!(outcome.at, asked);
+    let ask = stage.seen(id).await;
+    assert_eq!(ask.head.at, asked);
+    let AskState::Completed(resolution) = ask.state else { panic!() };
+    assert_eq!(resolution.at, asked);
+    let later = stage.ask(new_ask()).await;
+    assert_eq!(stage.seen(later).await.created_at, stage.now(), "others keep the clock's time");
+}

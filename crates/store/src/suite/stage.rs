@@ -1,0 +1,201 @@
+//! A store with the cast of [`kernel::testing`] in it, and a clock that moves when told.
+
+use std::any::Any;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use kernel::actor::{Actor, Assurance, Reach, Via};
+use kernel::ask::Phase;
+use kernel::audit::{Digest, Salts};
+use kernel::command::NewAsk;
+use kernel::directory::{NewAgent, NewHuman, NewProject, Profile};
+use kernel::testing::human;
+use kernel::{Ask, AskId, Command, Envelope, KeyId, Refusal, Time};
+use ulid::Ulid;
+
+use crate::listing::{Filter, List, Page, Scope};
+use crate::{Clock, Idempotency, Job, Outcome, Result, Store, StoreError};
+
+/// Whatever must live as long as the store: a folder, a database.
+pub type Guard = Box<dyn Any + Send + Sync>;
+
+/// A clock that moves when told.
+#[derive(Debug)]
+pub struct Hands(AtomicI64);
+
+impl Hands {
+    /// A clock that stands at the moment the kernel's tests begin.
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self(AtomicI64::new(1_770_372_000_000)))
+    }
+
+    /// Moves the clock.
+    pub fn advance(&self, seconds: i64) {
+        self.0.fetch_add(seconds * 1000, Ordering::SeqCst);
+    }
+}
+
+impl Clock for Hands {
+    fn now(&self) -> Time {
+        Time::from_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// A store with people and agents in it.
+pub struct Stage {
+    pub store: Arc<dyn Store>,
+    pub clock: Arc<Hands>,
+    drawn: AtomicU64,
+    _guard: Guard,
+}
+
+impl Stage {
+    /// Opens an empty store and brings the cast in.
+    pub async fn set<F, O>(open: F) -> Self
+    where
+        F: FnOnce(Arc<dyn Clock>) -> O,
+        O: Future<Output = (Arc<dyn Store>, Guard)>,
+    {
+        let clock = Hands::new();
+        let (store, guard) = open(Arc::clone(&clock) as Arc<dyn Clock>).await;
+        let stage = Self::on(store, clock, guard);
+        stage.cast().await;
+        stage
+    }
+
+    /// A stage on a store that may have everything in it already.
+    pub fn on(store: Arc<dyn Store>, clock: Arc<Hands>, guard: Guard) -> Self {
+        Self { store, clock, drawn: AtomicU64::new(0), _guard: guard }
+    }
+
+    /// The people and agents of [`kernel::testing::Cast`].
+    pub async fn cast(&self) {
+        for project in ["acme", "rival"] {
+            let project = NewProject::plain(project.parse().unwrap());
+            self.run(Actor::System, Command::SaveProject(project)).await;
+        }
+        for (id, project, groups, skills) in [
+            ("olga", "acme", &[][..], &[][..]),
+            ("mark", "acme", &[], &["tax"]),
+            ("nina", "acme", &["legal"], &[]),
+            ("zoe", "rival", &["legal"], &["tax"]),
+        ] {
+            let new = NewHuman {
+                id: human(id),
+                profile: Profile { name: id.to_owned(), email: None },
+                admin: false,
+                active: true,
+                projects: [project.parse().unwrap()].into(),
+                groups: groups.iter().map(|g: &&str| g.parse().unwrap()).collect(),
+                skills: skills.iter().map(|s: &&str| (*s).to_owned()).collect(),
+            };
+            self.run(Actor::System, Command::SaveHuman(new)).await;
+        }
+        for (id, project, owner) in [("bot", "acme", "olga"), ("spy", "rival", "zoe")] {
+            let (id, project) = (id.parse().unwrap(), project.parse().unwrap());
+            let new = NewAgent { id, project, owner: human(owner) };
+            self.run(Actor::System, Command::SaveAgent(new)).await;
+        }
+    }
+
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// A fresh id of this moment.
+    pub fn draw(&self) -> Ulid {
+        let n = self.drawn.fetch_add(1, Ordering::SeqCst);
+        Ulid::from_parts(self.now().millis().try_into().unwrap(), n.into())
+    }
+
+    pub fn envelope(&self, actor: Actor, command: Command) -> Envelope {
+        let fresh = self.draw();
+        let seed = Digest::of(&fresh.to_bytes()).0;
+        Envelope { actor, fresh, salts: Salts::new(seed), command }
+    }
+
+    pub fn job(&self, actor: Actor, command: Command) -> Job {
+        Job { envelope: self.envelope(actor, command), idempotency: None }
+    }
+
+    /// A job that may be repeated: the same `text` is the same request.
+    pub fn keyed(&self, actor: Actor, command: Command, key: &str, text: &str) -> Job {
+        let scope = match &actor {
+            Actor::Agent { id, .. } => id.to_string(),
+            Actor::Human { id, .. } => id.to_string(),
+            Actor::System => "system".to_owned(),
+        };
+        let fingerprint = Digest::of(text.as_bytes());
+        let idempotency = Some(Idempotency { scope, key: key.to_owned(), fingerprint });
+        Job { envelope: self.envelope(actor, command), idempotency }
+    }
+
+    pub async fn attempt(&self, actor: Actor, command: Command) -> Result<Outcome> {
+        self.store.transact(self.job(actor, command)).await
+    }
+
+    pub async fn run(&self, actor: Actor, command: Command) -> Outcome {
+        self.attempt(actor, command).await.unwrap()
+    }
+
+    pub async fn ask(&self, new: NewAsk) -> AskId {
+        self.run(bot(), Command::Ask(Box::new(new))).await.ask.unwrap().id
+    }
+
+    pub async fn seen(&self, id: AskId) -> Ask {
+        self.store.ask(id).await.unwrap().unwrap()
+    }
+
+    pub async fn page(&self, list: List) -> Page {
+        self.store.list(list).await.unwrap()
+    }
+
+    /// The ids of the first hundred of a list.
+    pub async fn ids(&self, scope: Scope, phases: &[Phase]) -> Vec<AskId> {
+        ids(&self.page(list(vec![scope], phases)).await)
+    }
+}
+
+/// A list of up to a hundred, without a filter.
+pub fn list(scopes: Vec<Scope>, phases: &[Phase]) -> List {
+    let filter = Filter::default();
+    List { scopes, phases: phases.to_vec(), filter, after: None, limit: 100 }
+}
+
+pub fn ids(page: &Page) -> Vec<AskId> {
+    page.asks.iter().map(|ask| ask.id).collect()
+}
+
+pub fn person(name: &str) -> Actor {
+    Actor::Human { id: human(name), via: Via::Api, assurance: Assurance::Session }
+}
+
+fn agent(name: &str, project: &str) -> Actor {
+    let (id, project) = (name.parse().unwrap(), project.parse().unwrap());
+    Actor::Agent { id, project, key: KeyId::new(Ulid::from(1_u128)), reach: Reach::Agent }
+}
+
+pub fn bot() -> Actor {
+    agent("bot", "acme")
+}
+
+pub fn spy() -> Actor {
+    agent("spy", "rival")
+}
+
+pub fn acme() -> Scope {
+    Scope::Project("acme".parse().unwrap())
+}
+
+pub fn inbox(name: &str) -> Scope {
+    Scope::Human(human(name))
+}
+
+/// The refusal of a job that must have been refused.
+pub fn refusal(outcome: Result<Outcome>) -> Refusal {
+    match outcome {
+        Err(StoreError::Refused(refusal)) => refusal,
+        other => panic!("expected a refusal, got {other:?}"),
+    }
+}

@@ -1,0 +1,313 @@
+//! The store in a file passes every check, and a few that only a file can fail.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use kernel::audit::{Broken, Verifier, Why};
+use kernel::command::{NewAsk, Silence};
+use kernel::testing::{new_ask, yes};
+use kernel::{AskId, Command, Phase, Subject};
+use store::sqlite::Sqlite;
+use store::suite::stage::{acme, bot, person};
+use store::suite::{Guard, Hands, Stage};
+use store::{Backlog, Clock, Store, StoreError};
+use tempfile::TempDir;
+
+store::suite!(sqlite, |clock| async {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Sqlite::open(&folder.path().join("store.db"), clock).unwrap();
+    (Arc::new(store) as Arc<dyn Store>, Box::new(folder) as Guard)
+});
+
+/// A stage on the file in a folder that outlives it.
+async fn fresh(folder: &Path) -> (Stage, Arc<Sqlite>) {
+    let hands = Hands::new();
+    let sqlite = open(folder, &hands).unwrap();
+    let store = Arc::clone(&sqlite) as Arc<dyn Store>;
+    let stage = Stage::on(store, hands, Box::new(()));
+    stage.cast().await;
+    (stage, sqlite)
+}
+
+fn open(folder: &Path, hands: &Arc<Hands>) -> store::Result<Arc<Sqlite>> {
+    let clock = Arc::clone(hands) as Arc<dyn Clock>;
+    Sqlite::open(&folder.join("store.db"), clock).map(Arc::new)
+}
+
+fn expiring() -> NewAsk {
+    NewAsk { timeout: Some(60), on_expiry: Silence::Fail, ..new_ask() }
+}
+
+/// Opens the file behind the store's back.
+fn raw(folder: &TempDir) -> rusqlite::Connection {
+    rusqlite::Connection::open(folder.path().join("store.db")).unwrap()
+}
+
+fn why(result: store::Result<Arc<Sqlite>>) -> String {
+    let error = result.map(drop).unwrap_err();
+    let source = std::error::Error::source(&error).map(ToString::to_string);
+    format!("{error}: {}", source.unwrap_or_default())
+}
+
+#[tokio::test]
+async fn a_restart_keeps_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stage, sqlite) = fresh(folder.path()).await;
+    let open_ask = stage.ask(expiring()).await;
+    let answered = stage.ask(new_ask()).await;
+    stage.run(person("olga"), Command::Answer(answered, yes())).await;
+    let keyed = stage.keyed(bot(), Command::Ask(Box::new(new_ask())), "k", "a");
+    let made = stage.store.transact(keyed).await.unwrap().ask.unwrap();
+    let before = (
+        stage.seen(open_ask).await,
+        stage.seen(answered).await,
+        stage.ids(acme(), &Phase::ALL).await,
+        stage.store.changes(0, 1000).await.unwrap(),
+        stage.store.next_due().await.unwrap(),
+        stage.store.backlog().await.unwrap(),
+        stage.store.all_records(0, 1000).await.unwrap(),
+    );
+    let hands = Arc::clone(&stage.clock);
+    drop((stage, sqlite));
+    assert!(!folder.path().join("store.db-wal").exists(), "closed: the log is folded in");
+
+    let sqlite = open(folder.path(), &hands).unwrap();
+    let stage = Stage::on(sqlite, hands, Box::new(()));
+    let after = (
+        stage.seen(open_ask).await,
+        stage.seen(answered).await,
+        stage.ids(acme(), &Phase::ALL).await,
+        stage.store.changes(0, 1000).await.unwrap(),
+        stage.store.next_due().await.unwrap(),
+        stage.store.backlog().await.unwrap(),
+        stage.store.all_records(0, 1000).await.unwrap(),
+    );
+    assert_eq!(before, after);
+    assert_eq!(stage.store.directory().humans().count(), 4);
+    stage.clock.advance(1);
+    let replayed = stage.keyed(bot(), Command::Ask(Box::new(new_ask())), "k", "a");
+    let replayed = stage.store.transact(replayed).await.unwrap();
+    assert_eq!((replayed.replayed, replayed.ask.unwrap().id), (true, made.id));
+    stage.run(person("olga"), Command::Answer(open_ask, yes())).await;
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_survives_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stage, _sqlite) = fresh(folder.path()).await;
+    let mut acknowledged = Vec::new();
+    for _ in 0..50 {
+        acknowledged.push(stage.ask(expiring()).await);
+    }
+    // What a killed process leaves behind: the file and its log, as they are this moment.
+    let crash = tempfile::tempdir().unwrap();
+    for name in ["store.db", "store.db-wal"] {
+        std::fs::copy(folder.path().join(name), crash.path().join(name)).unwrap();
+    }
+    let sqlite = open(crash.path(), &stage.clock).unwrap();
+    let after = Stage::on(sqlite, Arc::clone(&stage.clock), Box::new(()));
+    for id in acknowledged {
+        assert_eq!(after.seen(id).await, stage.seen(id).await);
+    }
+    assert_eq!(after.store.backlog().await.unwrap(), Backlog { waiting: 50, dead: 0 });
+    verify_all(&*after.store).await.unwrap();
+    after.ask(new_ask()).await;
+}
+
+async fn verify_all(store: &dyn Store) -> Result<(), Broken> {
+    let mut verifiers = std::collections::BTreeMap::<Subject, Verifier>::new();
+    for (_, record) in store.all_records(0, 10_000).await.unwrap() {
+        verifiers.entry(record.subject.clone()).or_default().check(&record)?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_edited_migration_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stage, sqlite) = fresh(folder.path()).await;
+    let hands = Arc::clone(&stage.clock);
+    drop((stage, sqlite));
+    raw(&folder).execute("UPDATE migration SET sha256 = 'other' WHERE version = 1", []).unwrap();
+    let why = why(open(folder.path(), &hands));
+    assert!(why.contains("migration 1 (begin) is not the one"), "{why}");
+}
+
+#[tokio::test]
+async fn a_newer_database_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stage, sqlite) = fresh(folder.path()).await;
+    let hands = Arc::clone(&stage.clock);
+    drop((stage, sqlite));
+    raw(&folder).execute("INSERT INTO migration VALUES (99, 'later', 'x')", []).unwrap();
+    let why = why(open(folder.path(), &hands));
+    assert!(why.contains("version 99"), "{why}");
+    assert!(Sqlite::open_read_only(&folder.path().join("store.db")).is_err());
+}
+
+#[tokio::test]
+async fn two_writers_are_one_too_many() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stage, sqlite) = fresh(folder.path()).await;
+    let hands = Arc::clone(&stage.clock);
+    let second = why(open(folder.path(), &hands));
+    assert!(second.contains("another process"), "{second}");
+    drop((stage, sqlite));
+    open(folder.path(), &hands).unwrap();
+}
+
+#[tokio::test]
+async fn a_reader_looks_on_while_a_writer_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let (stage, sqlite) = fresh(folder.path()).await;
+    let id = stage.ask(new_ask()).await;
+    let looking = Sqlite::open_read_only(&path).unwrap();
+    assert_eq!(looking.ask(id).await.unwrap().unwrap(), stage.seen(id).await);
+    assert_eq!(looking.directory().agents().count(), 2);
+    let later = stage.ask(new_ask()).await;
+    assert!(looking.ask(later).await.unwrap().is_some());
+    verify_all(&looking).await.unwrap();
+    looking.ping().await.unwrap();
+    let write = stage.job(bot(), Command::Ask(Box::new(new_ask())));
+    assert!(matches!(looking.transact(write).await, Err(StoreError::Unavailable(_))));
+    drop(looking);
+    drop((stage, sqlite));
+    let alone = Sqlite::open_read_only(&path).unwrap();
+    assert!(alone.ask(later).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn nothing_to_read_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(Sqlite::open_read_only(&folder.path().join("store.db")).is_err());
+    std::fs::write(folder.path().join("store.db"), "this is not a database, not at all").unwrap();
+    assert!(open(folder.path(), &Hands::new()).is_err());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_disk_loses_nothing_and_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stage, sqlite) = fresh(folder.path()).await;
+    let kept = stage.ask(expiring()).await;
+    let counted = stage.store.changes(0, 10_000).await.unwrap().len();
+    sqlite.limit_pages(1).await.unwrap();
+    let mut made: Vec<AskId> = Vec::new();
+    let mut refused = 0;
+    for _ in 0..20 {
+        let mut asking = tokio::task::JoinSet::new();
+        for _ in 0..10 {
+            let job = stage.job(bot(), Command::Ask(Box::new(new_ask())));
+            let store = Arc::clone(&stage.store);
+            asking.spawn(async move { store.transact(job).await });
+        }
+        for outcome in asking.join_all().await {
+            match outcome {
+                Ok(outcome) => made.push(outcome.ask.unwrap().id),
+                Err(StoreError::Unavailable(_)) => refused += 1,
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+    }
+    assert!(refused > 0, "the limit was reached");
+    assert_eq!(stage.seen(kept).await.phase(), Phase::Waiting, "reading goes on");
+    let changes = stage.store.changes(0, 10_000).await.unwrap();
+    assert_eq!(changes.len(), counted + made.len(), "what failed left nothing behind");
+    verify_all(&*stage.store).await.unwrap();
+
+    sqlite.limit_pages(1_000_000).await.unwrap();
+    stage.ask(new_ask()).await;
+    stage.run(person("olga"), Command::Answer(kept, yes())).await;
+    verify_all(&*stage.store).await.unwrap();
+    let sound: String =
+        raw(&folder).query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(sound, "ok");
+}
+
+#[tokio::test]
+async fn a_flipped_byte_is_the_verifiers_to_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stage, _sqlite) = fresh(folder.path()).await;
+    for (spoil, expected) in [
+        ("body = replace(body, 'acme', 'evil')", Why::Hash),
+        ("body = cast(X'ff' || cast(body AS BLOB) AS TEXT)", Why::Hash),
+        ("body = ''", Why::Hash),
+        ("hash = X'00'", Why::Hash),
+        ("prev = X'01'", Why::Link),
+        ("seq = seq + 7", Why::Gap),
+        ("what = 'answered'", Why::Columns),
+        ("what = 'nonsense'", Why::Columns),
+        ("at = at + 1", Why::Columns),
+        ("contents = replace(contents, 'Refund', 'Retain')", Why::Content),
+        ("contents = 'not json'", Why::Content),
+    ] {
+        let id = stage.ask(new_ask()).await;
+        let subject = Subject::Ask(id);
+        let spoil = format!("UPDATE record SET {spoil} WHERE subject = ?1");
+        assert_eq!(raw(&folder).execute(&spoil, [subject.to_string()]).unwrap(), 1, "{spoil}");
+        let records = stage.store.records(subject, 0, 10).await.unwrap();
+        let found = Verifier::default().check(&records[0]).unwrap_err();
+        assert_eq!(found.why, expected, "{spoil}");
+    }
+    raw(&folder).execute("UPDATE record SET subject = 'x' WHERE position = 1", []).unwrap();
+    let unnamed = stage.store.all_records(0, 10).await.unwrap_err();
+    assert!(unnamed.to_string().contains("record x event 1"), "{unnamed}");
+}
+
+#[tokio::test]
+async fn a_damaged_ask_fails_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stage, _sqlite) = fresh(folder.path()).await;
+    let (bad, stale) = (stage.ask(new_ask()).await, stage.ask(new_ask()).await);
+    let spoil = raw(&folder);
+    let id = |id: AskId| id.ulid().to_bytes();
+    spoil.execute("UPDATE ask SET state = '{}' WHERE id = ?1", [id(bad)]).unwrap();
+    spoil.execute("UPDATE ask SET version = 9 WHERE id = ?1", [id(stale)]).unwrap();
+    drop(spoil);
+    for id in [bad, stale] {
+        let refused = stage.attempt(person("olga"), Command::Open(id)).await.unwrap_err();
+        assert!(matches!(&refused, StoreError::Damaged { what, .. } if *what == id.to_string()));
+    }
+    let position = stage.store.changes(0, 1000).await.unwrap().len();
+    stage.ask(new_ask()).await;
+    assert_eq!(stage.store.changes(0, 1000).await.unwrap().len(), position + 1);
+}
+
+#[tokio::test]
+async fn an_unreadable_delivery_does_not_stand_in_the_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stage, _sqlite) = fresh(folder.path()).await;
+    stage.ask(new_ask()).await;
+    stage.ask(new_ask()).await;
+    raw(&folder).execute("UPDATE outbox SET effect = '?' WHERE id = 1", []).unwrap();
+    let lease = std::time::Duration::from_secs(1);
+    assert_eq!(stage.store.claim(stage.now(), lease, 10).await.unwrap().len(), 1);
+    assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 1, dead: 1 });
+}
+
+/// What grows without bound is never scanned: each of these goes by an index.
+#[tokio::test]
+async fn queries_go_by_an_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_stage, _sqlite) = fresh(folder.path()).await;
+    let conn = raw(&folder);
+    for sql in [
+        "SELECT id FROM ask WHERE wake_at IS NOT NULL AND wake_at <= 1 ORDER BY wake_at, id LIMIT 1",
+        "SELECT wake_at FROM ask WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1",
+        "SELECT id, attempt, written_at, effect FROM outbox
+         WHERE dead = 0 AND rank = 1 AND due_at <= 1 ORDER BY due_at, id LIMIT 1",
+        "SELECT id, kind FROM listing WHERE scope = 'a' AND phase = 'b' AND rank = 0 AND id < X''
+         ORDER BY id DESC LIMIT 1",
+        "SELECT id FROM listing WHERE scope = 'a' AND phase = 'b' AND rank = 0 ORDER BY id LIMIT 1",
+        "SELECT scope, key FROM idempotency WHERE at <= 1 LIMIT 1",
+        "SELECT body FROM record WHERE subject = 'a' AND seq > 1 ORDER BY seq LIMIT 1",
+    ] {
+        let mut explain = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let plan: Vec<String> =
+            explain.query_map([], |row| row.get(3)).unwrap().map(Result::unwrap).collect();
+        let bad = plan.iter().any(|step| {
+            step.contains("TEMP B-TREE") || (step.starts_with("SCAN") && !step.contains("INDEX"))
+        });
+        assert!(!bad, "{sql}: {plan:?}");
+    }
+}
