@@ -116,6 +116,7 @@ fn refusals_have_stable_codes() {
         Refusal::AssuranceTooLow { have, need },
         Refusal::Invalid { field, expected },
         Refusal::Exists { what },
+        Refusal::DefaultForbidden,
         Refusal::IdempotencyMismatch,
         Refusal::NotDue,
     ]
@@ -133,6 +134,7 @@ fn refusals_have_stable_codes() {
             Refusal::AssuranceTooLow { .. } => "assurance-too-low",
             Refusal::Invalid { .. } => "invalid-field",
             Refusal::Exists { .. } => "exists",
+            Refusal::DefaultForbidden => "default-forbidden",
             Refusal::IdempotencyMismatch => "idempotency-mismatch",
             Refusal::NotDue => "not-due",
         };

@@ -1,5 +1,7 @@
 //! The first start: who there is before anybody was added.
 
+use std::collections::BTreeSet;
+
 use kernel::actor::Reach;
 use kernel::directory::{Holder, NewAgent, NewHuman, NewKey, NewProject, Profile};
 use kernel::{Actor, Command, HumanId, ProjectId, Refusal};
@@ -127,8 +129,8 @@ async fn add(gateway: &Gateway, cast: &Cast<'_>) -> anyhow::Result<()> {
                 admin: *admin,
                 active: true,
                 projects: [project.parse()?].into(),
-                groups: Default::default(),
-                skills: Default::default(),
+                groups: BTreeSet::new(),
+                skills: BTreeSet::new(),
             };
             run(gateway, Command::SaveHuman(new)).await?;
         }

@@ -47,7 +47,7 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
             };
             (Status::Completed, by, result, reason)
         }
-        Outcome::Expired => return None,
+        Outcome::Expired { .. } => return None,
         Outcome::Failed => {
             (Status::Failed, By::System, Value::Null, Some(NOBODY_ANSWERED.to_owned()))
         }

@@ -14,6 +14,8 @@ use crate::text::{is_short, is_storable, is_storable_json};
 use crate::time::LONGEST_TIMEOUT;
 use crate::world::{Decision, Stop, World};
 
+/// More tags than this say nothing.
+const MOST_TAGS: usize = 50;
 /// More reminders than this are noise.
 const MOST_REMINDERS: usize = 20;
 
@@ -91,8 +93,8 @@ fn check(new: &NewAsk) -> Result<(), Refusal> {
     if !free {
         return invalid("metadata", "texts without NUL characters");
     }
-    if !new.tags.iter().all(|tag| is_short(tag)) {
-        return invalid("tags", "texts of at most 200 bytes");
+    if new.tags.len() > MOST_TAGS || !new.tags.iter().all(|tag| !tag.is_empty() && is_short(tag)) {
+        return invalid("tags", "at most 50 non-empty texts of at most 200 bytes");
     }
     let labels = [&new.labels.agent, &new.labels.project];
     if !labels.into_iter().flatten().all(|label| is_short(label)) {
@@ -207,7 +209,7 @@ mod tests {
         let reply = Reply { answer: Answer::Approved { edits: None }, comment: None };
         let new = NewAsk { timeout: Some(5), on_expiry: Silence::Answer(reply), ..new_ask() };
         let refused = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
-        assert!(matches!(refused, Err(Refusal::NotAllowed { .. })));
+        assert_eq!(refused, Err(Refusal::DefaultForbidden));
         // §12.6: neither taken by us nor carried out by the agent.
         for (action, allowed) in [
             (DefaultAction::Approve, false),

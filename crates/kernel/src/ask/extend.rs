@@ -17,7 +17,11 @@ pub(crate) fn decide(
     let ask = world.ask(id)?;
     let allowed = match &envelope.actor {
         Actor::Agent { .. } | Actor::System => ask.within_reach(&envelope.actor),
-        Actor::Human { .. } => ask.admits(world.directory.person(&envelope.actor)?),
+        Actor::Human { .. } => {
+            let person = world.directory.person(&envelope.actor)?;
+            ask.not_taken_from(person)?;
+            ask.admits(person)
+        }
     };
     if !allowed {
         return Err(Refusal::NotFound { what: "request" }.into());

@@ -469,6 +469,16 @@ impl Ask {
         }
     }
 
+    /// The refusal for acting on what somebody else has taken on; its owner still may.
+    fn not_taken_from(&self, person: &Human) -> Result<(), Refusal> {
+        match &self.claim {
+            Some(claim) if claim.human != person.id && person.id != self.owner => {
+                Err(Refusal::TakenBy { by: claim.human.clone() })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// The refusal for acting on an ask that is over, or whose time is up.
     fn still_open(&self, now: Time) -> Result<(), Refusal> {
         match &self.state {

@@ -61,7 +61,7 @@ impl Ask {
         if !self.remote.json {
             eprintln!("Asked as {}; waiting for an answer…", ask.id);
         }
-        let day = Duration::from_secs(24 * 60 * 60);
+        let day = Duration::from_hours(24);
         let mut ended = ask;
         while !ended.is_over() {
             ended = client.wait(&ended.id, day).await.map_err(explain)?;

@@ -43,7 +43,7 @@ pub fn routes() -> Router<Shared> {
 
 /// An error in this dialect's shape.
 pub struct HxpError {
-    error: WireError,
+    error: Box<WireError>,
     retry_after: Option<u64>,
 }
 
@@ -85,7 +85,7 @@ async fn list(
     let query = ListQuery::parse(pairs)?;
     let list = List {
         scopes: vec![reach(&actor)?],
-        phases: query.phase.map_or(Phase::ALL.to_vec(), |phase| vec![phase]),
+        phases: query.phase.map_or_else(|| Phase::ALL.to_vec(), |phase| vec![phase]),
         filter: Filter {
             agent_label: query.agent_id,
             project_label: query.project_id,
@@ -320,7 +320,7 @@ impl App {
         Seal { secret: self.secrets.evidence.reveal().as_bytes(), formula }
     }
 
-    /// Where WebSockets are: the public address; on loopback the host the caller used.
+    /// Where `WebSockets` are: the public address; on loopback the host the caller used.
     fn ws_base(&self, headers: &HeaderMap) -> String {
         let public = &self.config.public_url;
         let scheme = if public.scheme() == "https" { "wss" } else { "ws" };
@@ -382,9 +382,15 @@ fn about(ask: &Ask, mut answer: Response) -> Response {
     answer
 }
 
+impl HxpError {
+    fn later(error: WireError, seconds: u64) -> Self {
+        Self { error: Box::new(error), retry_after: Some(seconds) }
+    }
+}
+
 impl From<WireError> for HxpError {
     fn from(error: WireError) -> Self {
-        Self { error, retry_after: None }
+        Self { error: Box::new(error), retry_after: None }
     }
 }
 
@@ -394,7 +400,7 @@ impl From<StoreError> for HxpError {
             StoreError::Refused(refusal) => WireError::refused(&refusal, false).into(),
             StoreError::Unavailable(source) => {
                 tracing::error!(error = %source, "the store is not available");
-                Self { error: WireError::unavailable(), retry_after: Some(1) }
+                Self::later(WireError::unavailable(), 1)
             }
             StoreError::Damaged { what, source } => {
                 tracing::error!(error = %source, what, "stored data cannot be read");
@@ -414,10 +420,8 @@ impl From<Denied> for HxpError {
     fn from(denied: Denied) -> Self {
         match denied {
             Denied::Missing | Denied::Unknown => WireError::unauthorized().into(),
-            Denied::TooFast(wait) => {
-                Self { error: WireError::rate_limited(), retry_after: Some(wait.as_secs().max(1)) }
-            }
-            Denied::Unavailable => Self { error: WireError::unavailable(), retry_after: Some(5) },
+            Denied::TooFast(wait) => Self::later(WireError::rate_limited(), wait.as_secs().max(1)),
+            Denied::Unavailable => Self::later(WireError::unavailable(), 5),
         }
     }
 }

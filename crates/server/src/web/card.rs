@@ -173,7 +173,7 @@ impl Card {
                 card.buttons = approval(yes);
             }
             Body::Choose { options, pick, .. } => {
-                choose(&mut card, options.choices(), *pick, draft)
+                choose(&mut card, options.choices(), *pick, draft);
             }
             Body::Provide { form } => {
                 card.heading = "Fill in";
