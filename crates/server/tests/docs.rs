@@ -197,6 +197,22 @@ fn every_setting_is_explained() {
     none(&wrong);
 }
 
+/// House rule: a dependency says what it saves and how it would go.
+#[test]
+fn every_dependency_is_accounted_for() {
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let text = read("docs/adr/0010-dependencies.md");
+    let wrong: Vec<String> = manifest["workspace"]["dependencies"]
+        .as_table()
+        .unwrap()
+        .iter()
+        .filter(|(_, dependency)| dependency.get("path").is_none())
+        .filter(|(name, _)| !text.contains(&format!("\n| {name} |")))
+        .map(|(name, _)| format!("docs/adr/0010-dependencies.md has no row for {name}"))
+        .collect();
+    none(&wrong);
+}
+
 /// A row of a conformance table: `| HXPX-001 | requirement | tests |`.
 struct Row<'a> {
     id: &'a str,
