@@ -165,7 +165,8 @@ async fn resolve(
     let bytes = body::read(body, app.config.body_limit).await?;
     let ask = app.hxp_ask(&id, |ask| ask.admits(&human)).await?;
     let resolve = hxp::read_resolve(&bytes)?;
-    if let Some(refusal) = hxp::over(&ask, app.gateway.now()) {
+    // Before the result is held against the question: a late answer is a conflict whatever it says.
+    if let Err(refusal) = ask.still_open(app.gateway.now()) {
         return Err(WireError::refused(&refusal, ask.is_pooled()).into());
     }
     let question = ask.question.value().ok_or_else(WireError::no_request)?;
