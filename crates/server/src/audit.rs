@@ -1,92 +1,151 @@
-//! Checking the record: every chain from its first event, and the state it gives.
+//! Checking the record: every chain from its first event, the state it gives against the state that
+//! is stored, and that nothing stands beside the chains.
+//!
+//! What cannot be noticed yet: the newest events taken away together with the rows they made. That
+//! needs the sealed blocks that are to come.
 
-use std::collections::HashMap;
+use std::fmt;
 
 use kernel::audit::{Broken, Verifier, Why};
 use kernel::{Entity, Subject, evolve};
 use store::{Store, StoreError};
 
+/// How many rows are read at once.
+const PAGE: usize = 500;
+
 /// What a check found.
+#[derive(Debug, Default)]
 pub struct Report {
     /// How many events were read.
     pub events: u64,
     /// Of how many subjects.
-    pub subjects: usize,
-    /// What does not hold: the first break of each chain.
-    pub broken: Vec<Broken>,
+    pub subjects: u64,
+    /// What does not hold.
+    pub findings: Vec<Finding>,
 }
 
-/// One subject while its chain is read: the state its events give so far.
-#[derive(Default)]
-struct Chain {
-    verifier: Verifier,
-    state: Option<Entity>,
-    broken: bool,
+/// Something that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// A chain breaks here, or does not end where its subject stands.
+    Broken(Broken),
+    /// Events were taken out of the feed before this position.
+    Missing {
+        /// The first position after the gap.
+        position: u64,
+    },
+    /// Events of a subject that is not there.
+    Stray(Subject),
 }
 
-/// Reads every chain from its first event, replays it, and compares with what is stored.
-/// `progress` is told how many events were read so far.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Broken(broken) => broken.fmt(f),
+            Self::Missing { position } => {
+                write!(f, "events are missing before position {position} of the feed")
+            }
+            Self::Stray(subject) => write!(f, "{subject}: there are events but no state"),
+        }
+    }
+}
+
+/// Checks everything. `progress` is told how many events were read so far.
 pub async fn check(
     store: &dyn Store,
     progress: &mut (dyn FnMut(u64) + Send),
 ) -> Result<Report, StoreError> {
-    let mut chains: HashMap<Subject, Chain> = HashMap::new();
-    let mut report = Report { events: 0, subjects: 0, broken: Vec::new() };
-    let mut position = 0;
-    loop {
-        let records = store.all_records(position, 1000).await?;
-        if records.is_empty() {
-            break;
+    let mut report = Report::default();
+    let directory = store.directory();
+    for subject in directory.subjects() {
+        if let Some(entity) = directory.entity(&subject) {
+            check_chain(store, &entity, &mut report).await?;
         }
-        for (at, record) in records {
-            position = at;
-            report.events += 1;
-            let chain = chains.entry(record.subject.clone()).or_default();
-            if chain.broken {
-                continue;
-            }
-            let misfit =
-                || Broken { subject: record.subject.clone(), seq: record.seq, why: Why::Content };
-            let outcome = chain.verifier.check(&record).and_then(|event| {
-                chain.state =
-                    Some(evolve(chain.state.take(), &event, record.hash).map_err(|_| misfit())?);
-                Ok(())
-            });
-            if let Err(broken) = outcome {
-                chain.broken = true;
-                report.broken.push(broken);
-            }
+    }
+    let mut after = None;
+    loop {
+        let asks = store.asks(after, PAGE).await?;
+        let Some(last) = asks.last() else { break };
+        after = Some(last.id);
+        for ask in asks {
+            check_chain(store, &Entity::Ask(Box::new(ask)), &mut report).await?;
         }
         progress(report.events);
     }
-    report.subjects = chains.len();
-    compare(store, chains, &mut report).await?;
+    check_feed(store, &mut report).await?;
     Ok(report)
 }
 
-/// Every subject's stored state must be what its events give.
-async fn compare(
+/// The chain of one subject, replayed and compared with its state. A running server may have gone
+/// on since the state was read, so the replay is looked at where the state stands.
+async fn check_chain(
     store: &dyn Store,
-    chains: HashMap<Subject, Chain>,
+    stored: &Entity,
     report: &mut Report,
 ) -> Result<(), StoreError> {
-    let directory = store.directory();
-    for (subject, chain) in chains {
-        if chain.broken {
-            continue;
+    report.subjects += 1;
+    let (subject, end) = (stored.subject(), stored.head().seq);
+    let mut verifier = Verifier::default();
+    let mut state = None;
+    let mut seq = 0;
+    while seq < end {
+        let limit = usize::try_from(end - seq).unwrap_or(PAGE).min(PAGE);
+        let records = store.records(subject.clone(), seq, limit).await?;
+        if records.is_empty() {
+            break;
         }
-        let stored = match &subject {
-            Subject::Ask(id) => store.ask(*id).await?.map(|ask| Entity::Ask(Box::new(ask))),
-            other => directory.entity(other),
-        };
-        // A running server may have gone on since its records were read.
-        let moved = |stored: &Entity| {
-            chain.state.as_ref().is_some_and(|state| stored.head().seq > state.head().seq)
-        };
-        if stored != chain.state && !stored.as_ref().is_some_and(moved) {
-            let seq = chain.verifier.head().map_or(0, |head| head.seq);
-            report.broken.push(Broken { subject, seq, why: Why::Head });
+        for record in records {
+            seq = record.seq;
+            report.events += 1;
+            let replayed = verifier.check(&record).and_then(|event| {
+                evolve(state.take(), &event, record.hash).map_err(|_| Broken {
+                    subject: subject.clone(),
+                    seq,
+                    why: Why::Content,
+                })
+            });
+            match replayed {
+                Ok(entity) => state = Some(entity),
+                Err(broken) => {
+                    report.findings.push(Finding::Broken(broken));
+                    return Ok(());
+                }
+            }
         }
     }
+    if state.as_ref() != Some(stored) {
+        report.findings.push(Finding::Broken(Broken { subject, seq, why: Why::Head }));
+    }
     Ok(())
+}
+
+/// Positions follow each other, and every chain belongs to somebody.
+async fn check_feed(store: &dyn Store, report: &mut Report) -> Result<(), StoreError> {
+    let mut position = 0;
+    loop {
+        let records = store.all_records(position, PAGE).await?;
+        if records.is_empty() {
+            return Ok(());
+        }
+        for (at, record) in records {
+            if at != position + 1 {
+                report.findings.push(Finding::Missing { position: at });
+            }
+            position = at;
+            if record.seq == 1 && !is_there(store, &record.subject).await? {
+                report.findings.push(Finding::Stray(record.subject));
+            }
+        }
+    }
+}
+
+async fn is_there(store: &dyn Store, subject: &Subject) -> Result<bool, StoreError> {
+    Ok(match subject {
+        Subject::Ask(id) => store.ask(*id).await?.is_some(),
+        Subject::Project(_)
+        | Subject::Agent(_)
+        | Subject::Human(_)
+        | Subject::Key(_)
+        | Subject::Rule(_) => store.directory().entity(subject).is_some(),
+    })
 }

@@ -5,9 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use axum_server::Handle;
 use axum_server::tls_rustls::RustlsConfig;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
 use store::memory::Memory;
 use store::sqlite::Sqlite;
 use store::{Clock, Store};
@@ -27,6 +29,8 @@ use crate::secrets::Secrets;
 use crate::telemetry;
 use crate::workers::{housekeeping, outbox, timers};
 
+/// How long a connection may take to send its headers.
+const HEADERS: Duration = Duration::from_secs(15);
 /// How long requests in flight may take to end.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -75,7 +79,7 @@ impl Server {
             stop: stop.clone(),
             config,
         });
-        let listeners = app.config.listen.iter().map(bind).collect::<anyhow::Result<Vec<_>>>()?;
+        let listeners = bind(&app.config.listen)?;
         let listening =
             listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
         let tasks = TaskTracker::new();
@@ -122,7 +126,12 @@ impl Server {
         self.tasks.spawn(gateway.wake().clone().follow(feed(), stop()));
         self.tasks.spawn(timers::run(gateway.clone(), stop()));
         self.tasks.spawn(outbox::run(gateway.clone(), Arc::new(channels), feed(), stop()));
-        self.tasks.spawn(housekeeping::run(gateway.clone(), Arc::clone(&self.app.door), stop()));
+        self.tasks.spawn(housekeeping::run(
+            gateway.clone(),
+            Arc::clone(&self.app.door),
+            self.app.metrics.clone(),
+            stop(),
+        ));
     }
 
     async fn listen(&mut self, listeners: Vec<TcpListener>) -> anyhow::Result<()> {
@@ -139,12 +148,14 @@ impl Server {
             let handle = self.handle.clone();
             match &tls {
                 None => {
-                    let server = axum_server::from_tcp(listener)?.handle(handle);
+                    let mut server = axum_server::from_tcp(listener)?.handle(handle);
+                    patience(server.http_builder());
                     self.tasks.spawn(async move { ended(server.serve(service).await) });
                 }
                 Some(tls) => {
-                    let server =
+                    let mut server =
                         axum_server::from_tcp_rustls(listener, tls.clone())?.handle(handle);
+                    patience(server.http_builder());
                     self.tasks.spawn(async move { ended(server.serve(service).await) });
                 }
             }
@@ -153,17 +164,46 @@ impl Server {
     }
 }
 
+/// Whoever connects and says nothing is not waited for.
+fn patience(http: &mut Builder<TokioExecutor>) {
+    http.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS);
+    http.http2().timer(TokioTimer::new()).keep_alive_interval(Some(HEADERS));
+}
+
 fn ended(outcome: std::io::Result<()>) {
     if let Err(error) = outcome {
         tracing::error!(%error, "a listener failed");
     }
 }
 
-fn bind(address: &SocketAddr) -> anyhow::Result<TcpListener> {
-    let listener =
-        TcpListener::bind(address).with_context(|| format!("cannot listen on {address}"))?;
-    listener.set_nonblocking(true)?;
-    Ok(listener)
+/// Binds what can be bound. Of the two loopback addresses one is enough: some machines have no
+/// IPv6. The second gets the port the first was given.
+fn bind(addresses: &[SocketAddr]) -> anyhow::Result<Vec<TcpListener>> {
+    let mut listeners: Vec<TcpListener> = Vec::new();
+    let mut failed = None;
+    for address in addresses {
+        let mut address = *address;
+        if let Some(first) = listeners.first() {
+            address.set_port(first.local_addr()?.port());
+        }
+        match TcpListener::bind(address) {
+            Ok(listener) => {
+                listener.set_nonblocking(true)?;
+                listeners.push(listener);
+            }
+            Err(error) => {
+                failed = Some(anyhow::anyhow!("cannot listen on {address}: {error}"));
+            }
+        }
+    }
+    match failed {
+        Some(error) if listeners.is_empty() => Err(error),
+        Some(error) => {
+            tracing::warn!(error = %error, "listening on one address only");
+            Ok(listeners)
+        }
+        None => Ok(listeners),
+    }
 }
 
 /// Opens the store. One process at a time.
@@ -190,6 +230,12 @@ fn make_folder(data: &Path) -> anyhow::Result<()> {
 }
 
 async fn prepare(gateway: &Gateway, config: &Config) -> anyhow::Result<Welcome> {
+    if !config.dev && bootstrap::is_dev_store(gateway) {
+        bail!(
+            "this data folder was used with --dev, so everybody knows its credentials: use another \
+             --data, or revoke them with `countersign keys revoke`"
+        );
+    }
     if !config.agent_api_keys.is_empty() || !config.human_tokens.is_empty() {
         bootstrap::configured(gateway, &config.agent_api_keys, &config.human_tokens).await?;
     }

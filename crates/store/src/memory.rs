@@ -206,6 +206,17 @@ impl Store for Memory {
         self.state().ask(id)
     }
 
+    async fn asks(&self, after: Option<AskId>, limit: usize) -> Result<Vec<Ask>> {
+        let state = self.state();
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        Ok(state
+            .asks
+            .range((from, Bound::Unbounded))
+            .take(limit)
+            .map(|(_, ask)| ask.clone())
+            .collect())
+    }
+
     async fn list(&self, list: List) -> Result<Page> {
         let state = self.state();
         let found = paging::page(&*state, &list)?;

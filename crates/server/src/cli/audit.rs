@@ -48,7 +48,7 @@ impl Audit {
         let report = check(&store, &mut progress()).await?;
         let seconds = started.elapsed().as_secs_f64();
         if verify.json {
-            let broken: Vec<_> = report.broken.iter().map(ToString::to_string).collect();
+            let broken: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
             let shown = serde_json::json!({
                 "valid": broken.is_empty(),
                 "events": report.events,
@@ -56,18 +56,18 @@ impl Audit {
                 "broken": broken,
             });
             println!("{shown}");
-        } else if report.broken.is_empty() {
+        } else if report.findings.is_empty() {
             println!(
                 "The record holds: {} events of {} subjects, each in its chain ({seconds:.1} s).",
                 report.events, report.subjects
             );
         } else {
-            for broken in &report.broken {
+            for broken in &report.findings {
                 println!("{broken}");
             }
-            println!("The record does NOT hold: {} breaks.", report.broken.len());
+            println!("The record does NOT hold: {} breaks.", report.findings.len());
         }
-        Ok(if report.broken.is_empty() { Exit::Done } else { Exit::Denied })
+        Ok(if report.findings.is_empty() { Exit::Done } else { Exit::Denied })
     }
 }
 

@@ -145,6 +145,10 @@ impl Store for Sqlite {
         self.readers.run(move |conn| query::ask(conn, id)).await
     }
 
+    async fn asks(&self, after: Option<AskId>, limit: usize) -> Result<Vec<Ask>> {
+        self.readers.run(move |conn| query::asks(conn, after, limit)).await
+    }
+
     async fn list(&self, list: List) -> Result<Page> {
         self.readers.run(move |conn| query::list(conn, &list)).await
     }
