@@ -434,7 +434,7 @@ impl From<BodyError> for HxpError {
     fn from(error: BodyError) -> Self {
         match error {
             BodyError::TooLarge => WireError::too_large().into(),
-            BodyError::BrokenOff => {
+            BodyError::BrokenOff | BodyError::TooSlow => {
                 let message = "the body broke off";
                 WireError::new(400, hxp::errors::code::INVALID_JSON, message).into()
             }

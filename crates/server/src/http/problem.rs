@@ -38,6 +38,7 @@ pages![
     "taken",
     "timed-out",
     "too-large",
+    "too-slow",
     "unauthorized",
     "unavailable",
 ];
@@ -196,6 +197,9 @@ impl From<BodyError> for Problem {
                 Self::new(413, "too-large").detail("the body is larger than this server takes")
             }
             BodyError::BrokenOff => Self::new(400, "invalid-json").detail("the body broke off"),
+            BodyError::TooSlow => {
+                Self::new(408, "too-slow").detail("the body took too long to arrive")
+            }
         }
     }
 }
