@@ -97,7 +97,7 @@ impl JwtVerifier {
         let by_id = claims.sub.parse().ok().and_then(|id: HumanId| directory.human(&id));
         let by_email = || {
             let email = claims.email.as_deref()?;
-            directory.human_by_email(email).filter(|_| claims.email_verified != Some(false))
+            directory.human_by_email(email).filter(|_| claims.email_verified == Some(true))
         };
         by_id.or_else(by_email).map(|human| human.id.clone()).ok_or(Denied::Unknown)
     }
@@ -123,7 +123,8 @@ impl JwtVerifier {
             let answer = self.http.get(source).send().await?.error_for_status()?;
             return Ok(answer.json().await?);
         }
-        let bytes = tokio::fs::read(source).await.with_context(|| format!("cannot read {source}"))?;
+        let bytes =
+            tokio::fs::read(source).await.with_context(|| format!("cannot read {source}"))?;
         Ok(serde_json::from_slice(&bytes)?)
     }
 }

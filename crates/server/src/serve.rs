@@ -1,12 +1,11 @@
 //! Starting and stopping a server.
 
-use std::fs::File;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use axum_server::Handle;
 use axum_server::tls_rustls::RustlsConfig;
 use store::memory::Memory;
@@ -39,7 +38,6 @@ pub struct Server {
     handle: Handle<SocketAddr>,
     listening: Vec<SocketAddr>,
     welcome: Welcome,
-    _lock: Option<File>,
 }
 
 /// What is told once, at the start.
@@ -53,7 +51,7 @@ pub struct Welcome {
 impl Server {
     /// Opens the store, makes what the first start needs, listens, and starts the workers.
     pub async fn start(config: Config, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
-        let (store, lock) = open_store(&config, Arc::clone(&clock))?;
+        let store = open_store(&config, Arc::clone(&clock))?;
         let gateway = Gateway::new(store, clock);
         let welcome = prepare(&gateway, &config).await?;
         let (secrets, files) = match config.database {
@@ -82,8 +80,7 @@ impl Server {
             listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
         let tasks = TaskTracker::new();
         let handle = Handle::new();
-        let mut server =
-            Self { app, tasks, stop, handle, listening, welcome, _lock: lock };
+        let mut server = Self { app, tasks, stop, handle, listening, welcome };
         server.work();
         server.listen(listeners).await?;
         Ok(server)
@@ -169,19 +166,15 @@ fn bind(address: &SocketAddr) -> anyhow::Result<TcpListener> {
     Ok(listener)
 }
 
-/// Opens the store. One process at a time: the lock goes when the process does.
-pub fn open_store(
-    config: &Config,
-    clock: Arc<dyn Clock>,
-) -> anyhow::Result<(Arc<dyn Store>, Option<File>)> {
+/// Opens the store. One process at a time.
+pub fn open_store(config: &Config, clock: Arc<dyn Clock>) -> anyhow::Result<Arc<dyn Store>> {
     match &config.database {
-        Database::Memory => Ok((Arc::new(Memory::new(clock)), None)),
+        Database::Memory => Ok(Arc::new(Memory::new(clock))),
         Database::Sqlite(path) => {
             make_folder(&config.data)?;
-            let lock = lock(&config.data)?;
             let store = Sqlite::open(path, clock)
                 .with_context(|| format!("cannot open {}", path.display()))?;
-            Ok((Arc::new(store), Some(lock)))
+            Ok(Arc::new(store))
         }
     }
 }
@@ -194,21 +187,6 @@ fn make_folder(data: &Path) -> anyhow::Result<()> {
         .mode(0o700)
         .create(data)
         .with_context(|| format!("cannot make the data folder {}", data.display()))
-}
-
-fn lock(data: &Path) -> anyhow::Result<File> {
-    let path = data.join("lock");
-    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => bail!(
-            "another countersign uses the data folder {}; stop it, or talk to it with --url",
-            data.display()
-        ),
-        Err(std::fs::TryLockError::Error(error)) => {
-            Err(error).with_context(|| format!("cannot lock {}", path.display()))
-        }
-    }
 }
 
 async fn prepare(gateway: &Gateway, config: &Config) -> anyhow::Result<Welcome> {

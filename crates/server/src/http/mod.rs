@@ -116,6 +116,8 @@ fn panicked(what: Box<dyn std::any::Any + Send>) -> Response {
     let mut answer = problem::Problem::new(500, "internal")
         .detail("something went wrong here; the log knows more")
         .into_response();
-    answer.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
+    answer
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
     answer
 }
