@@ -10,7 +10,7 @@ use kernel::audit::Digest;
 use kernel::command::{NewAsk, Silence};
 use kernel::directory::{Holder, NewAgent, NewHuman, NewKey, NewProject, NewRule, Profile, Step};
 use kernel::question::{Answer, Body, Question, Reply};
-use kernel::{Actor, AskId, Assurance, Command, Via};
+use kernel::{Actor, AskId, Assurance, Command, RuleId, Via};
 use reqwest::Method;
 use server::web::paths;
 
@@ -189,7 +189,7 @@ const RECORDS: &[(&str, &str)] = &[
     ("IssueKey", "key_issued"),
     ("RevokeKey", "key_revoked"),
     ("SignIn", "key_issued"),
-    ("AddRule", "rule_added"),
+    ("AddRules", "rule_added"),
     ("RemoveRule", "rule_removed"),
 ];
 
@@ -306,12 +306,9 @@ async fn every_command_leaves_a_record() {
         priority: None,
         delegate_to: "ada".parse().unwrap(),
     };
-    story.run(owner(), Command::AddRule(rule)).await;
-    let rule = {
-        let directory = story.world.gateway().directory();
-        directory.rules_of(&"user_dev".parse().unwrap()).next().unwrap().id
-    };
-    story.run(owner(), Command::RemoveRule(rule)).await;
+    let id = RuleId::new(story.world.gateway().ids().ulid());
+    story.run(owner(), Command::AddRules(vec![(id, rule)])).await;
+    story.run(owner(), Command::RemoveRule(id)).await;
 
     let timed = NewAsk {
         timeout: Some(60),

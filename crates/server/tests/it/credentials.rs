@@ -169,9 +169,11 @@ async fn health_and_metrics() {
     assert_eq!(anyone.get("/readyz").await.is(200)["status"], "ready");
     let metrics = anyone.get("/metrics").await.is(200);
     assert_eq!(metrics.json, Value::Null);
-    for name in
-        ["countersign_asks_total", "countersign_http_requests_total", "countersign_outbox_waiting"]
-    {
+    for name in [
+        "countersign_commands_total",
+        "countersign_http_requests_total",
+        "countersign_outbox_waiting",
+    ] {
         assert!(metrics.text.contains(name), "{name}: {}", metrics.text);
     }
     world.end().await;

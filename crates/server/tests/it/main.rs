@@ -1,6 +1,6 @@
 //! Stories through the real server: HTTP, WebSocket, SQLite on disk, a clock moved by hand.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests too")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
 mod client;
 mod coverage;

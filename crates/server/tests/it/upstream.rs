@@ -31,7 +31,7 @@ async fn on_the_usual_port() -> World {
 }
 
 /// Makes calls with the Python client and gives what came of each.
-fn python_calls(world: &World, calls: Value) -> impl Future<Output = Vec<Value>> + use<> {
+fn python_calls(world: &World, calls: &Value) -> impl Future<Output = Vec<Value>> + use<> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/upstream_client.py");
     let mut command = Command::new("python3");
     command.arg("-B").arg(script).arg(calls.to_string()).env("HXP_TEST_INTERVAL", "0.02");
@@ -90,7 +90,7 @@ async fn the_python_client_needs_no_configuration() {
         { "call": "wait", "with": { "request_id": "hxp_nothing" } },
         { "call": "approve", "with": { "item": "x" }, "client": { "api_key": "wrong" } },
     ]);
-    let running = python_calls(&world, calls);
+    let running = python_calls(&world, &calls);
     let human = world.human();
     let people = async {
         let first = waiting(&world).await;
@@ -183,7 +183,7 @@ async fn the_python_client_is_told_of_expiry() {
     let request = asked["id"].as_str().unwrap().replace("ask_", "hxp_");
     world.advance(5);
     let calls = json!([{ "call": "wait", "with": { "request_id": request } }]);
-    let outcomes = python_calls(&world, calls).await;
+    let outcomes = python_calls(&world, &calls).await;
     assert_eq!(outcomes[0]["raised"], "HXPTimeoutError");
     world.end().await;
 }
