@@ -167,9 +167,9 @@ async fn resolve(
     let refused = |refusal: &Refusal| WireError::refused(refusal, ask.is_pooled());
     let answered = async {
         let resolve = hxp::read_resolve(&bytes)?;
-        if let Some(refusal) = hxp::over(&ask, app.gateway.now()) {
-            return Err(refused(&refusal).into());
-        }
+        // Before the result is held against the question: a late answer is a conflict whatever it
+        // says.
+        ask.still_open(app.gateway.now()).map_err(|refusal| refused(&refusal))?;
         let question = ask.question.value().ok_or_else(WireError::no_request)?;
         let command = Command::Answer(ask.id, Box::new(resolve.reply(question)?));
         app.hxp_act(actor, command, refused).await

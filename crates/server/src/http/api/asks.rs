@@ -77,9 +77,8 @@ async fn answer(
     body: Body,
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
-    let id = parse(&id)?;
     let reply: Reply = app.json(body).await?;
-    app.act(actor, Command::Answer(id, Box::new(reply))).await
+    app.act(actor, &id, |id| Command::Answer(id, Box::new(reply))).await
 }
 
 #[derive(Default, Deserialize)]
@@ -96,9 +95,8 @@ async fn cancel(
     body: Body,
 ) -> Result<Response, Problem> {
     let actor = app.anyone(&headers).await?;
-    let id = parse(&id)?;
     let CancelBody { reason } = app.json_if_any(body).await?;
-    app.act(actor, Command::Cancel(id, reason)).await
+    app.act(actor, &id, |id| Command::Cancel(id, reason)).await
 }
 
 async fn claim(
@@ -107,7 +105,7 @@ async fn claim(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
-    app.act(actor, Command::Claim(parse(&id)?)).await
+    app.act(actor, &id, Command::Claim).await
 }
 
 #[derive(Deserialize)]
@@ -123,9 +121,8 @@ async fn assign(
     body: Body,
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
-    let id = parse(&id)?;
     let AssignBody { to } = app.json(body).await?;
-    app.act(actor, Command::Assign(id, to)).await
+    app.act(actor, &id, |id| Command::Assign(id, to)).await
 }
 
 #[derive(Deserialize)]
@@ -141,9 +138,8 @@ async fn extend(
     body: Body,
 ) -> Result<Response, Problem> {
     let actor = app.anyone(&headers).await?;
-    let id = parse(&id)?;
     let ExtendBody { until } = app.json(body).await?;
-    app.act(actor, Command::Extend(id, until)).await
+    app.act(actor, &id, |id| Command::Extend(id, until)).await
 }
 
 /// An uploaded file, for whoever may see the ask it answers.
@@ -195,8 +191,13 @@ impl App {
         Ok(found.ok_or(Refusal::NotFound { what: "request" })?)
     }
 
-    async fn act(&self, actor: Actor, command: Command) -> Result<Response, Problem> {
-        let outcome = self.gateway.run(actor, command).await?;
+    async fn act(
+        &self,
+        actor: Actor,
+        id: &str,
+        command: impl FnOnce(AskId) -> Command,
+    ) -> Result<Response, Problem> {
+        let outcome = self.gateway.run(actor, command(parse(id)?)).await?;
         shown(outcome.ask.as_ref())
     }
 }
