@@ -151,6 +151,27 @@ async fn a_file_goes_from_the_page_to_the_agent() {
     world.end().await;
 }
 
+/// What a person changed is refused or kept whole, however deep: kept and unreadable it would spoil
+/// every list it stands in.
+#[tokio::test]
+async fn edits_are_refused_or_kept_whole() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let question = json!({ "prompt": "Retry?", "kind": "escalate", "params": { "n": 1 } });
+    for (levels, status) in [(90, 303), (125, 422), (10_000, 422)] {
+        let body = json!({ "question": question });
+        let created = world.agent().post("/api/v1/asks", body).await.is(201);
+        let path = format!("/asks/{}", created["id"].as_str().unwrap());
+        let token = csrf(&browser.client.get(&path).await.is(200));
+        let params = format!("{{\"n\":{}1{}}}", "[".repeat(levels), "]".repeat(levels));
+        let given = [("csrf", &*token), ("action", "retry"), ("params", &*params)];
+        browser.client.post_form(&format!("{path}/answer"), &given).await.is(status);
+        world.agent().get(&format!("/api/v1{path}")).await.is(200);
+        world.agent().list("").await.is(200);
+    }
+    world.end().await;
+}
+
 /// A token for the terminal, made on the page.
 #[tokio::test]
 async fn a_token_is_made_on_the_page_and_shown_once() {
