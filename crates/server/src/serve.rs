@@ -70,6 +70,7 @@ impl Server {
         let jwt = config.jwt.clone().map(JwtVerifier::new).transpose()?;
         let door = Arc::new(Door::new(config.rate_limit, jwt));
         let stop = CancellationToken::new();
+        let tasks = TaskTracker::new();
         let app = Arc::new(App {
             gateway,
             secrets,
@@ -77,12 +78,12 @@ impl Server {
             files,
             metrics: telemetry::metrics(),
             stop: stop.clone(),
+            tasks: tasks.clone(),
             config,
         });
         let listeners = bind(&app.config.listen)?;
         let listening =
             listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
-        let tasks = TaskTracker::new();
         let handle = Handle::new();
         let mut server = Self { app, tasks, stop, handle, listening, welcome };
         server.work();

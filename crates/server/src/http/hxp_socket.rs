@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 use dialects::hxp_execution::{self as hxp, Seen, WireError};
 use kernel::{Ask, AskId};
-use serde::Deserialize;
 
 use crate::http::hxp_execution::HxpError;
+use crate::http::name::Named;
 use crate::http::{App, Shared};
 use crate::wake::Waiter;
 
@@ -29,30 +29,31 @@ pub fn routes() -> Router<Shared> {
     Router::new().route("/hxp/ws", get(by_query)).route("/hxp/ws/{id}", get(by_path))
 }
 
-#[derive(Deserialize)]
-struct Asked {
-    request_id: Option<String>,
-    token: Option<String>,
+/// What a query says; of a repeated name the last counts.
+fn said<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
+
+type Pairs = Query<Vec<(String, String)>>;
 
 async fn by_path(
     State(app): State<Shared>,
-    Path(id): Path<String>,
-    Query(asked): Query<Asked>,
+    Named(id): Named<String>,
+    Query(pairs): Pairs,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Result<Response, HxpError> {
-    subscribe(app, &id, asked.token.as_deref(), &headers, upgrade.ok()).await
+    subscribe(app, &id, said(&pairs, "token"), &headers, upgrade.ok()).await
 }
 
 async fn by_query(
     State(app): State<Shared>,
-    Query(asked): Query<Asked>,
+    Query(pairs): Pairs,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Result<Response, HxpError> {
-    let id = asked.request_id.unwrap_or_default();
-    subscribe(app, &id, asked.token.as_deref(), &headers, upgrade.ok()).await
+    let id = said(&pairs, "request_id").unwrap_or_default();
+    subscribe(app, id, said(&pairs, "token"), &headers, upgrade.ok()).await
 }
 
 async fn subscribe(
@@ -82,11 +83,14 @@ async fn subscribe(
         let message = "this address speaks WebSocket: send an upgrade";
         WireError::new(400, hxp::errors::code::INVALID_BODY, message)
     })?;
-    Ok(upgrade
-        .read_buffer_size(BUFFER)
-        .write_buffer_size(0)
-        .max_message_size(BUFFER)
-        .on_upgrade(move |socket| watch(app, known, waiter, socket)))
+    // The upgrade leaves the connection's own task; the server still waits for it when it stops.
+    let held = app.tasks.token();
+    Ok(upgrade.read_buffer_size(BUFFER).write_buffer_size(0).max_message_size(BUFFER).on_upgrade(
+        async move |socket| {
+            watch(app, known, waiter, socket).await;
+            drop(held);
+        },
+    ))
 }
 
 /// Sends what changes until the ask is over, the subscriber goes or the server stops.

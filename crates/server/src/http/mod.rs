@@ -6,6 +6,7 @@ pub mod cors;
 pub mod health;
 pub mod hxp_execution;
 pub mod hxp_socket;
+pub mod name;
 pub mod observe;
 pub mod pages;
 pub mod problem;
@@ -20,6 +21,7 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::auth::Door;
@@ -44,6 +46,8 @@ pub struct App {
     pub metrics: PrometheusHandle,
     /// Ends long connections when the server stops.
     pub stop: CancellationToken,
+    /// What the server waits for when it stops.
+    pub tasks: TaskTracker,
 }
 
 /// Shared by handlers.

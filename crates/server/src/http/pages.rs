@@ -17,6 +17,7 @@ use kernel::{Actor, Ask, AskId, Command, HumanId, Phase, Refusal, form};
 use serde::Deserialize;
 use store::{Filter, List, Scope, StoreError};
 
+use crate::auth::Denied;
 use crate::http::body::BodyError;
 use crate::http::submitted::{Posted, Unread};
 use crate::http::{App, Shared, submitted};
@@ -317,7 +318,16 @@ impl App {
             page(StatusCode::UNAUTHORIZED, notices::sign_in(&frame, None))
         };
         let secret = session_cookie(headers, self.cookie_name()).ok_or_else(anonymous)?;
-        let (actor, _) = self.door.session(&directory, &secret, now).map_err(|_| anonymous())?;
+        let (actor, _) = match self.door.session(&directory, &secret, now) {
+            // Still signed in, but in too much of a hurry.
+            Err(Denied::TooFast(wait)) => {
+                let busy = notices::unavailable(&Frame::anonymous(now));
+                let after = [(header::RETRY_AFTER, wait.as_secs().max(1).to_string())];
+                let busy = (after, html(StatusCode::TOO_MANY_REQUESTS, busy)).into_response();
+                return Err(Instead(Box::new(busy)));
+            }
+            known => known.map_err(|_| anonymous())?,
+        };
         let Actor::Human { id, .. } = &actor else { return Err(anonymous()) };
         let human = directory.human(id).ok_or_else(anonymous)?.clone();
         let waiting = self.gateway.waiting(&human).await?.n;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -14,6 +14,7 @@ use kernel::question::{Answer, Reply};
 use kernel::{Actor, Ask, AskId, AskState, Command, HumanId, Refusal, Time};
 use serde::Deserialize;
 
+use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
 
@@ -46,7 +47,7 @@ async fn create(
 /// With `Prefer: wait=N` the answer is held back until the ask changes, N seconds at most.
 async fn show(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let actor = app.anyone(&headers).await?;
@@ -54,21 +55,24 @@ async fn show(
     let wait = wait(&headers);
     let mut waiter = app.gateway.subscribe(id);
     let mut ask = app.visible(&actor, id).await?;
-    if wait > 0 && ask.is_open() {
-        // Whether it changed, the time is up or the server stops: the caller gets what there is.
+    let seen = ask.head.seq;
+    let time_is_up = tokio::time::sleep(Duration::from_secs(wait));
+    tokio::pin!(time_is_up);
+    while wait > 0 && ask.is_open() && ask.head.seq == seen {
         tokio::select! {
-            () = waiter.changed() => {}
-            () = tokio::time::sleep(Duration::from_secs(wait)) => {}
-            () = app.stop.cancelled() => {}
+            // Perhaps only the news of what was seen already.
+            () = waiter.changed() => ask = app.visible(&actor, id).await?,
+            // The caller gets what there is.
+            () = &mut time_is_up => break,
+            () = app.stop.cancelled() => break,
         }
-        ask = app.visible(&actor, id).await?;
     }
     shown(Some(&ask))
 }
 
 async fn answer(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -86,7 +90,7 @@ struct CancelBody {
 
 async fn cancel(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -97,7 +101,7 @@ async fn cancel(
 
 async fn claim(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
@@ -112,7 +116,7 @@ struct AssignBody {
 
 async fn assign(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -129,7 +133,7 @@ struct ExtendBody {
 
 async fn extend(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -141,7 +145,7 @@ async fn extend(
 /// An uploaded file, for whoever may see the ask it answers.
 async fn file(
     State(app): State<Shared>,
-    Path((id, digest)): Path<(String, String)>,
+    Named((id, digest)): Named<(String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let actor = app.anyone(&headers).await?;

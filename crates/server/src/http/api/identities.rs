@@ -2,7 +2,7 @@
 //! manage their own tokens and the keys of agents they own.
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get};
@@ -13,6 +13,7 @@ use kernel::directory::{Directory, Holder, NewAgent, NewHuman, NewKey, NewProjec
 use kernel::{Actor, Command, KeyId, Refusal};
 use serde_json::json;
 
+use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
 
@@ -138,7 +139,7 @@ async fn issue_key(
 
 async fn revoke_key(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
