@@ -1,7 +1,6 @@
 //! Starting and stopping a server.
 
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ use crate::bootstrap::{self, FirstStart};
 use crate::channels::Channels;
 use crate::channels::terminal::Terminal;
 use crate::config::{Config, Database};
-use crate::files::Files;
+use crate::files::{Files, make_private_folder};
 use crate::gateway::Gateway;
 use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
@@ -212,22 +211,12 @@ pub fn open_store(config: &Config, clock: Arc<dyn Clock>) -> anyhow::Result<Arc<
     match &config.database {
         Database::Memory => Ok(Arc::new(Memory::new(clock))),
         Database::Sqlite(path) => {
-            make_folder(&config.data)?;
+            make_private_folder(&config.data)?;
             let store = Sqlite::open(path, clock)
                 .with_context(|| format!("cannot open {}", path.display()))?;
             Ok(Arc::new(store))
         }
     }
-}
-
-/// The data folder is nobody else's business.
-fn make_folder(data: &Path) -> anyhow::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(data)
-        .with_context(|| format!("cannot make the data folder {}", data.display()))
 }
 
 async fn prepare(gateway: &Gateway, config: &Config) -> anyhow::Result<Welcome> {

@@ -22,6 +22,7 @@ use store::{Filter, Idempotency, List, Scope, StoreError};
 
 use crate::auth::Denied;
 use crate::config::EvidenceForm;
+use crate::http::api::asks::uploads_only_on_pages;
 use crate::http::body::{self, BodyError};
 use crate::http::name::Named;
 use crate::http::{App, Shared};
@@ -171,7 +172,9 @@ async fn resolve(
         // says.
         ask.still_open(app.gateway.now()).map_err(|refusal| refused(&refusal))?;
         let question = ask.question.value().ok_or_else(WireError::no_request)?;
-        let command = Command::Answer(ask.id, Box::new(resolve.reply(question)?));
+        let reply = resolve.reply(question)?;
+        uploads_only_on_pages(&reply).map_err(|refusal| refused(&refusal))?;
+        let command = Command::Answer(ask.id, Box::new(reply));
         app.hxp_act(actor, command, refused).await
     };
     let ask = app.hxp_about(ask.id, answered.await).await?;
@@ -285,6 +288,17 @@ pub fn no_route() -> Response {
     HxpError::from(WireError::no_route()).into_response()
 }
 
+/// The answer for what a library could not read, or for a panic.
+pub fn unreadable(broken: bool) -> Response {
+    let error = if broken {
+        WireError::internal()
+    } else {
+        let message = "the address, its query or its headers cannot be read";
+        WireError::new(400, hxp::errors::code::INVALID_BODY, message)
+    };
+    HxpError::from(error).into_response()
+}
+
 /// The answer for a method an address does not take.
 pub fn wrong_method() -> Response {
     HxpError::from(WireError::method_not_allowed()).into_response()
@@ -363,7 +377,8 @@ impl App {
     }
 }
 
-fn is_loopback(host: &str) -> bool {
+/// Whether a `Host` header names this machine.
+pub fn is_loopback(host: &str) -> bool {
     let name = host.rsplit_once(':').map_or(host, |(name, port)| {
         if port.bytes().all(|byte| byte.is_ascii_digit()) { name } else { host }
     });

@@ -308,6 +308,22 @@ pub fn no_such_page(app: &App) -> Response {
     html(StatusCode::NOT_FOUND, notices::not_found(&frame))
 }
 
+/// The page for what a library could not read, or for a panic.
+pub fn unreadable(app: &App, broken: bool) -> Response {
+    let frame = Frame::anonymous(app.gateway.now());
+    if broken {
+        let shown = notices::server_error(&frame, "the log knows more");
+        return html(StatusCode::INTERNAL_SERVER_ERROR, shown);
+    }
+    html(StatusCode::BAD_REQUEST, notices::not_found(&frame))
+}
+
+/// The page for an address that takes forms, not visits.
+pub fn wrong_method(app: &App) -> Response {
+    let frame = Frame::anonymous(app.gateway.now());
+    html(StatusCode::METHOD_NOT_ALLOWED, notices::not_found(&frame))
+}
+
 impl App {
     /// Whoever is signed in; everybody else is shown how to.
     async fn visitor(&self, headers: &HeaderMap) -> Result<Visitor, Instead> {

@@ -41,6 +41,7 @@ pages![
     "too-slow",
     "unauthorized",
     "unavailable",
+    "wrong-host",
 ];
 
 /// An error as the caller sees it. What went wrong inside goes to the log.

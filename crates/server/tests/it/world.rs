@@ -155,7 +155,7 @@ impl World {
         let store = self.gateway().store().as_ref();
         let report = server::audit::check(store, &mut |_| ()).await.unwrap();
         assert!(report.events > 0);
-        assert_eq!(report.broken, [], "the record is broken");
+        assert_eq!(report.findings, [], "the record does not hold");
         self.stop().await;
         self.ended = true;
     }

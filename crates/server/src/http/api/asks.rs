@@ -8,9 +8,10 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use dialects::native::{AskView, CreateAsk};
+use dialects::native::{AskView, CreateAsk, Viewer};
 use kernel::audit::Digest;
-use kernel::question::{Answer, Reply};
+use kernel::form::{Code, FieldError};
+use kernel::question::{Answer, AnswerError, Reply};
 use kernel::{Actor, Ask, AskId, AskState, Command, HumanId, Refusal, Time};
 use serde::Deserialize;
 
@@ -40,8 +41,8 @@ async fn create(
 ) -> Result<Response, Problem> {
     let actor = app.agent(&headers)?;
     let new: CreateAsk = app.json(body).await?;
-    let outcome = app.gateway.run(actor, Command::Ask(Box::new(new.into()))).await?;
-    Ok((StatusCode::CREATED, shown(outcome.ask.as_ref())?).into_response())
+    let outcome = app.gateway.run(actor.clone(), Command::Ask(Box::new(new.into()))).await?;
+    Ok((StatusCode::CREATED, shown(outcome.ask.as_ref(), &actor)?).into_response())
 }
 
 /// With `Prefer: wait=N` the answer is held back until the ask changes, N seconds at most.
@@ -67,7 +68,11 @@ async fn show(
             () = app.stop.cancelled() => break,
         }
     }
-    shown(Some(&ask))
+    // A key that was revoked meanwhile learns nothing more.
+    if wait > 0 {
+        app.anyone(&headers).await?;
+    }
+    shown(Some(&ask), &actor)
 }
 
 async fn answer(
@@ -78,6 +83,7 @@ async fn answer(
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
     let reply: Reply = app.json(body).await?;
+    uploads_only_on_pages(&reply)?;
     app.act(actor, &id, |id| Command::Answer(id, Box::new(reply))).await
 }
 
@@ -168,6 +174,20 @@ async fn file(
     Ok((kind, bytes.ok_or_else(missing)?).into_response())
 }
 
+/// A file that was not uploaded to this very request is only a claim. Uploads come through the page;
+/// here a file is given as an address.
+pub(crate) fn uploads_only_on_pages(reply: &Reply) -> Result<(), Refusal> {
+    let Answer::Provided { values } = &reply.answer else { return Ok(()) };
+    match values.iter().find(|(_, value)| value.get("sha256").is_some()) {
+        None => Ok(()),
+        Some((key, _)) => Err(Refusal::Answer(AnswerError::Fields(vec![FieldError {
+            key: key.to_owned(),
+            code: Code::InvalidFile,
+            message: "Upload the file on the request's page, or give its address here".to_owned(),
+        }]))),
+    }
+}
+
 fn has_file(ask: &Ask, digest: &Digest) -> bool {
     let AskState::Completed(resolution) = &ask.state else { return false };
     let Some(Reply { answer: Answer::Provided { values }, .. }) = resolution.reply.value() else {
@@ -197,8 +217,8 @@ impl App {
         id: &str,
         command: impl FnOnce(AskId) -> Command,
     ) -> Result<Response, Problem> {
-        let outcome = self.gateway.run(actor, command(parse(id)?)).await?;
-        shown(outcome.ask.as_ref())
+        let outcome = self.gateway.run(actor.clone(), command(parse(id)?)).await?;
+        shown(outcome.ask.as_ref(), &actor)
     }
 }
 
@@ -206,9 +226,13 @@ fn parse(id: &str) -> Result<AskId, Problem> {
     id.parse().map_err(|_| Problem::from(Refusal::NotFound { what: "request" }))
 }
 
-fn shown(ask: Option<&Ask>) -> Result<Response, Problem> {
+fn shown(ask: Option<&Ask>, actor: &Actor) -> Result<Response, Problem> {
     let ask = ask.ok_or(Refusal::NotFound { what: "request" })?;
-    let mut answer = Json(AskView::of(ask)).into_response();
+    let viewer = match actor {
+        Actor::Agent { .. } | Actor::System => Viewer::Agent,
+        Actor::Human { .. } => Viewer::Person,
+    };
+    let mut answer = Json(AskView::of(ask, viewer)).into_response();
     if let Ok(tag) = HeaderValue::from_str(&format!("\"{}\"", ask.head.seq)) {
         answer.headers_mut().insert(header::ETAG, tag);
     }

@@ -1,6 +1,6 @@
 //! Our own API, `/api/v1`.
 
-mod asks;
+pub(crate) mod asks;
 mod identities;
 
 use axum::Router;
