@@ -10,6 +10,7 @@ mod answers;
 mod bad_input;
 mod credentials;
 mod evidence;
+mod hardening;
 mod identities;
 mod jwt;
 mod limits;

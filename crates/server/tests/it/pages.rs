@@ -30,7 +30,7 @@ pub(crate) async fn signed_in(world: &World) -> Browser {
 }
 
 /// The token the forms of a page carry.
-fn csrf(page: &Reply) -> String {
+pub(crate) fn csrf(page: &Reply) -> String {
     let html = Html::parse_document(&page.text);
     let input = Selector::parse("input[name=csrf]").unwrap();
     html.select(&input).next().unwrap().value().attr("value").unwrap().to_owned()
@@ -125,14 +125,14 @@ async fn a_file_goes_from_the_page_to_the_agent() {
         .body(body);
     Reply::of(upload).await.is(303);
 
-    let result = world.agent().poll(&id).await.is(200)["receipt"]["result"].clone();
-    assert_eq!(
-        (&result["name"], &result["media_type"]),
-        (&json!("report.csv"), &json!("text/csv"))
-    );
-    assert_eq!(result["size"], content.len());
-    let digest = result["sha256"].as_str().unwrap();
-    let file = format!("/api/v1/asks/{ask}/files/{digest}");
+    let receipt = world.agent().poll(&id).await.is(200)["receipt"].clone();
+    let file = receipt["result"].as_str().unwrap().to_owned();
+    let native = world.agent().get(&format!("/api/v1/asks/{ask}")).await.is(200);
+    let value = &native["receipt"]["outcome"]["reply"]["answer"]["values"]["result"];
+    assert_eq!((&value["name"], &value["media_type"]), (&json!("report.csv"), &json!("text/csv")));
+    assert_eq!(value["size"], content.len());
+    let digest = value["sha256"].as_str().unwrap();
+    assert_eq!(file, format!("/api/v1/asks/{ask}/files/{digest}"));
     let fetched = world.agent().get(&file).await.is(200);
     assert_eq!(fetched.text, content);
     assert_eq!(fetched.header("content-type"), "application/octet-stream");

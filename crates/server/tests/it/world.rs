@@ -65,6 +65,15 @@ impl World {
         self.server.take().unwrap().stop().await;
     }
 
+    /// Starts it again with other settings, on the same data.
+    pub(crate) async fn start_with(&mut self, settings: Settings) -> anyhow::Result<()> {
+        let listen = Some("127.0.0.1:0".to_owned());
+        let settings = Settings { data: self.settings.data.clone(), listen, ..settings };
+        self.server = Some(start(&settings, &self.clock).await?);
+        self.settings = settings;
+        Ok(())
+    }
+
     /// Starts it again.
     pub(crate) async fn start(&mut self) {
         self.server = Some(start(&self.settings, &self.clock).await.unwrap());
