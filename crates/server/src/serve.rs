@@ -52,10 +52,12 @@ pub struct Welcome {
 
 impl Server {
     /// Opens the store, makes what the first start needs, listens, and starts the workers.
-    pub async fn start(config: Config, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
+    pub async fn start(mut config: Config, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
         let (store, lock) = open_store(&config, Arc::clone(&clock))?;
-        let gateway = Gateway::new(store, clock);
-        let welcome = prepare(&gateway, &config).await?;
+        let listeners = bind(&mut config)?;
+        let listening =
+            listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
+        let tls = tls(&config).await?;
         let (secrets, files) = match config.database {
             Database::Memory => {
                 (Secrets::ephemeral(config.evidence_secret.clone()), Files::ephemeral())
@@ -67,6 +69,9 @@ impl Server {
         };
         let jwt = config.jwt.clone().map(JwtVerifier::new).transpose()?;
         let door = Arc::new(Door::new(config.rate_limit, jwt));
+        let gateway = Gateway::new(store, clock);
+        // Last of all: nothing that fails later may swallow what is told only once.
+        let welcome = prepare(&gateway, &config).await?;
         let stop = CancellationToken::new();
         let app = Arc::new(App {
             gateway,
@@ -77,15 +82,11 @@ impl Server {
             stop: stop.clone(),
             config,
         });
-        let listeners = app.config.listen.iter().map(bind).collect::<anyhow::Result<Vec<_>>>()?;
-        let listening =
-            listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
         let tasks = TaskTracker::new();
         let handle = Handle::new();
-        let mut server =
-            Self { app, tasks, stop, handle, listening, welcome, _lock: lock };
+        let server = Self { app, tasks, stop, handle, listening, welcome, _lock: lock };
         server.work();
-        server.listen(listeners).await?;
+        server.listen(listeners, tls.as_ref())?;
         Ok(server)
     }
 
@@ -128,19 +129,15 @@ impl Server {
         self.tasks.spawn(housekeeping::run(gateway.clone(), Arc::clone(&self.app.door), stop()));
     }
 
-    async fn listen(&mut self, listeners: Vec<TcpListener>) -> anyhow::Result<()> {
-        let tls = match &self.app.config.tls {
-            None => None,
-            Some((cert, key)) => Some(
-                RustlsConfig::from_pem_file(cert, key)
-                    .await
-                    .context("cannot use tls_cert and tls_key")?,
-            ),
-        };
+    fn listen(
+        &self,
+        listeners: Vec<TcpListener>,
+        tls: Option<&RustlsConfig>,
+    ) -> anyhow::Result<()> {
         for listener in listeners {
             let service = router(Arc::clone(&self.app)).into_make_service();
             let handle = self.handle.clone();
-            match &tls {
+            match tls {
                 None => {
                     let server = axum_server::from_tcp(listener)?.handle(handle);
                     self.tasks.spawn(async move { ended(server.serve(service).await) });
@@ -156,17 +153,39 @@ impl Server {
     }
 }
 
+async fn tls(config: &Config) -> anyhow::Result<Option<RustlsConfig>> {
+    let Some((cert, key)) = &config.tls else { return Ok(None) };
+    let usable = RustlsConfig::from_pem_file(cert, key).await;
+    Ok(Some(usable.context("cannot use tls_cert and tls_key")?))
+}
+
 fn ended(outcome: std::io::Result<()>) {
     if let Err(error) = outcome {
         tracing::error!(%error, "a listener failed");
     }
 }
 
-fn bind(address: &SocketAddr) -> anyhow::Result<TcpListener> {
-    let listener =
-        TcpListener::bind(address).with_context(|| format!("cannot listen on {address}"))?;
-    listener.set_nonblocking(true)?;
-    Ok(listener)
+/// Listens on every address. Port 0 is a free one, the same on all of them, and links lead there.
+fn bind(config: &mut Config) -> anyhow::Result<Vec<TcpListener>> {
+    let mut listeners = Vec::new();
+    for address in &mut config.listen {
+        if address.port() == 0
+            && let Some(first) = listeners.first().map(TcpListener::local_addr).transpose()?
+        {
+            address.set_port(first.port());
+        }
+        let listener =
+            TcpListener::bind(*address).with_context(|| format!("cannot listen on {address}"))?;
+        listener.set_nonblocking(true)?;
+        *address = listener.local_addr()?;
+        listeners.push(listener);
+    }
+    if config.public_url.port() == Some(0) {
+        let port = config.listen.first().map(SocketAddr::port);
+        // An http address takes any port.
+        let _ = config.public_url.set_port(port);
+    }
+    Ok(listeners)
 }
 
 /// Opens the store. One process at a time: the lock goes when the process does.

@@ -18,21 +18,21 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let scratch = if self.local.settings.dev == Some(true) && self.local.settings.data.is_none()
-        {
+        let mut settings = self.local.settings.complete(self.local.config.as_deref())?;
+        let scratch = if settings.dev == Some(true) && settings.data.is_none() {
             Some(tempfile::Builder::new().prefix("countersign-dev-").tempdir()?)
         } else {
             None
         };
-        let mut local = self.local;
         if let Some(folder) = &scratch {
-            local.settings.data = Some(folder.path().to_owned());
+            settings.data = Some(folder.path().to_owned());
         }
-        let config = local.config()?;
+        let config = settings.check()?;
         telemetry::start_logging(config.log_format, &config.log_level)?;
-        let server = Box::pin(Server::start(config.clone(), Arc::new(SystemClock))).await?;
-        welcome(&config, &server);
-        tracing::info!(listening = ?server.listening(), dev = config.dev, "ready");
+        let server = Box::pin(Server::start(config, Arc::new(SystemClock))).await?;
+        welcome(&server.app().config, &server);
+        let dev = server.app().config.dev;
+        tracing::info!(listening = ?server.listening(), dev, "ready");
         stopped().await;
         tracing::info!("stopping");
         server.stop().await;

@@ -55,8 +55,12 @@ async fn show(
     let mut waiter = app.gateway.subscribe(id);
     let mut ask = app.visible(&actor, id).await?;
     if wait > 0 && ask.is_open() {
-        // Whether it changed or the time is up, the caller gets what there is now.
-        let _ = tokio::time::timeout(Duration::from_secs(wait), waiter.changed()).await;
+        // Whether it changed, the time is up or the server stops, the caller gets what there is.
+        tokio::select! {
+            () = waiter.changed() => {}
+            () = app.stop.cancelled() => {}
+            () = tokio::time::sleep(Duration::from_secs(wait)) => {}
+        }
         ask = app.visible(&actor, id).await?;
     }
     shown(Some(&ask))
@@ -90,8 +94,7 @@ async fn cancel(
     let actor = app.anyone(&headers).await?;
     let id = parse(&id)?;
     let empty = headers.get(header::CONTENT_LENGTH).is_none_or(|length| length == "0");
-    let CancelBody { reason } =
-        if empty { CancelBody::default() } else { app.json(body).await? };
+    let CancelBody { reason } = if empty { CancelBody::default() } else { app.json(body).await? };
     app.act(actor, Command::Cancel(id, reason)).await
 }
 
