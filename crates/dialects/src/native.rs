@@ -9,9 +9,7 @@ use kernel::directory::{Agent, Directory, Holder, Human, Key, Profile, Project, 
 use kernel::ids::GroupId;
 use kernel::question::{Kind, Question, Reply};
 use kernel::receipt::Receipt;
-use kernel::{
-    AgentId, Ask, AskId, AskState, Assurance, HumanId, KeyId, Phase, ProjectId, Time,
-};
+use kernel::{AgentId, Ask, AskId, AskState, Assurance, HumanId, KeyId, Phase, ProjectId, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -159,7 +157,7 @@ impl<'a> AskView<'a> {
             seats: &ask.seats,
             assigned_to: ask.engaged().map(|(by, _)| by.to_string()),
             created_at: ask.created_at,
-            expires_at: ask.deadline.as_ref().map(|deadline| deadline.at),
+            expires_at: ask.expires_at,
             follows: ask.follows,
             followed_by: ask.followed_by,
             receipt: Receipt::of(ask),

@@ -32,11 +32,56 @@ impl Digest {
     }
 }
 
-/// RFC 8785 canonical JSON: the one spelling that is hashed.
+/// Canonical JSON, the one spelling that is hashed: RFC 8785, except that whole numbers beyond 2^53
+/// keep all their digits. The RFC rounds them to a double, and two questions a person can tell
+/// apart would commit to the same hash.
 pub fn canonical<T: Serialize>(value: &T) -> Vec<u8> {
+    let mut out = Vec::new();
     // Our own types have string keys and finite numbers only, so serialising cannot fail; no value
     // is written as the empty text.
-    serde_json_canonicalizer::to_vec(value).unwrap_or_default()
+    if let Ok(value) = serde_json::to_value(value) {
+        write(&value, &mut out);
+    }
+    out
+}
+
+fn write(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Object(map) => {
+            let mut members: Vec<_> = map.iter().collect();
+            members.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
+            out.push(b'{');
+            for (n, (key, value)) in members.into_iter().enumerate() {
+                if n > 0 {
+                    out.push(b',');
+                }
+                plain(key, out);
+                out.push(b':');
+                write(value, out);
+            }
+            out.push(b'}');
+        }
+        Value::Array(items) => {
+            out.push(b'[');
+            for (n, item) in items.iter().enumerate() {
+                if n > 0 {
+                    out.push(b',');
+                }
+                write(item, out);
+            }
+            out.push(b']');
+        }
+        Value::Number(number) if number.is_f64() => {
+            out.extend(serde_json_canonicalizer::to_vec(number).unwrap_or_default());
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => plain(value, out),
+    }
+}
+
+/// As `serde_json` writes it, which for these is what the RFC says.
+fn plain<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
+    // Writing to memory cannot fail.
+    let _ = serde_json::to_writer(out, value);
 }
 
 impl std::fmt::Display for Digest {
@@ -379,6 +424,27 @@ mod tests {
         assert!(!slot.open(forged));
         assert!(slot.open(content));
         assert_eq!(slot.value(), Some(&5));
+    }
+
+    /// Two amounts a person could tell apart must not commit to the same hash.
+    #[test]
+    fn whole_numbers_keep_their_digits() {
+        let canonical = |value: Value| String::from_utf8(canonical(&value)).unwrap();
+        for digits in ["9007199254740993", "18446744073709551615", "-9223372036854775808"] {
+            assert_eq!(canonical(serde_json::from_str(digits).unwrap()), digits);
+        }
+    }
+
+    /// Everything else is RFC 8785 to the byte: key order by UTF-16, escapes, the shortest floats.
+    #[test]
+    fn canonical_json_is_rfc_8785() {
+        let value = serde_json::json!({
+            "\u{e000}": 1, "\u{1f600}": 2, "é": -0.0, "e": [1e21, 1e-7, 0.1, 1.0, 5e-324, 333_333_333.333_333_3],
+            "": {"b": null, "a": [true, {}]}, "\u{1}\n\"\\/\u{7f}\u{2028}": 9_007_199_254_740_992_i64,
+        });
+        let ours = String::from_utf8(canonical(&value)).unwrap();
+        assert_eq!(ours, serde_json_canonicalizer::to_string(&value).unwrap());
+        assert!(ours.find('\u{1f600}') < ours.find('\u{e000}'));
     }
 
     /// Exports are read by others: nothing may lie beside a record that its hash does not cover.

@@ -69,8 +69,8 @@ pub enum Command {
     RevokeKey(KeyId),
     /// Exchange a one-time sign-in link for a session.
     SignIn(KeyId, NewKey),
-    /// Add a delegation rule.
-    AddRule(NewRule),
+    /// Add delegation rules, under ids the shell drew.
+    AddRules(Vec<(RuleId, NewRule)>),
     /// Remove a delegation rule.
     RemoveRule(RuleId),
 }
@@ -97,7 +97,7 @@ impl Command {
             | Self::IssueKey(_)
             | Self::RevokeKey(_)
             | Self::SignIn(..)
-            | Self::AddRule(_)
+            | Self::AddRules(_)
             | Self::RemoveRule(_) => None,
         }
     }

@@ -29,7 +29,7 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::IssueKey(new) => key::issue(world, envelope, new),
         Command::RevokeKey(id) => key::revoke(world, envelope, *id),
         Command::SignIn(link, session) => key::sign_in(world, envelope, *link, session),
-        Command::AddRule(new) => rule::add(world, envelope, new),
+        Command::AddRules(new) => rule::add(world, envelope, new),
         Command::RemoveRule(id) => rule::remove(world, envelope, *id),
     };
     match outcome {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::actor::{Assurance, By};
 use crate::ask::{
-    Deadline, DefaultAction, Dialect, Labels, OnExpiry, Priority, Resolution, Route, Rung, Seat,
+    DefaultAction, Dialect, Labels, OnExpiry, Priority, Resolution, Route, Rung, Seat,
 };
 use crate::audit::{Erasable, Slot};
 use crate::directory::{Agent, Human, Key, Project, Rule};
@@ -139,8 +139,10 @@ pub struct Asked {
     pub route: Route,
     /// Who was picked.
     pub seats: Vec<Seat>,
-    /// When it runs out.
-    pub deadline: Option<Deadline>,
+    /// When it runs out, if ever.
+    pub expires_at: Option<Time>,
+    /// What then.
+    pub on_expiry: OnExpiry,
     /// When to remind.
     pub reminders: Vec<Time>,
     /// Whom to ask as well, and when.
@@ -188,8 +190,7 @@ impl Happened {
             Self::Asked(asked) => {
                 visit(&mut asked.question);
                 visit(&mut asked.metadata);
-                if let Some(Deadline { then: OnExpiry::Answer { reply }, .. }) = &mut asked.deadline
-                {
+                if let OnExpiry::Answer { reply } = &mut asked.on_expiry {
                     visit(reply);
                 }
             }

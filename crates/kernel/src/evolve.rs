@@ -95,7 +95,8 @@ pub fn evolve(before: Option<Entity>, event: &Event, hash: Digest) -> Result<Ent
                 priority,
                 route,
                 seats,
-                deadline,
+                expires_at,
+                on_expiry,
                 reminders,
                 ladder,
                 follows,
@@ -120,7 +121,8 @@ pub fn evolve(before: Option<Entity>, event: &Event, hash: Digest) -> Result<Ent
                 look: None,
                 claim: None,
                 created_at: event.at,
-                deadline,
+                expires_at,
+                on_expiry,
                 reminders,
                 ladder,
                 follows,
@@ -211,7 +213,7 @@ fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By, at: Time) -> Option<()> {
                 }
             }
         }
-        Happened::Extended { until } => ask.deadline.as_mut()?.at = *until,
+        Happened::Extended { until } => *ask.expires_at.as_mut()? = *until,
         Happened::Asked(_)
         | Happened::Followed { .. }
         | Happened::Erased

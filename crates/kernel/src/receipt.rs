@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::actor::{Assurance, By, Via};
-use crate::ask::{Ask, AskState};
+use crate::ask::{Ask, AskState, DefaultAction};
 use crate::audit::Digest;
 use crate::ids::{AgentId, AskId, ProjectId};
 use crate::question::Reply;
@@ -28,8 +28,6 @@ pub struct Receipt {
     pub taken_up_at: Time,
     /// When it ended.
     pub ended_at: Time,
-    /// The place of its last event in the ask's chain.
-    pub seq: u64,
 }
 
 /// How an ask ended.
@@ -48,7 +46,10 @@ pub enum Outcome {
         assurance: Assurance,
     },
     /// Time ran out and the agent carries on by its default action.
-    Expired,
+    Expired {
+        /// Which.
+        report: DefaultAction,
+    },
     /// Time ran out as a failure.
     Failed,
     /// It was withdrawn.
@@ -76,7 +77,7 @@ impl Receipt {
                 },
                 resolution.at,
             ),
-            AskState::Expired { at, .. } => (Outcome::Expired, *at),
+            AskState::Expired { at, report } => (Outcome::Expired { report: *report }, *at),
             AskState::Failed { at } => (Outcome::Failed, *at),
             AskState::Cancelled { at, by, reason } => {
                 let reason = reason.as_ref().and_then(|reason| reason.value().cloned());
@@ -92,7 +93,6 @@ impl Receipt {
             asked_at: ask.created_at,
             taken_up_at: ask.engaged().map_or(ask.created_at, |(_, at)| at),
             ended_at,
-            seq: ask.head.seq,
         })
     }
 }

@@ -73,6 +73,9 @@ pub enum Refusal {
         /// What.
         what: &'static str,
     },
+    /// The project allows no default on silence.
+    #[error("this project allows no default on silence")]
+    DefaultForbidden,
     /// The same idempotency key came with another request.
     #[error("this idempotency key was used for a different request")]
     IdempotencyMismatch,
@@ -95,6 +98,7 @@ impl Refusal {
             Self::AssuranceTooLow { .. } => "assurance-too-low",
             Self::Invalid { .. } => "invalid-field",
             Self::Exists { .. } => "exists",
+            Self::DefaultForbidden => "default-forbidden",
             Self::IdempotencyMismatch => "idempotency-mismatch",
             Self::NotDue => "not-due",
         }

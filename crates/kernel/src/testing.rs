@@ -14,7 +14,7 @@ use crate::directory::{Directory, NewAgent, NewHuman, NewProject, NewRule, Profi
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::evolve::{Entity, settle};
-use crate::ids::{AskId, HumanId, KeyId};
+use crate::ids::{AskId, HumanId, KeyId, RuleId};
 use crate::question::{Answer, Body, Question, Reply};
 use crate::refusal::Refusal;
 use crate::time::Time;
@@ -161,7 +161,8 @@ impl Cast {
     }
 
     pub fn rule(&mut self, owner: &str, rule: NewRule) {
-        self.run(self.human(owner), Command::AddRule(rule));
+        let id = RuleId::new(Ulid::from(self.drawn + 1));
+        self.run(self.human(owner), Command::AddRules(vec![(id, rule)]));
     }
 
     pub fn run(&mut self, actor: Actor, command: Command) {

@@ -86,7 +86,7 @@ fn only_labels_and_tags_differ_when_the_words_do() {
         compare(&read(&a.body), &read(&b.body), "", &mut differing);
     }
     let expected: BTreeSet<String> = [
-        "/what/deadline/then/reply/commitment",
+        "/what/on_expiry/reply/commitment",
         "/what/labels/agent",
         "/what/labels/project",
         "/what/metadata/commitment",
@@ -176,7 +176,13 @@ fn story(words: &mut Words) -> Cast {
     let choices = vec![words.choice("first"), words.choice("second")];
     let chosen = Answer::Chosen { options: vec![choices.last().unwrap().id.clone()] };
     let options = Options::new(choices.clone()).unwrap();
-    answered(&mut cast, words, "choose", Body::Choose { options, pick: Pick::One }, chosen);
+    answered(
+        &mut cast,
+        words,
+        "choose",
+        Body::Choose { options, pick: Pick::One, suggested: None },
+        chosen,
+    );
 
     let items = choices.iter().map(|choice| choice.id.clone()).collect();
     let (yes, no) = (words.secret("yes"), words.secret("no"));

@@ -163,21 +163,21 @@ proptest! {
         Stage::play(&script, |step| {
             for (before, after) in step.moved() {
                 let Some(before) = before.filter(|ask| ask.is_open()) else { continue };
-                let deadline = before.deadline.as_ref().filter(|d| d.then != OnExpiry::StayOpen);
+                let deadline = before.expires_at.filter(|_| before.on_expiry != OnExpiry::StayOpen);
                 let at = after.head.at;
                 match &after.state {
                     AskState::Completed(end) if end.by != By::System => {
-                        prop_assert!(deadline.is_none_or(|deadline| end.at < deadline.at));
+                        prop_assert!(deadline.is_none_or(|deadline| end.at < deadline));
                         prop_assert_eq!(end.at, at);
                     }
                     AskState::Completed(kernel::ask::Resolution { at: end, .. })
                     | AskState::Expired { at: end, .. }
                     | AskState::Failed { at: end } => {
-                        prop_assert_eq!(Some(*end), deadline.map(|deadline| deadline.at));
+                        prop_assert_eq!(Some(*end), deadline);
                         prop_assert!(*end <= at);
                     }
                     AskState::Cancelled { .. } => {
-                        prop_assert!(deadline.is_none_or(|deadline| at < deadline.at));
+                        prop_assert!(deadline.is_none_or(|deadline| at < deadline));
                     }
                     AskState::Pending | AskState::Opened | AskState::InProgress { .. } => {
                         let due = after.due(step.world.now).is_some();

@@ -31,7 +31,7 @@ const NOTHING_DUE: &str = "
 pending     | opened      | in_progress       | pending           | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | not-allowed | pending
 claimed     | opened      | in_progress       | -                 | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | not-allowed | pending
 opened      | -           | in_progress       | opened            | opened            | completed        | cancelled         | opened            | not-due | not-due | not-due  | not-allowed | opened
-in_progress | -           | in_progress       | in_progress       | in_progress       | completed        | cancelled         | in_progress       | not-due | not-due | not-due  | not-allowed | in_progress
+in_progress | -           | -                 | in_progress       | in_progress       | completed        | cancelled         | in_progress       | not-due | not-due | not-due  | not-allowed | in_progress
 completed   | -           | already-answered  | already-answered  | already-answered  | already-answered | already-answered  | already-answered  | not-due | not-due | not-due  | completed   | completed
 expired     | -           | timed-out         | timed-out         | timed-out         | timed-out        | timed-out         | timed-out         | not-due | not-due | not-due  | expired     | expired
 cancelled   | -           | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | not-due | not-due | not-due  | cancelled   | cancelled
@@ -51,7 +51,7 @@ opened/stay         | -           | in_progress | opened      | opened      | co
 opened/fail         | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | not-allowed | opened
 opened/answer       | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | not-allowed | opened
 opened/report       | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | not-allowed | opened
-in_progress/stay    | -           | in_progress | in_progress | in_progress | completed | cancelled | in_progress | not-due   | not-due | in_progress | not-allowed | in_progress
+in_progress/stay    | -           | -           | in_progress | in_progress | completed | cancelled | in_progress | not-due   | not-due | in_progress | not-allowed | in_progress
 in_progress/fail    | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | not-allowed | in_progress
 in_progress/answer  | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | not-allowed | in_progress
 in_progress/report  | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | not-allowed | in_progress
@@ -116,6 +116,7 @@ fn refusals_have_stable_codes() {
         Refusal::AssuranceTooLow { have, need },
         Refusal::Invalid { field, expected },
         Refusal::Exists { what },
+        Refusal::DefaultForbidden,
         Refusal::IdempotencyMismatch,
         Refusal::NotDue,
     ]
@@ -133,6 +134,7 @@ fn refusals_have_stable_codes() {
             Refusal::AssuranceTooLow { .. } => "assurance-too-low",
             Refusal::Invalid { .. } => "invalid-field",
             Refusal::Exists { .. } => "exists",
+            Refusal::DefaultForbidden => "default-forbidden",
             Refusal::IdempotencyMismatch => "idempotency-mismatch",
             Refusal::NotDue => "not-due",
         };
@@ -140,7 +142,7 @@ fn refusals_have_stable_codes() {
         code
     })
     .collect();
-    assert_eq!(codes.len(), 12, "every code is its own");
+    assert_eq!(codes.len(), 13, "every code is its own");
 }
 
 /// Every event there is happens in this story; its name is the one in its bytes and its own.

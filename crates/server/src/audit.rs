@@ -45,11 +45,8 @@ pub async fn check(
             if chain.broken {
                 continue;
             }
-            let misfit = || Broken {
-                subject: record.subject.clone(),
-                seq: record.seq,
-                why: Why::Content,
-            };
+            let misfit =
+                || Broken { subject: record.subject.clone(), seq: record.seq, why: Why::Content };
             let outcome = chain.verifier.check(&record).and_then(|event| {
                 chain.state =
                     Some(evolve(chain.state.take(), &event, record.hash).map_err(|_| misfit())?);

@@ -71,12 +71,7 @@ impl Door {
         let Holder::Agent { agent, reach } = &key.holder else { return Err(Denied::Unknown) };
         let project = &directory.agent(agent).ok_or(Denied::Unknown)?.project;
         self.admit(key.id, now)?;
-        Ok(Actor::Agent {
-            id: agent.clone(),
-            project: project.clone(),
-            key: key.id,
-            reach: *reach,
-        })
+        Ok(Actor::Agent { id: agent.clone(), project: project.clone(), key: key.id, reach: *reach })
     }
 
     /// The person behind `Authorization: Bearer`: one of our tokens, or a JWT of the issuer.
@@ -114,11 +109,8 @@ impl Door {
         let Holder::Session { human } = &key.holder else { return Err(Denied::Unknown) };
         active(directory, human)?;
         self.admit(key.id, now)?;
-        let actor = Actor::Human {
-            id: human.clone(),
-            via: Via::Web,
-            assurance: Assurance::Session,
-        };
+        let actor =
+            Actor::Human { id: human.clone(), via: Via::Web, assurance: Assurance::Session };
         Ok((actor, key.id))
     }
 
@@ -129,9 +121,9 @@ impl Door {
 
     fn admit(&self, key: KeyId, now: Time) -> Result<(), Denied> {
         if let Some(limiter) = &self.limiter {
-            limiter.check_key(&key).map_err(|until| {
-                Denied::TooFast(until.wait_time_from(self.limiter_clock.now()))
-            })?;
+            limiter
+                .check_key(&key)
+                .map_err(|until| Denied::TooFast(until.wait_time_from(self.limiter_clock.now())))?;
         }
         self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key, now);
         Ok(())

@@ -1,5 +1,7 @@
 //! The first start: who there is before anybody was added.
 
+use std::collections::BTreeSet;
+
 use kernel::actor::Reach;
 use kernel::directory::{Holder, NewAgent, NewHuman, NewKey, NewProject, Profile};
 use kernel::{Actor, Command, HumanId, ProjectId, Refusal};
@@ -48,14 +50,12 @@ pub async fn configured(
     agent_keys: &[Secret],
     human_tokens: &[Secret],
 ) -> anyhow::Result<()> {
-    let humans: Vec<String> = (1..=human_tokens.len().max(1)).map(|n| format!("user_{n}")).collect();
+    let humans: Vec<String> =
+        (1..=human_tokens.len().max(1)).map(|n| format!("user_{n}")).collect();
     let agents: Vec<String> = (1..=agent_keys.len()).map(|n| format!("agent_{n}")).collect();
     let owner = humans.first().map_or("user_1", String::as_str);
     let cast = Cast {
-        humans: &humans
-            .iter()
-            .map(|id| (id.as_str(), "default", id == owner))
-            .collect::<Vec<_>>(),
+        humans: &humans.iter().map(|id| (id.as_str(), "default", id == owner)).collect::<Vec<_>>(),
         agents: &agents.iter().map(|id| (id.as_str(), "default", owner)).collect::<Vec<_>>(),
         agent_keys: &pairs(agent_keys, &agents),
         human_tokens: &pairs(human_tokens, &humans),
@@ -129,8 +129,8 @@ async fn add(gateway: &Gateway, cast: &Cast<'_>) -> anyhow::Result<()> {
                 admin: *admin,
                 active: true,
                 projects: [project.parse()?].into(),
-                groups: Default::default(),
-                skills: Default::default(),
+                groups: BTreeSet::new(),
+                skills: BTreeSet::new(),
             };
             run(gateway, Command::SaveHuman(new)).await?;
         }

@@ -95,10 +95,10 @@ settings! {
     /// Fixed credentials and relaxed guards on loopback, for trying things out
     #[arg(long, env = "COUNTERSIGN_DEV", num_args = 0..=1, default_missing_value = "true")]
     dev: bool,
-    /// Agent keys to accept, comma-separated (also as AGENT_API_KEYS)
+    /// Agent keys to accept, comma-separated (also as `AGENT_API_KEYS`)
     #[arg(long, env = "COUNTERSIGN_AGENT_API_KEYS", value_delimiter = ',', hide_env_values = true, value_name = "KEY")]
     agent_api_keys: Vec<Secret>,
-    /// Human tokens to accept, comma-separated (also as HUMAN_TOKENS)
+    /// Human tokens to accept, comma-separated (also as `HUMAN_TOKENS`)
     #[arg(long, env = "COUNTERSIGN_HUMAN_TOKENS", value_delimiter = ',', hide_env_values = true, value_name = "TOKEN")]
     human_tokens: Vec<Secret>,
 }
@@ -186,7 +186,7 @@ pub struct Config {
     pub evidence_form: EvidenceForm,
     /// Its secret, if given.
     pub evidence_secret: Option<Secret>,
-    /// Whether WebSockets need no key.
+    /// Whether `WebSockets` need no key.
     pub open_websockets: bool,
     /// Where human JWTs come from.
     pub jwt: Option<Jwt>,
@@ -330,7 +330,10 @@ pub fn variable(name: &str) -> Option<String> {
 fn addresses(text: &str) -> anyhow::Result<Vec<SocketAddr>> {
     if let Some(port) = text.strip_prefix("localhost:") {
         let port: u16 = port.parse().context("listen: expected a port from 0 to 65535")?;
-        return Ok(vec![([127, 0, 0, 1], port).into(), (std::net::Ipv6Addr::LOCALHOST, port).into()]);
+        return Ok(vec![
+            ([127, 0, 0, 1], port).into(),
+            (std::net::Ipv6Addr::LOCALHOST, port).into(),
+        ]);
     }
     let address = text
         .parse()

@@ -33,7 +33,10 @@ impl Files {
     /// Keeps some bytes and gives their digest. Keeping the same bytes twice keeps them once.
     pub async fn keep(&self, bytes: Bytes) -> anyhow::Result<Digest> {
         let digest = Digest::of(&bytes);
-        self.0.put(&path(&digest), PutPayload::from(bytes)).await.context("cannot keep the file")?;
+        self.0
+            .put(&path(&digest), PutPayload::from(bytes))
+            .await
+            .context("cannot keep the file")?;
         Ok(digest)
     }
 

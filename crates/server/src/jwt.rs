@@ -123,7 +123,8 @@ impl JwtVerifier {
             let answer = self.http.get(source).send().await?.error_for_status()?;
             return Ok(answer.json().await?);
         }
-        let bytes = tokio::fs::read(source).await.with_context(|| format!("cannot read {source}"))?;
+        let bytes =
+            tokio::fs::read(source).await.with_context(|| format!("cannot read {source}"))?;
         Ok(serde_json::from_slice(&bytes)?)
     }
 }

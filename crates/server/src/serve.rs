@@ -1,17 +1,18 @@
 //! Starting and stopping a server.
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use axum_server::Handle;
 use axum_server::tls_rustls::RustlsConfig;
 use store::memory::Memory;
-use store::sqlite::Sqlite;
-use store::{Clock, Store};
+use store::sqlite::{Locked, Sqlite};
+use store::{Clock, Store, StoreError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -39,7 +40,6 @@ pub struct Server {
     handle: Handle<SocketAddr>,
     listening: Vec<SocketAddr>,
     welcome: Welcome,
-    _lock: Option<File>,
 }
 
 /// What is told once, at the start.
@@ -53,7 +53,7 @@ pub struct Welcome {
 impl Server {
     /// Opens the store, makes what the first start needs, listens, and starts the workers.
     pub async fn start(mut config: Config, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
-        let (store, lock) = open_store(&config, Arc::clone(&clock))?;
+        let store = open_store(&config, Arc::clone(&clock))?;
         let listeners = bind(&mut config)?;
         let listening =
             listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
@@ -73,6 +73,7 @@ impl Server {
         // Last of all: nothing that fails later may swallow what is told only once.
         let welcome = prepare(&gateway, &config).await?;
         let stop = CancellationToken::new();
+        let tasks = TaskTracker::new();
         let app = Arc::new(App {
             gateway,
             secrets,
@@ -80,11 +81,11 @@ impl Server {
             files,
             metrics: telemetry::metrics(),
             stop: stop.clone(),
+            tasks: tasks.clone(),
             config,
         });
-        let tasks = TaskTracker::new();
         let handle = Handle::new();
-        let server = Self { app, tasks, stop, handle, listening, welcome, _lock: lock };
+        let server = Self { app, tasks, stop, handle, listening, welcome };
         server.work();
         server.listen(listeners, tls.as_ref())?;
         Ok(server)
@@ -188,19 +189,24 @@ fn bind(config: &mut Config) -> anyhow::Result<Vec<TcpListener>> {
     Ok(listeners)
 }
 
-/// Opens the store. One process at a time: the lock goes when the process does.
-pub fn open_store(
-    config: &Config,
-    clock: Arc<dyn Clock>,
-) -> anyhow::Result<(Arc<dyn Store>, Option<File>)> {
+/// Opens the store. One process at a time.
+pub fn open_store(config: &Config, clock: Arc<dyn Clock>) -> anyhow::Result<Arc<dyn Store>> {
     match &config.database {
-        Database::Memory => Ok((Arc::new(Memory::new(clock)), None)),
+        Database::Memory => Ok(Arc::new(Memory::new(clock))),
         Database::Sqlite(path) => {
             make_folder(&config.data)?;
-            let lock = lock(&config.data)?;
-            let store = Sqlite::open(path, clock)
-                .with_context(|| format!("cannot open {}", path.display()))?;
-            Ok((Arc::new(store), Some(lock)))
+            make_file(path)?;
+            let store = Sqlite::open(path, clock).map_err(|error| {
+                let what = match &error {
+                    StoreError::Unavailable(why) if why.is::<Locked>() => format!(
+                        "another countersign uses {}; stop it, or talk to it with --url",
+                        path.display()
+                    ),
+                    _ => format!("cannot open {}", path.display()),
+                };
+                anyhow::Error::from(error).context(what)
+            })?;
+            Ok(Arc::new(store))
         }
     }
 }
@@ -215,18 +221,14 @@ fn make_folder(data: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("cannot make the data folder {}", data.display()))
 }
 
-fn lock(data: &Path) -> anyhow::Result<File> {
-    let path = data.join("lock");
-    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => bail!(
-            "another countersign uses the data folder {}; stop it, or talk to it with --url",
-            data.display()
-        ),
-        Err(std::fs::TryLockError::Error(error)) => {
-            Err(error).with_context(|| format!("cannot lock {}", path.display()))
-        }
+/// Nor is the database, in whichever folder it lies. What SQLite puts beside it gets its mode.
+fn make_file(path: &Path) -> anyhow::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let made = File::options().write(true).create_new(true).mode(0o600).open(path);
+    match made {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error).with_context(|| format!("cannot make {}", path.display())),
     }
 }
 

@@ -8,8 +8,8 @@ use crate::config::LogFormat;
 
 /// Starts logging. Log lines go to standard error; standard output belongs to commands.
 pub fn start_logging(format: LogFormat, filter: &str) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(filter)
-        .map_err(|error| anyhow::anyhow!("log_level: {error}"))?;
+    let filter =
+        EnvFilter::try_new(filter).map_err(|error| anyhow::anyhow!("log_level: {error}"))?;
     let lines = fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let started = match format {
         LogFormat::Json => lines.json().flatten_event(true).with_current_span(true).try_init(),

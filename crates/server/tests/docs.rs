@@ -57,7 +57,7 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
 /// What stands in backticks on a line, and the line without it.
 fn backticks(line: &str) -> (Vec<&str>, String) {
     let mut parts: Vec<&str> = line.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         // An odd backtick opens nothing.
         parts.pop();
     }
@@ -108,7 +108,8 @@ fn links_lead_somewhere() {
                 if link.contains("://") || link.starts_with("mailto:") {
                     continue;
                 }
-                let (file, heading) = link.split_once('#').map_or((link, None), |(f, h)| (f, Some(h)));
+                let (file, heading) =
+                    link.split_once('#').map_or((link, None), |(f, h)| (f, Some(h)));
                 let target = match file {
                     "" => path.clone(),
                     file => path.parent().unwrap().join(file),
@@ -193,6 +194,22 @@ fn every_setting_is_explained() {
             wrong.push(format!("docs/configuration.md has no row with {}", names.join(", ")));
         }
     }
+    none(&wrong);
+}
+
+/// House rule: a dependency says what it saves and how it would go.
+#[test]
+fn every_dependency_is_accounted_for() {
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let text = read("docs/adr/0010-dependencies.md");
+    let wrong: Vec<String> = manifest["workspace"]["dependencies"]
+        .as_table()
+        .unwrap()
+        .iter()
+        .filter(|(_, dependency)| dependency.get("path").is_none())
+        .filter(|(name, _)| !text.contains(&format!("\n| {name} |")))
+        .map(|(name, _)| format!("docs/adr/0010-dependencies.md has no row for {name}"))
+        .collect();
     none(&wrong);
 }
 

@@ -85,9 +85,35 @@ pub(crate) struct Moved {
     pub(crate) after: Ask,
 }
 
+/// A decision made before its turn came, on the directory as it was then. A new ask depends on
+/// nothing else, so it is as good as one made in turn if nobody changed the directory meanwhile.
+#[derive(Debug)]
+pub(crate) struct Ahead {
+    directory: Arc<Directory>,
+    work: Work,
+}
+
+impl Ahead {
+    /// Decides a new ask; anything else, and anything refused, waits for its turn.
+    pub(crate) fn decide(directory: Arc<Directory>, now: Time, job: &Job) -> Option<Self> {
+        if !matches!(job.envelope.command, Command::Ask(_)) {
+            return None;
+        }
+        match judge(&directory, now, &job.envelope, &mut Asks::new()) {
+            Ok(Judged::Done(work)) => Some(Self { directory, work }),
+            Ok(Judged::Need(_)) | Err(_) => None,
+        }
+    }
+}
+
 /// Runs a job against the books: an earlier identical request is answered from memory, anything
-/// else is decided and written.
-pub(crate) fn transact(books: &mut impl Books, now: Time, job: Job) -> Result<Outcome> {
+/// else is decided, unless that was done ahead, and written.
+pub(crate) fn transact(
+    books: &mut impl Books,
+    now: Time,
+    job: Job,
+    ahead: Option<Ahead>,
+) -> Result<Outcome> {
     let Job { envelope, idempotency } = job;
     if let Some(request) = &idempotency
         && let Some(earlier) =
@@ -104,12 +130,16 @@ pub(crate) fn transact(books: &mut impl Books, now: Time, job: Job) -> Result<Ou
         Command::Ask(_) => Some(AskId::new(envelope.fresh)),
         other => other.ask(),
     };
-    let (mut work, mut asks) = settle(books, now, &envelope)?;
+    let mut asks = Asks::new();
+    let mut work = match ahead {
+        Some(ahead) if Arc::ptr_eq(&ahead.directory, &books.directory()) => ahead.work,
+        Some(_) | None => settle(books, now, &envelope, &mut asks)?,
+    };
     // Never before the subject's last event, whatever the clock says.
-    let at = work.records.first().map_or(now, |record| record.at);
+    let at = work.records.first().map_or(work.now, |record| record.at);
     let remember = idempotency.as_ref().map(|request| {
         let fingerprint = request.fingerprint;
-        (request, Remembered { fingerprint, ask: id, at: now })
+        (request, Remembered { fingerprint, ask: id, at: work.now })
     });
     if !work.is_empty() || remember.is_some() {
         books.write(&work, remember)?;
@@ -126,45 +156,65 @@ pub(crate) fn transact(books: &mut impl Books, now: Time, job: Job) -> Result<Ou
 
 type Asks = BTreeMap<AskId, Option<Ask>>;
 
-/// Decides, loading what the decision says it needs, and evolves the state.
-fn settle(books: &mut impl Books, now: Time, envelope: &Envelope) -> Result<(Work, Asks)> {
+/// Decides, loading what the decision says it needs. The asks that were loaded and stay as they are
+/// remain in `asks`.
+fn settle(books: &mut impl Books, now: Time, envelope: &Envelope, asks: &mut Asks) -> Result<Work> {
     let directory = books.directory();
-    let mut asks = Asks::new();
     if let Some(id) = envelope.command.ask() {
         asks.insert(id, books.ask(id)?);
     }
     for _ in 0..ROUNDS {
-        let world = World { now, directory: &directory, asks: &asks };
-        let decision = match kernel::decide(&world, envelope)? {
-            Verdict::Decided(decision) => decision,
-            Verdict::Need(subjects) => {
-                for subject in subjects {
-                    // Everything but asks is in the directory already.
-                    if let Subject::Ask(id) = subject {
-                        asks.insert(id, books.ask(id)?);
-                    }
+        match judge(&directory, now, envelope, asks)? {
+            Judged::Done(work) => return Ok(work),
+            Judged::Need(ids) => {
+                for id in ids {
+                    asks.insert(id, books.ask(id)?);
                 }
-                continue;
-            }
-        };
-        let changes = kernel::settle(&world, envelope, decision).map_err(|misfit| {
-            StoreError::Damaged { what: misfit.subject.to_string(), source: misfit.into() }
-        })?;
-        let (records, effects) = (changes.records, changes.effects);
-        let mut work = Work { now, asks: Vec::new(), entities: Vec::new(), records, effects };
-        for entity in changes.entities {
-            match entity {
-                Entity::Ask(after) => {
-                    let before = asks.remove(&after.id).flatten();
-                    work.asks.push(Moved { before, after: *after });
-                }
-                other => work.entities.push(other),
             }
         }
-        return Ok((work, asks));
     }
     Err(StoreError::Damaged {
         what: "decision".to_owned(),
         source: format!("it still lacked data after {ROUNDS} rounds").into(),
     })
+}
+
+enum Judged {
+    Done(Work),
+    Need(Vec<AskId>),
+}
+
+/// One round: the decision on what was loaded, and the state it leads to. Pure.
+fn judge(directory: &Directory, now: Time, envelope: &Envelope, asks: &mut Asks) -> Result<Judged> {
+    let world = World { now, directory, asks };
+    let decision = match kernel::decide(&world, envelope)? {
+        Verdict::Decided(decision) => decision,
+        Verdict::Need(subjects) => {
+            // Everything but asks is in the directory already.
+            let asks = subjects.into_iter().filter_map(|subject| match subject {
+                Subject::Ask(id) => Some(id),
+                Subject::Project(_)
+                | Subject::Agent(_)
+                | Subject::Human(_)
+                | Subject::Key(_)
+                | Subject::Rule(_) => None,
+            });
+            return Ok(Judged::Need(asks.collect()));
+        }
+    };
+    let changes = kernel::settle(&world, envelope, decision).map_err(|misfit| {
+        StoreError::Damaged { what: misfit.subject.to_string(), source: misfit.into() }
+    })?;
+    let (records, effects) = (changes.records, changes.effects);
+    let mut work = Work { now, asks: Vec::new(), entities: Vec::new(), records, effects };
+    for entity in changes.entities {
+        match entity {
+            Entity::Ask(after) => {
+                let before = asks.remove(&after.id).flatten();
+                work.asks.push(Moved { before, after: *after });
+            }
+            other => work.entities.push(other),
+        }
+    }
+    Ok(Judged::Done(work))
 }

@@ -9,7 +9,7 @@
 //! | [`memory`] | everything in maps; for tests and for reading the contract |
 //! | [`sqlite`] | the embedded default: one writer thread, group commit, a pool of readers |
 //! | [`listing`] | which lists an ask stands in, and how lists are paged |
-//! | [`suite`] | the named checks every backend passes |
+//! | `suite` | the named checks every backend passes |
 
 mod job;
 pub mod listing;
@@ -20,7 +20,6 @@ pub mod sqlite;
 #[expect(
     missing_docs,
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::missing_panics_doc,
     reason = "only tests use it"
 )]
@@ -97,7 +96,7 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// A shorthand.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// What gives the store the moment of a decision. PostgreSQL asks its own clock instead.
+/// What gives the store the moment of a decision. `PostgreSQL` asks its own clock instead.
 pub trait Clock: Send + Sync + 'static {
     /// The moment.
     fn now(&self) -> Time;
@@ -169,7 +168,7 @@ fn later(at: Time, more: Duration) -> Time {
     Time::from_millis(at.millis().saturating_add(millis))
 }
 
-/// The store. Every backend passes [`suite`].
+/// The store. Every backend passes the checks of `suite`.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
     /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means

@@ -1,7 +1,7 @@
 //! Everything in maps behind one lock: for tests, and for reading the contract.
 //!
 //! Nothing survives the process. Every other backend behaves like this one; where the two differ,
-//! [`suite`](crate::suite) lacks a check.
+//! the `suite` lacks a check.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -189,7 +189,7 @@ impl Store for Memory {
     async fn transact(&self, job: Job) -> Result<Outcome> {
         let mut state = self.state();
         let before = state.records.len();
-        let outcome = job::transact(&mut *state, self.clock.now(), job)?;
+        let outcome = job::transact(&mut *state, self.clock.now(), job, None)?;
         let changes: Arc<[Change]> = state.changes(before, usize::MAX).collect();
         if !changes.is_empty() {
             // Nobody listening is no failure.

@@ -1,8 +1,8 @@
 //! The named checks every backend passes.
 //!
-//! Each check opens a fresh store, plays on it with the people and agents of
-//! [`kernel::testing`](kernel::testing), and asserts one promise of [`Store`](crate::Store). A
-//! backend runs them all with one line, and a failure names the promise that was broken:
+//! Each check opens a fresh store, plays on it with the people and agents of [`kernel::testing`],
+//! and asserts one promise of [`Store`](crate::Store). A backend runs them all with one line, and a
+//! failure names the promise that was broken:
 //!
 //! ```ignore
 //! store::suite!(memory, |clock| async { (Arc::new(Memory::new(clock)) as _, Box::new(()) as _) });

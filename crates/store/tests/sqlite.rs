@@ -1,5 +1,7 @@
 //! The store in a file passes every check, and a few that only a file can fail.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
+
 use std::path::Path;
 use std::sync::Arc;
 

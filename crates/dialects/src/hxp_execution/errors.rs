@@ -166,9 +166,9 @@ impl WireError {
     pub fn refused(refusal: &Refusal, pooled: bool) -> Self {
         match refusal {
             Refusal::NotFound { .. } => Self::new(404, code::NOT_FOUND, refusal.to_string()),
-            Refusal::NotAllowed { why } if *why == NO_DEFAULT => {
+            Refusal::DefaultForbidden => {
                 Self::field(400, code::INVALID_FALLBACK, "fallback", "pause or fail")
-                    .saying(format!("fallback: {why}"))
+                    .saying(format!("fallback: {refusal}"))
             }
             Refusal::NotAllowed { .. } | Refusal::AssuranceTooLow { .. } => {
                 Self::new(403, code::FORBIDDEN, refusal.to_string())
@@ -260,6 +260,3 @@ impl WireError {
         Self { message, ..self }
     }
 }
-
-/// The kernel's words for a project that allows no default on silence; a test holds them together.
-const NO_DEFAULT: &str = "this project allows no default on silence";

@@ -40,7 +40,9 @@ pub(super) fn asked(action: Action, payload: Option<&Value>) -> Result<Asked, Wi
         Action::Decide => {
             let options = options(members)?;
             let default = default_option(members, &options)?;
-            (members.text("question")?, Body::Choose { options, pick: Pick::One }, default)
+            let suggested = default.clone();
+            let body = Body::Choose { options, pick: Pick::One, suggested };
+            (members.text("question")?, body, default)
         }
         Action::Approve => {
             let body = Body::Approve {

@@ -29,7 +29,9 @@ pub(super) const ABORT: &str = "abort";
 /// The action a question is shown as.
 pub(super) fn action(question: &Question) -> Action {
     match question.body() {
-        Body::Choose { options, pick: Pick::One } if options.choices().len() <= MOST_OPTIONS => {
+        Body::Choose { options, pick: Pick::One, .. }
+            if options.choices().len() <= MOST_OPTIONS =>
+        {
             Action::Decide
         }
         Body::Approve { .. } => Action::Approve,
@@ -57,7 +59,7 @@ pub(super) fn only_field(form: &Form) -> Option<&Field> {
 }
 
 /// The payload of a question; `default` is the id of the option taken on silence.
-pub(super) fn payload(question: &Question, default: Option<&str>) -> Payload {
+pub(super) fn payload(question: &Question) -> Payload {
     let prompt = question.prompt().to_owned();
     let context = question.context().map(ToOwned::to_owned);
     let decide = |options, details, default_option| {
@@ -81,11 +83,12 @@ pub(super) fn payload(question: &Question, default: Option<&str>) -> Payload {
             context: context.clone(),
             reject_requires_reason: *reject_requires_reason,
         }),
-        Body::Choose { options, pick } => {
+        Body::Choose { options, pick, suggested } => {
             let options = options.choices();
             let texts: Vec<String> = offered(options).map(|(text, _)| text.to_owned()).collect();
             if action(question) == Action::Decide {
-                let default = default.and_then(|id| offered(options).find(|(_, c)| c.id == id));
+                let default =
+                    suggested.as_ref().and_then(|id| offered(options).find(|(_, c)| c.id == *id));
                 return decide(texts, Map::new(), default.map(|(text, _)| text.to_owned()));
             }
             let allowed = texts.into_iter().map(Value::from).collect();

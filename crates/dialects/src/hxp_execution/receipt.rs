@@ -47,7 +47,7 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
             };
             (Status::Completed, by, result, reason)
         }
-        Outcome::Expired => return None,
+        Outcome::Expired { .. } => return None,
         Outcome::Failed => {
             (Status::Failed, By::System, Value::Null, Some(NOBODY_ANSWERED.to_owned()))
         }
@@ -164,7 +164,7 @@ fn result(question: Option<&Question>, reply: &Reply) -> (Value, Option<String>)
 /// The chosen options as they were offered: one text, or a list where several may be chosen.
 fn chosen(body: Option<&Body>, ids: &[String]) -> Value {
     let (texts, many) = match body {
-        Some(Body::Choose { options, pick }) => {
+        Some(Body::Choose { options, pick, .. }) => {
             let chosen = offered(options.choices()).filter(|(_, choice)| ids.contains(&choice.id));
             (chosen.map(|(text, _)| text).collect(), *pick == Pick::Many)
         }

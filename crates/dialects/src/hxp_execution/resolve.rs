@@ -57,8 +57,8 @@ pub fn over(ask: &Ask, now: Time) -> Option<Refusal> {
             Some(Refusal::TimedOut { at: *at })
         }
         AskState::Pending | AskState::Opened | AskState::InProgress { .. } => {
-            let deadline = ask.deadline.as_ref().filter(|_| ask.due(now) == Some(Due::Expire));
-            deadline.map(|deadline| Refusal::TimedOut { at: deadline.at })
+            let deadline = ask.expires_at.filter(|_| ask.due(now) == Some(Due::Expire));
+            deadline.map(|at| Refusal::TimedOut { at })
         }
     }
 }
@@ -81,7 +81,7 @@ fn answer(result: &Value, body: &Body) -> Result<Answer, WireError> {
             Some("rejected") => Ok(Answer::Rejected),
             _ => Err(not_among(["approved", "rejected"])),
         },
-        Body::Choose { options, pick } => {
+        Body::Choose { options, pick, .. } => {
             let texts = match (pick, result) {
                 (Pick::Many, Value::Array(items)) => items.iter().collect(),
                 (Pick::One | Pick::Many, one) => vec![one],

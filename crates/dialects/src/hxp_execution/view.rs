@@ -4,8 +4,7 @@
 //! Any ask can be shown, whichever dialect it came in by. A view shows the ask as it is stored: who
 //! shows one past its deadline lets it expire first.
 
-use kernel::ask::{Ask, Deadline, Dialect, OnExpiry, Route};
-use kernel::question::Answer;
+use kernel::ask::{Ask, Dialect, OnExpiry, Route};
 use kernel::{AskId, Phase};
 
 use super::evidence::Seal;
@@ -33,7 +32,7 @@ pub fn created(ask: &Ask, ws_base: &str) -> Created {
     Created {
         status: ask.phase().into(),
         created_at: ask.created_at,
-        expires_at: ask.deadline.as_ref().map(|deadline| deadline.at),
+        expires_at: ask.expires_at,
         poll_url: format!("/hxp/v1/requests/{request_id}"),
         ws_url: format!("{}/hxp/ws/{request_id}", ws_base.trim_end_matches('/')),
         request_id,
@@ -42,25 +41,20 @@ pub fn created(ask: &Ask, ws_base: &str) -> Created {
 
 /// The whole request, with its receipt once it is over.
 pub fn request(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Request {
-    let (timeout_seconds, expires_at) = match &ask.deadline {
-        None => (0, None),
-        Some(deadline) => (deadline.at.seconds_since(ask.created_at), Some(deadline.at)),
-    };
-    let payload = ask.question.value().map_or(Payload::Erased {}, |question| {
-        project::payload(question, default_option(ask.deadline.as_ref()))
-    });
+    let timeout_seconds = ask.expires_at.map_or(0, |at| at.seconds_since(ask.created_at));
+    let payload = ask.question.value().map_or(Payload::Erased {}, project::payload);
     Request {
         request_id: request_id(ask.id),
         action: action(ask),
         role: role(&ask.route),
         priority: ask.priority,
         timeout_seconds,
-        fallback: fallback(ask.deadline.as_ref()),
+        fallback: fallback(&ask.on_expiry),
         agent_id: agent_id(ask),
         project_id: ask.labels.project.clone(),
         metadata: ask.metadata.value().cloned().unwrap_or_default(),
         created_at: ask.created_at,
-        expires_at,
+        expires_at: ask.expires_at,
         payload,
         status: ask.phase().into(),
         receipt: receipt(ask, seal, detail),
@@ -135,29 +129,12 @@ fn role(route: &Route) -> Role {
     }
 }
 
-fn fallback(deadline: Option<&Deadline>) -> Fallback {
-    match deadline.map(|deadline| &deadline.then) {
-        None | Some(OnExpiry::StayOpen) => Fallback::Pause,
+fn fallback(on_expiry: &OnExpiry) -> Fallback {
+    match on_expiry {
+        OnExpiry::StayOpen => Fallback::Pause,
         // Another dialect's expiry ends the request without an answer too.
-        Some(OnExpiry::Fail | OnExpiry::Report { .. }) => Fallback::Fail,
-        Some(OnExpiry::Answer { .. }) => Fallback::Default,
-    }
-}
-
-fn default_option(deadline: Option<&Deadline>) -> Option<&str> {
-    let OnExpiry::Answer { reply } = &deadline?.then else { return None };
-    match &reply.value()?.answer {
-        Answer::Chosen { options } => options.first().map(String::as_str),
-        Answer::Approved { .. }
-        | Answer::Rejected
-        | Answer::ChangesRequested
-        | Answer::Provided { .. }
-        | Answer::Confirmed { .. }
-        | Answer::Declined
-        | Answer::Retry { .. }
-        | Answer::Skip
-        | Answer::Abort
-        | Answer::Replied { .. } => None,
+        OnExpiry::Fail | OnExpiry::Report { .. } => Fallback::Fail,
+        OnExpiry::Answer { .. } => Fallback::Default,
     }
 }
 

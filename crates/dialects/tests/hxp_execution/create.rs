@@ -22,7 +22,7 @@ fn the_example_of_the_specification_parses() {
     assert_eq!(ask.labels.agent.as_deref(), Some("agent_alpha_01"));
     assert_eq!(ask.labels.project.as_deref(), Some("project_alpha"));
     assert_eq!(ask.question.prompt(), "Approve $99/mo Stripe plan?");
-    let Body::Choose { options, pick: Pick::One } = ask.question.body() else { panic!() };
+    let Body::Choose { options, pick: Pick::One, .. } = ask.question.body() else { panic!() };
     assert_eq!(options.choices().len(), 2);
 }
 

@@ -16,7 +16,7 @@ fn choice(id: &str, label: &str) -> Choice {
 
 fn choose(pick: Pick, labels: &[&str]) -> Body {
     let choices = labels.iter().enumerate().map(|(n, label)| choice(&format!("o{n}"), label));
-    Body::Choose { options: Options::new(choices.collect()).unwrap(), pick }
+    Body::Choose { options: Options::new(choices.collect()).unwrap(), pick, suggested: None }
 }
 
 fn confirm() -> Body {

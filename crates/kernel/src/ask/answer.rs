@@ -27,12 +27,7 @@ pub(crate) fn decide(
         return Err(Refusal::NotFound { what: "request" }.into());
     }
     ask.still_open(world.now)?;
-    if let Some(claim) = &ask.claim
-        && claim.human != person.id
-        && person.id != ask.owner
-    {
-        return Err(Refusal::TakenBy { by: claim.human.clone() }.into());
-    }
+    ask.not_taken_from(person)?;
     if *assurance < ask.floor {
         return Err(Refusal::AssuranceTooLow { have: *assurance, need: ask.floor }.into());
     }

@@ -32,6 +32,9 @@ pub(crate) fn decide(
         let expected = "a person who is a member of this project";
         return Err(Refusal::Invalid { field: "to", expected }.into());
     }
+    if ask.claim.as_ref().is_some_and(|claim| claim.human == *to) {
+        return Ok(Decision::default());
+    }
     let seat = Seat::Person { human: to.clone() };
     let (why, priority) = (Occasion::Assigned, ask.priority);
     Ok(Decision::on(ask, Happened::Assigned { to: to.clone() }).with(Effect::Notify {

@@ -21,6 +21,9 @@ pub(crate) fn decide(
         Actor::Agent { .. } | Actor::System => ask.within_reach(&envelope.actor),
         Actor::Human { .. } => {
             let person = world.directory.person(&envelope.actor)?;
+            if !person.admin {
+                ask.not_taken_from(person)?;
+            }
             person.admin || ask.admits(person)
         }
     };

@@ -1,7 +1,7 @@
 //! An agent asks.
 
 use crate::actor::Actor;
-use crate::ask::{Deadline, DefaultAction, OnExpiry, Route, Rung, Seat};
+use crate::ask::{DefaultAction, OnExpiry, Route, Rung, Seat};
 use crate::audit::{Erasable, Salts};
 use crate::command::{Envelope, NewAsk, Silence};
 use crate::directory::Project;
@@ -14,6 +14,8 @@ use crate::text::{is_short, is_storable, is_storable_json};
 use crate::time::LONGEST_TIMEOUT;
 use crate::world::{Decision, Stop, World};
 
+/// More tags than this say nothing.
+const MOST_TAGS: usize = 50;
 /// More reminders than this are noise.
 const MOST_REMINDERS: usize = 20;
 
@@ -40,7 +42,7 @@ pub(crate) fn decide(
     let previous = new.follows.map(|id| previous(world, envelope, id)).transpose()?;
 
     let mut salts = envelope.salts.clone();
-    let deadline = deadline(world, project, new, &mut salts)?;
+    let on_expiry = on_expiry(project, new, &mut salts)?;
     let kind = new.question.kind();
     let (tags, labels) = (&new.tags, &new.labels);
     let facts = Facts { agent, route: &new.route, kind, priority: new.priority, tags, labels };
@@ -60,7 +62,8 @@ pub(crate) fn decide(
         priority: new.priority,
         route: new.route.clone(),
         seats: seats.clone(),
-        deadline,
+        expires_at: new.timeout.map(|seconds| world.now.plus_seconds(seconds)),
+        on_expiry,
         reminders: upcoming(world, new),
         ladder: ladder(world, project),
         follows: new.follows,
@@ -90,8 +93,8 @@ fn check(new: &NewAsk) -> Result<(), Refusal> {
     if !free {
         return invalid("metadata", "texts without NUL characters");
     }
-    if !new.tags.iter().all(|tag| is_short(tag)) {
-        return invalid("tags", "texts of at most 200 bytes");
+    if new.tags.len() > MOST_TAGS || !new.tags.iter().all(|tag| !tag.is_empty() && is_short(tag)) {
+        return invalid("tags", "at most 50 non-empty texts of at most 200 bytes");
     }
     let labels = [&new.labels.agent, &new.labels.project];
     if !labels.into_iter().flatten().all(|label| is_short(label)) {
@@ -112,20 +115,14 @@ fn previous(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<AskId, 
     Ok(id)
 }
 
-fn deadline(
-    world: &World<'_>,
-    project: &Project,
-    new: &NewAsk,
-    salts: &mut Salts,
-) -> Result<Option<Deadline>, Stop> {
+fn on_expiry(project: &Project, new: &NewAsk, salts: &mut Salts) -> Result<OnExpiry, Stop> {
     // To be approved by silence is a default too, whoever carries it out.
     let defaults =
         matches!(&new.on_expiry, Silence::Answer(_) | Silence::Report(DefaultAction::Approve));
     if defaults && !project.default_on_silence {
-        let why = "this project allows no default on silence";
-        return Err(Refusal::NotAllowed { why }.into());
+        return Err(Refusal::DefaultForbidden.into());
     }
-    let then = match &new.on_expiry {
+    Ok(match &new.on_expiry {
         Silence::StayOpen => OnExpiry::StayOpen,
         Silence::Fail => OnExpiry::Fail,
         Silence::Report(action) => OnExpiry::Report { action: *action },
@@ -133,8 +130,7 @@ fn deadline(
             let reply = new.question.check(reply.clone()).map_err(Refusal::from)?.into_reply();
             OnExpiry::Answer { reply: Erasable::new(reply, salts) }
         }
-    };
-    Ok(new.timeout.map(|seconds| Deadline { at: world.now.plus_seconds(seconds), then }))
+    })
 }
 
 fn upcoming(world: &World<'_>, new: &NewAsk) -> Vec<crate::Time> {
@@ -213,7 +209,7 @@ mod tests {
         let reply = Reply { answer: Answer::Approved { edits: None }, comment: None };
         let new = NewAsk { timeout: Some(5), on_expiry: Silence::Answer(reply), ..new_ask() };
         let refused = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
-        assert!(matches!(refused, Err(Refusal::NotAllowed { .. })));
+        assert_eq!(refused, Err(Refusal::DefaultForbidden));
         // §12.6: neither taken by us nor carried out by the agent.
         for (action, allowed) in [
             (DefaultAction::Approve, false),
@@ -260,7 +256,7 @@ mod tests {
         }
         let ten_years = NewAsk { timeout: Some(10 * 365 * 86_400), ..new_ask() };
         let id = cast.ask(ten_years);
-        assert!(cast.seen(id).deadline.is_some());
+        assert!(cast.seen(id).expires_at.is_some());
         assert_eq!(
             cast.record_of(id).last().map(|e| e.by.clone()),
             Some(By::Agent("bot".parse().unwrap()))

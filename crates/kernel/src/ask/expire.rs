@@ -12,22 +12,22 @@ use crate::world::{Decision, Stop, World};
 pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
     let (Actor::System, Some(Due::Expire), Some(deadline)) =
-        (&envelope.actor, ask.due(world.now), &ask.deadline)
+        (&envelope.actor, ask.due(world.now), ask.expires_at)
     else {
         return Err(Refusal::NotDue.into());
     };
     // Dated by the deadline, not by the timer: a late timer changes nothing an agent can see.
-    let happened = match &deadline.then {
+    let happened = match &ask.on_expiry {
         OnExpiry::StayOpen => return Err(Refusal::NotDue.into()),
-        OnExpiry::Fail => Happened::Failed { deadline: deadline.at },
-        OnExpiry::Report { action } => Happened::Expired { deadline: deadline.at, report: *action },
+        OnExpiry::Fail => Happened::Failed { deadline },
+        OnExpiry::Report { action } => Happened::Expired { deadline, report: *action },
         OnExpiry::Answer { reply } => Happened::Defaulted {
             resolution: Box::new(Resolution {
                 reply: reply.clone(),
                 by: By::System,
                 via: Via::Timer,
                 assurance: Assurance::None,
-                at: deadline.at,
+                at: deadline,
             }),
         },
     };

@@ -17,15 +17,19 @@ pub(crate) fn decide(
     let ask = world.ask(id)?;
     let allowed = match &envelope.actor {
         Actor::Agent { .. } | Actor::System => ask.within_reach(&envelope.actor),
-        Actor::Human { .. } => ask.admits(world.directory.person(&envelope.actor)?),
+        Actor::Human { .. } => {
+            let person = world.directory.person(&envelope.actor)?;
+            ask.not_taken_from(person)?;
+            ask.admits(person)
+        }
     };
     if !allowed {
         return Err(Refusal::NotFound { what: "request" }.into());
     }
     ask.still_open(world.now)?;
     let invalid = |expected| Refusal::Invalid { field: "until", expected };
-    let deadline = ask.deadline.as_ref().ok_or_else(|| invalid("a request that has a deadline"))?;
-    if until <= deadline.at || until <= ask.moment(world.now) {
+    let deadline = ask.expires_at.ok_or_else(|| invalid("a request that has a deadline"))?;
+    if until <= deadline || until <= ask.moment(world.now) {
         return Err(invalid("a moment later than the deadline").into());
     }
     if until > world.now.plus_seconds(LONGEST_TIMEOUT) {

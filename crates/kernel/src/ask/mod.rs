@@ -72,8 +72,10 @@ pub struct Ask {
     pub claim: Option<Claim>,
     /// When it was asked.
     pub created_at: Time,
-    /// When it runs out and what then.
-    pub deadline: Option<Deadline>,
+    /// When it runs out, if ever.
+    pub expires_at: Option<Time>,
+    /// What then.
+    pub on_expiry: OnExpiry,
     /// Reminders still to come, in order.
     pub reminders: Vec<Time>,
     /// Rungs of the escalation ladder still to come, in order.
@@ -245,15 +247,6 @@ pub struct Claim {
     pub at: Time,
 }
 
-/// When an ask runs out, and what then.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Deadline {
-    /// The moment.
-    pub at: Time,
-    /// What then.
-    pub then: OnExpiry,
-}
-
 /// What happens when nobody answered in time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "on_expiry")]
@@ -420,10 +413,7 @@ impl Ask {
 
     /// The deadline, if passing it changes anything.
     fn expiry(&self) -> Option<Time> {
-        self.deadline
-            .as_ref()
-            .filter(|deadline| !matches!(deadline.then, OnExpiry::StayOpen))
-            .map(|deadline| deadline.at)
+        self.expires_at.filter(|_| !matches!(self.on_expiry, OnExpiry::StayOpen))
     }
 
     /// Whether a person may see and answer it: its owner, who was picked, or who qualifies.
@@ -461,7 +451,7 @@ impl Ask {
     pub(crate) fn erase(&mut self) {
         self.question.erase();
         self.metadata.erase();
-        if let Some(Deadline { then: OnExpiry::Answer { reply }, .. }) = &mut self.deadline {
+        if let OnExpiry::Answer { reply } = &mut self.on_expiry {
             reply.erase();
         }
         for vote in &mut self.votes {
@@ -476,6 +466,16 @@ impl Ask {
             | AskState::InProgress { .. }
             | AskState::Expired { .. }
             | AskState::Failed { .. } => {}
+        }
+    }
+
+    /// The refusal for acting on what somebody else has taken on; its owner still may.
+    fn not_taken_from(&self, person: &Human) -> Result<(), Refusal> {
+        match &self.claim {
+            Some(claim) if claim.human != person.id && person.id != self.owner => {
+                Err(Refusal::TakenBy { by: claim.human.clone() })
+            }
+            Some(_) | None => Ok(()),
         }
     }
 

@@ -1,5 +1,6 @@
 //! A person began to answer, or went on.
 
+use crate::ask::AskState;
 use crate::command::Envelope;
 use crate::event::Happened;
 use crate::form::Progress;
@@ -19,13 +20,17 @@ pub(crate) fn decide(
         return Err(Refusal::NotFound { what: "request" }.into());
     }
     ask.still_open(world.now)?;
+    ask.not_taken_from(person)?;
+    // Saying the same again is no news.
+    if ask.state == (AskState::InProgress { progress }) {
+        return Ok(Decision::default());
+    }
     Ok(Decision::on(ask, Happened::Progressed { progress }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::AskState;
     use crate::command::Command;
     use crate::testing::{Cast, new_ask};
 

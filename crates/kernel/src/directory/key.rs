@@ -1,7 +1,7 @@
 //! Credentials: issued, revoked, and one-time links turned into sessions.
 
-use super::{Holder, Key};
-use crate::actor::Actor;
+use super::{ADMIN_ONLY, Holder, Key};
+use crate::actor::{Actor, Reach};
 use crate::audit::Digest;
 use crate::command::Envelope;
 use crate::event::Happened;
@@ -79,6 +79,10 @@ pub(crate) fn sign_in(
     link: KeyId,
     session: &NewKey,
 ) -> Result<Decision, Stop> {
+    // The shell has checked the link's secret; nobody else knows that it was presented.
+    if envelope.actor != Actor::System {
+        return Err(ADMIN_ONLY.into());
+    }
     let stale = Refusal::NotAllowed { why: "this sign-in link was used or has run out" };
     let key = world
         .directory
@@ -102,18 +106,19 @@ fn active(world: &World<'_>, human: &HumanId) -> bool {
     world.directory.human(human).is_some_and(|human| human.active)
 }
 
-/// Administrators manage everything, people their own credentials and those of agents they own.
+/// Administrators manage everything, people their own credentials and those of agents they own,
+/// as long as these see no more than the agent does.
 fn may_manage(world: &World<'_>, actor: &Actor, holder: &Holder) -> bool {
     if world.directory.administers(actor) {
         return true;
     }
     let Ok(person) = world.directory.person(actor) else { return false };
     match holder {
-        Holder::Agent { agent, .. } => {
+        Holder::Agent { reach: Reach::Project, .. } | Holder::Link { .. } => false,
+        Holder::Agent { agent, reach: Reach::Agent } => {
             world.directory.agent(agent).is_some_and(|agent| agent.owner == person.id)
         }
         Holder::Token { human } | Holder::Session { human } => *human == person.id,
-        Holder::Link { .. } => false,
     }
 }
 

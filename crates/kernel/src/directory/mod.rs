@@ -209,6 +209,7 @@ pub struct Directory {
     rules: BTreeMap<RuleId, Arc<Kept<Rule>>>,
     by_hash: HashMap<[u8; 32], KeyId>,
     by_email: HashMap<String, HumanId>,
+    by_owner: HashMap<HumanId, BTreeSet<RuleId>>,
 }
 
 impl Directory {
@@ -224,9 +225,11 @@ impl Directory {
             }
             Entity::Human(kept) => {
                 let id = kept.id.clone();
-                self.by_email.retain(|_, human| *human != id);
-                if let Some(email) = kept.profile.value().and_then(|p| p.email.as_deref()) {
-                    self.by_email.insert(email.to_lowercase(), id.clone());
+                if let Some(email) = self.humans.get(&id).and_then(|known| email(known)) {
+                    self.by_email.remove(&email);
+                }
+                if let Some(email) = email(&kept) {
+                    self.by_email.insert(email, id.clone());
                 }
                 self.humans.insert(id, Arc::new(kept));
             }
@@ -235,6 +238,7 @@ impl Directory {
                 self.keys.insert(kept.id, Arc::new(kept));
             }
             Entity::Rule(kept) => {
+                self.by_owner.entry(kept.owner.clone()).or_default().insert(kept.id);
                 self.rules.insert(kept.id, Arc::new(kept));
             }
         }
@@ -307,10 +311,7 @@ impl Directory {
 
     /// An owner's rules, in the order in which they are tried.
     pub fn rules_of(&self, owner: &HumanId) -> impl Iterator<Item = &Rule> {
-        self.rules
-            .values()
-            .map(|kept| &kept.entity)
-            .filter(move |rule| !rule.removed && rule.owner == *owner)
+        self.by_owner.get(owner).into_iter().flatten().filter_map(|id| self.rule(*id))
     }
 
     /// A rule by id, unless it was removed.
@@ -336,6 +337,10 @@ impl Directory {
             Actor::Agent { .. } => false,
         }
     }
+}
+
+fn email(human: &Human) -> Option<String> {
+    human.profile.value()?.email.as_ref().map(|email| email.to_lowercase())
 }
 
 const ADMIN_ONLY: Refusal = Refusal::NotAllowed { why: "only an administrator can do this" };

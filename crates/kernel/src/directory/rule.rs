@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Rule;
+use super::{Human, Rule};
 use crate::ask::Priority;
 use crate::command::Envelope;
 use crate::event::Happened;
@@ -30,23 +30,35 @@ pub struct NewRule {
 /// More rules than this are a mistake in a script.
 const MOST_RULES: usize = 1000;
 
-pub(crate) fn add(world: &World<'_>, envelope: &Envelope, new: &NewRule) -> Result<Decision, Stop> {
+/// All of them, or none.
+pub(crate) fn add(
+    world: &World<'_>,
+    envelope: &Envelope,
+    new: &[(RuleId, NewRule)],
+) -> Result<Decision, Stop> {
     let person = world.directory.person(&envelope.actor)?;
-    if world.directory.rules_of(&person.id).count() >= MOST_RULES {
+    if world.directory.rules_of(&person.id).count() + new.len() > MOST_RULES {
         let expected = "at most 1000 rules per person";
         return Err(Refusal::Invalid { field: "rules", expected }.into());
     }
+    let mut decision = Decision::default();
+    for (id, rule) in new {
+        let rule = checked(*id, rule, person)?;
+        decision.happened.push((Subject::Rule(rule.id), Happened::RuleAdded(Box::new(rule))));
+    }
+    Ok(decision)
+}
+
+fn checked(id: RuleId, new: &NewRule, person: &Human) -> Result<Rule, Refusal> {
     for (field, text) in [("project_id", &new.project), ("tag", &new.tag)] {
         if text.as_deref().is_some_and(|text| text.is_empty() || !is_short(text)) {
             let expected = "a non-empty text of at most 200 bytes";
-            return Err(Refusal::Invalid { field, expected }.into());
+            return Err(Refusal::Invalid { field, expected });
         }
     }
-    let id = RuleId::new(envelope.fresh);
     let NewRule { kinds, project, tag, priority, delegate_to } = new.clone();
     let owner = person.id.clone();
-    let rule = Rule { id, owner, kinds, project, tag, priority, delegate_to, removed: false };
-    Ok(Decision::of(Subject::Rule(id), Happened::RuleAdded(Box::new(rule))))
+    Ok(Rule { id, owner, kinds, project, tag, priority, delegate_to, removed: false })
 }
 
 pub(crate) fn remove(world: &World<'_>, envelope: &Envelope, id: RuleId) -> Result<Decision, Stop> {

@@ -92,7 +92,7 @@ impl Question {
                 }
                 Answer::ChangesRequested
             }
-            (Body::Choose { options, pick }, Answer::Chosen { options: chosen }) => {
+            (Body::Choose { options, pick, .. }, Answer::Chosen { options: chosen }) => {
                 if !chosen.iter().all(|id| options.contains(id)) {
                     return Err(AnswerError::UnknownOption);
                 }
@@ -199,7 +199,7 @@ mod tests {
 
     fn choose(pick: Pick) -> Question {
         let options = Options::new(["a", "b", "c"].map(Choice::plain).to_vec()).unwrap();
-        Question::new("Which?", None, Body::Choose { options, pick }).unwrap()
+        Question::new("Which?", None, Body::Choose { options, pick, suggested: None }).unwrap()
     }
 
     fn say(answer: Answer) -> Reply {

@@ -74,6 +74,9 @@ pub enum Body {
         options: Options,
         /// How many may be chosen.
         pick: Pick,
+        /// The option the agent would take by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        suggested: Option<String>,
     },
     /// Values only a person can supply.
     Provide {
@@ -318,7 +321,14 @@ impl Body {
                 }
             }
             // Options were checked when they were made.
-            Self::Choose { .. } | Self::Converse => Ok(()),
+            Self::Choose { options, suggested, .. } => {
+                if suggested.as_ref().is_none_or(|id| options.contains(id)) {
+                    Ok(())
+                } else {
+                    Err(QuestionError { field: "suggested", expected: "one of the options" })
+                }
+            }
+            Self::Converse => Ok(()),
         }
     }
 }

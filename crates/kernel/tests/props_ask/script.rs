@@ -160,6 +160,7 @@ fn any_question() -> impl Strategy<Value = Question> {
         1 => any::<bool>().prop_map(move |many| Body::Choose {
             options: Options::new(["a", "b", "c"].map(choice).to_vec()).unwrap(),
             pick: if many { Pick::Many } else { Pick::One },
+            suggested: (!many).then(|| "a".to_owned()),
         }),
         1 => any::<bool>().prop_map(|stepped| Body::Provide { form: form(stepped) }),
         1 => Just(Body::Confirm { items: vec![choice("x"), choice("y")], yes: "Go".into(), no: "No".into() }),
@@ -195,7 +196,8 @@ fn any_object() -> impl Strategy<Value = Map<String, Value>> {
     let scalar = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
-        (-9_007_199_254_740_992..=9_007_199_254_740_992_i64).prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (u64::MAX - 9..=u64::MAX).prop_map(Value::from),
         prop::num::f64::NORMAL.prop_map(Value::from),
         text("\\PC{0,6}").prop_map(Value::from),
     ];

@@ -11,7 +11,7 @@ use kernel::directory::{
     Directory, NewAgent, NewHuman, NewProject, NewRule, Profile, Step as Rung,
 };
 use kernel::form::Progress;
-use kernel::ids::{AskId, HumanId, KeyId};
+use kernel::ids::{AskId, HumanId, KeyId, RuleId};
 use kernel::testing::{Cast, human, new_ask};
 use kernel::{Changes, Decision, Entity, Refusal, Subject, Time, Verdict, World, decide, settle};
 use proptest::test_runner::TestCaseError;
@@ -172,7 +172,10 @@ impl Stage {
                     priority: None,
                     delegate_to: human(pick(&PEOPLE, *n)),
                 };
-                (person("olga"), Command::AddRule(rule))
+                (
+                    person("olga"),
+                    Command::AddRules(vec![(RuleId::new(Ulid::from(self.drawn)), rule)]),
+                )
             }
         };
         let actor = turn.actor.map_or(suited, anybody);

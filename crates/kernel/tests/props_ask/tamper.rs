@@ -139,9 +139,10 @@ fn leaves<'v>(value: &'v mut Value, found: &mut Vec<&'v mut Value>) {
 fn scribble(leaf: &mut Value) {
     *leaf = match &*leaf {
         Value::Bool(flag) => Value::from(!*flag),
-        Value::Number(number) => match number.as_i64() {
-            Some(whole) => Value::from(whole - 1),
-            None => Value::from(number.as_f64().unwrap_or_default() / 2.0),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(whole), _) => Value::from(whole ^ 1),
+            (None, Some(whole)) => Value::from(whole ^ 1),
+            (None, None) => Value::from(number.as_f64().unwrap_or_default() / 2.0),
         },
         Value::String(text) => Value::from(format!("{text}.")),
         Value::Null | Value::Array(_) | Value::Object(_) => Value::from(0),

@@ -1,7 +1,6 @@
 //! Managing who there is: through a running server as an administrator, or on the data folder of a
 //! stopped one.
 
-use std::fs::File;
 use std::sync::Arc;
 
 use clap::Args;
@@ -31,14 +30,13 @@ pub(super) struct Place {
 pub(super) enum Admin {
     /// Through a server.
     Remote(Client),
-    /// On the store itself; the lock keeps servers out meanwhile.
+    /// On the store itself; servers are kept out meanwhile.
     Offline(Box<Offline>),
 }
 
 pub(super) struct Offline {
     pub(super) gateway: Gateway,
     pub(super) config: Config,
-    _lock: Option<File>,
 }
 
 impl Place {
@@ -51,9 +49,9 @@ impl Place {
         }
         let config = self.local.config()?;
         let clock = Arc::new(SystemClock);
-        let (store, lock) = open_store(&config, clock.clone())?;
+        let store = open_store(&config, clock.clone())?;
         let gateway = Gateway::new(store, clock);
-        Ok((Admin::Offline(Box::new(Offline { gateway, config, _lock: lock })), json))
+        Ok((Admin::Offline(Box::new(Offline { gateway, config })), json))
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Answer {
     /// approve, reject, changes, confirm, decline, retry, skip or abort; an option to choose; or a
     /// value to provide (KEY=VALUE for a form)
     #[arg(required = true, value_name = "ANSWER")]
-    answer: Vec<String>,
+    words: Vec<String>,
     /// A reason or note
     #[arg(long, short)]
     comment: Option<String>,
@@ -27,7 +27,7 @@ impl Answer {
         let client = self.remote.human()?;
         let id = plain(&self.id);
         let ask = client.show(&id).await.map_err(explain)?;
-        let reply = reply(&ask, &self.answer, self.comment.as_deref())?;
+        let reply = reply(&ask, &self.words, self.comment.as_deref())?;
         let answered = client.answer(&id, &reply).await.map_err(explain)?;
         print_ask(&answered, self.remote.json)?;
         Ok(Exit::Done)

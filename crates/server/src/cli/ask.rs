@@ -61,7 +61,7 @@ impl Ask {
         if !self.remote.json {
             eprintln!("Asked as {}; waiting for an answer…", ask.id);
         }
-        let day = Duration::from_secs(24 * 60 * 60);
+        let day = Duration::from_hours(24);
         let mut ended = ask;
         while !ended.is_over() {
             ended = client.wait(&ended.id, day).await.map_err(explain)?;
@@ -82,7 +82,8 @@ impl Ask {
             question["options"] = json!(options);
             question["pick"] = json!("one");
         } else if let Some(kind) = &self.provide {
-            let field = json!({ "key": "value", "label": self.prompt, "type": kind, "required": true });
+            let field =
+                json!({ "key": "value", "label": self.prompt, "type": kind, "required": true });
             question["kind"] = json!("provide");
             question["form"] = json!({ "fields": [field] });
         } else if self.message {

@@ -51,7 +51,7 @@ impl Demo {
 
 async fn over(client: &Client, mut ask: Ask) -> anyhow::Result<Ask> {
     while !ask.is_over() {
-        ask = client.wait(&ask.id, Duration::from_secs(3600)).await.map_err(explain)?;
+        ask = client.wait(&ask.id, Duration::from_hours(1)).await.map_err(explain)?;
     }
     Ok(ask)
 }

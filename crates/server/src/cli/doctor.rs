@@ -25,7 +25,7 @@ struct Finding {
 }
 
 impl Doctor {
-    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+    pub(super) fn run(self) -> anyhow::Result<Exit> {
         let settings = self.local.settings.complete(self.local.config.as_deref())?;
         let shown = toml::to_string(&settings)?;
         let (findings, applied) = match settings.clone().check() {
@@ -103,12 +103,8 @@ fn look(config: &Config) -> Vec<Finding> {
         }
     }
     if let Database::Sqlite(path) = &config.database {
-        findings.push(match path.exists() {
-            false => {
-                let says = format!("{} will be made on first start", path.display());
-                Finding { what: "database", ok: true, says }
-            }
-            true => match store::sqlite::Sqlite::open_read_only(path) {
+        findings.push(if path.exists() {
+            match store::sqlite::Sqlite::open_read_only(path) {
                 Ok(_) => Finding {
                     what: "database",
                     ok: true,
@@ -119,7 +115,10 @@ fn look(config: &Config) -> Vec<Finding> {
                     ok: false,
                     says: format!("{}: {:#}", path.display(), anyhow::Error::from(error)),
                 },
-            },
+            }
+        } else {
+            let says = format!("{} will be made on first start", path.display());
+            Finding { what: "database", ok: true, says }
         });
     }
     let public = config.public_url.scheme() == "https"

@@ -41,11 +41,12 @@ impl Inbox {
             match line.as_str() {
                 "q" | "quit" => return Ok(Exit::Done),
                 "" => {}
-                number => match number.parse::<usize>().ok().and_then(|n| ids.get(n.checked_sub(1)?))
-                {
-                    Some(id) => answer(&client, id).await?,
-                    None => println!("There is no number {number} in the list."),
-                },
+                number => {
+                    match number.parse::<usize>().ok().and_then(|n| ids.get(n.checked_sub(1)?)) {
+                        Some(id) => answer(&client, id).await?,
+                        None => println!("There is no number {number} in the list."),
+                    }
+                }
             }
         }
     }

@@ -133,7 +133,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Audit(audit) => audit.run().await,
         Command::Keys(keys) => keys.run().await,
         Command::People(people) => people.run().await,
-        Command::Doctor(doctor) => doctor.run().await,
-        Command::Completions(completions) => completions.run(&mut Cli::command()),
+        Command::Doctor(doctor) => doctor.run(),
+        Command::Completions(completions) => Ok(completions.run(&mut Cli::command())),
     }
 }

@@ -201,7 +201,9 @@ async fn list(place: Place) -> anyhow::Result<()> {
             let more: Vec<String> = ["project", "owner", "name", "email", "projects", "groups"]
                 .into_iter()
                 .filter_map(|key| Some((key, one.get(key)?)))
-                .filter(|(_, value)| !value.is_null() && *value != "" && *value != &Value::Array(vec![]))
+                .filter(|(_, value)| {
+                    !value.is_null() && *value != "" && *value != &Value::Array(vec![])
+                })
                 .map(|(key, value)| format!("{key} {value}"))
                 .collect();
             println!("  {id}  {}", more.join("  "));

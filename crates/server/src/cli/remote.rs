@@ -10,7 +10,12 @@ use crate::config::{Secret, variable};
 #[derive(Args)]
 pub(super) struct Remote {
     /// The server's address
-    #[arg(long, env = "COUNTERSIGN_URL", default_value = "http://localhost:3402", value_name = "URL")]
+    #[arg(
+        long,
+        env = "COUNTERSIGN_URL",
+        default_value = "http://localhost:3402",
+        value_name = "URL"
+    )]
     url: String,
     /// Print JSON
     #[arg(long)]
@@ -41,9 +46,8 @@ impl Remote {
     /// On loopback the credentials of `serve --dev` are tried when none is given.
     fn connect(&self, name: &str, dev: &str, what: &str) -> anyhow::Result<Client> {
         let local = ["http://localhost", "http://127.0.0.1", "http://[::1]"];
-        let fallback = || {
-            local.iter().any(|start| self.url.starts_with(start)).then(|| Secret::new(dev))
-        };
+        let fallback =
+            || local.iter().any(|start| self.url.starts_with(start)).then(|| Secret::new(dev));
         let credential = variable(name)
             .map(Secret::new)
             .or_else(fallback)

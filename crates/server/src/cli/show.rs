@@ -74,7 +74,8 @@ fn answer_text(ask: &client::Ask) -> Option<String> {
 }
 
 fn list(value: &Value) -> String {
-    let items: Vec<&str> = value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let items: Vec<&str> =
+        value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     items.join(", ")
 }
 

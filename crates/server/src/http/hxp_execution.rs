@@ -43,7 +43,7 @@ pub fn routes() -> Router<Shared> {
 
 /// An error in this dialect's shape.
 pub struct HxpError {
-    error: WireError,
+    error: Box<WireError>,
     retry_after: Option<u64>,
 }
 
@@ -85,7 +85,7 @@ async fn list(
     let query = ListQuery::parse(pairs)?;
     let list = List {
         scopes: vec![reach(&actor)?],
-        phases: query.phase.map_or(Phase::ALL.to_vec(), |phase| vec![phase]),
+        phases: query.phase.map_or_else(|| Phase::ALL.to_vec(), |phase| vec![phase]),
         filter: Filter {
             agent_label: query.agent_id,
             project_label: query.project_id,
@@ -144,7 +144,8 @@ async fn inbox(
     };
     let page = app.gateway.inbox(&human, list.clone()).await?;
     let total = app.gateway.count(List { after: None, ..list.clone() }).await?.n;
-    let open = List { phases: Phase::OPEN.to_vec(), filter: Filter::default(), after: None, ..list };
+    let open =
+        List { phases: Phase::OPEN.to_vec(), filter: Filter::default(), after: None, ..list };
     let unresolved = app.gateway.count(open).await?.n;
     let next = page.next.map(cursor);
     Ok(Json(hxp::inbox(&page.asks, total, unresolved, next, &app.seal())).into_response())
@@ -192,13 +193,12 @@ async fn add_rules(State(app): State<Shared>, headers: HeaderMap, body: Body) ->
     let (actor, human) = app.hxp_human(&headers).await?;
     let bytes = body::read(body, app.config.body_limit).await?;
     let new = hxp::parse_rules(&bytes)?;
-    let before: Vec<RuleId> =
-        app.gateway.directory().rules_of(&human.id).map(|rule| rule.id).collect();
-    for rule in new.rules {
-        app.gateway.run(actor.clone(), Command::AddRule(rule)).await?;
-    }
+    let rules: Vec<_> =
+        new.rules.into_iter().map(|rule| (RuleId::new(app.gateway.ids().ulid()), rule)).collect();
+    let ids: Vec<RuleId> = rules.iter().map(|(id, _)| *id).collect();
+    app.gateway.run(actor, Command::AddRules(rules)).await?;
     let directory = app.gateway.directory();
-    let mut added = directory.rules_of(&human.id).filter(|rule| !before.contains(&rule.id));
+    let mut added = directory.rules_of(&human.id).filter(|rule| ids.contains(&rule.id));
     let answer = if new.listed {
         Json(hxp::rules::rules_view(added)).into_response()
     } else {
@@ -320,7 +320,7 @@ impl App {
         Seal { secret: self.secrets.evidence.reveal().as_bytes(), formula }
     }
 
-    /// Where WebSockets are: the public address; on loopback the host the caller used.
+    /// Where `WebSockets` are: the public address; on loopback the host the caller used.
     fn ws_base(&self, headers: &HeaderMap) -> String {
         let public = &self.config.public_url;
         let scheme = if public.scheme() == "https" { "wss" } else { "ws" };
@@ -360,10 +360,11 @@ fn idempotency(
     body: &[u8],
 ) -> Result<Option<Idempotency>, HxpError> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
-    let key = value.to_str().ok().filter(|key| (1..=255).contains(&key.len())).ok_or_else(|| {
-        let expected = "1 to 255 visible ASCII characters";
-        WireError::field(400, hxp::errors::code::INVALID_BODY, "Idempotency-Key", expected)
-    })?;
+    let key =
+        value.to_str().ok().filter(|key| (1..=255).contains(&key.len())).ok_or_else(|| {
+            let expected = "1 to 255 visible ASCII characters";
+            WireError::field(400, hxp::errors::code::INVALID_BODY, "Idempotency-Key", expected)
+        })?;
     let fingerprint = Digest::of(body);
     let scope = format!("hxp-execution/{}", actor.by());
     Ok(Some(Idempotency { scope, key: key.to_owned(), fingerprint }))
@@ -381,9 +382,15 @@ fn about(ask: &Ask, mut answer: Response) -> Response {
     answer
 }
 
+impl HxpError {
+    fn later(error: WireError, seconds: u64) -> Self {
+        Self { error: Box::new(error), retry_after: Some(seconds) }
+    }
+}
+
 impl From<WireError> for HxpError {
     fn from(error: WireError) -> Self {
-        Self { error, retry_after: None }
+        Self { error: Box::new(error), retry_after: None }
     }
 }
 
@@ -393,7 +400,7 @@ impl From<StoreError> for HxpError {
             StoreError::Refused(refusal) => WireError::refused(&refusal, false).into(),
             StoreError::Unavailable(source) => {
                 tracing::error!(error = %source, "the store is not available");
-                Self { error: WireError::unavailable(), retry_after: Some(1) }
+                Self::later(WireError::unavailable(), 1)
             }
             StoreError::Damaged { what, source } => {
                 tracing::error!(error = %source, what, "stored data cannot be read");
@@ -413,12 +420,8 @@ impl From<Denied> for HxpError {
     fn from(denied: Denied) -> Self {
         match denied {
             Denied::Missing | Denied::Unknown => WireError::unauthorized().into(),
-            Denied::TooFast(wait) => {
-                Self { error: WireError::rate_limited(), retry_after: Some(wait.as_secs().max(1)) }
-            }
-            Denied::Unavailable => {
-                Self { error: WireError::unavailable(), retry_after: Some(5) }
-            }
+            Denied::TooFast(wait) => Self::later(WireError::rate_limited(), wait.as_secs().max(1)),
+            Denied::Unavailable => Self::later(WireError::unavailable(), 5),
         }
     }
 }

@@ -82,11 +82,12 @@ async fn subscribe(
         let message = "this address speaks WebSocket: send an upgrade";
         WireError::new(400, hxp::errors::code::INVALID_BODY, message)
     })?;
-    Ok(upgrade
-        .read_buffer_size(BUFFER)
-        .write_buffer_size(0)
-        .max_message_size(BUFFER)
-        .on_upgrade(move |socket| watch(app, known, waiter, socket)))
+    Ok(upgrade.read_buffer_size(BUFFER).write_buffer_size(0).max_message_size(BUFFER).on_upgrade(
+        move |socket| {
+            let tasks = app.tasks.clone();
+            tasks.track_future(watch(app, known, waiter, socket))
+        },
+    ))
 }
 
 /// Sends what changes until the ask is over, the subscriber goes or the server stops.

@@ -20,6 +20,7 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::auth::Door;
@@ -44,6 +45,8 @@ pub struct App {
     pub metrics: PrometheusHandle,
     /// Ends long connections when the server stops.
     pub stop: CancellationToken,
+    /// Whoever must have ended before the process does.
+    pub tasks: TaskTracker,
 }
 
 /// Shared by handlers.
@@ -116,6 +119,8 @@ fn panicked(what: Box<dyn std::any::Any + Send>) -> Response {
     let mut answer = problem::Problem::new(500, "internal")
         .detail("something went wrong here; the log knows more")
         .into_response();
-    answer.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
+    answer
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
     answer
 }

@@ -34,11 +34,8 @@ pub async fn observe(mut request: Request, next: Next) -> Response {
 
     let status = response.status().as_u16();
     let duration = started.elapsed();
-    let labels = [
-        ("method", method.to_string()),
-        ("route", route.clone()),
-        ("status", status.to_string()),
-    ];
+    let labels =
+        [("method", method.to_string()), ("route", route.clone()), ("status", status.to_string())];
     metrics::counter!("countersign_http_requests_total", &labels).increment(1);
     metrics::histogram!("countersign_http_request_seconds", "route" => route.clone())
         .record(duration.as_secs_f64());

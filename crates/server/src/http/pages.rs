@@ -21,7 +21,9 @@ use crate::http::body::BodyError;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared, submitted};
 use crate::web::notices::{self, NewToken, Notice};
-use crate::web::{Draft, FormProblem, Frame, Submitted, assets, form_body, headers, inbox, paths, request};
+use crate::web::{
+    Draft, FormProblem, Frame, Submitted, assets, form_body, headers, inbox, paths, request,
+};
 
 /// How long a browser stays signed in.
 const SESSION_SECONDS: u64 = 30 * 24 * 60 * 60;
@@ -272,10 +274,9 @@ async fn asset(State(app): State<Shared>, Path(file): Path<String>) -> Response 
             ];
             (headers, asset.bytes).into_response()
         }
-        None => html(
-            StatusCode::NOT_FOUND,
-            notices::not_found(&Frame::anonymous(app.gateway.now())),
-        ),
+        None => {
+            html(StatusCode::NOT_FOUND, notices::not_found(&Frame::anonymous(app.gateway.now())))
+        }
     }
 }
 
@@ -295,8 +296,7 @@ impl App {
             page(StatusCode::UNAUTHORIZED, notices::sign_in(&frame, None))
         };
         let secret = session_cookie(headers, self.cookie_name()).ok_or_else(anonymous)?;
-        let (actor, _) =
-            self.door.session(&directory, &secret, now).map_err(|_| anonymous())?;
+        let (actor, _) = self.door.session(&directory, &secret, now).map_err(|_| anonymous())?;
         let Actor::Human { id, .. } = &actor else { return Err(anonymous()) };
         let human = directory.human(id).ok_or_else(anonymous)?.clone();
         let open = List {
@@ -378,7 +378,8 @@ impl App {
         } else {
             Vec::new()
         };
-        let view = request::Request { ask, me, directory: &directory, people: &people, notice, draft };
+        let view =
+            request::Request { ask, me, directory: &directory, people: &people, notice, draft };
         html(status, request::page(&visitor.frame, &view))
     }
 

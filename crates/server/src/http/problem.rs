@@ -24,6 +24,7 @@ pages![
     "already-cancelled",
     "answer-mismatch",
     "assurance-too-low",
+    "default-forbidden",
     "exists",
     "idempotency-mismatch",
     "internal",
@@ -42,30 +43,31 @@ pages![
 ];
 
 /// An error as the caller sees it. What went wrong inside goes to the log.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Problem {
+    code: &'static str,
+    status: u16,
+    detail: String,
+    errors: Option<Box<Value>>,
+    retry_after: Option<u64>,
+}
+
+/// RFC 9457, field for field.
+#[derive(Serialize)]
+struct Wire<'a> {
     #[serde(rename = "type")]
     kind: String,
     title: String,
     status: u16,
-    detail: String,
+    detail: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    errors: Option<Value>,
-    #[serde(skip)]
-    retry_after: Option<u64>,
+    errors: Option<&'a Value>,
 }
 
 impl Problem {
     /// A problem with a status and the name of its page.
     pub fn new(status: u16, code: &'static str) -> Self {
-        Self {
-            kind: format!("/errors/{code}"),
-            title: code.replace('-', " "),
-            status,
-            detail: String::new(),
-            errors: None,
-            retry_after: None,
-        }
+        Self { code, status, detail: String::new(), errors: None, retry_after: None }
     }
 
     /// What happened, in a sentence.
@@ -78,8 +80,18 @@ impl Problem {
     /// Which field was wrong and what was expected there.
     #[must_use]
     pub fn field(mut self, field: &str, expected: &str) -> Self {
-        self.errors = Some(json!([{ "field": field, "expected": expected }]));
+        self.errors = Some(Box::new(json!([{ "field": field, "expected": expected }])));
         self
+    }
+
+    fn wire(&self) -> Wire<'_> {
+        Wire {
+            kind: format!("/errors/{}", self.code),
+            title: self.code.replace('-', " "),
+            status: self.status,
+            detail: &self.detail,
+            errors: self.errors.as_deref(),
+        }
     }
 
     /// When to try again, in seconds.
@@ -92,9 +104,8 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status =
-            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut answer = (status, axum::Json(&self)).into_response();
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut answer = (status, axum::Json(self.wire())).into_response();
         let headers = answer.headers_mut();
         let kind = HeaderValue::from_static("application/problem+json");
         headers.insert(header::CONTENT_TYPE, kind);
@@ -112,7 +123,9 @@ impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         let status = match &refusal {
             Refusal::NotFound { .. } => 404,
-            Refusal::NotAllowed { .. } | Refusal::AssuranceTooLow { .. } => 403,
+            Refusal::NotAllowed { .. }
+            | Refusal::AssuranceTooLow { .. }
+            | Refusal::DefaultForbidden => 403,
             Refusal::AlreadyAnswered { .. }
             | Refusal::AlreadyCancelled { .. }
             | Refusal::TakenBy { .. }
@@ -133,7 +146,8 @@ impl From<Refusal> for Problem {
                         "expected": error.message,
                     })
                 };
-                Self { errors: Some(errors.iter().map(one).collect()), ..problem }
+                let errors = Value::Array(errors.iter().map(one).collect());
+                Self { errors: Some(Box::new(errors)), ..problem }
             }
             _ => problem,
         }
@@ -197,19 +211,14 @@ mod tests {
             Refusal::NotAllowed { why: "x" },
             Refusal::IdempotencyMismatch,
             Refusal::NotDue,
+            Refusal::DefaultForbidden,
             Refusal::Exists { what: "key" },
             Refusal::Answer(AnswerError::Empty),
             Refusal::Invalid { field: "a", expected: "b" },
             Refusal::TimedOut { at: kernel::Time::from_millis(0) },
             Refusal::TakenBy { by: "mark".parse().unwrap() },
-            Refusal::AlreadyAnswered {
-                by: kernel::By::System,
-                at: kernel::Time::from_millis(0),
-            },
-            Refusal::AlreadyCancelled {
-                by: kernel::By::System,
-                at: kernel::Time::from_millis(0),
-            },
+            Refusal::AlreadyAnswered { by: kernel::By::System, at: kernel::Time::from_millis(0) },
+            Refusal::AlreadyCancelled { by: kernel::By::System, at: kernel::Time::from_millis(0) },
             Refusal::AssuranceTooLow {
                 have: kernel::Assurance::Link,
                 need: kernel::Assurance::Session,
@@ -226,7 +235,7 @@ mod tests {
     #[test]
     fn the_field_and_what_was_expected_are_named() {
         let problem = Problem::from(Refusal::Invalid { field: "timeout", expected: "a number" });
-        let shown = serde_json::to_value(problem).unwrap();
+        let shown = serde_json::to_value(problem.wire()).unwrap();
         assert_eq!(shown["type"], "/errors/invalid-field");
         assert_eq!(shown["errors"][0]["field"], "timeout");
         assert_eq!(shown["status"], 422);

@@ -164,10 +164,17 @@ impl Card {
                     comment.label = "Reason or comment";
                     comment.hint = "Needed to reject or to request changes.";
                 }
-                let yes = Button::act("yes", "approve", "Approve").to(subject(question.prompt()));
+                let yes = match subject(question.prompt()) {
+                    Some(subject) => Button::act("yes", "approve", "Approve:").to(Some(subject)),
+                    None => {
+                        Button::act("yes", "approve", "Approve").to(Some(Words::of("this request")))
+                    }
+                };
                 card.buttons = approval(yes);
             }
-            Body::Choose { options, pick } => choose(&mut card, options.choices(), *pick, draft),
+            Body::Choose { options, pick, .. } => {
+                choose(&mut card, options.choices(), *pick, draft);
+            }
             Body::Provide { form } => {
                 card.heading = "Fill in";
                 card.multipart =
@@ -219,7 +226,6 @@ impl Card {
 }
 
 fn approval(yes: Button) -> Vec<Button> {
-    let yes = if yes.object.is_some() { yes } else { yes.to(Some(Words::of("this request"))) };
     let no = Button::act("no", "reject", "Reject").to(Some(Words::of("this request")));
     vec![yes.so("The agent goes ahead"), no.so("The agent does not do it")]
 }

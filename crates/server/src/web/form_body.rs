@@ -8,6 +8,7 @@
 //! | `comment` | reason, note, feedback |
 //! | `edits`, `params` | JSON, as the person changed it |
 //! | `reply` | the free text of a conversation |
+//! | `from` | `inbox` when answered from the list; for the handler, which goes back there |
 //! | `field.{key}` | the value of a form field; uploads are handed in beside |
 
 use kernel::form::{FileRef, Form, Kind, Values};

@@ -145,7 +145,7 @@ impl Row {
             project: ask.project.to_string(),
             urgency: ask.priority.into(),
             asked: When::new(ask.created_at, frame.now),
-            deadline: ask.deadline.as_ref().map(|deadline| When::new(deadline.at, frame.now)),
+            deadline: ask.expires_at.map(|at| When::new(at, frame.now)),
             held_by,
             mine,
             quick,
@@ -178,7 +178,7 @@ fn quick(question: &Question) -> Option<Quick> {
                 vec![button("yes", "approve", "Approve"), button("no", "reject", "Reject")];
             facts.is_short().then_some(Quick { facts, buttons })
         }
-        Body::Choose { options, pick: Pick::One } if options.choices().len() <= 3 => {
+        Body::Choose { options, pick: Pick::One, .. } if options.choices().len() <= 3 => {
             let all = options.choices();
             let fits = all.iter().all(|c| short(&c.label, 24) && c.description.is_none());
             let buttons = all.iter().map(|choice| QuickButton {
@@ -245,8 +245,8 @@ impl Teach {
                  \"application/json\"}},\n)\nprint(urllib.request.urlopen(request).read().decode())"
             ),
             cli: format!(
-                "export COUNTERSIGN_URL={url} COUNTERSIGN_KEY=YOUR_AGENT_KEY\n\
-                 countersign ask approve \"Deploy v2.1.0 to production?\""
+                "export COUNTERSIGN_URL={url} COUNTERSIGN_API_KEY=YOUR_AGENT_KEY\n\
+                 countersign ask \"Deploy v2.1.0 to production?\" --wait"
             ),
         }
     }

@@ -1,8 +1,8 @@
 //! How a request ended, in words: who, when, what, through which door, and what happens now.
 
-use kernel::ask::{Deadline, OnExpiry, Resolution};
+use kernel::ask::{OnExpiry, Resolution};
 use kernel::directory::Directory;
-use kernel::form::REDACTED;
+use kernel::form::{Field, FileRef, REDACTED};
 use kernel::question::{Answer, Body, Choice, Question, Reply};
 use kernel::text::reveal;
 use kernel::{Ask, AskState, By, Time};
@@ -40,8 +40,8 @@ impl Outcome {
         let question = ask.question.value();
         match &ask.state {
             AskState::Pending | AskState::Opened | AskState::InProgress { .. } => {
-                let deadline = ask.deadline.as_ref().filter(|deadline| deadline.at <= now)?;
-                lapsing(deadline, question, now)
+                let deadline = ask.expires_at.filter(|at| *at <= now)?;
+                lapsing(&ask.on_expiry, deadline, question, now)
             }
             AskState::Completed(resolution) => Some(answered(resolution, question, directory, now)),
             AskState::Expired { at, report } => {
@@ -86,8 +86,13 @@ fn over(
 }
 
 /// The deadline has passed and nobody wrote it down yet.
-fn lapsing(deadline: &Deadline, question: Option<&Question>, now: Time) -> Option<Outcome> {
-    let next = match &deadline.then {
+fn lapsing(
+    on_expiry: &OnExpiry,
+    deadline: Time,
+    question: Option<&Question>,
+    now: Time,
+) -> Option<Outcome> {
+    let next = match on_expiry {
         OnExpiry::StayOpen => return None,
         OnExpiry::Fail => FAILS.to_owned(),
         OnExpiry::Report { action } => format!("The agent {}.", words::default_action(*action)),
@@ -98,21 +103,21 @@ fn lapsing(deadline: &Deadline, question: Option<&Question>, now: Time) -> Optio
                 .map_or_else(|| "no longer known".to_owned(), |reply| brief(reply, question))
         ),
     };
-    Some(over("Expired", "Nobody answered in time.", deadline.at, now, next))
+    Some(over("Expired", "Nobody answered in time.", deadline, now, next))
 }
 
 /// What happens when nobody answers, as a promise before the deadline.
-pub fn on_silence(deadline: &Deadline, question: Option<&Question>) -> String {
-    match &deadline.then {
-        OnExpiry::StayOpen => "After that it stays open and you can still answer.".to_owned(),
-        OnExpiry::Fail => "If nobody answers by then, the request fails.".to_owned(),
+pub fn on_silence(on_expiry: &OnExpiry, question: Option<&Question>) -> String {
+    match on_expiry {
+        OnExpiry::StayOpen => "It stays open and can still be answered".to_owned(),
+        OnExpiry::Fail => "The request fails, and the agent is told so".to_owned(),
         OnExpiry::Report { action } => {
-            format!("If nobody answers by then, the agent {}.", words::default_action(*action))
+            format!("The agent {}", words::default_action(*action))
         }
         OnExpiry::Answer { reply } => {
             let reply = reply.value().map(|reply| brief(reply, question));
             let reply = reply.unwrap_or_else(|| "the agent's default".to_owned());
-            format!("If nobody answers by then, this default is taken: {reply}.")
+            format!("This default is taken, marked as nobody's answer: {reply}")
         }
     }
 }
@@ -213,13 +218,9 @@ fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
         Answer::Provided { values } => match question.map(Question::body) {
             Some(Body::Provide { form }) => {
                 let shown = values.redacted(form);
-                let label = |key: &str| {
-                    form.field(key).map_or_else(|| key.to_owned(), |f| f.label().to_owned())
-                };
-                let secret = Value::from("(secret, not shown again)");
                 let one = |(key, value): (&String, &Value)| {
-                    let value = if value == REDACTED { &secret } else { value };
-                    fact(&label(key), value, &format!("said-{key}"))
+                    let label = form.field(key).map_or(key.as_str(), Field::label);
+                    fact(label, &readable(value, form.field(key)), &format!("said-{key}"))
                 };
                 shown.iter().map(one).collect()
             }
@@ -237,7 +238,30 @@ fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
     }
 }
 
-/// What a person sees of a name they typed nothing for.
+/// A value of a form as the person saw it: labels for options, names for files, nothing for secrets.
+fn readable(value: &Value, field: Option<&Field>) -> Value {
+    let label = |value: &Value| {
+        let options = field.map(Field::options).unwrap_or_default();
+        let option = options.iter().find(|option| *value == option.value);
+        option.map_or_else(|| value.clone(), |option| Value::from(option.label.as_str()))
+    };
+    match value {
+        _ if value == REDACTED => Value::from("(secret, not shown again)"),
+        Value::Array(chosen) => {
+            let labels: Option<Vec<String>> =
+                chosen.iter().map(|item| label(item).as_str().map(str::to_owned)).collect();
+            labels.map_or_else(|| value.clone(), |labels| Value::from(labels.join("\n")))
+        }
+        Value::Object(_) => match serde_json::from_value::<FileRef>(value.clone()) {
+            Ok(file) => Value::from(format!("{} ({} bytes)", file.name(), file.size())),
+            Err(_) => value.clone(),
+        },
+        Value::String(_) => label(value),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+/// What stands in for words that were erased.
 pub(crate) fn erased() -> Words {
     Words::of("The words of this request were erased.")
 }

@@ -127,6 +127,7 @@ impl FormProblem {
             | Refusal::TakenBy { .. }
             | Refusal::AssuranceTooLow { .. }
             | Refusal::Exists { .. }
+            | Refusal::DefaultForbidden
             | Refusal::IdempotencyMismatch
             | Refusal::NotDue => None,
         }

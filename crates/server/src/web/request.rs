@@ -95,7 +95,7 @@ impl<'a> RequestPage<'a> {
             [("calls itself", &ask.labels.agent), ("names its project", &ask.labels.project)];
         let name = |id: &HumanId| (id.to_string(), words::person(directory, id));
         let lost = draft.filter(|_| !open).map(Draft::written).filter(|text| !text.is_empty());
-        let deadline = ask.deadline.as_ref().filter(|_| outcome.is_none());
+        let deadline = ask.expires_at.filter(|_| outcome.is_none());
         Self {
             frame,
             title: Words::beginning(prompt.as_str(), 60).to_string(),
@@ -109,8 +109,8 @@ impl<'a> RequestPage<'a> {
                 .filter_map(|(what, label)| Some((what, Words::of(label.as_deref()?))))
                 .collect(),
             asked: When::new(ask.created_at, now),
-            deadline: deadline.map(|deadline| When::new(deadline.at, now)),
-            silence: deadline.map(|deadline| outcome::on_silence(deadline, question)),
+            deadline: deadline.map(|at| When::new(at, now)),
+            silence: deadline.map(|_| outcome::on_silence(&ask.on_expiry, question)),
             place: place(ask, me, directory),
             earlier: ask.follows.map(paths::request),
             later: ask.followed_by.map(paths::request),

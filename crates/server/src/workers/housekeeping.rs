@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::auth::Door;
 use crate::gateway::Gateway;
 
-const EVERY: Duration = Duration::from_secs(60);
+const EVERY: Duration = Duration::from_mins(1);
 
 /// Runs until shutdown, and once more then.
 pub async fn run(gateway: Gateway, door: Arc<Door>, stop: CancellationToken) {

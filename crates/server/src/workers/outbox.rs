@@ -14,7 +14,7 @@ use crate::channels::Channels;
 use crate::gateway::Gateway;
 
 /// How long a claim holds.
-const LEASE: Duration = Duration::from_secs(60);
+const LEASE: Duration = Duration::from_mins(1);
 /// How many are claimed at once.
 const BATCH: usize = 128;
 /// How long to wait for news before looking for retries that are due.

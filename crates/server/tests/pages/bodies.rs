@@ -156,7 +156,8 @@ fn what_does_not_answer_is_a_problem_with_a_place() {
 #[test]
 fn odd_option_ids_come_back() {
     let choices = vec![Choice::plain("a\rb\nc"), Choice::plain("\"<&'")];
-    let body = Body::Choose { options: Options::new(choices).unwrap(), pick: Pick::One };
+    let body =
+        Body::Choose { options: Options::new(choices).unwrap(), pick: Pick::One, suggested: None };
     let question = question("Which?", body);
     for (sent, id) in [("a\r\nb\r\nc", "a\rb\nc"), ("\"<&'", "\"<&'")] {
         let made = reply(&question, &pairs(&[("choose", sent)])).unwrap();

@@ -54,7 +54,7 @@ pub(crate) fn form() -> Form {
 
 pub(crate) fn options(labels: &[&str], pick: Pick) -> Body {
     let choices = labels.iter().map(|label| Choice::plain(*label)).collect();
-    Body::Choose { options: Options::new(choices).unwrap(), pick }
+    Body::Choose { options: Options::new(choices).unwrap(), pick, suggested: None }
 }
 
 pub(crate) fn approve(details: serde_json::Value) -> Body {
@@ -120,7 +120,7 @@ pub(crate) fn kinds() -> Vec<(&'static str, Question, Reply)> {
             "choose",
             question(
                 "Error rate is up after v2.1.0. What should I do?",
-                Body::Choose { options: choices, pick: Pick::One },
+                Body::Choose { options: choices, pick: Pick::One, suggested: None },
             ),
             say(Answer::Chosen { options: vec!["rollback".to_owned()] }),
         ),

@@ -54,7 +54,7 @@ fn the_agents_words_are_marked_as_its_own() {
     assert!(text(all(&shown, ".headline")[0]).starts_with("Amount 1250.5 EUR Recipient ann@"));
     let known = text(all(&shown, ".known")[0]);
     assert!(known.contains("Agent release-bot Project shop"));
-    assert!(known.contains("If nobody answers by then, the request fails."));
+    assert!(known.contains("The request fails, and the agent is told so"));
     let hostile = page("hostile");
     assert!(text(all(&hostile, ".claim")[0]).starts_with("calls itself “Pay </script>"));
 }
@@ -66,7 +66,7 @@ fn buttons_say_the_consequence_in_the_agents_terms() {
     };
     assert_eq!(
         says("approve-open"),
-        ["Approve refund order A-1007", "Reject this request", "Request changes"]
+        ["Approve: refund order A-1007", "Reject this request", "Request changes"]
     );
     assert_eq!(says("choose-open")[..2], ["Choose Roll back to v2.0.9", "Choose Ship a hotfix"]);
     assert!(says("confirm-open").contains(&"Go ahead: Clean up now".to_owned()));
@@ -99,7 +99,7 @@ fn ends_are_told() {
         ("approve-cancelled", "Not needed any more"),
         ("approve-erased", "The words of this request were erased."),
         ("approve-claimed-by-other", "Olga Petrova has taken this on"),
-        ("default-promised", "this default is taken: Rejected."),
+        ("default-promised", "This default is taken, marked as nobody's answer: Rejected"),
         ("default-taken", "Nobody answered in time, so the agent's default was taken."),
         ("lost-race", "Already answered by Mark Osei, 1 min ago Your answer was not sent."),
         ("unavailable", "Nothing is lost"),
@@ -147,6 +147,9 @@ fn a_refused_form_keeps_what_was_entered() {
         1
     );
     assert!(!main_of("provide-answered").contains("hunter2"));
+    for read in ["Service Express", "Extras Cooling Signature", "label.png (1204 bytes)"] {
+        assert!(main_of("provide-answered").contains(read), "{read}");
+    }
     assert!(main_of("provide-answered").contains("Depot PIN (secret, not shown again)"));
 }
 

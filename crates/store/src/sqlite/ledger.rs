@@ -49,6 +49,11 @@ impl Ledger {
     pub(super) fn abandon(&mut self, directory: Arc<Directory>) {
         self.directory = directory;
         self.changes.clear();
+        self.roll_back();
+    }
+
+    /// Ends the transaction; whoever runs it sees that it is no longer intact.
+    fn roll_back(&self) {
         if self.is_intact()
             && let Err(error) = self.bare("ROLLBACK")
         {
@@ -84,9 +89,7 @@ impl Ledger {
     /// What must succeed for the rest of the transaction to be trusted.
     fn or_abandon(&self, sql: &str) -> Result<()> {
         self.bare(sql).map_err(|error| {
-            if let Err(error) = self.bare("ROLLBACK") {
-                tracing::error!(%error, "the store could not roll back");
-            }
+            self.roll_back();
             failed(error)
         })
     }
@@ -110,23 +113,21 @@ impl Books for Ledger {
     }
 
     fn write(&mut self, work: &Work, remember: Option<(&Idempotency, Remembered)>) -> Result<()> {
-        let changes = self.savepoint(|conn| {
-            for moved in &work.asks {
-                put_ask(conn, work, moved)?;
+        // The first statement of work on a single ask is the only one that can fail for a reason of
+        // its own: the id is taken, or the row is not the version that was read. It has changed
+        // nothing then, so the copies of pages a savepoint keeps are spared. What fails later is the
+        // disk or damage, and takes the whole transaction along.
+        let alone = work.asks.len() == 1 && work.entities.is_empty();
+        let changes = if alone {
+            let mut begun = false;
+            let written = put(&self.conn, work, remember, &mut begun);
+            if begun && written.is_err() {
+                self.roll_back();
             }
-            for entity in &work.entities {
-                put_entity(conn, work, entity)?;
-            }
-            let changes = work.records.iter().map(|record| append(conn, record)).collect();
-            for effect in &work.effects {
-                put_effect(conn, work, effect)?;
-            }
-            if let Some((request, remembered)) = remember {
-                query::remember(conn, request, &remembered)?;
-            }
-            changes
-        })?;
-        let changes: Vec<Change> = changes;
+            written?
+        } else {
+            self.savepoint(|conn| put(conn, work, remember, &mut false))?
+        };
         self.changes.extend(changes);
         if !work.entities.is_empty() {
             let directory = Arc::make_mut(&mut self.directory);
@@ -134,6 +135,30 @@ impl Books for Ledger {
         }
         Ok(())
     }
+}
+
+/// Writes everything; `begun` tells whether anything was changed.
+fn put(
+    conn: &Connection,
+    work: &Work,
+    remember: Option<(&Idempotency, Remembered)>,
+    begun: &mut bool,
+) -> Result<Vec<Change>> {
+    for moved in &work.asks {
+        put_ask(conn, work, moved)?;
+        *begun = true;
+        relist(conn, moved)?;
+    }
+    for entity in &work.entities {
+        put_entity(conn, work, entity)?;
+    }
+    for effect in &work.effects {
+        put_effect(conn, work, effect)?;
+    }
+    if let Some((request, remembered)) = remember {
+        query::remember(conn, request, &remembered)?;
+    }
+    work.records.iter().map(|record| append(conn, record)).collect()
 }
 
 fn put_ask(conn: &Connection, work: &Work, moved: &Moved) -> Result<()> {
@@ -164,7 +189,12 @@ fn put_ask(conn: &Connection, work: &Work, moved: &Moved) -> Result<()> {
             .map_err(failed)?;
         expect_one(found, || ask.id.to_string())?;
     }
+    Ok(())
+}
 
+fn relist(conn: &Connection, moved: &Moved) -> Result<()> {
+    let ask = &moved.after;
+    let id = ask.id.ulid().to_bytes();
     let (old, new) = Entry::moved(moved.before.as_ref(), ask);
     for entry in old {
         conn.prepare_cached(

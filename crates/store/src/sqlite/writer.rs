@@ -119,14 +119,15 @@ impl Loop {
         let committed = if intact { self.ledger.commit() } else { Err(Failure::Abandoned) };
         match committed {
             Ok(changes) => {
-                // Before the answers: whoever made a key may use it at once.
+                // Before the answers: whoever made a key may use it at once, and whoever begins to
+                // listen after an answer does not hear of what led to it.
                 self.published.publish(self.ledger.directory());
-                for answer in answers {
-                    answer(None);
-                }
                 if !changes.is_empty() {
                     // Nobody listening is no failure.
                     let _ = self.published.feed.send(changes.into());
+                }
+                for answer in answers {
+                    answer(None);
                 }
             }
             Err(failure) => {
@@ -137,5 +138,77 @@ impl Loop {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::directory::NewProject;
+    use kernel::{Actor, Command};
+
+    use super::*;
+    use crate::sqlite::{Sqlite, failed};
+    use crate::suite::{Hands, Stage};
+    use crate::{Store, job};
+
+    async fn stage() -> (Arc<Sqlite>, Stage, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let hands = Hands::new();
+        let sqlite = Sqlite::open(&folder.path().join("store.db"), hands.clone()).unwrap();
+        let sqlite = Arc::new(sqlite);
+        let stage = Stage::on(Arc::clone(&sqlite) as Arc<dyn Store>, hands, Box::new(()));
+        stage.cast().await;
+        (sqlite, stage, folder)
+    }
+
+    fn project(name: &str) -> Command {
+        Command::SaveProject(NewProject::plain(name.parse().unwrap()))
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_one_failure_and_not_the_end() {
+        let (sqlite, stage, _folder) = stage().await;
+        let poisoned = sqlite.write(|_| -> Result<()> { panic!("on purpose") }).await;
+        assert!(matches!(poisoned, Err(StoreError::Unavailable(_))));
+        stage.run(Actor::System, project("after")).await;
+    }
+
+    #[tokio::test]
+    async fn what_was_not_committed_does_not_show() {
+        let (sqlite, stage, _folder) = stage().await;
+        let mut feed = stage.store.feed();
+        let (now, job) = (stage.now(), stage.job(Actor::System, project("ghost")));
+        let lost = sqlite
+            .write(move |ledger| {
+                job::transact(ledger, now, job, None)?;
+                // As SQLite itself does when the disk fails.
+                ledger.conn().execute_batch("ROLLBACK").map_err(failed)
+            })
+            .await;
+        assert!(matches!(lost, Err(StoreError::Unavailable(_))));
+        let ghost = "ghost".parse().unwrap();
+        assert!(stage.store.directory().project(&ghost).is_none());
+        assert!(feed.try_recv().is_err());
+        stage.run(Actor::System, project("ghost")).await;
+        assert!(stage.store.directory().project(&ghost).is_some());
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn closing_finishes_what_is_queued() {
+        let (sqlite, stage, folder) = stage().await;
+        let jobs: Vec<_> =
+            (0..50).map(|n| stage.job(Actor::System, project(&format!("p{n}")))).collect();
+        let mut queued = tokio::task::JoinSet::new();
+        for job in jobs {
+            let store = Arc::clone(&stage.store);
+            queued.spawn(async move { store.transact(job).await.map(drop) });
+        }
+        let hands = Arc::clone(&stage.clock);
+        drop((stage, sqlite));
+        for done in queued.join_all().await {
+            done.unwrap();
+        }
+        let again = Sqlite::open(&folder.path().join("store.db"), hands).unwrap();
+        assert_eq!(again.directory().projects().count(), 52);
     }
 }

@@ -16,7 +16,7 @@ async fn urgent(stage: &Stage, priority: Priority) -> AskId {
     stage.ask(NewAsk { priority, ..new_ask() }).await
 }
 
-/// Asks `n` times at once, `millis` apart.
+/// Asks `n` times at once.
 async fn many(stage: &Stage, n: usize, new: &NewAsk) {
     let mut asking = tokio::task::JoinSet::new();
     for _ in 0..n {
