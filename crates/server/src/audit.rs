@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 
-use kernel::audit::{Broken, Verifier, Why};
-use kernel::{Entity, Subject, evolve};
-use store::{Store, StoreError};
+use kernel::audit::{Broken, Record, Verifier, Why};
+use kernel::{Entity, Phase, Subject, evolve};
+use store::{Filter, List, Scope, Store, StoreError};
+
+/// How much is read at once.
+const PAGE: usize = 1000;
 
 /// What a check found.
 pub struct Report {
@@ -24,6 +27,34 @@ struct Chain {
     broken: bool,
 }
 
+impl Chain {
+    /// Where it ends so far.
+    fn seq(&self) -> u64 {
+        self.verifier.head().map_or(0, |head| head.seq)
+    }
+
+    /// Checks its next record, and tells the first that does not hold.
+    fn read(&mut self, record: &Record) -> Result<(), Broken> {
+        if self.broken {
+            return Ok(());
+        }
+        let misfit =
+            || Broken { subject: record.subject.clone(), seq: record.seq, why: Why::Content };
+        let outcome = self
+            .verifier
+            .check(record)
+            .and_then(|event| evolve(self.state.take(), &event, record.hash).map_err(|_| misfit()));
+        match outcome {
+            Ok(state) => self.state = Some(state),
+            Err(broken) => {
+                self.broken = true;
+                return Err(broken);
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Reads every chain from its first event, replays it, and compares with what is stored.
 /// `progress` is told how many events were read so far.
 pub async fn check(
@@ -34,7 +65,7 @@ pub async fn check(
     let mut report = Report { events: 0, subjects: 0, broken: Vec::new() };
     let mut position = 0;
     loop {
-        let records = store.all_records(position, 1000).await?;
+        let records = store.all_records(position, PAGE).await?;
         if records.is_empty() {
             break;
         }
@@ -42,50 +73,80 @@ pub async fn check(
             position = at;
             report.events += 1;
             let chain = chains.entry(record.subject.clone()).or_default();
-            if chain.broken {
-                continue;
-            }
-            let misfit =
-                || Broken { subject: record.subject.clone(), seq: record.seq, why: Why::Content };
-            let outcome = chain.verifier.check(&record).and_then(|event| {
-                chain.state =
-                    Some(evolve(chain.state.take(), &event, record.hash).map_err(|_| misfit())?);
-                Ok(())
-            });
-            if let Err(broken) = outcome {
-                chain.broken = true;
-                report.broken.push(broken);
-            }
+            report.broken.extend(chain.read(&record).err());
         }
         progress(report.events);
     }
     report.subjects = chains.len();
-    compare(store, chains, &mut report).await?;
+    for (subject, chain) in &mut chains {
+        report.broken.extend(compare(store, subject, chain).await?);
+    }
+    unrecorded(store, &chains, &mut report).await?;
     Ok(report)
 }
 
-/// Every subject's stored state must be what its events give.
+/// A subject's stored state must be what its events give.
 async fn compare(
     store: &dyn Store,
-    chains: HashMap<Subject, Chain>,
+    subject: &Subject,
+    chain: &mut Chain,
+) -> Result<Option<Broken>, StoreError> {
+    if chain.broken {
+        return Ok(None);
+    }
+    let misfit = |seq| Some(Broken { subject: subject.clone(), seq, why: Why::Head });
+    let stored = match subject {
+        Subject::Ask(id) => match store.ask(*id).await {
+            Err(StoreError::Damaged { .. }) => return Ok(misfit(chain.seq())),
+            ask => ask?.map(|ask| Entity::Ask(Box::new(ask))),
+        },
+        other => store.directory().entity(other),
+    };
+    // A running server may have gone on since its records were read; then there are more of them.
+    let ahead = stored.as_ref().map_or(0, |stored| stored.head().seq.saturating_sub(chain.seq()));
+    if let Ok(ahead @ 1..) = usize::try_from(ahead) {
+        for record in store.records(subject.clone(), chain.seq(), ahead).await? {
+            if let Err(broken) = chain.read(&record) {
+                return Ok(Some(broken));
+            }
+        }
+    }
+    Ok(if stored == chain.state { None } else { misfit(chain.seq()) })
+}
+
+/// Asks without any record: somebody took the whole chain away.
+async fn unrecorded(
+    store: &dyn Store,
+    chains: &HashMap<Subject, Chain>,
     report: &mut Report,
 ) -> Result<(), StoreError> {
-    let directory = store.directory();
-    for (subject, chain) in chains {
-        if chain.broken {
-            continue;
-        }
-        let stored = match &subject {
-            Subject::Ask(id) => store.ask(*id).await?.map(|ask| Entity::Ask(Box::new(ask))),
-            other => directory.entity(other),
+    for project in store.directory().projects() {
+        let mut list = List {
+            scopes: vec![Scope::Project(project.id.clone())],
+            phases: Phase::ALL.to_vec(),
+            filter: Filter::default(),
+            after: None,
+            limit: PAGE,
         };
-        // A running server may have gone on since its records were read.
-        let moved = |stored: &Entity| {
-            chain.state.as_ref().is_some_and(|state| stored.head().seq > state.head().seq)
-        };
-        if stored != chain.state && !stored.as_ref().is_some_and(moved) {
-            let seq = chain.verifier.head().map_or(0, |head| head.seq);
-            report.broken.push(Broken { subject, seq, why: Why::Head });
+        loop {
+            let page = match store.list(list.clone()).await {
+                // What lists cannot read has been told by its name.
+                Err(StoreError::Damaged { .. }) if !report.broken.is_empty() => break,
+                page => page?,
+            };
+            for ask in page.asks {
+                let subject = Subject::Ask(ask.id);
+                // One made since the records were read has its own by now.
+                if !chains.contains_key(&subject)
+                    && store.records(subject.clone(), 0, 1).await?.is_empty()
+                {
+                    report.broken.push(Broken { subject, seq: 1, why: Why::Gap });
+                }
+            }
+            list.after = page.next;
+            if list.after.is_none() {
+                break;
+            }
         }
     }
     Ok(())
