@@ -93,7 +93,7 @@ async fn check(caller: &Caller, known: &Mutex<Acknowledged>) {
             }
             // Its answer may have been kept without anybody being told.
             None => {
-                assert!(["pending", "completed"].contains(&request["status"].as_str().unwrap()))
+                assert!(["pending", "completed"].contains(&request["status"].as_str().unwrap()));
             }
         }
     }

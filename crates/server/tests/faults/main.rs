@@ -1,7 +1,7 @@
 //! What may go wrong around the real binary: one file per property. Everything runs on loopback,
 //! in a folder of its own, and is bounded in number and time.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests too")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
 mod agent;
 mod clock_back;

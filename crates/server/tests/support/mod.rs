@@ -101,11 +101,6 @@ impl Server {
         eventually("the server ends", || self.child.try_wait().unwrap())
     }
 
-    /// Whether the process is still there.
-    pub(crate) fn is_alive(&mut self) -> bool {
-        self.child.try_wait().unwrap().is_none()
-    }
-
     /// Asks it to stop and waits until it has.
     pub(crate) fn stop(mut self) {
         self.signal("TERM");
