@@ -76,6 +76,32 @@ pub enum Command {
 }
 
 impl Command {
+    /// The verb, as logs and metrics name it.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Self::Ask(_) => "ask",
+            Self::Open(_) => "open",
+            Self::Progress(..) => "progress",
+            Self::Claim(_) => "claim",
+            Self::Assign(..) => "assign",
+            Self::Answer(..) => "answer",
+            Self::Cancel(..) => "cancel",
+            Self::Expire(_) => "expire",
+            Self::Remind(_) => "remind",
+            Self::Escalate(_) => "escalate",
+            Self::Extend(..) => "extend",
+            Self::Erase(_) => "erase",
+            Self::SaveProject(_) => "save_project",
+            Self::SaveAgent(_) => "save_agent",
+            Self::SaveHuman(_) => "save_human",
+            Self::IssueKey(_) => "issue_key",
+            Self::RevokeKey(_) => "revoke_key",
+            Self::SignIn(..) => "sign_in",
+            Self::AddRules(_) => "add_rules",
+            Self::RemoveRule(_) => "remove_rule",
+        }
+    }
+
     /// The ask it is about, if it is about one that exists.
     pub fn ask(&self) -> Option<AskId> {
         match self {

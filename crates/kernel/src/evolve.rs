@@ -10,7 +10,7 @@ use crate::audit::{Digest, Head, Record};
 use crate::command::Envelope;
 use crate::directory::{Agent, Human, Kept, Key, Project, Rule};
 use crate::effect::Effect;
-use crate::event::{Asked, Event, Happened};
+use crate::event::{Event, Happened};
 use crate::ids::Subject;
 use crate::time::Time;
 use crate::world::{Decision, World};
@@ -82,53 +82,14 @@ pub fn evolve(before: Option<Entity>, event: &Event, hash: Digest) -> Result<Ent
     let after = match (before, &event.what) {
         (None, Happened::Asked(asked)) => {
             let Subject::Ask(id) = event.subject else { return Err(misfit()) };
-            let Asked {
-                project,
-                agent,
-                owner,
-                dialect,
-                question,
-                kind,
-                metadata,
-                labels,
-                tags,
-                priority,
-                route,
-                seats,
-                expires_at,
-                on_expiry,
-                reminders,
-                ladder,
-                follows,
-                quorum,
-                floor,
-            } = (**asked).clone();
             Entity::Ask(Box::new(Ask {
                 id,
                 head,
-                project,
-                agent,
-                owner,
-                dialect,
-                question,
-                kind,
-                metadata,
-                labels,
-                tags,
-                priority,
-                route,
-                seats,
+                created_at: event.at,
+                asked: (**asked).clone(),
                 look: None,
                 claim: None,
-                created_at: event.at,
-                expires_at,
-                on_expiry,
-                reminders,
-                ladder,
-                follows,
                 followed_by: None,
-                quorum,
-                floor,
                 votes: Vec::new(),
                 state: AskState::Pending,
             }))
@@ -201,19 +162,19 @@ fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By, at: Time) -> Option<()> {
         }
         Happened::Failed { deadline } => ask.state = AskState::Failed { at: *deadline },
         Happened::Reminded => {
-            ask.reminders.retain(|due| *due > at);
+            ask.asked.reminders.retain(|due| *due > at);
         }
         Happened::Escalated => {
             let (reached, later): (Vec<_>, Vec<_>) =
-                ask.ladder.drain(..).partition(|rung| rung.at <= at);
-            ask.ladder = later;
+                ask.asked.ladder.drain(..).partition(|rung| rung.at <= at);
+            ask.asked.ladder = later;
             for rung in reached {
-                if !ask.seats.contains(&rung.seat) {
-                    ask.seats.push(rung.seat);
+                if !ask.asked.seats.contains(&rung.seat) {
+                    ask.asked.seats.push(rung.seat);
                 }
             }
         }
-        Happened::Extended { until } => *ask.expires_at.as_mut()? = *until,
+        Happened::Extended { until } => *ask.asked.expires_at.as_mut()? = *until,
         Happened::Asked(_)
         | Happened::Followed { .. }
         | Happened::Erased

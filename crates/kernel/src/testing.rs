@@ -62,6 +62,36 @@ pub fn new_ask() -> NewAsk {
     }
 }
 
+/// What makes the cast, in an order in which it can be made.
+pub fn everyone() -> Vec<Command> {
+    let project = |id: &str| Command::SaveProject(NewProject::plain(id.parse().unwrap()));
+    let person = |id: &str, project: &str, groups: &[&str], skills: &[&str]| {
+        Command::SaveHuman(NewHuman {
+            id: human(id),
+            profile: Profile { name: id.to_owned(), email: None },
+            admin: false,
+            active: true,
+            projects: [project.parse().unwrap()].into(),
+            groups: groups.iter().map(|group| group.parse().unwrap()).collect(),
+            skills: skills.iter().map(|skill| (*skill).to_owned()).collect(),
+        })
+    };
+    let agent = |id: &str, project: &str, owner: &str| {
+        let (id, project) = (id.parse().unwrap(), project.parse().unwrap());
+        Command::SaveAgent(NewAgent { id, project, owner: human(owner) })
+    };
+    vec![
+        project("acme"),
+        project("rival"),
+        person("olga", "acme", &[], &[]),
+        person("mark", "acme", &[], &["tax"]),
+        person("nina", "acme", &["legal"], &[]),
+        person("zoe", "rival", &["legal"], &["tax"]),
+        agent("bot", "acme", "olga"),
+        agent("spy", "rival", "zoe"),
+    ]
+}
+
 impl Default for Cast {
     fn default() -> Self {
         Self::new()
@@ -78,31 +108,8 @@ impl Cast {
             records: Vec::new(),
             effects: Vec::new(),
         };
-        for project in ["acme", "rival"] {
-            let project = NewProject::plain(project.parse().unwrap());
-            cast.run(Actor::System, Command::SaveProject(project));
-        }
-        for (id, project, groups, skills) in [
-            ("olga", "acme", &[][..], &[][..]),
-            ("mark", "acme", &[], &["tax"]),
-            ("nina", "acme", &["legal"], &[]),
-            ("zoe", "rival", &["legal"], &["tax"]),
-        ] {
-            let new = NewHuman {
-                id: human(id),
-                profile: Profile { name: id.to_owned(), email: None },
-                admin: false,
-                active: true,
-                projects: [project.parse().unwrap()].into(),
-                groups: groups.iter().map(|g: &&str| g.parse().unwrap()).collect(),
-                skills: skills.iter().map(|s: &&str| (*s).to_owned()).collect(),
-            };
-            cast.run(Actor::System, Command::SaveHuman(new));
-        }
-        for (id, project, owner) in [("bot", "acme", "olga"), ("spy", "rival", "zoe")] {
-            let (id, project) = (id.parse().unwrap(), project.parse().unwrap());
-            let new = NewAgent { id, project, owner: human(owner) };
-            cast.run(Actor::System, Command::SaveAgent(new));
+        for command in everyone() {
+            cast.run(Actor::System, command);
         }
         cast
     }

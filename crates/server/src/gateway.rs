@@ -7,11 +7,14 @@ use std::sync::Arc;
 
 use kernel::ask::Due;
 use kernel::directory::{Directory, Human};
-use kernel::{Actor, Ask, AskId, Command, Envelope, Refusal, Time};
+use kernel::{Actor, Ask, AskId, By, Command, Envelope, Refusal, Time};
 use store::{Clock, Count, Idempotency, Job, List, Outcome, Page, Scope, Store, StoreError};
 
 use crate::ids::Ids;
 use crate::wake::{Waiter, Wake};
+
+/// How often a page of an inbox that is not full yet is read on.
+const ROUNDS: usize = 4;
 
 /// Everything a handler, a worker or a command needs to act.
 #[derive(Clone)]
@@ -72,8 +75,11 @@ impl Gateway {
         idempotency: Option<Idempotency>,
     ) -> Result<Outcome, StoreError> {
         let fresh = self.ids.ulid();
+        let (by, verb) = (actor.by(), command.verb());
         let envelope = Envelope { actor, fresh, salts: self.ids.salts(), command };
-        self.store.transact(Job { envelope, idempotency }).await
+        let outcome = self.store.transact(Job { envelope, idempotency }).await;
+        note(verb, &by, &outcome);
+        outcome
     }
 
     /// An ask as it is now: if its deadline has passed, that is made so first.
@@ -113,25 +119,49 @@ impl Gateway {
         }
     }
 
-    /// A page of a person's inbox: pages are read on until one is full or the list ends, because a
-    /// pool may hold requests this person is not qualified for.
+    /// A page of a person's inbox: it is read on while a page is not full, because a pool may hold
+    /// requests this person is not qualified for; but not for ever: such a page may come out short.
     pub async fn inbox(&self, human: &Human, list: List) -> Result<Page, StoreError> {
         let mut list = List { scopes: Scope::inbox(human), ..list };
         let wanted = list.limit;
         let mut asks = Vec::new();
-        loop {
+        for _ in 0..ROUNDS {
             let page = self.list(list.clone()).await?;
             asks.extend(page.asks.into_iter().filter(|ask| ask.admits(human)));
+            list.after = page.next;
             if asks.len() >= wanted || page.next.is_none() {
-                return Ok(Page { asks, next: page.next });
+                break;
             }
             list.limit = wanted - asks.len();
-            list.after = page.next;
         }
+        Ok(Page { asks, next: list.after })
     }
 
     /// How many asks are in a list.
     pub async fn count(&self, list: List) -> Result<Count, StoreError> {
         self.store.count(list).await
+    }
+}
+
+/// What was done, for the log and the metrics: names and ids, never words.
+fn note(verb: &'static str, by: &By, outcome: &Result<Outcome, StoreError>) {
+    let result = match outcome {
+        Ok(outcome) if outcome.replayed => "replayed",
+        Ok(_) => "done",
+        Err(StoreError::Refused(_)) => "refused",
+        Err(StoreError::Unavailable(_) | StoreError::Damaged { .. }) => "failed",
+    };
+    metrics::counter!("countersign_commands_total", "verb" => verb, "result" => result)
+        .increment(1);
+    match outcome {
+        Ok(Outcome { ask: Some(ask), .. }) => {
+            tracing::debug!(ask.id = %ask.id, verb, %by, result, "decided");
+        }
+        Ok(Outcome { ask: None, .. }) => tracing::info!(verb, %by, result, "directory changed"),
+        Err(StoreError::Refused(refusal)) => {
+            tracing::debug!(verb, %by, code = refusal.code(), "refused");
+        }
+        // Said with its cause where it is answered.
+        Err(StoreError::Unavailable(_) | StoreError::Damaged { .. }) => {}
     }
 }

@@ -97,7 +97,7 @@ impl JwtVerifier {
         let by_id = claims.sub.parse().ok().and_then(|id: HumanId| directory.human(&id));
         let by_email = || {
             let email = claims.email.as_deref()?;
-            directory.human_by_email(email).filter(|_| claims.email_verified != Some(false))
+            directory.human_by_email(email).filter(|_| claims.email_verified == Some(true))
         };
         by_id.or_else(by_email).map(|human| human.id.clone()).ok_or(Denied::Unknown)
     }

@@ -36,7 +36,7 @@ pub use errors::{CODES, WireError};
 pub use evidence::{Formula, Seal, parse_verify, verify};
 pub use query::{Cursor, InboxQuery, ListQuery};
 pub use receipt::{Detail, pseudonym, receipt};
-pub use resolve::{over, parse_cancel, parse_resolve, read_resolve};
+pub use resolve::{parse_cancel, parse_resolve, read_resolve};
 pub use rules::{NewRules, parse_rules};
 pub use socket::{Seen, Step, advance};
 pub use view::{ask_id, cancelled, created, inbox, info, list, request, request_id, resolved};

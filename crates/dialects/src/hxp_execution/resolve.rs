@@ -1,10 +1,8 @@
 //! `POST /hxp/v1/requests/{request_id}/resolve` and `…/cancel`: from the body to a [`Reply`].
 //! Section 5.1.
 
-use kernel::ask::{Ask, AskState, Due};
 use kernel::form::Form;
 use kernel::question::{Answer, AnswerError, Body, Choice, Pick, Question, Reply};
-use kernel::{Refusal, Time};
 use serde_json::{Map, Value};
 
 use super::errors::{WireError, code};
@@ -40,26 +38,6 @@ pub fn parse_cancel(bytes: &[u8]) -> Result<Option<String>, WireError> {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone()).filter(|text| !text.trim().is_empty())),
         Some(_) => Err(WireError::field(400, code::INVALID_PAYLOAD, "reason", "a string")),
-    }
-}
-
-/// Why an ask can no longer be answered. Asked before the result is held against the question, so
-/// that a late answer is a conflict whatever it says.
-pub fn over(ask: &Ask, now: Time) -> Option<Refusal> {
-    match &ask.state {
-        AskState::Completed(resolution) => {
-            Some(Refusal::AlreadyAnswered { by: resolution.by.clone(), at: resolution.at })
-        }
-        AskState::Cancelled { at, by, .. } => {
-            Some(Refusal::AlreadyCancelled { by: by.clone(), at: *at })
-        }
-        AskState::Expired { at, .. } | AskState::Failed { at } => {
-            Some(Refusal::TimedOut { at: *at })
-        }
-        AskState::Pending | AskState::Opened | AskState::InProgress { .. } => {
-            let deadline = ask.expires_at.filter(|_| ask.due(now) == Some(Due::Expire));
-            deadline.map(|at| Refusal::TimedOut { at })
-        }
     }
 }
 

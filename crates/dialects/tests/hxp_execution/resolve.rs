@@ -1,6 +1,6 @@
 //! `POST /hxp/v1/requests/{request_id}/resolve` and `…/cancel`.
 
-use dialects::hxp_execution::{over, parse_cancel, parse_create, parse_resolve, read_resolve};
+use dialects::hxp_execution::{parse_cancel, parse_create, parse_resolve, read_resolve};
 use kernel::command::Command;
 use kernel::question::{Answer, Question, Reply};
 use kernel::testing::yes;
@@ -156,16 +156,16 @@ fn cancel_bodies() {
 fn over_agrees_with_the_kernel() {
     for state in STATES {
         let (mut cast, id) = staged(state, &full("APPROVE"), &yes());
-        let said = over(cast.seen(id), cast.now());
+        let said = cast.seen(id).still_open(cast.now()).err();
         let refused = cast.attempt(cast.human("olga"), Command::Answer(id, yes())).err();
         assert_eq!(said, refused, "{state}");
     }
     let (mut cast, id) = staged("assigned", &full("APPROVE"), &yes());
     cast.advance(3600);
     assert_eq!(cast.seen(id).phase(), Phase::Engaged, "the timer did not fire yet");
-    assert!(matches!(over(cast.seen(id), cast.now()), Some(Refusal::TimedOut { .. })));
+    assert!(matches!(cast.seen(id).still_open(cast.now()).err(), Some(Refusal::TimedOut { .. })));
     let paused = crate::stage::with(full("APPROVE"), "fallback", json!("pause"));
     let (mut cast, id) = staged("assigned", &paused, &yes());
     cast.advance(1_000_000);
-    assert_eq!(over(cast.seen(id), cast.now()), None);
+    assert_eq!(cast.seen(id).still_open(cast.now()).err(), None);
 }

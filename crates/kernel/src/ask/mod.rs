@@ -20,17 +20,17 @@ pub mod open;
 pub mod progress;
 pub mod remind;
 
-use std::collections::BTreeSet;
+use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::actor::{Actor, Assurance, By, Reach, Via};
 use crate::audit::{Erasable, Head};
 use crate::directory::Human;
+use crate::event::Asked;
 use crate::form::Progress;
-use crate::ids::{AgentId, AskId, GroupId, HumanId, ProjectId};
-use crate::question::{Kind, Question, Reply};
+use crate::ids::{AskId, GroupId, HumanId};
+use crate::question::Reply;
 use crate::refusal::Refusal;
 use crate::time::Time;
 
@@ -42,52 +42,16 @@ pub struct Ask {
     pub id: AskId,
     /// Where its chain ends; `head.seq` is the version of the row.
     pub head: Head,
-    /// The project it belongs to.
-    pub project: ProjectId,
-    /// Who asks.
-    pub agent: AgentId,
-    /// The person registered as the agent's owner when it asked.
-    pub owner: HumanId,
-    /// The protocol it came in by.
-    pub dialect: Dialect,
-    /// What is asked.
-    pub question: Erasable<Question>,
-    /// The kind of question; stays when the question is erased.
-    pub kind: Kind,
-    /// Free data the agent sent along.
-    pub metadata: Erasable<Map<String, Value>>,
-    /// Names the agent gave itself and its project; never used to decide who may see what.
-    pub labels: Labels,
-    /// What it is about, for rules and pools.
-    pub tags: BTreeSet<String>,
-    /// How urgent.
-    pub priority: Priority,
-    /// How people were to be picked.
-    pub route: Route,
-    /// Who was picked.
-    pub seats: Vec<Seat>,
+    /// When it was asked.
+    pub created_at: Time,
+    /// What was asked; its people, deadline, reminders and ladder as they are now.
+    pub asked: Asked,
     /// Who looked first.
     pub look: Option<Look>,
     /// Who took it or was handed it.
     pub claim: Option<Claim>,
-    /// When it was asked.
-    pub created_at: Time,
-    /// When it runs out, if ever.
-    pub expires_at: Option<Time>,
-    /// What then.
-    pub on_expiry: OnExpiry,
-    /// Reminders still to come, in order.
-    pub reminders: Vec<Time>,
-    /// Rungs of the escalation ladder still to come, in order.
-    pub ladder: Vec<Rung>,
-    /// The ask this one continues.
-    pub follows: Option<AskId>,
     /// The ask that continues this one.
     pub followed_by: Option<AskId>,
-    /// How many equal votes decide.
-    pub quorum: u32,
-    /// The least assurance an answer needs.
-    pub floor: Assurance,
     /// What people said, in order.
     pub votes: Vec<Vote>,
     /// Where it stands.
@@ -357,6 +321,14 @@ pub enum Due {
     Escalate,
 }
 
+impl Deref for Ask {
+    type Target = Asked;
+
+    fn deref(&self) -> &Asked {
+        &self.asked
+    }
+}
+
 impl Ask {
     /// Its phase as stored; ask [`Ask::due`] whether a deadline has passed meanwhile.
     pub fn phase(&self) -> Phase {
@@ -449,9 +421,9 @@ impl Ask {
 
     /// Forgets every erasable value; what remains proves only that they were there.
     pub(crate) fn erase(&mut self) {
-        self.question.erase();
-        self.metadata.erase();
-        if let OnExpiry::Answer { reply } = &mut self.on_expiry {
+        self.asked.question.erase();
+        self.asked.metadata.erase();
+        if let OnExpiry::Answer { reply } = &mut self.asked.on_expiry {
             reply.erase();
         }
         for vote in &mut self.votes {
@@ -480,7 +452,7 @@ impl Ask {
     }
 
     /// The refusal for acting on an ask that is over, or whose time is up.
-    fn still_open(&self, now: Time) -> Result<(), Refusal> {
+    pub fn still_open(&self, now: Time) -> Result<(), Refusal> {
         match &self.state {
             AskState::Completed(resolution) => {
                 Err(Refusal::AlreadyAnswered { by: resolution.by.clone(), at: resolution.at })

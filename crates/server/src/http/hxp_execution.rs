@@ -58,7 +58,6 @@ async fn create(State(app): State<Shared>, headers: HeaderMap, body: Body) -> An
     let command = Command::Ask(Box::new(new));
     let outcome = app.gateway.run_once(actor, command, idempotency).await?;
     let ask = outcome.ask.ok_or_else(WireError::internal)?;
-    metrics::counter!("countersign_asks_total", "dialect" => "hxp-execution").increment(1);
     let created = hxp::created(&ask, &app.ws_base(&headers));
     let mut answer = (StatusCode::CREATED, Json(created)).into_response();
     if outcome.replayed {
@@ -143,10 +142,14 @@ async fn inbox(
         limit: query.limit as usize,
     };
     let page = app.gateway.inbox(&human, list.clone()).await?;
-    let total = app.gateway.count(List { after: None, ..list.clone() }).await?.n;
-    let open =
-        List { phases: Phase::OPEN.to_vec(), filter: Filter::default(), after: None, ..list };
-    let unresolved = app.gateway.count(open).await?.n;
+    let whole = List { after: None, ..list.clone() };
+    // A list that fits on its first page is counted there, without what a pool holds for others.
+    let total = match (list.after, page.next) {
+        (None, None) => page.asks.len() as u64,
+        _ => app.gateway.count(whole.clone()).await?.n,
+    };
+    let open = List { phases: Phase::OPEN.to_vec(), filter: Filter::default(), ..whole.clone() };
+    let unresolved = if open == whole { total } else { app.gateway.count(open).await?.n };
     let next = page.next.map(cursor);
     Ok(Json(hxp::inbox(&page.asks, total, unresolved, next, &app.seal())).into_response())
 }
@@ -162,7 +165,8 @@ async fn resolve(
     let bytes = body::read(body, app.config.body_limit).await?;
     let ask = app.hxp_ask(&id, |ask| ask.admits(&human)).await?;
     let resolve = hxp::read_resolve(&bytes)?;
-    if let Some(refusal) = hxp::over(&ask, app.gateway.now()) {
+    // Before the result is held against the question: a late answer is a conflict whatever it says.
+    if let Err(refusal) = ask.still_open(app.gateway.now()) {
         return Err(WireError::refused(&refusal, ask.is_pooled()).into());
     }
     let question = ask.question.value().ok_or_else(WireError::no_request)?;

@@ -157,7 +157,7 @@ async fn files_that_may_not_grow_are_said_and_survived() {
     let data = tempfile::tempdir().unwrap();
     let mut limited = clean(Command::new("sh"));
     // Blocks of 512 bytes (1024 in some shells). The signal would end the process.
-    limited.args(["-c", "trap '' XFSZ; ulimit -f 3000; exec \"$@\"", "sh"]);
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 8000; exec \"$@\"", "sh"]);
     let command = serve(data.path());
     limited.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     limited.arg(command.get_program()).args(command.get_args()).arg("--dev");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kernel::actor::By;
 use kernel::ask::{AskState, Phase, Route};
 use kernel::command::NewAsk;
+use kernel::form::Progress;
 use kernel::testing::{new_ask, no, yes};
 use kernel::{Actor, AskId, Command, Refusal, Subject};
 use tokio::task::JoinSet;
@@ -87,7 +88,14 @@ pub async fn nothing_happened_writes_nothing(stage: &Stage) {
 
 pub async fn later_jobs_see_earlier_ones(stage: &Stage) {
     let id = stage.ask(new_ask()).await;
-    let jobs = (0..30).map(|_| stage.job(person("olga"), Command::Progress(id, None)));
+    let step = |completed_fields| Progress {
+        current_step: 1,
+        total_steps: 1,
+        completed_fields,
+        total_fields: 30,
+    };
+    let progress = |n| Command::Progress(id, Some(step(n)));
+    let jobs = (0..30).map(|n| stage.job(person("olga"), progress(n)));
     for outcome in at_once(stage, jobs.collect()).await {
         outcome.unwrap();
     }

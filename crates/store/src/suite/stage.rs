@@ -9,8 +9,7 @@ use kernel::actor::{Actor, Assurance, Reach, Via};
 use kernel::ask::Phase;
 use kernel::audit::{Digest, Salts};
 use kernel::command::NewAsk;
-use kernel::directory::{NewAgent, NewHuman, NewProject, Profile};
-use kernel::testing::human;
+use kernel::testing::{everyone, human};
 use kernel::{Ask, AskId, Command, Envelope, KeyId, Refusal, Time};
 use ulid::Ulid;
 
@@ -71,31 +70,8 @@ impl Stage {
 
     /// The people and agents of [`kernel::testing::Cast`].
     pub async fn cast(&self) {
-        for project in ["acme", "rival"] {
-            let project = NewProject::plain(project.parse().unwrap());
-            self.run(Actor::System, Command::SaveProject(project)).await;
-        }
-        for (id, project, groups, skills) in [
-            ("olga", "acme", &[][..], &[][..]),
-            ("mark", "acme", &[], &["tax"]),
-            ("nina", "acme", &["legal"], &[]),
-            ("zoe", "rival", &["legal"], &["tax"]),
-        ] {
-            let new = NewHuman {
-                id: human(id),
-                profile: Profile { name: id.to_owned(), email: None },
-                admin: false,
-                active: true,
-                projects: [project.parse().unwrap()].into(),
-                groups: groups.iter().map(|g: &&str| g.parse().unwrap()).collect(),
-                skills: skills.iter().map(|s: &&str| (*s).to_owned()).collect(),
-            };
-            self.run(Actor::System, Command::SaveHuman(new)).await;
-        }
-        for (id, project, owner) in [("bot", "acme", "olga"), ("spy", "rival", "zoe")] {
-            let (id, project) = (id.parse().unwrap(), project.parse().unwrap());
-            let new = NewAgent { id, project, owner: human(owner) };
-            self.run(Actor::System, Command::SaveAgent(new)).await;
+        for command in everyone() {
+            self.run(Actor::System, command).await;
         }
     }
 

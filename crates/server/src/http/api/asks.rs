@@ -55,11 +55,11 @@ async fn show(
     let mut waiter = app.gateway.subscribe(id);
     let mut ask = app.visible(&actor, id).await?;
     if wait > 0 && ask.is_open() {
-        // Whether it changed, the time is up or the server stops, the caller gets what there is.
+        // Whether it changed, the time is up or the server stops: the caller gets what there is.
         tokio::select! {
             () = waiter.changed() => {}
-            () = app.stop.cancelled() => {}
             () = tokio::time::sleep(Duration::from_secs(wait)) => {}
+            () = app.stop.cancelled() => {}
         }
         ask = app.visible(&actor, id).await?;
     }
@@ -73,9 +73,8 @@ async fn answer(
     body: Body,
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
-    let id = parse(&id)?;
     let reply: Reply = app.json(body).await?;
-    app.act(actor, Command::Answer(id, Box::new(reply))).await
+    app.act(actor, &id, |id| Command::Answer(id, Box::new(reply))).await
 }
 
 #[derive(Default, Deserialize)]
@@ -92,10 +91,8 @@ async fn cancel(
     body: Body,
 ) -> Result<Response, Problem> {
     let actor = app.anyone(&headers).await?;
-    let id = parse(&id)?;
-    let empty = headers.get(header::CONTENT_LENGTH).is_none_or(|length| length == "0");
-    let CancelBody { reason } = if empty { CancelBody::default() } else { app.json(body).await? };
-    app.act(actor, Command::Cancel(id, reason)).await
+    let CancelBody { reason } = app.json_if_any(body).await?;
+    app.act(actor, &id, |id| Command::Cancel(id, reason)).await
 }
 
 async fn claim(
@@ -104,7 +101,7 @@ async fn claim(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
-    app.act(actor, Command::Claim(parse(&id)?)).await
+    app.act(actor, &id, Command::Claim).await
 }
 
 #[derive(Deserialize)]
@@ -120,9 +117,8 @@ async fn assign(
     body: Body,
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
-    let id = parse(&id)?;
     let AssignBody { to } = app.json(body).await?;
-    app.act(actor, Command::Assign(id, to)).await
+    app.act(actor, &id, |id| Command::Assign(id, to)).await
 }
 
 #[derive(Deserialize)]
@@ -138,9 +134,8 @@ async fn extend(
     body: Body,
 ) -> Result<Response, Problem> {
     let actor = app.anyone(&headers).await?;
-    let id = parse(&id)?;
     let ExtendBody { until } = app.json(body).await?;
-    app.act(actor, Command::Extend(id, until)).await
+    app.act(actor, &id, |id| Command::Extend(id, until)).await
 }
 
 /// An uploaded file, for whoever may see the ask it answers.
@@ -192,8 +187,13 @@ impl App {
         Ok(found.ok_or(Refusal::NotFound { what: "request" })?)
     }
 
-    async fn act(&self, actor: Actor, command: Command) -> Result<Response, Problem> {
-        let outcome = self.gateway.run(actor, command).await?;
+    async fn act(
+        &self,
+        actor: Actor,
+        id: &str,
+        command: impl FnOnce(AskId) -> Command,
+    ) -> Result<Response, Problem> {
+        let outcome = self.gateway.run(actor, command(parse(id)?)).await?;
         shown(outcome.ask.as_ref())
     }
 }

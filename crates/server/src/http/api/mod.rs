@@ -4,10 +4,12 @@ mod asks;
 mod identities;
 
 use axum::Router;
+use axum::body::Body;
 use axum::http::HeaderMap;
 use kernel::Actor;
 use serde::de::DeserializeOwned;
 
+use crate::auth::Denied;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared, body};
 
@@ -28,26 +30,37 @@ impl App {
 
     /// Whoever it is.
     async fn anyone(&self, headers: &HeaderMap) -> Result<Actor, Problem> {
-        match self.agent(headers) {
+        match self.door.agent(&self.gateway.directory(), headers, self.gateway.now()) {
             Ok(agent) => Ok(agent),
-            Err(_) => self.person(headers).await,
+            Err(Denied::Unknown) => self.person(headers).await,
+            Err(denied) => Err(denied.into()),
         }
     }
 
     /// A JSON body; what is wrong with it is said with its place.
-    async fn json<T: DeserializeOwned>(&self, raw: axum::body::Body) -> Result<T, Problem> {
-        let bytes = body::read(raw, self.config.body_limit).await?;
-        let mut reader = serde_json::Deserializer::from_slice(&bytes);
-        serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-            let inner = error.inner().to_string();
-            if error.inner().is_data() {
-                let place = error.path().to_string();
-                Problem::new(422, "invalid-field")
-                    .detail(format!("{place}: {inner}"))
-                    .field(&place, &inner)
-            } else {
-                Problem::new(400, "invalid-json").detail(format!("the body is not JSON: {inner}"))
-            }
-        })
+    async fn json<T: DeserializeOwned>(&self, raw: Body) -> Result<T, Problem> {
+        parse(&body::read(raw, self.config.body_limit).await?)
     }
+
+    /// The same, where no body at all is fine.
+    async fn json_if_any<T: DeserializeOwned + Default>(&self, raw: Body) -> Result<T, Problem> {
+        let bytes = body::read(raw, self.config.body_limit).await?;
+        if bytes.trim_ascii().is_empty() { Ok(T::default()) } else { parse(&bytes) }
+    }
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let not_json = |error: &serde_json::Error| {
+        Problem::new(400, "invalid-json").detail(format!("the body is not JSON: {error}"))
+    };
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        if !error.inner().is_data() {
+            return not_json(error.inner());
+        }
+        let (place, inner) = (error.path().to_string(), error.inner().to_string());
+        Problem::new(422, "invalid-field").detail(format!("{place}: {inner}")).field(&place, &inner)
+    })?;
+    reader.end().map_err(|error| not_json(&error))?;
+    Ok(value)
 }
