@@ -22,6 +22,10 @@ use serde_json::{Map, Value, json};
 
 /// How long one call may hold back its answer.
 const LONG_POLL: u64 = 30;
+/// How long a server may be away while somebody waits for an answer.
+const AWAY: Duration = Duration::from_mins(1);
+/// How long to wait before calling again.
+const RETRY: Duration = Duration::from_millis(500);
 
 /// A connection to one server with one credential.
 #[derive(Clone)]
@@ -57,6 +61,17 @@ pub enum ClientError {
     /// The answer made no sense.
     #[error("the server's answer cannot be read")]
     Garbled(#[source] serde_json::Error),
+}
+
+impl ClientError {
+    /// Whether the same call may succeed in a moment.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } => true,
+            Self::Refused { status, .. } => matches!(status, 429 | 502..=504),
+            Self::BadUrl(_) | Self::Garbled(_) => false,
+        }
+    }
 }
 
 /// A shorthand.
@@ -123,17 +138,32 @@ impl Client {
         self.call(Method::GET, &format!("/api/v1/asks/{id}"), None::<&()>).await
     }
 
-    /// Waits until an ask is over, or `up_to` has passed; gives it as it is then.
+    /// Waits until an ask is over, or `up_to` has passed; gives it as it is then. A server that is
+    /// away for a minute, to be restarted for example, is waited for.
     pub async fn wait(&self, id: &str, up_to: Duration) -> Result<Ask> {
-        let until = Instant::now() + up_to;
+        let started = Instant::now();
+        let mut away: Option<Instant> = None;
+        let path = format!("/api/v1/asks/{id}");
         loop {
-            let left = until.saturating_duration_since(Instant::now()).as_secs().min(LONG_POLL);
-            let wait = format!("wait={left}");
-            let path = format!("/api/v1/asks/{id}");
-            let ask: Ask = self.send(Method::GET, &path, None::<&()>, &[("prefer", &wait)]).await?;
-            if ask.is_over() || left == 0 {
-                return Ok(ask);
-            }
+            let left = up_to.saturating_sub(started.elapsed());
+            let wait = format!("wait={}", left.as_secs().min(LONG_POLL));
+            let answer = self.send(Method::GET, &path, None::<&()>, &[("prefer", &wait)]).await;
+            let asked_again = match answer {
+                Err(error) if error.is_passing() => {
+                    if left.is_zero() || away.get_or_insert_with(Instant::now).elapsed() > AWAY {
+                        return Err(error);
+                    }
+                    RETRY
+                }
+                Err(error) => return Err(error),
+                Ok::<Ask, _>(ask) if ask.is_over() || left.is_zero() => return Ok(ask),
+                Ok(_) => {
+                    away = None;
+                    // Less than a second is left: nothing is held back for that.
+                    if left < Duration::from_secs(1) { left } else { Duration::ZERO }
+                }
+            };
+            tokio::time::sleep(asked_again.min(left)).await;
         }
     }
 

@@ -64,11 +64,22 @@ pub async fn check(
     }
     let mut after = None;
     loop {
-        let asks = store.asks(after, PAGE).await?;
-        let Some(last) = asks.last() else { break };
-        after = Some(last.id);
-        for ask in asks {
-            check_chain(store, &Entity::Ask(Box::new(ask)), &mut report).await?;
+        let ids = store.ids(after, PAGE).await?;
+        let Some(last) = ids.last() else { break };
+        after = Some(*last);
+        for id in ids {
+            match store.ask(id).await {
+                Ok(Some(ask)) => {
+                    check_chain(store, &Entity::Ask(Box::new(ask)), &mut report).await?;
+                }
+                Err(StoreError::Damaged { .. }) => {
+                    let (subject, why) = (Subject::Ask(id), Why::Head);
+                    report.findings.push(Finding::Broken(Broken { subject, seq: 0, why }));
+                }
+                // Asks do not go; if one did, its events say so below.
+                Ok(None) => {}
+                Err(error) => return Err(error),
+            }
         }
         progress(report.events);
     }
@@ -141,7 +152,11 @@ async fn check_feed(store: &dyn Store, report: &mut Report) -> Result<(), StoreE
 
 async fn is_there(store: &dyn Store, subject: &Subject) -> Result<bool, StoreError> {
     Ok(match subject {
-        Subject::Ask(id) => store.ask(*id).await?.is_some(),
+        Subject::Ask(id) => match store.ask(*id).await {
+            // There, though it cannot be read; that was told already.
+            Err(StoreError::Damaged { .. }) => true,
+            found => found?.is_some(),
+        },
         Subject::Project(_)
         | Subject::Agent(_)
         | Subject::Human(_)

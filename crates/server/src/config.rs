@@ -51,7 +51,7 @@ settings! {
     #[arg(long, env = "COUNTERSIGN_TLS_KEY", value_name = "FILE")]
     tls_key: PathBuf,
     /// Listen without TLS beyond loopback, for example behind a proxy that speaks TLS
-    #[arg(long, env = "COUNTERSIGN_ALLOW_PLAIN_HTTP", num_args = 0..=1, default_missing_value = "true")]
+    #[arg(long, env = "COUNTERSIGN_ALLOW_PLAIN_HTTP", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     allow_plain_http: bool,
     /// Origins of web clients that may call the API, comma-separated
     #[arg(long, env = "COUNTERSIGN_CORS_ORIGINS", value_delimiter = ',', value_name = "ORIGIN")]
@@ -66,7 +66,7 @@ settings! {
     #[arg(long, env = "COUNTERSIGN_RATE_LIMIT", value_name = "N")]
     rate_limit: u32,
     /// How the HXP evidence hash is formed: `seed` or `upstream` [default: seed]
-    #[arg(long, env = "COUNTERSIGN_EVIDENCE_FORM", value_name = "FORM")]
+    #[arg(long, env = "COUNTERSIGN_EVIDENCE_FORM", value_name = "FORM", hide_possible_values = true)]
     evidence_form: EvidenceForm,
     /// Secret of the HXP evidence hash [default: made on first start]
     #[arg(long, env = "COUNTERSIGN_EVIDENCE_SECRET", hide_env_values = true, value_name = "TEXT")]
@@ -75,7 +75,7 @@ settings! {
     #[arg(long, env = "COUNTERSIGN_EVIDENCE_SECRET_FILE", value_name = "FILE")]
     evidence_secret_file: PathBuf,
     /// Let anyone who knows a request id watch it over WebSocket
-    #[arg(long, env = "COUNTERSIGN_OPEN_WEBSOCKETS", num_args = 0..=1, default_missing_value = "true")]
+    #[arg(long, env = "COUNTERSIGN_OPEN_WEBSOCKETS", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     open_websockets: bool,
     /// Issuer of the JWTs people may present as tokens
     #[arg(long, env = "COUNTERSIGN_JWT_ISSUER", value_name = "URL")]
@@ -87,13 +87,13 @@ settings! {
     #[arg(long, env = "COUNTERSIGN_JWT_JWKS", value_name = "URL|FILE")]
     jwt_jwks: String,
     /// Log lines as `json` or `text` [default: text on a terminal, else json]
-    #[arg(long, env = "COUNTERSIGN_LOG_FORMAT", value_name = "FORMAT")]
+    #[arg(long, env = "COUNTERSIGN_LOG_FORMAT", value_name = "FORMAT", hide_possible_values = true)]
     log_format: LogFormat,
     /// What to log, for example `info` or `countersign=debug,warn` [default: info]
     #[arg(long, env = "COUNTERSIGN_LOG_LEVEL", value_name = "FILTER")]
     log_level: String,
     /// Fixed credentials and relaxed guards on loopback, for trying things out
-    #[arg(long, env = "COUNTERSIGN_DEV", num_args = 0..=1, default_missing_value = "true")]
+    #[arg(long, env = "COUNTERSIGN_DEV", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     dev: bool,
     /// Agent keys to accept, comma-separated (also as `AGENT_API_KEYS`)
     #[arg(long, env = "COUNTERSIGN_AGENT_API_KEYS", value_delimiter = ',', hide_env_values = true, value_name = "KEY")]

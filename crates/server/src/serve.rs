@@ -1,5 +1,6 @@
 //! Starting and stopping a server.
 
+use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +11,8 @@ use axum_server::tls_rustls::RustlsConfig;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use store::memory::Memory;
-use store::sqlite::Sqlite;
-use store::{Clock, Store};
+use store::sqlite::{Locked, Sqlite};
+use store::{Clock, Store, StoreError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -53,10 +54,12 @@ pub struct Welcome {
 
 impl Server {
     /// Opens the store, makes what the first start needs, listens, and starts the workers.
-    pub async fn start(config: Config, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
+    pub async fn start(mut config: Config, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
         let store = open_store(&config, Arc::clone(&clock))?;
-        let gateway = Gateway::new(store, clock);
-        let welcome = prepare(&gateway, &config).await?;
+        let listeners = bind(&mut config)?;
+        let listening =
+            listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
+        let tls = tls(&config).await?;
         let (secrets, files) = match config.database {
             Database::Memory => {
                 (Secrets::ephemeral(config.evidence_secret.clone()), Files::ephemeral())
@@ -68,6 +71,9 @@ impl Server {
         };
         let jwt = config.jwt.clone().map(JwtVerifier::new).transpose()?;
         let door = Arc::new(Door::new(config.rate_limit, jwt));
+        let gateway = Gateway::new(store, clock);
+        // Last of all: nothing that fails later may swallow what is told only once.
+        let welcome = prepare(&gateway, &config).await?;
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
         let app = Arc::new(App {
@@ -80,13 +86,10 @@ impl Server {
             tasks: tasks.clone(),
             config,
         });
-        let listeners = bind(&app.config.listen)?;
-        let listening =
-            listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
         let handle = Handle::new();
-        let mut server = Self { app, tasks, stop, handle, listening, welcome };
+        let server = Self { app, tasks, stop, handle, listening, welcome };
         server.work();
-        server.listen(listeners).await?;
+        server.listen(listeners, tls.as_ref())?;
         Ok(server)
     }
 
@@ -134,19 +137,15 @@ impl Server {
         ));
     }
 
-    async fn listen(&mut self, listeners: Vec<TcpListener>) -> anyhow::Result<()> {
-        let tls = match &self.app.config.tls {
-            None => None,
-            Some((cert, key)) => Some(
-                RustlsConfig::from_pem_file(cert, key)
-                    .await
-                    .context("cannot use tls_cert and tls_key")?,
-            ),
-        };
+    fn listen(
+        &self,
+        listeners: Vec<TcpListener>,
+        tls: Option<&RustlsConfig>,
+    ) -> anyhow::Result<()> {
         for listener in listeners {
             let service = router(Arc::clone(&self.app)).into_make_service();
             let handle = self.handle.clone();
-            match &tls {
+            match tls {
                 None => {
                     let mut server = axum_server::from_tcp(listener)?.handle(handle);
                     patience(server.http_builder());
@@ -170,6 +169,12 @@ fn patience(http: &mut Builder<TokioExecutor>) {
     http.http2().timer(TokioTimer::new()).keep_alive_interval(Some(HEADERS));
 }
 
+async fn tls(config: &Config) -> anyhow::Result<Option<RustlsConfig>> {
+    let Some((cert, key)) = &config.tls else { return Ok(None) };
+    let usable = RustlsConfig::from_pem_file(cert, key).await;
+    Ok(Some(usable.context("cannot use tls_cert and tls_key")?))
+}
+
 fn ended(outcome: std::io::Result<()>) {
     if let Err(error) = outcome {
         tracing::error!(%error, "a listener failed");
@@ -177,33 +182,45 @@ fn ended(outcome: std::io::Result<()>) {
 }
 
 /// Binds what can be bound. Of the two loopback addresses one is enough: some machines have no
-/// IPv6. The second gets the port the first was given.
-fn bind(addresses: &[SocketAddr]) -> anyhow::Result<Vec<TcpListener>> {
+/// IPv6. Port 0 is a free one, the same on all of them, and links lead there.
+fn bind(config: &mut Config) -> anyhow::Result<Vec<TcpListener>> {
     let mut listeners: Vec<TcpListener> = Vec::new();
     let mut failed = None;
-    for address in addresses {
-        let mut address = *address;
-        if let Some(first) = listeners.first() {
-            address.set_port(first.local_addr()?.port());
+    for address in &mut config.listen {
+        if address.port() == 0
+            && let Some(first) = listeners.first().map(TcpListener::local_addr).transpose()?
+        {
+            address.set_port(first.port());
         }
-        match TcpListener::bind(address) {
+        match TcpListener::bind(*address) {
             Ok(listener) => {
                 listener.set_nonblocking(true)?;
+                *address = listener.local_addr()?;
                 listeners.push(listener);
             }
             Err(error) => {
-                failed = Some(anyhow::anyhow!("cannot listen on {address}: {error}"));
+                let refused = anyhow::Error::from(error);
+                failed = Some(refused.context(format!("cannot listen on {address}")));
             }
         }
     }
-    match failed {
-        Some(error) if listeners.is_empty() => Err(error),
-        Some(error) => {
-            tracing::warn!(error = %error, "listening on one address only");
-            Ok(listeners)
+    if let Some(error) = failed {
+        // Somebody else on our port would get what is meant for us.
+        let taken = |error: &anyhow::Error| {
+            let cause = error.downcast_ref::<std::io::Error>();
+            cause.is_some_and(|cause| cause.kind() == ErrorKind::AddrInUse)
+        };
+        if listeners.is_empty() || taken(&error) {
+            return Err(error);
         }
-        None => Ok(listeners),
+        tracing::warn!(error = format!("{error:#}"), "listening on one address only");
     }
+    if config.public_url.port() == Some(0) {
+        let port = listeners.first().map(TcpListener::local_addr).transpose()?;
+        // An http address takes any port.
+        let _ = config.public_url.set_port(port.map(|address| address.port()));
+    }
+    Ok(listeners)
 }
 
 /// Opens the store. One process at a time.
@@ -212,8 +229,16 @@ pub fn open_store(config: &Config, clock: Arc<dyn Clock>) -> anyhow::Result<Arc<
         Database::Memory => Ok(Arc::new(Memory::new(clock))),
         Database::Sqlite(path) => {
             make_private_folder(&config.data)?;
-            let store = Sqlite::open(path, clock)
-                .with_context(|| format!("cannot open {}", path.display()))?;
+            let store = Sqlite::open(path, clock).map_err(|error| {
+                let what = match &error {
+                    StoreError::Unavailable(why) if why.is::<Locked>() => format!(
+                        "another countersign uses {}; stop it, or talk to it with --url",
+                        path.display()
+                    ),
+                    _ => format!("cannot open {}", path.display()),
+                };
+                anyhow::Error::from(error).context(what)
+            })?;
             Ok(Arc::new(store))
         }
     }

@@ -206,15 +206,16 @@ impl Store for Memory {
         self.state().ask(id)
     }
 
-    async fn asks(&self, after: Option<AskId>, limit: usize) -> Result<Vec<Ask>> {
-        let state = self.state();
+    async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        Ok(state
+        let ids = self
+            .state()
             .asks
             .range((from, Bound::Unbounded))
             .take(limit)
-            .map(|(_, ask)| ask.clone())
-            .collect())
+            .map(|(id, _)| *id)
+            .collect();
+        Ok(ids)
     }
 
     async fn list(&self, list: List) -> Result<Page> {

@@ -1,27 +1,35 @@
 //! Managing who there is: through a running server as an administrator, or on the data folder of a
 //! stopped one.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::bail;
 use clap::Args;
-use client::Client;
 use kernel::{Actor, Command};
 
-use super::Local;
-use super::remote::Remote;
+use super::remote::{Remote, Server};
 use crate::clock::SystemClock;
-use crate::config::Config;
+use crate::config::{Config, Database, Settings, variable};
 use crate::gateway::Gateway;
 use crate::serve::open_store;
 
-/// Where to do it.
+/// Where to do it. The environment does not decide it: only what is said on the command line means
+/// the folder of a stopped server.
 #[derive(Args)]
 pub(super) struct Place {
-    /// Work on the data folder of a stopped server instead of talking to a running one
+    /// Work on this data folder, of a stopped server, instead of talking to a running one
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Work on this database, of a stopped server: `sqlite:FILE`
+    #[arg(long, value_name = "URL")]
+    database: Option<String>,
+    /// Work on the stopped server that the environment and the settings file describe
     #[arg(long)]
     offline: bool,
-    #[command(flatten)]
-    local: Local,
+    /// A TOML file with settings
+    #[arg(long, env = "COUNTERSIGN_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
     #[command(flatten)]
     pub(super) remote: Remote,
 }
@@ -29,7 +37,7 @@ pub(super) struct Place {
 /// Where it is done.
 pub(super) enum Admin {
     /// Through a server.
-    Remote(Client),
+    Remote(Server),
     /// On the store itself; servers are kept out meanwhile.
     Offline(Box<Offline>),
 }
@@ -40,14 +48,31 @@ pub(super) struct Offline {
 }
 
 impl Place {
-    /// Opens it. Naming a data folder or a database means the stopped server that used it.
+    /// Opens it.
     pub(super) fn open(self) -> anyhow::Result<(Admin, bool)> {
+        self.open_with(Settings::default())
+    }
+
+    /// Opens it, with other settings that were given.
+    pub(super) fn open_with(self, settings: Settings) -> anyhow::Result<(Admin, bool)> {
         let json = self.remote.json;
-        let named = self.local.settings.data.is_some() || self.local.settings.database.is_some();
-        if !self.offline && !named {
+        if !self.offline && self.data.is_none() && self.database.is_none() {
             return Ok((Admin::Remote(self.remote.human()?), json));
         }
-        let config = self.local.config()?;
+        let Self { data, database, config, .. } = self;
+        let usual = data.is_none() && database.is_none();
+        let named = |name| variable(name).filter(|_| usual);
+        let settings = Settings {
+            data: data.or_else(|| named("COUNTERSIGN_DATA").map(PathBuf::from)),
+            database: database.or_else(|| named("COUNTERSIGN_DATABASE")),
+            ..settings
+        };
+        let config = settings.complete(config.as_deref())?.check()?;
+        if let Database::Sqlite(path) = &config.database
+            && !path.exists()
+        {
+            bail!("there is no database at {}", path.display());
+        }
         let clock = Arc::new(SystemClock);
         let store = open_store(&config, clock.clone())?;
         let gateway = Gateway::new(store, clock);

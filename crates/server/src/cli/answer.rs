@@ -1,22 +1,24 @@
 //! `countersign answer ID approve`
 
+use anyhow::bail;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::Exit;
-use super::remote::{Remote, explain};
-use super::show::{plain, print_ask};
+use super::remote::Remote;
+use super::render::{Detail, Field, fields, hint, options};
+use super::show::{plain, print};
 
 #[derive(Args)]
 pub(super) struct Answer {
-    /// The request
+    /// The request, under any prefix: `ask_…`, `hxp_…`
     id: String,
-    /// approve, reject, changes, confirm, decline, retry, skip or abort; an option to choose; or a
-    /// value to provide (KEY=VALUE for a form)
+    /// approve, reject or changes; confirm or decline; retry, skip or abort; an option; a value,
+    /// or KEY=VALUE for each field of a form
     #[arg(required = true, value_name = "ANSWER")]
     words: Vec<String>,
     /// A reason or note
-    #[arg(long, short)]
+    #[arg(long, short, value_name = "TEXT")]
     comment: Option<String>,
     #[command(flatten)]
     remote: Remote,
@@ -24,12 +26,12 @@ pub(super) struct Answer {
 
 impl Answer {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let client = self.remote.human()?;
+        let server = self.remote.human()?;
         let id = plain(&self.id);
-        let ask = client.show(&id).await.map_err(explain)?;
+        let ask = server.client.show(&id).await.map_err(server.because())?;
         let reply = reply(&ask, &self.words, self.comment.as_deref())?;
-        let answered = client.answer(&id, &reply).await.map_err(explain)?;
-        print_ask(&answered, self.remote.json)?;
+        let answered = server.client.answer(&id, &reply).await.map_err(server.because())?;
+        print(&answered, self.remote.json, Detail::Brief)?;
         Ok(Exit::Done)
     }
 }
@@ -41,46 +43,122 @@ pub(super) fn reply(
     comment: Option<&str>,
 ) -> anyhow::Result<Value> {
     let first = words.first().map_or("", String::as_str);
+    let question = ask.question.as_ref().unwrap_or(&Value::Null);
     let answer = match (ask.kind.as_str(), first) {
-        (_, "changes") => json!({ "verdict": "changes_requested" }),
         ("approve", "approve" | "yes" | "y") => json!({ "verdict": "approved" }),
         ("approve", "reject" | "no" | "n") => json!({ "verdict": "rejected" }),
         ("confirm", "confirm" | "yes" | "y") => {
-            json!({ "verdict": "confirmed", "items": item_ids(ask) })
+            json!({ "verdict": "confirmed", "items": item_ids(question) })
         }
         ("confirm", "decline" | "no" | "n") => json!({ "verdict": "declined" }),
         ("escalate", "retry" | "skip" | "abort") => json!({ "verdict": first }),
-        ("choose", _) => json!({ "verdict": "chosen", "options": words }),
-        ("provide", _) => json!({ "verdict": "provided", "values": values(ask, words)? }),
+        ("approve" | "confirm" | "escalate", "changes") => {
+            json!({ "verdict": "changes_requested" })
+        }
+        ("choose", _) => json!({ "verdict": "chosen", "options": chosen(question, words)? }),
+        ("provide", _) => json!({ "verdict": "provided", "values": values(question, words)? }),
         ("converse", _) => json!({ "verdict": "replied", "text": words.join(" ") }),
-        (kind, other) => anyhow::bail!("“{other}” does not answer a question of kind {kind}"),
+        (_, other) => bail!("“{other}” is no answer to this; it takes {}", hint(ask)),
     };
     Ok(json!({ "answer": answer, "comment": comment }))
 }
 
-fn item_ids(ask: &client::Ask) -> Vec<Value> {
-    let items = ask.question.as_ref().and_then(|question| question.get("items")?.as_array());
-    items.into_iter().flatten().filter_map(|item| item.get("id").cloned()).collect()
+fn item_ids(question: &Value) -> Vec<&Value> {
+    let items = question.get("items").and_then(Value::as_array);
+    items.into_iter().flatten().filter_map(|item| item.get("id")).collect()
+}
+
+/// Options by id or by label.
+fn chosen<'q>(question: &'q Value, words: &[String]) -> anyhow::Result<Vec<&'q str>> {
+    let options = options(question);
+    let find = |word: &String| {
+        let by_id = options.iter().find(|(id, _)| id == word);
+        let by_label = || options.iter().find(|(_, label)| label == word);
+        let Some((id, _)) = by_id.or_else(by_label) else {
+            let ids: Vec<_> = options.iter().map(|(id, _)| *id).collect();
+            bail!("“{word}” is not an option; there are {}", ids.join(", "));
+        };
+        Ok(*id)
+    };
+    words.iter().map(find).collect()
 }
 
 /// One value for a form of one field, else `KEY=VALUE` for each.
-fn values(ask: &client::Ask, words: &[String]) -> anyhow::Result<Map<String, Value>> {
-    let fields: Vec<&str> = ask
-        .question
-        .iter()
-        .filter_map(|question| question.pointer("/form/fields")?.as_array())
-        .flatten()
-        .filter_map(|field| field.get("key")?.as_str())
-        .collect();
+fn values(question: &Value, words: &[String]) -> anyhow::Result<Map<String, Value>> {
+    let fields = fields(question);
     if let [only] = fields.as_slice() {
-        return Ok(Map::from_iter([((*only).to_owned(), json!(words.join(" ")))]));
+        return Ok(Map::from_iter([(only.key.to_owned(), value(only, &words.join(" "))?)]));
     }
     let mut values = Map::new();
     for word in words {
-        let Some((key, value)) = word.split_once('=') else {
-            anyhow::bail!("expected KEY=VALUE for each of: {}", fields.join(", "));
+        let pair = word.split_once('=');
+        let named = |key: &str| fields.iter().find(|field| field.key == key);
+        let Some((field, text)) = pair.and_then(|(key, text)| Some((named(key)?, text))) else {
+            let keys: Vec<_> = fields.iter().map(|field| field.key).collect();
+            bail!("“{word}”: expected KEY=VALUE with one of {}", keys.join(", "));
         };
-        values.insert(key.to_owned(), json!(value));
+        values.insert(field.key.to_owned(), value(field, text)?);
     }
     Ok(values)
+}
+
+/// What a person types, as the field takes it. The server checks the rest.
+pub(super) fn value(field: &Field<'_>, text: &str) -> anyhow::Result<Value> {
+    Ok(match (field.kind, text) {
+        ("boolean", "yes" | "y" | "true") => json!(true),
+        ("boolean", "no" | "n" | "false") => json!(false),
+        ("multiselect", _) => text.split(',').map(str::trim).collect(),
+        ("file", _) => bail!("{}: a file is handed in on the page of the request", field.key),
+        _ => json!(text),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(kind: &str, question: &Value) -> client::Ask {
+        let ask = json!({ "id": "ask_1", "state": "pending", "kind": kind, "question": question });
+        serde_json::from_value(ask).unwrap()
+    }
+
+    fn said(ask: &client::Ask, words: &[&str]) -> Result<Value, String> {
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        let reply = reply(ask, &words, None).map_err(|error| error.to_string())?;
+        Ok(reply["answer"].clone())
+    }
+
+    #[test]
+    fn a_word_means_what_the_question_makes_of_it() {
+        let options =
+            json!([{ "id": "changes", "label": "Small ones" }, { "id": "b", "label": "B" }]);
+        let choose = ask("choose", &json!({ "options": options }));
+        let chosen = json!({ "verdict": "chosen", "options": ["changes"] });
+        assert_eq!(said(&choose, &["changes"]).unwrap(), chosen);
+        assert_eq!(said(&choose, &["Small ones"]).unwrap(), chosen);
+        assert!(said(&choose, &["c"]).unwrap_err().contains("there are changes, b"));
+
+        let converse = ask("converse", &json!({}));
+        let replied = json!({ "verdict": "replied", "text": "changes are needed" });
+        assert_eq!(said(&converse, &["changes", "are", "needed"]).unwrap(), replied);
+
+        let approve = ask("approve", &json!({}));
+        assert_eq!(said(&approve, &["changes"]).unwrap()["verdict"], "changes_requested");
+        let wrong = said(&approve, &["maybe"]).unwrap_err();
+        assert!(wrong.contains("approve | reject | changes"), "{wrong}");
+    }
+
+    #[test]
+    fn forms_take_pairs_and_yes_and_lists() {
+        let field = |key: &str, kind: &str| json!({ "key": key, "label": key, "type": kind });
+        let fields = json!([field("a", "text"), field("b", "boolean"), field("c", "multiselect")]);
+        let form = ask("provide", &json!({ "form": { "fields": fields } }));
+        let values = said(&form, &["a=x=y", "b=yes", "c=1, 2"]).unwrap()["values"].clone();
+        assert_eq!(values, json!({ "a": "x=y", "b": true, "c": ["1", "2"] }));
+        for wrong in ["d=1", "plain"] {
+            assert!(said(&form, &[wrong]).unwrap_err().contains("one of a, b, c"));
+        }
+        let one = ask("provide", &json!({ "form": { "fields": [field("a", "text")] } }));
+        assert_eq!(said(&one, &["two", "words"]).unwrap()["values"], json!({ "a": "two words" }));
+    }
 }

@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::Exit;
-use super::remote::{Remote, explain};
-use super::show::{outcome, print_ask};
+use super::remote::Remote;
+use super::render::Detail;
+use super::show::{outcome, print};
 
 #[derive(Args)]
+#[command(after_help = super::OUTCOMES)]
 pub(super) struct Ask {
     /// What to ask
     prompt: String,
@@ -20,21 +23,27 @@ pub(super) struct Ask {
     #[arg(long, group = "kind", value_name = "OPTION")]
     option: Vec<String>,
     /// Ask for a value of this type: text, number, email, url, date, file
-    #[arg(long, group = "kind", value_name = "TYPE")]
+    #[arg(
+        long, group = "kind", value_name = "TYPE", hide_possible_values = true,
+        value_parser = ["text", "textarea", "number", "email", "url", "date", "boolean", "file"],
+    )]
     provide: Option<String>,
     /// Ask for a free answer
     #[arg(long, group = "kind")]
     message: bool,
     /// Why you ask
-    #[arg(long)]
+    #[arg(long, value_name = "TEXT")]
     context: Option<String>,
     /// Details of an approval, as a JSON object
-    #[arg(long, value_name = "JSON")]
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["option", "provide", "message"])]
     details: Option<String>,
     /// low, normal, high or critical
-    #[arg(long, default_value = "normal")]
+    #[arg(
+        long, default_value = "normal", hide_possible_values = true,
+        value_parser = ["low", "normal", "high", "critical"],
+    )]
     priority: String,
-    /// Run out after this many seconds
+    /// Run out after this many seconds; 0 for never
     #[arg(long, default_value_t = 0, value_name = "SECONDS")]
     timeout: u64,
     /// Wait for the answer and print it
@@ -46,28 +55,26 @@ pub(super) struct Ask {
 
 impl Ask {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let client = self.remote.agent()?;
+        let server = self.remote.agent()?;
         let body = json!({
             "question": self.question()?,
             "priority": self.priority,
             "timeout_seconds": self.timeout,
             "on_expiry": if self.timeout > 0 { "fail" } else { "stay_open" },
         });
-        let ask = client.ask(&body).await.map_err(explain)?;
+        let mut ask = server.client.ask(&body).await.map_err(server.because())?;
         if !self.wait {
-            print_ask(&ask, self.remote.json)?;
+            print(&ask, self.remote.json, Detail::Brief)?;
             return Ok(Exit::Done);
         }
-        if !self.remote.json {
-            eprintln!("Asked as {}; waiting for an answer…", ask.id);
+        // Programs read standard output; this is for whoever looks on, and for finding it again.
+        eprintln!("Asked as {}; waiting for an answer…", ask.id);
+        while !ask.is_over() {
+            let day = Duration::from_hours(24);
+            ask = server.client.wait(&ask.id, day).await.map_err(server.because())?;
         }
-        let day = Duration::from_hours(24);
-        let mut ended = ask;
-        while !ended.is_over() {
-            ended = client.wait(&ended.id, day).await.map_err(explain)?;
-        }
-        print_ask(&ended, self.remote.json)?;
-        Ok(outcome(&ended))
+        print(&ask, self.remote.json, Detail::Brief)?;
+        Ok(outcome(&ask))
     }
 
     fn question(&self) -> anyhow::Result<Value> {
@@ -91,7 +98,9 @@ impl Ask {
         } else {
             question["kind"] = json!("approve");
             if let Some(details) = &self.details {
-                question["details"] = serde_json::from_str(details)?;
+                let details: Map<String, Value> =
+                    serde_json::from_str(details).context("--details: expected a JSON object")?;
+                question["details"] = json!(details);
             }
         }
         Ok(question)

@@ -4,6 +4,7 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 
 use super::Exit;
+use super::output::say;
 
 #[derive(Args)]
 pub(super) struct Completions {
@@ -13,7 +14,9 @@ pub(super) struct Completions {
 
 impl Completions {
     pub(super) fn run(self, command: &mut Command) -> Exit {
-        clap_complete::generate(self.shell, command, "countersign", &mut std::io::stdout());
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, command, "countersign", &mut script);
+        say!("{}", String::from_utf8_lossy(&script).trim_end());
         Exit::Done
     }
 }

@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use clap::Args;
-use client::{Ask, Client};
+use client::Ask;
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::Exit;
-use super::remote::{Remote, explain};
-use super::show::print_ask;
+use super::output::say;
+use super::remote::{Remote, Server};
+use super::render::Detail;
+use super::show::print;
 
 #[derive(Args)]
 pub(super) struct Demo {
@@ -22,36 +24,37 @@ pub(super) struct Demo {
 
 impl Demo {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let client = self.remote.agent()?;
+        let server = self.remote.agent()?;
         let mut asked = Vec::new();
         for body in script() {
-            let ask = client.ask(&body).await.map_err(explain)?;
+            let ask = server.client.ask(&body).await.map_err(server.because())?;
             if !self.remote.json {
-                print_ask(&ask, false)?;
+                print(&ask, false, Detail::Brief)?;
             }
             asked.push(ask);
         }
         if self.no_wait {
             if self.remote.json {
-                println!("{}", serde_json::to_string(&asked)?);
+                say!("{}", serde_json::to_string(&asked)?);
             }
             return Ok(Exit::Done);
         }
         if !self.remote.json {
-            println!("\nSix questions asked. Answer them in the inbox; waiting…\n");
+            say!("\nSix questions asked. Answer them with `countersign inbox`; waiting…\n");
         }
-        let waiting = asked.into_iter().map(|ask| over(&client, ask));
+        let waiting = asked.into_iter().map(|ask| over(&server, ask));
         let mut ends = stream::iter(waiting).buffer_unordered(6);
         while let Some(ended) = ends.next().await {
-            print_ask(&ended?, self.remote.json)?;
+            print(&ended?, self.remote.json, Detail::Brief)?;
         }
         Ok(Exit::Done)
     }
 }
 
-async fn over(client: &Client, mut ask: Ask) -> anyhow::Result<Ask> {
+async fn over(server: &Server, mut ask: Ask) -> anyhow::Result<Ask> {
     while !ask.is_over() {
-        ask = client.wait(&ask.id, Duration::from_hours(1)).await.map_err(explain)?;
+        let hour = Duration::from_hours(1);
+        ask = server.client.wait(&ask.id, hour).await.map_err(server.because())?;
     }
     Ok(ask)
 }

@@ -1,9 +1,14 @@
 //! `countersign doctor`: the settings that apply, redacted, and what is wrong with them.
 
+use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::net::TcpListener;
 
+use axum_server::tls_rustls::RustlsConfig;
 use clap::Args;
+use store::sqlite::Sqlite;
 
+use super::output::say;
 use super::{Exit, Local};
 use crate::config::{Config, Database};
 
@@ -25,32 +30,34 @@ struct Finding {
 }
 
 impl Doctor {
-    pub(super) fn run(self) -> anyhow::Result<Exit> {
-        let settings = self.local.settings.complete(self.local.config.as_deref())?;
-        let shown = toml::to_string(&settings)?;
-        let (findings, applied) = match settings.clone().check() {
-            Err(error) => {
-                let says = format!("{error:#}");
-                (vec![Finding { what: "settings", ok: false, says }], None)
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let given = self.local.settings.complete(self.local.config.as_deref());
+        let applied = given.as_ref().ok().map(|settings| settings.clone().check());
+        let findings = match (&given, &applied) {
+            (Err(error), _) | (_, Some(Err(error))) => {
+                vec![Finding { what: "settings", ok: false, says: format!("{error:#}") }]
             }
-            Ok(config) => (look(&config), Some(config)),
+            (Ok(_), Some(Ok(config))) => look(config).await,
+            (Ok(_), None) => Vec::new(),
         };
         let healthy = findings.iter().all(|finding| finding.ok);
         if self.json {
             let report = serde_json::json!({
                 "healthy": healthy,
-                "given": settings,
+                "given": given.ok(),
                 "findings": findings,
             });
-            println!("{}", serde_json::to_string_pretty(&report)?);
+            say!("{}", serde_json::to_string_pretty(&report)?);
         } else {
-            println!("Settings given:\n{}", indent(&shown));
-            if let Some(config) = applied {
-                println!("Settings that apply:\n{}", indent(&applied_text(&config)));
+            if let Ok(settings) = &given {
+                say!("Settings given:\n{}", indent(&toml::to_string(settings)?));
+            }
+            if let Some(Ok(config)) = &applied {
+                say!("Settings that apply:\n{}", indent(&applied_text(config)));
             }
             for finding in &findings {
                 let mark = if finding.ok { "ok   " } else { "WRONG" };
-                println!("{mark}  {}: {}", finding.what, finding.says);
+                say!("{mark}  {}: {}", finding.what, finding.says);
             }
         }
         Ok(if healthy { Exit::Done } else { Exit::Denied })
@@ -84,42 +91,38 @@ fn applied_text(config: &Config) -> String {
     .join("\n")
 }
 
-fn look(config: &Config) -> Vec<Finding> {
+async fn look(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let running = is_running(config);
     for address in &config.listen {
         let (ok, says) = match TcpListener::bind(address) {
             Ok(_) => (true, format!("{address} is free")),
+            Err(error) if running && error.kind() == ErrorKind::AddrInUse => {
+                (true, format!("{address} is in use; a server runs on this database"))
+            }
             Err(error) => (false, format!("{address}: {error}")),
         };
         findings.push(Finding { what: "listen", ok, says });
     }
     if let Some((cert, key)) = &config.tls {
-        for path in [cert, key] {
-            let (ok, says) = match std::fs::read(path) {
-                Ok(_) => (true, format!("{} can be read", path.display())),
-                Err(error) => (false, format!("{}: {error}", path.display())),
-            };
-            findings.push(Finding { what: "tls", ok, says });
-        }
+        let (ok, says) = match RustlsConfig::from_pem_file(cert, key).await {
+            Ok(_) => (true, format!("{} and {} fit together", cert.display(), key.display())),
+            Err(error) => (false, format!("{}, {}: {error}", cert.display(), key.display())),
+        };
+        findings.push(Finding { what: "tls", ok, says });
     }
     if let Database::Sqlite(path) = &config.database {
-        findings.push(if path.exists() {
-            match store::sqlite::Sqlite::open_read_only(path) {
-                Ok(_) => Finding {
-                    what: "database",
-                    ok: true,
-                    says: format!("{} can be read", path.display()),
-                },
-                Err(error) => Finding {
-                    what: "database",
-                    ok: false,
-                    says: format!("{}: {:#}", path.display(), anyhow::Error::from(error)),
-                },
+        let (ok, says) = if path.exists() {
+            match Sqlite::open_read_only(path) {
+                Ok(_) => (true, format!("{} can be read", path.display())),
+                Err(error) => {
+                    (false, format!("{}: {:#}", path.display(), anyhow::Error::from(error)))
+                }
             }
         } else {
-            let says = format!("{} will be made on first start", path.display());
-            Finding { what: "database", ok: true, says }
-        });
+            (true, format!("{} will be made on first start", path.display()))
+        };
+        findings.push(Finding { what: "database", ok, says });
     }
     let public = config.public_url.scheme() == "https"
         || config.public_url.host_str().is_some_and(|host| host == "localhost");
@@ -130,4 +133,13 @@ fn look(config: &Config) -> Vec<Finding> {
     };
     findings.push(Finding { what: "public_url", ok: public, says });
     findings
+}
+
+/// Whether a server has the database open.
+fn is_running(config: &Config) -> bool {
+    let Database::Sqlite(path) = &config.database else { return false };
+    let mut lock = path.clone().into_os_string();
+    lock.push(".lock");
+    let Ok(lock) = File::open(lock) else { return false };
+    matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
 }

@@ -3,14 +3,16 @@
 use std::io::{BufRead, IsTerminal, Write};
 
 use clap::Args;
-use client::Client;
+use client::ClientError;
 use kernel::text::reveal;
 use serde_json::Value;
 
 use super::Exit;
 use super::answer::reply;
-use super::remote::{Remote, explain};
-use super::show::{plain, print_ask};
+use super::output::say;
+use super::remote::{Remote, Server};
+use super::render::{Detail, fields, hint, options};
+use super::show::{plain, print};
 
 #[derive(Args)]
 pub(super) struct Inbox {
@@ -23,15 +25,15 @@ pub(super) struct Inbox {
 
 impl Inbox {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let client = self.remote.human()?;
+        let server = self.remote.human()?;
         if self.remote.json {
-            let inbox = client.inbox().await.map_err(explain)?;
-            println!("{}", serde_json::to_string(&inbox)?);
+            let inbox = server.client.inbox().await.map_err(server.because())?;
+            say!("{}", serde_json::to_string(&inbox)?);
             return Ok(Exit::Done);
         }
         let interactive = !self.list && std::io::stdin().is_terminal();
         loop {
-            let ids = list(&client).await?;
+            let ids = list(&server).await?;
             if ids.is_empty() || !interactive {
                 return Ok(Exit::Done);
             }
@@ -43,22 +45,23 @@ impl Inbox {
                 "" => {}
                 number => {
                     match number.parse::<usize>().ok().and_then(|n| ids.get(n.checked_sub(1)?)) {
-                        Some(id) => answer(&client, id).await?,
-                        None => println!("There is no number {number} in the list."),
+                        Some(id) => answer(&server, id).await?,
+                        None => say!("There is no number {number} in the list."),
                     }
                 }
             }
+            say!("");
         }
     }
 }
 
-async fn list(client: &Client) -> anyhow::Result<Vec<String>> {
-    let inbox = client.inbox().await.map_err(explain)?;
+async fn list(server: &Server) -> anyhow::Result<Vec<String>> {
+    let inbox = server.client.inbox().await.map_err(server.because())?;
     if inbox.requests.is_empty() {
-        println!("Nothing waits for you.");
+        say!("Nothing waits for you.");
         return Ok(Vec::new());
     }
-    println!("{} waiting. AI agents ask you:\n", inbox.unresolved);
+    say!("{} waiting. AI agents ask you:\n", inbox.unresolved);
     let mut ids = Vec::new();
     for (n, item) in inbox.requests.iter().enumerate() {
         let shown = serde_json::to_value(item)?;
@@ -69,86 +72,74 @@ async fn list(client: &Client) -> anyhow::Result<Vec<String>> {
             .find(|prompt| !prompt.is_empty())
             .unwrap_or("(erased)");
         let urgent = match text("/priority") {
-            "critical" => "URGENT ",
-            "high" => "high ",
+            "critical" => "URGENT  ",
+            "high" => "high  ",
             _ => "",
         };
-        println!("{:>3}  {urgent}{}", n + 1, reveal(prompt).replace('\n', " ⏎ "));
-        println!("     {} · {} · {}", text("/agent_id"), text("/action"), text("/created_at"));
-        ids.push(plain(text("/request_id")));
+        say!("{:>3}  {urgent}{}", n + 1, reveal(prompt).replace('\n', " ⏎ "));
+        let id = plain(text("/request_id"));
+        say!("     {id} · {} · {}", reveal(text("/agent_id")), text("/created_at"));
+        ids.push(id);
+    }
+    if u64::try_from(ids.len()).is_ok_and(|shown| shown < inbox.unresolved) {
+        say!("\nThe first {} are shown.", ids.len());
     }
     Ok(ids)
 }
 
-async fn answer(client: &Client, id: &str) -> anyhow::Result<()> {
-    let ask = client.show(id).await.map_err(explain)?;
-    println!();
-    print_ask(&ask, false)?;
-    let question = ask.question.as_ref();
-    if let Some(details) = question.and_then(|question| question.get("details")) {
-        println!("{}", reveal(&serde_json::to_string_pretty(details)?));
-    }
-    let Some(words) = prompt(&format!("{} (Enter to go back): ", hint(&ask)))? else {
-        return Ok(());
-    };
-    if words.is_empty() {
-        return Ok(());
-    }
-    let words = chosen(&ask, words);
+async fn answer(server: &Server, id: &str) -> anyhow::Result<()> {
+    let ask = server.client.show(id).await.map_err(server.because())?;
+    say!("");
+    print(&ask, false, Detail::Whole)?;
+    say!("");
+    let Some(words) = ask_for(&ask)? else { return Ok(()) };
     let comment = prompt("Comment (optional): ")?.filter(|comment| !comment.is_empty());
     match reply(&ask, &words, comment.as_deref()) {
-        Err(error) => println!("{error}"),
-        Ok(reply) => match client.answer(id, &reply).await {
-            Ok(answered) => print_ask(&answered, false)?,
+        Err(error) => say!("{error}"),
+        Ok(reply) => match server.client.answer(id, &reply).await {
+            Ok(answered) => print(&answered, false, Detail::Brief)?,
             // A refused answer is no reason to leave: the person can try again.
-            Err(client::ClientError::Refused { message, .. }) => println!("Not taken: {message}"),
-            Err(error) => return Err(explain(error)),
+            Err(ClientError::Refused { message, .. }) => say!("Not taken: {message}"),
+            Err(error) => return Err(server.because()(error)),
         },
     }
     Ok(())
 }
 
-fn options(ask: &client::Ask) -> Vec<(&str, &str)> {
-    let options = ask.question.as_ref().and_then(|question| question.get("options")?.as_array());
-    options.into_iter().flatten().filter_map(option).collect()
-}
-
-fn option(option: &Value) -> Option<(&str, &str)> {
-    Some((option.get("id")?.as_str()?, option.get("label")?.as_str()?))
-}
-
-/// Options may be chosen by number.
-fn chosen(ask: &client::Ask, words: String) -> Vec<String> {
-    let options = options(ask);
-    if ask.kind != "choose" {
-        let form = ask.kind == "provide" && words.contains('=');
-        return if form { words.split(' ').map(str::to_owned).collect() } else { vec![words] };
-    }
-    words
-        .split(',')
-        .map(str::trim)
-        .map(|word| {
-            let by_number = word.parse::<usize>().ok().and_then(|n| options.get(n.checked_sub(1)?));
-            let by_label = options.iter().find(|(_, label)| *label == word);
-            by_number.or(by_label).map_or(word, |(id, _)| id).to_owned()
-        })
-        .collect()
-}
-
-fn hint(ask: &client::Ask) -> String {
-    match ask.kind.as_str() {
-        "approve" => "approve, reject or changes".to_owned(),
-        "confirm" => "confirm or decline".to_owned(),
-        "escalate" => "retry, skip or abort".to_owned(),
-        "choose" => {
-            for (n, (_, label)) in options(ask).iter().enumerate() {
-                println!("  {}) {}", n + 1, reveal(label));
+/// The words of an answer; none to go back.
+fn ask_for(ask: &client::Ask) -> anyhow::Result<Option<Vec<String>>> {
+    let question = ask.question.as_ref().unwrap_or(&Value::Null);
+    let fields = fields(question);
+    if fields.len() > 1 {
+        let mut words = Vec::new();
+        for field in &fields {
+            let optional = if field.required { "" } else { ", optional" };
+            let text = format!("{} ({}{optional}): ", reveal(field.label), field.kind);
+            let Some(said) = prompt(&text)? else { return Ok(None) };
+            if !said.is_empty() {
+                words.push(format!("{}={said}", field.key));
             }
-            "number of your choice".to_owned()
         }
-        "provide" => "value, or KEY=VALUE for each field".to_owned(),
-        _ => "your answer".to_owned(),
+        return Ok(Some(words).filter(|words| !words.is_empty()));
     }
+    let options = options(question);
+    let text = if options.is_empty() {
+        format!("{} (Enter to go back): ", hint(ask))
+    } else {
+        for (n, (_, label)) in options.iter().enumerate() {
+            say!("  {}) {}", n + 1, reveal(label));
+        }
+        "Number of your choice (Enter to go back): ".to_owned()
+    };
+    let Some(said) = prompt(&text)?.filter(|said| !said.is_empty()) else { return Ok(None) };
+    if options.is_empty() {
+        return Ok(Some(vec![said]));
+    }
+    let by_number = |word: &str| {
+        let option = word.parse::<usize>().ok().and_then(|n| options.get(n.checked_sub(1)?));
+        option.map_or(word, |(id, _)| id).to_owned()
+    };
+    Ok(Some(said.split(',').map(str::trim).map(by_number).collect()))
 }
 
 fn prompt(text: &str) -> anyhow::Result<Option<String>> {

@@ -1,16 +1,18 @@
 //! `countersign keys`: agent keys and human tokens. A secret is shown once.
 
 use clap::{Args, Subcommand};
-use client::Client;
 use dialects::native::{IssueKey, IssuedKey, KeyView};
 use kernel::actor::Reach;
 use kernel::directory::{Holder, NewKey};
-use kernel::{AgentId, Command, HumanId, KeyId};
+use kernel::{AgentId, Command, HumanId, KeyId, Time};
+use reqwest::Method;
 use serde::Deserialize;
+use store::Clock;
 
 use super::Exit;
 use super::admin::{Admin, Offline, Place};
-use super::remote::explain;
+use super::output::{say, table};
+use crate::clock::SystemClock;
 
 #[derive(Args)]
 pub(super) struct Keys {
@@ -28,16 +30,21 @@ enum KeysCommand {
     /// Make an agent key or a human token, and print it once
     Create {
         /// For this agent
-        #[arg(long, conflicts_with = "human", required_unless_present = "human")]
+        #[arg(
+            long,
+            value_name = "ID",
+            conflicts_with = "human",
+            required_unless_present = "human"
+        )]
         agent: Option<AgentId>,
         /// For this person
-        #[arg(long)]
+        #[arg(long, value_name = "ID")]
         human: Option<HumanId>,
         /// Let an agent key see all of its project's requests
         #[arg(long, requires = "agent")]
         project_wide: bool,
         /// What to call it
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
         label: String,
         #[command(flatten)]
         place: Place,
@@ -68,16 +75,20 @@ impl Keys {
                 let reach = project_wide.then_some(Reach::Project);
                 let issued = create(&admin, IssueKey { agent, reach, human, label }).await?;
                 if json {
-                    println!("{}", serde_json::to_string(&issued)?);
+                    say!("{}", serde_json::to_string(&issued)?);
                 } else {
-                    println!("{}", issued.secret);
+                    say!("{}", issued.secret);
                     eprintln!("{} for {}; shown this once.", issued.key.id, issued.key.holder);
                 }
             }
             KeysCommand::Revoke { id, place } => {
-                let (admin, _) = place.open()?;
+                let (admin, json) = place.open()?;
                 revoke(&admin, id).await?;
-                println!("Revoked {id}.");
+                if json {
+                    say!("{}", serde_json::json!({ "revoked": id }));
+                } else {
+                    say!("Revoked {id}.");
+                }
             }
         }
         Ok(Exit::Done)
@@ -86,8 +97,13 @@ impl Keys {
 
 async fn list(admin: &Admin, json: bool) -> anyhow::Result<()> {
     let keys = match admin {
-        Admin::Remote(client) => {
-            let listed: Listed = get(client, "/api/v1/keys").await?;
+        Admin::Remote(server) => {
+            let path = "/api/v1/keys";
+            let listed: Listed = server
+                .client
+                .call(Method::GET, path, None::<&()>)
+                .await
+                .map_err(server.because())?;
             listed.keys
         }
         Admin::Offline(offline) => {
@@ -101,22 +117,34 @@ async fn list(admin: &Admin, json: bool) -> anyhow::Result<()> {
         }
     };
     if json {
-        println!("{}", serde_json::to_string(&keys)?);
+        say!("{}", serde_json::to_string(&keys)?);
         return Ok(());
     }
-    for key in keys {
-        let state = if key.revoked_at.is_some() { "revoked" } else { "live" };
-        let used =
-            key.last_used_at.map_or_else(|| "never used".to_owned(), |at| format!("used {at}"));
-        println!("{}  {:9}  {:20}  {state:7}  {used}  {}", key.id, key.kind, key.holder, key.label);
-    }
+    let now = SystemClock.now();
+    let rows: Vec<_> = keys.iter().map(|key| row(key, now)).collect();
+    table(&["ID", "KIND", "HOLDER", "STATE", "LAST USED", "LABEL"], &rows);
     Ok(())
+}
+
+fn row(key: &KeyView, now: Time) -> Vec<String> {
+    let state = if key.revoked_at.is_some() {
+        // A link that was used is as good as revoked, but nobody did it.
+        if key.kind == "link" { "used" } else { "revoked" }
+    } else if key.expires_at.is_some_and(|at| at <= now) {
+        "run out"
+    } else {
+        "live"
+    };
+    let used = key.last_used_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+    let kind = key.kind.replace('_', " ");
+    vec![key.id.to_string(), kind, key.holder.clone(), state.to_owned(), used, key.label.clone()]
 }
 
 async fn create(admin: &Admin, new: IssueKey) -> anyhow::Result<IssuedKey> {
     match admin {
-        Admin::Remote(client) => {
-            client.call(reqwest::Method::POST, "/api/v1/keys", Some(&new)).await.map_err(explain)
+        Admin::Remote(server) => {
+            let call = server.client.call(Method::POST, "/api/v1/keys", Some(&new));
+            call.await.map_err(server.because())
         }
         Admin::Offline(offline) => issue(offline, new).await,
     }
@@ -142,14 +170,11 @@ async fn issue(offline: &Offline, new: IssueKey) -> anyhow::Result<IssuedKey> {
 
 async fn revoke(admin: &Admin, id: KeyId) -> anyhow::Result<()> {
     match admin {
-        Admin::Remote(client) => {
+        Admin::Remote(server) => {
             let path = format!("/api/v1/keys/{id}");
-            client.call(reqwest::Method::DELETE, &path, None::<&()>).await.map_err(explain)
+            let call = server.client.call(Method::DELETE, &path, None::<&()>);
+            call.await.map_err(server.because())
         }
         Admin::Offline(offline) => offline.run(Command::RevokeKey(id)).await,
     }
-}
-
-async fn get<T: serde::de::DeserializeOwned>(client: &Client, path: &str) -> anyhow::Result<T> {
-    client.call(reqwest::Method::GET, path, None::<&()>).await.map_err(explain)
 }

@@ -12,8 +12,10 @@ mod demo;
 mod doctor;
 mod inbox;
 mod keys;
+mod output;
 mod people;
 mod remote;
+mod render;
 mod serve;
 mod show;
 mod wait;
@@ -24,6 +26,7 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::config::{Config, Settings};
+use output::patiently;
 
 /// The human gateway for AI agents: agents ask, people answer, a proof comes back.
 #[derive(Parser)]
@@ -71,11 +74,31 @@ struct Local {
     settings: Settings,
 }
 
-impl Local {
+/// What was stored, whether or not a server runs on it.
+#[derive(Args)]
+struct Stored {
+    /// Folder for the database, keys and uploads [default: ./countersign-data]
+    #[arg(long, env = "COUNTERSIGN_DATA", value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Database: `sqlite:FILE` [default: sqlite in the data folder]
+    #[arg(long, env = "COUNTERSIGN_DATABASE", value_name = "URL")]
+    database: Option<String>,
+    /// A TOML file with settings
+    #[arg(long, env = "COUNTERSIGN_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Stored {
     fn config(self) -> anyhow::Result<Config> {
-        self.settings.complete(self.config.as_deref())?.check()
+        let Self { data, database, config } = self;
+        let settings = Settings { data, database, ..Settings::default() };
+        settings.complete(config.as_deref())?.check()
     }
 }
+
+/// Under the help of commands that wait for an answer.
+const OUTCOMES: &str = "Exits with 0 if approved or answered, 1 if denied, 2 if nobody answered in \
+                        time, 3 if cancelled, 4 if something went wrong.";
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,13 +150,13 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Demo(demo) => demo.run().await,
         Command::Ask(ask) => ask.run().await,
         Command::Inbox(inbox) => inbox.run().await,
-        Command::Show(show) => show.run().await,
-        Command::Answer(answer) => answer.run().await,
+        Command::Show(show) => patiently(show.run()).await,
+        Command::Answer(answer) => patiently(answer.run()).await,
         Command::Wait(wait) => wait.run().await,
         Command::Audit(audit) => audit.run().await,
-        Command::Keys(keys) => keys.run().await,
-        Command::People(people) => people.run().await,
-        Command::Doctor(doctor) => doctor.run(),
+        Command::Keys(keys) => patiently(keys.run()).await,
+        Command::People(people) => patiently(people.run()).await,
+        Command::Doctor(doctor) => patiently(doctor.run()).await,
         Command::Completions(completions) => Ok(completions.run(&mut Cli::command())),
     }
 }

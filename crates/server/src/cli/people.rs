@@ -1,18 +1,22 @@
 //! `countersign people`: people, agents and projects.
 
+use anyhow::bail;
 use clap::{Args, Subcommand};
 use dialects::native::{AgentBody, PersonBody, ProjectBody};
 use kernel::directory::{NewAgent, NewHuman, NewProject, Profile};
 use kernel::ids::GroupId;
+use kernel::text::reveal;
 use kernel::{Actor, AgentId, Command, HumanId, ProjectId};
 use reqwest::Method;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
+use url::Url;
 
 use super::Exit;
 use super::admin::{Admin, Place};
-use super::remote::explain;
+use super::output::{say, table};
 use crate::bootstrap;
+use crate::config::Settings;
 use crate::serve::sign_in_url;
 
 #[derive(Args)]
@@ -33,7 +37,7 @@ enum PeopleCommand {
         /// Their name in the system
         id: HumanId,
         /// What to call them
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", hide_default_value = true)]
         name: String,
         /// Their address
         #[arg(long)]
@@ -42,13 +46,13 @@ enum PeopleCommand {
         #[arg(long)]
         admin: bool,
         /// A project they are a member of; give it several times
-        #[arg(long)]
+        #[arg(long, value_name = "ID")]
         project: Vec<ProjectId>,
         /// A group they are in; give it several times
-        #[arg(long)]
+        #[arg(long, value_name = "ID")]
         group: Vec<GroupId>,
         /// A tag they are qualified for; give it several times
-        #[arg(long)]
+        #[arg(long, value_name = "TAG")]
         skill: Vec<String>,
         /// Do not let them sign in or be asked
         #[arg(long)]
@@ -61,10 +65,10 @@ enum PeopleCommand {
         /// Its name
         id: AgentId,
         /// Its project
-        #[arg(long)]
+        #[arg(long, value_name = "ID")]
         project: ProjectId,
         /// The person who answers for it
-        #[arg(long)]
+        #[arg(long, value_name = "ID")]
         owner: HumanId,
         #[command(flatten)]
         place: Place,
@@ -80,6 +84,12 @@ enum PeopleCommand {
     Link {
         /// For whom
         id: HumanId,
+        /// The address people reach the server by; the link leads there
+        #[arg(long, env = "COUNTERSIGN_PUBLIC_URL", value_name = "URL")]
+        public_url: Option<Url>,
+        /// The address the server listens on, for the port of the link
+        #[arg(long, env = "COUNTERSIGN_LISTEN", value_name = "HOST:PORT")]
+        listen: Option<String>,
         #[command(flatten)]
         place: Place,
     },
@@ -132,16 +142,10 @@ impl People {
                 };
                 save(place, "/api/v1/projects", &body, Command::SaveProject(new)).await?;
             }
-            PeopleCommand::Link { id, place } => match place.open()? {
-                (Admin::Offline(offline), _) => {
-                    let secret = bootstrap::link(&offline.gateway, Actor::System, id).await?;
-                    println!("{}", sign_in_url(&offline.config, &secret)?);
-                }
-                (Admin::Remote(_), _) => anyhow::bail!(
-                    "sign-in links are made on the data folder: stop the server and give --data, or \
-                     have an administrator make a token for this person"
-                ),
-            },
+            PeopleCommand::Link { id, public_url, listen, place } => {
+                let settings = Settings { listen, public_url, ..Settings::default() };
+                link(place, settings, id).await?;
+            }
         }
         Ok(Exit::Done)
     }
@@ -155,15 +159,16 @@ async fn save<B: Serialize>(
 ) -> anyhow::Result<()> {
     let (admin, json) = place.open()?;
     match &admin {
-        Admin::Remote(client) => {
-            let _: Value = client.call(Method::POST, path, Some(body)).await.map_err(explain)?;
+        Admin::Remote(server) => {
+            let call = server.client.call(Method::POST, path, Some(body));
+            let _: Value = call.await.map_err(server.because())?;
         }
         Admin::Offline(offline) => offline.run(command).await?,
     }
     if json {
-        println!("{}", serde_json::to_string(body)?);
+        say!("{}", serde_json::to_string(body)?);
     } else {
-        println!("Saved.");
+        say!("Saved.");
     }
     Ok(())
 }
@@ -171,12 +176,12 @@ async fn save<B: Serialize>(
 async fn list(place: Place) -> anyhow::Result<()> {
     let (admin, json) = place.open()?;
     let shown = match &admin {
-        Admin::Remote(client) => {
-            let mut shown = serde_json::Map::new();
+        Admin::Remote(server) => {
+            let mut shown = Map::new();
             for what in ["projects", "agents", "people"] {
                 let path = format!("/api/v1/{what}");
-                let mut part: serde_json::Map<String, Value> =
-                    client.call(Method::GET, &path, None::<&()>).await.map_err(explain)?;
+                let call = server.client.call(Method::GET, &path, None::<&()>);
+                let mut part: Map<String, Value> = call.await.map_err(server.because())?;
                 shown.append(&mut part);
             }
             Value::Object(shown)
@@ -191,23 +196,55 @@ async fn list(place: Place) -> anyhow::Result<()> {
         }
     };
     if json {
-        println!("{shown}");
+        say!("{shown}");
         return Ok(());
     }
-    for (title, key) in [("Projects", "projects"), ("Agents", "agents"), ("People", "people")] {
-        println!("{title}");
-        for one in shown.get(key).and_then(Value::as_array).into_iter().flatten() {
-            let id = one.get("id").and_then(Value::as_str).unwrap_or_default();
-            let more: Vec<String> = ["project", "owner", "name", "email", "projects", "groups"]
-                .into_iter()
-                .filter_map(|key| Some((key, one.get(key)?)))
-                .filter(|(_, value)| {
-                    !value.is_null() && *value != "" && *value != &Value::Array(vec![])
-                })
-                .map(|(key, value)| format!("{key} {value}"))
-                .collect();
-            println!("  {id}  {}", more.join("  "));
+    let rows = |list: &str, columns: &[&str]| -> Vec<Vec<String>> {
+        let all = shown.get(list).and_then(Value::as_array).into_iter().flatten();
+        all.map(|one| columns.iter().map(|column| cell(one.get(column))).collect()).collect()
+    };
+    table(&["PROJECT"], &rows("projects", &["id"]));
+    say!("");
+    table(&["AGENT", "PROJECT", "OWNER"], &rows("agents", &["id", "project", "owner"]));
+    say!("");
+    let names = ["PERSON", "NAME", "EMAIL", "ADMIN", "ACTIVE", "PROJECTS", "GROUPS"];
+    let columns = ["id", "name", "email", "admin", "active", "projects", "groups"];
+    table(&names, &rows("people", &columns));
+    Ok(())
+}
+
+/// A value as a person reads it.
+fn cell(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => reveal(text),
+        Some(Value::Bool(true)) => "yes".to_owned(),
+        Some(Value::Bool(false)) => "no".to_owned(),
+        Some(Value::Array(items)) => {
+            items.iter().map(|item| cell(Some(item))).collect::<Vec<_>>().join(", ")
         }
+        Some(other) => other.to_string(),
+    }
+}
+
+async fn link(place: Place, settings: Settings, id: HumanId) -> anyhow::Result<()> {
+    let (admin, json) = place.open_with(settings)?;
+    let Admin::Offline(offline) = admin else {
+        bail!(
+            "sign-in links are made on the data folder of a stopped server: give --data DIR. While \
+             the server runs, `countersign keys create --human {id}` makes a token"
+        );
+    };
+    if offline.gateway.directory().human(&id).is_none() {
+        bail!("there is nobody called {id}; `countersign people list` shows who there is");
+    }
+    let secret = bootstrap::link(&offline.gateway, Actor::System, id).await?;
+    let url = sign_in_url(&offline.config, &secret)?;
+    if json {
+        say!("{}", serde_json::json!({ "url": url }));
+    } else {
+        say!("{url}");
+        eprintln!("Works once, within 24 hours, when the server runs again.");
     }
     Ok(())
 }

@@ -1,8 +1,10 @@
 //! The server a command talks to, and as whom.
 
-use anyhow::Context;
+use std::error::Error;
+
+use anyhow::{Context, anyhow};
 use clap::Args;
-use client::Client;
+use client::{Client, ClientError};
 
 use crate::config::{Secret, variable};
 
@@ -22,48 +24,113 @@ pub(super) struct Remote {
     pub(super) json: bool,
 }
 
+/// A server, and who we are there.
+pub(super) struct Server {
+    pub(super) client: Client,
+    url: String,
+    role: Role,
+}
+
+/// As whom.
+#[derive(Clone, Copy)]
+enum Role {
+    Agent,
+    Human,
+}
+
+impl Role {
+    fn variable(self) -> &'static str {
+        match self {
+            Self::Agent => "COUNTERSIGN_API_KEY",
+            Self::Human => "COUNTERSIGN_TOKEN",
+        }
+    }
+
+    /// What `serve --dev` accepts.
+    fn dev(self) -> &'static str {
+        match self {
+            Self::Agent => "dev-agent-key",
+            Self::Human => "dev-human-token",
+        }
+    }
+
+    fn origin(self, url: &str) -> String {
+        match self {
+            Self::Agent => "The first `countersign serve` printed an agent key; `countersign keys \
+                            create --agent NAME` makes another."
+                .to_owned(),
+            Self::Human => format!(
+                "Sign in at {url} and make a token at {url}/settings/tokens; or stop the server and \
+                 run `countersign keys create --human NAME --data DIR`."
+            ),
+        }
+    }
+}
+
 const AGENT: &str = concat!("countersign-cli/", env!("CARGO_PKG_VERSION"));
 
 impl Remote {
     /// As an agent, with the key in `COUNTERSIGN_API_KEY`.
-    pub(super) fn agent(&self) -> anyhow::Result<Client> {
-        self.connect("COUNTERSIGN_API_KEY", "dev-agent-key", "an agent key")
+    pub(super) fn agent(&self) -> anyhow::Result<Server> {
+        self.connect(Role::Agent)
     }
 
     /// As a person, with the token in `COUNTERSIGN_TOKEN`.
-    pub(super) fn human(&self) -> anyhow::Result<Client> {
-        self.connect("COUNTERSIGN_TOKEN", "dev-human-token", "a human token")
+    pub(super) fn human(&self) -> anyhow::Result<Server> {
+        self.connect(Role::Human)
     }
 
     /// As whoever there is a credential for.
-    pub(super) fn either(&self) -> anyhow::Result<Client> {
-        if variable("COUNTERSIGN_API_KEY").is_none() && variable("COUNTERSIGN_TOKEN").is_some() {
-            return self.human();
-        }
-        self.agent()
+    pub(super) fn either(&self) -> anyhow::Result<Server> {
+        let has = |role: Role| variable(role.variable()).is_some();
+        self.connect(if !has(Role::Agent) && has(Role::Human) { Role::Human } else { Role::Agent })
     }
 
     /// On loopback the credentials of `serve --dev` are tried when none is given.
-    fn connect(&self, name: &str, dev: &str, what: &str) -> anyhow::Result<Client> {
+    fn connect(&self, role: Role) -> anyhow::Result<Server> {
+        let url = self.url.trim_end_matches('/').to_owned();
         let local = ["http://localhost", "http://127.0.0.1", "http://[::1]"];
-        let fallback =
-            || local.iter().any(|start| self.url.starts_with(start)).then(|| Secret::new(dev));
-        let credential = variable(name)
+        let fallback = || local.iter().any(|start| url.starts_with(start)).then(|| role.dev());
+        let credential = variable(role.variable())
+            .or_else(|| fallback().map(str::to_owned))
             .map(Secret::new)
-            .or_else(fallback)
-            .with_context(|| format!("set {name} to {what} for {}", self.url))?;
-        Ok(Client::named(&self.url, credential.reveal(), AGENT)?)
+            .with_context(|| format!("set {}. {}", role.variable(), role.origin(&url)))?;
+        let client = Client::named(&url, credential.reveal(), AGENT)?;
+        Ok(Server { client, url, role })
     }
 }
 
-/// A refusal of the credential says where credentials come from.
-pub(super) fn explain(error: client::ClientError) -> anyhow::Error {
-    if let client::ClientError::Refused { status: 401, .. } = &error {
-        return anyhow::Error::from(error).context(
-            "the server does not know this credential: set COUNTERSIGN_API_KEY (agents) or \
-             COUNTERSIGN_TOKEN (people); `countersign serve` prints an agent key on first start, \
-             and a signed-in person can make a token at /settings/tokens",
-        );
+impl Server {
+    /// Says what to do about an error, where there is something to do.
+    pub(super) fn because(&self) -> impl Fn(ClientError) -> anyhow::Error + '_ {
+        |error| match error {
+            ClientError::Refused { status: 401, .. } => self.unknown(),
+            ClientError::Unreachable { source, .. } => anyhow!(
+                "no server answers at {}: {}. Start one with `countersign serve`, or name another \
+                 with --url",
+                self.url,
+                root(&source)
+            ),
+            other => other.into(),
+        }
     }
-    error.into()
+
+    fn unknown(&self) -> anyhow::Error {
+        let (url, name) = (&self.url, self.role.variable());
+        let why = if variable(name).is_some() {
+            format!("{url} does not accept {name}: it is mistyped, revoked or for another server")
+        } else {
+            format!("set {name}: {url} is not a `serve --dev` server")
+        };
+        anyhow!("{why}. {}", self.role.origin(url))
+    }
+}
+
+/// What is at the bottom of an error: the rest is how it travelled.
+fn root(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    cause.to_string()
 }

@@ -1,12 +1,13 @@
 //! `countersign serve`
 
+use std::io::Write;
 use std::sync::Arc;
 
 use clap::Args;
 
 use super::{Exit, Local};
 use crate::clock::SystemClock;
-use crate::config::{Config, Database};
+use crate::config::Database;
 use crate::serve::Server;
 use crate::telemetry;
 
@@ -18,21 +19,22 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let scratch = if self.local.settings.dev == Some(true) && self.local.settings.data.is_none()
-        {
+        let mut settings = self.local.settings.complete(self.local.config.as_deref())?;
+        let scratch = if settings.dev == Some(true) && settings.data.is_none() {
             Some(tempfile::Builder::new().prefix("countersign-dev-").tempdir()?)
         } else {
             None
         };
-        let mut local = self.local;
         if let Some(folder) = &scratch {
-            local.settings.data = Some(folder.path().to_owned());
+            settings.data = Some(folder.path().to_owned());
         }
-        let config = local.config()?;
+        let config = settings.check()?;
         telemetry::start_logging(config.log_format, &config.log_level)?;
-        let server = Box::pin(Server::start(config.clone(), Arc::new(SystemClock))).await?;
-        welcome(&config, &server);
-        tracing::info!(listening = ?server.listening(), dev = config.dev, "ready");
+        let server = Box::pin(Server::start(config, Arc::new(SystemClock))).await?;
+        // A server nobody listens to at first is still a server.
+        let _ = writeln!(std::io::stdout(), "{}", welcome(&server));
+        let dev = server.app().config.dev;
+        tracing::info!(listening = ?server.listening(), dev, "ready");
         stopped().await;
         tracing::info!("stopping");
         server.stop().await;
@@ -41,28 +43,32 @@ impl Serve {
 }
 
 /// What whoever started it needs to know. Secrets are shown here once and nowhere else.
-fn welcome(config: &Config, server: &Server) {
+fn welcome(server: &Server) -> String {
+    let config = &server.app().config;
     let url = config.public_url.as_str().trim_end_matches('/');
-    println!("Countersign {}\n", env!("CARGO_PKG_VERSION"));
-    println!("  Inbox      {url}/");
+    let mut lines = vec![
+        format!("Countersign {}\n", env!("CARGO_PKG_VERSION")),
+        format!("  Inbox      {url}/"),
+    ];
     if let Some(link) = &server.welcome().sign_in {
-        println!("  Sign in    {link}");
-        println!("             (works once, within 24 hours)");
+        lines.push(format!("  Sign in    {link}"));
+        lines.push("             (works once, within 24 hours)".to_owned());
     }
     if let Some(first) = &server.welcome().first {
-        println!("  Agent key  {}", first.agent_key);
-        println!("             (shown this once; give it to your agent)");
+        lines.push(format!("  Agent key  {}", first.agent_key));
+        lines.push("             (shown this once; give it to your agent)".to_owned());
     }
     if config.dev {
-        println!("  Agent key  dev-agent-key     Human token  dev-human-token");
-        println!();
-        println!("  DEV MODE: these credentials are known to everybody. Loopback only.");
+        lines.push("  Agent key  dev-agent-key     Human token  dev-human-token".to_owned());
+        lines.push(
+            "\n  DEV MODE: these credentials are known to everybody. Loopback only.".to_owned(),
+        );
     }
-    match &config.database {
-        Database::Memory => println!("  Data       in memory: nothing is kept"),
-        Database::Sqlite(path) => println!("  Data       {}", path.display()),
-    }
-    println!();
+    lines.push(match &config.database {
+        Database::Memory => "  Data       in memory: nothing is kept\n".to_owned(),
+        Database::Sqlite(path) => format!("  Data       {}\n", path.display()),
+    });
+    lines.join("\n")
 }
 
 async fn stopped() {

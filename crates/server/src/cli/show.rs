@@ -1,15 +1,15 @@
 //! `countersign show ID`
 
 use clap::Args;
-use kernel::text::reveal;
-use serde_json::Value;
 
 use super::Exit;
-use super::remote::{Remote, explain};
+use super::output::say;
+use super::remote::Remote;
+use super::render::{self, Detail};
 
 #[derive(Args)]
 pub(super) struct Show {
-    /// The request, under any prefix: ask_…, hxp_…
+    /// The request, under any prefix: `ask_…`, `hxp_…`
     id: String,
     #[command(flatten)]
     remote: Remote,
@@ -17,9 +17,9 @@ pub(super) struct Show {
 
 impl Show {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let client = self.remote.either()?;
-        let ask = client.show(&plain(&self.id)).await.map_err(explain)?;
-        print_ask(&ask, self.remote.json)?;
+        let server = self.remote.either()?;
+        let ask = server.client.show(&plain(&self.id)).await.map_err(server.because())?;
+        print(&ask, self.remote.json, Detail::Whole)?;
         Ok(Exit::Done)
     }
 }
@@ -33,54 +33,13 @@ pub(super) fn plain(id: &str) -> String {
 }
 
 /// Prints a request for people or for programs.
-pub(super) fn print_ask(ask: &client::Ask, json: bool) -> anyhow::Result<()> {
+pub(super) fn print(ask: &client::Ask, json: bool, detail: Detail) -> anyhow::Result<()> {
     if json {
-        println!("{}", serde_json::to_string(ask)?);
-        return Ok(());
-    }
-    println!("{}  {}", ask.id, ask.state);
-    if let Some(question) = &ask.question {
-        println!("  {}", reveal(text(question, "prompt")));
-        let context = text(question, "context");
-        if !context.is_empty() {
-            println!("  {}", reveal(context));
-        }
-    }
-    if let Some(answer) = answer_text(ask) {
-        println!("  → {answer}");
-    }
-    if let Some(receipt) = &ask.receipt {
-        let by = receipt.pointer("/outcome/by/id").and_then(Value::as_str).unwrap_or("nobody");
-        let at = text(receipt, "ended_at");
-        println!("  by {by} at {at}");
+        say!("{}", serde_json::to_string(ask)?);
+    } else {
+        render::ask(ask, detail);
     }
     Ok(())
-}
-
-/// What was answered, in one line.
-fn answer_text(ask: &client::Ask) -> Option<String> {
-    let reply = ask.receipt.as_ref()?.pointer("/outcome/reply")?;
-    let answer = reply.get("answer")?;
-    let said = match ask.verdict()? {
-        "chosen" => list(answer.get("options")?),
-        "confirmed" => "confirmed".to_owned(),
-        "provided" => answer.get("values")?.to_string(),
-        "replied" => text(answer, "text").to_owned(),
-        other => other.replace('_', " "),
-    };
-    let comment = text(reply, "comment");
-    let note = if comment.is_empty() { String::new() } else { format!(" ({comment})") };
-    Some(reveal(&format!("{said}{note}")))
-}
-
-fn list(value: &Value) -> String {
-    let items: Vec<&str> =
-        value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    items.join(", ")
-}
-
-fn text<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The exit code a finished request stands for.

@@ -6,12 +6,14 @@ use anyhow::bail;
 use clap::Args;
 
 use super::Exit;
-use super::remote::{Remote, explain};
-use super::show::{outcome, plain, print_ask};
+use super::remote::Remote;
+use super::render::Detail;
+use super::show::{outcome, plain, print};
 
 #[derive(Args)]
+#[command(after_help = super::OUTCOMES)]
 pub(super) struct Wait {
-    /// The request
+    /// The request, under any prefix: `ask_…`, `hxp_…`
     id: String,
     /// Give up after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 86_400)]
@@ -22,13 +24,18 @@ pub(super) struct Wait {
 
 impl Wait {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let client = self.remote.either()?;
-        let up_to = Duration::from_secs(self.up_to);
-        let ask = client.wait(&plain(&self.id), up_to).await.map_err(explain)?;
+        let server = self.remote.either()?;
+        let id = plain(&self.id);
+        let mut ask = server.client.show(&id).await.map_err(server.because())?;
         if !ask.is_over() {
-            bail!("{} is still {} after {} seconds", ask.id, ask.state, self.up_to);
+            eprintln!("Waiting for an answer to {id}…");
+            let up_to = Duration::from_secs(self.up_to);
+            ask = server.client.wait(&id, up_to).await.map_err(server.because())?;
         }
-        print_ask(&ask, self.remote.json)?;
+        if !ask.is_over() {
+            bail!("{id} is still {} after {} seconds", ask.state, self.up_to);
+        }
+        print(&ask, self.remote.json, Detail::Brief)?;
         Ok(outcome(&ask))
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::sqlite::{Failure, failed};
+use crate::sqlite::{Failure, Locked, failed};
 use crate::{Result, StoreError};
 
 /// How long a connection waits for another process, a backup or a checkpoint.
@@ -80,7 +80,7 @@ pub(super) fn lock(path: &Path) -> Result<File> {
         .map_err(unavailable)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Unavailable(Failure::Locked.into())),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Unavailable(Locked.into())),
         Err(TryLockError::Error(error)) => Err(unavailable(error)),
     }
 }

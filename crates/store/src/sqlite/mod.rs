@@ -145,8 +145,8 @@ impl Store for Sqlite {
         self.readers.run(move |conn| query::ask(conn, id)).await
     }
 
-    async fn asks(&self, after: Option<AskId>, limit: usize) -> Result<Vec<Ask>> {
-        self.readers.run(move |conn| query::asks(conn, after, limit)).await
+    async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
+        self.readers.run(move |conn| query::ids(conn, after, limit)).await
     }
 
     async fn list(&self, list: List) -> Result<Page> {
@@ -224,6 +224,12 @@ impl Store for Sqlite {
     }
 }
 
+/// Why [`Sqlite::open`] was [`Unavailable`](StoreError::Unavailable): another process has the file
+/// open for writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("another process has this store open")]
+pub struct Locked;
+
 /// Why nothing was written or read.
 #[derive(Debug, Clone, thiserror::Error)]
 enum Failure {
@@ -235,8 +241,6 @@ enum Failure {
     Closed,
     #[error("the store was opened only for reading")]
     ReadOnly,
-    #[error("another process has this store open")]
-    Locked,
     #[error("the file system cannot hold a write-ahead log; SQLite offered {0:?}")]
     NoWal(String),
 }

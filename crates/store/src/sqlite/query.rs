@@ -36,27 +36,19 @@ pub(super) fn ask(conn: &Connection, id: AskId) -> Result<Option<Ask>> {
     let mut select = conn.prepare_cached("SELECT state FROM ask WHERE id = ?1").map_err(failed)?;
     let mut rows = select.query([id.ulid().to_bytes()]).map_err(failed)?;
     let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
-    read(row, 0, id).map(Some)
-}
-
-fn read(row: &Row<'_>, column: usize, id: AskId) -> Result<Ask> {
-    let state = row.get_ref(column).map_err(failed)?.as_bytes().map_err(other)?;
+    let state = row.get_ref(0).map_err(failed)?.as_bytes().map_err(other)?;
     serde_json::from_slice(state)
+        .map(Some)
         .map_err(|error| StoreError::Damaged { what: id.to_string(), source: error.into() })
 }
 
-pub(super) fn asks(conn: &Connection, after: Option<AskId>, limit: usize) -> Result<Vec<Ask>> {
-    let sql = "SELECT id, state FROM ask WHERE id > ?1 ORDER BY id LIMIT ?2";
+pub(super) fn ids(conn: &Connection, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
+    let sql = "SELECT id FROM ask WHERE id > ?1 ORDER BY id LIMIT ?2";
     let mut select = conn.prepare_cached(sql).map_err(failed)?;
     // Every id is longer than the empty one.
     let after = after.map_or_else(Vec::new, |id| id.ulid().to_bytes().to_vec());
-    let mut rows = select.query(params![after, int(limit)]).map_err(failed)?;
-    let mut asks = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        let id = AskId::new(Ulid::from_bytes(row.get(0).map_err(failed)?));
-        asks.push(read(row, 1, id)?);
-    }
-    Ok(asks)
+    let rows = select.query_map(params![after, int(limit)], |row| row.get(0)).map_err(failed)?;
+    rows.map(|id| id.map(|bytes| AskId::new(Ulid::from_bytes(bytes))).map_err(failed)).collect()
 }
 
 pub(super) fn list(conn: &Connection, list: &List) -> Result<Page> {

@@ -1,0 +1,224 @@
+//! A request as people read it in a terminal. Everything an agent wrote is made safe to show.
+
+use kernel::text::reveal;
+use serde_json::{Map, Value};
+
+use super::output::say;
+
+/// How much of a request is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// What was asked and what came of it.
+    Brief,
+    /// Everything one needs to answer it.
+    Whole,
+}
+
+/// Prints a request for people.
+pub(super) fn ask(ask: &client::Ask, detail: Detail) {
+    say!("{}  {}", ask.id, state(ask));
+    if let Some(question) = &ask.question {
+        say!("{}", block(text(question, "prompt"), "  "));
+        let context = text(question, "context");
+        if !context.is_empty() {
+            say!("{}", block(context, "  "));
+        }
+        if detail == Detail::Whole {
+            body(question);
+        }
+    } else {
+        say!("  (erased)");
+    }
+    if let Some((what, how)) = ended(ask) {
+        say!("{}", block(&what, "  → "));
+        say!("{}", block(&how, "    "));
+    } else if detail == Detail::Whole {
+        say!("  {} asked on {}", rest(ask, "agent"), rest(ask, "created_at"));
+        if !rest(ask, "expires_at").is_empty() {
+            say!("  runs out on {}", rest(ask, "expires_at"));
+        }
+        say!("\n  countersign answer {} {}", ask.id, hint(ask));
+    }
+}
+
+/// Its state in words.
+fn state(ask: &client::Ask) -> String {
+    let state = ask.state.replace('_', " ");
+    match rest(ask, "priority") {
+        "critical" => format!("{state}, URGENT"),
+        "high" => format!("{state}, high priority"),
+        _ => state,
+    }
+}
+
+/// What there is to decide about.
+fn body(question: &Value) {
+    for object in ["details", "error"] {
+        if let Some(Value::Object(members)) = question.get(object) {
+            pairs(members.iter().map(|(key, value)| (reveal(key), inline(value))).collect());
+        }
+    }
+    for named in ["options", "items"] {
+        let list = list(question, named);
+        pairs(list.iter().map(|(id, label)| (reveal(id), reveal(label))).collect());
+    }
+    let field = |field: &Field<'_>| {
+        let required = if field.required { ", required" } else { "" };
+        (field.key.to_owned(), format!("{} ({}{required})", reveal(field.label), field.kind))
+    };
+    pairs(fields(question).iter().map(field).collect());
+}
+
+/// Names and what belongs to them, in two columns.
+fn pairs(pairs: Vec<(String, String)>) {
+    let width = pairs.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    for (name, value) in pairs {
+        let value = value.replace('\n', &format!("\n{}", " ".repeat(width + 6)));
+        say!("    {name:<width$}  {value}");
+    }
+}
+
+/// What came of it, and how.
+fn ended(ask: &client::Ask) -> Option<(String, String)> {
+    let receipt = ask.receipt.as_ref()?;
+    let at = text(receipt, "ended_at");
+    let by = receipt.pointer("/outcome/by/id").and_then(Value::as_str);
+    Some(match (ask.state.as_str(), by) {
+        ("completed", Some(by)) => (said(ask), format!("by {by} on {at}")),
+        ("completed", None) => (said(ask), format!("by default: nobody answered until {at}")),
+        ("cancelled", by) => {
+            let reason = receipt.pointer("/outcome/reason").and_then(Value::as_str);
+            let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+            let by = by.unwrap_or("the server");
+            (format!("withdrawn{reason}"), format!("by {by} on {at}"))
+        }
+        _ => ("nobody answered".to_owned(), format!("until {at}")),
+    })
+}
+
+/// What was answered.
+fn said(ask: &client::Ask) -> String {
+    let reply = ask.receipt.as_ref().and_then(|receipt| receipt.pointer("/outcome/reply"));
+    let (Some(answer), Some(verdict)) =
+        (reply.and_then(|reply| reply.get("answer")), ask.verdict())
+    else {
+        return "the answer was erased".to_owned();
+    };
+    let said = match verdict {
+        "chosen" => {
+            let labels = ask.question.as_ref().map(options).unwrap_or_default();
+            let label = |id| labels.iter().find(|option| option.0 == id).map_or(id, |one| one.1);
+            strings(answer.get("options")).into_iter().map(label).collect::<Vec<_>>().join(", ")
+        }
+        "provided" => match answer.get("values") {
+            Some(Value::Object(values)) => provided(ask, values),
+            _ => String::new(),
+        },
+        "replied" => text(answer, "text").to_owned(),
+        other => other.replace('_', " "),
+    };
+    let comment = reply.map(|reply| text(reply, "comment")).unwrap_or_default();
+    if comment.is_empty() { said } else { format!("{said} ({comment})") }
+}
+
+/// Values as they were given; what is sensitive is not shown again.
+fn provided(ask: &client::Ask, values: &Map<String, Value>) -> String {
+    let fields = ask.question.as_ref().map(fields).unwrap_or_default();
+    let hidden = |key: &str| fields.iter().any(|field| field.key == key && field.sensitive);
+    let shown = |(key, value): (&String, &Value)| {
+        (reveal(key), if hidden(key) { "(hidden)".to_owned() } else { inline(value) })
+    };
+    let shown: Vec<_> = values.iter().map(shown).collect();
+    match shown.as_slice() {
+        [(_, only)] => only.clone(),
+        many => {
+            many.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+/// What can be answered.
+pub(super) fn hint(ask: &client::Ask) -> String {
+    match ask.kind.as_str() {
+        "approve" => "approve | reject | changes".to_owned(),
+        "confirm" => "confirm | decline".to_owned(),
+        "escalate" => "retry | skip | abort".to_owned(),
+        "choose" => {
+            let ids = ask.question.as_ref().map(options).unwrap_or_default();
+            ids.iter().map(|option| quoted(option.0)).collect::<Vec<_>>().join(" | ")
+        }
+        "provide" => match ask.question.as_ref().map(fields).unwrap_or_default().as_slice() {
+            [_] => "VALUE".to_owned(),
+            many => many.iter().map(|f| format!("{}=…", f.key)).collect::<Vec<_>>().join(" "),
+        },
+        _ => "YOUR WORDS".to_owned(),
+    }
+}
+
+/// As a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    let shown = reveal(word);
+    if !shown.is_empty() && shown.chars().all(plain) {
+        shown
+    } else {
+        format!("'{}'", shown.replace('\'', r"'\''"))
+    }
+}
+
+/// One field of a form.
+pub(super) struct Field<'a> {
+    pub(super) key: &'a str,
+    pub(super) label: &'a str,
+    pub(super) kind: &'a str,
+    pub(super) required: bool,
+    sensitive: bool,
+}
+
+/// The fields a question asks for.
+pub(super) fn fields(question: &Value) -> Vec<Field<'_>> {
+    let fields = question.pointer("/form/fields").and_then(Value::as_array);
+    let flag = |field: &Value, key| field.get(key).and_then(Value::as_bool).unwrap_or(false);
+    let field = |field| Field {
+        key: text(field, "key"),
+        label: text(field, "label"),
+        kind: text(field, "type"),
+        required: flag(field, "required"),
+        sensitive: flag(field, "sensitive"),
+    };
+    fields.into_iter().flatten().map(field).collect()
+}
+
+/// The options of a question: id and label.
+pub(super) fn options(question: &Value) -> Vec<(&str, &str)> {
+    list(question, "options")
+}
+
+fn list<'v>(question: &'v Value, key: &str) -> Vec<(&'v str, &'v str)> {
+    let items = question.get(key).and_then(Value::as_array).into_iter().flatten();
+    items
+        .filter_map(|item| Some((item.get("id")?.as_str()?, item.get("label")?.as_str()?)))
+        .collect()
+}
+
+/// Several lines under one another.
+fn block(words: &str, before: &str) -> String {
+    let indent = " ".repeat(before.chars().count());
+    format!("{before}{}", reveal(words).replace('\n', &format!("\n{indent}")))
+}
+
+fn inline(value: &Value) -> String {
+    reveal(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+}
+
+fn strings(value: Option<&Value>) -> Vec<&str> {
+    value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+fn rest<'a>(ask: &'a client::Ask, key: &str) -> &'a str {
+    ask.rest.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}

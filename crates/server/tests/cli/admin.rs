@@ -1,0 +1,129 @@
+//! Keys and people, through a running server and on the folder of a stopped one.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::support::{Server, countersign};
+use super::{Ran, at, cli, run};
+
+/// A command on a data folder.
+fn on(data: &Path, args: &[&str]) -> Ran {
+    run(offline(data, args).args(["--data"]).arg(data))
+}
+
+fn offline(data: &Path, args: &[&str]) -> Command {
+    let mut command = countersign();
+    command.current_dir(data).args(args);
+    command
+}
+
+/// The credential of this name in a list.
+fn key(listed: &Value, label: &str) -> Value {
+    let keys = listed.as_array().unwrap();
+    keys.iter().find(|key| key["label"] == label).unwrap_or_else(|| panic!("{listed}")).clone()
+}
+
+#[test]
+fn keys_are_made_listed_and_revoked_through_a_server() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let made = cli(&server, &["keys", "create", "--agent", "agent_dev", "--label", "ci"]);
+    assert!(made.err.contains("for agent_dev; shown this once."), "{}", made.err);
+    let secret = made.ok().trim().to_owned();
+    assert!(secret.starts_with("cs_agent_"), "{secret}");
+    let ask = || run(at(&server, &["ask", "Go?"]).env("COUNTERSIGN_API_KEY", &secret));
+    ask().ok();
+
+    let listed = cli(&server, &["keys", "list", "--json"]).json();
+    let id = key(&listed, "ci")["id"].as_str().unwrap().to_owned();
+    let shown = cli(&server, &["keys", "list"]).ok();
+    let line = shown.lines().find(|line| line.contains(&id)).unwrap();
+    assert!(line.contains("agent key") && line.contains("live"), "{line}");
+    assert!(!shown.contains(&secret));
+    let said = cli(&server, &["keys", "revoke", &id]).ok();
+    assert_eq!(said, format!("Revoked {id}.\n"));
+    assert!(ask().failed(4).contains("does not accept COUNTERSIGN_API_KEY"));
+    let shown = cli(&server, &["keys", "list"]).ok();
+    assert!(shown.lines().any(|line| line.contains(&id) && line.contains("revoked")), "{shown}");
+
+    let token = cli(&server, &["keys", "create", "--human", "user_dev_2", "--json"]).json();
+    let token = token["secret"].as_str().unwrap();
+    run(at(&server, &["inbox"]).env("COUNTERSIGN_TOKEN", token)).ok();
+    // A plain member sees and makes their own, and nobody has keys for nobody.
+    let member = |args: &[&str]| run(at(&server, args).env("COUNTERSIGN_TOKEN", token));
+    let own = member(&["keys", "list", "--json"]).json();
+    assert!(own.as_array().unwrap().iter().all(|key| key["holder"] == "user_dev_2"), "{own}");
+    let refused = member(&["keys", "create", "--human", "user_dev"]).failed(4);
+    assert!(refused.contains("administrator"), "{refused}");
+    let nobody = cli(&server, &["keys", "create", "--agent", "nobody"]).failed(4);
+    assert!(nobody.contains("an agent or a person who exists"), "{nobody}");
+}
+
+#[test]
+fn people_are_added_and_listed_through_a_server() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    cli(&server, &["people", "add-project", "billing"]).ok();
+    let ada = ["people", "add", "ada", "--name", "Ada Lovelace", "--project", "billing", "--admin"];
+    cli(&server, &ada).ok();
+    let agent = ["people", "add-agent", "biller", "--project", "billing", "--owner", "ada"];
+    assert_eq!(cli(&server, &[&agent[..], &["--json"]].concat()).json()["owner"], "ada");
+    let shown = cli(&server, &["people", "list"]).ok();
+    insta::assert_snapshot!("people", shown);
+    let listed = cli(&server, &["people", "list", "--json"]).json();
+    assert_eq!(listed["people"].as_array().unwrap().len(), 3);
+    let link = cli(&server, &["people", "link", "ada"]).failed(4);
+    assert!(link.contains("--data DIR"), "{link}");
+    // The environment of the server does not turn this into work on its folder.
+    run(at(&server, &["keys", "list"]).env("COUNTERSIGN_DATA", data.path())).ok();
+}
+
+#[test]
+fn a_stopped_server_is_managed_on_its_folder() {
+    let data = tempfile::tempdir().unwrap();
+    let missing = on(data.path(), &["keys", "list"]).failed(4);
+    assert!(missing.contains("there is no database at"), "{missing}");
+    Server::dev(data.path()).stop();
+
+    on(data.path(), &["people", "add", "ada", "--name", "Ada", "--project", "dev"]).ok();
+    let agent = ["people", "add-agent", "helper", "--project", "dev", "--owner", "ada"];
+    on(data.path(), &agent).ok();
+    let secret = on(data.path(), &["keys", "create", "--agent", "helper"]).ok();
+    let token = on(data.path(), &["keys", "create", "--human", "ada", "--json"]).json();
+    let token = token["secret"].as_str().unwrap();
+    let shown = on(data.path(), &["people", "list"]).ok();
+    assert!(shown.contains("helper") && shown.contains("Ada"), "{shown}");
+    let link = on(data.path(), &["people", "link", "ada"]).ok();
+    assert!(link.starts_with("http://localhost:3402/sign-in?token="), "{link}");
+    let public = ["people", "link", "ada", "--public-url", "https://ask.example.com", "--json"];
+    let link = on(data.path(), &public).json();
+    assert!(link["url"].as_str().unwrap().starts_with("https://ask.example.com/sign-in?"));
+    let nobody = on(data.path(), &["people", "link", "nobody"]).failed(4);
+    assert!(nobody.contains("there is nobody called nobody"), "{nobody}");
+    // The same by the settings of the server.
+    let mut described = offline(data.path(), &["keys", "list", "--offline", "--json"]);
+    let listed = run(described.env("COUNTERSIGN_DATA", data.path())).json();
+    let dev = key(&listed, "first start")["id"].as_str().unwrap().to_owned();
+    on(data.path(), &["keys", "revoke", &dev]).ok();
+
+    let server = Server::dev(data.path());
+    let mut ask = at(&server, &["ask", "Go?", "--json"]);
+    let ask = run(ask.env("COUNTERSIGN_API_KEY", secret.trim())).json();
+    let id = ask["id"].as_str().unwrap();
+    run(at(&server, &["answer", id, "approve"]).env("COUNTERSIGN_TOKEN", token)).ok();
+    assert!(cli(&server, &["ask", "x"]).failed(4).contains("COUNTERSIGN_API_KEY"), "revoked");
+}
+
+#[test]
+fn a_folder_in_use_is_left_alone() {
+    let data = tempfile::tempdir().unwrap();
+    let _server = Server::dev(data.path());
+    for words in [&["keys", "list"][..], &["people", "add", "ada"], &["people", "link", "user_dev"]]
+    {
+        let busy = on(data.path(), words).failed(4);
+        assert!(busy.contains("another countersign uses"), "{busy}");
+        assert!(busy.contains("stop it, or talk to it with --url"), "{busy}");
+    }
+}

@@ -1,0 +1,88 @@
+//! `audit verify`: beside a running server, on a stopped one, and on a record that was altered.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::support::{Server, countersign, verify};
+use super::{asked, cli, run};
+
+#[test]
+fn a_sound_record_holds_with_the_server_running_and_stopped() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let id = asked(&server, &["Go?"]);
+    cli(&server, &["answer", &id, "approve"]).ok();
+    let (code, said) = verify(data.path());
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.starts_with("The record holds: "), "{said}");
+    server.stop();
+    assert_eq!(verify(data.path()).0, Some(0));
+    let mut json = countersign();
+    json.args(["audit", "verify", "--json"]).env("COUNTERSIGN_DATA", data.path());
+    let report = run(&mut json).json();
+    assert_eq!(report["valid"], true);
+    assert_eq!(report["broken"], serde_json::json!([]));
+    assert!(report["events"].as_u64().unwrap() > report["subjects"].as_u64().unwrap());
+}
+
+#[test]
+fn there_must_be_something_to_check() {
+    let data = tempfile::tempdir().unwrap();
+    let (code, said) = verify(data.path());
+    assert_eq!(code, Some(4));
+    assert!(said.contains("there is no database at"), "{said}");
+    let memory = run(countersign().args(["audit", "verify", "--database", "memory:"])).failed(4);
+    assert!(memory.contains("the database is in memory"), "{memory}");
+    std::fs::write(data.path().join("countersign.db"), "not a database").unwrap();
+    assert_eq!(verify(data.path()).0, Some(4));
+}
+
+/// Flips one byte in one row, in whichever way a hand in the file would.
+fn alter(data: &Path, sql: &str, id: &str) {
+    let conn = Connection::open(data.join("countersign.db")).unwrap();
+    let ulid = id.trim_start_matches("ask_");
+    let changed = conn.execute(sql, [format!("%{ulid}")]).unwrap();
+    assert!(changed > 0, "{sql}");
+}
+
+#[test]
+fn an_altered_record_is_named() {
+    for (sql, event) in [
+        (
+            "UPDATE record SET body = replace(body, 'agent_dev', 'agent_dew') WHERE seq = 1 AND subject LIKE ?1",
+            1,
+        ),
+        (
+            "UPDATE record SET contents = replace(contents, 'approved', 'rejected') WHERE seq = 2 AND subject LIKE ?1",
+            2,
+        ),
+        ("UPDATE record SET hash = zeroblob(32) WHERE seq = 2 AND subject LIKE ?1", 2),
+        ("UPDATE record SET at = at + 1 WHERE seq = 2 AND subject LIKE ?1", 2),
+        ("DELETE FROM record WHERE seq = 1 AND subject LIKE ?1", 2),
+        ("DELETE FROM record WHERE seq = 2 AND subject LIKE ?1", 1),
+        ("DELETE FROM record WHERE subject LIKE ?1", 1),
+        ("DELETE FROM ask WHERE ?1 <> ''", 2),
+        ("UPDATE ask SET state = 'nonsense' WHERE ?1 <> ''", 2),
+        ("UPDATE ask SET state = replace(state, 'approved', 'rejected') WHERE ?1 <> ''", 2),
+    ] {
+        let data = tempfile::tempdir().unwrap();
+        let server = Server::dev(data.path());
+        let id = asked(&server, &["Go?"]);
+        cli(&server, &["answer", &id, "approve"]).ok();
+        server.stop();
+        alter(data.path(), sql, &id);
+        let (code, said) = verify(data.path());
+        assert_eq!(code, Some(1), "{sql}: {said}");
+        let first = said.lines().next().unwrap();
+        assert!(first.contains(&id), "{sql}: {said}");
+        assert!(first.contains(&format!("event {event}")), "{sql}: {said}");
+        assert!(said.contains("The record does NOT hold: 1 chain broken."), "{sql}: {said}");
+        let mut json = countersign();
+        let ran = run(json.args(["audit", "verify", "--json", "--data"]).arg(data.path()));
+        assert_eq!(ran.code, 1);
+        let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(report["valid"], false);
+        assert!(report["broken"][0].as_str().unwrap().contains(&id), "{report}");
+    }
+}

@@ -1,0 +1,73 @@
+//! `doctor`: what applies, what is wrong, and no secret.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::run;
+use super::support::{Server, countersign};
+
+fn doctor(data: &std::path::Path) -> Command {
+    let mut command = countersign();
+    command.args(["doctor", "--data"]).arg(data).env("COUNTERSIGN_LISTEN", "127.0.0.1:0");
+    command
+}
+
+#[test]
+fn good_settings_are_shown_without_their_secrets() {
+    let data = tempfile::tempdir().unwrap();
+    let secrets = |command: &mut Command| {
+        command
+            .env("COUNTERSIGN_EVIDENCE_SECRET", "hunter2")
+            .env("AGENT_API_KEYS", "key-one,key-two")
+            .env("COUNTERSIGN_HUMAN_TOKENS", "token-one");
+        run(command)
+    };
+    let shown = secrets(&mut doctor(data.path())).ok();
+    let json = secrets(doctor(data.path()).arg("--json"));
+    for secret in ["hunter2", "key-one", "key-two", "token-one"] {
+        assert!(!shown.contains(secret) && !json.out.contains(secret), "{secret}: {shown}");
+    }
+    assert!(shown.contains("evidence_secret = \"(hidden)\""), "{shown}");
+    assert!(shown.contains("ok     database:") && shown.contains("first start"), "{shown}");
+    assert!(!data.path().join("countersign.db").exists(), "looking makes nothing");
+    let json = json.json();
+    assert_eq!(json["healthy"], true);
+    assert_eq!(json["given"]["agent_api_keys"][0], "(hidden)");
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let data = tempfile::tempdir().unwrap();
+    let says = |command: &mut Command, what: &str| {
+        let ran = run(command);
+        assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+        assert!(ran.out.contains("WRONG") && ran.out.contains(what), "{}", ran.out);
+    };
+    says(doctor(data.path()).args(["--listen", "0.0.0.0:0"]), "without TLS");
+    says(doctor(data.path()).args(["--listen", "localhost"]), "expected HOST:PORT");
+    says(doctor(data.path()).args(["--tls-cert", "x.pem"]), "belong together");
+    says(doctor(data.path()).args(["--database", "mysql:x"]), "expected sqlite:FILE");
+    says(doctor(data.path()).args(["--body-limit", "1"]), "at least 4096");
+    says(doctor(data.path()).args(["--public-url", "http://ask.example.com"]), "plain HTTP");
+    says(doctor(data.path()).args(["--evidence-secret-file", "/nowhere"]), "/nowhere");
+    let key =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/faults/fixtures/test-only-key.pem");
+    says(doctor(data.path()).arg("--tls-cert").arg(&key).arg("--tls-key").arg(&key), "tls:");
+    let file = data.path().join("settings.toml");
+    std::fs::write(&file, "lisen = \"localhost:1\"").unwrap();
+    says(doctor(data.path()).arg("--config").arg(&file), "lisen");
+    std::fs::write(data.path().join("countersign.db"), "not a database").unwrap();
+    says(&mut doctor(data.path()), "database:");
+}
+
+#[test]
+fn an_address_in_use_is_wrong_unless_it_is_ours() {
+    let (data, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let server = Server::dev(data.path());
+    let address = format!("127.0.0.1:{}", server.port());
+    let ours = run(doctor(data.path()).args(["--listen", &address])).ok();
+    assert!(ours.contains("a server runs on this database"), "{ours}");
+    let other = run(doctor(other.path()).args(["--listen", &address]));
+    assert_eq!(other.code, 1);
+    assert!(other.out.contains("Address already in use"), "{}", other.out);
+}

@@ -1,0 +1,16 @@
+//! What may go wrong around the real binary: one file per property. Everything runs on loopback,
+//! in a folder of its own, and is bounded in number and time.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
+
+mod agent;
+mod clock_back;
+mod disk_full;
+mod hostile_input;
+mod kill_nine;
+mod restart_timers;
+mod shutdown;
+#[path = "../support/mod.rs"]
+mod support;
+mod tls;
+mod two_servers;
