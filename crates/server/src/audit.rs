@@ -36,6 +36,8 @@ pub enum Finding {
     },
     /// Events of a subject that is not there.
     Stray(Subject),
+    /// A state that cannot be read.
+    Unreadable(Subject),
 }
 
 impl fmt::Display for Finding {
@@ -46,6 +48,7 @@ impl fmt::Display for Finding {
                 write!(f, "events are missing before position {position} of the feed")
             }
             Self::Stray(subject) => write!(f, "{subject}: there are events but no state"),
+            Self::Unreadable(subject) => write!(f, "{subject}: its state cannot be read"),
         }
     }
 }
@@ -73,8 +76,7 @@ pub async fn check(
                     check_chain(store, &Entity::Ask(Box::new(ask)), &mut report).await?;
                 }
                 Err(StoreError::Damaged { .. }) => {
-                    let (subject, why) = (Subject::Ask(id), Why::Head);
-                    report.findings.push(Finding::Broken(Broken { subject, seq: 0, why }));
+                    report.findings.push(Finding::Unreadable(Subject::Ask(id)));
                 }
                 // Asks do not go; if one did, its events say so below.
                 Ok(None) => {}
@@ -125,6 +127,7 @@ async fn check_chain(
         }
     }
     if state.as_ref() != Some(stored) {
+        let seq = seq.max(1);
         report.findings.push(Finding::Broken(Broken { subject, seq, why: Why::Head }));
     }
     Ok(())
