@@ -23,7 +23,8 @@ use store::{Filter, Idempotency, List, Scope, StoreError};
 use crate::auth::Denied;
 use crate::config::EvidenceForm;
 use crate::http::api::asks::uploads_only_on_pages;
-use crate::http::body::{self, BodyError};
+use crate::http::body;
+use crate::http::hxp_error::HxpError;
 use crate::http::name::Named;
 use crate::http::{App, Shared};
 
@@ -41,14 +42,6 @@ pub fn routes() -> Router<Shared> {
         .route("/hxp/v1/delegation/rules/{id}", delete(remove_rule))
         .route("/hxp/v1/receipts/verify", post(verify))
         .route("/hxp/v1/stats", get(stats))
-}
-
-/// An error in this dialect's shape.
-pub struct HxpError {
-    error: Box<WireError>,
-    retry_after: Option<u64>,
-    /// The request it is about, if the caller may know of it.
-    about: Option<(AskId, Status)>,
 }
 
 type Answer = Result<Response, HxpError>;
@@ -420,85 +413,10 @@ fn about(ask: &Ask, mut answer: Response) -> Response {
     answer
 }
 
-fn name(headers: &mut HeaderMap, id: AskId, status: Status) {
+pub(super) fn name(headers: &mut HeaderMap, id: AskId, status: Status) {
     headers.insert(STATUS_HEADER, HeaderValue::from_static(status.as_str()));
     if let Ok(id) = HeaderValue::from_str(&hxp::request_id(id)) {
         headers.insert(REQUEST_ID_HEADER, id);
     }
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-}
-
-impl HxpError {
-    fn later(error: WireError, seconds: u64) -> Self {
-        Self { retry_after: Some(seconds), ..error.into() }
-    }
-}
-
-impl From<WireError> for HxpError {
-    fn from(error: WireError) -> Self {
-        Self { error: Box::new(error), retry_after: None, about: None }
-    }
-}
-
-impl From<StoreError> for HxpError {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Refused(refusal) => WireError::refused(&refusal, false).into(),
-            StoreError::Unavailable(source) => {
-                tracing::error!(error = %source, "the store is not available");
-                Self::later(WireError::unavailable(), 1)
-            }
-            StoreError::Damaged { what, source } => {
-                tracing::error!(error = %source, what, "stored data cannot be read");
-                WireError::internal().into()
-            }
-        }
-    }
-}
-
-impl From<Refusal> for HxpError {
-    fn from(refusal: Refusal) -> Self {
-        WireError::refused(&refusal, false).into()
-    }
-}
-
-impl From<Denied> for HxpError {
-    fn from(denied: Denied) -> Self {
-        match denied {
-            Denied::Missing | Denied::Unknown => WireError::unauthorized().into(),
-            Denied::TooFast(wait) => Self::later(WireError::rate_limited(), wait.as_secs().max(1)),
-            Denied::Unavailable => Self::later(WireError::unavailable(), 5),
-        }
-    }
-}
-
-impl From<BodyError> for HxpError {
-    fn from(error: BodyError) -> Self {
-        match error {
-            BodyError::TooLarge => WireError::too_large().into(),
-            BodyError::BrokenOff | BodyError::TooSlow => {
-                let message = "the body broke off";
-                WireError::new(400, hxp::errors::code::INVALID_JSON, message).into()
-            }
-        }
-    }
-}
-
-impl IntoResponse for HxpError {
-    fn into_response(self) -> Response {
-        let status =
-            StatusCode::from_u16(self.error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut answer = (status, Json(self.error.body())).into_response();
-        if status == StatusCode::UNAUTHORIZED {
-            let bearer = HeaderValue::from_static("Bearer");
-            answer.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
-        }
-        if let Some(seconds) = self.retry_after {
-            answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        }
-        if let Some((id, status)) = self.about {
-            name(answer.headers_mut(), id, status);
-        }
-        answer
-    }
 }

@@ -14,7 +14,7 @@ use axum::routing::get;
 use dialects::hxp_execution::{self as hxp, Seen, WireError};
 use kernel::{Actor, AskId};
 
-use crate::http::hxp_execution::HxpError;
+use crate::http::hxp_error::HxpError;
 use crate::http::name::Named;
 use crate::http::{App, Shared};
 use crate::wake::Waiter;

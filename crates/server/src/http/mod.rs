@@ -4,6 +4,7 @@ pub mod api;
 pub mod body;
 pub mod cors;
 pub mod health;
+pub mod hxp_error;
 pub mod hxp_execution;
 pub mod hxp_socket;
 pub mod name;

@@ -1,0 +1,287 @@
+//! The pages people answer on: `/`, `/asks/{id}`, `/sign-in`, `/settings/tokens`.
+//!
+//! A person is known by a session cookie that a one-time link was exchanged for. No GET decides
+//! anything; every POST carries a token bound to the session.
+
+mod request;
+mod sign_in;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use dialects::hxp_execution::Cursor;
+use kernel::directory::Human;
+use kernel::{Actor, Ask, AskId, Phase};
+use serde::Deserialize;
+use store::{Filter, List, Scope, StoreError};
+
+use crate::auth::Denied;
+use crate::http::body::BodyError;
+use crate::http::submitted::{Posted, Unread};
+use crate::http::{App, Shared, submitted};
+use crate::web::notices::{self, Notice};
+use crate::web::{Frame, Submitted, assets, headers, inbox, paths};
+
+/// How many requests a page of the inbox shows.
+const PAGE: usize = 50;
+/// How many answered ones are shown below.
+const RECENT: usize = 10;
+
+/// Its routes.
+pub fn routes() -> Router<Shared> {
+    Router::new()
+        .route(paths::INBOX, get(show_inbox))
+        .route("/asks/{id}", get(request::show_request))
+        .route("/asks/{id}/answer", get(request::back_to_request).post(request::answer))
+        .route("/asks/{id}/claim", get(request::back_to_request).post(request::claim))
+        .route("/asks/{id}/assign", get(request::back_to_request).post(request::assign))
+        .route(paths::SIGN_IN, get(sign_in::show_sign_in).post(sign_in::sign_in))
+        .route(paths::SIGN_OUT, post(sign_in::sign_out))
+        .route(paths::TOKENS, get(sign_in::show_tokens).post(sign_in::make_token))
+        .route("/assets/{file}", get(asset))
+}
+
+/// Somebody who is signed in, and the visit they are on.
+struct Visitor {
+    actor: Actor,
+    human: Human,
+    secret: String,
+    frame: Frame,
+}
+
+/// A page instead of what was wanted.
+struct Instead(Box<Response>);
+
+type Page = Result<Response, Instead>;
+
+#[derive(Deserialize)]
+struct After {
+    after: Option<String>,
+    sent: Option<String>,
+}
+
+async fn show_inbox(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(query): Query<After>,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let after = query.after.and_then(|text| text.parse::<Cursor>().ok());
+    let open = List {
+        scopes: Scope::inbox(&visitor.human),
+        phases: Phase::OPEN.to_vec(),
+        filter: Filter::default(),
+        after: after.map(|cursor| store::Cursor { rank: cursor.rank, ask: cursor.ask }),
+        limit: PAGE,
+    };
+    let over = List {
+        scopes: vec![Scope::Human(visitor.human.id.clone())],
+        phases: Phase::ALL.into_iter().filter(|phase| !Phase::OPEN.contains(phase)).collect(),
+        after: None,
+        limit: RECENT,
+        ..open.clone()
+    };
+    let waiting = app.gateway.inbox(&visitor.human, open).await?;
+    let recent = app.gateway.inbox(&visitor.human, over).await?;
+    let next = waiting.next.map(|at| {
+        let cursor = Cursor { rank: at.rank, ask: at.ask };
+        format!("{}?after={cursor}", paths::INBOX)
+    });
+    let count = app.gateway.waiting(&visitor.human).await?;
+    let total =
+        if count.exact { count.n.to_string() } else { format!("{}+", store::listing::EXAMINED) };
+    let directory = app.gateway.directory();
+    let notice = query.sent.map(|_| Notice::Sent);
+    let frame = Frame { waiting: Some(count.n), ..visitor.frame };
+    let page = inbox::page(
+        &frame,
+        &inbox::Inbox {
+            me: &visitor.human,
+            directory: &directory,
+            waiting: &waiting.asks,
+            total: &total,
+            next: next.as_deref(),
+            later_page: after.is_some(),
+            recent: &recent.asks,
+            server_url: app.config.public_url.as_str().trim_end_matches('/'),
+            notice: notice.as_ref(),
+        },
+    );
+    Ok(html(StatusCode::OK, page))
+}
+
+async fn asset(State(app): State<Shared>, Path(file): Path<String>) -> Response {
+    match assets::asset(&file) {
+        Some(asset) => {
+            let headers = [
+                (header::CONTENT_TYPE, asset.content_type),
+                (header::CACHE_CONTROL, headers::CACHE_ASSET),
+                (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            ];
+            (headers, asset.bytes).into_response()
+        }
+        None => {
+            html(StatusCode::NOT_FOUND, notices::not_found(&Frame::anonymous(app.gateway.now())))
+        }
+    }
+}
+
+/// The page for an address that leads nowhere.
+pub fn no_such_page(app: &App) -> Response {
+    let frame = Frame::anonymous(app.gateway.now());
+    html(StatusCode::NOT_FOUND, notices::not_found(&frame))
+}
+
+/// The page for what a library could not read, or for a panic.
+pub fn unreadable(app: &App, broken: bool) -> Response {
+    let frame = Frame::anonymous(app.gateway.now());
+    if broken {
+        let shown = notices::server_error(&frame, "the log knows more");
+        return html(StatusCode::INTERNAL_SERVER_ERROR, shown);
+    }
+    html(StatusCode::BAD_REQUEST, notices::not_found(&frame))
+}
+
+/// The page for an address that takes forms, not visits.
+pub fn wrong_method(app: &App) -> Response {
+    let frame = Frame::anonymous(app.gateway.now());
+    html(StatusCode::METHOD_NOT_ALLOWED, notices::not_found(&frame))
+}
+
+impl App {
+    /// Whoever is signed in; everybody else is shown how to.
+    async fn visitor(&self, headers: &HeaderMap) -> Result<Visitor, Instead> {
+        let now = self.gateway.now();
+        let directory = self.gateway.directory();
+        let anonymous = || {
+            let frame = Frame::anonymous(now);
+            page(StatusCode::UNAUTHORIZED, notices::sign_in(&frame, None))
+        };
+        let secret = self.session_cookie(headers).ok_or_else(anonymous)?;
+        let (actor, _) = match self.door.session(&directory, &secret, now) {
+            // Still signed in, but in too much of a hurry.
+            Err(Denied::TooFast(wait)) => {
+                let busy = notices::unavailable(&Frame::anonymous(now));
+                let after = [(header::RETRY_AFTER, wait.as_secs().max(1).to_string())];
+                let busy = (after, html(StatusCode::TOO_MANY_REQUESTS, busy)).into_response();
+                return Err(Instead(Box::new(busy)));
+            }
+            known => known.map_err(|_| anonymous())?,
+        };
+        let Actor::Human { id, .. } = &actor else { return Err(anonymous()) };
+        let human = directory.human(id).ok_or_else(anonymous)?.clone();
+        let waiting = self.gateway.waiting(&human).await?.n;
+        let frame = Frame {
+            now,
+            person: Some(crate::web::words::person(&directory, &human.id)),
+            csrf: self.secrets.csrf(&secret),
+            waiting: Some(waiting),
+        };
+        Ok(Visitor { actor, human, secret, frame })
+    }
+
+    /// A request the visitor may see; to everybody else it does not exist.
+    async fn seen_by(&self, visitor: &Visitor, id: &str) -> Result<Ask, Instead> {
+        let missing = || page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame));
+        let id: AskId = id.parse().map_err(|_| missing())?;
+        let found = self.gateway.ask(id).await?.filter(|ask| ask.admits(&visitor.human));
+        found.ok_or_else(missing)
+    }
+
+    /// What the browser posted, once its token was found to be this session's.
+    async fn posted(
+        &self,
+        visitor: &Visitor,
+        headers: &HeaderMap,
+        body: Body,
+        back: &str,
+        file_fields: &[String],
+    ) -> Result<Posted, Instead> {
+        let csrf = &visitor.frame.csrf;
+        match submitted::read(self, headers, body, csrf, file_fields).await {
+            Err(Unread::Body(BodyError::TooLarge)) => {
+                let shown = notices::too_large(&visitor.frame, back);
+                Err(page(StatusCode::PAYLOAD_TOO_LARGE, shown))
+            }
+            Err(Unread::Stale) => {
+                let shown = notices::stale_page(&visitor.frame, back);
+                Err(page(StatusCode::FORBIDDEN, shown))
+            }
+            Ok(posted) => Ok(posted),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The same for forms that hold no files.
+    async fn submitted(
+        &self,
+        visitor: &Visitor,
+        headers: &HeaderMap,
+        body: Body,
+        back: &str,
+    ) -> Result<Submitted, Instead> {
+        Ok(self.posted(visitor, headers, body, back, &[]).await?.form)
+    }
+}
+
+fn parts(request: Request) -> (HeaderMap, Body) {
+    let (parts, body) = request.into_parts();
+    (parts.headers, body)
+}
+
+fn html(status: StatusCode, page: String) -> Response {
+    let mut answer = (status, page).into_response();
+    for (name, value) in headers::PAGE {
+        answer.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    answer
+}
+
+fn page(status: StatusCode, shown: String) -> Instead {
+    Instead(Box::new(html(status, shown)))
+}
+
+impl IntoResponse for Instead {
+    fn into_response(self) -> Response {
+        *self.0
+    }
+}
+
+impl From<StoreError> for Instead {
+    fn from(error: StoreError) -> Self {
+        let now = kernel::Time::from_millis(0);
+        let frame = Frame::anonymous(now);
+        match error {
+            StoreError::Unavailable(source) => {
+                tracing::error!(error = %source, "the store is not available");
+                page(StatusCode::SERVICE_UNAVAILABLE, notices::unavailable(&frame))
+            }
+            StoreError::Refused(refusal) => {
+                tracing::warn!(%refusal, "a page was refused");
+                page(StatusCode::FORBIDDEN, notices::forbidden(&frame))
+            }
+            StoreError::Damaged { what, source } => {
+                tracing::error!(error = %source, what, "stored data cannot be read");
+                page(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    notices::server_error(&frame, "stored data cannot be read"),
+                )
+            }
+        }
+    }
+}
+
+impl From<Unread> for Instead {
+    fn from(error: Unread) -> Self {
+        let frame = Frame::anonymous(kernel::Time::from_millis(0));
+        let status = match error {
+            Unread::Body(BodyError::TooLarge) => StatusCode::PAYLOAD_TOO_LARGE,
+            Unread::Body(BodyError::TooSlow) => StatusCode::REQUEST_TIMEOUT,
+            Unread::Body(BodyError::BrokenOff) | Unread::Stale => StatusCode::BAD_REQUEST,
+        };
+        page(status, notices::stale_page(&frame, paths::INBOX))
+    }
+}

@@ -1,0 +1,173 @@
+//! One request: `GET /asks/{id}`, and the forms on its page.
+
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use kernel::directory::Human;
+use kernel::question::{self, Question};
+use kernel::{Ask, AskId, Command, HumanId, Refusal, form};
+use store::StoreError;
+
+use super::{Page, Visitor, html, page, parts};
+use crate::http::submitted::Posted;
+use crate::http::{App, Shared};
+use crate::web::notices::{self, Notice};
+use crate::web::{Draft, FormProblem, form_body, paths, request};
+
+/// Looking counts as opened unless a machine looks; it never decides anything.
+pub(super) async fn show_request(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let visitor = app.visitor(from.headers()).await?;
+    let mut ask = app.seen_by(&visitor, &id).await?;
+    if ask.is_open() && from.method() == "GET" && !is_prefetch(from.headers()) {
+        let looked = app.gateway.run(visitor.actor.clone(), Command::Open(ask.id)).await;
+        if let Ok(Some(opened)) = looked.map(|outcome| outcome.ask) {
+            ask = opened;
+        }
+    }
+    Ok(app.request_page(&visitor, &ask, StatusCode::OK, None, None))
+}
+
+/// Whoever reloads the address of a form that was refused gets the question again.
+pub(super) async fn back_to_request(Path(id): Path<String>) -> Response {
+    match id.parse::<AskId>() {
+        Ok(id) => Redirect::to(&paths::request(id)).into_response(),
+        Err(_) => Redirect::to(paths::INBOX).into_response(),
+    }
+}
+
+/// `POST /asks/{id}/answer`
+pub(super) async fn answer(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let ask = app.seen_by(&visitor, &id).await?;
+    let Some(question) = ask.question.value() else {
+        return Err(page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame)));
+    };
+    let back = paths::request(ask.id);
+    let Posted { form: submitted, files } =
+        app.posted(&visitor, &headers, body, &back, &file_fields(question)).await?;
+    let refuse = |ask: &Ask, problem: FormProblem| {
+        let draft = Draft::new(question, &submitted, problem);
+        app.request_page(&visitor, ask, StatusCode::UNPROCESSABLE_ENTITY, None, Some(&draft))
+    };
+    let reply = match form_body::reply(question, &submitted) {
+        Ok(reply) => reply,
+        Err(problem) => return Ok(refuse(&ask, problem)),
+    };
+    // Kept before the answer is decided: an answer never names a file we do not have.
+    for file in files {
+        app.files.keep(file).await.map_err(|error| {
+            tracing::error!(error = format!("{error:#}"), "cannot keep an upload");
+            let shown = notices::unavailable(&visitor.frame);
+            page(StatusCode::SERVICE_UNAVAILABLE, shown)
+        })?;
+    }
+    let command = Command::Answer(ask.id, Box::new(reply));
+    match app.gateway.run(visitor.actor.clone(), command).await {
+        Ok(_) => Ok(Redirect::to(&format!("{}?sent=1", paths::INBOX)).into_response()),
+        Err(StoreError::Refused(refusal)) => {
+            if let Some(problem) = FormProblem::of_refusal(&refusal, question) {
+                return Ok(refuse(&ask, problem));
+            }
+            // A lost race: show who won, with what this person had written kept.
+            let draft = Draft::new(question, &submitted, FormProblem { problems: Vec::new() });
+            let now = app.seen_by(&visitor, &id).await?;
+            let notice = Notice::Refused(refusal);
+            Ok(app.request_page(&visitor, &now, StatusCode::CONFLICT, Some(&notice), Some(&draft)))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `POST /asks/{id}/claim`
+pub(super) async fn claim(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let ask = app.seen_by(&visitor, &id).await?;
+    app.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
+    app.acted(&visitor, &ask, Command::Claim(ask.id), Notice::Taken).await
+}
+
+/// `POST /asks/{id}/assign`
+pub(super) async fn assign(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let ask = app.seen_by(&visitor, &id).await?;
+    let submitted = app.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
+    let to = submitted.value("to").and_then(|to| to.parse::<HumanId>().ok());
+    let Some(to) = to else {
+        let expected = "a person who is a member of this project";
+        let notice = Notice::Refused(Refusal::Invalid { field: "to", expected });
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        return Ok(app.request_page(&visitor, &ask, status, Some(&notice), None));
+    };
+    let command = Command::Assign(ask.id, to.clone());
+    app.acted(&visitor, &ask, command, Notice::Handed(to)).await
+}
+
+impl App {
+    async fn acted(&self, visitor: &Visitor, ask: &Ask, command: Command, done: Notice) -> Page {
+        let (ask, notice, status) = match self.gateway.run(visitor.actor.clone(), command).await {
+            Ok(outcome) => (outcome.ask.unwrap_or_else(|| ask.clone()), done, StatusCode::OK),
+            Err(StoreError::Refused(refusal)) => {
+                let now = self.seen_by(visitor, &ask.id.to_string()).await?;
+                (now, Notice::Refused(refusal), StatusCode::CONFLICT)
+            }
+            Err(error) => return Err(error.into()),
+        };
+        Ok(self.request_page(visitor, &ask, status, Some(&notice), None))
+    }
+
+    fn request_page(
+        &self,
+        visitor: &Visitor,
+        ask: &Ask,
+        status: StatusCode,
+        notice: Option<&Notice>,
+        draft: Option<&Draft>,
+    ) -> Response {
+        let directory = self.gateway.directory();
+        let me = &visitor.human;
+        let colleague = |human: &&Human| {
+            human.active && human.id != me.id && human.projects.contains(&ask.project)
+        };
+        let people: Vec<HumanId> = if ask.is_open() {
+            directory.humans().filter(colleague).map(|human| human.id.clone()).collect()
+        } else {
+            Vec::new()
+        };
+        let view =
+            request::Request { ask, me, directory: &directory, people: &people, notice, draft };
+        html(status, request::page(&visitor.frame, &view))
+    }
+}
+
+fn is_prefetch(headers: &HeaderMap) -> bool {
+    ["purpose", "sec-purpose", "x-moz"]
+        .iter()
+        .filter_map(|name| headers.get(*name)?.to_str().ok())
+        .any(|value| value.contains("prefetch") || value.contains("preview"))
+}
+
+/// The names under which files of this question's form are posted.
+fn file_fields(question: &Question) -> Vec<String> {
+    let question::Body::Provide { form } = question.body() else { return Vec::new() };
+    let files = form.fields().filter(|field| matches!(field.kind(), form::Kind::File));
+    files.map(|field| format!("field.{}", field.key())).collect()
+}
