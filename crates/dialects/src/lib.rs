@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`hxp_execution`] | HXP Human Execution Protocol 0.1, `/hxp/v1/…` |
 //! | [`native`] | our own API, `/api/v1/…` |
+//! | [`nesting`] | none: how deep any body may be |
 //!
 //! A protocol with a specification has the same rooms as every other: `wire` mirrors the specification field for field, the parsers
 //! go from bytes to commands, the views go from asks to wire types, and `errors` maps every
@@ -18,3 +19,4 @@
 
 pub mod hxp_execution;
 pub mod native;
+pub mod nesting;

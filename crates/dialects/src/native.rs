@@ -7,9 +7,11 @@ use kernel::ask::{DefaultAction, Dialect, Labels, Priority, Route, Seat};
 use kernel::command::{NewAsk, Silence};
 use kernel::directory::{Agent, Directory, Holder, Human, Key, Profile, Project, Step};
 use kernel::ids::GroupId;
-use kernel::question::{Kind, Question, Reply};
-use kernel::receipt::Receipt;
-use kernel::{AgentId, Ask, AskId, AskState, Assurance, HumanId, KeyId, Phase, ProjectId, Time};
+use kernel::question::{Answer, Body, Kind, Question, Reply};
+use kernel::receipt::{Outcome, Receipt};
+use kernel::{
+    AgentId, Ask, AskId, AskState, Assurance, By, HumanId, KeyId, Phase, ProjectId, Time,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -130,9 +132,20 @@ pub struct AskView<'a> {
     pub receipt: Option<Receipt>,
 }
 
+/// Who looks at an ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Viewer {
+    /// The agent that asked: it gets every value, but no names of a pool.
+    Agent,
+    /// A person: they get names, but no value somebody gave as a secret.
+    Person,
+}
+
 impl<'a> AskView<'a> {
     /// Shows an ask.
-    pub fn of(ask: &'a Ask) -> Self {
+    pub fn of(ask: &'a Ask, viewer: Viewer) -> Self {
+        let hidden = viewer == Viewer::Agent && ask.is_pooled();
+        let engaged = ask.engaged().map(|(by, _)| if hidden { somebody(by) } else { by });
         Self {
             id: ask.id,
             version: ask.head.seq,
@@ -155,13 +168,53 @@ impl<'a> AskView<'a> {
             tags: &ask.tags,
             priority: ask.priority,
             seats: &ask.seats,
-            assigned_to: ask.engaged().map(|(by, _)| by.to_string()),
+            assigned_to: engaged.map(|by| by.to_string()),
             created_at: ask.created_at,
             expires_at: ask.expires_at,
             follows: ask.follows,
             followed_by: ask.followed_by,
-            receipt: Receipt::of(ask),
+            receipt: Receipt::of(ask).map(|receipt| shown(receipt, ask, viewer, hidden)),
         }
+    }
+}
+
+fn shown(mut receipt: Receipt, ask: &Ask, viewer: Viewer, hidden: bool) -> Receipt {
+    if let Outcome::Completed { reply, by, .. } = &mut receipt.outcome {
+        if hidden {
+            *by = somebody(by.clone());
+        }
+        if viewer == Viewer::Person {
+            *reply = reply.take().map(|reply| without_secrets(reply, ask));
+        }
+    }
+    receipt
+}
+
+/// A member of a pool, unnamed.
+fn somebody(by: By) -> By {
+    match (by, "pool_member".parse()) {
+        (By::Human(_), Ok(id)) => By::Human(id),
+        (by, _) => by,
+    }
+}
+
+fn without_secrets(reply: Reply, ask: &Ask) -> Reply {
+    let form = ask.question.value().and_then(|question| match question.body() {
+        Body::Provide { form } => Some(form),
+        Body::Approve { .. }
+        | Body::Choose { .. }
+        | Body::Confirm { .. }
+        | Body::Escalate { .. }
+        | Body::Converse => None,
+    });
+    match (reply.answer, form) {
+        (Answer::Provided { values }, Some(form)) => {
+            let redacted = serde_json::from_value(Value::Object(values.redacted(form)));
+            // Values are any JSON object, so reading one back cannot fail; if it did, nothing shows.
+            let values = redacted.unwrap_or_default();
+            Reply { answer: Answer::Provided { values }, comment: reply.comment }
+        }
+        (answer, _) => Reply { answer, comment: reply.comment },
     }
 }
 

@@ -131,6 +131,9 @@ impl Door {
 }
 
 fn live<'a>(directory: &'a Directory, secret: &str, now: Time) -> Result<&'a Key, Denied> {
+    if secret.is_empty() {
+        return Err(Denied::Missing);
+    }
     directory
         .key_by_hash(&Digest::of(secret.as_bytes()))
         .filter(|key| key.is_live(now))

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use kernel::actor::Reach;
+use kernel::audit::Digest;
 use kernel::directory::{Holder, NewAgent, NewHuman, NewKey, NewProject, Profile};
 use kernel::{Actor, Command, HumanId, ProjectId, Refusal};
 use store::StoreError;
@@ -41,26 +42,66 @@ pub struct FirstStart {
 
 /// Makes sure the fixed cast exists.
 pub async fn dev(gateway: &Gateway) -> anyhow::Result<()> {
-    add(gateway, &DEV).await
+    add(gateway, &DEV, "dev").await
 }
 
-/// Makes sure the keys and tokens named in the settings exist: the first person owns every agent.
+/// Whether the credentials everybody knows would open this store.
+pub fn is_dev_store(gateway: &Gateway) -> bool {
+    let directory = gateway.directory();
+    let known = DEV.agent_keys.iter().chain(DEV.human_tokens).map(|(secret, _)| *secret);
+    known
+        .filter_map(|secret| directory.key_by_hash(&Digest::of(secret.as_bytes())))
+        .any(|key| key.is_live(gateway.now()))
+}
+
+/// What keys from the settings are called, so that those no longer listed can be found.
+const FROM_SETTINGS: &str = "from the settings";
+
+/// Makes the keys and tokens named in the settings work, and those no longer named stop. Who stands
+/// behind one is named by its hash, so the order of the list means nothing; the first person ever
+/// seen owns the agents and administers.
 pub async fn configured(
     gateway: &Gateway,
     agent_keys: &[Secret],
     human_tokens: &[Secret],
 ) -> anyhow::Result<()> {
-    let humans: Vec<String> =
-        (1..=human_tokens.len().max(1)).map(|n| format!("user_{n}")).collect();
-    let agents: Vec<String> = (1..=agent_keys.len()).map(|n| format!("agent_{n}")).collect();
-    let owner = humans.first().map_or("user_1", String::as_str);
+    let humans: Vec<String> = human_tokens.iter().map(|token| named("user", token)).collect();
+    let agents: Vec<String> = agent_keys.iter().map(|key| named("agent", key)).collect();
+    let directory = gateway.directory();
+    let admin = directory.humans().find(|human| human.admin).map(|human| human.id.to_string());
+    let first = humans.first().cloned().unwrap_or_else(|| "owner".to_owned());
+    let owner = admin.unwrap_or(first);
+    let mut people: Vec<_> =
+        humans.iter().map(|id| (id.as_str(), "default", *id == owner)).collect();
+    if !humans.contains(&owner) {
+        people.push((&owner, "default", true));
+    }
     let cast = Cast {
-        humans: &humans.iter().map(|id| (id.as_str(), "default", id == owner)).collect::<Vec<_>>(),
-        agents: &agents.iter().map(|id| (id.as_str(), "default", owner)).collect::<Vec<_>>(),
+        humans: &people,
+        agents: &agents
+            .iter()
+            .map(|id| (id.as_str(), "default", owner.as_str()))
+            .collect::<Vec<_>>(),
         agent_keys: &pairs(agent_keys, &agents),
         human_tokens: &pairs(human_tokens, &humans),
     };
-    add(gateway, &cast).await
+    add(gateway, &cast, FROM_SETTINGS).await?;
+    let listed: Vec<Digest> = agent_keys.iter().chain(human_tokens).map(hash).collect();
+    for key in directory.keys() {
+        if key.label == FROM_SETTINGS && key.revoked_at.is_none() && !listed.contains(&key.hash) {
+            run(gateway, Command::RevokeKey(key.id)).await?;
+        }
+    }
+    Ok(())
+}
+
+fn hash(secret: &Secret) -> Digest {
+    Digest::of(secret.reveal().as_bytes())
+}
+
+fn named(kind: &str, secret: &Secret) -> String {
+    let hash = hash(secret).to_string();
+    format!("{kind}_{}", hash.get(..8).unwrap_or_default())
 }
 
 fn pairs<'a>(secrets: &'a [Secret], names: &'a [String]) -> Vec<(&'a str, &'a str)> {
@@ -79,7 +120,7 @@ pub async fn first_start(gateway: &Gateway) -> anyhow::Result<Option<FirstStart>
         agent_keys: &[(&secret, "agent")],
         human_tokens: &[],
     };
-    add(gateway, &cast).await?;
+    add(gateway, &cast, "first start").await?;
     Ok(Some(FirstStart { agent_key: secret }))
 }
 
@@ -113,7 +154,7 @@ pub async fn link(gateway: &Gateway, actor: Actor, human: HumanId) -> Result<Str
 }
 
 /// Adds what is missing of a cast; what exists stays as it is.
-async fn add(gateway: &Gateway, cast: &Cast<'_>) -> anyhow::Result<()> {
+async fn add(gateway: &Gateway, cast: &Cast<'_>, label: &str) -> anyhow::Result<()> {
     for project in cast.humans.iter().map(|h| h.1).chain(cast.agents.iter().map(|a| a.1)) {
         let id: ProjectId = project.parse()?;
         if gateway.directory().project(&id).is_none() {
@@ -143,17 +184,17 @@ async fn add(gateway: &Gateway, cast: &Cast<'_>) -> anyhow::Result<()> {
     }
     for (secret, agent) in cast.agent_keys {
         let holder = Holder::Agent { agent: agent.parse()?, reach: Reach::Agent };
-        issue(gateway, secret, holder).await?;
+        issue(gateway, secret, holder, label).await?;
     }
     for (secret, human) in cast.human_tokens {
-        issue(gateway, secret, Holder::Token { human: human.parse()? }).await?;
+        issue(gateway, secret, Holder::Token { human: human.parse()? }, label).await?;
     }
     Ok(())
 }
 
-async fn issue(gateway: &Gateway, secret: &str, holder: Holder) -> anyhow::Result<()> {
-    let hash = kernel::audit::Digest::of(secret.as_bytes());
-    let new = NewKey { hash, holder, label: "first start".to_owned(), expires_at: None };
+async fn issue(gateway: &Gateway, secret: &str, holder: Holder, label: &str) -> anyhow::Result<()> {
+    let hash = Digest::of(secret.as_bytes());
+    let new = NewKey { hash, holder, label: label.to_owned(), expires_at: None };
     match gateway.run(Actor::System, Command::IssueKey(new)).await {
         Ok(_) | Err(StoreError::Refused(Refusal::Exists { .. })) => Ok(()),
         Err(error) => Err(error.into()),

@@ -269,8 +269,16 @@ impl Settings {
         }
         let port = listen.first().map_or(DEFAULT_PORT, SocketAddr::port);
         let public_url = match self.public_url {
-            Some(url) if matches!(url.scheme(), "http" | "https") && url.host().is_some() => url,
-            Some(url) => bail!("public_url: expected an http or https address, not {url}"),
+            Some(url)
+                if matches!(url.scheme(), "http" | "https")
+                    && url.host().is_some()
+                    && url.path() == "/" =>
+            {
+                url
+            }
+            Some(url) => {
+                bail!("public_url: expected an http or https address without a path, not {url}")
+            }
             None => {
                 let scheme = if tls.is_some() { "https" } else { "http" };
                 Url::parse(&format!("{scheme}://localhost:{port}"))?
@@ -315,8 +323,8 @@ impl Settings {
             log_format: self.log_format.unwrap_or(usual),
             log_level: self.log_level.unwrap_or_else(|| "info".to_owned()),
             dev,
-            agent_api_keys: self.agent_api_keys.unwrap_or_default(),
-            human_tokens: self.human_tokens.unwrap_or_default(),
+            agent_api_keys: given(self.agent_api_keys),
+            human_tokens: given(self.human_tokens),
         })
     }
 }
@@ -325,6 +333,12 @@ impl Settings {
 #[expect(clippy::disallowed_methods, reason = "this is the place that may")]
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// A trailing comma must not make the empty text a credential.
+fn given(secrets: Option<Vec<Secret>>) -> Vec<Secret> {
+    let secrets = secrets.unwrap_or_default();
+    secrets.into_iter().filter(|secret| !secret.reveal().is_empty()).collect()
 }
 
 fn addresses(text: &str) -> anyhow::Result<Vec<SocketAddr>> {

@@ -1,5 +1,6 @@
 //! Uploads, kept by the SHA-256 of their content.
 
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,8 +18,7 @@ pub struct Files(Arc<dyn ObjectStore>);
 impl Files {
     /// In a folder.
     pub fn open(folder: &Path) -> anyhow::Result<Self> {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make {}", folder.display()))?;
+        make_private_folder(folder)?;
         let store = LocalFileSystem::new_with_prefix(folder)
             .with_context(|| format!("cannot use {}", folder.display()))?
             .with_fsync(true);
@@ -57,6 +57,15 @@ fn path(digest: &Digest) -> object_store::path::Path {
     let name = digest.to_string();
     let (folder, rest) = name.split_at(2);
     object_store::path::Path::from(format!("{folder}/{rest}"))
+}
+
+/// Makes a folder that is nobody else's business.
+pub fn make_private_folder(folder: &Path) -> anyhow::Result<()> {
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))
 }
 
 #[cfg(test)]

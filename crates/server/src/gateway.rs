@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use kernel::ask::Due;
 use kernel::directory::{Directory, Human};
-use kernel::{Actor, Ask, AskId, By, Command, Envelope, Refusal, Time};
-use store::{Clock, Count, Idempotency, Job, List, Outcome, Page, Scope, Store, StoreError};
+use kernel::{Actor, Ask, AskId, By, Command, Envelope, Phase, Refusal, Time};
+use store::{
+    Clock, Count, Filter, Idempotency, Job, List, Outcome, Page, Scope, Store, StoreError,
+};
 
 use crate::ids::Ids;
 use crate::wake::{Waiter, Wake};
@@ -135,6 +137,23 @@ impl Gateway {
             list.limit = wanted - asks.len();
         }
         Ok(Page { asks, next: list.after })
+    }
+
+    /// How many requests wait for a person. Counted where a page holds them all, so that what a pool
+    /// holds for others is left out; else as lists are counted.
+    pub async fn waiting(&self, human: &Human) -> Result<Count, StoreError> {
+        let open = List {
+            scopes: Scope::inbox(human),
+            phases: Phase::OPEN.to_vec(),
+            filter: Filter::default(),
+            after: None,
+            limit: 100,
+        };
+        let page = self.inbox(human, open.clone()).await?;
+        match page.next {
+            None => Ok(Count { n: page.asks.len() as u64, exact: true }),
+            Some(_) => self.count(open).await,
+        }
     }
 
     /// How many asks are in a list.

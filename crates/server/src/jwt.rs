@@ -8,13 +8,17 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use kernel::directory::Directory;
 use kernel::{HumanId, Time};
 use serde::Deserialize;
-use tokio::sync::RwLock;
+use tokio::sync::Mutex;
 
 use crate::auth::Denied;
 use crate::config::Jwt;
 
-/// How long fetched keys are trusted before an unknown key id makes us look again.
-const REFETCH_MILLIS: i64 = 60_000;
+/// How long fetched keys are trusted: one the issuer withdrew stops working then.
+const OLDEST_MILLIS: i64 = 10 * 60_000;
+/// How long after a fetch the next one may come.
+const AGAIN_MILLIS: i64 = 10_000;
+/// The largest key set we read.
+const LARGEST: usize = 256 * 1024;
 /// Asymmetric algorithms only: a shared secret could be the issuer's public key.
 const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::RS256,
@@ -32,12 +36,13 @@ const ALGORITHMS: [Algorithm; 9] = [
 pub struct JwtVerifier {
     issuer: Jwt,
     http: reqwest::Client,
-    keys: RwLock<Option<Fetched>>,
+    keys: Mutex<Known>,
 }
 
-struct Fetched {
-    keys: Arc<JwkSet>,
-    at: Time,
+#[derive(Default)]
+struct Known {
+    keys: Option<(Arc<JwkSet>, Time)>,
+    tried: Option<Time>,
 }
 
 #[derive(Deserialize)]
@@ -60,7 +65,7 @@ impl JwtVerifier {
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .context("cannot make an HTTP client")?;
-        Ok(Self { issuer, http, keys: RwLock::new(None) })
+        Ok(Self { issuer, http, keys: Mutex::default() })
     }
 
     /// The person a token names: its `sub` is their id, or its verified `email` is their address.
@@ -102,26 +107,41 @@ impl JwtVerifier {
         by_id.or_else(by_email).map(|human| human.id.clone()).ok_or(Denied::Unknown)
     }
 
+    /// The issuer's keys: fetched when first needed, when they are old, or when a token names one we
+    /// do not know; but never more often than every ten seconds, whoever asks.
     async fn keys_with(&self, kid: Option<&str>, now: Time) -> Result<Arc<JwkSet>, Denied> {
-        if let Some(fetched) = &*self.keys.read().await {
-            let known = kid.is_none_or(|kid| fetched.keys.find(kid).is_some());
-            if known || now.millis() - fetched.at.millis() < REFETCH_MILLIS {
-                return Ok(Arc::clone(&fetched.keys));
-            }
+        let mut known = self.keys.lock().await;
+        let recent =
+            |at: Time, millis| (0..millis).contains(&now.millis().saturating_sub(at.millis()));
+        let just_tried = known.tried.is_some_and(|at| recent(at, AGAIN_MILLIS));
+        if let Some((keys, at)) = &known.keys
+            && recent(*at, OLDEST_MILLIS)
+            && (just_tried || kid.is_none_or(|kid| keys.find(kid).is_some()))
+        {
+            return Ok(Arc::clone(keys));
         }
+        if just_tried {
+            return Err(Denied::Unavailable);
+        }
+        known.tried = Some(now);
         let keys = Arc::new(self.fetch().await.map_err(|error| {
             tracing::warn!(error = format!("{error:#}"), "cannot fetch the issuer's keys");
             Denied::Unavailable
         })?);
-        *self.keys.write().await = Some(Fetched { keys: Arc::clone(&keys), at: now });
+        known.keys = Some((Arc::clone(&keys), now));
         Ok(keys)
     }
 
     async fn fetch(&self) -> anyhow::Result<JwkSet> {
         let source = &self.issuer.jwks;
         if source.starts_with("http://") || source.starts_with("https://") {
-            let answer = self.http.get(source).send().await?.error_for_status()?;
-            return Ok(answer.json().await?);
+            let mut answer = self.http.get(source).send().await?.error_for_status()?;
+            let mut bytes = Vec::new();
+            while let Some(chunk) = answer.chunk().await? {
+                bytes.extend(chunk);
+                anyhow::ensure!(bytes.len() <= LARGEST, "{source} is larger than 256 KiB");
+            }
+            return Ok(serde_json::from_slice(&bytes)?);
         }
         let bytes =
             tokio::fs::read(source).await.with_context(|| format!("cannot read {source}"))?;

@@ -1,15 +1,15 @@
 //! Starting and stopping a server.
 
-use std::fs::File;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use axum_server::Handle;
 use axum_server::tls_rustls::RustlsConfig;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
 use store::memory::Memory;
 use store::sqlite::{Locked, Sqlite};
 use store::{Clock, Store, StoreError};
@@ -21,7 +21,7 @@ use crate::bootstrap::{self, FirstStart};
 use crate::channels::Channels;
 use crate::channels::terminal::Terminal;
 use crate::config::{Config, Database};
-use crate::files::Files;
+use crate::files::{Files, make_private_folder};
 use crate::gateway::Gateway;
 use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
@@ -29,6 +29,8 @@ use crate::secrets::Secrets;
 use crate::telemetry;
 use crate::workers::{housekeeping, outbox, timers};
 
+/// How long a connection may take to send its headers.
+const HEADERS: Duration = Duration::from_secs(15);
 /// How long requests in flight may take to end.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -127,7 +129,12 @@ impl Server {
         self.tasks.spawn(gateway.wake().clone().follow(feed(), stop()));
         self.tasks.spawn(timers::run(gateway.clone(), stop()));
         self.tasks.spawn(outbox::run(gateway.clone(), Arc::new(channels), feed(), stop()));
-        self.tasks.spawn(housekeeping::run(gateway.clone(), Arc::clone(&self.app.door), stop()));
+        self.tasks.spawn(housekeeping::run(
+            gateway.clone(),
+            Arc::clone(&self.app.door),
+            self.app.metrics.clone(),
+            stop(),
+        ));
     }
 
     fn listen(
@@ -140,18 +147,26 @@ impl Server {
             let handle = self.handle.clone();
             match tls {
                 None => {
-                    let server = axum_server::from_tcp(listener)?.handle(handle);
+                    let mut server = axum_server::from_tcp(listener)?.handle(handle);
+                    patience(server.http_builder());
                     self.tasks.spawn(async move { ended(server.serve(service).await) });
                 }
                 Some(tls) => {
-                    let server =
+                    let mut server =
                         axum_server::from_tcp_rustls(listener, tls.clone())?.handle(handle);
+                    patience(server.http_builder());
                     self.tasks.spawn(async move { ended(server.serve(service).await) });
                 }
             }
         }
         Ok(())
     }
+}
+
+/// Whoever connects and says nothing is not waited for.
+fn patience(http: &mut Builder<TokioExecutor>) {
+    http.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS);
+    http.http2().timer(TokioTimer::new()).keep_alive_interval(Some(HEADERS));
 }
 
 async fn tls(config: &Config) -> anyhow::Result<Option<RustlsConfig>> {
@@ -166,25 +181,44 @@ fn ended(outcome: std::io::Result<()>) {
     }
 }
 
-/// Listens on every address. Port 0 is a free one, the same on all of them, and links lead there.
+/// Binds what can be bound. Of the two loopback addresses one is enough: some machines have no
+/// IPv6. Port 0 is a free one, the same on all of them, and links lead there.
 fn bind(config: &mut Config) -> anyhow::Result<Vec<TcpListener>> {
-    let mut listeners = Vec::new();
+    let mut listeners: Vec<TcpListener> = Vec::new();
+    let mut failed = None;
     for address in &mut config.listen {
         if address.port() == 0
             && let Some(first) = listeners.first().map(TcpListener::local_addr).transpose()?
         {
             address.set_port(first.port());
         }
-        let listener =
-            TcpListener::bind(*address).with_context(|| format!("cannot listen on {address}"))?;
-        listener.set_nonblocking(true)?;
-        *address = listener.local_addr()?;
-        listeners.push(listener);
+        match TcpListener::bind(*address) {
+            Ok(listener) => {
+                listener.set_nonblocking(true)?;
+                *address = listener.local_addr()?;
+                listeners.push(listener);
+            }
+            Err(error) => {
+                let refused = anyhow::Error::from(error);
+                failed = Some(refused.context(format!("cannot listen on {address}")));
+            }
+        }
+    }
+    if let Some(error) = failed {
+        // Somebody else on our port would get what is meant for us.
+        let taken = |error: &anyhow::Error| {
+            let cause = error.downcast_ref::<std::io::Error>();
+            cause.is_some_and(|cause| cause.kind() == ErrorKind::AddrInUse)
+        };
+        if listeners.is_empty() || taken(&error) {
+            return Err(error);
+        }
+        tracing::warn!(error = format!("{error:#}"), "listening on one address only");
     }
     if config.public_url.port() == Some(0) {
-        let port = config.listen.first().map(SocketAddr::port);
+        let port = listeners.first().map(TcpListener::local_addr).transpose()?;
         // An http address takes any port.
-        let _ = config.public_url.set_port(port);
+        let _ = config.public_url.set_port(port.map(|address| address.port()));
     }
     Ok(listeners)
 }
@@ -194,8 +228,7 @@ pub fn open_store(config: &Config, clock: Arc<dyn Clock>) -> anyhow::Result<Arc<
     match &config.database {
         Database::Memory => Ok(Arc::new(Memory::new(clock))),
         Database::Sqlite(path) => {
-            make_folder(&config.data)?;
-            make_file(path)?;
+            make_private_folder(&config.data)?;
             let store = Sqlite::open(path, clock).map_err(|error| {
                 let what = match &error {
                     StoreError::Unavailable(why) if why.is::<Locked>() => format!(
@@ -211,28 +244,13 @@ pub fn open_store(config: &Config, clock: Arc<dyn Clock>) -> anyhow::Result<Arc<
     }
 }
 
-/// The data folder is nobody else's business.
-fn make_folder(data: &Path) -> anyhow::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(data)
-        .with_context(|| format!("cannot make the data folder {}", data.display()))
-}
-
-/// Nor is the database, in whichever folder it lies. What SQLite puts beside it gets its mode.
-fn make_file(path: &Path) -> anyhow::Result<()> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let made = File::options().write(true).create_new(true).mode(0o600).open(path);
-    match made {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error).with_context(|| format!("cannot make {}", path.display())),
-    }
-}
-
 async fn prepare(gateway: &Gateway, config: &Config) -> anyhow::Result<Welcome> {
+    if !config.dev && bootstrap::is_dev_store(gateway) {
+        bail!(
+            "this data folder was used with --dev, so everybody knows its credentials: use another \
+             --data, or revoke them with `countersign keys revoke`"
+        );
+    }
     if !config.agent_api_keys.is_empty() || !config.human_tokens.is_empty() {
         bootstrap::configured(gateway, &config.agent_api_keys, &config.human_tokens).await?;
     }

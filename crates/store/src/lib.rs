@@ -182,6 +182,10 @@ pub trait Store: Send + Sync + 'static {
     /// One ask as stored; the caller judges whether a deadline has passed meanwhile.
     async fn ask(&self, id: AskId) -> Result<Option<Ask>>;
 
+    /// The ids of every ask there is after the given one, in order; at most `limit`. For checking the
+    /// record: what cannot be read has an id all the same.
+    async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>>;
+
     /// A page of asks, in the order of the list.
     async fn list(&self, list: List) -> Result<Page>;
 

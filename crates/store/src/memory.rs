@@ -206,6 +206,18 @@ impl Store for Memory {
         self.state().ask(id)
     }
 
+    async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let ids = self
+            .state()
+            .asks
+            .range((from, Bound::Unbounded))
+            .take(limit)
+            .map(|(id, _)| *id)
+            .collect();
+        Ok(ids)
+    }
+
     async fn list(&self, list: List) -> Result<Page> {
         let state = self.state();
         let found = paging::page(&*state, &list)?;

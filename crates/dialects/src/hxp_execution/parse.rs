@@ -3,9 +3,14 @@
 use serde_json::{Map, Value};
 
 use super::errors::{WireError, code};
+use crate::nesting::{DEEPEST, too_deep};
 
 /// A body that must be a JSON object.
 pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, WireError> {
+    if too_deep(bytes) {
+        let message = format!("the body is nested more than {DEEPEST} levels deep");
+        return Err(WireError::new(400, code::INVALID_JSON, message));
+    }
     match serde_json::from_slice(bytes) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(

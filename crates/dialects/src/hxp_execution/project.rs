@@ -58,7 +58,7 @@ pub(super) fn only_field(form: &Form) -> Option<&Field> {
     fields.next().is_none().then_some(first)
 }
 
-/// The payload of a question; `default` is the id of the option taken on silence.
+/// The payload of a question.
 pub(super) fn payload(question: &Question) -> Payload {
     let prompt = question.prompt().to_owned();
     let context = question.context().map(ToOwned::to_owned);

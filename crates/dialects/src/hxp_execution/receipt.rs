@@ -38,7 +38,7 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
     let (status, by, result, reason) = match claims.outcome {
         Outcome::Completed { reply, by, .. } => {
             let (result, said) = match &reply {
-                Some(reply) => result(ask.question.value(), reply),
+                Some(reply) => result(ask.id, ask.question.value(), reply),
                 None => (Value::Null, Some(ERASED.to_owned())),
             };
             let reason = match by {
@@ -99,7 +99,7 @@ pub fn pseudonym(secret: &[u8], ask: AskId, human: &HumanId) -> String {
 }
 
 /// An answer as this protocol says it: the result, and the words that go with it.
-fn result(question: Option<&Question>, reply: &Reply) -> (Value, Option<String>) {
+fn result(ask: AskId, question: Option<&Question>, reply: &Reply) -> (Value, Option<String>) {
     let body = question.map(Question::body);
     let comment = reply.comment.clone();
     let noted = |note: Option<String>| match (note, comment.clone()) {
@@ -135,7 +135,9 @@ fn result(question: Option<&Question>, reply: &Reply) -> (Value, Option<String>)
                 Some(_) | None => None,
             };
             let result = match only {
-                Some(field) => values.get(field.key()).cloned().unwrap_or(Value::Null),
+                Some(field) => {
+                    values.get(field.key()).map_or(Value::Null, |value| given(ask, value))
+                }
                 None => Value::Object(values.as_map().clone()),
             };
             (result, comment)
@@ -158,6 +160,15 @@ fn result(question: Option<&Question>, reply: &Reply) -> (Value, Option<String>)
         Answer::Skip => (json!(SKIP), comment),
         Answer::Abort => (json!(ABORT), comment),
         Answer::Replied { text } => (json!(text), comment),
+    }
+}
+
+/// A value as it was given; of an uploaded file the address it can be fetched from with the agent's
+/// key, relative like `poll_url`.
+fn given(ask: AskId, value: &Value) -> Value {
+    match value.get("sha256").and_then(Value::as_str) {
+        Some(digest) => json!(format!("/api/v1/asks/{ask}/files/{digest}")),
+        None => value.clone(),
     }
 }
 

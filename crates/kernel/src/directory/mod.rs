@@ -258,6 +258,16 @@ impl Directory {
         }
     }
 
+    /// Everything that is kept here.
+    pub fn subjects(&self) -> impl Iterator<Item = Subject> {
+        let projects = self.projects.keys().cloned().map(Subject::Project);
+        let agents = self.agents.keys().cloned().map(Subject::Agent);
+        let humans = self.humans.keys().cloned().map(Subject::Human);
+        let keys = self.keys.keys().copied().map(Subject::Key);
+        let rules = self.rules.keys().copied().map(Subject::Rule);
+        projects.chain(agents).chain(humans).chain(keys).chain(rules)
+    }
+
     /// A project by name.
     pub fn project(&self, id: &ProjectId) -> Option<&Project> {
         self.projects.get(id).map(|kept| &kept.entity)
@@ -330,7 +340,7 @@ impl Directory {
     }
 
     /// Whether the actor administers the installation: an administrator, or the operator's shell.
-    pub(crate) fn administers(&self, actor: &Actor) -> bool {
+    pub fn administers(&self, actor: &Actor) -> bool {
         match actor {
             Actor::System => true,
             Actor::Human { .. } => self.person(actor).is_ok_and(|human| human.admin),

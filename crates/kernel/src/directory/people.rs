@@ -87,8 +87,16 @@ pub(crate) fn save_human(
     if !new.skills.iter().all(|skill| is_short(skill)) {
         return Err(invalid("skills", "texts of at most 200 bytes, without NUL"));
     }
+    if new.id.as_str() == "system" {
+        return Err(invalid("id", "a name that is not ours"));
+    }
     if !new.projects.iter().all(|id| world.directory.project(id).is_some()) {
         return Err(invalid("projects", "projects that exist"));
+    }
+    let keeps = |human: &&Human| human.admin && human.active && human.id != new.id;
+    let was_admin = world.directory.human(&new.id).is_some_and(|human| human.admin && human.active);
+    if was_admin && !(new.admin && new.active) && !world.directory.humans().any(|h| keeps(&h)) {
+        return Err(Refusal::NotAllowed { why: "somebody must be able to administer" }.into());
     }
     let mut salts = envelope.salts.clone();
     let NewHuman { id, profile, admin, active, projects, groups, skills } = new.clone();

@@ -52,7 +52,7 @@ impl Audit {
         }
         let seconds = started.elapsed().as_secs_f64();
         if verify.json {
-            let broken: Vec<_> = report.broken.iter().map(ToString::to_string).collect();
+            let broken: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
             let shown = serde_json::json!({
                 "valid": broken.is_empty(),
                 "events": report.events,
@@ -60,20 +60,19 @@ impl Audit {
                 "broken": broken,
             });
             say!("{shown}");
-        } else if report.broken.is_empty() {
+        } else if report.findings.is_empty() {
             say!(
                 "The record holds: {} events of {} subjects, each in its chain ({seconds:.1} s).",
                 report.events,
                 report.subjects
             );
         } else {
-            for broken in &report.broken {
+            for broken in &report.findings {
                 say!("{broken}");
             }
-            let chains = if report.broken.len() == 1 { "chain" } else { "chains" };
-            say!("The record does NOT hold: {} {chains} broken.", report.broken.len());
+            say!("The record does NOT hold; found wrong: {}.", report.findings.len());
         }
-        Ok(if report.broken.is_empty() { Exit::Done } else { Exit::Denied })
+        Ok(if report.findings.is_empty() { Exit::Done } else { Exit::Denied })
     }
 }
 
@@ -81,11 +80,11 @@ impl Audit {
 /// opened. What is broken stays broken.
 async fn verify_file(path: &Path) -> anyhow::Result<Report> {
     let first = check(&Sqlite::open_read_only(path)?, &mut progress()).await?;
-    if first.broken.is_empty() {
+    if first.findings.is_empty() {
         return Ok(first);
     }
     let mut again = check(&Sqlite::open_read_only(path)?, &mut progress()).await?;
-    again.broken.retain(|broken| first.broken.iter().any(|one| one.subject == broken.subject));
+    again.findings.retain(|finding| first.findings.contains(finding));
     Ok(again)
 }
 

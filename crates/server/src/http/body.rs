@@ -1,22 +1,31 @@
-//! Bodies, bounded.
+//! Bodies, bounded in size and time.
+
+use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
 use bytes::Bytes;
+use http_body_util::LengthLimitError;
 
-/// The body was larger than allowed, or broke off.
+/// How long a body may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Why a body could not be read.
 pub enum BodyError {
     /// Larger than the limit.
     TooLarge,
     /// The sender went away.
     BrokenOff,
+    /// The sender took too long.
+    TooSlow,
 }
 
 /// Reads a body of at most `limit` bytes.
 pub async fn read(body: Body, limit: usize) -> Result<Bytes, BodyError> {
-    to_bytes(body, limit).await.map_err(|error| {
-        let mut cause: Option<&dyn std::error::Error> = Some(&error);
+    let reading = tokio::time::timeout(PATIENCE, to_bytes(body, limit));
+    reading.await.map_err(|_| BodyError::TooSlow)?.map_err(|error| {
+        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
         while let Some(error) = cause {
-            if error.to_string().contains("length limit exceeded") {
+            if error.is::<LengthLimitError>() {
                 return BodyError::TooLarge;
             }
             cause = error.source();

@@ -1,5 +1,6 @@
-//! Which web pages may call us: configured origins only. In `--dev` also loopback pages and files,
-//! never everybody: known tokens and `*` would let any website approve.
+//! Which web pages may call us: configured origins only. In `--dev` also loopback pages and those
+//! without an origin, because the protocol's own web client is opened from a file; a page that hides
+//! its origin can therefore use the known credentials, one more reason why `--dev` is for trying.
 
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};

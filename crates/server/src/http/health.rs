@@ -1,12 +1,13 @@
 //! For operators: `GET /healthz`, `GET /readyz`, `GET /metrics`, and the pages behind error codes.
 
 use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde_json::json;
 
+use crate::http::name::Named;
 use crate::http::problem::{PAGES, Problem};
 use crate::http::{App, Shared};
 
@@ -49,7 +50,7 @@ async fn measure(app: &App) {
 }
 
 /// The page behind a problem's `type`.
-async fn explain(Path(code): Path<String>) -> Response {
+async fn explain(Named(code): Named<String>) -> Response {
     match PAGES.iter().find(|(known, _)| *known == code) {
         Some((_, page)) => {
             ([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], *page).into_response()

@@ -4,7 +4,7 @@
 //! and set delegation rules with a human token. Every answer is JSON.
 
 use axum::body::Body;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
@@ -22,7 +22,9 @@ use store::{Filter, Idempotency, List, Scope, StoreError};
 
 use crate::auth::Denied;
 use crate::config::EvidenceForm;
+use crate::http::api::asks::uploads_only_on_pages;
 use crate::http::body::{self, BodyError};
+use crate::http::name::Named;
 use crate::http::{App, Shared};
 
 /// Its routes.
@@ -45,6 +47,8 @@ pub fn routes() -> Router<Shared> {
 pub struct HxpError {
     error: Box<WireError>,
     retry_after: Option<u64>,
+    /// The request it is about, if the caller may know of it.
+    about: Option<(AskId, Status)>,
 }
 
 type Answer = Result<Response, HxpError>;
@@ -68,7 +72,7 @@ async fn create(State(app): State<Shared>, headers: HeaderMap, body: Body) -> An
 }
 
 /// `GET /hxp/v1/requests/{id}`
-async fn poll(State(app): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Answer {
+async fn poll(State(app): State<Shared>, Named(id): Named<String>, headers: HeaderMap) -> Answer {
     let actor = app.hxp_agent(&headers)?;
     let ask = app.hxp_ask(&id, |ask| ask.within_reach(&actor)).await?;
     Ok(about(&ask, Json(hxp::request(&ask, &app.seal(), Detail::Whole)).into_response()))
@@ -103,22 +107,19 @@ async fn list(
 /// `POST /hxp/v1/requests/{id}/cancel`
 async fn cancel(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answer {
     let actor = app.hxp_agent(&headers)?;
     let ask = app.hxp_ask(&id, |ask| ask.within_reach(&actor)).await?;
-    let bytes = body::read(body, app.config.body_limit).await?;
-    let reason = hxp::parse_cancel(&bytes)?;
-    let outcome = app.gateway.run(actor, Command::Cancel(ask.id, reason)).await;
-    let ask = match outcome {
-        Ok(outcome) => outcome.ask.ok_or_else(WireError::internal)?,
-        Err(StoreError::Refused(refusal)) => {
-            return Err(WireError::cancel_refused(&refusal, ask.is_pooled()).into());
-        }
-        Err(error) => return Err(error.into()),
+    let withdrawn = async {
+        let bytes = body::read(body, app.config.body_limit).await?;
+        let command = Command::Cancel(ask.id, hxp::parse_cancel(&bytes)?);
+        app.hxp_act(actor, command, |refusal| WireError::cancel_refused(refusal, ask.is_pooled()))
+            .await
     };
+    let ask = app.hxp_about(ask.id, withdrawn.await).await?;
     Ok(about(&ask, Json(hxp::cancelled(&ask)).into_response()))
 }
 
@@ -157,31 +158,38 @@ async fn inbox(
 /// `POST /hxp/v1/requests/{id}/resolve`
 async fn resolve(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Answer {
     let (actor, human) = app.hxp_human(&headers).await?;
     let bytes = body::read(body, app.config.body_limit).await?;
     let ask = app.hxp_ask(&id, |ask| ask.admits(&human)).await?;
-    let resolve = hxp::read_resolve(&bytes)?;
-    // Before the result is held against the question: a late answer is a conflict whatever it says.
-    if let Err(refusal) = ask.still_open(app.gateway.now()) {
-        return Err(WireError::refused(&refusal, ask.is_pooled()).into());
-    }
-    let question = ask.question.value().ok_or_else(WireError::no_request)?;
-    let reply = resolve.reply(question)?;
-    let ask = app.hxp_act(actor, &ask, Command::Answer(ask.id, Box::new(reply))).await?;
+    let refused = |refusal: &Refusal| WireError::refused(refusal, ask.is_pooled());
+    let answered = async {
+        let resolve = hxp::read_resolve(&bytes)?;
+        // Before the result is held against the question: a late answer is a conflict whatever it
+        // says.
+        ask.still_open(app.gateway.now()).map_err(|refusal| refused(&refusal))?;
+        let question = ask.question.value().ok_or_else(WireError::no_request)?;
+        let reply = resolve.reply(question)?;
+        uploads_only_on_pages(&reply).map_err(|refusal| refused(&refusal))?;
+        let command = Command::Answer(ask.id, Box::new(reply));
+        app.hxp_act(actor, command, refused).await
+    };
+    let ask = app.hxp_about(ask.id, answered.await).await?;
     let resolved = hxp::resolved(&ask, &app.seal()).ok_or_else(WireError::internal)?;
     Ok(about(&ask, Json(resolved).into_response()))
 }
 
 /// `POST /hxp/v1/requests/{id}/claim`, beside the specification: takes a request on, so that the
 /// agent sees `assigned` and no other member of a pool works on it.
-async fn claim(State(app): State<Shared>, Path(id): Path<String>, headers: HeaderMap) -> Answer {
+async fn claim(State(app): State<Shared>, Named(id): Named<String>, headers: HeaderMap) -> Answer {
     let (actor, human) = app.hxp_human(&headers).await?;
     let ask = app.hxp_ask(&id, |ask| ask.admits(&human)).await?;
-    let ask = app.hxp_act(actor, &ask, Command::Claim(ask.id)).await?;
+    let refused = |refusal: &Refusal| WireError::refused(refusal, ask.is_pooled());
+    let taken = app.hxp_act(actor, Command::Claim(ask.id), refused).await;
+    let ask = app.hxp_about(ask.id, taken).await?;
     Ok(about(&ask, Json(hxp::request(&ask, &app.seal(), Detail::Whole)).into_response()))
 }
 
@@ -215,7 +223,7 @@ async fn add_rules(State(app): State<Shared>, headers: HeaderMap, body: Body) ->
 /// `DELETE /hxp/v1/delegation/rules/{id}`, beside the specification.
 async fn remove_rule(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Answer {
     let (actor, _) = app.hxp_human(&headers).await?;
@@ -227,8 +235,11 @@ async fn remove_rule(
 /// `POST /hxp/v1/receipts/verify`: the agent does not know the secret, so it asks us. Any
 /// credential will do.
 async fn verify(State(app): State<Shared>, headers: HeaderMap, body: Body) -> Answer {
-    if app.hxp_agent(&headers).is_err() {
-        app.hxp_human(&headers).await?;
+    let agent = app.door.agent(&app.gateway.directory(), &headers, app.gateway.now());
+    match agent {
+        Ok(_) => {}
+        Err(Denied::Unknown) => app.hxp_human(&headers).await.map(|_| ())?,
+        Err(denied) => return Err(denied.into()),
     }
     let bytes = body::read(body, app.config.body_limit).await?;
     let receipt = hxp::parse_verify(&bytes)?;
@@ -277,6 +288,17 @@ pub fn no_route() -> Response {
     HxpError::from(WireError::no_route()).into_response()
 }
 
+/// The answer for what a library could not read, or for a panic.
+pub fn unreadable(broken: bool) -> Response {
+    let error = if broken {
+        WireError::internal()
+    } else {
+        let message = "the address, its query or its headers cannot be read";
+        WireError::new(400, hxp::errors::code::INVALID_BODY, message)
+    };
+    HxpError::from(error).into_response()
+}
+
 /// The answer for a method an address does not take.
 pub fn wrong_method() -> Response {
     HxpError::from(WireError::method_not_allowed()).into_response()
@@ -306,14 +328,31 @@ impl App {
         Ok(found.ok_or_else(WireError::no_request)?)
     }
 
-    async fn hxp_act(&self, actor: Actor, ask: &Ask, command: Command) -> Result<Ask, HxpError> {
+    async fn hxp_act(
+        &self,
+        actor: Actor,
+        command: Command,
+        refused: impl FnOnce(&Refusal) -> WireError,
+    ) -> Result<Ask, HxpError> {
         match self.gateway.run(actor, command).await {
             Ok(outcome) => Ok(outcome.ask.ok_or_else(WireError::internal)?),
-            Err(StoreError::Refused(refusal)) => {
-                Err(WireError::refused(&refusal, ask.is_pooled()).into())
-            }
+            Err(StoreError::Refused(refusal)) => Err(refused(&refusal).into()),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// An error about a request the caller knows of names it, and its status as it is now.
+    async fn hxp_about(&self, id: AskId, done: Result<Ask, HxpError>) -> Result<Ask, HxpError> {
+        let mut error = match done {
+            Ok(ask) => return Ok(ask),
+            Err(error) => error,
+        };
+        if error.error.status != 404
+            && let Ok(Some(ask)) = self.gateway.ask(id).await
+        {
+            error.about = Some((id, ask.phase().into()));
+        }
+        Err(error)
     }
 
     pub(super) fn seal(&self) -> Seal<'_> {
@@ -338,7 +377,8 @@ impl App {
     }
 }
 
-fn is_loopback(host: &str) -> bool {
+/// Whether a `Host` header names this machine.
+pub fn is_loopback(host: &str) -> bool {
     let name = host.rsplit_once(':').map_or(host, |(name, port)| {
         if port.bytes().all(|byte| byte.is_ascii_digit()) { name } else { host }
     });
@@ -376,25 +416,27 @@ fn idempotency(
 
 /// HXPX-010: every answer about one request names it and its status.
 fn about(ask: &Ask, mut answer: Response) -> Response {
-    let headers = answer.headers_mut();
-    let status = Status::from(ask.phase()).as_str();
-    headers.insert(STATUS_HEADER, HeaderValue::from_static(status));
-    if let Ok(id) = HeaderValue::from_str(&hxp::request_id(ask.id)) {
+    name(answer.headers_mut(), ask.id, ask.phase().into());
+    answer
+}
+
+fn name(headers: &mut HeaderMap, id: AskId, status: Status) {
+    headers.insert(STATUS_HEADER, HeaderValue::from_static(status.as_str()));
+    if let Ok(id) = HeaderValue::from_str(&hxp::request_id(id)) {
         headers.insert(REQUEST_ID_HEADER, id);
     }
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    answer
 }
 
 impl HxpError {
     fn later(error: WireError, seconds: u64) -> Self {
-        Self { error: Box::new(error), retry_after: Some(seconds) }
+        Self { retry_after: Some(seconds), ..error.into() }
     }
 }
 
 impl From<WireError> for HxpError {
     fn from(error: WireError) -> Self {
-        Self { error: Box::new(error), retry_after: None }
+        Self { error: Box::new(error), retry_after: None, about: None }
     }
 }
 
@@ -434,7 +476,7 @@ impl From<BodyError> for HxpError {
     fn from(error: BodyError) -> Self {
         match error {
             BodyError::TooLarge => WireError::too_large().into(),
-            BodyError::BrokenOff => {
+            BodyError::BrokenOff | BodyError::TooSlow => {
                 let message = "the body broke off";
                 WireError::new(400, hxp::errors::code::INVALID_JSON, message).into()
             }
@@ -453,6 +495,9 @@ impl IntoResponse for HxpError {
         }
         if let Some(seconds) = self.retry_after {
             answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if let Some((id, status)) = self.about {
+            name(answer.headers_mut(), id, status);
         }
         answer
     }

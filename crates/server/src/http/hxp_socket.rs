@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 use dialects::hxp_execution::{self as hxp, Seen, WireError};
-use kernel::{Ask, AskId};
-use serde::Deserialize;
+use kernel::{Actor, AskId};
 
 use crate::http::hxp_execution::HxpError;
+use crate::http::name::Named;
 use crate::http::{App, Shared};
 use crate::wake::Waiter;
 
@@ -29,30 +29,31 @@ pub fn routes() -> Router<Shared> {
     Router::new().route("/hxp/ws", get(by_query)).route("/hxp/ws/{id}", get(by_path))
 }
 
-#[derive(Deserialize)]
-struct Asked {
-    request_id: Option<String>,
-    token: Option<String>,
+/// What a query says; of a repeated name the last counts.
+fn said<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
+
+type Pairs = Query<Vec<(String, String)>>;
 
 async fn by_path(
     State(app): State<Shared>,
-    Path(id): Path<String>,
-    Query(asked): Query<Asked>,
+    Named(id): Named<String>,
+    Query(pairs): Pairs,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Result<Response, HxpError> {
-    subscribe(app, &id, asked.token.as_deref(), &headers, upgrade.ok()).await
+    subscribe(app, &id, said(&pairs, "token"), &headers, upgrade.ok()).await
 }
 
 async fn by_query(
     State(app): State<Shared>,
-    Query(asked): Query<Asked>,
+    Query(pairs): Pairs,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Result<Response, HxpError> {
-    let id = asked.request_id.unwrap_or_default();
-    subscribe(app, &id, asked.token.as_deref(), &headers, upgrade.ok()).await
+    let id = said(&pairs, "request_id").unwrap_or_default();
+    subscribe(app, id, said(&pairs, "token"), &headers, upgrade.ok()).await
 }
 
 async fn subscribe(
@@ -62,36 +63,34 @@ async fn subscribe(
     headers: &HeaderMap,
     upgrade: Option<WebSocketUpgrade>,
 ) -> Result<Response, HxpError> {
-    let admitted: Box<dyn FnOnce(&Ask) -> bool + Send> = if app.config.open_websockets {
-        Box::new(|_| true)
-    } else {
-        let actor = match token {
-            Some(token) => {
-                let now = app.gateway.now();
-                app.door.agent_by(&app.gateway.directory(), token, now)?
-            }
-            None => app.hxp_agent(headers)?,
-        };
-        Box::new(move |ask| ask.within_reach(&actor))
+    let actor = match token {
+        _ if app.config.open_websockets => Actor::System,
+        Some(token) => {
+            let now = app.gateway.now();
+            app.door.agent_by(&app.gateway.directory(), token, now)?
+        }
+        None => app.hxp_agent(headers)?,
     };
     let known = hxp::ask_id(id).ok_or_else(WireError::no_request)?;
     // Subscribe first, read afterwards: nothing that happens in between is missed.
     let waiter = app.gateway.subscribe(known);
-    app.hxp_ask(id, admitted).await?;
+    app.hxp_ask(id, |ask| ask.within_reach(&actor)).await?;
     let upgrade = upgrade.ok_or_else(|| {
         let message = "this address speaks WebSocket: send an upgrade";
         WireError::new(400, hxp::errors::code::INVALID_BODY, message)
     })?;
+    // The upgrade leaves the connection's own task; the server still waits for it when it stops.
+    let held = app.tasks.token();
     Ok(upgrade.read_buffer_size(BUFFER).write_buffer_size(0).max_message_size(BUFFER).on_upgrade(
-        move |socket| {
-            let tasks = app.tasks.clone();
-            tasks.track_future(watch(app, known, waiter, socket))
+        async move |socket| {
+            watch(app, actor, known, waiter, socket).await;
+            drop(held);
         },
     ))
 }
 
 /// Sends what changes until the ask is over, the subscriber goes or the server stops.
-async fn watch(app: Shared, id: AskId, mut waiter: Waiter, mut socket: WebSocket) {
+async fn watch(app: Shared, actor: Actor, id: AskId, mut waiter: Waiter, mut socket: WebSocket) {
     metrics::gauge!("countersign_websockets").increment(1);
     let mut seen = Seen::Nothing;
     loop {
@@ -102,6 +101,12 @@ async fn watch(app: Shared, id: AskId, mut waiter: Waiter, mut socket: WebSocket
             }
             continue;
         };
+        // A key that was revoked meanwhile learns nothing more.
+        if !still_holds(&app, &actor) {
+            metrics::gauge!("countersign_websockets").decrement(1);
+            close(socket, 1008, "this key was revoked").await;
+            return;
+        }
         let step = hxp::advance(&seen, &ask, &app.seal());
         seen = step.seen;
         let mut gone = false;
@@ -125,6 +130,11 @@ async fn watch(app: Shared, id: AskId, mut waiter: Waiter, mut socket: WebSocket
     if app.stop.is_cancelled() {
         close(socket, 1001, "the server is stopping; connect again").await;
     }
+}
+
+fn still_holds(app: &App, actor: &Actor) -> bool {
+    let Actor::Agent { key, .. } = actor else { return true };
+    app.gateway.directory().key(*key).is_some_and(|key| key.is_live(app.gateway.now()))
 }
 
 type Flow = std::ops::ControlFlow<()>;

@@ -6,6 +6,7 @@ pub mod cors;
 pub mod health;
 pub mod hxp_execution;
 pub mod hxp_socket;
+pub mod name;
 pub mod observe;
 pub mod pages;
 pub mod problem;
@@ -15,8 +16,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::header;
-use axum::middleware;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
@@ -27,6 +28,7 @@ use crate::auth::Door;
 use crate::config::Config;
 use crate::files::Files;
 use crate::gateway::Gateway;
+use crate::http::problem::Problem;
 use crate::secrets::Secrets;
 
 /// What every handler shares.
@@ -45,7 +47,7 @@ pub struct App {
     pub metrics: PrometheusHandle,
     /// Ends long connections when the server stops.
     pub stop: CancellationToken,
-    /// Whoever must have ended before the process does.
+    /// What the server waits for when it stops.
     pub tasks: TaskTracker,
 }
 
@@ -64,6 +66,8 @@ pub fn router(app: Shared) -> Router {
         .method_not_allowed_fallback(not_that_way)
         .layer(cors::layer(&app.config))
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), in_own_words))
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), known_host))
         .layer(middleware::from_fn(observe::observe))
         // Bodies are bounded where they are read, so that each dialect can say so in its own words.
         .layer(DefaultBodyLimit::disable())
@@ -92,20 +96,64 @@ impl Speaks {
 async fn nowhere(State(app): State<Shared>, request: Request) -> Response {
     match Speaks::at(request.uri().path()) {
         Speaks::Hxp => hxp_execution::no_route(),
-        Speaks::Native => problem::Problem::new(404, "not-found")
+        Speaks::Native => Problem::new(404, "not-found")
             .detail("there is nothing at this address")
             .into_response(),
         Speaks::Person => pages::no_such_page(&app),
     }
 }
 
-async fn not_that_way(request: Request) -> Response {
+async fn not_that_way(State(app): State<Shared>, request: Request) -> Response {
     match Speaks::at(request.uri().path()) {
         Speaks::Hxp => hxp_execution::wrong_method(),
-        Speaks::Native | Speaks::Person => problem::Problem::new(405, "method-not-allowed")
+        Speaks::Native => Problem::new(405, "method-not-allowed")
             .detail("this address does not take this method")
             .into_response(),
+        Speaks::Person => pages::wrong_method(&app),
     }
+}
+
+/// What a library refused in plain text, a panic among it, is said again in the caller's own shape;
+/// and what only one caller may see is kept by no cache.
+async fn in_own_words(State(app): State<Shared>, request: Request, next: Next) -> Response {
+    let speaks = Speaks::at(request.uri().path());
+    let mut answer = next.run(request).await;
+    let plain = answer
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/plain"));
+    let status = answer.status();
+    if plain && (status.is_client_error() || status.is_server_error()) {
+        answer = match (&speaks, status.is_server_error()) {
+            (Speaks::Hxp, broken) => hxp_execution::unreadable(broken),
+            (Speaks::Native, false) => Problem::new(400, "invalid-field")
+                .detail("the address or its query cannot be read")
+                .into_response(),
+            (Speaks::Native, true) => Problem::new(500, "internal")
+                .detail("something went wrong here; the log knows more")
+                .into_response(),
+            (Speaks::Person, broken) => pages::unreadable(&app, broken),
+        };
+    }
+    if !matches!(speaks, Speaks::Person) {
+        let keep = HeaderValue::from_static("no-store");
+        answer.headers_mut().entry(header::CACHE_CONTROL).or_insert(keep);
+    }
+    answer
+}
+
+/// On loopback a name that is not ours means that a web page pretends to be on this machine.
+async fn known_host(State(app): State<Shared>, request: Request, next: Next) -> Response {
+    let local = app.config.listen.iter().all(|address| address.ip().is_loopback());
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let ours =
+        |host: &str| hxp_execution::is_loopback(host) || host == app.config.public_url.authority();
+    if local && host.is_some_and(|host| !ours(host)) {
+        return Problem::new(421, "wrong-host")
+            .detail("this server does not answer to that name; see the setting public_url")
+            .into_response();
+    }
+    next.run(request).await
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the layer hands it over")]
@@ -116,11 +164,5 @@ fn panicked(what: Box<dyn std::any::Any + Send>) -> Response {
         .or_else(|| what.downcast_ref::<&str>().copied())
         .unwrap_or("unknown");
     tracing::error!(panic = what, "a handler panicked");
-    let mut answer = problem::Problem::new(500, "internal")
-        .detail("something went wrong here; the log knows more")
-        .into_response();
-    answer
-        .headers_mut()
-        .insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
-    answer
+    (StatusCode::INTERNAL_SERVER_ERROR, "panicked").into_response()
 }

@@ -12,13 +12,14 @@ use axum::routing::{get, post};
 use dialects::hxp_execution::Cursor;
 use kernel::audit::Digest;
 use kernel::directory::{Holder, Human, NewKey};
-use kernel::{Actor, Ask, AskId, Command, HumanId, Phase, Refusal};
+use kernel::question::{self, Question};
+use kernel::{Actor, Ask, AskId, Command, HumanId, Phase, Refusal, form};
 use serde::Deserialize;
 use store::{Filter, List, Scope, StoreError};
-use subtle::ConstantTimeEq;
 
+use crate::auth::Denied;
 use crate::http::body::BodyError;
-use crate::http::problem::Problem;
+use crate::http::submitted::{Posted, Unread};
 use crate::http::{App, Shared, submitted};
 use crate::web::notices::{self, NewToken, Notice};
 use crate::web::{
@@ -37,9 +38,9 @@ pub fn routes() -> Router<Shared> {
     Router::new()
         .route(paths::INBOX, get(show_inbox))
         .route("/asks/{id}", get(show_request))
-        .route("/asks/{id}/answer", post(answer))
-        .route("/asks/{id}/claim", post(claim))
-        .route("/asks/{id}/assign", post(assign))
+        .route("/asks/{id}/answer", get(back_to_request).post(answer))
+        .route("/asks/{id}/claim", get(back_to_request).post(claim))
+        .route("/asks/{id}/assign", get(back_to_request).post(assign))
         .route(paths::SIGN_IN, get(show_sign_in).post(sign_in))
         .route(paths::SIGN_OUT, post(sign_out))
         .route(paths::TOKENS, get(show_tokens).post(make_token))
@@ -86,13 +87,13 @@ async fn show_inbox(
         limit: RECENT,
         ..open.clone()
     };
-    let waiting = app.gateway.inbox(&visitor.human, open.clone()).await?;
-    let count = app.gateway.count(List { after: None, ..open }).await?;
+    let waiting = app.gateway.inbox(&visitor.human, open).await?;
     let recent = app.gateway.inbox(&visitor.human, over).await?;
     let next = waiting.next.map(|at| {
         let cursor = Cursor { rank: at.rank, ask: at.ask };
         format!("{}?after={cursor}", paths::INBOX)
     });
+    let count = app.gateway.waiting(&visitor.human).await?;
     let total =
         if count.exact { count.n.to_string() } else { format!("{}+", store::listing::EXAMINED) };
     let directory = app.gateway.directory();
@@ -128,15 +129,25 @@ async fn show_request(State(app): State<Shared>, Path(id): Path<String>, from: R
     Ok(app.request_page(&visitor, &ask, StatusCode::OK, None, None))
 }
 
+/// Whoever reloads the address of a form that was refused gets the question again.
+async fn back_to_request(Path(id): Path<String>) -> Response {
+    match id.parse::<AskId>() {
+        Ok(id) => Redirect::to(&paths::request(id)).into_response(),
+        Err(_) => Redirect::to(paths::INBOX).into_response(),
+    }
+}
+
 /// `POST /asks/{id}/answer`
 async fn answer(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
     let (headers, body) = parts(from);
     let visitor = app.visitor(&headers).await?;
     let ask = app.seen_by(&visitor, &id).await?;
-    let submitted = app.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
     let Some(question) = ask.question.value() else {
         return Err(page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame)));
     };
+    let back = paths::request(ask.id);
+    let Posted { form: submitted, files } =
+        app.posted(&visitor, &headers, body, &back, &file_fields(question)).await?;
     let refuse = |ask: &Ask, problem: FormProblem| {
         let draft = Draft::new(question, &submitted, problem);
         app.request_page(&visitor, ask, StatusCode::UNPROCESSABLE_ENTITY, None, Some(&draft))
@@ -145,6 +156,14 @@ async fn answer(State(app): State<Shared>, Path(id): Path<String>, from: Request
         Ok(reply) => reply,
         Err(problem) => return Ok(refuse(&ask, problem)),
     };
+    // Kept before the answer is decided: an answer never names a file we do not have.
+    for file in files {
+        app.files.keep(file).await.map_err(|error| {
+            tracing::error!(error = format!("{error:#}"), "cannot keep an upload");
+            let shown = notices::unavailable(&visitor.frame);
+            page(StatusCode::SERVICE_UNAVAILABLE, shown)
+        })?;
+    }
     let command = Command::Answer(ask.id, Box::new(reply));
     match app.gateway.run(visitor.actor.clone(), command).await {
         Ok(_) => Ok(Redirect::to(&format!("{}?sent=1", paths::INBOX)).into_response()),
@@ -203,7 +222,10 @@ async fn sign_in(State(app): State<Shared>, from: Request) -> Page {
     let (headers, body) = parts(from);
     let frame = Frame::anonymous(app.gateway.now());
     let stale = || page(StatusCode::UNAUTHORIZED, notices::stale_link(&frame));
-    let submitted = submitted::read(&app, &headers, body).await?;
+    if from_elsewhere(&headers) {
+        return Err(page(StatusCode::FORBIDDEN, notices::stale_page(&frame, paths::SIGN_IN)));
+    }
+    let submitted = submitted::small(body).await?;
     let token = submitted.value("token").ok_or_else(stale)?;
     let directory = app.gateway.directory();
     let key = directory.key_by_hash(&Digest::of(token.as_bytes())).ok_or_else(stale)?;
@@ -286,6 +308,22 @@ pub fn no_such_page(app: &App) -> Response {
     html(StatusCode::NOT_FOUND, notices::not_found(&frame))
 }
 
+/// The page for what a library could not read, or for a panic.
+pub fn unreadable(app: &App, broken: bool) -> Response {
+    let frame = Frame::anonymous(app.gateway.now());
+    if broken {
+        let shown = notices::server_error(&frame, "the log knows more");
+        return html(StatusCode::INTERNAL_SERVER_ERROR, shown);
+    }
+    html(StatusCode::BAD_REQUEST, notices::not_found(&frame))
+}
+
+/// The page for an address that takes forms, not visits.
+pub fn wrong_method(app: &App) -> Response {
+    let frame = Frame::anonymous(app.gateway.now());
+    html(StatusCode::METHOD_NOT_ALLOWED, notices::not_found(&frame))
+}
+
 impl App {
     /// Whoever is signed in; everybody else is shown how to.
     async fn visitor(&self, headers: &HeaderMap) -> Result<Visitor, Instead> {
@@ -296,17 +334,19 @@ impl App {
             page(StatusCode::UNAUTHORIZED, notices::sign_in(&frame, None))
         };
         let secret = session_cookie(headers, self.cookie_name()).ok_or_else(anonymous)?;
-        let (actor, _) = self.door.session(&directory, &secret, now).map_err(|_| anonymous())?;
+        let (actor, _) = match self.door.session(&directory, &secret, now) {
+            // Still signed in, but in too much of a hurry.
+            Err(Denied::TooFast(wait)) => {
+                let busy = notices::unavailable(&Frame::anonymous(now));
+                let after = [(header::RETRY_AFTER, wait.as_secs().max(1).to_string())];
+                let busy = (after, html(StatusCode::TOO_MANY_REQUESTS, busy)).into_response();
+                return Err(Instead(Box::new(busy)));
+            }
+            known => known.map_err(|_| anonymous())?,
+        };
         let Actor::Human { id, .. } = &actor else { return Err(anonymous()) };
         let human = directory.human(id).ok_or_else(anonymous)?.clone();
-        let open = List {
-            scopes: Scope::inbox(&human),
-            phases: Phase::OPEN.to_vec(),
-            filter: Filter::default(),
-            after: None,
-            limit: 1,
-        };
-        let waiting = self.gateway.count(open).await?.n;
+        let waiting = self.gateway.waiting(&human).await?.n;
         let frame = Frame {
             now,
             person: Some(crate::web::words::person(&directory, &human.id)),
@@ -325,6 +365,30 @@ impl App {
     }
 
     /// What the browser posted, once its token was found to be this session's.
+    async fn posted(
+        &self,
+        visitor: &Visitor,
+        headers: &HeaderMap,
+        body: Body,
+        back: &str,
+        file_fields: &[String],
+    ) -> Result<Posted, Instead> {
+        let csrf = &visitor.frame.csrf;
+        match submitted::read(self, headers, body, csrf, file_fields).await {
+            Err(Unread::Body(BodyError::TooLarge)) => {
+                let shown = notices::too_large(&visitor.frame, back);
+                Err(page(StatusCode::PAYLOAD_TOO_LARGE, shown))
+            }
+            Err(Unread::Stale) => {
+                let shown = notices::stale_page(&visitor.frame, back);
+                Err(page(StatusCode::FORBIDDEN, shown))
+            }
+            Ok(posted) => Ok(posted),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The same for forms that hold no files.
     async fn submitted(
         &self,
         visitor: &Visitor,
@@ -332,20 +396,7 @@ impl App {
         body: Body,
         back: &str,
     ) -> Result<Submitted, Instead> {
-        let submitted = match submitted::read(self, headers, body).await {
-            Ok(submitted) => submitted,
-            Err(submitted::Unread::Body(BodyError::TooLarge)) => {
-                let shown = notices::too_large(&visitor.frame, back);
-                return Err(page(StatusCode::PAYLOAD_TOO_LARGE, shown));
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let given = submitted.value("csrf").unwrap_or_default();
-        if !bool::from(given.as_bytes().ct_eq(visitor.frame.csrf.as_bytes())) {
-            let shown = notices::stale_page(&visitor.frame, back);
-            return Err(page(StatusCode::FORBIDDEN, shown));
-        }
-        Ok(submitted)
+        Ok(self.posted(visitor, headers, body, back, &[]).await?.form)
     }
 
     async fn acted(&self, visitor: &Visitor, ask: &Ask, command: Command, done: Notice) -> Page {
@@ -467,23 +518,28 @@ impl From<StoreError> for Instead {
     }
 }
 
-impl From<submitted::Unread> for Instead {
-    fn from(error: submitted::Unread) -> Self {
+impl From<Unread> for Instead {
+    fn from(error: Unread) -> Self {
         let frame = Frame::anonymous(kernel::Time::from_millis(0));
-        match error {
-            submitted::Unread::Body(_) => {
-                page(StatusCode::BAD_REQUEST, notices::stale_page(&frame, paths::INBOX))
-            }
-            submitted::Unread::Files(error) => {
-                tracing::error!(error = format!("{error:#}"), "cannot keep an upload");
-                page(StatusCode::SERVICE_UNAVAILABLE, notices::unavailable(&frame))
-            }
-        }
+        let status = match error {
+            Unread::Body(BodyError::TooLarge) => StatusCode::PAYLOAD_TOO_LARGE,
+            Unread::Body(BodyError::TooSlow) => StatusCode::REQUEST_TIMEOUT,
+            Unread::Body(BodyError::BrokenOff) | Unread::Stale => StatusCode::BAD_REQUEST,
+        };
+        page(status, notices::stale_page(&frame, paths::INBOX))
     }
 }
 
-impl From<Problem> for Instead {
-    fn from(problem: Problem) -> Self {
-        Self(Box::new(problem.into_response()))
-    }
+/// The names under which files of this question's form are posted.
+fn file_fields(question: &Question) -> Vec<String> {
+    let question::Body::Provide { form } = question.body() else { return Vec::new() };
+    let files = form.fields().filter(|field| matches!(field.kind(), form::Kind::File));
+    files.map(|field| format!("field.{}", field.key())).collect()
+}
+
+/// Whether another website sent this browser here with a form of its own.
+fn from_elsewhere(headers: &HeaderMap) -> bool {
+    headers
+        .get("sec-fetch-site")
+        .is_some_and(|site| site != "same-origin" && site != "none" && site != "same-site")
 }

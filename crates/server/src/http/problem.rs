@@ -38,8 +38,10 @@ pages![
     "taken",
     "timed-out",
     "too-large",
+    "too-slow",
     "unauthorized",
     "unavailable",
+    "wrong-host",
 ];
 
 /// An error as the caller sees it. What went wrong inside goes to the log.
@@ -196,6 +198,9 @@ impl From<BodyError> for Problem {
                 Self::new(413, "too-large").detail("the body is larger than this server takes")
             }
             BodyError::BrokenOff => Self::new(400, "invalid-json").detail("the body broke off"),
+            BodyError::TooSlow => {
+                Self::new(408, "too-slow").detail("the body took too long to arrive")
+            }
         }
     }
 }

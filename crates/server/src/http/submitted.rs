@@ -1,62 +1,145 @@
-//! What a browser posts: plain forms, and forms with files. Files are kept by their content before
-//! the answer that names them is decided, so an answer never names a file we do not have.
+//! What a browser posts: plain forms, and forms with files.
+//!
+//! Nothing is read beyond the form's token until that token was found to be the session's, and a file
+//! is kept only once the answer that names it holds.
+
+use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{FromRequest, Multipart};
-use axum::http::{HeaderMap, Request, header};
+use axum::extract::multipart::{Field, MultipartError};
+use axum::extract::{DefaultBodyLimit, FromRequest, Multipart};
+use axum::http::{HeaderMap, Request, StatusCode, header};
+use bytes::Bytes;
+use http_body_util::Limited;
+use kernel::audit::Digest;
 use kernel::form::FileRef;
+use subtle::ConstantTimeEq;
 
 use crate::http::App;
 use crate::http::body::{self, BodyError};
 use crate::web::Submitted;
 
+/// The most a form without files and without a session may hold.
+const SMALL: usize = 16 * 1024;
+/// How long an upload may take: phones on bad networks are slow.
+const UPLOAD: Duration = Duration::from_mins(10);
+/// The longest file name that is kept.
+const LONGEST_NAME: usize = 200;
+
 /// Why a form could not be read.
 pub enum Unread {
     /// Too large, broken off, or no form.
     Body(BodyError),
-    /// A file could not be kept.
-    Files(anyhow::Error),
+    /// Its token is not this session's.
+    Stale,
 }
 
-/// Reads a form of either kind.
-pub async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Submitted, Unread> {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("");
-    if !kind.starts_with("multipart/form-data") {
-        let bytes = body::read(body, app.config.body_limit).await.map_err(Unread::Body)?;
-        let pairs = url::form_urlencoded::parse(&bytes).into_owned().collect();
-        return Ok(Submitted::new(pairs));
+/// A form as it was posted.
+pub struct Posted {
+    /// Its fields, and its files by name and digest.
+    pub form: Submitted,
+    /// The content of those files, not kept yet.
+    pub files: Vec<Bytes>,
+}
+
+/// A small form of somebody we do not know.
+pub async fn small(body: Body) -> Result<Submitted, Unread> {
+    plain(body, SMALL).await
+}
+
+/// A form of a session: it must carry `csrf`, and files are taken for the fields in `file_fields`.
+pub async fn read(
+    app: &App,
+    headers: &HeaderMap,
+    body: Body,
+    csrf: &str,
+    file_fields: &[String],
+) -> Result<Posted, Unread> {
+    let kind = headers.get(header::CONTENT_TYPE);
+    if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/form-data")) {
+        let form = plain(body, app.config.body_limit).await?;
+        check(csrf, form.value("csrf"))?;
+        return Ok(Posted { form, files: Vec::new() });
     }
-    let limit = app.config.upload_limit + app.config.body_limit;
-    let bytes = body::read(body, limit).await.map_err(Unread::Body)?;
-    let mut request = Request::new(Body::from(bytes));
-    if let Some(kind) = headers.get(header::CONTENT_TYPE) {
+    let limit = app.config.upload_limit.saturating_add(app.config.body_limit);
+    let mut request = Request::new(Body::new(Limited::new(body, limit)));
+    if let Some(kind) = kind {
         request.headers_mut().insert(header::CONTENT_TYPE, kind.clone());
     }
-    let broken = |_| Unread::Body(BodyError::BrokenOff);
+    // Bounded above, to the limits of the settings.
+    DefaultBodyLimit::disable().apply(&mut request);
+    let reading = multipart(request, csrf, file_fields, app.config.upload_limit);
+    tokio::time::timeout(UPLOAD, reading).await.unwrap_or(Err(Unread::Body(BodyError::TooSlow)))
+}
+
+async fn plain(body: Body, limit: usize) -> Result<Submitted, Unread> {
+    let bytes = body::read(body, limit).await.map_err(Unread::Body)?;
+    Ok(Submitted::new(url::form_urlencoded::parse(&bytes).into_owned().collect()))
+}
+
+fn check(csrf: &str, given: Option<&str>) -> Result<(), Unread> {
+    let given = given.unwrap_or_default();
+    if bool::from(given.as_bytes().ct_eq(csrf.as_bytes())) { Ok(()) } else { Err(Unread::Stale) }
+}
+
+async fn multipart(
+    request: Request<Body>,
+    csrf: &str,
+    file_fields: &[String],
+    upload_limit: usize,
+) -> Result<Posted, Unread> {
     let mut parts = Multipart::from_request(request, &())
         .await
         .map_err(|_| Unread::Body(BodyError::BrokenOff))?;
-    let mut submitted = Submitted::new(Vec::new());
+    let mut posted = Posted { form: Submitted::new(Vec::new()), files: Vec::new() };
+    let mut trusted = false;
     while let Some(part) = parts.next_field().await.map_err(broken)? {
         let Some(name) = part.name().map(str::to_owned) else { continue };
-        let Some(file) = part.file_name().map(str::to_owned) else {
-            submitted.pairs.push((name, part.text().await.map_err(broken)?));
-            continue;
-        };
-        let media = part.content_type().unwrap_or("application/octet-stream").to_owned();
-        let content = part.bytes().await.map_err(broken)?;
-        // An empty file input is posted as a file without a name.
-        if file.is_empty() {
-            continue;
+        if !trusted {
+            // Our forms begin with it.
+            let given =
+                if name == "csrf" { Some(part.text().await.map_err(broken)?) } else { None };
+            check(csrf, given.as_deref())?;
+            trusted = true;
+        } else if part.file_name().is_none() {
+            posted.form.pairs.push((name, part.text().await.map_err(broken)?));
+        } else if file_fields.contains(&name) {
+            take(&mut posted, name, part, upload_limit).await?;
         }
-        if content.len() > app.config.upload_limit {
-            return Err(Unread::Body(BodyError::TooLarge));
-        }
-        let size = content.len() as u64;
-        let digest = app.files.keep(content).await.map_err(Unread::Files)?;
-        let kept = FileRef::new(digest.to_string(), file, size, media)
-            .map_err(|error| Unread::Files(error.into()))?;
-        submitted.files.push((name, kept));
     }
-    Ok(submitted)
+    if trusted { Ok(posted) } else { Err(Unread::Stale) }
+}
+
+async fn take(
+    posted: &mut Posted,
+    name: String,
+    part: Field<'_>,
+    upload_limit: usize,
+) -> Result<(), Unread> {
+    let file: String = part.file_name().unwrap_or_default().chars().take(LONGEST_NAME).collect();
+    let media = part.content_type().unwrap_or("application/octet-stream").to_owned();
+    let content = part.bytes().await.map_err(broken)?;
+    // An empty file input is posted as a file without a name.
+    if file.is_empty() {
+        return Ok(());
+    }
+    if content.len() > upload_limit {
+        return Err(Unread::Body(BodyError::TooLarge));
+    }
+    let digest = Digest::of(&content).to_string();
+    let size = content.len() as u64;
+    let named =
+        FileRef::new(digest, file, size, media).map_err(|_| Unread::Body(BodyError::BrokenOff))?;
+    posted.form.files.push((name, named));
+    posted.files.push(content);
+    Ok(())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "given to map_err")]
+fn broken(error: MultipartError) -> Unread {
+    if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        Unread::Body(BodyError::TooLarge)
+    } else {
+        Unread::Body(BodyError::BrokenOff)
+    }
 }

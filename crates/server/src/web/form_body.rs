@@ -11,6 +11,7 @@
 //! | `from` | `inbox` when answered from the list; for the handler, which goes back there |
 //! | `field.{key}` | the value of a form field; uploads are handed in beside |
 
+use dialects::nesting::{DEEPEST, too_deep};
 use kernel::form::{FileRef, Form, Kind, Values};
 use kernel::question::{Answer, AnswerError, Body, Question, Reply};
 use serde_json::{Map, Value};
@@ -157,6 +158,10 @@ fn provided(form: &Form, submitted: &Submitted) -> Result<Values, Vec<kernel::fo
 }
 
 fn object(text: &str, place: Place) -> Result<Map<String, Value>, FormProblem> {
+    if too_deep(text.as_bytes()) {
+        let message = format!("Nest the JSON at most {DEEPEST} levels deep");
+        return Err(FormProblem::one(place, message));
+    }
     serde_json::from_str(text).map_err(|error| {
         let message = format!(
             "Check the JSON: line {}, column {} cannot be read",

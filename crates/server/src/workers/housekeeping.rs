@@ -1,8 +1,10 @@
-//! Once a minute: remember which keys were used and forget old idempotency keys.
+//! Once a minute: remember which keys were used, forget old idempotency keys, fold the samples of
+//! histograms.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use metrics_exporter_prometheus::PrometheusHandle;
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
@@ -12,12 +14,18 @@ use crate::gateway::Gateway;
 const EVERY: Duration = Duration::from_mins(1);
 
 /// Runs until shutdown, and once more then.
-pub async fn run(gateway: Gateway, door: Arc<Door>, stop: CancellationToken) {
+pub async fn run(
+    gateway: Gateway,
+    door: Arc<Door>,
+    metrics: PrometheusHandle,
+    stop: CancellationToken,
+) {
     loop {
         let stopped = tokio::select! {
             () = stop.cancelled() => true,
             () = tokio::time::sleep(EVERY) => false,
         };
+        metrics.run_upkeep();
         if let Err(error) = tidy(&gateway, &door).await {
             tracing::warn!(error = %error, "housekeeping failed; trying again in a minute");
         }

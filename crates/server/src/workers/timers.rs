@@ -43,8 +43,15 @@ pub async fn run_due(gateway: &Gateway) -> Result<(), StoreError> {
             return Ok(());
         }
         let mut work = stream::iter(due).map(|id| fire(gateway, id)).buffer_unordered(AT_ONCE);
+        let mut failed = None;
         while let Some(fired) = work.next().await {
-            fired?;
+            // One ask that cannot be judged must not hold up the others.
+            if let Err(error) = fired {
+                failed = Some(error);
+            }
+        }
+        if let Some(error) = failed {
+            return Err(error);
         }
         tokio::task::yield_now().await;
     }

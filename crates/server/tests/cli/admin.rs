@@ -105,7 +105,7 @@ fn a_stopped_server_is_managed_on_its_folder() {
     // The same by the settings of the server.
     let mut described = offline(data.path(), &["keys", "list", "--offline", "--json"]);
     let listed = run(described.env("COUNTERSIGN_DATA", data.path())).json();
-    let dev = key(&listed, "first start")["id"].as_str().unwrap().to_owned();
+    let dev = key(&listed, "dev")["id"].as_str().unwrap().to_owned();
     on(data.path(), &["keys", "revoke", &dev]).ok();
 
     let server = Server::dev(data.path());

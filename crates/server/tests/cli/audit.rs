@@ -48,23 +48,27 @@ fn alter(data: &Path, sql: &str, id: &str) {
 
 #[test]
 fn an_altered_record_is_named() {
-    for (sql, event) in [
+    for (sql, said_of_it) in [
         (
             "UPDATE record SET body = replace(body, 'agent_dev', 'agent_dew') WHERE seq = 1 AND subject LIKE ?1",
-            1,
+            "event 1",
         ),
         (
             "UPDATE record SET contents = replace(contents, 'approved', 'rejected') WHERE seq = 2 AND subject LIKE ?1",
-            2,
+            "event 2",
         ),
-        ("UPDATE record SET hash = zeroblob(32) WHERE seq = 2 AND subject LIKE ?1", 2),
-        ("UPDATE record SET at = at + 1 WHERE seq = 2 AND subject LIKE ?1", 2),
-        ("DELETE FROM record WHERE seq = 1 AND subject LIKE ?1", 2),
-        ("DELETE FROM record WHERE seq = 2 AND subject LIKE ?1", 1),
-        ("DELETE FROM record WHERE subject LIKE ?1", 1),
-        ("DELETE FROM ask WHERE ?1 <> ''", 2),
-        ("UPDATE ask SET state = 'nonsense' WHERE ?1 <> ''", 2),
-        ("UPDATE ask SET state = replace(state, 'approved', 'rejected') WHERE ?1 <> ''", 2),
+        ("UPDATE record SET hash = zeroblob(32) WHERE seq = 2 AND subject LIKE ?1", "event 2"),
+        ("UPDATE record SET at = at + 1 WHERE seq = 2 AND subject LIKE ?1", "event 2"),
+        ("DELETE FROM record WHERE seq = 1 AND subject LIKE ?1", "event 2"),
+        ("DELETE FROM record WHERE seq = 2 AND subject LIKE ?1", "event 1"),
+        ("DELETE FROM record WHERE subject LIKE ?1", "event 1"),
+        ("DELETE FROM ask WHERE ?1 <> ''", "there are events but no state"),
+        ("UPDATE ask SET state = 'nonsense' WHERE ?1 <> ''", "cannot be read"),
+        ("UPDATE ask SET state = replace(state, 'approved', 'rejected') WHERE ?1 <> ''", "event 2"),
+        (
+            "UPDATE ask SET version = version + 1, state = replace(state, '\"seq\":2', '\"seq\":3') WHERE ?1 <> ''",
+            "event 2",
+        ),
     ] {
         let data = tempfile::tempdir().unwrap();
         let server = Server::dev(data.path());
@@ -76,8 +80,8 @@ fn an_altered_record_is_named() {
         assert_eq!(code, Some(1), "{sql}: {said}");
         let first = said.lines().next().unwrap();
         assert!(first.contains(&id), "{sql}: {said}");
-        assert!(first.contains(&format!("event {event}")), "{sql}: {said}");
-        assert!(said.contains("The record does NOT hold: 1 chain broken."), "{sql}: {said}");
+        assert!(first.contains(said_of_it), "{sql}: {said}");
+        assert!(said.contains("The record does NOT hold"), "{sql}: {said}");
         let mut json = countersign();
         let ran = run(json.args(["audit", "verify", "--json", "--data"]).arg(data.path()));
         assert_eq!(ran.code, 1);

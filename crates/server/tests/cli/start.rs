@@ -162,7 +162,7 @@ fn settings_that_are_wrong_are_named() {
     let file = data.path().join("file");
     fs::write(&file, "").unwrap();
     let folder = run(&mut serve(file.join("data"))).failed(4);
-    assert!(folder.contains("cannot make the data folder"), "{folder}");
+    assert!(folder.contains("cannot make the folder"), "{folder}");
     assert!(!data.path().join("never").exists(), "nothing is made");
 }
 

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +16,13 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The one connection that writes.
 pub(super) fn writer(path: &Path) -> Result<Connection> {
+    // Made before SQLite does, for its owner only; the files beside it take after it.
+    File::options()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(|error| StoreError::Unavailable(error.into()))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;

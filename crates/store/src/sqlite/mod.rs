@@ -145,6 +145,10 @@ impl Store for Sqlite {
         self.readers.run(move |conn| query::ask(conn, id)).await
     }
 
+    async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
+        self.readers.run(move |conn| query::ids(conn, after, limit)).await
+    }
+
     async fn list(&self, list: List) -> Result<Page> {
         self.readers.run(move |conn| query::list(conn, &list)).await
     }

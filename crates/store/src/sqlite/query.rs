@@ -42,6 +42,15 @@ pub(super) fn ask(conn: &Connection, id: AskId) -> Result<Option<Ask>> {
         .map_err(|error| StoreError::Damaged { what: id.to_string(), source: error.into() })
 }
 
+pub(super) fn ids(conn: &Connection, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
+    let sql = "SELECT id FROM ask WHERE id > ?1 ORDER BY id LIMIT ?2";
+    let mut select = conn.prepare_cached(sql).map_err(failed)?;
+    // Every id is longer than the empty one.
+    let after = after.map_or_else(Vec::new, |id| id.ulid().to_bytes().to_vec());
+    let rows = select.query_map(params![after, int(limit)], |row| row.get(0)).map_err(failed)?;
+    rows.map(|id| id.map(|bytes| AskId::new(Ulid::from_bytes(bytes))).map_err(failed)).collect()
+}
+
 pub(super) fn list(conn: &Connection, list: &List) -> Result<Page> {
     // One transaction, so that the rows and the asks they stand for are of one moment.
     let moment = conn.unchecked_transaction().map_err(failed)?;

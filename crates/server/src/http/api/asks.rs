@@ -3,17 +3,19 @@
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use dialects::native::{AskView, CreateAsk};
+use dialects::native::{AskView, CreateAsk, Viewer};
 use kernel::audit::Digest;
-use kernel::question::{Answer, Reply};
+use kernel::form::{Code, FieldError};
+use kernel::question::{Answer, AnswerError, Reply};
 use kernel::{Actor, Ask, AskId, AskState, Command, HumanId, Refusal, Time};
 use serde::Deserialize;
 
+use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
 
@@ -39,14 +41,14 @@ async fn create(
 ) -> Result<Response, Problem> {
     let actor = app.agent(&headers)?;
     let new: CreateAsk = app.json(body).await?;
-    let outcome = app.gateway.run(actor, Command::Ask(Box::new(new.into()))).await?;
-    Ok((StatusCode::CREATED, shown(outcome.ask.as_ref())?).into_response())
+    let outcome = app.gateway.run(actor.clone(), Command::Ask(Box::new(new.into()))).await?;
+    Ok((StatusCode::CREATED, shown(outcome.ask.as_ref(), &actor)?).into_response())
 }
 
 /// With `Prefer: wait=N` the answer is held back until the ask changes, N seconds at most.
 async fn show(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let actor = app.anyone(&headers).await?;
@@ -54,26 +56,34 @@ async fn show(
     let wait = wait(&headers);
     let mut waiter = app.gateway.subscribe(id);
     let mut ask = app.visible(&actor, id).await?;
-    if wait > 0 && ask.is_open() {
-        // Whether it changed, the time is up or the server stops: the caller gets what there is.
+    let seen = ask.head.seq;
+    let time_is_up = tokio::time::sleep(Duration::from_secs(wait));
+    tokio::pin!(time_is_up);
+    while wait > 0 && ask.is_open() && ask.head.seq == seen {
         tokio::select! {
-            () = waiter.changed() => {}
-            () = tokio::time::sleep(Duration::from_secs(wait)) => {}
-            () = app.stop.cancelled() => {}
+            // Perhaps only the news of what was seen already.
+            () = waiter.changed() => ask = app.visible(&actor, id).await?,
+            // The caller gets what there is.
+            () = &mut time_is_up => break,
+            () = app.stop.cancelled() => break,
         }
-        ask = app.visible(&actor, id).await?;
     }
-    shown(Some(&ask))
+    // A key that was revoked meanwhile learns nothing more.
+    if wait > 0 {
+        app.anyone(&headers).await?;
+    }
+    shown(Some(&ask), &actor)
 }
 
 async fn answer(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
     let reply: Reply = app.json(body).await?;
+    uploads_only_on_pages(&reply)?;
     app.act(actor, &id, |id| Command::Answer(id, Box::new(reply))).await
 }
 
@@ -86,7 +96,7 @@ struct CancelBody {
 
 async fn cancel(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -97,7 +107,7 @@ async fn cancel(
 
 async fn claim(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
@@ -112,7 +122,7 @@ struct AssignBody {
 
 async fn assign(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -129,7 +139,7 @@ struct ExtendBody {
 
 async fn extend(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -141,7 +151,7 @@ async fn extend(
 /// An uploaded file, for whoever may see the ask it answers.
 async fn file(
     State(app): State<Shared>,
-    Path((id, digest)): Path<(String, String)>,
+    Named((id, digest)): Named<(String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let actor = app.anyone(&headers).await?;
@@ -162,6 +172,20 @@ async fn file(
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
     Ok((kind, bytes.ok_or_else(missing)?).into_response())
+}
+
+/// A file that was not uploaded to this very request is only a claim. Uploads come through the page;
+/// here a file is given as an address.
+pub(crate) fn uploads_only_on_pages(reply: &Reply) -> Result<(), Refusal> {
+    let Answer::Provided { values } = &reply.answer else { return Ok(()) };
+    match values.iter().find(|(_, value)| value.get("sha256").is_some()) {
+        None => Ok(()),
+        Some((key, _)) => Err(Refusal::Answer(AnswerError::Fields(vec![FieldError {
+            key: key.to_owned(),
+            code: Code::InvalidFile,
+            message: "Upload the file on the request's page, or give its address here".to_owned(),
+        }]))),
+    }
 }
 
 fn has_file(ask: &Ask, digest: &Digest) -> bool {
@@ -193,8 +217,8 @@ impl App {
         id: &str,
         command: impl FnOnce(AskId) -> Command,
     ) -> Result<Response, Problem> {
-        let outcome = self.gateway.run(actor, command(parse(id)?)).await?;
-        shown(outcome.ask.as_ref())
+        let outcome = self.gateway.run(actor.clone(), command(parse(id)?)).await?;
+        shown(outcome.ask.as_ref(), &actor)
     }
 }
 
@@ -202,9 +226,13 @@ fn parse(id: &str) -> Result<AskId, Problem> {
     id.parse().map_err(|_| Problem::from(Refusal::NotFound { what: "request" }))
 }
 
-fn shown(ask: Option<&Ask>) -> Result<Response, Problem> {
+fn shown(ask: Option<&Ask>, actor: &Actor) -> Result<Response, Problem> {
     let ask = ask.ok_or(Refusal::NotFound { what: "request" })?;
-    let mut answer = Json(AskView::of(ask)).into_response();
+    let viewer = match actor {
+        Actor::Agent { .. } | Actor::System => Viewer::Agent,
+        Actor::Human { .. } => Viewer::Person,
+    };
+    let mut answer = Json(AskView::of(ask, viewer)).into_response();
     if let Ok(tag) = HeaderValue::from_str(&format!("\"{}\"", ask.head.seq)) {
         answer.headers_mut().insert(header::ETAG, tag);
     }

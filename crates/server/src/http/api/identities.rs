@@ -2,10 +2,10 @@
 //! manage their own tokens and the keys of agents they own.
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get};
+use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use dialects::native::{AgentBody, IssueKey, IssuedKey, KeyView, PersonBody, ProjectBody};
 use kernel::actor::Reach;
@@ -13,8 +13,11 @@ use kernel::directory::{Directory, Holder, NewAgent, NewHuman, NewKey, NewProjec
 use kernel::{Actor, Command, KeyId, Refusal};
 use serde_json::json;
 
+use crate::bootstrap;
+use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
+use crate::serve::sign_in_url;
 
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
@@ -22,6 +25,7 @@ pub(super) fn routes() -> Router<Shared> {
         .route("/api/v1/projects", get(projects).post(save_project))
         .route("/api/v1/agents", get(agents).post(save_agent))
         .route("/api/v1/people", get(people).post(save_person))
+        .route("/api/v1/people/{id}/link", post(make_link))
         .route("/api/v1/keys", get(keys).post(issue_key))
         .route("/api/v1/keys/{id}", delete(revoke_key))
 }
@@ -99,6 +103,20 @@ async fn save_person(
     Ok((StatusCode::CREATED, Json(body)).into_response())
 }
 
+/// A one-time sign-in address for somebody, to be handed to them.
+async fn make_link(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let human = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
+    let secret = bootstrap::link(&app.gateway, actor, human).await?;
+    let url = sign_in_url(&app.config, &secret)
+        .map_err(|_| Problem::new(500, "internal").detail("the sign-in address cannot be built"))?;
+    Ok((StatusCode::CREATED, Json(json!({ "url": url }))).into_response())
+}
+
 async fn keys(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
     let directory = app.gateway.directory();
@@ -138,7 +156,7 @@ async fn issue_key(
 
 async fn revoke_key(
     State(app): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;

@@ -1,11 +1,12 @@
 //! Our own API, `/api/v1`.
 
-mod asks;
+pub(crate) mod asks;
 mod identities;
 
 use axum::Router;
 use axum::body::Body;
 use axum::http::HeaderMap;
+use dialects::nesting::{DEEPEST, too_deep};
 use kernel::Actor;
 use serde::de::DeserializeOwned;
 
@@ -50,6 +51,10 @@ impl App {
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    if too_deep(bytes) {
+        let detail = format!("the body is nested more than {DEEPEST} levels deep");
+        return Err(Problem::new(400, "invalid-json").detail(detail));
+    }
     let not_json = |error: &serde_json::Error| {
         Problem::new(400, "invalid-json").detail(format!("the body is not JSON: {error}"))
     };

@@ -1,0 +1,20 @@
+//! Ids in addresses.
+
+use std::convert::Infallible;
+
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+
+/// What an address names. One that is not even text names nothing, which is for the handler to say
+/// in its dialect, after it has looked at the credential.
+pub struct Named<T>(pub T);
+
+impl<T: DeserializeOwned + Default + Send, S: Send + Sync> FromRequestParts<S> for Named<T> {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let found = Path::<T>::from_request_parts(parts, state).await;
+        Ok(Self(found.map_or_else(|_| T::default(), |Path(name)| name)))
+    }
+}

@@ -1,0 +1,181 @@
+//! What an attacker would try.
+
+use serde_json::json;
+use server::config::Settings;
+
+use crate::client::{Reply, approve, provide, with};
+use crate::pages::signed_in;
+use crate::routing::ask_id;
+use crate::world::{World, dev};
+
+/// Credentials everybody knows open no store that is served for real.
+#[tokio::test]
+async fn a_store_of_dev_mode_is_not_served_without_it() {
+    let mut world = World::dev().await;
+    world.stop().await;
+    let refused = world.start_with(Settings { dev: None, ..dev() }).await.unwrap_err();
+    assert!(refused.to_string().contains("--dev"), "{refused}");
+    world.start().await;
+    world.end().await;
+}
+
+/// Keys from the settings belong to whoever holds them, in whatever order they are listed, and stop
+/// working when they are no longer listed.
+#[tokio::test]
+async fn tokens_of_the_settings_are_not_mixed_up() {
+    let secrets = |list: &[&str]| {
+        Some(list.iter().map(|secret| server::config::Secret::new(*secret)).collect::<Vec<_>>())
+    };
+    let only_alice = Settings { human_tokens: secrets(&["alice", ""]), ..Settings::default() };
+    let mut world = World::with(only_alice).await;
+    let alice = world.bearer("alice").get("/api/v1/me").await.is(200)["id"].clone();
+    world.anonymous().header("authorization", "Bearer ").get("/api/v1/me").await.is(401);
+    world.stop().await;
+    let both = Settings { human_tokens: secrets(&["bob", "alice"]), ..Settings::default() };
+    world.start_with(both).await.unwrap();
+    let bob = world.bearer("bob").get("/api/v1/me").await.is(200);
+    assert_eq!(bob["admin"], false);
+    assert_ne!(bob["id"], alice);
+    assert_eq!(world.bearer("alice").get("/api/v1/me").await["id"], alice);
+    world.stop().await;
+    let only_bob = Settings { human_tokens: secrets(&["bob"]), ..Settings::default() };
+    world.start_with(only_bob).await.unwrap();
+    world.bearer("alice").get("/api/v1/me").await.problem(401, "unauthorized");
+    world.end().await;
+}
+
+/// Nothing is kept for whoever has no session, or a form without its token.
+#[tokio::test]
+async fn uploads_need_a_session_and_its_token() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let ask = ask_id(&world.agent().ask(provide("file")).await);
+    let body = "--f\r\nContent-Disposition: form-data; name=\"field.result\"; filename=\"a\"\r\n\r\n\
+                hello\r\n--f--\r\n";
+    let upload = |client: &crate::client::Client, path: &str| {
+        let kind = "multipart/form-data; boundary=f";
+        client.request(reqwest::Method::POST, path).header("content-type", kind).body(body)
+    };
+    let answer = format!("/asks/{ask}/answer");
+    Reply::of(upload(&browser.client, &answer)).await.is(403);
+    Reply::of(upload(&world.anonymous(), &answer)).await.is(401);
+    Reply::of(upload(&world.anonymous(), "/sign-in")).await.is(401);
+    let kept = std::fs::read_dir(world.folder().join("data/files")).unwrap().count();
+    assert_eq!(kept, 0);
+    world.end().await;
+}
+
+/// A file that was not uploaded to this request is only a claim.
+#[tokio::test]
+async fn files_are_not_claimed_by_their_digest() {
+    let world = World::dev().await;
+    let id = world.agent().ask(provide("file")).await;
+    let claim =
+        json!({ "sha256": "0".repeat(64), "name": "x", "size": 1, "media_type": "image/png" });
+    world.human().resolve(&id, json!({ "result": claim })).await.error(422, "invalid_result");
+    let reply = json!({ "answer": { "verdict": "provided", "values": { "result": claim } } });
+    let path = format!("/api/v1/asks/{}/answer", ask_id(&id));
+    world.human().post(&path, reply).await.problem(422, "answer-mismatch");
+    world.human().resolve(&id, json!({ "result": "https://files.example/x.png" })).await.is(200);
+    world.end().await;
+}
+
+/// A pool answers without names, in our own API too.
+#[tokio::test]
+async fn our_own_api_names_no_member_of_a_pool_to_agents() {
+    let world = World::dev().await;
+    let id = world.agent().ask(with(approve("x"), json!({ "role": "pool" }))).await;
+    world.member().claim(&id).await.is(200);
+    world.member().resolve(&id, json!({ "result": "approved" })).await.is(200);
+    let path = format!("/api/v1/asks/{}", ask_id(&id));
+    let seen = world.agent().get(&path).await.is(200);
+    assert!(!seen.text.contains("user_dev_2"), "{}", seen.text);
+    assert_eq!(seen["receipt"]["outcome"]["by"]["id"], "pool_member");
+    assert!(world.human().get(&path).await.is(200).text.contains("user_dev_2"));
+    world.end().await;
+}
+
+/// What was given as a secret is for the agent, not for the next person who looks.
+#[tokio::test]
+async fn secrets_are_not_shown_to_people_again() {
+    let world = World::dev().await;
+    let field = json!({ "key": "key", "label": "Key", "type": "text", "sensitive": true });
+    let form = json!({ "fields": [field] });
+    let question = json!({ "prompt": "Key?", "kind": "provide", "form": form });
+    let created = world.agent().post("/api/v1/asks", json!({ "question": question })).await.is(201);
+    let path = format!("/api/v1/asks/{}", created["id"].as_str().unwrap());
+    let values = json!({ "key": "sk_live_canary" });
+    let reply = json!({ "answer": { "verdict": "provided", "values": values } });
+    let answered = world.human().post(&format!("{path}/answer"), reply).await.is(200);
+    assert!(!answered.text.contains("canary"), "{}", answered.text);
+    assert!(!world.human().get(&path).await.is(200).text.contains("canary"));
+    assert!(world.agent().get(&path).await.is(200).text.contains("canary"));
+    world.end().await;
+}
+
+/// Somebody must be able to administer.
+#[tokio::test]
+async fn the_last_administrator_stays() {
+    let world = World::dev().await;
+    let resign = json!({ "id": "user_dev", "projects": ["dev"] });
+    world.human().post("/api/v1/people", resign).await.problem(403, "not-allowed");
+    let impostor = json!({ "id": "system", "projects": ["dev"] });
+    world.human().post("/api/v1/people", impostor).await.problem(422, "invalid-field");
+    world.end().await;
+}
+
+/// On loopback only our own names are answered: a web page may let its name point here.
+#[tokio::test]
+async fn a_foreign_host_name_is_refused() {
+    let world = World::dev().await;
+    for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80"] {
+        let reply = world.agent().header("host", host).get("/hxp").await;
+        assert_eq!(reply.status, 421, "{host}");
+    }
+    for host in ["localhost", "localhost:3402", "127.0.0.1:1", "[::1]:3402"] {
+        world.agent().header("host", host).get("/hxp").await.is(200);
+    }
+    world.end().await;
+}
+
+/// Another website cannot sign this browser in with a link of its own.
+#[tokio::test]
+async fn signing_in_is_not_done_from_elsewhere() {
+    let world = World::dev().await;
+    let link = world.server().welcome().sign_in.clone().unwrap();
+    let token = link.split_once("token=").unwrap().1.to_owned();
+    let visitor = world.anonymous();
+    let forged = visitor.clone().header("sec-fetch-site", "cross-site");
+    forged.post_form("/sign-in", &[("token", &token)]).await.is(403);
+    visitor.post_form("/sign-in", &[("token", &token)]).await.is(303);
+    world.end().await;
+}
+
+/// Strange methods make no new series.
+#[tokio::test]
+async fn metrics_take_no_words_from_callers() {
+    let world = World::dev().await;
+    let strange = reqwest::Method::from_bytes(b"CANARYMETHOD").unwrap();
+    Reply::of(world.anonymous().request(strange, "/healthz")).await.is(405);
+    let metrics = world.anonymous().get("/metrics").await.is(200);
+    assert!(!metrics.text.contains("CANARY"), "{}", metrics.text);
+    assert!(metrics.text.contains("method=\"other\""));
+    world.end().await;
+}
+
+/// A link for somebody who has no way in yet, made while the server runs.
+#[tokio::test]
+async fn an_administrator_makes_sign_in_links() {
+    let world = World::dev().await;
+    let path = "/api/v1/people/user_dev_2/link";
+    world.member().post(path, json!({})).await.problem(403, "not-allowed");
+    let made = world.human().post(path, json!({})).await.is(201);
+    let token = made["url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
+    let signed = world.anonymous().post_form("/sign-in", &[("token", &token)]).await.is(303);
+    let cookie = signed.header("set-cookie").split(';').next().unwrap().to_owned();
+    let page = world.anonymous().header("cookie", &cookie).get("/").await.is(200);
+    assert!(page.text.contains("user_dev_2"));
+    let nobody = "/api/v1/people/nobody/link";
+    world.human().post(nobody, json!({})).await.problem(422, "invalid-field");
+    world.end().await;
+}

@@ -1,0 +1,26 @@
+//! Stories through the real server: HTTP, WebSocket, SQLite on disk, a clock moved by hand.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
+
+mod client;
+mod coverage;
+mod world;
+
+mod answers;
+mod bad_input;
+mod credentials;
+mod evidence;
+mod hardening;
+mod identities;
+mod jwt;
+mod limits;
+mod lists;
+mod native;
+mod origins;
+mod pages;
+mod races;
+mod routing;
+mod secrecy;
+mod silence;
+mod sockets;
+mod upstream;

@@ -1,0 +1,244 @@
+//! A server with its people and agents, and the time it believes in.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, Once};
+use std::time::{Duration, Instant};
+
+use kernel::Time;
+use server::channels::Channels;
+use server::config::Settings;
+use server::gateway::Gateway;
+use server::http::Shared;
+use server::serve::Server;
+use server::workers::{housekeeping, outbox, timers};
+use store::Clock;
+use tempfile::TempDir;
+
+use crate::client::Client;
+
+/// How long anything that crosses the network may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running server. Every story ends with [`World::end`].
+pub(crate) struct World {
+    clock: Arc<HandClock>,
+    folder: TempDir,
+    settings: Settings,
+    server: Option<Server>,
+    http: reqwest::Client,
+    ended: bool,
+}
+
+impl World {
+    /// `serve --dev`, with its fixed cast.
+    pub(crate) async fn dev() -> Self {
+        Self::with(dev()).await
+    }
+
+    /// A server with these settings, on some free port of loopback and a folder of its own.
+    pub(crate) async fn with(settings: Settings) -> Self {
+        Self::try_with(settings).await.unwrap()
+    }
+
+    /// The same, where the port may be taken.
+    pub(crate) async fn try_with(mut settings: Settings) -> anyhow::Result<Self> {
+        log();
+        let folder = tempfile::tempdir()?;
+        settings.listen.get_or_insert_with(|| "127.0.0.1:0".to_owned());
+        settings.data = Some(folder.path().join("data"));
+        let clock = Arc::new(HandClock::default());
+        let redirect = reqwest::redirect::Policy::none();
+        let http = reqwest::Client::builder().redirect(redirect).no_proxy().build()?;
+        let server = Some(start(&settings, &clock).await?);
+        Ok(Self { clock, folder, settings, server, http, ended: false })
+    }
+
+    /// Stops the server and starts it again on the same data, on another port.
+    pub(crate) async fn restart(&mut self) {
+        self.stop().await;
+        self.start().await;
+    }
+
+    /// Stops the server; the data stays.
+    pub(crate) async fn stop(&mut self) {
+        self.server.take().unwrap().stop().await;
+    }
+
+    /// Starts it again with other settings, on the same data.
+    pub(crate) async fn start_with(&mut self, settings: Settings) -> anyhow::Result<()> {
+        let listen = Some("127.0.0.1:0".to_owned());
+        let settings = Settings { data: self.settings.data.clone(), listen, ..settings };
+        self.server = Some(start(&settings, &self.clock).await?);
+        self.settings = settings;
+        Ok(())
+    }
+
+    /// Starts it again.
+    pub(crate) async fn start(&mut self) {
+        self.server = Some(start(&self.settings, &self.clock).await.unwrap());
+    }
+
+    pub(crate) fn server(&self) -> &Server {
+        self.server.as_ref().unwrap()
+    }
+
+    pub(crate) fn app(&self) -> &Shared {
+        self.server().app()
+    }
+
+    pub(crate) fn gateway(&self) -> &Gateway {
+        &self.app().gateway
+    }
+
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    /// `127.0.0.1:port`
+    pub(crate) fn address(&self) -> String {
+        self.server().listening()[0].to_string()
+    }
+
+    // Who calls.
+
+    pub(crate) fn anonymous(&self) -> Client {
+        Client::new(self.http.clone(), format!("http://{}", self.address()))
+    }
+
+    pub(crate) fn bearer(&self, secret: &str) -> Client {
+        self.anonymous().bearer(secret)
+    }
+
+    /// `agent_dev` of project `dev`.
+    pub(crate) fn agent(&self) -> Client {
+        self.bearer("dev-agent-key")
+    }
+
+    /// `agent_dev_2` of project `dev2`.
+    pub(crate) fn agent_2(&self) -> Client {
+        self.bearer("dev-agent-key-2")
+    }
+
+    /// `user_dev`: owns both agents and administers.
+    pub(crate) fn human(&self) -> Client {
+        self.bearer("dev-human-token")
+    }
+
+    /// `user_dev_2`: a plain member of project `dev`.
+    pub(crate) fn member(&self) -> Client {
+        self.bearer("dev-human-token-2")
+    }
+
+    // Time, and what happens by itself.
+
+    pub(crate) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Lets time pass. Nothing happens by itself before [`World::run_timers`], or so stories must
+    /// assume: a worker looks too, whenever it likes.
+    pub(crate) fn advance(&self, seconds: u64) {
+        let millis = i64::try_from(seconds).unwrap() * 1000;
+        self.clock.0.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    /// Everything that is due happens.
+    pub(crate) async fn run_timers(&self) {
+        timers::run_due(self.gateway()).await.unwrap();
+    }
+
+    /// What the server does once a minute.
+    pub(crate) async fn tidy(&self) {
+        housekeeping::tidy(self.gateway(), &self.app().door).await.unwrap();
+    }
+
+    /// The end of every story: nothing waits in the outbox, and the record holds.
+    pub(crate) async fn end(mut self) {
+        let channels = Channels::default();
+        eventually("an empty outbox", async || {
+            outbox::drain(self.gateway(), &channels).await.unwrap();
+            self.gateway().store().backlog().await.unwrap() == store::Backlog::default()
+        })
+        .await;
+        let store = self.gateway().store().as_ref();
+        let report = server::audit::check(store, &mut |_| ()).await.unwrap();
+        assert!(report.events > 0);
+        assert_eq!(report.findings, [], "the record does not hold");
+        self.stop().await;
+        self.ended = true;
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        assert!(self.ended || std::thread::panicking(), "a story ends with world.end()");
+    }
+}
+
+async fn start(settings: &Settings, clock: &Arc<HandClock>) -> anyhow::Result<Server> {
+    let clock: Arc<dyn Clock> = Arc::<HandClock>::clone(clock);
+    Box::pin(Server::start(settings.clone().check()?, clock)).await
+}
+
+/// The settings of `serve --dev`.
+pub(crate) fn dev() -> Settings {
+    Settings { dev: Some(true), ..Settings::default() }
+}
+
+/// Looks again and again until it is so.
+pub(crate) async fn eventually(what: &str, mut so: impl AsyncFnMut() -> bool) {
+    let begun = Instant::now();
+    while !so().await {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// Gives up on what should have come over the network long ago.
+pub(crate) async fn soon<T>(what: &str, coming: impl Future<Output = T>) -> T {
+    let waited = tokio::time::timeout(PATIENCE, coming).await;
+    waited.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+}
+
+/// A clock that stands still until it is moved.
+struct HandClock(AtomicI64);
+
+impl Default for HandClock {
+    fn default() -> Self {
+        let begin: Time = "2026-03-01T09:00:00Z".parse().unwrap();
+        Self(AtomicI64::new(begin.millis()))
+    }
+}
+
+impl Clock for HandClock {
+    fn now(&self) -> Time {
+        Time::from_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// Everything the process has logged so far, at debug level and above.
+pub(crate) fn logged() -> String {
+    String::from_utf8_lossy(&LOG.lock().unwrap()).into_owned()
+}
+
+fn log() {
+    static ONCE: Once = Once::new();
+    struct Kept;
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            LOG.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    ONCE.call_once(|| {
+        let lines = tracing_subscriber::fmt().with_max_level(tracing::Level::DEBUG);
+        lines.json().with_writer(|| Kept).init();
+    });
+}
