@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use kernel::actor::Reach;
 use kernel::ask::{DefaultAction, Dialect, Labels, Priority, Route, Seat};
 use kernel::command::{NewAsk, Silence};
-use kernel::directory::{Agent, Directory, Holder, Human, Key, Profile, Project, Step};
+use kernel::directory::{
+    Agent, Directory, Holder, Human, Key, NewAgent, NewHuman, NewProject, Profile, Project, Step,
+};
 use kernel::ids::GroupId;
 use kernel::question::{Answer, Body, Kind, Question, Reply};
 use kernel::receipt::{Outcome, Receipt};
@@ -243,6 +245,13 @@ fn least() -> Assurance {
     Assurance::AgentAttested
 }
 
+impl From<ProjectBody> for NewProject {
+    fn from(body: ProjectBody) -> Self {
+        let ProjectBody { id, default_on_silence, floor, ladder } = body;
+        Self { id, default_on_silence, floor, ladder }
+    }
+}
+
 impl From<&Project> for ProjectBody {
     fn from(project: &Project) -> Self {
         let Project { id, default_on_silence, floor, ladder } = project.clone();
@@ -260,6 +269,13 @@ pub struct AgentBody {
     pub project: ProjectId,
     /// Who answers for it.
     pub owner: HumanId,
+}
+
+impl From<AgentBody> for NewAgent {
+    fn from(body: AgentBody) -> Self {
+        let AgentBody { id, project, owner } = body;
+        Self { id, project, owner }
+    }
 }
 
 impl From<&Agent> for AgentBody {
@@ -296,6 +312,14 @@ pub struct PersonBody {
     /// The tags they are qualified for.
     #[serde(default)]
     pub skills: BTreeSet<String>,
+}
+
+impl From<PersonBody> for NewHuman {
+    fn from(body: PersonBody) -> Self {
+        let PersonBody { id, name, email, admin, active, projects, groups, skills } = body;
+        let profile = Profile { name, email };
+        Self { id, profile, admin, active, projects, groups, skills }
+    }
 }
 
 impl From<&Human> for PersonBody {

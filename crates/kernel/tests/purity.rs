@@ -151,7 +151,6 @@ fn clippy_bans_the_ambient_clock_randomness_and_environment() {
         "jiff::Zoned::now",
         "std::time::SystemTime::now",
         "rand::rng",
-        "ulid::Ulid::generate",
         "std::env::var",
         "std::env::var_os",
         "std::env::vars",
@@ -159,4 +158,13 @@ fn clippy_bans_the_ambient_clock_randomness_and_environment() {
     ] {
         assert!(bans.contains(&format!("path = \"{banned}\"")), "clippy.toml must ban {banned}");
     }
+}
+
+/// With its `std` feature ulid would bring a random number generator into the pure crates.
+#[test]
+fn ulids_cannot_be_drawn_here() {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");
+    let manifest = std::fs::read_to_string(manifest).unwrap();
+    let ulid = manifest.lines().find(|line| line.starts_with("ulid = ")).unwrap();
+    assert_eq!(ulid, "ulid = { version = \"3\", default-features = false }");
 }

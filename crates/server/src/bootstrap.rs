@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use dialects::native::{IssueKey, IssuedKey, KeyView};
 use kernel::actor::Reach;
 use kernel::audit::Digest;
 use kernel::directory::{Holder, NewAgent, NewHuman, NewKey, NewProject, Profile};
@@ -151,6 +152,31 @@ pub async fn link(gateway: &Gateway, actor: Actor, human: HumanId) -> Result<Str
     let new = NewKey { hash, holder: Holder::Link { human }, label, expires_at };
     gateway.run(actor, Command::IssueKey(new)).await?;
     Ok(secret)
+}
+
+/// Issues an agent key or a human token; its secret is in the answer and nowhere else.
+pub async fn issue_key(
+    gateway: &Gateway,
+    actor: Actor,
+    new: IssueKey,
+) -> Result<IssuedKey, StoreError> {
+    let IssueKey { agent, reach, human, label } = new;
+    let (holder, prefix) = match (agent, human) {
+        (Some(agent), None) => {
+            (Holder::Agent { agent, reach: reach.unwrap_or(Reach::Agent) }, "cs_agent_")
+        }
+        (None, Some(human)) if reach.is_none() => (Holder::Token { human }, "cs_human_"),
+        _ => {
+            let expected = "either `agent` (with an optional `reach`) or `human`";
+            return Err(Refusal::Invalid { field: "holder", expected }.into());
+        }
+    };
+    let Minted { secret, hash } = gateway.ids().mint(prefix);
+    let key = NewKey { hash, holder, label, expires_at: None };
+    gateway.run(actor, Command::IssueKey(key)).await?;
+    let directory = gateway.directory();
+    let key = directory.key_by_hash(&hash).ok_or(Refusal::NotFound { what: "key" })?;
+    Ok(IssuedKey { key: KeyView::of(key, &directory, None), secret })
 }
 
 /// Adds what is missing of a cast; what exists stays as it is.

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::actor::{Actor, Assurance, By, Reach, Via};
 use crate::audit::{Erasable, Head};
-use crate::directory::Human;
+use crate::directory::{Directory, Human};
 use crate::event::Asked;
 use crate::form::Progress;
 use crate::ids::{AskId, GroupId, HumanId};
@@ -411,6 +411,16 @@ impl Ask {
             }
             Actor::Human { .. } => false,
             Actor::System => true,
+        }
+    }
+
+    /// Whether an actor may read it: an agent within reach, whoever may answer, an administrator.
+    pub fn is_shown_to(&self, actor: &Actor, directory: &Directory) -> bool {
+        match actor {
+            Actor::Human { id, .. } => directory
+                .human(id)
+                .is_some_and(|human| self.admits(human) || (human.admin && human.active)),
+            Actor::Agent { .. } | Actor::System => self.within_reach(actor),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Credentials: issued, revoked, and one-time links turned into sessions.
 
 use super::{ADMIN_ONLY, Holder, Key};
-use crate::actor::{Actor, Reach};
+use crate::actor::Actor;
 use crate::audit::Digest;
 use crate::command::Envelope;
 use crate::event::Happened;
@@ -29,7 +29,7 @@ pub(crate) fn issue(
     envelope: &Envelope,
     new: &NewKey,
 ) -> Result<Decision, Stop> {
-    if !may_manage(world, &envelope.actor, &new.holder) {
+    if !world.directory.manages(&envelope.actor, &new.holder) {
         let why = "only an administrator or the owner can issue this";
         return Err(Refusal::NotAllowed { why }.into());
     }
@@ -64,7 +64,7 @@ pub(crate) fn revoke(world: &World<'_>, envelope: &Envelope, id: KeyId) -> Resul
     let key = world
         .directory
         .key(id)
-        .filter(|key| may_manage(world, &envelope.actor, &key.holder))
+        .filter(|key| world.directory.manages(&envelope.actor, &key.holder))
         .ok_or(Refusal::NotFound { what: "key" })?;
     if key.revoked_at.is_some() {
         return Ok(Decision::default());
@@ -104,22 +104,6 @@ pub(crate) fn sign_in(
 
 fn active(world: &World<'_>, human: &HumanId) -> bool {
     world.directory.human(human).is_some_and(|human| human.active)
-}
-
-/// Administrators manage everything, people their own credentials and those of agents they own,
-/// as long as these see no more than the agent does.
-fn may_manage(world: &World<'_>, actor: &Actor, holder: &Holder) -> bool {
-    if world.directory.administers(actor) {
-        return true;
-    }
-    let Ok(person) = world.directory.person(actor) else { return false };
-    match holder {
-        Holder::Agent { reach: Reach::Project, .. } | Holder::Link { .. } => false,
-        Holder::Agent { agent, reach: Reach::Agent } => {
-            world.directory.agent(agent).is_some_and(|agent| agent.owner == person.id)
-        }
-        Holder::Token { human } | Holder::Session { human } => *human == person.id,
-    }
 }
 
 #[cfg(test)]

@@ -339,6 +339,23 @@ impl Directory {
             .ok_or(Refusal::NotAllowed { why: "this person cannot sign in" })
     }
 
+    /// Whether the actor may issue, see and revoke such a credential. Administrators manage
+    /// everything, people their own and those of agents they own, as long as these see no more than
+    /// the agent does.
+    pub fn manages(&self, actor: &Actor, holder: &Holder) -> bool {
+        if self.administers(actor) {
+            return true;
+        }
+        let Ok(person) = self.person(actor) else { return false };
+        match holder {
+            Holder::Agent { reach: Reach::Project, .. } | Holder::Link { .. } => false,
+            Holder::Agent { agent, reach: Reach::Agent } => {
+                self.agent(agent).is_some_and(|agent| agent.owner == person.id)
+            }
+            Holder::Token { human } | Holder::Session { human } => *human == person.id,
+        }
+    }
+
     /// Whether the actor administers the installation: an administrator, or the operator's shell.
     pub fn administers(&self, actor: &Actor) -> bool {
         match actor {

@@ -37,6 +37,7 @@ pub struct Question {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "a question")]
 struct Unchecked {
     prompt: String,
     context: Option<String>,

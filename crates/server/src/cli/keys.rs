@@ -3,15 +3,15 @@
 use clap::{Args, Subcommand};
 use dialects::native::{IssueKey, IssuedKey, KeyView};
 use kernel::actor::Reach;
-use kernel::directory::{Holder, NewKey};
-use kernel::{AgentId, Command, HumanId, KeyId, Time};
+use kernel::{Actor, AgentId, Command, HumanId, KeyId, Time};
 use reqwest::Method;
 use serde::Deserialize;
 use store::Clock;
 
 use super::Exit;
-use super::admin::{Admin, Offline, Place};
+use super::admin::{Admin, Place};
 use super::output::{say, table};
+use crate::bootstrap;
 use crate::clock::SystemClock;
 
 #[derive(Args)]
@@ -146,26 +146,10 @@ async fn create(admin: &Admin, new: IssueKey) -> anyhow::Result<IssuedKey> {
             let call = server.client.call(Method::POST, "/api/v1/keys", Some(&new));
             call.await.map_err(server.because())
         }
-        Admin::Offline(offline) => issue(offline, new).await,
-    }
-}
-
-async fn issue(offline: &Offline, new: IssueKey) -> anyhow::Result<IssuedKey> {
-    let (holder, prefix) = match (new.agent, new.human) {
-        (Some(agent), _) => {
-            (Holder::Agent { agent, reach: new.reach.unwrap_or(Reach::Agent) }, "cs_agent_")
+        Admin::Offline(offline) => {
+            Ok(bootstrap::issue_key(&offline.gateway, Actor::System, new).await?)
         }
-        (None, Some(human)) => (Holder::Token { human }, "cs_human_"),
-        (None, None) => anyhow::bail!("give --agent or --human"),
-    };
-    let minted = offline.gateway.ids().mint(prefix);
-    let key = NewKey { hash: minted.hash, holder, label: new.label, expires_at: None };
-    offline.run(Command::IssueKey(key)).await?;
-    let directory = offline.gateway.directory();
-    let key = directory
-        .key_by_hash(&minted.hash)
-        .ok_or_else(|| anyhow::anyhow!("the key was not kept"))?;
-    Ok(IssuedKey { key: KeyView::of(key, &directory, None), secret: minted.secret })
+    }
 }
 
 async fn revoke(admin: &Admin, id: KeyId) -> anyhow::Result<()> {

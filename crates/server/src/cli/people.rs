@@ -3,7 +3,7 @@
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use dialects::native::{AgentBody, PersonBody, ProjectBody};
-use kernel::directory::{NewAgent, NewHuman, NewProject, Profile};
+use kernel::directory::NewProject;
 use kernel::ids::GroupId;
 use kernel::text::reveal;
 use kernel::{Actor, AgentId, Command, HumanId, ProjectId};
@@ -120,27 +120,19 @@ impl People {
                     groups: group.into_iter().collect(),
                     skills: skill.into_iter().collect(),
                 };
-                let PersonBody { id, name, email, admin, active, projects, groups, skills } =
-                    body.clone();
-                let profile = Profile { name, email };
-                let new = NewHuman { id, profile, admin, active, projects, groups, skills };
-                save(place, "/api/v1/people", &body, Command::SaveHuman(new)).await?;
+                let command = Command::SaveHuman(body.clone().into());
+                save(place, "/api/v1/people", &body, command).await?;
             }
             PeopleCommand::AddAgent { id, project, owner, place } => {
                 let body = AgentBody { id, project, owner };
-                let AgentBody { id, project, owner } = body.clone();
-                let new = NewAgent { id, project, owner };
-                save(place, "/api/v1/agents", &body, Command::SaveAgent(new)).await?;
+                let command = Command::SaveAgent(body.clone().into());
+                save(place, "/api/v1/agents", &body, command).await?;
             }
             PeopleCommand::AddProject { id, place } => {
-                let new = NewProject::plain(id);
-                let body = ProjectBody {
-                    id: new.id.clone(),
-                    default_on_silence: new.default_on_silence,
-                    floor: new.floor,
-                    ladder: Vec::new(),
-                };
-                save(place, "/api/v1/projects", &body, Command::SaveProject(new)).await?;
+                let NewProject { id, default_on_silence, floor, ladder } = NewProject::plain(id);
+                let body = ProjectBody { id, default_on_silence, floor, ladder };
+                let command = Command::SaveProject(body.clone().into());
+                save(place, "/api/v1/projects", &body, command).await?;
             }
             PeopleCommand::Link { id, public_url, listen, place } => {
                 let settings = Settings { listen, public_url, ..Settings::default() };

@@ -201,13 +201,7 @@ impl App {
     /// An ask the actor may see.
     pub(crate) async fn visible(&self, actor: &Actor, id: AskId) -> Result<Ask, Problem> {
         let directory = self.gateway.directory();
-        let admitted = |ask: &Ask| match actor {
-            Actor::Human { id, .. } => {
-                directory.human(id).is_some_and(|human| human.admin || ask.admits(human))
-            }
-            Actor::Agent { .. } | Actor::System => ask.within_reach(actor),
-        };
-        let found = self.gateway.ask(id).await?.filter(admitted);
+        let found = self.gateway.ask(id).await?.filter(|ask| ask.is_shown_to(actor, &directory));
         Ok(found.ok_or(Refusal::NotFound { what: "request" })?)
     }
 

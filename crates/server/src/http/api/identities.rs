@@ -7,9 +7,8 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
-use dialects::native::{AgentBody, IssueKey, IssuedKey, KeyView, PersonBody, ProjectBody};
-use kernel::actor::Reach;
-use kernel::directory::{Directory, Holder, NewAgent, NewHuman, NewKey, NewProject, Profile};
+use dialects::native::{AgentBody, KeyView, PersonBody, ProjectBody};
+use kernel::directory::Directory;
 use kernel::{Actor, Command, KeyId, Refusal};
 use serde_json::json;
 
@@ -59,9 +58,7 @@ async fn save_project(
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
     let body: ProjectBody = app.json(body).await?;
-    let ProjectBody { id, default_on_silence, floor, ladder } = body.clone();
-    let new = NewProject { id, default_on_silence, floor, ladder };
-    app.gateway.run(actor, Command::SaveProject(new)).await?;
+    app.gateway.run(actor, Command::SaveProject(body.clone().into())).await?;
     Ok((StatusCode::CREATED, Json(body)).into_response())
 }
 
@@ -78,8 +75,7 @@ async fn save_agent(
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
     let body: AgentBody = app.json(body).await?;
-    let AgentBody { id, project, owner } = body.clone();
-    app.gateway.run(actor, Command::SaveAgent(NewAgent { id, project, owner })).await?;
+    app.gateway.run(actor, Command::SaveAgent(body.clone().into())).await?;
     Ok((StatusCode::CREATED, Json(body)).into_response())
 }
 
@@ -96,10 +92,7 @@ async fn save_person(
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
     let body: PersonBody = app.json(body).await?;
-    let PersonBody { id, name, email, admin, active, projects, groups, skills } = body.clone();
-    let profile = Profile { name, email };
-    let new = NewHuman { id, profile, admin, active, projects, groups, skills };
-    app.gateway.run(actor, Command::SaveHuman(new)).await?;
+    app.gateway.run(actor, Command::SaveHuman(body.clone().into())).await?;
     Ok((StatusCode::CREATED, Json(body)).into_response())
 }
 
@@ -121,7 +114,7 @@ async fn keys(State(app): State<Shared>, headers: HeaderMap) -> Result<Response,
     let actor = app.person(&headers).await?;
     let directory = app.gateway.directory();
     let mut shown = Vec::new();
-    for key in directory.keys().filter(|key| manages(&directory, &actor, &key.holder)) {
+    for key in directory.keys().filter(|key| directory.manages(&actor, &key.holder)) {
         let used = app.gateway.store().key_used(key.id).await?;
         shown.push(KeyView::of(key, &directory, used));
     }
@@ -134,23 +127,7 @@ async fn issue_key(
     body: Body,
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
-    let IssueKey { agent, reach, human, label } = app.json(body).await?;
-    let (holder, prefix) = match (agent, human) {
-        (Some(agent), None) => {
-            (Holder::Agent { agent, reach: reach.unwrap_or(Reach::Agent) }, "cs_agent_")
-        }
-        (None, Some(human)) if reach.is_none() => (Holder::Token { human }, "cs_human_"),
-        _ => {
-            let expected = "either `agent` (with an optional `reach`) or `human`";
-            return Err(Refusal::Invalid { field: "holder", expected }.into());
-        }
-    };
-    let minted = app.gateway.ids().mint(prefix);
-    let new = NewKey { hash: minted.hash, holder, label, expires_at: None };
-    app.gateway.run(actor, Command::IssueKey(new)).await?;
-    let directory = app.gateway.directory();
-    let key = directory.key_by_hash(&minted.hash).ok_or(Refusal::NotFound { what: "key" })?;
-    let issued = IssuedKey { key: KeyView::of(key, &directory, None), secret: minted.secret };
+    let issued = bootstrap::issue_key(&app.gateway, actor, app.json(body).await?).await?;
     Ok((StatusCode::CREATED, Json(issued)).into_response())
 }
 
@@ -172,26 +149,9 @@ impl App {
     ) -> Result<std::sync::Arc<Directory>, Problem> {
         let actor = self.person(headers).await?;
         let directory = self.gateway.directory();
-        if administers(&directory, &actor) {
+        if directory.administers(&actor) {
             return Ok(directory);
         }
         Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into())
     }
-}
-
-fn administers(directory: &Directory, actor: &Actor) -> bool {
-    matches!(actor, Actor::Human { id, .. } if directory.human(id).is_some_and(|human| human.admin))
-}
-
-fn manages(directory: &Directory, actor: &Actor, holder: &Holder) -> bool {
-    let Actor::Human { id: me, .. } = actor else { return false };
-    administers(directory, actor)
-        || match holder {
-            Holder::Agent { agent, .. } => {
-                directory.agent(agent).is_some_and(|agent| agent.owner == *me)
-            }
-            Holder::Token { human } | Holder::Session { human } | Holder::Link { human } => {
-                human == me
-            }
-        }
 }

@@ -63,8 +63,10 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         if !error.inner().is_data() {
             return not_json(error.inner());
         }
+        // The place in the document says more than a line and a column of the body.
         let (place, inner) = (error.path().to_string(), error.inner().to_string());
-        Problem::new(422, "invalid-field").detail(format!("{place}: {inner}")).field(&place, &inner)
+        let inner = inner.split_once(" at line ").map_or(&*inner, |(what, _)| what);
+        Problem::new(422, "invalid-field").detail(format!("{place}: {inner}")).field(&place, inner)
     })?;
     reader.end().map_err(|error| not_json(&error))?;
     Ok(value)
