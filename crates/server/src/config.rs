@@ -89,7 +89,7 @@ settings! {
     /// Log lines as `json` or `text` [default: text on a terminal, else json]
     #[arg(long, env = "COUNTERSIGN_LOG_FORMAT", value_name = "FORMAT", hide_possible_values = true)]
     log_format: LogFormat,
-    /// What to log, for example `info` or `countersign=debug,warn` [default: info]
+    /// What to log, for example `info` or `server=debug,warn` [default: info]
     #[arg(long, env = "COUNTERSIGN_LOG_LEVEL", value_name = "FILTER")]
     log_level: String,
     /// Fixed credentials and relaxed guards on loopback, for trying things out
@@ -101,6 +101,12 @@ settings! {
     /// Human tokens to accept, comma-separated (also as `HUMAN_TOKENS`)
     #[arg(long, env = "COUNTERSIGN_HUMAN_TOKENS", value_delimiter = ',', hide_env_values = true, value_name = "TOKEN")]
     human_tokens: Vec<Secret>,
+    /// File that holds agent keys to accept, one to a line
+    #[arg(long, env = "COUNTERSIGN_AGENT_API_KEYS_FILE", value_name = "FILE")]
+    agent_api_keys_file: PathBuf,
+    /// File that holds human tokens to accept, one to a line
+    #[arg(long, env = "COUNTERSIGN_HUMAN_TOKENS_FILE", value_name = "FILE")]
+    human_tokens_file: PathBuf,
 }
 
 /// How the HXP evidence hash is formed.
@@ -286,15 +292,15 @@ impl Settings {
         };
         let data = self.data.unwrap_or_else(|| PathBuf::from("countersign-data"));
         let database = database(self.database.as_deref(), &data)?;
-        let evidence_secret = match (self.evidence_secret, self.evidence_secret_file) {
-            (Some(_), Some(_)) => bail!("give evidence_secret or evidence_secret_file, not both"),
-            (secret, None) => secret,
-            (None, Some(path)) => {
-                let text = std::fs::read_to_string(&path)
-                    .with_context(|| format!("cannot read {}", path.display()))?;
-                Some(Secret::new(text.trim_end()))
-            }
-        };
+        let evidence_secret =
+            one_of("evidence_secret", self.evidence_secret, self.evidence_secret_file, |text| {
+                Secret::new(text.trim_end())
+            })?;
+        let lines = |text: &str| text.lines().map(|line| Secret::new(line.trim())).collect();
+        let (keys, file) = (self.agent_api_keys, self.agent_api_keys_file);
+        let agent_api_keys = given(one_of("agent_api_keys", keys, file, lines)?);
+        let (tokens, file) = (self.human_tokens, self.human_tokens_file);
+        let human_tokens = given(one_of("human_tokens", tokens, file, lines)?);
         let jwt = match (self.jwt_issuer, self.jwt_audience, self.jwt_jwks) {
             (Some(issuer), Some(audience), Some(jwks)) => Some(Jwt { issuer, audience, jwks }),
             (None, None, None) => None,
@@ -323,8 +329,8 @@ impl Settings {
             log_format: self.log_format.unwrap_or(usual),
             log_level: self.log_level.unwrap_or_else(|| "info".to_owned()),
             dev,
-            agent_api_keys: given(self.agent_api_keys),
-            human_tokens: given(self.human_tokens),
+            agent_api_keys,
+            human_tokens,
         })
     }
 }
@@ -333,6 +339,24 @@ impl Settings {
 #[expect(clippy::disallowed_methods, reason = "this is the place that may")]
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// A secret as it was given, or as its file holds it.
+fn one_of<T>(
+    name: &str,
+    value: Option<T>,
+    file: Option<PathBuf>,
+    read: impl FnOnce(&str) -> T,
+) -> anyhow::Result<Option<T>> {
+    match (value, file) {
+        (Some(_), Some(_)) => bail!("give {name} or {name}_file, not both"),
+        (value, None) => Ok(value),
+        (None, Some(path)) => {
+            let text = std::fs::read_to_string(&path)
+                .with_context(|| format!("{name}_file: cannot read {}", path.display()))?;
+            Ok(Some(read(&text)))
+        }
+    }
 }
 
 /// A trailing comma must not make the empty text a credential.
@@ -414,6 +438,25 @@ mod tests {
         std::fs::write(file.path(), "listen = \"localhost:1\"\ndev = true\n").unwrap();
         let settings = Settings::default().complete(Some(file.path())).unwrap();
         assert_eq!(settings.check().unwrap().listen[0].port(), 1);
+    }
+
+    #[test]
+    fn secrets_may_come_from_files() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "one\n two \n\n").unwrap();
+        let path = || Some(file.path().to_owned());
+        let from_file = Settings { human_tokens_file: path(), ..Settings::default() };
+        let tokens = from_file.check().unwrap().human_tokens;
+        assert_eq!(tokens.iter().map(Secret::reveal).collect::<Vec<_>>(), ["one", "two"]);
+        let both = Settings {
+            agent_api_keys: Some(vec![Secret::new("a")]),
+            agent_api_keys_file: path(),
+            ..Settings::default()
+        };
+        assert!(refused(both).contains("agent_api_keys_file"));
+        let gone =
+            Settings { evidence_secret_file: Some("/nowhere".into()), ..Settings::default() };
+        assert!(refused(gone).contains("cannot read /nowhere"));
     }
 
     #[test]
