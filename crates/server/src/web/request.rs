@@ -3,8 +3,9 @@
 use askama::Template;
 use kernel::ask::Route;
 use kernel::directory::{Directory, Human};
-use kernel::question::{Body, Question};
+use kernel::question::{Body, Choice, Question};
 use kernel::{Ask, HumanId};
+use serde_json::{Map, Value};
 
 use super::card::{Card, CardBody};
 use super::facts::{Block, Facts, Shown};
@@ -87,7 +88,7 @@ impl<'a> RequestPage<'a> {
         let card =
             question.filter(|_| open && held.is_none()).map(|question| Card::new(question, draft));
         let prompt = question.map_or_else(outcome::erased, |question| Words::of(question.prompt()));
-        let (facts, failure) = (details(question), failure(question));
+        let (facts, failure) = (details(question, open), failure(question));
         let context_lines =
             question.and_then(Question::context).map_or(0, |c| Words::of(c).lines());
         let short = prompt.as_str().chars().count() <= 180;
@@ -171,15 +172,24 @@ fn place(ask: &Ask, me: &Human, directory: &Directory) -> String {
     }
 }
 
-fn details(question: Option<&Question>) -> Facts {
+/// The facts of the question. What the answer card lists while it is open is listed here afterwards:
+/// whoever looks back sees what there was to choose.
+fn details(question: Option<&Question>, open: bool) -> Facts {
     match question.map(Question::body) {
         Some(Body::Approve { details, .. }) => Facts::of(details, "detail"),
         Some(Body::Escalate { params, .. }) => Facts::of(params, "param-now"),
+        Some(Body::Choose { options, .. }) if !open => listed("options", options.choices()),
+        Some(Body::Confirm { items, .. }) if !open && !items.is_empty() => listed("items", items),
         Some(
             Body::Choose { .. } | Body::Provide { .. } | Body::Confirm { .. } | Body::Converse,
         )
         | None => Facts::default(),
     }
+}
+
+fn listed(name: &str, choices: &[Choice]) -> Facts {
+    let labels = choices.iter().map(|choice| Value::from(choice.label.as_str())).collect();
+    Facts::of(&Map::from_iter([(name.to_owned(), Value::Array(labels))]), "detail")
 }
 
 fn failure(question: Option<&Question>) -> Facts {

@@ -172,6 +172,23 @@ async fn edits_are_refused_or_kept_whole() {
     world.end().await;
 }
 
+/// Whoever looks back sees what there was to decide on, not only what was decided.
+#[tokio::test]
+async fn an_answered_request_still_shows_what_was_listed() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let items = json!([{ "id": "de", "label": "1,870 in German" }]);
+    let question =
+        json!({ "prompt": "Send?", "kind": "confirm", "items": items, "yes": "Go", "no": "Stop" });
+    let created = world.agent().post("/api/v1/asks", json!({ "question": question })).await.is(201);
+    let id = created["id"].as_str().unwrap();
+    let reply = json!({ "answer": { "verdict": "declined" } });
+    world.human().post(&format!("/api/v1/asks/{id}/answer"), reply).await.is(200);
+    let page = browser.client.get(&format!("/asks/{id}")).await.is(200);
+    assert!(page.text.contains("1,870 in German"), "{}", page.text);
+    world.end().await;
+}
+
 /// A token for the terminal, made on the page.
 #[tokio::test]
 async fn a_token_is_made_on_the_page_and_shown_once() {
