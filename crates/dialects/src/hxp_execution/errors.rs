@@ -87,8 +87,6 @@ codes! {
     IDEMPOTENCY_CONFLICT = "idempotency_conflict";
     /// 413: the body is too large.
     TOO_LARGE = "too_large";
-    /// 415: the body is not declared as JSON.
-    UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type";
     /// 429: too many calls.
     RATE_LIMITED = "rate_limited";
     /// 500: our fault.
@@ -138,12 +136,6 @@ impl WireError {
     /// 413.
     pub fn too_large() -> Self {
         Self::new(413, code::TOO_LARGE, "the body is too large")
-    }
-
-    /// 415.
-    pub fn unsupported_media_type() -> Self {
-        let message = "send the body as application/json";
-        Self::new(415, code::UNSUPPORTED_MEDIA_TYPE, message)
     }
 
     /// 429.

@@ -112,7 +112,6 @@ fn codes_are_listed() {
         (WireError::no_request(), 404),
         (WireError::method_not_allowed(), 405),
         (WireError::too_large(), 413),
-        (WireError::unsupported_media_type(), 415),
         (WireError::rate_limited(), 429),
         (WireError::internal(), 500),
         (WireError::unavailable(), 503),
