@@ -41,6 +41,11 @@ pub struct FirstStart {
     pub agent_key: String,
 }
 
+/// The project most of the cast is in.
+pub fn dev_project() -> Option<ProjectId> {
+    DEV.humans.first().and_then(|(_, project, _)| project.parse().ok())
+}
+
 /// Makes sure the fixed cast exists.
 pub async fn dev(gateway: &Gateway) -> anyhow::Result<()> {
     add(gateway, &DEV, "dev").await

@@ -287,7 +287,9 @@ async fn the_info_is_public_and_the_figures_are_not() {
     human.claim(&agent.ask(approve("x")).await).await.is(200);
     agent.ask(approve("x")).await;
     world.agent_2().ask(approve("x")).await;
-    world.anonymous().get("/hxp/v1/stats").await.error(401, "unauthorized");
+    world.anonymous().get("/hxp/v1/stats").await.is(200);
+    world.bearer("nobody").get("/hxp/v1/stats").await.error(401, "unauthorized");
+    world.human().get("/hxp/v1/stats").await.error(401, "unauthorized");
     let stats = agent.get("/hxp/v1/stats").await.is(200);
     let expected = json!({
         "total": 5, "pending": 2, "completed": 2, "expired": 0, "failed": 1,

@@ -44,6 +44,16 @@ async fn tokens_of_the_settings_are_not_mixed_up() {
     world.end().await;
 }
 
+/// HXPX-045: what the reference server tells everybody is told so in `--dev` only.
+#[tokio::test]
+async fn figures_are_for_agents() {
+    let keys = Some(vec![server::config::Secret::new("agent-key")]);
+    let world = World::with(Settings { agent_api_keys: keys, ..Settings::default() }).await;
+    world.anonymous().get("/hxp/v1/stats").await.error(401, "unauthorized");
+    world.bearer("agent-key").get("/hxp/v1/stats").await.is(200);
+    world.end().await;
+}
+
 /// Nothing is kept for whoever has no session, or a form without its token.
 #[tokio::test]
 async fn uploads_need_a_session_and_its_token() {
