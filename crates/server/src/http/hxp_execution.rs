@@ -23,10 +23,10 @@ use store::{Filter, Idempotency, List, Scope, StoreError};
 use crate::auth::Denied;
 use crate::bootstrap;
 use crate::config::EvidenceForm;
-use crate::http::api::asks::uploads_only_on_pages;
 use crate::http::body;
 use crate::http::hxp_error::HxpError;
 use crate::http::name::Named;
+use crate::http::submitted::uploads_only_on_pages;
 use crate::http::{App, Shared};
 
 /// Its routes.

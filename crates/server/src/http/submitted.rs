@@ -11,8 +11,10 @@ use axum::extract::{DefaultBodyLimit, FromRequest, Multipart};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use bytes::Bytes;
 use http_body_util::Limited;
+use kernel::Refusal;
 use kernel::audit::Digest;
-use kernel::form::FileRef;
+use kernel::form::{Code, FieldError, FileRef};
+use kernel::question::{Answer, AnswerError, Reply};
 use subtle::ConstantTimeEq;
 
 use crate::http::App;
@@ -141,5 +143,19 @@ fn broken(error: MultipartError) -> Unread {
         Unread::Body(BodyError::TooLarge)
     } else {
         Unread::Body(BodyError::BrokenOff)
+    }
+}
+
+/// A file that was not uploaded to this very request is only a claim. Uploads come through the page;
+/// here a file is given as an address.
+pub fn uploads_only_on_pages(reply: &Reply) -> Result<(), Refusal> {
+    let Answer::Provided { values } = &reply.answer else { return Ok(()) };
+    match values.iter().find(|(_, value)| value.get("sha256").is_some()) {
+        None => Ok(()),
+        Some((key, _)) => Err(Refusal::Answer(AnswerError::Fields(vec![FieldError {
+            key: key.to_owned(),
+            code: Code::InvalidFile,
+            message: "Upload the file on the request's page, or give its address here".to_owned(),
+        }]))),
     }
 }

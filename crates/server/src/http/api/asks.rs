@@ -10,13 +10,13 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use dialects::native::{AskView, CreateAsk, Viewer};
 use kernel::audit::Digest;
-use kernel::form::{Code, FieldError};
-use kernel::question::{Answer, AnswerError, Reply};
+use kernel::question::{Answer, Reply};
 use kernel::{Actor, Ask, AskId, AskState, Command, HumanId, Refusal, Time};
 use serde::Deserialize;
 
 use crate::http::name::Named;
 use crate::http::problem::Problem;
+use crate::http::submitted::uploads_only_on_pages;
 use crate::http::{App, Shared};
 
 /// The longest a caller may have an answer held back.
@@ -172,20 +172,6 @@ async fn file(
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
     Ok((kind, bytes.ok_or_else(missing)?).into_response())
-}
-
-/// A file that was not uploaded to this very request is only a claim. Uploads come through the page;
-/// here a file is given as an address.
-pub(crate) fn uploads_only_on_pages(reply: &Reply) -> Result<(), Refusal> {
-    let Answer::Provided { values } = &reply.answer else { return Ok(()) };
-    match values.iter().find(|(_, value)| value.get("sha256").is_some()) {
-        None => Ok(()),
-        Some((key, _)) => Err(Refusal::Answer(AnswerError::Fields(vec![FieldError {
-            key: key.to_owned(),
-            code: Code::InvalidFile,
-            message: "Upload the file on the request's page, or give its address here".to_owned(),
-        }]))),
-    }
 }
 
 fn has_file(ask: &Ask, digest: &Digest) -> bool {

@@ -1,6 +1,6 @@
 //! Our own API, `/api/v1`.
 
-pub(crate) mod asks;
+mod asks;
 mod identities;
 
 use axum::Router;
