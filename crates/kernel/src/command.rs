@@ -8,7 +8,7 @@ use ulid::Ulid;
 use crate::actor::Actor;
 use crate::ask::{Dialect, Labels, Priority, Route};
 use crate::audit::Salts;
-use crate::directory::{NewAgent, NewHuman, NewKey, NewProject, NewRule};
+use crate::directory::{NewAgent, NewGroup, NewHuman, NewKey, NewProject, NewRule};
 use crate::form::Progress;
 use crate::ids::{AskId, HumanId, KeyId, RuleId};
 use crate::question::{Question, Reply};
@@ -26,6 +26,8 @@ pub struct Envelope {
     pub fresh: Ulid,
     /// Randomness for commitments.
     pub salts: Salts,
+    /// The version of the ask the actor has seen; any other refuses the command.
+    pub expected: Option<u64>,
     /// What they want.
     pub command: Command,
 }
@@ -41,8 +43,10 @@ pub enum Command {
     Progress(AskId, Option<Progress>),
     /// A person takes an ask from a pool.
     Claim(AskId),
-    /// Hand an ask to someone.
-    Assign(AskId, HumanId),
+    /// Hand an ask to someone, with a word.
+    Assign(AskId, HumanId, Option<String>),
+    /// Remark something on an ask.
+    Comment(AskId, String),
     /// A person answers.
     Answer(AskId, Box<Reply>),
     /// Withdraw an ask.
@@ -55,6 +59,8 @@ pub enum Command {
     Escalate(AskId),
     /// Move a deadline.
     Extend(AskId, Time),
+    /// Call back the receipt of an ask that is over.
+    Revoke(AskId, String),
     /// Forget the words of an ask that is over.
     Erase(AskId),
     /// Add a project or change its settings.
@@ -63,6 +69,8 @@ pub enum Command {
     SaveAgent(NewAgent),
     /// Add a person or change them.
     SaveHuman(NewHuman),
+    /// Say who is in a group.
+    SaveGroup(NewGroup),
     /// Issue a credential.
     IssueKey(NewKey),
     /// Revoke a credential.
@@ -84,16 +92,19 @@ impl Command {
             Self::Progress(..) => "progress",
             Self::Claim(_) => "claim",
             Self::Assign(..) => "assign",
+            Self::Comment(..) => "comment",
             Self::Answer(..) => "answer",
             Self::Cancel(..) => "cancel",
             Self::Expire(_) => "expire",
             Self::Remind(_) => "remind",
             Self::Escalate(_) => "escalate",
             Self::Extend(..) => "extend",
+            Self::Revoke(..) => "revoke",
             Self::Erase(_) => "erase",
             Self::SaveProject(_) => "save_project",
             Self::SaveAgent(_) => "save_agent",
             Self::SaveHuman(_) => "save_human",
+            Self::SaveGroup(_) => "save_group",
             Self::IssueKey(_) => "issue_key",
             Self::RevokeKey(_) => "revoke_key",
             Self::SignIn(..) => "sign_in",
@@ -108,18 +119,21 @@ impl Command {
             Self::Open(id)
             | Self::Progress(id, _)
             | Self::Claim(id)
-            | Self::Assign(id, _)
+            | Self::Assign(id, ..)
+            | Self::Comment(id, _)
             | Self::Answer(id, _)
             | Self::Cancel(id, _)
             | Self::Expire(id)
             | Self::Remind(id)
             | Self::Escalate(id)
             | Self::Extend(id, _)
+            | Self::Revoke(id, _)
             | Self::Erase(id) => Some(*id),
             Self::Ask(_)
             | Self::SaveProject(_)
             | Self::SaveAgent(_)
             | Self::SaveHuman(_)
+            | Self::SaveGroup(_)
             | Self::IssueKey(_)
             | Self::RevokeKey(_)
             | Self::SignIn(..)

@@ -1,31 +1,41 @@
 //! From a command to its verdict: one `match` on one screen.
 
 use crate::ask::{
-    answer, assign, cancel, claim, create, erase, escalate, expire, extend, open, progress, remind,
+    answer, assign, cancel, claim, comment, create, erase, escalate, expire, extend, open,
+    progress, remind, revoke,
 };
 use crate::command::{Command, Envelope};
-use crate::directory::{key, people, project, rule};
+use crate::directory::{group, key, people, project, rule};
 use crate::refusal::Refusal;
 use crate::world::{Stop, Verdict, World};
 
 /// Judges a command. Pure: the same world and envelope give the same verdict.
 pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal> {
+    if let (Some(expected), Some(id)) = (envelope.expected, envelope.command.ask())
+        && let Some(Some(ask)) = world.asks.get(&id)
+        && ask.head.seq != expected
+    {
+        return Err(Refusal::Changed { version: ask.head.seq });
+    }
     let outcome = match &envelope.command {
         Command::Ask(new) => create::decide(world, envelope, new),
         Command::Open(id) => open::decide(world, envelope, *id),
         Command::Progress(id, progress) => progress::decide(world, envelope, *id, *progress),
         Command::Claim(id) => claim::decide(world, envelope, *id),
-        Command::Assign(id, to) => assign::decide(world, envelope, *id, to),
+        Command::Assign(id, to, note) => assign::decide(world, envelope, *id, to, note.as_deref()),
+        Command::Comment(id, text) => comment::decide(world, envelope, *id, text),
         Command::Answer(id, reply) => answer::decide(world, envelope, *id, reply),
         Command::Cancel(id, reason) => cancel::decide(world, envelope, *id, reason.as_deref()),
         Command::Expire(id) => expire::decide(world, envelope, *id),
         Command::Remind(id) => remind::decide(world, envelope, *id),
         Command::Escalate(id) => escalate::decide(world, envelope, *id),
         Command::Extend(id, until) => extend::decide(world, envelope, *id, *until),
+        Command::Revoke(id, reason) => revoke::decide(world, envelope, *id, reason),
         Command::Erase(id) => erase::decide(world, envelope, *id),
         Command::SaveProject(new) => project::decide(world, envelope, new),
         Command::SaveAgent(new) => people::save_agent(world, envelope, new),
         Command::SaveHuman(new) => people::save_human(world, envelope, new),
+        Command::SaveGroup(new) => group::decide(world, envelope, new),
         Command::IssueKey(new) => key::issue(world, envelope, new),
         Command::RevokeKey(id) => key::revoke(world, envelope, *id),
         Command::SignIn(link, session) => key::sign_in(world, envelope, *link, session),

@@ -56,6 +56,11 @@ pub enum Happened {
         /// To whom.
         to: HumanId,
     },
+    /// Somebody remarked something.
+    Commented {
+        /// What.
+        text: Erasable<String>,
+    },
     /// A person answered.
     Answered {
         /// What they said.
@@ -93,6 +98,11 @@ pub enum Happened {
     Extended {
         /// To when.
         until: Time,
+    },
+    /// Its receipt was called back.
+    Revoked {
+        /// Why.
+        reason: Erasable<String>,
     },
     /// Its words were forgotten; a store drops the contents of all its records.
     Erased,
@@ -165,6 +175,7 @@ impl Happened {
             Self::Progressed { .. } => "progressed",
             Self::Claimed => "claimed",
             Self::Assigned { .. } => "assigned",
+            Self::Commented { .. } => "commented",
             Self::Answered { .. } => "answered",
             Self::Defaulted { .. } => "defaulted",
             Self::Cancelled { .. } => "cancelled",
@@ -173,6 +184,7 @@ impl Happened {
             Self::Reminded => "reminded",
             Self::Escalated => "escalated",
             Self::Extended { .. } => "extended",
+            Self::Revoked { .. } => "revoked",
             Self::Erased => "erased",
             Self::ProjectSaved(_) => "project_saved",
             Self::AgentSaved(_) => "agent_saved",
@@ -197,7 +209,9 @@ impl Happened {
             Self::Answered { vote: said, .. } | Self::Defaulted { resolution: said } => {
                 visit(&mut said.reply);
             }
-            Self::Cancelled { reason: Some(reason) } => visit(reason),
+            Self::Cancelled { reason: Some(text) }
+            | Self::Commented { text }
+            | Self::Revoked { reason: text } => visit(text),
             Self::HumanSaved(human) => visit(&mut human.profile),
             Self::Cancelled { reason: None }
             | Self::Followed { .. }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::By;
-use crate::ask::{Ask, AskState, Claim, Look};
+use crate::ask::{Ask, AskState, Claim, Comment, Ending, Look, Revocation};
 use crate::audit::{Digest, Head, Record};
 use crate::command::Envelope;
 use crate::directory::{Agent, Human, Kept, Key, Project, Rule};
@@ -91,12 +91,14 @@ pub fn evolve(before: Option<Entity>, event: &Event, hash: Digest) -> Result<Ent
                 claim: None,
                 followed_by: None,
                 votes: Vec::new(),
+                comments: Vec::new(),
+                revoked: None,
                 state: AskState::Pending,
             }))
         }
         (Some(Entity::Ask(mut ask)), what) => {
             ask.head = head;
-            evolve_ask(&mut ask, what, &event.by, event.at).ok_or_else(misfit)?;
+            evolve_ask(&mut ask, what, &event.by).ok_or_else(misfit)?;
             Entity::Ask(ask)
         }
         (None | Some(Entity::Project(_)), Happened::ProjectSaved(project)) => {
@@ -122,15 +124,33 @@ pub fn evolve(before: Option<Entity>, event: &Event, hash: Digest) -> Result<Ent
 }
 
 /// `None` if it cannot have happened to this ask.
-fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By, at: Time) -> Option<()> {
-    // An ask that is over may be continued by another one and may be forgotten; nothing else.
-    if let Happened::Followed { next } = what {
-        ask.followed_by = Some(*next);
-        return Some(());
+fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By) -> Option<()> {
+    let (place, at) = (ask.head, ask.head.at);
+    let over = |ending| AskState::Over { place, ending: Box::new(ending) };
+    match (what, ask.is_open()) {
+        // An ask that is over may be continued, remarked on, called back and forgotten; nothing else.
+        (Happened::Followed { next }, _) => ask.followed_by = Some(*next),
+        (Happened::Commented { text }, _) => {
+            ask.comments.push(Comment { by: by.clone(), at, text: text.clone() });
+        }
+        (Happened::Revoked { reason }, false) => {
+            ask.revoked = Some(Revocation { by: by.clone(), at, reason: reason.clone() });
+        }
+        (Happened::Erased, false) => ask.erase(),
+        (_, false) => return None,
+        (what, true) => return evolve_open(ask, what, by, at, over),
     }
-    if !ask.is_open() {
-        return matches!(what, Happened::Erased).then(|| ask.erase());
-    }
+    Some(())
+}
+
+/// The same for an ask that is open.
+fn evolve_open(
+    ask: &mut Ask,
+    what: &Happened,
+    by: &By,
+    at: Time,
+    over: impl Fn(Ending) -> AskState,
+) -> Option<()> {
     match what {
         Happened::Opened => {
             ask.look = Some(Look { by: by.clone(), at });
@@ -148,19 +168,19 @@ fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By, at: Time) -> Option<()> {
         Happened::Answered { vote, decisive } => {
             ask.votes.push((**vote).clone());
             if *decisive {
-                ask.state = AskState::Completed((**vote).clone());
+                ask.state = over(Ending::Completed((**vote).clone()));
             }
         }
         Happened::Defaulted { resolution } => {
-            ask.state = AskState::Completed((**resolution).clone());
+            ask.state = over(Ending::Completed((**resolution).clone()));
         }
         Happened::Cancelled { reason } => {
-            ask.state = AskState::Cancelled { at, by: by.clone(), reason: reason.clone() };
+            ask.state = over(Ending::Cancelled { at, by: by.clone(), reason: reason.clone() });
         }
         Happened::Expired { deadline, report } => {
-            ask.state = AskState::Expired { at: *deadline, report: *report };
+            ask.state = over(Ending::Expired { at: *deadline, report: *report });
         }
-        Happened::Failed { deadline } => ask.state = AskState::Failed { at: *deadline },
+        Happened::Failed { deadline } => ask.state = over(Ending::Failed { at: *deadline }),
         Happened::Reminded => {
             ask.asked.reminders.retain(|due| *due > at);
         }
@@ -177,6 +197,8 @@ fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By, at: Time) -> Option<()> {
         Happened::Extended { until } => *ask.asked.expires_at.as_mut()? = *until,
         Happened::Asked(_)
         | Happened::Followed { .. }
+        | Happened::Commented { .. }
+        | Happened::Revoked { .. }
         | Happened::Erased
         | Happened::ProjectSaved(_)
         | Happened::AgentSaved(_)

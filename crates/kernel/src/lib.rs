@@ -60,7 +60,7 @@ pub mod time;
 pub mod world;
 
 pub use actor::{Actor, Assurance, By, Via};
-pub use ask::{Ask, AskState, Phase};
+pub use ask::{Ask, AskState, Ending, Phase};
 pub use command::{Command, Envelope};
 pub use decide::decide;
 pub use effect::Effect;

@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use crate::actor::{Assurance, By, Via};
-use crate::ask::{Ask, AskState, DefaultAction};
-use crate::audit::Digest;
+use crate::ask::{Ask, AskState, DefaultAction, Ending, Priority};
+use crate::audit::{Digest, Head};
 use crate::ids::{AgentId, AskId, ProjectId};
-use crate::question::Reply;
+use crate::question::{Kind, Question, Reply};
+use crate::text::reveal_json;
 use crate::time::Time;
 
 /// How an ask ended, with who, how sure, when, and what was asked.
@@ -18,8 +19,8 @@ pub struct Receipt {
     pub project: ProjectId,
     /// The agent that asked.
     pub agent: AgentId,
-    /// The salted commitment to the exact question.
-    pub question: Digest,
+    /// The kind of question.
+    pub kind: Kind,
     /// How it ended.
     pub outcome: Outcome,
     /// When it was asked.
@@ -28,6 +29,8 @@ pub struct Receipt {
     pub taken_up_at: Time,
     /// When it ended.
     pub ended_at: Time,
+    /// The event that ended it, by its place in the ask's chain.
+    pub place: Head,
 }
 
 /// How an ask ended.
@@ -64,11 +67,9 @@ pub enum Outcome {
 impl Receipt {
     /// The receipt of an ask that is over.
     pub fn of(ask: &Ask) -> Option<Self> {
-        let (outcome, ended_at) = match &ask.state {
-            AskState::Pending | AskState::Opened | AskState::InProgress { .. } => {
-                return None;
-            }
-            AskState::Completed(resolution) => (
+        let AskState::Over { place, ending } = &ask.state else { return None };
+        let (outcome, ended_at) = match &**ending {
+            Ending::Completed(resolution) => (
                 Outcome::Completed {
                     reply: resolution.reply.value().cloned(),
                     by: resolution.by.clone(),
@@ -77,9 +78,9 @@ impl Receipt {
                 },
                 resolution.at,
             ),
-            AskState::Expired { at, report } => (Outcome::Expired { report: *report }, *at),
-            AskState::Failed { at } => (Outcome::Failed, *at),
-            AskState::Cancelled { at, by, reason } => {
+            Ending::Expired { at, report } => (Outcome::Expired { report: *report }, *at),
+            Ending::Failed { at } => (Outcome::Failed, *at),
+            Ending::Cancelled { at, by, reason } => {
                 let reason = reason.as_ref().and_then(|reason| reason.value().cloned());
                 (Outcome::Cancelled { by: by.clone(), reason }, *at)
             }
@@ -88,11 +89,110 @@ impl Receipt {
             ask: ask.id,
             project: ask.project.clone(),
             agent: ask.agent.clone(),
-            question: ask.question.commitment(),
+            kind: ask.kind,
             outcome,
             asked_at: ask.created_at,
             taken_up_at: ask.engaged().map_or(ask.created_at, |(_, at)| at),
             ended_at,
+            place: *place,
         })
+    }
+}
+
+/// What was asked and what the person had before them, as hashes of canonical JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exhibit {
+    /// The first words of the question, whole.
+    pub prompt: String,
+    /// Of the exact question.
+    pub question: Digest,
+    /// Of what every door puts before a person.
+    pub shown: Digest,
+}
+
+/// What every door puts before a person, whatever else it adds: the whole question with its hidden
+/// characters made visible, who asks, for which project, how urgently and since when.
+#[derive(Serialize)]
+struct Showing<'a> {
+    ask: AskId,
+    agent: &'a AgentId,
+    project: &'a ProjectId,
+    priority: Priority,
+    asked_at: Time,
+    question: serde_json::Value,
+}
+
+impl Exhibit {
+    /// The exhibit of an ask; `None` once its words were erased.
+    pub fn of(ask: &Ask) -> Option<Self> {
+        let question = ask.question.value()?;
+        // A question is plain JSON, so this cannot fail; `null` would hash to something else.
+        let words = reveal_json(serde_json::to_value(question).unwrap_or_default());
+        let showing = Showing {
+            ask: ask.id,
+            agent: &ask.agent,
+            project: &ask.project,
+            priority: ask.priority,
+            asked_at: ask.created_at,
+            question: words,
+        };
+        Some(Self {
+            prompt: question.prompt().to_owned(),
+            question: Self::hash(question),
+            shown: Digest::of_json(&showing),
+        })
+    }
+
+    /// The hash by which a question is known.
+    pub fn hash(question: &Question) -> Digest {
+        Digest::of_json(question)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::Actor;
+    use crate::command::{Command, NewAsk};
+    use crate::question::Body;
+    use crate::testing::{Cast, human, new_ask, yes};
+
+    /// A receipt names the event that decided, whatever is added to the chain later.
+    #[test]
+    fn the_place_does_not_move() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        cast.run(cast.human("olga"), Command::Assign(id, human("mark"), Some("yours".to_owned())));
+        cast.run(cast.human("mark"), Command::Answer(id, yes()));
+        let receipt = Receipt::of(cast.seen(id)).unwrap();
+        let decided = cast.records().last().unwrap().clone();
+        assert_eq!((receipt.place.seq, receipt.place.hash), (decided.seq, decided.hash));
+        cast.run(cast.human("mark"), Command::Comment(id, "there".to_owned()));
+        cast.run(
+            cast.agent("bot"),
+            Command::Ask(Box::new(NewAsk { follows: Some(id), ..new_ask() })),
+        );
+        cast.run(Actor::System, Command::Erase(id));
+        assert_eq!(Receipt::of(cast.seen(id)).unwrap().place, receipt.place);
+    }
+
+    #[test]
+    fn an_exhibit_tells_questions_apart_and_is_gone_with_the_words() {
+        let mut cast = Cast::new();
+        let asked = |prompt: &str| NewAsk {
+            question: Question::new(prompt, None, Body::Converse).unwrap(),
+            ..new_ask()
+        };
+        let exhibits: Vec<_> = ["Pay 10?", "Pay 100?", "Pay\u{200b} 10?"]
+            .map(|prompt| cast.ask(asked(prompt)))
+            .map(|id| Exhibit::of(cast.seen(id)).unwrap())
+            .into();
+        assert_ne!(exhibits[0].question, exhibits[1].question);
+        assert_ne!(exhibits[0].question, exhibits[2].question, "hidden or not");
+        assert_eq!(exhibits[2].prompt, "Pay\u{200b} 10?");
+        let id = cast.ask(asked("Pay?"));
+        cast.run(cast.agent("bot"), Command::Cancel(id, None));
+        cast.run(Actor::System, Command::Erase(id));
+        assert_eq!(Exhibit::of(cast.seen(id)), None);
     }
 }

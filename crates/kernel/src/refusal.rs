@@ -76,6 +76,12 @@ pub enum Refusal {
     /// The project allows no default on silence.
     #[error("this project allows no default on silence")]
     DefaultForbidden,
+    /// It is not the version the actor has seen.
+    #[error("this request has changed meanwhile: it is at version {version} now")]
+    Changed {
+        /// The version it is at.
+        version: u64,
+    },
     /// The same idempotency key came with another request.
     #[error("this idempotency key was used for a different request")]
     IdempotencyMismatch,
@@ -99,6 +105,7 @@ impl Refusal {
             Self::Invalid { .. } => "invalid-field",
             Self::Exists { .. } => "exists",
             Self::DefaultForbidden => "default-forbidden",
+            Self::Changed { .. } => "changed",
             Self::IdempotencyMismatch => "idempotency-mismatch",
             Self::NotDue => "not-due",
         }

@@ -181,7 +181,7 @@ impl Cast {
         let mut seed = [0; 32];
         seed[..16].copy_from_slice(&self.drawn.to_be_bytes());
         let fresh = Ulid::from(self.drawn);
-        let envelope = Envelope { actor, fresh, salts: Salts::new(seed), command };
+        let envelope = Envelope { actor, fresh, salts: Salts::new(seed), expected: None, command };
         let world = World { now: self.now, directory: &self.directory, asks: &self.asks };
         let decision = match decide(&world, &envelope)? {
             Verdict::Decided(decision) => decision,

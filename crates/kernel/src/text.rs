@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use email_address::{EmailAddress, Options};
+use serde_json::Value;
 
 /// Makes hidden characters visible: control, bidirectional, zero-width and other invisible ones
 /// become `⟨U+202E⟩`. Line breaks and tabs stay. What is shown is what was written, whole.
@@ -17,6 +18,18 @@ pub fn reveal(text: &str) -> String {
         }
     }
     shown
+}
+
+/// The same for every text inside a JSON value, names of members included.
+pub fn reveal_json(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(reveal(&text)),
+        Value::Array(items) => items.into_iter().map(reveal_json).collect(),
+        Value::Object(map) => {
+            map.into_iter().map(|(key, value)| (reveal(&key), reveal_json(value))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
 }
 
 /// Whether a character can change what a reader sees without being seen.
@@ -55,14 +68,14 @@ pub fn is_short(text: &str) -> bool {
 }
 
 /// Whether every text inside a JSON value may be stored.
-pub fn is_storable_json(value: &serde_json::Value) -> bool {
+pub fn is_storable_json(value: &Value) -> bool {
     match value {
-        serde_json::Value::String(text) => is_storable(text),
-        serde_json::Value::Array(items) => items.iter().all(is_storable_json),
-        serde_json::Value::Object(map) => {
+        Value::String(text) => is_storable(text),
+        Value::Array(items) => items.iter().all(is_storable_json),
+        Value::Object(map) => {
             map.iter().all(|(key, value)| is_storable(key) && is_storable_json(value))
         }
-        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => true,
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
     }
 }
 

@@ -10,7 +10,7 @@ mod stage;
 mod tamper;
 
 use kernel::actor::{Actor, By, Reach};
-use kernel::ask::{Ask, AskState, OnExpiry, Seat};
+use kernel::ask::{Ask, Ending, OnExpiry, Seat};
 use kernel::audit::Record;
 use kernel::directory::Human;
 use kernel::receipt::Receipt;
@@ -25,7 +25,8 @@ use crate::tamper::{Harm, any_harm};
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// What is over stays as it ended: only a follow-up may be noted and words may be forgotten.
+    /// What is over stays as it ended: only a follow-up, a remark and a revocation may be noted and
+    /// words may be forgotten.
     #[test]
     fn terminal_states_never_change(script in any_script()) {
         Stage::play(&script, |step| {
@@ -34,6 +35,9 @@ proptest! {
                 let mut expected = forgetful(before);
                 expected.head = after.head;
                 expected.followed_by = before.followed_by.or(after.followed_by);
+                expected.revoked = expected.revoked.or_else(|| forgetful(after).revoked);
+                let added = forgetful(after).comments.split_off(before.comments.len());
+                expected.comments.extend(added);
                 prop_assert_eq!(forgetful(after), expected);
                 let words = |ask: &Ask| Some(ask.question.value()?.clone());
                 prop_assert!(words(after).is_none() || words(after) == words(before));
@@ -50,12 +54,15 @@ proptest! {
             let ends: Vec<Event> = events(&stage, ask).into_iter().filter(is_end).collect();
             prop_assert!(ends.len() <= 1, "{:?}", ends);
             prop_assert_eq!(ends.is_empty(), ask.is_open());
+            if let (Some(end), Some(receipt)) = (ends.first(), Receipt::of(ask)) {
+                prop_assert_eq!(receipt.place.seq, end.seq, "a receipt names what decided");
+            }
             let said = ends.into_iter().next().and_then(|event| match event.what {
                 Happened::Answered { vote, .. } => Some(*vote),
                 Happened::Defaulted { resolution } => Some(*resolution),
                 _ => None,
             });
-            let AskState::Completed(resolution) = &ask.state else {
+            let Some(resolution) = ask.resolution() else {
                 prop_assert!(said.is_none());
                 continue;
             };
@@ -134,7 +141,7 @@ proptest! {
     }
 
     /// Only who was let in changes an ask, by a rule written here a second time; agents withdraw,
-    /// extend and continue their own and never answer.
+    /// extend, remark on and continue their own and never answer.
     #[test]
     fn only_the_admitted_change_an_ask(script in any_script()) {
         Stage::play(&script, |step| {
@@ -165,21 +172,23 @@ proptest! {
                 let Some(before) = before.filter(|ask| ask.is_open()) else { continue };
                 let deadline = before.expires_at.filter(|_| before.on_expiry != OnExpiry::StayOpen);
                 let at = after.head.at;
-                match &after.state {
-                    AskState::Completed(end) if end.by != By::System => {
+                match after.ending() {
+                    Some(Ending::Completed(end)) if end.by != By::System => {
                         prop_assert!(deadline.is_none_or(|deadline| end.at < deadline));
                         prop_assert_eq!(end.at, at);
                     }
-                    AskState::Completed(kernel::ask::Resolution { at: end, .. })
-                    | AskState::Expired { at: end, .. }
-                    | AskState::Failed { at: end } => {
+                    Some(
+                        Ending::Completed(kernel::ask::Resolution { at: end, .. })
+                        | Ending::Expired { at: end, .. }
+                        | Ending::Failed { at: end },
+                    ) => {
                         prop_assert_eq!(Some(*end), deadline);
                         prop_assert!(*end <= at);
                     }
-                    AskState::Cancelled { .. } => {
+                    Some(Ending::Cancelled { .. }) => {
                         prop_assert!(deadline.is_none_or(|deadline| at < deadline));
                     }
-                    AskState::Pending | AskState::Opened | AskState::InProgress { .. } => {
+                    None => {
                         let due = after.due(step.world.now).is_some();
                         prop_assert!(!due || after.wake_at().is_some_and(|wake| wake <= at.max(step.world.now)));
                     }
@@ -310,11 +319,11 @@ fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
     match &step.envelope.actor {
         Actor::System => {
             let timers = ["expired", "failed", "defaulted", "reminded", "escalated"];
-            let shell = ["cancelled", "extended", "assigned", "erased"];
+            let shell = ["cancelled", "extended", "assigned", "commented", "revoked", "erased"];
             timers.contains(&what) || shell.contains(&what)
         }
         Actor::Agent { id, project, reach, .. } => {
-            ["followed", "cancelled", "extended"].contains(&what)
+            ["followed", "cancelled", "extended", "commented"].contains(&what)
                 && ask.project == *project
                 && (ask.agent == *id || *reach == Reach::Project)
         }
@@ -323,8 +332,8 @@ fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
             let lets_in = match what {
                 "opened" | "progressed" | "claimed" | "extended" => is_in(ask, person),
                 "answered" => is_in(ask, person) && *assurance >= ask.floor,
-                "assigned" | "cancelled" => is_in(ask, person) || person.admin,
-                "erased" => person.admin,
+                "assigned" | "cancelled" | "commented" => is_in(ask, person) || person.admin,
+                "revoked" | "erased" => person.admin,
                 _ => false,
             };
             person.active && lets_in

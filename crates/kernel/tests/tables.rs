@@ -18,43 +18,43 @@ use ulid::Ulid;
 const STATES: [&str; 8] =
     ["pending", "claimed", "opened", "in_progress", "completed", "expired", "cancelled", "failed"];
 
-const VERBS: [&str; 12] = [
+const VERBS: [&str; 14] = [
     "open", "progress", "claim", "assign", "answer", "cancel", "extend", "expire", "remind",
-    "escalate", "erase", "follow",
+    "escalate", "comment", "revoke", "erase", "follow",
 ];
 
 /// While nothing is due. A cell is the next state, `-` for "nothing happens", or the refusal.
 /// Completed and Cancelled are reachable from every open state, and what is over only takes note of
-/// a follow-up and forgets its words.
+/// remarks and a follow-up, has its receipt called back and forgets its words.
 const NOTHING_DUE: &str = "
-            | open        | progress          | claim             | assign            | answer           | cancel            | extend            | expire  | remind  | escalate | erase       | follow
-pending     | opened      | in_progress       | pending           | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | not-allowed | pending
-claimed     | opened      | in_progress       | -                 | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | not-allowed | pending
-opened      | -           | in_progress       | opened            | opened            | completed        | cancelled         | opened            | not-due | not-due | not-due  | not-allowed | opened
-in_progress | -           | -                 | in_progress       | in_progress       | completed        | cancelled         | in_progress       | not-due | not-due | not-due  | not-allowed | in_progress
-completed   | -           | already-answered  | already-answered  | already-answered  | already-answered | already-answered  | already-answered  | not-due | not-due | not-due  | completed   | completed
-expired     | -           | timed-out         | timed-out         | timed-out         | timed-out        | timed-out         | timed-out         | not-due | not-due | not-due  | expired     | expired
-cancelled   | -           | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | not-due | not-due | not-due  | cancelled   | cancelled
-failed      | -           | timed-out         | timed-out         | timed-out         | timed-out        | timed-out         | timed-out         | not-due | not-due | not-due  | failed      | failed
+            | open        | progress          | claim             | assign            | answer           | cancel            | extend            | expire  | remind  | escalate | comment     | revoke      | erase       | follow
+pending     | opened      | in_progress       | pending           | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | pending     | not-allowed | not-allowed | pending
+claimed     | opened      | in_progress       | -                 | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | pending     | not-allowed | not-allowed | pending
+opened      | -           | in_progress       | opened            | opened            | completed        | cancelled         | opened            | not-due | not-due | not-due  | opened      | not-allowed | not-allowed | opened
+in_progress | -           | -                 | in_progress       | in_progress       | completed        | cancelled         | in_progress       | not-due | not-due | not-due  | in_progress | not-allowed | not-allowed | in_progress
+completed   | -           | already-answered  | already-answered  | already-answered  | already-answered | already-answered  | already-answered  | not-due | not-due | not-due  | completed   | completed   | completed   | completed
+expired     | -           | timed-out         | timed-out         | timed-out         | timed-out        | timed-out         | timed-out         | not-due | not-due | not-due  | expired     | expired     | expired     | expired
+cancelled   | -           | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | not-due | not-due | not-due  | cancelled   | cancelled   | cancelled   | cancelled
+failed      | -           | timed-out         | timed-out         | timed-out         | timed-out        | timed-out         | timed-out         | not-due | not-due | not-due  | failed      | failed      | failed      | failed
 ";
 
 /// At the very moment of the deadline, with a reminder and a rung of the ladder due as well, by
 /// what the agent wanted for silence. Expired, Completed and Failed are reachable from every open
 /// state; only `stay open` leaves an ask answerable.
 const DEADLINE_REACHED: &str = "
-                    | open        | progress    | claim       | assign      | answer    | cancel    | extend      | expire    | remind  | escalate    | erase       | follow
-pending/stay        | opened      | in_progress | pending     | pending     | completed | cancelled | pending     | not-due   | not-due | pending     | not-allowed | pending
-pending/fail        | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | not-allowed | pending
-pending/answer      | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | not-allowed | pending
-pending/report      | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | not-allowed | pending
-opened/stay         | -           | in_progress | opened      | opened      | completed | cancelled | opened      | not-due   | not-due | opened      | not-allowed | opened
-opened/fail         | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | not-allowed | opened
-opened/answer       | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | not-allowed | opened
-opened/report       | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | not-allowed | opened
-in_progress/stay    | -           | -           | in_progress | in_progress | completed | cancelled | in_progress | not-due   | not-due | in_progress | not-allowed | in_progress
-in_progress/fail    | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | not-allowed | in_progress
-in_progress/answer  | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | not-allowed | in_progress
-in_progress/report  | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | not-allowed | in_progress
+                    | open        | progress    | claim       | assign      | answer    | cancel    | extend      | expire    | remind  | escalate    | comment     | revoke      | erase       | follow
+pending/stay        | opened      | in_progress | pending     | pending     | completed | cancelled | pending     | not-due   | not-due | pending     | pending     | not-allowed | not-allowed | pending
+pending/fail        | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | pending     | not-allowed | not-allowed | pending
+pending/answer      | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | pending     | not-allowed | not-allowed | pending
+pending/report      | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | pending     | not-allowed | not-allowed | pending
+opened/stay         | -           | in_progress | opened      | opened      | completed | cancelled | opened      | not-due   | not-due | opened      | opened      | not-allowed | not-allowed | opened
+opened/fail         | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | opened      | not-allowed | not-allowed | opened
+opened/answer       | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | opened      | not-allowed | not-allowed | opened
+opened/report       | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | opened      | not-allowed | not-allowed | opened
+in_progress/stay    | -           | -           | in_progress | in_progress | completed | cancelled | in_progress | not-due   | not-due | in_progress | in_progress | not-allowed | not-allowed | in_progress
+in_progress/fail    | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | in_progress | not-allowed | not-allowed | in_progress
+in_progress/answer  | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | in_progress | not-allowed | not-allowed | in_progress
+in_progress/report  | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | in_progress | not-allowed | not-allowed | in_progress
 ";
 
 #[test]
@@ -117,6 +117,7 @@ fn refusals_have_stable_codes() {
         Refusal::Invalid { field, expected },
         Refusal::Exists { what },
         Refusal::DefaultForbidden,
+        Refusal::Changed { version: 1 },
         Refusal::IdempotencyMismatch,
         Refusal::NotDue,
     ]
@@ -135,6 +136,7 @@ fn refusals_have_stable_codes() {
             Refusal::Invalid { .. } => "invalid-field",
             Refusal::Exists { .. } => "exists",
             Refusal::DefaultForbidden => "default-forbidden",
+            Refusal::Changed { .. } => "changed",
             Refusal::IdempotencyMismatch => "idempotency-mismatch",
             Refusal::NotDue => "not-due",
         };
@@ -142,7 +144,7 @@ fn refusals_have_stable_codes() {
         code
     })
     .collect();
-    assert_eq!(codes.len(), 13, "every code is its own");
+    assert_eq!(codes.len(), 14, "every code is its own");
 }
 
 /// Every event there is happens in this story; its name is the one in its bytes and its own.
@@ -158,7 +160,7 @@ fn events_have_stable_names() {
         assert_eq!(body.pointer("/what/event").unwrap(), name);
         names.insert(name);
     }
-    assert_eq!(names.len(), 22, "{names:?}");
+    assert_eq!(names.len(), 24, "{names:?}");
 }
 
 /// A second spelling, without a wildcard: a new event must be entered here and in the story.
@@ -170,6 +172,7 @@ fn name(what: &Happened) -> &'static str {
         Happened::Progressed { .. } => "progressed",
         Happened::Claimed => "claimed",
         Happened::Assigned { .. } => "assigned",
+        Happened::Commented { .. } => "commented",
         Happened::Answered { .. } => "answered",
         Happened::Defaulted { .. } => "defaulted",
         Happened::Cancelled { .. } => "cancelled",
@@ -178,6 +181,7 @@ fn name(what: &Happened) -> &'static str {
         Happened::Reminded => "reminded",
         Happened::Escalated => "escalated",
         Happened::Extended { .. } => "extended",
+        Happened::Revoked { .. } => "revoked",
         Happened::Erased => "erased",
         Happened::ProjectSaved(_) => "project_saved",
         Happened::AgentSaved(_) => "agent_saved",
@@ -195,7 +199,7 @@ fn everything() -> Cast {
         act(&mut cast, id, verb);
     }
     cast.advance(TIMEOUT);
-    for verb in ["escalate", "remind", "answer", "erase", "follow"] {
+    for verb in ["escalate", "remind", "comment", "answer", "revoke", "erase", "follow"] {
         act(&mut cast, id, verb);
     }
     for silence in [
@@ -261,13 +265,15 @@ fn act(cast: &mut Cast, id: AskId, verb: &str) -> String {
         "open" => (olga, Command::Open(id)),
         "progress" => (olga, Command::Progress(id, None)),
         "claim" => (olga, Command::Claim(id)),
-        "assign" => (olga, Command::Assign(id, human("mark"))),
+        "assign" => (olga, Command::Assign(id, human("mark"), None)),
         "answer" => (olga, Command::Answer(id, yes())),
         "cancel" => (bot, Command::Cancel(id, Some("moot".to_owned()))),
         "extend" => (bot, Command::Extend(id, cast.now().plus_seconds(2 * TIMEOUT))),
         "expire" => (Actor::System, Command::Expire(id)),
         "remind" => (Actor::System, Command::Remind(id)),
         "escalate" => (Actor::System, Command::Escalate(id)),
+        "comment" => (olga, Command::Comment(id, "so".to_owned())),
+        "revoke" => (Actor::System, Command::Revoke(id, "stolen".to_owned())),
         "erase" => (Actor::System, Command::Erase(id)),
         "follow" => (bot, Command::Ask(Box::new(NewAsk { follows: Some(id), ..new_ask() }))),
         other => panic!("no verb {other}"),
@@ -283,10 +289,7 @@ fn act(cast: &mut Cast, id: AskId, verb: &str) -> String {
             AskState::Pending => "pending",
             AskState::Opened => "opened",
             AskState::InProgress { .. } => "in_progress",
-            AskState::Completed(_) => "completed",
-            AskState::Expired { .. } => "expired",
-            AskState::Cancelled { .. } => "cancelled",
-            AskState::Failed { .. } => "failed",
+            AskState::Over { .. } => cast.seen(id).phase().as_str(),
         }
         .to_owned(),
     }

@@ -78,7 +78,7 @@ impl Gateway {
     ) -> Result<Outcome, StoreError> {
         let fresh = self.ids.ulid();
         let (by, verb) = (actor.by(), command.verb());
-        let envelope = Envelope { actor, fresh, salts: self.ids.salts(), command };
+        let envelope = Envelope { actor, fresh, salts: self.ids.salts(), expected: None, command };
         let outcome = self.store.transact(Job { envelope, idempotency }).await;
         note(verb, &by, &outcome);
         outcome

@@ -182,6 +182,7 @@ impl WireError {
             Refusal::AlreadyCancelled { .. }
             | Refusal::TakenBy { .. }
             | Refusal::Exists { .. }
+            | Refusal::Changed { .. }
             | Refusal::NotDue => Self::new(409, code::CONFLICT, refusal.to_string()),
             Refusal::TimedOut { .. } => Self::new(408, code::EXPIRED, refusal.to_string()),
             Refusal::Answer(error) => Self::answer(error),

@@ -44,6 +44,7 @@ fn every_refusal_has_its_code() {
         (Refusal::Invalid { field: "person", expected: "one" }, 400, "invalid_payload"),
         (Refusal::Exists { what: "follow-up" }, 409, "conflict"),
         (Refusal::IdempotencyMismatch, 409, "idempotency_conflict"),
+        (Refusal::Changed { version: 3 }, 409, "conflict"),
         (Refusal::NotDue, 409, "conflict"),
     ] {
         for pooled in [false, true] {

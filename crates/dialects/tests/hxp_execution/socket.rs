@@ -40,7 +40,7 @@ fn a_subscriber_follows_an_ask() {
     assert_eq!(step.frames, [Frame::Assigned { assigned_to: "olga".into() }]);
     let step = advance(&step.seen, cast.seen(id), &SEAL);
     assert!(step.frames.is_empty());
-    cast.run(cast.human("olga"), Command::Assign(id, kernel::testing::human("mark")));
+    cast.run(cast.human("olga"), Command::Assign(id, kernel::testing::human("mark"), None));
     let step = advance(&step.seen, cast.seen(id), &SEAL);
     assert_eq!(step.frames, [Frame::Assigned { assigned_to: "mark".into() }]);
     cast.run(cast.human("mark"), Command::Answer(id, yes()));

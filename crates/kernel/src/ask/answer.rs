@@ -66,7 +66,7 @@ fn decides(ask: &Ask, reply: &Reply) -> bool {
 mod tests {
     use super::*;
     use crate::actor::{Assurance, By, Via};
-    use crate::ask::{AskState, Route};
+    use crate::ask::Route;
     use crate::command::{Command, NewAsk, Silence};
     use crate::question::Answer;
     use crate::testing::{Cast, human, new_ask, no, yes};
@@ -80,7 +80,7 @@ mod tests {
         cast.advance(1);
         let late = cast.attempt(cast.human("nina"), Command::Answer(id, no()));
         assert_eq!(late, Err(Refusal::AlreadyAnswered { by: By::Human(human("mark")), at }));
-        let AskState::Completed(resolution) = &cast.seen(id).state else { panic!() };
+        let resolution = cast.seen(id).resolution().unwrap();
         assert_eq!(resolution.assurance, Assurance::Session);
         assert_eq!(cast.seen(id).votes.len(), 1);
     }

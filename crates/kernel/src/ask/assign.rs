@@ -1,10 +1,11 @@
-//! An ask is handed to someone.
+//! An ask is handed to someone, with a word for them if there is one to say.
 
-use crate::ask::Seat;
+use crate::ask::{Seat, comment};
+use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::effect::{Effect, Occasion};
 use crate::event::Happened;
-use crate::ids::{AskId, HumanId};
+use crate::ids::{AskId, HumanId, Subject};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
@@ -13,6 +14,7 @@ pub(crate) fn decide(
     envelope: &Envelope,
     id: AskId,
     to: &HumanId,
+    note: Option<&str>,
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
     if !world.directory.administers(&envelope.actor) {
@@ -37,12 +39,14 @@ pub(crate) fn decide(
     }
     let seat = Seat::Person { human: to.clone() };
     let (why, priority) = (Occasion::Assigned, ask.priority);
-    Ok(Decision::on(ask, Happened::Assigned { to: to.clone() }).with(Effect::Notify {
-        ask: ask.id,
-        seat,
-        why,
-        priority,
-    }))
+    let mut decision = Decision::default();
+    if let Some(note) = note {
+        let text = comment::checked(ask, note)?;
+        let text = Erasable::new(text, &mut envelope.salts.clone());
+        decision.happened.push((Subject::Ask(ask.id), Happened::Commented { text }));
+    }
+    decision.happened.push((Subject::Ask(ask.id), Happened::Assigned { to: to.clone() }));
+    Ok(decision.with(Effect::Notify { ask: ask.id, seat, why, priority }))
 }
 
 #[cfg(test)]
@@ -56,7 +60,7 @@ mod tests {
     fn whoever_is_handed_it_may_answer() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        cast.run(cast.human("olga"), Command::Assign(id, human("mark")));
+        cast.run(cast.human("olga"), Command::Assign(id, human("mark"), None));
         let yes = Reply { answer: Answer::Approved { edits: None }, comment: None };
         cast.run(cast.human("mark"), Command::Answer(id, Box::new(yes)));
         assert!(!cast.seen(id).is_open());
@@ -66,9 +70,9 @@ mod tests {
     fn not_to_strangers_and_not_by_them() {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        let to_zoe = cast.attempt(cast.human("olga"), Command::Assign(id, human("zoe")));
+        let to_zoe = cast.attempt(cast.human("olga"), Command::Assign(id, human("zoe"), None));
         assert!(matches!(to_zoe, Err(Refusal::Invalid { field: "to", .. })));
-        let by_mark = cast.attempt(cast.human("mark"), Command::Assign(id, human("mark")));
+        let by_mark = cast.attempt(cast.human("mark"), Command::Assign(id, human("mark"), None));
         assert_eq!(by_mark, Err(Refusal::NotFound { what: "request" }));
     }
 }

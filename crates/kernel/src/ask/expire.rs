@@ -37,7 +37,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::{AskState, DefaultAction, Phase};
+    use crate::ask::{DefaultAction, Ending, Phase};
     use crate::command::{Command, NewAsk, Silence};
     use crate::testing::{Cast, new_ask, yes};
 
@@ -61,17 +61,14 @@ mod tests {
             cast.advance(60);
             cast.run(Actor::System, Command::Expire(id));
             assert_eq!(cast.seen(id).phase(), phase);
-            let ended = match &cast.seen(id).state {
-                AskState::Completed(resolution) => {
+            let ended = match cast.seen(id).ending().unwrap() {
+                Ending::Completed(resolution) => {
                     assert_eq!(resolution.by, By::System);
                     assert_eq!(resolution.assurance, Assurance::None);
                     resolution.at
                 }
-                AskState::Failed { at } | AskState::Expired { at, .. } => *at,
-                open @ (AskState::Pending
-                | AskState::Opened
-                | AskState::InProgress { .. }
-                | AskState::Cancelled { .. }) => panic!("{open:?}"),
+                Ending::Failed { at } | Ending::Expired { at, .. } => *at,
+                Ending::Cancelled { .. } => panic!("nobody cancelled it"),
             };
             assert_eq!(ended, deadline, "dated by the deadline, not by the timer");
         }

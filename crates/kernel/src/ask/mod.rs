@@ -1,16 +1,17 @@
 //! The ask: what an agent wants from a person, and everything that may happen to it.
 //!
 //! ```text
-//! Pending ─▶ Opened ─▶ InProgress ─▶ Completed
-//!    └─────────┴───────────┴───────▶ Completed | Expired | Cancelled | Failed
+//! Pending ─▶ Opened ─▶ InProgress ─▶ Over: Completed
+//!    └─────────┴───────────┴───────▶ Over: Completed | Expired | Cancelled | Failed
 //! ```
 //!
-//! Terminal states never change. Who holds it is a fact on the ask, not a state.
+//! What is over never changes. Who holds it is a fact on the ask, not a state.
 
 pub mod answer;
 pub mod assign;
 pub mod cancel;
 pub mod claim;
+pub mod comment;
 pub mod create;
 pub mod erase;
 pub mod escalate;
@@ -19,6 +20,7 @@ pub mod extend;
 pub mod open;
 pub mod progress;
 pub mod remind;
+pub mod revoke;
 
 use std::ops::Deref;
 
@@ -54,6 +56,10 @@ pub struct Ask {
     pub followed_by: Option<AskId>,
     /// What people said, in order.
     pub votes: Vec<Vote>,
+    /// What was remarked on the way, in order.
+    pub comments: Vec<Comment>,
+    /// Why its receipt no longer counts, if it was called back.
+    pub revoked: Option<Revocation>,
     /// Where it stands.
     pub state: AskState,
 }
@@ -71,6 +77,19 @@ pub enum AskState {
         /// How far a form is filled.
         progress: Option<Progress>,
     },
+    /// It ended, and never changes again.
+    Over {
+        /// The event that ended it: its place in the ask's chain, whatever is added later.
+        place: Head,
+        /// How.
+        ending: Box<Ending>,
+    },
+}
+
+/// How an ask ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "is")]
+pub enum Ending {
     /// Answered, or a default was taken on silence.
     Completed(Resolution),
     /// Ran out; the agent carries out `report`.
@@ -113,6 +132,28 @@ pub struct Resolution {
 
 /// What one person said. Today one vote decides; the list is ready for N of M.
 pub type Vote = Resolution;
+
+/// A remark on an ask, by the agent or a person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comment {
+    /// Who.
+    pub by: By,
+    /// When.
+    pub at: Time,
+    /// What they said.
+    pub text: Erasable<String>,
+}
+
+/// A receipt that was called back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Revocation {
+    /// By whom.
+    pub by: By,
+    /// When.
+    pub at: Time,
+    /// Why; published with the list of revocations.
+    pub reason: Erasable<String>,
+}
 
 /// The protocol an ask came in by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -335,10 +376,29 @@ impl Ask {
         match &self.state {
             AskState::Pending if self.claim.is_none() => Phase::Waiting,
             AskState::Pending | AskState::Opened | AskState::InProgress { .. } => Phase::Engaged,
-            AskState::Completed(_) => Phase::Completed,
-            AskState::Expired { .. } => Phase::Expired,
-            AskState::Cancelled { .. } => Phase::Cancelled,
-            AskState::Failed { .. } => Phase::Failed,
+            AskState::Over { ending, .. } => match **ending {
+                Ending::Completed(_) => Phase::Completed,
+                Ending::Expired { .. } => Phase::Expired,
+                Ending::Cancelled { .. } => Phase::Cancelled,
+                Ending::Failed { .. } => Phase::Failed,
+            },
+        }
+    }
+
+    /// How it ended, once it has.
+    pub fn ending(&self) -> Option<&Ending> {
+        match &self.state {
+            AskState::Over { ending, .. } => Some(ending),
+            AskState::Pending | AskState::Opened | AskState::InProgress { .. } => None,
+        }
+    }
+
+    /// The answer it ended with, a person's or a default.
+    pub fn resolution(&self) -> Option<&Resolution> {
+        match self.ending() {
+            Some(Ending::Completed(resolution)) => Some(resolution),
+            Some(Ending::Expired { .. } | Ending::Cancelled { .. } | Ending::Failed { .. })
+            | None => None,
         }
     }
 
@@ -439,15 +499,19 @@ impl Ask {
         for vote in &mut self.votes {
             vote.reply.erase();
         }
-        match &mut self.state {
-            AskState::Completed(resolution) => resolution.reply.erase(),
-            AskState::Cancelled { reason: Some(reason), .. } => reason.erase(),
-            AskState::Cancelled { reason: None, .. }
-            | AskState::Pending
-            | AskState::Opened
-            | AskState::InProgress { .. }
-            | AskState::Expired { .. }
-            | AskState::Failed { .. } => {}
+        for comment in &mut self.comments {
+            comment.text.erase();
+        }
+        if let Some(revoked) = &mut self.revoked {
+            revoked.reason.erase();
+        }
+        let AskState::Over { ending, .. } = &mut self.state else { return };
+        match &mut **ending {
+            Ending::Completed(resolution) => resolution.reply.erase(),
+            Ending::Cancelled { reason: Some(reason), .. } => reason.erase(),
+            Ending::Cancelled { reason: None, .. }
+            | Ending::Expired { .. }
+            | Ending::Failed { .. } => {}
         }
     }
 
@@ -463,22 +527,20 @@ impl Ask {
 
     /// The refusal for acting on an ask that is over, or whose time is up.
     pub fn still_open(&self, now: Time) -> Result<(), Refusal> {
-        match &self.state {
-            AskState::Completed(resolution) => {
+        match self.ending() {
+            Some(Ending::Completed(resolution)) => {
                 Err(Refusal::AlreadyAnswered { by: resolution.by.clone(), at: resolution.at })
             }
-            AskState::Cancelled { at, by, .. } => {
+            Some(Ending::Cancelled { at, by, .. }) => {
                 Err(Refusal::AlreadyCancelled { by: by.clone(), at: *at })
             }
-            AskState::Expired { at, .. } | AskState::Failed { at } => {
+            Some(Ending::Expired { at, .. } | Ending::Failed { at }) => {
                 Err(Refusal::TimedOut { at: *at })
             }
-            AskState::Pending | AskState::Opened | AskState::InProgress { .. } => {
-                match self.expiry().filter(|at| *at <= self.moment(now)) {
-                    Some(at) => Err(Refusal::TimedOut { at }),
-                    None => Ok(()),
-                }
-            }
+            None => match self.expiry().filter(|at| *at <= self.moment(now)) {
+                Some(at) => Err(Refusal::TimedOut { at }),
+                None => Ok(()),
+            },
         }
     }
 }

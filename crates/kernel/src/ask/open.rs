@@ -21,10 +21,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
         AskState::Pending
         | AskState::Opened
         | AskState::InProgress { .. }
-        | AskState::Completed(_)
-        | AskState::Expired { .. }
-        | AskState::Cancelled { .. }
-        | AskState::Failed { .. } => Ok(Decision::default()),
+        | AskState::Over { .. } => Ok(Decision::default()),
     }
 }
 

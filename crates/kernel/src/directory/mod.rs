@@ -3,6 +3,7 @@
 //! The directory is a snapshot held in memory and changed only by events, so that routing and
 //! authentication never wait for a query.
 
+pub mod group;
 pub mod key;
 pub mod people;
 pub mod project;
@@ -194,6 +195,7 @@ pub struct Rule {
     pub removed: bool,
 }
 
+pub use group::NewGroup;
 pub use key::NewKey;
 pub use people::{NewAgent, NewHuman};
 pub use project::NewProject;

@@ -55,7 +55,7 @@ pub(crate) enum Verb {
     Open,
     Progress,
     Claim,
-    Assign(usize),
+    Assign(usize, bool),
     Answer(u8),
     Cancel(bool),
     Expire,
@@ -64,6 +64,8 @@ pub(crate) enum Verb {
     /// Whatever is due, as the timer would do it.
     Tick,
     Extend(u64),
+    Comment,
+    Revoke,
     Erase,
 }
 
@@ -93,7 +95,7 @@ fn any_verb() -> impl Strategy<Value = Verb> {
         2 => Just(Verb::Open),
         2 => Just(Verb::Progress),
         2 => Just(Verb::Claim),
-        2 => (0..100_usize).prop_map(Verb::Assign),
+        2 => (0..100_usize, any::<bool>()).prop_map(|(to, noted)| Verb::Assign(to, noted)),
         3 => any::<u8>().prop_map(Verb::Answer),
         1 => any::<bool>().prop_map(Verb::Cancel),
         1 => Just(Verb::Expire),
@@ -101,6 +103,8 @@ fn any_verb() -> impl Strategy<Value = Verb> {
         1 => Just(Verb::Escalate),
         3 => Just(Verb::Tick),
         2 => (0..120_u64).prop_map(Verb::Extend),
+        2 => Just(Verb::Comment),
+        1 => Just(Verb::Revoke),
         2 => Just(Verb::Erase),
     ]
 }

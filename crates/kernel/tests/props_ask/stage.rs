@@ -179,7 +179,13 @@ impl Stage {
             }
         };
         let actor = turn.actor.map_or(suited, anybody);
-        Envelope { actor, fresh: Ulid::from(self.drawn), salts: Salts::new(seed), command }
+        Envelope {
+            actor,
+            fresh: Ulid::from(self.drawn),
+            salts: Salts::new(seed),
+            expected: None,
+            command,
+        }
     }
 
     fn ask(&self, plan: &Plan) -> Command {
@@ -221,7 +227,12 @@ impl Stage {
                 (holder, Command::Progress(id, n.is_multiple_of(2).then_some(progress)))
             }
             Verb::Claim => (holder, Command::Claim(id)),
-            Verb::Assign(to) => (holder, Command::Assign(id, human(pick(&PEOPLE, to)))),
+            Verb::Assign(to, noted) => {
+                let note = noted.then(|| "yours".to_owned());
+                (holder, Command::Assign(id, human(pick(&PEOPLE, to)), note))
+            }
+            Verb::Comment => (holder, Command::Comment(id, "well".to_owned())),
+            Verb::Revoke => (person("adam"), Command::Revoke(id, "stolen".to_owned())),
             Verb::Answer(variety) => {
                 let asked = ask.and_then(|ask| ask.question.value());
                 let plain = new_ask().question;

@@ -24,6 +24,7 @@ pages![
     "already-cancelled",
     "answer-mismatch",
     "assurance-too-low",
+    "changed",
     "default-forbidden",
     "exists",
     "idempotency-mismatch",
@@ -135,6 +136,7 @@ impl From<Refusal> for Problem {
             | Refusal::IdempotencyMismatch
             | Refusal::NotDue => 409,
             Refusal::TimedOut { .. } => 410,
+            Refusal::Changed { .. } => 412,
             Refusal::Answer(_) | Refusal::Invalid { .. } => 422,
         };
         let problem = Self::new(status, refusal.code()).detail(refusal.to_string());
@@ -214,6 +216,7 @@ mod tests {
         let refusals = [
             Refusal::NotFound { what: "request" },
             Refusal::NotAllowed { why: "x" },
+            Refusal::Changed { version: 2 },
             Refusal::IdempotencyMismatch,
             Refusal::NotDue,
             Refusal::DefaultForbidden,

@@ -94,6 +94,7 @@ fn refused(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'st
         Refusal::NotFound { .. }
         | Refusal::Exists { .. }
         | Refusal::DefaultForbidden
+        | Refusal::Changed { .. }
         | Refusal::IdempotencyMismatch
         | Refusal::NotDue => {
             ("That did not work".to_owned(), "Nothing was changed. Load the page and try again.")

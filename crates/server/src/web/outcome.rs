@@ -1,11 +1,12 @@
 //! How a request ended, in words: who, when, what, through which door, and what happens now.
 
+use kernel::ask::Ending;
 use kernel::ask::{OnExpiry, Resolution};
 use kernel::directory::Directory;
 use kernel::form::{Field, FileRef, REDACTED};
 use kernel::question::{Answer, Body, Choice, Question, Reply};
 use kernel::text::reveal;
-use kernel::{Ask, AskState, By, Time};
+use kernel::{Ask, By, Time};
 use serde_json::Value;
 
 use super::facts::{Block, Fact, Facts, fact};
@@ -38,20 +39,20 @@ impl Outcome {
     /// even before the timer recorded it.
     pub fn of(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
         let question = ask.question.value();
-        match &ask.state {
-            AskState::Pending | AskState::Opened | AskState::InProgress { .. } => {
-                let deadline = ask.expires_at.filter(|at| *at <= now)?;
-                lapsing(&ask.on_expiry, deadline, question, now)
-            }
-            AskState::Completed(resolution) => Some(answered(resolution, question, directory, now)),
-            AskState::Expired { at, report } => {
+        let Some(ending) = ask.ending() else {
+            let deadline = ask.expires_at.filter(|at| *at <= now)?;
+            return lapsing(&ask.on_expiry, deadline, question, now);
+        };
+        match ending {
+            Ending::Completed(resolution) => Some(answered(resolution, question, directory, now)),
+            Ending::Expired { at, report } => {
                 let next = format!("The agent {}.", words::default_action(*report));
                 Some(over("Expired", "Nobody answered in time.", *at, now, next))
             }
-            AskState::Failed { at } => {
+            Ending::Failed { at } => {
                 Some(over("Failed", "Nobody answered in time.", *at, now, FAILS))
             }
-            AskState::Cancelled { at, by, reason } => {
+            Ending::Cancelled { at, by, reason } => {
                 let sentence = format!("Withdrawn by {}.", words::by(directory, by));
                 let next = "Nothing is needed from you: the agent no longer waits for an answer.";
                 let mut outcome = over("Withdrawn", sentence, *at, now, next);

@@ -128,6 +128,7 @@ impl FormProblem {
             | Refusal::AssuranceTooLow { .. }
             | Refusal::Exists { .. }
             | Refusal::DefaultForbidden
+            | Refusal::Changed { .. }
             | Refusal::IdempotencyMismatch
             | Refusal::NotDue => None,
         }

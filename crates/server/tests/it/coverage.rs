@@ -8,7 +8,9 @@ use kernel::actor::Reach;
 use kernel::ask::{Dialect, Labels, Priority, Route, Seat};
 use kernel::audit::Digest;
 use kernel::command::{NewAsk, Silence};
-use kernel::directory::{Holder, NewAgent, NewHuman, NewKey, NewProject, NewRule, Profile, Step};
+use kernel::directory::{
+    Holder, NewAgent, NewGroup, NewHuman, NewKey, NewProject, NewRule, Profile, Step,
+};
 use kernel::question::{Answer, Body, Question, Reply};
 use kernel::{Actor, AskId, Assurance, Command, RuleId, Via};
 use reqwest::Method;
@@ -192,10 +194,13 @@ const RECORDS: &[(&str, &str)] = &[
     ("Remind", "reminded"),
     ("Escalate", "escalated"),
     ("Extend", "extended"),
+    ("Comment", "commented"),
+    ("Revoke", "revoked"),
     ("Erase", "erased"),
     ("SaveProject", "project_saved"),
     ("SaveAgent", "agent_saved"),
     ("SaveHuman", "human_saved"),
+    ("SaveGroup", "human_saved"),
     ("IssueKey", "key_issued"),
     ("RevokeKey", "key_revoked"),
     ("SignIn", "key_issued"),
@@ -283,6 +288,9 @@ async fn every_command_leaves_a_record() {
         skills: BTreeSet::new(),
     };
     story.run(owner(), Command::SaveHuman(ada)).await;
+    let members = ["ada".parse().unwrap()].into();
+    let group = NewGroup { id: "legal".parse().unwrap(), members };
+    story.run(owner(), Command::SaveGroup(group)).await;
     let clerk =
         NewAgent { id: "clerk".parse().unwrap(), project: "dev".parse().unwrap(), owner: human };
     story.run(owner(), Command::SaveAgent(clerk)).await;
@@ -331,11 +339,13 @@ async fn every_command_leaves_a_record() {
     story.run(owner(), Command::Open(id)).await;
     story.run(owner(), Command::Progress(id, None)).await;
     story.run(owner(), Command::Claim(id)).await;
-    story.run(owner(), Command::Assign(id, "ada".parse().unwrap())).await;
+    story.run(owner(), Command::Assign(id, "ada".parse().unwrap(), None)).await;
     let until = story.world.now().plus_seconds(120);
     story.run(clerk.clone(), Command::Extend(id, until)).await;
     let reply = Reply { answer: Answer::Replied { text: "yes".to_owned() }, comment: None };
+    story.run(clerk.clone(), Command::Comment(id, "soon, please".to_owned())).await;
     story.run(person("ada"), Command::Answer(id, Box::new(reply))).await;
+    story.run(owner(), Command::Revoke(id, "a mistake".to_owned())).await;
     story.run(system(), Command::Erase(id)).await;
     let id = story.run(clerk.clone(), ask(question())).await.unwrap();
     story.run(clerk.clone(), Command::Cancel(id, None)).await;

@@ -120,8 +120,13 @@ impl Cast {
 
     fn decide(&mut self, actor: Actor, command: Command) -> Result<(), Refusal> {
         self.drawn += 1_000_003;
-        let envelope =
-            Envelope { actor, fresh: Ulid::from(self.drawn), salts: Salts::new([7; 32]), command };
+        let envelope = Envelope {
+            actor,
+            fresh: Ulid::from(self.drawn),
+            salts: Salts::new([7; 32]),
+            expected: None,
+            command,
+        };
         let world = World { now: self.now, directory: &self.directory, asks: &self.asks };
         let Verdict::Decided(decision) = decide(&world, &envelope)? else {
             return Err(Refusal::NotFound { what: "request" });

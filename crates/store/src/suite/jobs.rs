@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kernel::actor::By;
-use kernel::ask::{AskState, Phase, Route};
+use kernel::ask::{Phase, Route};
 use kernel::command::NewAsk;
 use kernel::form::Progress;
 use kernel::testing::{new_ask, no, yes};
@@ -139,7 +139,7 @@ pub async fn a_refused_job_leaves_its_key_free(stage: &Stage) {
     let answer = || Command::Answer(id, yes());
     let stranger = stage.store.transact(stage.keyed(person("mark"), answer(), "k", "a")).await;
     assert_eq!(refusal(stranger), Refusal::NotFound { what: "request" });
-    stage.run(Actor::System, Command::Assign(id, kernel::testing::human("mark"))).await;
+    stage.run(Actor::System, Command::Assign(id, kernel::testing::human("mark"), None)).await;
     let now = stage.store.transact(stage.keyed(person("mark"), answer(), "k", "b")).await.unwrap();
     assert!(!now.replayed);
 }
@@ -190,7 +190,8 @@ pub async fn of_many_answers_one_wins(stage: &Stage) {
     let (won, lost): (Vec<_>, Vec<_>) =
         at_once(stage, jobs.collect()).await.into_iter().partition(Result::is_ok);
     assert_eq!((won.len(), lost.len()), (1, 49));
-    let AskState::Completed(resolution) = stage.seen(id).await.state else { panic!() };
+    let ask = stage.seen(id).await;
+    let resolution = ask.resolution().unwrap();
     assert!(matches!(resolution.by, By::Human(_)));
     for late in lost {
         let learnt = Refusal::AlreadyAnswered { by: resolution.by.clone(), at: resolution.at };
@@ -247,7 +248,7 @@ pub async fn time_never_runs_backwards_for_an_ask(stage: &Stage) {
     assert_eq!(outcome.at, asked);
     let ask = stage.seen(id).await;
     assert_eq!(ask.head.at, asked);
-    let AskState::Completed(resolution) = ask.state else { panic!() };
+    let resolution = ask.resolution().unwrap();
     assert_eq!(resolution.at, asked);
     let later = stage.ask(new_ask()).await;
     assert_eq!(stage.seen(later).await.created_at, stage.now(), "others keep the clock's time");

@@ -103,9 +103,9 @@ pub async fn an_ask_moves_when_its_phase_does(stage: &Stage) {
 pub async fn an_assigned_ask_enters_an_inbox(stage: &Stage) {
     let id = stage.ask(new_ask()).await;
     assert_eq!(stage.ids(inbox("mark"), &Phase::ALL).await, []);
-    stage.run(person("olga"), Command::Assign(id, human("mark"))).await;
+    stage.run(person("olga"), Command::Assign(id, human("mark"), None)).await;
     assert_eq!(stage.ids(inbox("mark"), &Phase::OPEN).await, [id]);
-    stage.run(Actor::System, Command::Assign(id, human("nina"))).await;
+    stage.run(Actor::System, Command::Assign(id, human("nina"), None)).await;
     assert_eq!(stage.ids(inbox("mark"), &Phase::ALL).await, []);
     assert_eq!(stage.ids(inbox("nina"), &Phase::OPEN).await, [id]);
     assert_eq!(stage.ids(inbox("olga"), &Phase::OPEN).await, [id], "its owner keeps it");

@@ -88,7 +88,7 @@ impl Stage {
     pub fn envelope(&self, actor: Actor, command: Command) -> Envelope {
         let fresh = self.draw();
         let seed = Digest::of(&fresh.to_bytes()).0;
-        Envelope { actor, fresh, salts: Salts::new(seed), command }
+        Envelope { actor, fresh, salts: Salts::new(seed), expected: None, command }
     }
 
     pub fn job(&self, actor: Actor, command: Command) -> Job {

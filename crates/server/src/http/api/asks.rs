@@ -11,7 +11,7 @@ use axum::{Json, Router};
 use dialects::native::{AskView, CreateAsk, Viewer};
 use kernel::audit::Digest;
 use kernel::question::{Answer, Reply};
-use kernel::{Actor, Ask, AskId, AskState, Command, HumanId, Refusal, Time};
+use kernel::{Actor, Ask, AskId, Command, HumanId, Refusal, Time};
 use serde::Deserialize;
 
 use crate::http::name::Named;
@@ -128,7 +128,7 @@ async fn assign(
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
     let AssignBody { to } = app.json(body).await?;
-    app.act(actor, &id, |id| Command::Assign(id, to)).await
+    app.act(actor, &id, |id| Command::Assign(id, to, None)).await
 }
 
 #[derive(Deserialize)]
@@ -175,7 +175,7 @@ async fn file(
 }
 
 fn has_file(ask: &Ask, digest: &Digest) -> bool {
-    let AskState::Completed(resolution) = &ask.state else { return false };
+    let Some(resolution) = ask.resolution() else { return false };
     let Some(Reply { answer: Answer::Provided { values }, .. }) = resolution.reply.value() else {
         return false;
     };

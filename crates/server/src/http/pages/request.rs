@@ -117,7 +117,7 @@ pub(super) async fn assign(
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         return Ok(app.request_page(&visitor, &ask, status, Some(&notice), None));
     };
-    let command = Command::Assign(ask.id, to.clone());
+    let command = Command::Assign(ask.id, to.clone(), None);
     app.acted(&visitor, &ask, command, Notice::Handed(to)).await
 }
 

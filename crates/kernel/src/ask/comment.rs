@@ -1,0 +1,97 @@
+//! Somebody remarks something: the agent that asked, or a person who may see the ask.
+
+use crate::ask::Ask;
+use crate::audit::Erasable;
+use crate::command::Envelope;
+use crate::event::Happened;
+use crate::ids::AskId;
+use crate::refusal::Refusal;
+use crate::text::is_storable;
+use crate::world::{Decision, Stop, World};
+
+/// A longer thread belongs elsewhere.
+const MOST_COMMENTS: usize = 100;
+/// A longer remark is a document.
+const LONGEST: usize = 4000;
+
+pub(crate) fn decide(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: AskId,
+    text: &str,
+) -> Result<Decision, Stop> {
+    let ask = world.ask(id)?;
+    if !ask.is_shown_to(&envelope.actor, world.directory) {
+        return Err(Refusal::NotFound { what: "request" }.into());
+    }
+    let text = Erasable::new(checked(ask, text)?, &mut envelope.salts.clone());
+    Ok(Decision::on(ask, Happened::Commented { text }))
+}
+
+/// The text, if one more can be said on this ask.
+pub(super) fn checked(ask: &Ask, text: &str) -> Result<String, Refusal> {
+    if ask.question.value().is_none() {
+        return Err(Refusal::NotAllowed { why: "the words of this request were erased" });
+    }
+    if text.trim().is_empty() || !is_storable(text) || text.chars().count() > LONGEST {
+        let expected = "a text of at most 4000 characters, without NUL";
+        return Err(Refusal::Invalid { field: "text", expected });
+    }
+    if ask.comments.len() >= MOST_COMMENTS {
+        return Err(Refusal::Invalid { field: "text", expected: "at most 100 comments" });
+    }
+    Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::Actor;
+    use crate::command::Command;
+    use crate::testing::{Cast, human, new_ask, yes};
+
+    fn said(cast: &Cast, id: AskId) -> Vec<(String, Option<String>)> {
+        let comments = cast.seen(id).comments.iter();
+        comments.map(|said| (said.by.to_string(), said.text.value().cloned())).collect()
+    }
+
+    #[test]
+    fn the_agent_and_whoever_sees_it_talk_before_and_after_the_answer() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        let comment = |text: &str| Command::Comment(id, text.to_owned());
+        cast.run(cast.agent("bot"), comment("urgent"));
+        cast.run(cast.human("olga"), Command::Answer(id, yes()));
+        cast.run(cast.human("olga"), comment("done"));
+        for stranger in [cast.human("zoe"), cast.human("mark"), cast.agent("spy")] {
+            let refused = cast.attempt(stranger, comment("hello"));
+            assert_eq!(refused, Err(Refusal::NotFound { what: "request" }));
+        }
+        let one = |by: &str, text: &str| (by.to_owned(), Some(text.to_owned()));
+        assert_eq!(said(&cast, id), [one("bot", "urgent"), one("olga", "done")]);
+        cast.run(Actor::System, Command::Erase(id));
+        assert_eq!(said(&cast, id), [("bot".to_owned(), None), ("olga".to_owned(), None)]);
+        let late = cast.attempt(cast.human("olga"), comment("more"));
+        assert!(matches!(late, Err(Refusal::NotAllowed { .. })));
+    }
+
+    #[test]
+    fn remarks_are_short_and_not_too_many() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        let comment = |text: String| Command::Comment(id, text);
+        for text in [String::new(), "  \n".to_owned(), "a\0b".to_owned(), "é".repeat(4001)] {
+            let refused = cast.attempt(cast.agent("bot"), comment(text));
+            assert!(matches!(refused, Err(Refusal::Invalid { field: "text", .. })));
+        }
+        for _ in 0..100 {
+            cast.run(cast.agent("bot"), comment("é".repeat(4000)));
+        }
+        let refused = cast.attempt(cast.agent("bot"), comment("one more".to_owned()));
+        assert!(matches!(refused, Err(Refusal::Invalid { field: "text", .. })));
+        let note = Some("also".to_owned());
+        let refused = cast.attempt(cast.human("olga"), Command::Assign(id, human("mark"), note));
+        assert!(matches!(refused, Err(Refusal::Invalid { field: "text", .. })));
+        assert_eq!(cast.seen(id).claim, None);
+    }
+}
