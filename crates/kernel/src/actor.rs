@@ -86,6 +86,8 @@ pub enum Via {
     Cli,
     /// Nobody: a default on silence.
     Timer,
+    /// A scripted person, in a test.
+    Script,
 }
 
 /// How sure we are that the named person answered; ordered, so that policy can demand a minimum.

@@ -1,5 +1,9 @@
 //! The one place that reads the wall clock.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
 use kernel::Time;
 use store::Clock;
 
@@ -11,5 +15,33 @@ impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the place that may")]
     fn now(&self) -> Time {
         Time::new(jiff::Timestamp::now())
+    }
+}
+
+/// A clock that can be moved ahead, for development mode.
+pub struct MovableClock {
+    inner: Arc<dyn Clock>,
+    ahead_millis: AtomicI64,
+}
+
+impl MovableClock {
+    /// A clock that shows what another one does, until it is moved.
+    pub fn new(inner: Arc<dyn Clock>) -> Self {
+        Self { inner, ahead_millis: AtomicI64::new(0) }
+    }
+
+    /// Moves it ahead.
+    pub fn advance(&self, by: Duration) {
+        let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+        let moved = |ahead: i64| Some(ahead.saturating_add(by));
+        // The closure always gives a value, so there is nothing to fail.
+        let _ = self.ahead_millis.fetch_update(Ordering::SeqCst, Ordering::SeqCst, moved);
+    }
+}
+
+impl Clock for MovableClock {
+    fn now(&self) -> Time {
+        let ahead = self.ahead_millis.load(Ordering::SeqCst);
+        Time::from_millis(self.inner.now().millis().saturating_add(ahead))
     }
 }

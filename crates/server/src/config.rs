@@ -95,6 +95,9 @@ settings! {
     /// Fixed credentials and relaxed guards on loopback, for trying things out
     #[arg(long, env = "COUNTERSIGN_DEV", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     dev: bool,
+    /// Scripted people who answer by rule, from this file; with --dev only
+    #[arg(long, env = "COUNTERSIGN_SCRIPTED", value_name = "FILE")]
+    scripted: PathBuf,
     /// Agent keys to accept, comma-separated (also as `AGENT_API_KEYS`)
     #[arg(long, env = "COUNTERSIGN_AGENT_API_KEYS", value_delimiter = ',', hide_env_values = true, value_name = "KEY")]
     agent_api_keys: Vec<Secret>,
@@ -202,6 +205,8 @@ pub struct Config {
     pub log_level: String,
     /// Fixed credentials.
     pub dev: bool,
+    /// Scripted people.
+    pub scripted: Option<PathBuf>,
     /// Agent keys to accept.
     pub agent_api_keys: Vec<Secret>,
     /// Human tokens to accept.
@@ -266,6 +271,9 @@ impl Settings {
         if dev && !loopback {
             bail!("--dev uses credentials everybody knows, so it listens on loopback only");
         }
+        if self.scripted.is_some() && !dev {
+            bail!("scripted: only a server started with --dev has scripted people");
+        }
         if !loopback && tls.is_none() && !self.allow_plain_http.unwrap_or(false) {
             bail!(
                 "refusing to listen on {} without TLS: give tls_cert and tls_key, or \
@@ -329,6 +337,7 @@ impl Settings {
             log_format: self.log_format.unwrap_or(usual),
             log_level: self.log_level.unwrap_or_else(|| "info".to_owned()),
             dev,
+            scripted: self.scripted,
             agent_api_keys,
             human_tokens,
         })
@@ -425,6 +434,8 @@ mod tests {
         assert!(refused(half).contains("belong together"));
         let half = Settings { jwt_issuer: Some("x".into()), ..Settings::default() };
         assert!(refused(half).contains("belong together"));
+        let alone = Settings { scripted: Some("people.toml".into()), ..Settings::default() };
+        assert!(refused(alone).contains("--dev"));
         let other = Settings { database: Some("mysql:x".into()), ..Settings::default() };
         assert!(refused(other).contains("expected sqlite"));
     }

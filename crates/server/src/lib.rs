@@ -13,6 +13,7 @@
 //! | [`config`], [`secrets`], [`files`], [`telemetry`] | settings, own keys, uploads, logs |
 //! | [`serve`], [`bootstrap`] | starting, and who there is on the first start |
 //! | [`cli`] | the `countersign` command |
+//! | [`script`] | scripted people, for testing agents |
 //! | [`clock`], [`ids`] | the only places that read the clock and draw random numbers |
 
 pub mod audit;
@@ -27,6 +28,7 @@ pub mod gateway;
 pub mod http;
 pub mod ids;
 pub mod jwt;
+pub mod script;
 pub mod secrets;
 pub mod serve;
 pub mod telemetry;

@@ -20,11 +20,14 @@ use crate::auth::Door;
 use crate::bootstrap::{self, FirstStart};
 use crate::channels::Channels;
 use crate::channels::terminal::Terminal;
+use crate::clock::MovableClock;
 use crate::config::{Config, Database};
 use crate::files::{Files, make_private_folder};
 use crate::gateway::Gateway;
+use crate::http::api::Dev;
 use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
+use crate::script::{Players, Script};
 use crate::secrets::Secrets;
 use crate::telemetry;
 use crate::workers::{housekeeping, outbox, timers};
@@ -55,6 +58,9 @@ pub struct Welcome {
 impl Server {
     /// Opens the store, makes what the first start needs, listens, and starts the workers.
     pub async fn start(mut config: Config, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
+        let script = config.scripted.as_deref().map(Script::read).transpose()?;
+        let movable = config.dev.then(|| Arc::new(MovableClock::new(Arc::clone(&clock))));
+        let clock = movable.clone().map_or(clock, |movable| movable as Arc<dyn Clock>);
         let store = open_store(&config, Arc::clone(&clock))?;
         let listeners = bind(&mut config)?;
         let listening =
@@ -74,12 +80,17 @@ impl Server {
         let gateway = Gateway::new(store, clock);
         // Last of all: nothing that fails later may swallow what is told only once.
         let welcome = prepare(&gateway, &config).await?;
+        let dev = match movable {
+            Some(clock) => Some(Dev { clock, players: players(&gateway, script).await? }),
+            None => None,
+        };
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
         let app = Arc::new(App {
             gateway,
             secrets,
             door,
+            dev,
             files,
             metrics: telemetry::metrics(),
             stop: stop.clone(),
@@ -129,6 +140,10 @@ impl Server {
         self.tasks.spawn(gateway.wake().clone().follow(feed(), stop()));
         self.tasks.spawn(timers::run(gateway.clone(), stop()));
         self.tasks.spawn(outbox::run(gateway.clone(), Arc::new(channels), feed(), stop()));
+        if let Some(dev) = &self.app.dev {
+            let players = Arc::clone(&dev.players);
+            self.tasks.spawn(players.run(gateway.clone(), feed(), stop()));
+        }
         self.tasks.spawn(housekeeping::run(
             gateway.clone(),
             Arc::clone(&self.app.door),
@@ -242,6 +257,11 @@ pub fn open_store(config: &Config, clock: Arc<dyn Clock>) -> anyhow::Result<Arc<
             Ok(Arc::new(store))
         }
     }
+}
+
+/// The people of a script. They answer what is asked from now on.
+async fn players(gateway: &Gateway, script: Option<Script>) -> anyhow::Result<Arc<Players>> {
+    Ok(Arc::new(Players::new(script.unwrap_or_default(), gateway.store().position().await?)))
 }
 
 async fn prepare(gateway: &Gateway, config: &Config) -> anyhow::Result<Welcome> {

@@ -29,6 +29,7 @@ use crate::auth::Door;
 use crate::config::Config;
 use crate::files::Files;
 use crate::gateway::Gateway;
+use crate::http::api::Dev;
 use crate::http::problem::Problem;
 use crate::secrets::Secrets;
 
@@ -42,6 +43,8 @@ pub struct App {
     pub secrets: Secrets,
     /// Who may come in.
     pub door: Arc<Door>,
+    /// What only development mode has.
+    pub dev: Option<Dev>,
     /// Uploads.
     pub files: Files,
     /// What `/metrics` shows.

@@ -72,6 +72,7 @@ pub fn door(via: Via) -> &'static str {
         Via::Cli => "in the terminal",
         Via::Api => "through the API",
         Via::Timer => "when time ran out",
+        Via::Script => "by a script, in a test",
     }
 }
 

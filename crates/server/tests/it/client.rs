@@ -50,6 +50,10 @@ impl Client {
     }
 
     /// A body as it is, well-formed or not.
+    pub(crate) async fn put(&self, path: &str, body: Value) -> Reply {
+        Reply::of(self.request(Method::PUT, path).json(&body)).await
+    }
+
     pub(crate) async fn post_raw(&self, path: &str, body: impl Into<reqwest::Body>) -> Reply {
         let request = self.request(Method::POST, path).header("content-type", "application/json");
         Reply::of(request.body(body)).await

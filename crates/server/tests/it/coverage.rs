@@ -67,6 +67,10 @@ const ROUTES: &[(&str, &str, Door)] = &[
     ("get", "/api/v1/keys", Closed),
     ("post", "/api/v1/keys", Closed),
     ("delete", "/api/v1/keys/{id}", Closed),
+    ("get", "/api/v1/dev/clock", Closed),
+    ("post", "/api/v1/dev/clock", Closed),
+    ("get", "/api/v1/dev/script", Closed),
+    ("put", "/api/v1/dev/script", Closed),
     // The inbox shows strangers how to sign in, with 401.
     ("get", "/", Closed),
     ("get", "/asks/{id}", Closed),

@@ -182,6 +182,10 @@ impl Store for Sqlite {
         self.readers.run(move |conn| record::changes(conn, position, limit)).await
     }
 
+    async fn position(&self) -> Result<u64> {
+        self.readers.run(record::position).await
+    }
+
     fn feed(&self) -> broadcast::Receiver<Arc<[Change]>> {
         self.published.feed.subscribe()
     }

@@ -9,7 +9,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 use serde_json::Value;
 
-use super::ledger::digest;
+use super::ledger::{digest, one};
 use super::{failed, int, uint};
 use crate::{Change, Result, StoreError};
 
@@ -35,6 +35,11 @@ pub(super) fn changes(conn: &Connection, position: u64, limit: usize) -> Result<
         });
     }
     Ok(changes)
+}
+
+pub(super) fn position(conn: &Connection) -> Result<u64> {
+    let last = one(conn, "SELECT max(position) FROM record", [], |row| row.get(0))?;
+    Ok(last.flatten().map_or(0, uint))
 }
 
 pub(super) fn chain(

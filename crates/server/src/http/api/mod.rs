@@ -1,6 +1,7 @@
 //! Our own API, `/api/v1`.
 
 mod asks;
+mod dev;
 mod identities;
 
 use axum::Router;
@@ -10,13 +11,15 @@ use dialects::nesting::{DEEPEST, too_deep};
 use kernel::Actor;
 use serde::de::DeserializeOwned;
 
+pub use dev::Dev;
+
 use crate::auth::Denied;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared, body};
 
 /// Its routes.
 pub fn routes() -> Router<Shared> {
-    Router::new().merge(asks::routes()).merge(identities::routes())
+    Router::new().merge(asks::routes()).merge(identities::routes()).merge(dev::routes())
 }
 
 impl App {

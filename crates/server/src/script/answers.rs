@@ -1,0 +1,108 @@
+//! What a plain yes or no means to each kind of question.
+
+use kernel::form::Values;
+use kernel::question::{Answer, Body, Question};
+use serde_json::{Map, Value};
+
+use super::Says;
+
+/// The words that go with a no where the question wants some.
+const BECAUSE: &str = "the script says no";
+
+impl Says {
+    /// The answer to a question, and words for it if it needs some.
+    pub(super) fn to(&self, question: &Question) -> Result<(Answer, Option<&'static str>), String> {
+        match self {
+            Self::Exactly(answer) => Ok((answer.clone(), None)),
+            Self::Yes => yes(question.body()).map(|answer| (answer, None)),
+            Self::No => Ok((no(question.body()), Some(BECAUSE))),
+        }
+    }
+}
+
+fn yes(body: &Body) -> Result<Answer, String> {
+    Ok(match body {
+        Body::Approve { .. } => Answer::Approved { edits: None },
+        Body::Choose { options, suggested, .. } => {
+            let first = options.choices().first().map(|choice| &choice.id);
+            Answer::Chosen { options: suggested.as_ref().or(first).cloned().into_iter().collect() }
+        }
+        Body::Provide { form } => {
+            let mut values = Map::new();
+            for field in form.fields() {
+                match field.default_value() {
+                    Some(value) => {
+                        values.insert(field.key().to_owned(), value.clone());
+                    }
+                    None if field.is_required() => {
+                        return Err(format!(
+                            "the field {:?} has no default: write answer = {{verdict = \
+                             \"provided\", values = {{…}}}}",
+                            field.key()
+                        ));
+                    }
+                    None => {}
+                }
+            }
+            // Values are any JSON object.
+            let values: Values = serde_json::from_value(Value::Object(values)).unwrap_or_default();
+            Answer::Provided { values }
+        }
+        Body::Confirm { items, .. } => {
+            Answer::Confirmed { items: items.iter().map(|item| item.id.clone()).collect() }
+        }
+        Body::Escalate { .. } => Answer::Retry { params: Map::new() },
+        Body::Converse => Answer::Replied { text: "yes".to_owned() },
+    })
+}
+
+fn no(body: &Body) -> Answer {
+    match body {
+        Body::Approve { .. } => Answer::Rejected,
+        Body::Confirm { .. } => Answer::Declined,
+        Body::Escalate { .. } => Answer::Abort,
+        Body::Choose { .. } | Body::Provide { .. } => Answer::ChangesRequested,
+        Body::Converse => Answer::Replied { text: "no".to_owned() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::question::Reply;
+    use serde_json::json;
+
+    use super::*;
+
+    /// Whatever the question, both words are answers the kernel takes.
+    #[test]
+    fn yes_and_no_answer_every_kind() {
+        let choice = |id: &str| json!({ "id": id, "label": id });
+        let field = |key: &str| json!({ "key": key, "label": key, "type": "text" });
+        let mut size = field("size");
+        size["required"] = json!(true);
+        size["default"] = json!("large");
+        for body in [
+            json!({ "kind": "approve", "reject_requires_reason": true }),
+            json!({ "kind": "choose", "pick": "one", "options": [choice("a"), choice("b")] }),
+            json!({ "kind": "choose", "pick": "many", "options": [choice("a"), choice("b")],
+                "suggested": "b" }),
+            json!({ "kind": "confirm", "yes": "Go", "no": "Stop", "items": [choice("a")] }),
+            json!({ "kind": "escalate", "error": { "code": 1 } }),
+            json!({ "kind": "converse" }),
+            json!({ "kind": "provide", "form": { "fields": [size, field("note")] } }),
+        ] {
+            let mut body = body;
+            body["prompt"] = json!("Well?");
+            let question: Question = serde_json::from_value(body).unwrap();
+            for says in [Says::Yes, Says::No] {
+                let (answer, comment) = says.to(&question).unwrap();
+                let reply = Reply { answer, comment: comment.map(str::to_owned) };
+                assert!(question.check(reply.clone()).is_ok(), "{reply:?} to {question:?}");
+            }
+        }
+        let bare = json!({ "prompt": "Size?", "kind": "provide", "form": { "fields": [
+            { "key": "size", "label": "Size", "type": "text", "required": true }] } });
+        let question: Question = serde_json::from_value(bare).unwrap();
+        assert!(Says::Yes.to(&question).unwrap_err().contains("\"size\" has no default"));
+    }
+}

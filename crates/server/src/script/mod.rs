@@ -1,0 +1,248 @@
+//! Scripted people, for testing agents without anybody: rules that say who answers what, and when.
+//! Only with `--dev`.
+
+mod answers;
+mod players;
+
+pub use players::{Played, Players};
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use kernel::ask::Priority;
+use kernel::question::{Answer, Kind};
+use kernel::{AgentId, Ask, HumanId, ProjectId};
+use regex::Regex;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+/// Rules, tried in order: the first that fits an ask and is not used up plays.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Script {
+    /// `[[rule]]`
+    #[serde(default, rename = "rule")]
+    pub rules: Vec<Rule>,
+}
+
+/// What happens to asks of some kind.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// What to call it in reports.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Which asks; every one if nothing is said.
+    #[serde(default)]
+    pub when: When,
+    /// How long the person takes.
+    #[serde(default, deserialize_with = "duration")]
+    pub after: Duration,
+    /// Who plays; whoever was asked, else the agent's owner.
+    #[serde(default)]
+    pub by: Option<HumanId>,
+    /// The answer; without one nobody answers.
+    #[serde(default)]
+    pub answer: Option<Says>,
+    /// The words that go with it, or a remark alone.
+    #[serde(default)]
+    pub comment: Option<String>,
+    /// How many asks it plays for; all of them if nothing is said.
+    #[serde(default)]
+    pub times: Option<u32>,
+}
+
+/// Which asks a rule is for: everything that is said must hold.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct When {
+    /// The kind of question.
+    #[serde(default)]
+    pub kind: Option<Kind>,
+    /// A regular expression found in the prompt.
+    #[serde(default, deserialize_with = "pattern")]
+    pub prompt: Option<Regex>,
+    /// Who asks.
+    #[serde(default)]
+    pub agent: Option<AgentId>,
+    /// In which project.
+    #[serde(default)]
+    pub project: Option<ProjectId>,
+    /// A tag it has.
+    #[serde(default)]
+    pub tag: Option<String>,
+    /// How urgent it is.
+    #[serde(default)]
+    pub priority: Option<Priority>,
+    /// Metadata it has, member by member.
+    #[serde(default)]
+    pub metadata: Map<String, Value>,
+}
+
+/// What a scripted person says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Says {
+    /// The answer that lets the agent go on, whatever the question is.
+    Yes,
+    /// The answer that does not.
+    No,
+    /// Exactly this.
+    Exactly(Answer),
+}
+
+impl Script {
+    /// Reads a script from a file: JSON if it is named so, else TOML.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("scripted: cannot read {}", path.display()))?;
+        let json = path.extension().is_some_and(|extension| extension == "json");
+        let read = if json {
+            serde_json::from_str(&text).map_err(anyhow::Error::from)
+        } else {
+            toml::from_str(&text).map_err(anyhow::Error::from)
+        };
+        let script: Self = read.with_context(|| format!("scripted: in {}", path.display()))?;
+        script.check().with_context(|| format!("scripted: in {}", path.display()))?;
+        Ok(script)
+    }
+
+    /// A rule that can never play is a mistake.
+    pub fn check(&self) -> anyhow::Result<()> {
+        for (n, rule) in self.rules.iter().enumerate() {
+            ensure!(rule.times != Some(0), "rule {}: times: expected at least 1", n + 1);
+        }
+        Ok(())
+    }
+}
+
+impl Rule {
+    /// Its name, or its place.
+    pub fn title(&self, place: usize) -> String {
+        self.name.clone().unwrap_or_else(|| format!("rule {}", place + 1))
+    }
+}
+
+impl When {
+    /// Whether it is for this ask.
+    pub fn fits(&self, ask: &Ask) -> bool {
+        let prompt = || ask.question.value().map_or("", |question| question.prompt());
+        let metadata = ask.metadata.value();
+        self.kind.is_none_or(|kind| kind == ask.kind)
+            && self.prompt.as_ref().is_none_or(|pattern| pattern.is_match(prompt()))
+            && self.agent.as_ref().is_none_or(|agent| *agent == ask.agent)
+            && self.project.as_ref().is_none_or(|project| *project == ask.project)
+            && self.tag.as_ref().is_none_or(|tag| ask.tags.contains(tag))
+            && self.priority.is_none_or(|priority| priority == ask.priority)
+            && self.metadata.iter().all(|(key, value)| {
+                metadata.is_some_and(|metadata| metadata.get(key) == Some(value))
+            })
+    }
+}
+
+impl<'de> Deserialize<'de> for Says {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match Value::deserialize(from)? {
+            Value::String(word) if word == "yes" => Ok(Self::Yes),
+            Value::String(word) if word == "no" => Ok(Self::No),
+            table @ Value::Object(_) => {
+                serde_json::from_value(table).map(Self::Exactly).map_err(D::Error::custom)
+            }
+            _ => Err(D::Error::custom(
+                "expected \"yes\", \"no\" or an answer such as {verdict = \"approved\"}",
+            )),
+        }
+    }
+}
+
+/// `2s`, `1h 30m`, `PT5M`: whatever a person writes for a while.
+pub fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    let text = String::deserialize(from)?;
+    let expected = || D::Error::custom(format!("expected a while such as 2s or 1h, not {text:?}"));
+    let while_ = text.parse::<jiff::SignedDuration>().map_err(|_| expected())?;
+    while_.try_into().map_err(|_| expected())
+}
+
+fn pattern<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Regex>, D::Error> {
+    let text = String::deserialize(from)?;
+    Regex::new(&text).map(Some).map_err(D::Error::custom)
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::testing::{Cast, new_ask};
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(text: &str) -> anyhow::Result<Script> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("people.toml");
+        std::fs::write(&path, text).unwrap();
+        Script::read(&path)
+    }
+
+    #[test]
+    fn a_script_reads_as_a_person_writes_it() {
+        let script = read(
+            r#"
+            [[rule]]
+            name = "big refunds"
+            when = { kind = "approve", prompt = "(?i)refund", priority = "high" }
+            after = "1m 30s"
+            by = "user_dev"
+            answer = { verdict = "rejected" }
+            comment = "too much"
+            times = 2
+
+            [[rule]]
+            answer = "yes"
+            "#,
+        );
+        let script = script.unwrap();
+        let [first, second] = script.rules.as_slice() else { panic!() };
+        assert_eq!(first.after, Duration::from_secs(90));
+        assert_eq!(first.answer, Some(Says::Exactly(Answer::Rejected)));
+        assert_eq!((first.title(0), second.title(1)), ("big refunds".into(), "rule 2".into()));
+        assert_eq!(second.answer, Some(Says::Yes));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (text, said) in [
+            ("[[rule]]\nanser = \"yes\"", "anser"),
+            ("[[rule]]\nanswer = \"maybe\"", "expected \"yes\", \"no\""),
+            ("[[rule]]\nanswer = { verdict = \"agreed\" }", "agreed"),
+            ("[[rule]]\nafter = \"soon\"", "expected a while such as 2s"),
+            ("[[rule]]\nafter = \"-2s\"", "expected a while such as 2s"),
+            ("[[rule]]\nwhen = { prompt = \"(\" }", "unclosed group"),
+            ("[[rule]]\ntimes = 0", "rule 1: times"),
+        ] {
+            let error = format!("{:#}", read(text).unwrap_err());
+            assert!(error.contains(said), "{text}: {error}");
+            assert!(error.contains("people.toml"), "{error}");
+        }
+    }
+
+    #[test]
+    fn everything_that_is_said_must_hold() {
+        let mut cast = Cast::new();
+        let metadata = json!({ "run": 7 }).as_object().unwrap().clone();
+        let new = kernel::command::NewAsk { metadata, tags: ["tax".into()].into(), ..new_ask() };
+        let id = cast.ask(new);
+        for (when, fits) in [
+            (json!({}), true),
+            (json!({ "kind": "approve", "prompt": "order \\d", "agent": "bot" }), true),
+            (json!({ "metadata": { "run": 7 }, "tag": "tax", "priority": "normal" }), true),
+            (json!({ "kind": "choose" }), false),
+            (json!({ "prompt": "^order" }), false),
+            (json!({ "metadata": { "run": 8 } }), false),
+            (json!({ "tag": "law" }), false),
+            (json!({ "project": "rival" }), false),
+        ] {
+            let parsed: When = serde_json::from_value(when.clone()).unwrap();
+            assert_eq!(parsed.fits(cast.seen(id)), fits, "{when}");
+        }
+    }
+}

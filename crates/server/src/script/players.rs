@@ -1,0 +1,215 @@
+//! The people of a script, at work: they see new asks, wait as long as their rule says, and answer
+//! through the same door as everybody.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use kernel::ask::Seat;
+use kernel::question::Reply;
+use kernel::{Actor, Ask, AskId, Assurance, Command, HumanId, Subject, Time, Via};
+use serde::Serialize;
+use store::{Change, StoreError};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+
+use super::{Rule, Script};
+use crate::gateway::Gateway;
+
+/// How long to wait for news before looking who is due.
+const NAP: Duration = Duration::from_millis(50);
+/// How many changes are read at once.
+const BATCH: usize = 500;
+/// How much is remembered of what was played.
+const REMEMBERED: usize = 1000;
+
+/// Everybody in the script.
+pub struct Players {
+    state: Mutex<State>,
+    /// One play at a time, so that whoever moved the clock sees all of it done.
+    turn: tokio::sync::Mutex<()>,
+}
+
+struct State {
+    rules: Vec<(Rule, u32)>,
+    position: u64,
+    due: BinaryHeap<Reverse<(Time, AskId, usize)>>,
+    played: VecDeque<Played>,
+}
+
+/// Something a rule did.
+#[derive(Debug, Clone, Serialize)]
+pub struct Played {
+    /// For which ask.
+    pub ask: AskId,
+    /// Which rule; `null` when none fits.
+    pub rule: Option<String>,
+    /// `answered`, `commented`, `ignored`, `unmatched` or `refused`.
+    pub what: &'static str,
+    /// Why it was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl Players {
+    /// The people of a script, who look at what is asked after `position`.
+    pub fn new(script: Script, position: u64) -> Self {
+        let rules = script.rules.into_iter().map(|rule| (rule, 0)).collect();
+        let (due, played) = (BinaryHeap::new(), VecDeque::new());
+        let state = State { rules, position, due, played };
+        Self { state: Mutex::new(state), turn: tokio::sync::Mutex::default() }
+    }
+
+    /// Another script for what is asked after `position`; what the old one had not done yet is
+    /// forgotten.
+    pub fn replace(&self, script: Script, position: u64) {
+        let mut state = self.state();
+        state.position = position;
+        state.rules = script.rules.into_iter().map(|rule| (rule, 0)).collect();
+        state.due.clear();
+        state.played.clear();
+    }
+
+    /// Each rule with how often it was used, and what was done lately, oldest first.
+    pub fn report(&self) -> (Vec<(String, u32)>, Vec<Played>) {
+        let state = self.state();
+        let titles = state.rules.iter().enumerate();
+        let rules = titles.map(|(place, (rule, used))| (rule.title(place), *used)).collect();
+        (rules, state.played.iter().cloned().collect())
+    }
+
+    /// Plays until shutdown.
+    pub async fn run(
+        self: Arc<Self>,
+        gateway: Gateway,
+        mut feed: Receiver<Arc<[Change]>>,
+        stop: CancellationToken,
+    ) {
+        loop {
+            if let Err(error) = self.play(&gateway).await {
+                tracing::warn!(error = %error, "the script cannot go on now; trying again");
+            }
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(NAP) => {}
+                news = feed.recv() => if matches!(news, Err(RecvError::Closed)) { return },
+            }
+        }
+    }
+
+    /// Everything that is to be done now: new asks get their rule, and whoever is due answers.
+    pub async fn play(&self, gateway: &Gateway) -> Result<(), StoreError> {
+        let _turn = self.turn.lock().await;
+        // Without a script nobody looks: a server under load pays nothing for it.
+        while !self.state().rules.is_empty() {
+            let position = self.state().position;
+            let changes = gateway.store().changes(position, BATCH).await?;
+            let Some(last) = changes.last().map(|change| change.position) else { break };
+            for change in changes {
+                if let (Subject::Ask(id), "asked") = (change.subject, change.what.as_str()) {
+                    self.cast(gateway, id).await?;
+                }
+            }
+            self.state().position = last;
+        }
+        while let Some((id, place)) = self.next_due(gateway.now()) {
+            self.act(gateway, id, place).await?;
+        }
+        Ok(())
+    }
+
+    /// Finds the rule that plays for an ask.
+    async fn cast(&self, gateway: &Gateway, id: AskId) -> Result<(), StoreError> {
+        let Some(ask) = gateway.store().ask(id).await? else { return Ok(()) };
+        let mut state = self.state();
+        let fits = |(rule, used): &(Rule, u32)| {
+            rule.times.is_none_or(|times| *used < times) && rule.when.fits(&ask)
+        };
+        let Some(place) = state.rules.iter().position(fits) else {
+            state.remember(Played { ask: id, rule: None, what: "unmatched", why: None });
+            return Ok(());
+        };
+        let Some((rule, used)) = state.rules.get_mut(place) else { return Ok(()) };
+        *used += 1;
+        let millis = i64::try_from(rule.after.as_millis()).unwrap_or(i64::MAX);
+        let at = Time::from_millis(ask.created_at.millis().saturating_add(millis));
+        state.due.push(Reverse((at, id, place)));
+        Ok(())
+    }
+
+    fn next_due(&self, now: Time) -> Option<(AskId, usize)> {
+        let mut state = self.state();
+        let Reverse((at, ..)) = state.due.peek()?;
+        if *at > now {
+            return None;
+        }
+        state.due.pop().map(|Reverse((_, id, place))| (id, place))
+    }
+
+    async fn act(&self, gateway: &Gateway, id: AskId, place: usize) -> Result<(), StoreError> {
+        let Some(rule) = self.state().rules.get(place).map(|(rule, _)| rule.clone()) else {
+            return Ok(());
+        };
+        let Some(ask) = gateway.ask(id).await? else { return Ok(()) };
+        let (what, why) = match perform(gateway, &rule, &ask).await {
+            Ok(what) => (what, None),
+            Err(Failed::Refused(why)) => {
+                tracing::warn!(ask.id = %id, rule = rule.title(place), why, "a scripted answer was refused");
+                ("refused", Some(why))
+            }
+            Err(Failed::Store(error)) => return Err(error),
+        };
+        let rule = Some(rule.title(place));
+        self.state().remember(Played { ask: id, rule, what, why });
+        Ok(())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn remember(&mut self, played: Played) {
+        if self.played.len() >= REMEMBERED {
+            self.played.pop_front();
+        }
+        self.played.push_back(played);
+    }
+}
+
+enum Failed {
+    Refused(String),
+    Store(StoreError),
+}
+
+async fn perform(gateway: &Gateway, rule: &Rule, ask: &Ask) -> Result<&'static str, Failed> {
+    let id = rule.by.clone().unwrap_or_else(|| asked(ask));
+    let actor = Actor::Human { id, via: Via::Script, assurance: Assurance::Session };
+    let (command, what) = match (&rule.answer, &rule.comment) {
+        (Some(says), comment) => {
+            let Some(question) = ask.question.value() else { return Ok("ignored") };
+            let (answer, words) = says.to(question).map_err(Failed::Refused)?;
+            let comment = comment.clone().or_else(|| words.map(str::to_owned));
+            (Command::Answer(ask.id, Box::new(Reply { answer, comment })), "answered")
+        }
+        (None, Some(text)) => (Command::Comment(ask.id, text.clone()), "commented"),
+        (None, None) => return Ok("ignored"),
+    };
+    match gateway.run(actor, command).await {
+        Ok(_) => Ok(what),
+        Err(StoreError::Refused(refusal)) => Err(Failed::Refused(refusal.to_string())),
+        Err(error) => Err(Failed::Store(error)),
+    }
+}
+
+/// Whoever was asked by name, else the agent's owner.
+fn asked(ask: &Ask) -> HumanId {
+    let named = ask.seats.iter().find_map(|seat| match seat {
+        Seat::Person { human } => Some(human),
+        Seat::Pool { .. } => None,
+    });
+    named.unwrap_or(&ask.owner).clone()
+}
