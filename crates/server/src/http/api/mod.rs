@@ -1,6 +1,8 @@
 //! Our own API, `/api/v1`.
 
+mod acts;
 mod asks;
+mod files;
 mod identities;
 
 use axum::Router;
@@ -16,7 +18,11 @@ use crate::http::{App, Shared, body};
 
 /// Its routes.
 pub fn routes() -> Router<Shared> {
-    Router::new().merge(asks::routes()).merge(identities::routes())
+    Router::new()
+        .merge(asks::routes())
+        .merge(acts::routes())
+        .merge(files::routes())
+        .merge(identities::routes())
 }
 
 impl App {
