@@ -89,7 +89,9 @@ pub struct Ask {
     /// What is asked.
     pub question: Option<Value>,
     /// How it ended.
-    pub receipt: Option<Value>,
+    pub result: Option<Value>,
+    /// The signed proof of that; not in lists.
+    pub receipt: Option<String>,
     /// Everything else.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
@@ -103,7 +105,7 @@ impl Ask {
 
     /// The verdict of the answer: `approved`, `rejected`, `chosen`, …
     pub fn verdict(&self) -> Option<&str> {
-        self.receipt.as_ref()?.pointer("/outcome/reply/answer/verdict")?.as_str()
+        self.result.as_ref()?.pointer("/answer/verdict")?.as_str()
     }
 }
 

@@ -14,6 +14,8 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
     if let (Some(expected), Some(id)) = (envelope.expected, envelope.command.ask())
         && let Some(Some(ask)) = world.asks.get(&id)
         && ask.head.seq != expected
+        // Whoever may not know of an ask does not learn its version either.
+        && ask.is_shown_to(&envelope.actor, world.directory)
     {
         return Err(Refusal::Changed { version: ask.head.seq });
     }

@@ -27,6 +27,15 @@ pub struct Gateway {
     wake: Wake,
 }
 
+/// What a caller makes a command depend on.
+#[derive(Debug, Clone, Default)]
+pub struct Terms {
+    /// Sending it again with this key does it once.
+    pub idempotency: Option<Idempotency>,
+    /// It is refused unless the ask is at this version.
+    pub expected: Option<u64>,
+}
+
 impl Gateway {
     /// A gateway to a store.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
@@ -66,19 +75,20 @@ impl Gateway {
 
     /// Decides a command and makes its outcome durable.
     pub async fn run(&self, actor: Actor, command: Command) -> Result<Outcome, StoreError> {
-        self.run_once(actor, command, None).await
+        self.run_on(Terms::default(), actor, command).await
     }
 
-    /// The same, for a caller that may repeat itself.
-    pub async fn run_once(
+    /// The same, on the caller's terms.
+    pub async fn run_on(
         &self,
+        terms: Terms,
         actor: Actor,
         command: Command,
-        idempotency: Option<Idempotency>,
     ) -> Result<Outcome, StoreError> {
+        let Terms { idempotency, expected } = terms;
         let fresh = self.ids.ulid();
         let (by, verb) = (actor.by(), command.verb());
-        let envelope = Envelope { actor, fresh, salts: self.ids.salts(), expected: None, command };
+        let envelope = Envelope { actor, fresh, salts: self.ids.salts(), expected, command };
         let outcome = self.store.transact(Job { envelope, idempotency }).await;
         note(verb, &by, &outcome);
         outcome

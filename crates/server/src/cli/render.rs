@@ -80,14 +80,14 @@ fn pairs(pairs: Vec<(String, String)>) {
 
 /// What came of it, and how.
 fn ended(ask: &client::Ask) -> Option<(String, String)> {
-    let receipt = ask.receipt.as_ref()?;
-    let at = text(receipt, "ended_at");
-    let by = receipt.pointer("/outcome/by/id").and_then(Value::as_str);
+    let result = ask.result.as_ref()?;
+    let at = text(result, "at");
+    let by = result.pointer("/by/id").and_then(Value::as_str);
     Some(match (ask.state.as_str(), by) {
         ("completed", Some(by)) => (said(ask), format!("by {by} on {at}")),
         ("completed", None) => (said(ask), format!("by default: nobody answered until {at}")),
         ("cancelled", by) => {
-            let reason = receipt.pointer("/outcome/reason").and_then(Value::as_str);
+            let reason = result.get("reason").and_then(Value::as_str);
             let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
             let by = by.unwrap_or("the server");
             (format!("withdrawn{reason}"), format!("by {by} on {at}"))
@@ -98,9 +98,9 @@ fn ended(ask: &client::Ask) -> Option<(String, String)> {
 
 /// What was answered.
 fn said(ask: &client::Ask) -> String {
-    let reply = ask.receipt.as_ref().and_then(|receipt| receipt.pointer("/outcome/reply"));
+    let result = ask.result.as_ref();
     let (Some(answer), Some(verdict)) =
-        (reply.and_then(|reply| reply.get("answer")), ask.verdict())
+        (result.and_then(|result| result.get("answer")), ask.verdict())
     else {
         return "the answer was erased".to_owned();
     };
@@ -117,7 +117,7 @@ fn said(ask: &client::Ask) -> String {
         "replied" => text(answer, "text").to_owned(),
         other => other.replace('_', " "),
     };
-    let comment = reply.map(|reply| text(reply, "comment")).unwrap_or_default();
+    let comment = result.map(|result| text(result, "comment")).unwrap_or_default();
     if comment.is_empty() { said } else { format!("{said} ({comment})") }
 }
 

@@ -10,6 +10,7 @@ use store::StoreError;
 
 use crate::auth::Denied;
 use crate::http::body::BodyError;
+use crate::http::conditions::BadHeader;
 use crate::http::hxp_execution::name;
 
 /// An error in this dialect's shape.
@@ -61,6 +62,12 @@ impl From<Denied> for HxpError {
             Denied::TooFast(wait) => Self::later(WireError::rate_limited(), wait.as_secs().max(1)),
             Denied::Unavailable => Self::later(WireError::unavailable(), 5),
         }
+    }
+}
+
+impl From<BadHeader> for HxpError {
+    fn from(bad: BadHeader) -> Self {
+        WireError::field(400, errors::code::INVALID_BODY, bad.name, bad.expected).into()
     }
 }
 

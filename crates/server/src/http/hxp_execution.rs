@@ -15,19 +15,18 @@ use dialects::hxp_execution::{
     Seal, WireError,
 };
 use kernel::actor::Reach;
-use kernel::audit::Digest;
 use kernel::directory::Human;
 use kernel::{Actor, Ask, AskId, Command, Phase, Refusal, RuleId};
-use store::{Filter, Idempotency, List, Scope, StoreError};
+use store::{Filter, List, Scope, StoreError};
 
 use crate::auth::Denied;
 use crate::bootstrap;
 use crate::config::EvidenceForm;
-use crate::http::body;
+use crate::gateway::Terms;
 use crate::http::hxp_error::HxpError;
 use crate::http::name::Named;
 use crate::http::submitted::uploads_only_on_pages;
-use crate::http::{App, Shared};
+use crate::http::{App, Shared, body, conditions};
 
 /// Its routes.
 pub fn routes() -> Router<Shared> {
@@ -52,16 +51,16 @@ async fn create(State(app): State<Shared>, headers: HeaderMap, body: Body) -> An
     let actor = app.hxp_agent(&headers)?;
     let bytes = body::read(body, app.config.body_limit).await?;
     let new = hxp::parse_create(&bytes)?;
-    let idempotency = idempotency(&actor, &headers, &bytes)?;
+    let terms = Terms {
+        idempotency: conditions::idempotency("hxp-execution", &actor, &headers, &bytes)?,
+        expected: None,
+    };
     let command = Command::Ask(Box::new(new));
-    let outcome = app.gateway.run_once(actor, command, idempotency).await?;
+    let outcome = app.gateway.run_on(terms, actor, command).await?;
     let ask = outcome.ask.ok_or_else(WireError::internal)?;
     let created = hxp::created(&ask, &app.ws_base(&headers));
     let mut answer = (StatusCode::CREATED, Json(created)).into_response();
-    if outcome.replayed {
-        let replayed = HeaderValue::from_static("true");
-        answer.headers_mut().insert("idempotent-replayed", replayed);
-    }
+    conditions::say_replayed(&mut answer, outcome.replayed);
     Ok(about(&ask, answer))
 }
 
@@ -393,23 +392,6 @@ fn reach(actor: &Actor) -> Result<Scope, HxpError> {
 
 fn cursor(at: store::Cursor) -> Cursor {
     Cursor { rank: at.rank, ask: at.ask }
-}
-
-/// The caller's key for repeating itself, if it sent one.
-fn idempotency(
-    actor: &Actor,
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Result<Option<Idempotency>, HxpError> {
-    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
-    let key =
-        value.to_str().ok().filter(|key| (1..=255).contains(&key.len())).ok_or_else(|| {
-            let expected = "1 to 255 visible ASCII characters";
-            WireError::field(400, hxp::errors::code::INVALID_BODY, "Idempotency-Key", expected)
-        })?;
-    let fingerprint = Digest::of(body);
-    let scope = format!("hxp-execution/{}", actor.by());
-    Ok(Some(Idempotency { scope, key: key.to_owned(), fingerprint }))
 }
 
 /// HXPX-010: every answer about one request names it and its status.

@@ -2,6 +2,7 @@
 
 pub mod api;
 pub mod body;
+pub mod conditions;
 pub mod cors;
 pub mod health;
 pub mod hxp_error;

@@ -10,6 +10,7 @@ use store::StoreError;
 
 use crate::auth::Denied;
 use crate::http::body::BodyError;
+use crate::http::conditions::BadHeader;
 
 macro_rules! pages {
     ($($code:literal),* $(,)?) => {
@@ -190,6 +191,14 @@ impl From<Denied> for Problem {
                 .detail("the issuer of this token cannot be reached")
                 .retry_after(5),
         }
+    }
+}
+
+impl From<BadHeader> for Problem {
+    fn from(BadHeader { name, expected }: BadHeader) -> Self {
+        Self::new(400, "invalid-field")
+            .detail(format!("{name}: expected {expected}"))
+            .field(name, expected)
     }
 }
 

@@ -101,12 +101,12 @@ fn json_is_one_object_on_standard_output() {
     let shown = cli(&server, &["show", &id, "--json"]).json();
     assert_eq!((&shown["id"], &shown["state"]), (&Value::from(&*id), &Value::from("pending")));
     let answered = cli(&server, &["answer", &id, "yes", "--json"]).json();
-    assert_eq!(answered["receipt"]["outcome"]["via"], "cli");
+    assert_eq!(answered["result"]["via"], "cli");
     let ended = asking.ended().json();
     assert_eq!(ended["state"], "completed");
-    assert_eq!(ended["receipt"]["outcome"]["reply"]["answer"]["verdict"], "approved");
+    assert_eq!(ended["result"]["answer"]["verdict"], "approved");
     let waited = cli(&server, &["wait", &id, "--json"]).json();
-    assert_eq!(waited["receipt"], ended["receipt"]);
+    assert_eq!(waited["result"], ended["result"]);
     // Any prefix, or none, names the same request.
     let bare = id.trim_start_matches("ask_");
     for name in [bare.to_owned(), format!("hxp_{bare}")] {

@@ -16,6 +16,7 @@ mod jwt;
 mod limits;
 mod lists;
 mod native;
+mod native_terms;
 mod origins;
 mod pages;
 mod races;

@@ -6,18 +6,18 @@ use crate::bad_input::chunked;
 use crate::client::{Client, Reply};
 use crate::world::{World, eventually};
 
-const ASKS: &str = "/api/v1/asks";
+pub(crate) const ASKS: &str = "/api/v1/asks";
 
-async fn asked(agent: &Client, body: Value) -> String {
+pub(crate) async fn asked(agent: &Client, body: Value) -> String {
     let created = agent.post(ASKS, body).await.is(201);
     format!("{ASKS}/{}", created["id"].as_str().unwrap())
 }
 
-fn approval() -> Value {
+pub(crate) fn approval() -> Value {
     json!({ "question": { "prompt": "Deploy?", "kind": "approve" } })
 }
 
-fn yes() -> Value {
+pub(crate) fn yes() -> Value {
     json!({ "answer": { "verdict": "approved" } })
 }
 
@@ -68,7 +68,7 @@ async fn each_kind_is_asked_and_answered() {
         let seen = agent.get(&path).await.is(200);
         assert_eq!(seen["kind"], question["kind"]);
         assert_eq!(seen["question"]["prompt"], "What now?");
-        assert_eq!((&seen["state"], &seen["receipt"]), (&json!("pending"), &Value::Null));
+        assert_eq!((&seen["state"], &seen["result"]), (&json!("pending"), &Value::Null));
         let send = format!("{path}/answer");
         let refused = human.post(&send, json!({ "answer": wrong })).await;
         refused.problem(422, "answer-mismatch");
@@ -76,11 +76,13 @@ async fn each_kind_is_asked_and_answered() {
         let body = json!({ "answer": answer, "comment": "done" });
         let done = human.post(&send, body).await.is(200);
         assert_eq!(done["state"], "completed");
-        let outcome = agent.get(&path).await["receipt"]["outcome"].clone();
-        assert_eq!(outcome["reply"]["answer"], answer, "{outcome}");
-        assert_eq!(outcome["reply"]["comment"], "done");
-        assert_eq!(outcome["by"], json!({ "kind": "human", "id": "user_dev" }), "{outcome}");
-        assert_eq!(outcome["assurance"], "session");
+        let result = agent.get(&path).await["result"].clone();
+        let expected = json!({
+            "outcome": "completed", "answer": answer, "comment": "done",
+            "by": { "kind": "human", "id": "user_dev" }, "via": "api", "assurance": "session",
+            "report": null, "reason": null, "at": "2026-03-01T09:00:00.000Z",
+        });
+        assert_eq!(result, expected);
     }
     world.end().await;
 }
@@ -102,7 +104,7 @@ async fn an_ask_is_answered_through_the_other_door() {
     let id = request["request_id"].as_str().unwrap();
     world.human().resolve(id, json!({ "result": "Stop" })).await.is(200);
     let seen = world.agent().get(&path).await.is(200);
-    assert_eq!(seen["receipt"]["outcome"]["reply"]["answer"]["verdict"], "declined");
+    assert_eq!(seen["result"]["answer"]["verdict"], "declined");
     world.end().await;
 }
 
@@ -203,7 +205,7 @@ async fn what_may_be_done_to_an_ask() {
     act(&world.agent_2(), "cancel", json!({})).await.problem(404, "not-found");
     let over = act(&agent, "cancel", json!({ "reason": "never mind" })).await.is(200);
     assert_eq!(over["state"], "cancelled");
-    assert_eq!(over["receipt"]["outcome"]["reason"], "never mind");
+    assert_eq!(over["result"]["reason"], "never mind");
     act(&agent, "cancel", json!({})).await.problem(409, "already-cancelled");
     act(&member, "answer", yes()).await.problem(409, "already-cancelled");
     act(&owner, "assign", json!({ "to": "user_dev" })).await.problem(409, "already-cancelled");
@@ -215,7 +217,7 @@ async fn what_may_be_done_to_an_ask() {
 async fn a_cancel_keeps_its_reason() {
     let world = World::dev().await;
     let agent = world.agent();
-    let reason = async |path: &str| agent.get(path).await["receipt"]["outcome"]["reason"].clone();
+    let reason = async |path: &str| agent.get(path).await["result"]["reason"].clone();
     let bare = asked(&agent, approval()).await;
     agent.post_raw(&format!("{bare}/cancel"), "").await.is(200);
     assert_eq!(reason(&bare).await, Value::Null);

@@ -98,8 +98,7 @@ async fn a_request_is_answered_on_its_page() {
     let late = browser.client.post_form(&answer, &given).await;
     assert_eq!(late.status, 409, "{}", late.text);
     let native = format!("/api/v1/asks/{}", ask_id(&id));
-    let outcome = world.agent().get(&native).await["receipt"]["outcome"].clone();
-    assert_eq!(outcome["via"], "web");
+    assert_eq!(world.agent().get(&native).await["result"]["via"], "web");
     world.end().await;
 }
 
@@ -128,7 +127,7 @@ async fn a_file_goes_from_the_page_to_the_agent() {
     let receipt = world.agent().poll(&id).await.is(200)["receipt"].clone();
     let file = receipt["result"].as_str().unwrap().to_owned();
     let native = world.agent().get(&format!("/api/v1/asks/{ask}")).await.is(200);
-    let value = &native["receipt"]["outcome"]["reply"]["answer"]["values"]["result"];
+    let value = &native["result"]["answer"]["values"]["result"];
     assert_eq!((&value["name"], &value["media_type"]), (&json!("report.csv"), &json!("text/csv")));
     assert_eq!(value["size"], content.len());
     let digest = value["sha256"].as_str().unwrap();

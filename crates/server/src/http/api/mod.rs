@@ -1,7 +1,9 @@
 //! Our own API, `/api/v1`.
 
+mod acts;
 mod asks;
 mod dev;
+mod files;
 mod identities;
 
 use axum::Router;
@@ -19,7 +21,12 @@ use crate::http::{App, Shared, body};
 
 /// Its routes.
 pub fn routes() -> Router<Shared> {
-    Router::new().merge(asks::routes()).merge(identities::routes()).merge(dev::routes())
+    Router::new()
+        .merge(asks::routes())
+        .merge(acts::routes())
+        .merge(files::routes())
+        .merge(identities::routes())
+        .merge(dev::routes())
 }
 
 impl App {

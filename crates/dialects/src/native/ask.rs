@@ -1,0 +1,232 @@
+//! An ask as our own API shows it.
+
+use std::collections::BTreeSet;
+
+use kernel::ask::{Comment, DefaultAction, Ending, Priority, Seat};
+use kernel::question::{Answer, Body, Kind, Question, Reply};
+use kernel::{AgentId, Ask, AskId, AskState, Assurance, By, HumanId, ProjectId, Time, Via};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// An ask.
+#[derive(Debug, Clone, Serialize)]
+pub struct AskView<'a> {
+    /// Its id.
+    pub id: AskId,
+    /// Its version; also its `ETag`.
+    pub version: u64,
+    /// Where it stands.
+    pub state: &'static str,
+    /// Its project.
+    pub project: &'a ProjectId,
+    /// Who asked.
+    pub agent: &'a AgentId,
+    /// Who answers for the agent.
+    pub owner: &'a HumanId,
+    /// The kind of question.
+    pub kind: Kind,
+    /// What is asked; `null` once erased.
+    pub question: Option<&'a Question>,
+    /// Free data; `null` once erased.
+    pub metadata: Option<&'a Map<String, Value>>,
+    /// What it is about.
+    pub tags: &'a BTreeSet<String>,
+    /// How urgent.
+    pub priority: Priority,
+    /// Who was asked.
+    pub seats: &'a [Seat],
+    /// Who took it.
+    pub assigned_to: Option<String>,
+    /// When it was asked.
+    pub created_at: Time,
+    /// When it runs out.
+    pub expires_at: Option<Time>,
+    /// The ask it continues.
+    pub follows: Option<AskId>,
+    /// The ask that continues it.
+    pub followed_by: Option<AskId>,
+    /// How many remarks there are.
+    pub comments: usize,
+    /// Its page.
+    pub url: String,
+    /// How it ended.
+    pub result: Option<ResultView>,
+    /// The proof of that, signed; `null` in lists and streams.
+    pub receipt: Option<String>,
+}
+
+/// How an ask ended.
+#[derive(Debug, Clone, Serialize)]
+pub struct ResultView {
+    /// `completed`, `expired`, `failed` or `cancelled`.
+    pub outcome: &'static str,
+    /// What was answered; `null` once erased.
+    pub answer: Option<Answer>,
+    /// The words that came with it.
+    pub comment: Option<String>,
+    /// Who ended it; the system where nobody did.
+    pub by: By,
+    /// Through which door.
+    pub via: Option<Via>,
+    /// How sure we are who it was.
+    pub assurance: Option<Assurance>,
+    /// What the agent is to do with an ask that ran out.
+    pub report: Option<DefaultAction>,
+    /// Why it was withdrawn.
+    pub reason: Option<String>,
+    /// When it ended.
+    pub at: Time,
+}
+
+/// Who looks at an ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Viewer {
+    /// The agent that asked: it gets every value, but no names of a pool.
+    Agent,
+    /// A person: they get names, but no value somebody gave as a secret.
+    Person,
+}
+
+impl Viewer {
+    /// A name as this viewer may see it.
+    fn named(self, by: &By, ask: &Ask) -> By {
+        match (by, "pool_member".parse()) {
+            (By::Human(_), Ok(id)) if self == Self::Agent && ask.is_pooled() => By::Human(id),
+            _ => by.clone(),
+        }
+    }
+}
+
+impl<'a> AskView<'a> {
+    /// Shows an ask. `base` is the server's address, `receipt` the signed proof, if it is wanted.
+    pub fn of(ask: &'a Ask, viewer: Viewer, base: &str, receipt: Option<String>) -> Self {
+        let engaged = ask.engaged().map(|(by, _)| viewer.named(&by, ask));
+        Self {
+            id: ask.id,
+            version: ask.head.seq,
+            state: match &ask.state {
+                AskState::Pending => "pending",
+                AskState::Opened => "opened",
+                AskState::InProgress { .. } => "in_progress",
+                AskState::Over { .. } => ask.phase().as_str(),
+            },
+            project: &ask.project,
+            agent: &ask.agent,
+            owner: &ask.owner,
+            kind: ask.kind,
+            question: ask.question.value(),
+            metadata: ask.metadata.value(),
+            tags: &ask.tags,
+            priority: ask.priority,
+            seats: &ask.seats,
+            assigned_to: engaged.map(|by| by.to_string()),
+            created_at: ask.created_at,
+            expires_at: ask.expires_at,
+            follows: ask.follows,
+            followed_by: ask.followed_by,
+            comments: ask.comments.len(),
+            url: format!("{}/asks/{}", base.trim_end_matches('/'), ask.id),
+            result: ask.ending().map(|ending| ResultView::of(ending, ask, viewer)),
+            receipt,
+        }
+    }
+}
+
+impl ResultView {
+    fn of(ending: &Ending, ask: &Ask, viewer: Viewer) -> Self {
+        let bare = |at| Self {
+            outcome: ask.phase().as_str(),
+            answer: None,
+            comment: None,
+            by: By::System,
+            via: None,
+            assurance: None,
+            report: None,
+            reason: None,
+            at,
+        };
+        match ending {
+            Ending::Completed(resolution) => {
+                let reply = resolution.reply.value().cloned().map(|reply| match viewer {
+                    Viewer::Agent => reply,
+                    Viewer::Person => without_secrets(reply, ask),
+                });
+                let (answer, comment) =
+                    reply.map_or((None, None), |reply| (Some(reply.answer), reply.comment));
+                Self {
+                    answer,
+                    comment,
+                    by: viewer.named(&resolution.by, ask),
+                    via: Some(resolution.via),
+                    assurance: Some(resolution.assurance),
+                    ..bare(resolution.at)
+                }
+            }
+            Ending::Expired { at, report } => Self { report: Some(*report), ..bare(*at) },
+            Ending::Failed { at } => bare(*at),
+            Ending::Cancelled { at, by, reason } => Self {
+                by: viewer.named(by, ask),
+                reason: reason.as_ref().and_then(|reason| reason.value().cloned()),
+                ..bare(*at)
+            },
+        }
+    }
+}
+
+fn without_secrets(reply: Reply, ask: &Ask) -> Reply {
+    let form = ask.question.value().and_then(|question| match question.body() {
+        Body::Provide { form } => Some(form),
+        Body::Approve { .. }
+        | Body::Choose { .. }
+        | Body::Confirm { .. }
+        | Body::Escalate { .. }
+        | Body::Converse => None,
+    });
+    match (reply.answer, form) {
+        (Answer::Provided { values }, Some(form)) => {
+            let redacted = serde_json::from_value(Value::Object(values.redacted(form)));
+            // Values are any JSON object, so reading one back cannot fail; if it did, nothing shows.
+            let values = redacted.unwrap_or_default();
+            Reply { answer: Answer::Provided { values }, comment: reply.comment }
+        }
+        (answer, _) => Reply { answer, comment: reply.comment },
+    }
+}
+
+/// A remark.
+#[derive(Debug, Clone, Serialize)]
+pub struct CommentView<'a> {
+    /// Who said it.
+    pub by: By,
+    /// When.
+    pub at: Time,
+    /// What; `null` once erased.
+    pub text: Option<&'a str>,
+}
+
+impl<'a> CommentView<'a> {
+    /// Everything that was remarked on an ask, in order.
+    pub fn all(ask: &'a Ask, viewer: Viewer) -> Vec<Self> {
+        let one = |said: &'a Comment| Self {
+            by: viewer.named(&said.by, ask),
+            at: said.at,
+            text: said.text.value().map(String::as_str),
+        };
+        ask.comments.iter().map(one).collect()
+    }
+}
+
+/// Something that happened, as a stream tells it.
+#[derive(Debug, Clone, Serialize)]
+pub struct EventView<'a> {
+    /// Its place in the stream; resume after it with `Last-Event-ID`.
+    pub position: u64,
+    /// What happened.
+    pub event: &'a str,
+    /// When.
+    pub at: Time,
+    /// The version the ask moved to.
+    pub version: u64,
+    /// The ask as it is when this is sent, which may be a later version.
+    pub ask: AskView<'a>,
+}

@@ -1,0 +1,84 @@
+//! What an agent sends to ask.
+
+use std::collections::BTreeSet;
+
+use kernel::ask::{DefaultAction, Dialect, Labels, Priority, Route};
+use kernel::command::{NewAsk, Silence};
+use kernel::question::{Question, Reply};
+use kernel::{AskId, Time};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// `POST /api/v1/asks`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CreateAsk {
+    /// What is asked.
+    pub question: Question,
+    /// How urgent.
+    #[serde(default)]
+    pub priority: Priority,
+    /// Who is asked.
+    #[serde(default = "owner")]
+    pub route: Route,
+    /// After how many seconds it runs out; absent or 0 for never.
+    #[serde(default)]
+    pub timeout_seconds: u64,
+    /// What then.
+    #[serde(default)]
+    pub on_expiry: OnSilence,
+    /// When to remind.
+    #[serde(default)]
+    pub reminders: Vec<Time>,
+    /// What it is about.
+    #[serde(default)]
+    pub tags: BTreeSet<String>,
+    /// Free data.
+    #[serde(default)]
+    pub metadata: Map<String, Value>,
+    /// The ask it continues.
+    #[serde(default)]
+    pub follows: Option<AskId>,
+}
+
+fn owner() -> Route {
+    Route::Owner
+}
+
+/// What happens when nobody answers in time.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnSilence {
+    /// It stays open.
+    #[default]
+    StayOpen,
+    /// It fails.
+    Fail,
+    /// This answer is taken.
+    Answer(Reply),
+    /// It expires, and the agent does this.
+    Report(DefaultAction),
+}
+
+impl From<CreateAsk> for NewAsk {
+    fn from(body: CreateAsk) -> Self {
+        Self {
+            dialect: Dialect::Native,
+            question: body.question,
+            metadata: body.metadata,
+            labels: Labels::default(),
+            tags: body.tags,
+            priority: body.priority,
+            route: body.route,
+            timeout: Some(body.timeout_seconds).filter(|seconds| *seconds > 0),
+            on_expiry: match body.on_expiry {
+                OnSilence::StayOpen => Silence::StayOpen,
+                OnSilence::Fail => Silence::Fail,
+                OnSilence::Answer(reply) => Silence::Answer(reply),
+                OnSilence::Report(action) => Silence::Report(action),
+            },
+            reminders: body.reminders,
+            follows: body.follows,
+        }
+    }
+}

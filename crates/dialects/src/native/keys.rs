@@ -1,0 +1,86 @@
+//! Credentials on the wire.
+
+use kernel::actor::Reach;
+use kernel::directory::{Directory, Holder, Key};
+use kernel::{AgentId, HumanId, KeyId, ProjectId, Time};
+use serde::{Deserialize, Serialize};
+
+/// `POST /api/v1/keys`: what to issue and to whom.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IssueKey {
+    /// An agent key for this agent…
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
+    /// …that sees its own asks or the whole project's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<Reach>,
+    /// Or a token for this person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub human: Option<HumanId>,
+    /// What to call it.
+    #[serde(default)]
+    pub label: String,
+}
+
+/// A credential as it is listed: never with its secret.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct KeyView {
+    /// Its id.
+    pub id: KeyId,
+    /// `agent_key`, `token`, `link` or `session`.
+    pub kind: String,
+    /// Whose.
+    pub holder: String,
+    /// The project of an agent key.
+    pub project: Option<ProjectId>,
+    /// How far an agent key sees.
+    pub reach: Option<Reach>,
+    /// What its maker called it.
+    pub label: String,
+    /// Since when.
+    pub issued_at: Time,
+    /// Until when.
+    pub expires_at: Option<Time>,
+    /// Revoked or used up.
+    pub revoked_at: Option<Time>,
+    /// To the minute; `null` if never.
+    pub last_used_at: Option<Time>,
+}
+
+impl KeyView {
+    /// Shows a credential.
+    pub fn of(key: &Key, directory: &Directory, last_used_at: Option<Time>) -> Self {
+        let (kind, holder, reach, project) = match &key.holder {
+            Holder::Agent { agent, reach } => {
+                let project = directory.agent(agent).map(|agent| agent.project.clone());
+                ("agent_key", agent.to_string(), Some(*reach), project)
+            }
+            Holder::Token { human } => ("token", human.to_string(), None, None),
+            Holder::Link { human } => ("link", human.to_string(), None, None),
+            Holder::Session { human } => ("session", human.to_string(), None, None),
+        };
+        Self {
+            id: key.id,
+            kind: kind.to_owned(),
+            holder,
+            project,
+            reach,
+            label: key.label.clone(),
+            issued_at: key.issued_at,
+            expires_at: key.expires_at,
+            revoked_at: key.revoked_at,
+            last_used_at,
+        }
+    }
+}
+
+/// A fresh credential: the only time its secret is shown.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct IssuedKey {
+    /// The credential.
+    #[serde(flatten)]
+    pub key: KeyView,
+    /// What its holder presents.
+    pub secret: String,
+}

@@ -1,0 +1,257 @@
+//! What a request says of itself in headers: the key under which it may be repeated, the version its
+//! sender has seen, how long they wait. A value that cannot be read is refused, never ignored.
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::response::Response;
+use kernel::audit::Digest;
+use kernel::{Actor, Ask};
+use store::Idempotency;
+
+/// The longest a caller may have an answer held back, in seconds.
+pub const LONGEST_WAIT: u64 = 60;
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+
+/// A header that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadHeader {
+    /// Which.
+    pub name: &'static str,
+    /// What would have been accepted.
+    pub expected: &'static str,
+}
+
+/// The caller's key for repeating itself, if it sent one. `space` keeps the keys of dialects apart.
+pub fn idempotency(
+    space: &str,
+    actor: &Actor,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Option<Idempotency>, BadHeader> {
+    let name = "Idempotency-Key";
+    let expected = "1 to 255 visible ASCII characters, once";
+    let Some(value) = one(headers, &IDEMPOTENCY_KEY, BadHeader { name, expected })? else {
+        return Ok(None);
+    };
+    let key = value
+        .to_str()
+        .ok()
+        .filter(|key| (1..=255).contains(&key.len()))
+        .ok_or(BadHeader { name, expected })?;
+    let scope = format!("{space}/{}", actor.by());
+    Ok(Some(Idempotency { scope, key: key.to_owned(), fingerprint: Digest::of(body) }))
+}
+
+/// Tells that this is the outcome of an earlier, identical request.
+pub fn say_replayed(answer: &mut Response, replayed: bool) {
+    if replayed {
+        answer.headers_mut().insert("idempotent-replayed", HeaderValue::from_static("true"));
+    }
+}
+
+/// The tag of a version.
+pub fn tag(ask: &Ask) -> String {
+    format!("\"{}\"", ask.head.seq)
+}
+
+/// `If-Match`: the version the caller has seen. No ask has version 0, which stands for a tag that is
+/// none of ours.
+pub fn expected(headers: &HeaderMap) -> Result<Option<u64>, BadHeader> {
+    let bad = BadHeader { name: "If-Match", expected: "one version in quotes such as \"3\", or *" };
+    let Some(value) = one(headers, &header::IF_MATCH, bad.clone())? else { return Ok(None) };
+    match tags(value).ok_or_else(|| bad.clone())? {
+        Tags::Any => Ok(None),
+        Tags::These(tags) => match tags.as_slice() {
+            // A weak tag says that the bytes may differ, so it matches nothing here.
+            [one] => Ok(Some(if one.weak { 0 } else { version(one).unwrap_or(0) })),
+            _ => Err(bad),
+        },
+    }
+}
+
+/// `If-None-Match`: whether the caller has this version already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen {
+    /// It did not say.
+    Unsaid,
+    /// Whichever it is.
+    Any,
+    /// These versions.
+    Versions(Vec<u64>),
+}
+
+impl Seen {
+    /// Reads the header.
+    pub fn read(headers: &HeaderMap) -> Result<Self, BadHeader> {
+        let expected = "versions in quotes such as \"3\", or *";
+        let bad = BadHeader { name: "If-None-Match", expected };
+        let mut versions = Vec::new();
+        let mut said = false;
+        for value in headers.get_all(header::IF_NONE_MATCH) {
+            said = true;
+            match tags(value).ok_or_else(|| bad.clone())? {
+                Tags::Any => return Ok(Self::Any),
+                // Weak comparison, as the standard has it for this header.
+                Tags::These(tags) => versions.extend(tags.iter().filter_map(version)),
+            }
+        }
+        Ok(if said { Self::Versions(versions) } else { Self::Unsaid })
+    }
+
+    /// Whether this version is news to nobody.
+    pub fn has(&self, version: u64) -> bool {
+        match self {
+            Self::Unsaid => false,
+            Self::Any => true,
+            Self::Versions(versions) => versions.contains(&version),
+        }
+    }
+}
+
+/// `Prefer: wait=N`, in seconds and no more than [`LONGEST_WAIT`]. Other preferences are others'.
+pub fn wait(headers: &HeaderMap) -> Result<Option<u64>, BadHeader> {
+    let bad = || BadHeader { name: "Prefer", expected: "wait=N with a whole number of seconds" };
+    for value in headers.get_all(PREFER) {
+        for part in value.to_str().map_err(|_| bad())?.split(',') {
+            let preference = part.split(';').next().unwrap_or_default();
+            let (name, value) = preference.split_once('=').unwrap_or((preference, ""));
+            if name.trim().eq_ignore_ascii_case("wait") {
+                let value = value.trim();
+                let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+                let seconds = value.parse().unwrap_or(u64::MAX);
+                return if digits { Ok(Some(seconds.min(LONGEST_WAIT))) } else { Err(bad()) };
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// A header that may come once.
+fn one<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+    bad: BadHeader,
+) -> Result<Option<&'a HeaderValue>, BadHeader> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (value, None) => Ok(value),
+        (_, Some(_)) => Err(bad),
+    }
+}
+
+enum Tags<'a> {
+    Any,
+    These(Vec<Tag<'a>>),
+}
+
+struct Tag<'a> {
+    weak: bool,
+    text: &'a str,
+}
+
+fn version(tag: &Tag<'_>) -> Option<u64> {
+    // Only as we write it: "03" is another tag than "3".
+    tag.text.parse().ok().filter(|version: &u64| version.to_string() == tag.text)
+}
+
+/// RFC 9110 §8.8.3: entity tags, separated by commas. `None` if it is not that.
+fn tags(value: &HeaderValue) -> Option<Tags<'_>> {
+    let mut rest = value.to_str().ok()?.trim();
+    if rest == "*" {
+        return Some(Tags::Any);
+    }
+    let mut tags = Vec::new();
+    loop {
+        let (weak, quoted) = match rest.strip_prefix("W/") {
+            Some(quoted) => (true, quoted),
+            None => (false, rest),
+        };
+        let (text, after) = quoted.strip_prefix('"')?.split_once('"')?;
+        tags.push(Tag { weak, text });
+        rest = after.trim_start();
+        if rest.is_empty() {
+            return Some(Tags::These(tags));
+        }
+        rest = rest.strip_prefix(',')?.trim_start();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: &'static str, values: &[&str]) -> HeaderMap {
+        let pairs = values
+            .iter()
+            .map(|value| (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap()));
+        pairs.collect()
+    }
+
+    #[test]
+    fn if_match_names_one_version() {
+        for (values, read) in [
+            (&[][..], Ok(None)),
+            (&["*"], Ok(None)),
+            (&["\"3\""], Ok(Some(3))),
+            (&[" \"3\" "], Ok(Some(3))),
+            (&["W/\"3\""], Ok(Some(0))),
+            (&["\"03\""], Ok(Some(0))),
+            (&["\"abc\""], Ok(Some(0))),
+            (&["3"], Err(())),
+            (&["\"3"], Err(())),
+            (&[""], Err(())),
+            (&["\"3\", \"4\""], Err(())),
+            (&["\"3\" \"4\""], Err(())),
+            (&["\"3\"", "\"3\""], Err(())),
+            (&["é"], Err(())),
+        ] {
+            let found = expected(&headers("if-match", values)).map_err(|bad| {
+                assert_eq!(bad.name, "If-Match");
+            });
+            assert_eq!(found, read, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn if_none_match_takes_a_list() {
+        for (values, has, read) in [
+            (&[][..], 3, Ok(false)),
+            (&["*"], 3, Ok(true)),
+            (&["\"3\""], 3, Ok(true)),
+            (&["W/\"3\""], 3, Ok(true)),
+            (&["\"3\""], 4, Ok(false)),
+            (&["\"1\", \"x\" ,W/\"3\""], 3, Ok(true)),
+            (&["\"1\"", "\"3\""], 3, Ok(true)),
+            (&["\"x\""], 3, Ok(false)),
+            (&["3"], 3, Err(())),
+            (&["\"1\","], 3, Err(())),
+        ] {
+            let found = Seen::read(&headers("if-none-match", values));
+            let found = found.map(|seen| seen.has(has)).map_err(drop);
+            assert_eq!(found, read, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn prefer_names_whole_seconds() {
+        for (values, read) in [
+            (&[][..], Ok(None)),
+            (&["respond-async"], Ok(None)),
+            (&["wait=5"], Ok(Some(5))),
+            (&["wait=0"], Ok(Some(0))),
+            (&["respond-async, Wait = 7; x=1"], Ok(Some(7))),
+            (&["respond-async", "wait=7"], Ok(Some(7))),
+            (&["wait=600"], Ok(Some(60))),
+            (&["wait=99999999999999999999999"], Ok(Some(60))),
+            (&["wait"], Err(())),
+            (&["wait="], Err(())),
+            (&["wait=soon"], Err(())),
+            (&["wait=-1"], Err(())),
+            (&["wait=1.5"], Err(())),
+            (&["é"], Err(())),
+        ] {
+            assert_eq!(wait(&headers("prefer", values)).map_err(drop), read, "{values:?}");
+        }
+    }
+}
