@@ -1,33 +1,60 @@
-//! A small client for Countersign: an HTTP connection, the dialects' wire types, clear errors.
+//! A client for Countersign: ask a person, wait for the answer, keep the proof.
 //!
 //! ```no_run
-//! # async fn example() -> Result<(), client::ClientError> {
-//! let agent = client::Client::new("http://localhost:3402", "dev-agent-key")?;
-//! let ask = agent.ask(&serde_json::json!({
-//!     "question": { "kind": "approve", "prompt": "Deploy v2.1?" }
-//! })).await?;
-//! let ended = agent.wait(&ask.id, std::time::Duration::from_secs(3600)).await?;
-//! println!("{}", ended.state);
+//! # async fn example() -> client::Result<()> {
+//! // Reads COUNTERSIGN_URL and COUNTERSIGN_API_KEY.
+//! let countersign = client::Client::from_env()?;
+//! let refund = countersign
+//!     .ask("Refund €120.00 to Ada Lovelace?")
+//!     .approve()
+//!     .detail("order", 4711)
+//!     .timeout(std::time::Duration::from_secs(3600))
+//!     .wait()
+//!     .await?;
+//! if refund.is_approved() {
+//!     println!("refunded, by leave of {}", refund.who());
+//! }
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`ask`] | an ask as the server shows it, and how it ended |
+//! | [`asking`] | builders, one for each kind of question, each with its typed answer |
+//! | [`wait`](mod@wait) | waiting: a stream first, long polls where that is not to be had |
+//! | [`events`] | one connection for everything that happens to an agent's asks |
+//! | [`error`] | what can go wrong, and whether trying again may help |
+//!
+//! Calls that failed for a passing reason are tried again, later each time; a create carries a key
+//! of its own, so that trying again asks once.
 
-use std::time::{Duration, Instant};
+pub mod ask;
+pub mod asking;
+pub mod error;
+pub mod events;
+mod retry;
+pub mod wait;
+
+pub use ask::{Ask, Ended};
+pub use asking::Asking;
+pub use error::{ClientError, Result};
+pub use events::{Event, Events};
+
+use std::time::Duration;
 
 use dialects::hxp_execution::wire::{Inbox, Request, Resolved};
-use reqwest::{Method, StatusCode, Url};
+use reqwest::{Method, RequestBuilder, Response, StatusCode, Url};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-/// How long one call may hold back its answer.
-const LONG_POLL: u64 = 30;
-/// How long a server may be away while somebody waits for an answer.
-const AWAY: Duration = Duration::from_mins(1);
-/// How long to wait before calling again.
-const RETRY: Duration = Duration::from_millis(500);
+use retry::Retry;
 
-/// A connection to one server with one credential.
+/// How long one call may take, beside what it is told to wait.
+const CALL: Duration = Duration::from_mins(1);
+
+/// A connection to one server with one credential. Cheap to clone.
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -35,81 +62,17 @@ pub struct Client {
     credential: String,
 }
 
-/// What went wrong with a call.
-#[derive(Debug, thiserror::Error)]
-pub enum ClientError {
-    /// The address is not one.
-    #[error("{0} is not an http or https address")]
-    BadUrl(String),
-    /// Nobody answered.
-    #[error("cannot reach {url}")]
-    Unreachable {
-        /// Who was called.
-        url: String,
-        /// Why not.
-        #[source]
-        source: reqwest::Error,
-    },
-    /// The server refused.
-    #[error("{message}")]
-    Refused {
-        /// The status.
-        status: u16,
-        /// What it said.
-        message: String,
-    },
-    /// The answer made no sense.
-    #[error("the server's answer cannot be read")]
-    Garbled(#[source] serde_json::Error),
-}
-
-impl ClientError {
-    /// Whether the same call may succeed in a moment.
-    pub fn is_passing(&self) -> bool {
-        match self {
-            Self::Unreachable { .. } => true,
-            Self::Refused { status, .. } => matches!(status, 429 | 502..=504),
-            Self::BadUrl(_) | Self::Garbled(_) => false,
-        }
-    }
-}
-
-/// A shorthand.
-pub type Result<T, E = ClientError> = std::result::Result<T, E>;
-
-/// An ask as our own API shows it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Ask {
-    /// Its id.
-    pub id: String,
-    /// `pending`, `opened`, `in_progress`, `completed`, `expired`, `cancelled` or `failed`.
-    pub state: String,
-    /// The kind of question.
-    pub kind: String,
-    /// What is asked.
-    pub question: Option<Value>,
-    /// How it ended.
-    pub result: Option<Value>,
-    /// The signed proof of that; not in lists.
-    pub receipt: Option<String>,
-    /// Everything else.
-    #[serde(flatten)]
-    pub rest: Map<String, Value>,
-}
-
-impl Ask {
-    /// Whether it is over.
-    pub fn is_over(&self) -> bool {
-        matches!(self.state.as_str(), "completed" | "expired" | "cancelled" | "failed")
-    }
-
-    /// The verdict of the answer: `approved`, `rejected`, `chosen`, …
-    pub fn verdict(&self) -> Option<&str> {
-        self.result.as_ref()?.pointer("/answer/verdict")?.as_str()
-    }
-}
-
 impl Client {
+    /// A client for the server in `COUNTERSIGN_URL`, or at `http://localhost:3402`, with the key in
+    /// `COUNTERSIGN_API_KEY`.
+    #[expect(clippy::disallowed_methods, reason = "the environment is this constructor's argument")]
+    pub fn from_env() -> Result<Self> {
+        let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let url = given("COUNTERSIGN_URL");
+        let key = given("COUNTERSIGN_API_KEY").ok_or(ClientError::NoKey)?;
+        Self::new(url.as_deref().unwrap_or("http://localhost:3402"), key)
+    }
+
     /// A client for the server at `url`, presenting `credential`.
     pub fn new(url: &str, credential: impl Into<String>) -> Result<Self> {
         Self::named(url, credential, concat!("countersign-client/", env!("CARGO_PKG_VERSION")))
@@ -124,59 +87,50 @@ impl Client {
         let http = reqwest::Client::builder()
             .user_agent(agent)
             .connect_timeout(Duration::from_secs(10))
-            .timeout(Duration::from_secs(LONG_POLL + 30))
             .build()
             .map_err(|source| ClientError::Unreachable { url: url.to_owned(), source })?;
         Ok(Self { http, base, credential: credential.into() })
     }
 
-    /// Asks. `body` is a `POST /api/v1/asks` body.
-    pub async fn ask(&self, body: &Value) -> Result<Ask> {
-        self.call(Method::POST, "/api/v1/asks", Some(body)).await
+    /// Begins a question; what kind it is comes next.
+    pub fn ask(&self, prompt: impl Into<String>) -> asking::Draft {
+        asking::Draft::new(self.clone(), prompt.into())
+    }
+
+    /// Asks with a `POST /api/v1/asks` body as it is.
+    pub async fn create(&self, body: &Value) -> Result<Ask> {
+        self.create_as(body, &retry::fresh_key()).await
+    }
+
+    /// The same under an `Idempotency-Key` of the caller's: whoever repeats it asks once.
+    pub async fn create_as(&self, body: &Value, key: &str) -> Result<Ask> {
+        let headers = [("idempotency-key", key)];
+        self.send(Method::POST, "/api/v1/asks", Some(body), &headers, Retry::default()).await
     }
 
     /// Reads an ask.
     pub async fn show(&self, id: &str) -> Result<Ask> {
-        self.call(Method::GET, &format!("/api/v1/asks/{id}"), None::<&()>).await
-    }
-
-    /// Waits until an ask is over, or `up_to` has passed; gives it as it is then. A server that is
-    /// away for a minute, to be restarted for example, is waited for.
-    pub async fn wait(&self, id: &str, up_to: Duration) -> Result<Ask> {
-        let started = Instant::now();
-        let mut away: Option<Instant> = None;
-        let path = format!("/api/v1/asks/{id}");
-        loop {
-            let left = up_to.saturating_sub(started.elapsed());
-            let wait = format!("wait={}", left.as_secs().min(LONG_POLL));
-            let answer = self.send(Method::GET, &path, None::<&()>, &[("prefer", &wait)]).await;
-            let asked_again = match answer {
-                Err(error) if error.is_passing() => {
-                    if left.is_zero() || away.get_or_insert_with(Instant::now).elapsed() > AWAY {
-                        return Err(error);
-                    }
-                    RETRY
-                }
-                Err(error) => return Err(error),
-                Ok::<Ask, _>(ask) if ask.is_over() || left.is_zero() => return Ok(ask),
-                Ok(_) => {
-                    away = None;
-                    // Less than a second is left: nothing is held back for that.
-                    if left < Duration::from_secs(1) { left } else { Duration::ZERO }
-                }
-            };
-            tokio::time::sleep(asked_again.min(left)).await;
-        }
+        self.call(Method::GET, &about(id, ""), None::<&()>).await
     }
 
     /// Answers with a reply such as `{"answer": {"verdict": "approved"}}`.
     pub async fn answer(&self, id: &str, reply: &Value) -> Result<Ask> {
-        self.call(Method::POST, &format!("/api/v1/asks/{id}/answer"), Some(reply)).await
+        self.call(Method::POST, &about(id, "/answer"), Some(reply)).await
     }
 
     /// Withdraws an ask.
     pub async fn cancel(&self, id: &str) -> Result<Ask> {
-        self.call(Method::POST, &format!("/api/v1/asks/{id}/cancel"), Some(&json!({}))).await
+        self.call(Method::POST, &about(id, "/cancel"), Some(&json!({}))).await
+    }
+
+    /// Remarks something on an ask.
+    pub async fn comment(&self, id: &str, text: &str) -> Result<Ask> {
+        self.call(Method::POST, &about(id, "/comments"), Some(&json!({ "text": text }))).await
+    }
+
+    /// Moves the deadline of an ask to a later moment (RFC 3339).
+    pub async fn extend(&self, id: &str, until: &str) -> Result<Ask> {
+        self.call(Method::POST, &about(id, "/extend"), Some(&json!({ "until": until }))).await
     }
 
     /// What waits for the person behind the credential, over HXP Execution.
@@ -201,14 +155,16 @@ impl Client {
         self.call(Method::POST, &path, Some(&body)).await
     }
 
-    /// Any call with a JSON body and a JSON answer; an empty answer reads as `null`.
+    /// Any call with a JSON body and a JSON answer; an empty answer reads as `null`. Only a call
+    /// that changes nothing is tried again by itself.
     pub async fn call<B: Serialize, T: DeserializeOwned>(
         &self,
         method: Method,
         path: &str,
         body: Option<&B>,
     ) -> Result<T> {
-        self.send(method, path, body, &[]).await
+        let retry = if method.is_safe() { Retry::default() } else { Retry::never() };
+        self.send(method, path, body, &[], retry).await
     }
 
     async fn send<B: Serialize, T: DeserializeOwned>(
@@ -217,31 +173,58 @@ impl Client {
         path: &str,
         body: Option<&B>,
         headers: &[(&str, &str)],
+        mut retry: Retry,
     ) -> Result<T> {
+        loop {
+            let request = self.prepare(method.clone(), path, body, headers).timeout(CALL);
+            match self.once(request).await {
+                Err(error) if retry.again(&error).await => {}
+                Err(error) => return Err(error),
+                Ok(answer) => return self.read(answer).await,
+            }
+        }
+    }
+
+    fn prepare<B: Serialize>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&B>,
+        headers: &[(&str, &str)],
+    ) -> RequestBuilder {
         let url = format!("{}{path}", self.base.as_str().trim_end_matches('/'));
-        let unreachable = |source| ClientError::Unreachable { url: self.base.to_string(), source };
-        let mut request = self.http.request(method, &url).bearer_auth(&self.credential);
+        let mut request = self.http.request(method, url).bearer_auth(&self.credential);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         if let Some(body) = body {
             request = request.json(body);
         }
-        let answer = request.send().await.map_err(unreachable)?;
-        let status = answer.status();
-        let bytes = answer.bytes().await.map_err(unreachable)?;
-        if !status.is_success() {
-            let message = said(&bytes).unwrap_or_else(|| status.to_string());
-            return Err(ClientError::Refused { status: status.as_u16(), message });
+        request
+    }
+
+    /// Sends a request; anything but success is an error.
+    async fn once(&self, request: RequestBuilder) -> Result<Response> {
+        let answer = request.send().await.map_err(|source| self.unreachable(source))?;
+        if answer.status().is_success() {
+            return Ok(answer);
         }
-        let bytes = if status == StatusCode::NO_CONTENT { &b"null"[..] } else { &bytes };
+        Err(ClientError::refused(answer).await)
+    }
+
+    async fn read<T: DeserializeOwned>(&self, answer: Response) -> Result<T> {
+        let empty = answer.status() == StatusCode::NO_CONTENT;
+        let bytes = answer.bytes().await.map_err(|source| self.unreachable(source))?;
+        let bytes = if empty { &b"null"[..] } else { &bytes };
         serde_json::from_slice(bytes).map_err(ClientError::Garbled)
+    }
+
+    fn unreachable(&self, source: reqwest::Error) -> ClientError {
+        ClientError::Unreachable { url: self.base.to_string(), source }
     }
 }
 
-/// The sentence in an error body, whichever shape it has.
-fn said(bytes: &[u8]) -> Option<String> {
-    let body: Value = serde_json::from_slice(bytes).ok()?;
-    let text = body.get("detail").or_else(|| body.get("message"))?.as_str()?;
-    Some(text.to_owned()).filter(|text| !text.is_empty())
+/// The address of an ask, or of something about it.
+fn about(id: &str, what: &str) -> String {
+    format!("/api/v1/asks/{id}{what}")
 }

@@ -1,0 +1,83 @@
+//! An ask as the server shows it.
+
+use kernel::question::Answer;
+use kernel::{Assurance, By, Via};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// An ask as our own API shows it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Ask {
+    /// Its id.
+    pub id: String,
+    /// Its version.
+    #[serde(default)]
+    pub version: u64,
+    /// `pending`, `opened`, `in_progress`, `completed`, `expired`, `cancelled` or `failed`.
+    pub state: String,
+    /// The kind of question.
+    pub kind: String,
+    /// What is asked.
+    pub question: Option<Value>,
+    /// How it ended; `None` while it is open.
+    pub result: Option<Ended>,
+    /// The signed receipt, once it is over.
+    #[serde(default)]
+    pub receipt: Option<String>,
+    /// Everything else.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+impl Ask {
+    /// Whether it is over.
+    pub fn is_over(&self) -> bool {
+        self.result.is_some()
+    }
+
+    /// The verdict of the answer: `approved`, `rejected`, `chosen`, …
+    pub fn verdict(&self) -> Option<&str> {
+        self.result.as_ref()?.answer.as_ref()?.get("verdict")?.as_str()
+    }
+}
+
+/// How an ask ended.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Ended {
+    /// `completed`, `expired`, `failed` or `cancelled`.
+    pub outcome: String,
+    /// What was said; `None` if nobody said anything, or once it was erased.
+    #[serde(default)]
+    pub answer: Option<Value>,
+    /// The words that go with it.
+    #[serde(default)]
+    pub comment: Option<String>,
+    /// Who ended it.
+    pub by: By,
+    /// Through which door.
+    #[serde(default)]
+    pub via: Option<Via>,
+    /// How sure the server is that it was them.
+    #[serde(default)]
+    pub assurance: Option<Assurance>,
+    /// What the agent is to do, if it expired.
+    #[serde(default)]
+    pub report: Option<String>,
+    /// Why it was cancelled.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// When.
+    pub at: String,
+}
+
+impl Ended {
+    /// The answer, typed.
+    pub fn said(&self) -> Option<Answer> {
+        serde_json::from_value(self.answer.clone()?).ok()
+    }
+
+    /// Whether a person ended it, and not time.
+    pub fn is_by_a_person(&self) -> bool {
+        matches!(self.by, By::Human(_))
+    }
+}

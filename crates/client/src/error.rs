@@ -1,0 +1,95 @@
+//! What can go wrong.
+
+use std::time::Duration;
+
+use reqwest::Response;
+use serde_json::Value;
+
+/// A shorthand.
+pub type Result<T, E = ClientError> = std::result::Result<T, E>;
+
+/// What went wrong with a call.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// There is no key.
+    #[error(
+        "COUNTERSIGN_API_KEY is not set: `countersign serve` prints a key on its first start, \
+         `countersign keys create --agent NAME` makes another"
+    )]
+    NoKey,
+    /// The address is not one.
+    #[error("{0} is not an http or https address")]
+    BadUrl(String),
+    /// Nobody answered.
+    #[error("cannot reach {url}")]
+    Unreachable {
+        /// Who was called.
+        url: String,
+        /// Why not.
+        #[source]
+        source: reqwest::Error,
+    },
+    /// The server refused.
+    #[error("{message}")]
+    Refused {
+        /// The status.
+        status: u16,
+        /// The name of the problem, such as `invalid-field`; empty if it has none.
+        code: String,
+        /// What it said.
+        message: String,
+        /// When to try again, if it said so.
+        retry_after: Option<Duration>,
+    },
+    /// The answer made no sense.
+    #[error("the server's answer cannot be read")]
+    Garbled(#[source] serde_json::Error),
+    /// The server, or something before it, gives no stream.
+    #[error("there is no stream of events at this address")]
+    NoStream,
+    /// An answer came that does not belong to the question.
+    #[error("the answer {0} does not belong to this kind of question")]
+    Unexpected(String),
+    /// Nobody answered before the time to wait was over. The ask is still open.
+    #[error("nobody answered {ask} yet")]
+    StillOpen {
+        /// Which ask.
+        ask: String,
+    },
+}
+
+impl ClientError {
+    /// Whether the same call may succeed in a moment.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } => true,
+            Self::Refused { status, .. } => matches!(status, 429 | 502..=504),
+            Self::NoKey
+            | Self::BadUrl(_)
+            | Self::Garbled(_)
+            | Self::NoStream
+            | Self::Unexpected(_)
+            | Self::StillOpen { .. } => false,
+        }
+    }
+
+    /// An answer that is not a success, as an error.
+    pub(crate) async fn refused(answer: Response) -> Self {
+        let status = answer.status();
+        let seconds = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
+        let retry_after = seconds.and_then(|text| text.parse().ok()).map(Duration::from_secs);
+        let body: Value = match answer.bytes().await {
+            Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
+            Err(_) => Value::Null,
+        };
+        // Our own API says `type` and `detail`, HXP Execution `code` and `message`.
+        let text =
+            |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let code = text("type").map(|page| page.rsplit('/').next().unwrap_or(page));
+        let code = code.or_else(|| text("code")).unwrap_or_default().to_owned();
+        let message = text("detail").or_else(|| text("message"));
+        let message = message.map_or_else(|| status.to_string(), str::to_owned);
+        Self::Refused { status: status.as_u16(), code, message, retry_after }
+    }
+}

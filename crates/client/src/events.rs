@@ -1,0 +1,89 @@
+//! One connection for everything that happens to an agent's asks.
+
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
+use serde::Deserialize;
+use sse_stream::{Error, Sse, SseByteStream};
+
+use crate::retry::Retry;
+use crate::{Ask, Client, ClientError, Result};
+
+/// Something that happened to an ask.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Event {
+    /// Its place; hand it to [`Client::events`] to go on after it.
+    pub position: u64,
+    /// `asked`, `opened`, `answered`, `expired`, …
+    pub event: String,
+    /// The ask as it was when this was sent.
+    pub ask: Ask,
+}
+
+/// Events, one after the other. It connects again by itself and goes on where it was.
+pub struct Events {
+    client: Client,
+    after: Option<u64>,
+    frames: Option<BoxStream<'static, Result<Sse, Error>>>,
+    retry: Retry,
+}
+
+impl Client {
+    /// Everything that happens to the asks of this credential, after a position or from now on.
+    pub fn events(&self, after: Option<u64>) -> Events {
+        Events { client: self.clone(), after, frames: None, retry: Retry::ever() }
+    }
+}
+
+impl Events {
+    /// The position of the last event that was given out.
+    pub fn position(&self) -> Option<u64> {
+        self.after
+    }
+
+    /// The next event; waits for it. A server that is away is waited for; an error is one that
+    /// trying again would not mend.
+    pub async fn next(&mut self) -> Result<Event> {
+        loop {
+            let Some(frames) = &mut self.frames else {
+                self.connect().await?;
+                continue;
+            };
+            match frames.next().await {
+                Some(Ok(frame)) => {
+                    if let Some(event) = self.read(frame)? {
+                        return Ok(event);
+                    }
+                }
+                Some(Err(_)) | None => self.frames = None,
+            }
+        }
+    }
+
+    async fn connect(&mut self) -> Result<()> {
+        let position = self.after.map(|position| position.to_string());
+        let headers = position.as_deref().map(|position| ("last-event-id", position));
+        let opened = self.client.stream("/api/v1/events", headers.as_slice()).await;
+        match opened {
+            Ok(Some(answer)) => {
+                self.retry.reset();
+                self.frames = Some(SseByteStream::new(answer.bytes_stream()).boxed());
+                Ok(())
+            }
+            Ok(None) => Err(ClientError::NoStream),
+            Err(error) if self.retry.again(&error).await => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// An event from its frame; signs of life and places are noted.
+    fn read(&mut self, frame: Sse) -> Result<Option<Event>> {
+        if let Some(position) = frame.id.as_deref().and_then(|id| id.parse().ok()) {
+            self.after = Some(position);
+        }
+        let Some(data) = frame.data else { return Ok(None) };
+        match frame.event.as_deref() {
+            Some("ready" | "reset") | None => Ok(None),
+            Some(_) => serde_json::from_str(&data).map(Some).map_err(ClientError::Garbled),
+        }
+    }
+}

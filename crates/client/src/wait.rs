@@ -1,0 +1,115 @@
+//! Waiting for an answer: over a stream that tells of every change, and where that is not to be had
+//! (an old server, a proxy that buffers) by long polls. A server that is restarted is waited for.
+
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use reqwest::{Method, Response, header};
+use serde_json::Value;
+use sse_stream::SseByteStream;
+use tokio::time::Instant;
+
+use crate::retry::Retry;
+use crate::{Ask, Client, ClientError, Result, about};
+
+/// How long one poll may hold back its answer.
+const LONG_POLL: u64 = 30;
+/// How long a server may be away while somebody waits for an answer.
+const AWAY: Duration = Duration::from_mins(5);
+/// A stream that says nothing for this long is dead: servers send a sign of life every 15 seconds.
+const SILENCE: Duration = Duration::from_secs(45);
+
+impl Client {
+    /// Waits until an ask is over, or `up_to` has passed; gives it as it is then.
+    pub async fn wait(&self, id: &str, up_to: Duration) -> Result<Ask> {
+        let end = Instant::now() + up_to;
+        let mut away: Option<Instant> = None;
+        let mut retry = Retry::ever();
+        let mut streams = true;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let news = if streams && left > Duration::from_secs(1) {
+                tokio::time::timeout(left, self.watch(id)).await.unwrap_or(Ok(Watched::Nothing))
+            } else {
+                self.poll(id, left).await.map(Watched::Ask)
+            };
+            match news {
+                Ok(Watched::Ask(ask)) if ask.is_over() || left.is_zero() => return Ok(*ask),
+                Ok(Watched::NoStream) => streams = false,
+                Ok(Watched::Ask(_) | Watched::Nothing) => {
+                    away = None;
+                    retry.reset();
+                    if left < Duration::from_secs(1) {
+                        tokio::time::sleep(left).await;
+                    }
+                }
+                Err(error) => {
+                    let too_long = away.get_or_insert_with(Instant::now).elapsed() > AWAY;
+                    if left.is_zero() || too_long || !retry.again(&error).await {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+
+    /// One poll, held back by the server until something happens.
+    async fn poll(&self, id: &str, left: Duration) -> Result<Box<Ask>> {
+        let wait = format!("wait={}", left.as_secs().min(LONG_POLL));
+        let request = self.prepare(Method::GET, &about(id, ""), None::<&()>, &[("prefer", &wait)]);
+        let answer = self.once(request.timeout(Duration::from_secs(LONG_POLL * 2))).await?;
+        self.read(answer).await
+    }
+
+    /// Follows the stream of one ask until it is over or the stream ends.
+    async fn watch(&self, id: &str) -> Result<Watched> {
+        let Some(stream) = self.stream(&about(id, "/events"), &[]).await? else {
+            return Ok(Watched::NoStream);
+        };
+        let mut frames = SseByteStream::new(stream.bytes_stream());
+        while let Ok(Some(Ok(frame))) = tokio::time::timeout(SILENCE, frames.next()).await {
+            let Some(data) = frame.data else { continue };
+            let Ok(mut data) = serde_json::from_str::<Value>(&data) else { continue };
+            let Some(ask) = data.get_mut("ask").map(Value::take) else { continue };
+            let ask: Ask = serde_json::from_value(ask).map_err(ClientError::Garbled)?;
+            if ask.is_over() {
+                return Ok(Watched::Ask(Box::new(ask)));
+            }
+        }
+        // Broken off or gone silent; whoever waits looks again.
+        Ok(Watched::Nothing)
+    }
+
+    /// Opens a stream; `None` if there is none at this address.
+    pub(crate) async fn stream(
+        &self,
+        path: &str,
+        headers: &[(&str, &str)],
+    ) -> Result<Option<Response>> {
+        let request = self.prepare(Method::GET, path, None::<&()>, headers);
+        let request = request.header(header::ACCEPT, "text/event-stream");
+        let answer = match tokio::time::timeout(SILENCE, self.once(request)).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(ClientError::Refused { status: 404..=406, code, .. }))
+                if code != "not-found" =>
+            {
+                return Ok(None);
+            }
+            Ok(Err(error)) => return Err(error),
+            // Held back by something in between that wants to see the whole answer first.
+            Err(_) => return Ok(None),
+        };
+        let kind = answer.headers().get(header::CONTENT_TYPE);
+        let streamed = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+        Ok(streamed.then_some(answer))
+    }
+}
+
+enum Watched {
+    /// The ask as it was told last.
+    Ask(Box<Ask>),
+    /// The stream ended without the end of the ask.
+    Nothing,
+    /// There is no stream to be had.
+    NoStream,
+}
