@@ -20,14 +20,15 @@ pub async fn verdicts(
     countersign: &Client,
     prompts: &[&str],
 ) -> client::Result<BTreeMap<String, String>> {
+    // Before anything is asked, so that no answer is missed.
+    let mut events = countersign.events(None);
+    events.ready().await?;
     let mut open = BTreeMap::new();
     for prompt in prompts {
         let sent = countersign.ask(*prompt).approve().send().await?;
         open.insert(sent.id().to_owned(), (*prompt).to_owned());
     }
     let mut verdicts = BTreeMap::new();
-    // From the beginning, so that an answer that was quicker than this line is not missed.
-    let mut events = countersign.events(Some(0));
     while !open.is_empty() {
         let event = events.next().await?;
         if event.ask.is_over()

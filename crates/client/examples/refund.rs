@@ -22,7 +22,7 @@ pub async fn refund(countersign: &Client, amount: u32) -> client::Result<String>
         .detail("amount", amount)
         .detail("order", 4711)
         .editable()
-        .timeout(Duration::from_secs(3600))
+        .timeout(Duration::from_hours(1))
         .on_silence("fail")
         .wait()
         .await?;
@@ -30,7 +30,7 @@ pub async fn refund(countersign: &Client, amount: u32) -> client::Result<String>
         Said::Answered(Approval::Approved { edits }) => {
             // A person may have changed the amount: theirs counts.
             let edited = edits.as_ref().and_then(|edits| edits.get("amount")?.as_u64());
-            format!("refunded €{}", edited.unwrap_or(amount.into()))
+            format!("refunded €{}", edited.unwrap_or_else(|| amount.into()))
         }
         Said::Answered(Approval::Rejected | Approval::ChangesRequested) => {
             format!("not refunded: {}", outcome.comment().unwrap_or("no reason given"))

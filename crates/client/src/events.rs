@@ -40,6 +40,22 @@ impl Events {
         self.after
     }
 
+    /// Connects. What happens after this is not missed, so ask afterwards.
+    pub async fn ready(&mut self) -> Result<()> {
+        while self.after.is_none() {
+            let Some(frames) = &mut self.frames else {
+                self.connect().await?;
+                continue;
+            };
+            match frames.next().await {
+                // The first frame says where the stream begins, and nothing else.
+                Some(Ok(frame)) => drop(self.read(frame)?),
+                Some(Err(_)) | None => self.frames = None,
+            }
+        }
+        Ok(())
+    }
+
     /// The next event; waits for it. A server that is away is waited for; an error is one that
     /// trying again would not mend.
     pub async fn next(&mut self) -> Result<Event> {

@@ -90,11 +90,8 @@ impl Client {
         let request = request.header(header::ACCEPT, "text/event-stream");
         let answer = match tokio::time::timeout(SILENCE, self.once(request)).await {
             Ok(Ok(answer)) => answer,
-            Ok(Err(ClientError::Refused { status: 404..=406, code, .. }))
-                if code != "not-found" =>
-            {
-                return Ok(None);
-            }
+            // If it is the ask that is missing, the poll that follows says so.
+            Ok(Err(ClientError::Refused { status: 404..=406, .. })) => return Ok(None),
             Ok(Err(error)) => return Err(error),
             // Held back by something in between that wants to see the whole answer first.
             Err(_) => return Ok(None),

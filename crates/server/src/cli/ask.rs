@@ -62,7 +62,7 @@ impl Ask {
             "timeout_seconds": self.timeout,
             "on_expiry": if self.timeout > 0 { "fail" } else { "stay_open" },
         });
-        let mut ask = server.client.ask(&body).await.map_err(server.because())?;
+        let mut ask = server.client.create(&body).await.map_err(server.because())?;
         if !self.wait {
             print(&ask, self.remote.json, Detail::Brief)?;
             return Ok(Exit::Done);

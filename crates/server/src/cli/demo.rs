@@ -27,7 +27,7 @@ impl Demo {
         let server = self.remote.agent()?;
         let mut asked = Vec::new();
         for body in script() {
-            let ask = server.client.ask(&body).await.map_err(server.because())?;
+            let ask = server.client.create(&body).await.map_err(server.because())?;
             if !self.remote.json {
                 print(&ask, false, Detail::Brief)?;
             }

@@ -1,5 +1,6 @@
 //! A request as people read it in a terminal. Everything an agent wrote is made safe to show.
 
+use kernel::By;
 use kernel::text::reveal;
 use serde_json::{Map, Value};
 
@@ -81,15 +82,14 @@ fn pairs(pairs: Vec<(String, String)>) {
 /// What came of it, and how.
 fn ended(ask: &client::Ask) -> Option<(String, String)> {
     let result = ask.result.as_ref()?;
-    let at = text(result, "at");
-    let by = result.pointer("/by/id").and_then(Value::as_str);
+    let (at, by) = (&result.at, &result.by);
     Some(match (ask.state.as_str(), by) {
-        ("completed", Some(by)) => (said(ask), format!("by {by} on {at}")),
-        ("completed", None) => (said(ask), format!("by default: nobody answered until {at}")),
+        ("completed", By::System) => (said(ask), format!("by default: nobody answered until {at}")),
+        ("completed", by) => (said(ask), format!("by {by} on {at}")),
         ("cancelled", by) => {
-            let reason = result.get("reason").and_then(Value::as_str);
+            let reason = result.reason.as_ref();
             let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
-            let by = by.unwrap_or("the server");
+            let by = if *by == By::System { "the server".to_owned() } else { by.to_string() };
             (format!("withdrawn{reason}"), format!("by {by} on {at}"))
         }
         _ => ("nobody answered".to_owned(), format!("until {at}")),
@@ -100,7 +100,7 @@ fn ended(ask: &client::Ask) -> Option<(String, String)> {
 fn said(ask: &client::Ask) -> String {
     let result = ask.result.as_ref();
     let (Some(answer), Some(verdict)) =
-        (result.and_then(|result| result.get("answer")), ask.verdict())
+        (result.and_then(|result| result.answer.as_ref()), ask.verdict())
     else {
         return "the answer was erased".to_owned();
     };
@@ -117,7 +117,7 @@ fn said(ask: &client::Ask) -> String {
         "replied" => text(answer, "text").to_owned(),
         other => other.replace('_', " "),
     };
-    let comment = result.map(|result| text(result, "comment")).unwrap_or_default();
+    let comment = result.and_then(|result| result.comment.as_deref()).unwrap_or_default();
     if comment.is_empty() { said } else { format!("{said} ({comment})") }
 }
 

@@ -21,6 +21,7 @@ mod origins;
 mod pages;
 mod races;
 mod routing;
+mod rust_client;
 mod scripted;
 mod secrecy;
 mod silence;

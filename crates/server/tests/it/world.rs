@@ -74,6 +74,11 @@ impl World {
         Ok(())
     }
 
+    /// Whenever it starts again, it is at the same address.
+    pub(crate) fn keep_address(&mut self) {
+        self.settings.listen = Some(self.address());
+    }
+
     /// Starts it again.
     pub(crate) async fn start(&mut self) {
         self.server = Some(start(&self.settings, &self.clock).await.unwrap());
