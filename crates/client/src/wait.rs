@@ -90,11 +90,10 @@ impl Client {
         let request = request.header(header::ACCEPT, "text/event-stream");
         let answer = match tokio::time::timeout(SILENCE, self.once(request)).await {
             Ok(Ok(answer)) => answer,
-            // If it is the ask that is missing, the poll that follows says so.
-            Ok(Err(ClientError::Refused { status: 404..=406, .. })) => return Ok(None),
+            // Not there (if it is the ask that is missing, the poll that follows says so), or held
+            // back by something in between that wants to see the whole answer first.
+            Ok(Err(ClientError::Refused { status: 404..=406, .. })) | Err(_) => return Ok(None),
             Ok(Err(error)) => return Err(error),
-            // Held back by something in between that wants to see the whole answer first.
-            Err(_) => return Ok(None),
         };
         let kind = answer.headers().get(header::CONTENT_TYPE);
         let streamed = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
