@@ -36,8 +36,9 @@ export class SseParser {
       if (text.startsWith("\uFEFF")) text = text.slice(1);
     }
     // A line feed right after a carriage return ends the same line, also across a cut.
+    const endsInCr = text.endsWith("\r");
     if (this.afterCr && text.startsWith("\n")) text = text.slice(1);
-    if (text !== "") this.afterCr = text.endsWith("\r");
+    this.afterCr = endsInCr;
     const lines = text.split(/\r\n|\r|\n/);
     const rest = lines.pop() ?? "";
     for (const end of lines) {
