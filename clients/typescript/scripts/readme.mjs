@@ -1,8 +1,8 @@
 // Takes the TypeScript blocks out of README.md, so that they are compiled and run like any test.
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 
-const out = new URL("../build/readme/", import.meta.url);
-await rm(new URL("../build/", import.meta.url), { recursive: true, force: true });
+const out = new URL("../readme/", import.meta.url);
+await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 const text = await readFile(new URL("../README.md", import.meta.url), "utf8");
 let n = 0;

@@ -11,6 +11,8 @@ import type { AskEvent, StreamReset } from "./types.js";
 export interface EventsOptions {
   /** The position of the last event that was seen; from now on, unless told. */
   readonly after?: number | string | undefined;
+  /** Called each time the stream is connected: what happens from then on is not missed. */
+  readonly onReady?: (() => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -39,7 +41,8 @@ export async function* eventsFrom(
           continue;
         }
         if (id !== "") last = id;
-        if (event !== "ready") yield parseJson(data) as unknown as AskEvent;
+        if (event === "ready") options.onReady?.();
+        else yield parseJson(data) as unknown as AskEvent;
       }
     } catch (caught) {
       options.signal?.throwIfAborted();

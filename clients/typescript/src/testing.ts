@@ -53,6 +53,8 @@ export async function startCountersign(options: ServerOptions = {}): Promise<Tes
     await stop();
     throw error;
   }
+  // A server that nobody stopped must not keep the tests from ending; then it ends with them.
+  for (const held of [child, child.stdout, child.stderr] as { unref?: () => void }[]) held.unref?.();
   // The server prints `localhost`, which may be ::1 here; it listens where it was told to.
   const url = `http://127.0.0.1:${port}`;
   const [agentKey, humanToken] = ["dev-agent-key", "dev-human-token"] as const;
@@ -113,6 +115,7 @@ function ending(child: ChildProcess): () => Promise<void> {
   return async () => {
     process.off("exit", kill);
     if (isOver()) return;
+    child.ref();
     const exit = once(child, "exit");
     const timer = setTimeout(kill, 10_000);
     child.kill("SIGTERM");

@@ -20,12 +20,13 @@ test("events go on where they broke off", async () => {
     }
   });
   const seen: unknown[] = [];
-  for await (const event of local.client().events({ after: 6 })) {
+  const onReady = (): void => void seen.push("ready");
+  for await (const event of local.client().events({ after: 6, onReady })) {
     if (event.event === "reset") continue;
     seen.push([event.event, event.position, event.ask.state]);
     if (event.event === "answered") break;
   }
-  assert.deepEqual(seen, [["asked", 7, "pending"], ["answered", 8, "completed"]]);
+  assert.deepEqual(seen, ["ready", ["asked", 7, "pending"], "ready", ["answered", 8, "completed"]]);
   assert.deepEqual(local.seen.map(({ headers }) => headers["last-event-id"]), ["6", "7", "7"]);
   await local.close();
 });
