@@ -1,6 +1,6 @@
 /** Forms whose values are typed from their fields. */
 
-import type { JsonObject, JsonValue } from "./json.js";
+import type { JsonValue } from "./json.js";
 import type { Condition, FieldSpec, FileRef, Form, Validation } from "./types.js";
 
 declare const typed: unique symbol;
@@ -143,6 +143,3 @@ function labelOf(key: string): string {
   const words = key.replace(/_+/g, " ").replace(/([a-z0-9])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
-
-/** What comes back where nobody wrote down the fields. */
-export type AnyValues = JsonObject;

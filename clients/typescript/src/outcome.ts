@@ -19,7 +19,7 @@ export interface Answered extends Ended {
   readonly by: { readonly kind: "human"; readonly id: string };
   /** How sure the server is that it was them. */
   readonly assurance: PersonalAssurance;
-  /** The door they came through: `web`, `api`, `cli` … */
+  /** The door they came through: `web`, `api`, `cli` …; `script` for the scripted people of a test server. */
   readonly via: string | null;
   readonly comment: string | null;
 }

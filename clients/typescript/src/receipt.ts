@@ -78,10 +78,13 @@ export async function verifyReceipt(jws: string, jwks: Jwks, options: VerifyOpti
   return claims;
 }
 
-/** Whether this says that a person approved. A default on silence and an agent's own word do not count. */
+/**
+ * Whether this says that a person approved. A default on silence, an agent's own word and the
+ * scripted people of `serve --dev --scripted` do not count.
+ */
 export function isApproval(claims: ReceiptClaims): boolean {
-  const { outcome, answer, by, assurance } = claims;
-  return outcome === "completed" && answer?.verdict === "approved" && isPersonal(by, assurance);
+  const { outcome, answer, by, via, assurance } = claims;
+  return outcome === "completed" && answer?.verdict === "approved" && isPersonal(by, assurance) && via !== "script";
 }
 
 /** The hash of a question as receipts have it: SHA-256 of its canonical JSON, in hex. */

@@ -21,6 +21,8 @@ export interface ServerOptions {
   readonly data?: string | undefined;
   /** The port; a free one unless told. */
   readonly port?: number | undefined;
+  /** More flags for `countersign serve`, such as `["--scripted", "people.toml"]`. */
+  readonly args?: readonly string[] | undefined;
   /** How long it may take to start; 30 s unless told. */
   readonly startTimeoutMs?: number | undefined;
 }
@@ -44,6 +46,7 @@ export async function startCountersign(options: ServerOptions = {}): Promise<Tes
   const bin = options.bin ?? process.env["COUNTERSIGN_BIN"] ?? "countersign";
   const args = ["serve", "--dev", "--listen", `127.0.0.1:${options.port ?? 0}`];
   if (options.data !== undefined) args.push("--data", options.data);
+  args.push(...(options.args ?? []));
   const child = spawn(bin, args, { stdio: ["ignore", "pipe", "pipe"] });
   const stop = ending(child);
   let port: number;

@@ -46,6 +46,7 @@ test("only a person's approval counts as one", async () => {
     { by: { kind: "agent", id: "a" }, assurance: "agent-attested" },
     { assurance: "agent-attested" },
     { assurance: "unheard-of" },
+    { via: "script" },
     { outcome: "expired", report: "approve" },
     { answer: { verdict: "rejected" } },
     { answer: undefined },
