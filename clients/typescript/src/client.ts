@@ -34,7 +34,7 @@ import {
   provideQuestion,
   type QuestionOptions,
 } from "./questions.js";
-import type { Jwks } from "./receipt.js";
+import { type Jwks, nextPage } from "./receipt.js";
 import { type RetryPolicy, textOf, Transport } from "./transport.js";
 import type { Ask, AskEvent, AskState, Comment, Kind, Priority, Question, StreamReset } from "./types.js";
 import { askPath, waitFor, type WaitOptions } from "./wait.js";
@@ -205,9 +205,16 @@ export class Countersign {
     return this.transport.json("/.well-known/jwks.json", options);
   }
 
-  /** The server's signed list of revoked receipts and keys, for `verifyReceipt`. */
-  async revocations(options: Abortable = {}): Promise<string> {
-    return this.text("/api/v1/receipts/revocations", options);
+  /** The server's signed list of revoked receipts and keys, page by page, for `verifyReceipt`. */
+  async revocations(options: Abortable = {}): Promise<readonly string[]> {
+    const pages: string[] = [];
+    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+      const query = cursor === undefined ? "" : `?cursor=${encodeURIComponent(cursor)}`;
+      const page = await this.text(`/api/v1/receipts/revocations${query}`, options);
+      pages.push(page);
+      cursor = nextPage(page);
+    }
+    return pages;
   }
 
   private create<O extends Outcome>(question: Question, options: AskOptions): Asked<O> {

@@ -57,7 +57,7 @@ export interface VerifyOptions {
   readonly issuer?: string | undefined;
   /** What must have been asked: a question, or its JSON text. */
   readonly question?: Question | JsonObject | string | undefined;
-  /** The server's signed list of revocations, as `revocations()` gives it; several if it has pages. */
+  /** The server's signed list of revocations, all its pages, as `revocations()` gives it. */
   readonly revocations?: string | readonly string[] | undefined;
 }
 
@@ -67,14 +67,15 @@ export interface VerifyOptions {
  */
 export async function verifyReceipt(jws: string, jwks: Jwks, options: VerifyOptions = {}): Promise<ReceiptClaims> {
   const { claims, kid } = await verifyJws(jws, jwks, "receipt+jwt");
-  if (!isReceipt(claims)) return refuse("claims", "its claims are not those of a receipt");
+  if (claims["v"] !== 1) refuse("version", "it is not of version 1");
+  if (!isReceipt(claims)) return refuse("claims", "what it claims is not what a receipt claims");
   if (options.issuer !== undefined && claims.iss !== options.issuer.replace(/\/+$/, "")) {
     refuse("issuer", `it was issued by ${claims.iss}, not by ${options.issuer}`);
   }
   if (options.question !== undefined && claims.question_sha256 !== (await questionHash(options.question))) {
     refuse("question", "it answers another question");
   }
-  for (const list of [options.revocations ?? []].flat()) await checkRevocation(list, jwks, claims, kid);
+  if (options.revocations !== undefined) await checkRevocations([options.revocations].flat(), jwks, claims, kid);
   return claims;
 }
 
@@ -93,16 +94,29 @@ export async function questionHash(question: Question | JsonObject | string): Pr
   return hex(await sha256(canonicalJson(value)));
 }
 
-async function checkRevocation(list: string, jwks: Jwks, claims: ReceiptClaims, kid: string): Promise<void> {
-  const { claims: said } = await verifyJws(list, jwks, "revocations+jwt", "the list of revocations");
-  const { iss, revoked, keys } = said;
-  if (iss !== claims.iss || !isList(revoked) || !isList(keys)) {
-    return refuse("revocations", "the list of revocations is not its issuer's");
+/** Where the page after this one of a list of revocations begins; `undefined` if it is the last. */
+export function nextPage(list: string): string | undefined {
+  const bytes = fromBase64url(list.split(".")[1] ?? "");
+  const { next } = (bytes && readObject(bytes)) ?? {};
+  return typeof next === "string" ? next : undefined;
+}
+
+async function checkRevocations(lists: readonly string[], jwks: Jwks, claims: ReceiptClaims, kid: string): Promise<void> {
+  if (!lists.some((list) => nextPage(list) === undefined)) {
+    refuse("revocations", "the list of revocations is not whole; give all its pages");
   }
-  const receipt = revoked.find((one) => isObject(one) && one["jti"] === claims.jti);
-  if (isObject(receipt)) refuse("revoked", `it was revoked at ${String(receipt["at"])}: ${String(receipt["reason"])}`);
-  const key = keys.find((one) => isObject(one) && one["kid"] === kid);
-  if (isObject(key)) refuse("revoked", `its key was revoked at ${String(key["at"])}: ${String(key["reason"])}`);
+  for (const list of lists) {
+    const { claims: said } = await verifyJws(list, jwks, "revocations+jwt", "the list of revocations");
+    const { iss, revoked, keys } = said;
+    if (iss !== claims.iss || !isList(revoked) || !isList(keys)) {
+      return refuse("revocations", "the list of revocations is not its issuer's");
+    }
+    const found = (key: string, value: string): JsonObject | undefined =>
+      [...revoked, ...keys].filter(isObject).find((one) => one[key] === value);
+    for (const [what, one] of [["it", found("jti", claims.jti)], ["its key", found("kid", kid)]] as const) {
+      if (one) refuse("revoked", `${what} was revoked at ${String(one["at"])}: ${String(one["reason"] ?? "no reason given")}`);
+    }
+  }
 }
 
 interface Verified {
@@ -110,53 +124,84 @@ interface Verified {
   readonly kid: string;
 }
 
-/** The claims of a compact JWS of this type, signed by one of the keys. */
+/** More than this is not looked at. */
+const LARGEST = 16 * 1024 * 1024;
+const LONGEST_HEADER = 1024;
+
+/**
+ * The claims of a compact JWS of this type, signed by one of the keys. Narrowed to what the server
+ * writes: a header of three members and one spelling for everything.
+ */
 async function verifyJws(jws: string, jwks: Jwks, typ: string, what = "it"): Promise<Verified> {
-  const parts = typeof jws === "string" ? jws.split(".") : [];
-  const [head, body, tail] = parts.map(fromBase64url);
-  if (parts.length !== 3 || !head || !body || !tail) return refuse("format", `${what} is not a compact JWS`);
-  const header = object(head, `the header of ${what}`);
-  if ("crit" in header) refuse("header", "`crit` is not understood");
-  if (header["alg"] !== "EdDSA") refuse("algorithm", "only EdDSA is accepted");
-  if (header["typ"] !== typ) refuse("type", `${what} is not of type ${typ}`);
-  const { kid } = header;
-  const jwk = typeof kid === "string" ? jwks.keys.find((key) => key.kid === kid) : undefined;
-  if (!jwk || typeof kid !== "string") return refuse("unknown-key", `${what} is signed with a key that is not among those given`);
-  const key = await publicKey(jwk, kid);
-  const signed = new TextEncoder().encode(jws.slice(0, jws.lastIndexOf(".")));
-  if (!(await verifyEd25519(key, tail, signed))) refuse("signature", `the signature of ${what} is wrong`);
-  return { claims: object(body, `the content of ${what}`), kid };
-}
-
-async function publicKey(jwk: Jwk, kid: string): Promise<Uint8Array> {
-  const bad = (why: string): never => refuse("bad-key", `the key ${kid} ${why}`);
-  if (jwk.kty !== "OKP" || jwk.crv !== "Ed25519") return bad("is not an Ed25519 key");
-  if (jwk.alg !== undefined && jwk.alg !== "EdDSA") return bad("is for another algorithm");
-  if (jwk.use !== undefined && jwk.use !== "sig") return bad("is not for signatures");
-  const key = typeof jwk.x === "string" ? fromBase64url(jwk.x) : undefined;
-  if (!key || key.length !== 32) return bad("is damaged");
-  const thumbprint = await sha256(canonicalJson({ crv: "Ed25519", kty: "OKP", x: jwk.x }));
-  return toBase64url(thumbprint) === kid ? key : bad("is not the one its id names");
-}
-
-function object(bytes: Uint8Array, what: string): JsonObject {
-  try {
-    const value = parseStrictJson(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
-    if (isObject(value)) return value;
-  } catch {
-    // Said below.
+  if (typeof jws !== "string") return refuse("shape", `${what} is not a text`);
+  if (jws.length > LARGEST) refuse("too-large", `${what} is larger than 16 MiB`);
+  const [head, body, tail, more] = jws.split(".", 4);
+  if (head === undefined || body === undefined || tail === undefined || more !== undefined) {
+    return refuse("shape", `${what} is not three parts with dots between them`);
   }
-  return refuse("format", `${what} is not a JSON object`);
+  const kid = readHeader(head, typ, what);
+  const signature = decode(tail, `the signature of ${what}`);
+  const key = await publicKey(jwks, kid, what);
+  const signed = new TextEncoder().encode(`${head}.${body}`);
+  if (!(await verifyEd25519(key, signature, signed))) {
+    refuse("signature", `the signature of ${what} does not fit: it was changed, or signed with another key`);
+  }
+  const bytes = decode(body, `the content of ${what}`);
+  const claims = readObject(bytes);
+  if (!claims || !isSame(bytes, canonicalJson(claims))) return refuse("claims", `what ${what} claims is not in canonical JSON`);
+  return { claims, kid };
+}
+
+function readHeader(encoded: string, typ: string, what: string): string {
+  const wrong = (): never => refuse("header", `the header of ${what} is not \`alg\`, \`kid\` and \`typ\` in canonical JSON`);
+  if (encoded.length > LONGEST_HEADER) wrong();
+  const bytes = decode(encoded, `the header of ${what}`);
+  const header = readObject(bytes) ?? wrong();
+  if (Object.hasOwn(header, "crit")) refuse("critical", `the header of ${what} has \`crit\`, which nothing of ours has`);
+  const { alg, kid } = header;
+  if (alg !== "EdDSA") refuse("algorithm", `the algorithm of ${what} is not EdDSA`);
+  if (header["typ"] !== typ) refuse("typ", `${what} is not a ${typ}`);
+  if (typeof kid !== "string" || !isSame(bytes, canonicalJson({ alg, kid, typ }))) return wrong();
+  return kid;
+}
+
+async function publicKey(jwks: Jwks, kid: string, what: string): Promise<Uint8Array> {
+  const unknown = (why: string): never => refuse("unknown-key", `the key ${kid} that is said to have signed ${what} ${why}`);
+  const jwk = jwks.keys.find((one) => one.kid === kid) ?? unknown("is not among those given");
+  if (jwk.kty !== "OKP" || jwk.crv !== "Ed25519") return unknown("is not an Ed25519 key");
+  if (jwk.alg !== undefined && jwk.alg !== "EdDSA") return unknown("is for another algorithm");
+  if (jwk.use !== undefined && jwk.use !== "sig") return unknown("is not for signatures");
+  const key = typeof jwk.x === "string" ? fromBase64url(jwk.x) : undefined;
+  if (!key || key.length !== 32) return unknown("is damaged");
+  const thumbprint = await sha256(canonicalJson({ crv: "Ed25519", kty: "OKP", x: jwk.x }));
+  return toBase64url(thumbprint) === kid ? key : unknown("is not the one its name says");
+}
+
+function decode(text: string, what: string): Uint8Array {
+  return fromBase64url(text) ?? refuse("encoding", `${what} is not base64url without padding`);
+}
+
+function readObject(bytes: Uint8Array): JsonObject | undefined {
+  try {
+    const value = parseStrictJson(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), { duplicates: true });
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A text that names a member twice, or has a space, is not spelled like its canonical JSON. */
+function isSame(bytes: Uint8Array, canonical: string): boolean {
+  return new TextDecoder().decode(bytes) === canonical;
 }
 
 const OUTCOMES: ReadonlySet<unknown> = new Set(["completed", "expired", "failed", "cancelled"]);
 
 function isReceipt(claims: JsonObject): claims is JsonObject & ReceiptClaims {
-  const { v, jti, sub, iat, by, audit, outcome, question_sha256: question, shown_sha256: shown } = claims;
+  const { jti, sub, iat, by, audit, outcome, question_sha256: question, shown_sha256: shown } = claims;
   const texts = ["iss", "project", "agent", "kind", "prompt", "asked_at", "taken_up_at", "ended_at"];
   const isHash = (value: unknown): boolean => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
   return (
-    v === 1 &&
     texts.every((key) => typeof claims[key] === "string") &&
     typeof jti === "string" &&
     typeof sub === "string" &&

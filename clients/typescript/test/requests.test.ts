@@ -17,6 +17,7 @@ import {
 import { retryAfter } from "#dist/errors.js";
 
 import { ID, json, Local, open, problem } from "./support/local.js";
+import { Signer } from "./support/signer.js";
 
 type Step = Response | Error | ((init: RequestInit) => Promise<Response>);
 
@@ -262,5 +263,14 @@ test("lists fetch page after page", async () => {
     "/api/v1/asks?state=open&state=completed&kind=approve&limit=1",
     "/api/v1/asks?state=open&state=completed&kind=approve&limit=1&cursor=c+2",
   ]);
+  await local.close();
+});
+
+test("all pages of the list of revocations are fetched", async () => {
+  const signer = new Signer(7);
+  const page = (next?: string): string => signer.sign({ iss: "x", iat: 1, revoked: [], keys: [], next }, { typ: "revocations+jwt" });
+  const local = await Local.start((request, response) => void response.end(request.url?.includes("cursor") ? page() : page("rcpt_1")));
+  assert.deepEqual(await local.client().revocations(), [page("rcpt_1"), page()]);
+  assert.deepEqual(local.seen.map(({ path }) => path), ["/api/v1/receipts/revocations", "/api/v1/receipts/revocations?cursor=rcpt_1"]);
   await local.close();
 });

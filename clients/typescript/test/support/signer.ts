@@ -20,7 +20,7 @@ export class Signer {
 
   sign(claims: object | string, header: object = {}): string {
     const head = { alg: "EdDSA", kid: this.jwk.kid, typ: "receipt+jwt", ...header };
-    const text = `${base64url(JSON.stringify(head))}.${base64url(typeof claims === "string" ? claims : canonicalJson(claims))}`;
+    const text = `${base64url(canonicalJson(head))}.${base64url(typeof claims === "string" ? claims : canonicalJson(claims))}`;
     return `${text}.${base64url(sign(null, Buffer.from(text), this.key))}`;
   }
 }
