@@ -31,6 +31,7 @@ use crate::files::Files;
 use crate::gateway::Gateway;
 use crate::http::problem::Problem;
 use crate::secrets::Secrets;
+use crate::workers::sealer::Sealer;
 
 /// What every handler shares.
 pub struct App {
@@ -44,6 +45,8 @@ pub struct App {
     pub door: Arc<Door>,
     /// Uploads.
     pub files: Files,
+    /// Closes the record into blocks, and signs.
+    pub sealer: Arc<Sealer>,
     /// What `/metrics` shows.
     pub metrics: PrometheusHandle,
     /// Ends long connections when the server stops.

@@ -20,6 +20,7 @@ mod origins;
 mod pages;
 mod races;
 mod routing;
+mod seal;
 mod secrecy;
 mod silence;
 mod sockets;

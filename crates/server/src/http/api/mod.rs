@@ -1,6 +1,7 @@
 //! Our own API, `/api/v1`.
 
 mod asks;
+mod audit;
 mod identities;
 
 use axum::Router;
@@ -16,7 +17,7 @@ use crate::http::{App, Shared, body};
 
 /// Its routes.
 pub fn routes() -> Router<Shared> {
-    Router::new().merge(asks::routes()).merge(identities::routes())
+    Router::new().merge(asks::routes()).merge(audit::routes()).merge(identities::routes())
 }
 
 impl App {
