@@ -470,6 +470,7 @@ impl Verifier {
 }
 
 /// What a record says of its place.
+#[derive(Clone, Copy)]
 struct Place<'a> {
     subject: &'a Subject,
     seq: u64,

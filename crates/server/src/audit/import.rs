@@ -357,13 +357,18 @@ impl Replay {
             last: self.position,
             sha256,
         };
-        if end.claims != found {
-            let why = "it counts or hashes something else than the lines before it";
-            self.report.found(Finding::Line { line, why });
+        let why = if end.claims.records != found.records {
+            "it counts other records than there are"
+        } else if end.claims.blocks != found.blocks {
+            "it counts other blocks than there are"
+        } else if end.claims != found {
+            "the lines before it are not those it was made for"
         } else if signed != Some(&found.claims(&self.header.issuer)) {
-            let why = "its signature does not verify";
-            self.report.found(Finding::Line { line, why });
-        }
+            "its signature does not verify"
+        } else {
+            return;
+        };
+        self.report.found(Finding::Line { line, why });
     }
 
     fn finish(mut self) -> Report {

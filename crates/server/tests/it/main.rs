@@ -24,4 +24,5 @@ mod seal;
 mod secrecy;
 mod silence;
 mod sockets;
+mod tamper;
 mod upstream;

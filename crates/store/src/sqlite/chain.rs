@@ -72,7 +72,7 @@ fn states(conn: &Connection, after: Option<&str>, to: Option<&str>) -> Result<Ve
     }
     let (Some(from), Some(to)) = (
         after.map_or(Some(Vec::new()), |after| edge(after, Some(Vec::new()), None)),
-        to.map_or(Some(LAST.to_vec()), |to| edge(to, None, Some(LAST.to_vec()))),
+        to.map_or_else(|| Some(LAST.to_vec()), |to| edge(to, None, Some(LAST.to_vec()))),
     ) else {
         return Ok(states);
     };
