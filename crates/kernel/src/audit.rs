@@ -207,6 +207,16 @@ impl<T: Serialize> Content<T> {
     }
 }
 
+impl Content<Value> {
+    /// The same, without copying what is JSON already.
+    fn found_commitment(&self) -> Digest {
+        let mut bytes = self.salt.clone().into_bytes();
+        bytes.push(b'.');
+        write(&self.value, &mut bytes);
+        Digest::of(&bytes)
+    }
+}
+
 /// An erasable value without its type, so that events can be closed and opened in one pass.
 pub trait Slot {
     /// Takes the content out, leaving the commitment.
@@ -223,7 +233,7 @@ impl<T: Serialize + DeserializeOwned> Slot for Erasable<T> {
     fn open(&mut self, content: Value) -> bool {
         // Checked as it lies there, before it is read into a type that could overlook a member.
         let Ok(found) = serde_json::from_value::<Content<Value>>(content) else { return false };
-        if found.commitment() != self.commitment {
+        if found.found_commitment() != self.commitment {
             return false;
         }
         let Ok(value) = serde_json::from_value(found.value) else { return false };
@@ -286,17 +296,61 @@ impl Record {
 
 /// Reads an event from its stored bytes and the contents beside them.
 pub fn open(body: &str, contents: &[Value]) -> Option<Event> {
+    open_with(body, contents.iter().cloned())
+}
+
+fn open_with(body: &str, mut contents: impl ExactSizeIterator<Item = Value>) -> Option<Event> {
     let mut event: Event = serde_json::from_str(body).ok()?;
-    if contents.is_empty() {
+    if contents.len() == 0 {
         return Some(event);
     }
-    let mut contents = contents.iter();
     let mut intact = true;
     event.what.slots(&mut |slot| {
-        intact &=
-            contents.next().is_some_and(|content| content.is_null() || slot.open(content.clone()));
+        intact &= contents.next().is_some_and(|content| content.is_null() || slot.open(content));
     });
     (intact && contents.next().is_none()).then_some(event)
+}
+
+/// A record exactly as it lies in a store or an export: nothing in it is believed yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Its place in the feed.
+    pub position: u64,
+    /// Whose chain, as text.
+    pub subject: String,
+    /// Its place in the chain, from 1.
+    pub seq: u64,
+    /// When it happened.
+    pub at: Time,
+    /// The name of what happened.
+    pub what: String,
+    /// The hash of the event before.
+    pub prev: Digest,
+    /// The hash of this one.
+    pub hash: Digest,
+    /// What was hashed.
+    pub body: String,
+    /// The erasable contents as a JSON array; none where there are none or all are erased.
+    pub contents: Option<String>,
+}
+
+impl Row {
+    /// The event, if hash, columns and contents agree with its bytes.
+    pub fn open(&self) -> Result<Event, Why> {
+        if link_hash(self.prev, self.body.as_bytes()) != self.hash {
+            return Err(Why::Hash);
+        }
+        let contents: Vec<Value> = match &self.contents {
+            Some(text) => serde_json::from_str(text).map_err(|_| Why::Content)?,
+            None => Vec::new(),
+        };
+        let event = open_with(&self.body, contents.into_iter()).ok_or(Why::Content)?;
+        let columns = event.seq == self.seq
+            && event.at == self.at
+            && event.what.name() == self.what
+            && event.subject.to_string() == self.subject;
+        if columns { Ok(event) } else { Err(Why::Columns) }
+    }
 }
 
 fn link_hash(prev: Digest, body: &[u8]) -> Digest {
@@ -350,40 +404,78 @@ pub struct Verifier {
 impl Verifier {
     /// Checks the next record and gives its event.
     pub fn check(&mut self, record: &Record) -> Result<Event, Broken> {
-        let broken = |why| Broken { subject: record.subject.clone(), seq: record.seq, why };
+        let place = Place {
+            subject: &record.subject,
+            seq: record.seq,
+            prev: record.prev,
+            hash: record.hash,
+        };
+        self.follow(place, || {
+            if link_hash(record.prev, record.body.as_bytes()) != record.hash {
+                return Err(Why::Hash);
+            }
+            let event = record.event().map_err(|broken| broken.why)?;
+            let columns = event.subject == record.subject
+                && event.seq == record.seq
+                && event.at == record.at
+                && event.what.name() == record.what;
+            if columns { Ok(event) } else { Err(Why::Columns) }
+        })
+    }
+
+    /// The same for a row of this subject, which may have been opened elsewhere.
+    pub fn check_row(
+        &mut self,
+        subject: &Subject,
+        row: &Row,
+        opened: impl FnOnce() -> Result<Event, Why>,
+    ) -> Result<Event, Broken> {
+        self.follow(Place { subject, seq: row.seq, prev: row.prev, hash: row.hash }, opened)
+    }
+
+    fn follow(
+        &mut self,
+        place: Place<'_>,
+        opened: impl FnOnce() -> Result<Event, Why>,
+    ) -> Result<Event, Broken> {
+        let broken = |why| Broken { subject: place.subject.clone(), seq: place.seq, why };
         let (seq, prev) =
             self.last.as_ref().map_or((1, Digest::ZERO), |(_, head)| (head.seq + 1, head.hash));
-        if record.seq != seq {
+        if place.seq != seq {
             return Err(broken(Why::Gap));
         }
-        if record.prev != prev {
+        if place.prev != prev {
             return Err(broken(Why::Link));
         }
-        if link_hash(prev, record.body.as_bytes()) != record.hash {
-            return Err(broken(Why::Hash));
-        }
-        let event = record.event()?;
-        let columns = event.subject == record.subject
-            && event.seq == record.seq
-            && event.at == record.at
-            && event.what.name() == record.what;
-        if !columns {
-            return Err(broken(Why::Columns));
-        }
+        let event = opened().map_err(broken)?;
         let follows =
             |(subject, head): &(Subject, Head)| *subject == event.subject && head.at <= event.at;
         if !self.last.as_ref().is_none_or(follows) {
             return Err(broken(Why::Link));
         }
-        let head = Head { seq, hash: record.hash, at: event.at };
+        let head = Head { seq, hash: place.hash, at: event.at };
         self.last = Some((event.subject.clone(), head));
         Ok(event)
+    }
+
+    /// Goes on behind what was checked before, or is taken as it is.
+    pub fn after(subject: Subject, head: Head) -> Self {
+        Self { last: Some((subject, head)) }
     }
 
     /// Where the chain ends.
     pub fn head(&self) -> Option<Head> {
         self.last.as_ref().map(|(_, head)| *head)
     }
+}
+
+/// What a record says of its place.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    subject: &'a Subject,
+    seq: u64,
+    prev: Digest,
+    hash: Digest,
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@
 //! | [`routing`] | who is asked |
 //! | [`event`], [`evolve`](mod@evolve) | what happened, and what the world looks like afterwards |
 //! | [`audit`] | hash chains, and values that can be erased without breaking them |
+//! | [`seal`] | blocks over the record: Merkle roots, their proofs, the chain of blocks |
 //! | [`receipt`] | the claims a proof makes |
 //! | [`world`], [`command`], [`refusal`], [`effect`] | the vocabulary of a decision |
 //! | [`actor`], [`ids`], [`time`], [`text`] | who, which, when, and words made safe to show |
@@ -47,6 +48,7 @@ pub mod question;
 pub mod receipt;
 pub mod refusal;
 pub mod routing;
+pub mod seal;
 #[cfg(any(test, feature = "testing"))]
 #[expect(
     missing_docs,

@@ -4,6 +4,7 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -65,6 +66,12 @@ settings! {
     /// Requests per second allowed to one key, with bursts of twice that; 0 for no limit [default: 100]
     #[arg(long, env = "COUNTERSIGN_RATE_LIMIT", value_name = "N")]
     rate_limit: u32,
+    /// Close new records into a signed block after this many seconds; 0 for every second [default: 10]
+    #[arg(long, env = "COUNTERSIGN_SEAL_SECONDS", value_name = "N")]
+    seal_seconds: u64,
+    /// Command that gets every block, to keep it somewhere else too; run by `/bin/sh -c`
+    #[arg(long, env = "COUNTERSIGN_ANCHOR_COMMAND", value_name = "COMMAND")]
+    anchor_command: String,
     /// How the HXP evidence hash is formed: `seed` or `upstream` [default: seed]
     #[arg(long, env = "COUNTERSIGN_EVIDENCE_FORM", value_name = "FORM", hide_possible_values = true)]
     evidence_form: EvidenceForm,
@@ -191,6 +198,10 @@ pub struct Config {
     pub upload_limit: usize,
     /// Per key and second.
     pub rate_limit: u32,
+    /// How long a record may be in no block.
+    pub seal_every: Duration,
+    /// What gets every block.
+    pub anchor_command: Option<String>,
     /// The evidence hash.
     pub evidence_form: EvidenceForm,
     /// Its secret, if given.
@@ -318,6 +329,10 @@ impl Settings {
         if body_limit < 4096 {
             bail!("body_limit: expected at least 4096 bytes");
         }
+        let seal_seconds = self.seal_seconds.unwrap_or(10);
+        if seal_seconds > 86_400 {
+            bail!("seal_seconds: expected at most 86400, a day");
+        }
         let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
         let usual = if terminal { LogFormat::Text } else { LogFormat::Json };
         Ok(Config {
@@ -330,6 +345,8 @@ impl Settings {
             body_limit,
             upload_limit: self.upload_limit.unwrap_or(25 << 20),
             rate_limit: self.rate_limit.unwrap_or(if dev { 0 } else { 100 }),
+            seal_every: Duration::from_secs(seal_seconds),
+            anchor_command: self.anchor_command.filter(|command| !command.trim().is_empty()),
             evidence_form: self.evidence_form.unwrap_or_default(),
             evidence_secret,
             open_websockets: self.open_websockets.unwrap_or(false),
@@ -348,6 +365,15 @@ impl Settings {
 #[expect(clippy::disallowed_methods, reason = "this is the place that may")]
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The names of all variables that are settings: none of them is for the commands we run.
+pub fn variables() -> Vec<String> {
+    let command = Settings::augment_args(clap::Command::new("settings"));
+    let ours = command.get_arguments().filter_map(|setting| setting.get_env());
+    let ours = ours.map(|name| name.to_string_lossy().into_owned());
+    let upstream = ["PORT", "SERVER_SECRET", "AGENT_API_KEYS", "HUMAN_TOKENS"];
+    ours.chain(upstream.map(str::to_owned)).collect()
 }
 
 /// A secret as it was given, or as its file holds it.
@@ -436,6 +462,8 @@ mod tests {
         assert!(refused(half).contains("belong together"));
         let alone = Settings { scripted: Some("people.toml".into()), ..Settings::default() };
         assert!(refused(alone).contains("--dev"));
+        let never = Settings { seal_seconds: Some(86_401), ..Settings::default() };
+        assert!(refused(never).contains("seal_seconds"));
         let other = Settings { database: Some("mysql:x".into()), ..Settings::default() };
         assert!(refused(other).contains("expected sqlite"));
     }

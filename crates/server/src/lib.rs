@@ -6,9 +6,10 @@
 //! | [`http`] | every route; each dialect in its own file, each error in its own shape |
 //! | [`web`] | pages people read and answer on: pure rendering |
 //! | [`channels`] | how people learn that something waits |
-//! | [`workers`] | deadlines, deliveries, housekeeping |
+//! | [`workers`] | deadlines, deliveries, blocks, housekeeping |
 //! | [`wake`] | who waits for which ask |
-//! | [`audit`] | checking the record |
+//! | [`audit`] | checking the record, exporting it, proving one event of it |
+//! | [`sealing`] | what signs blocks and checks their signatures |
 //! | [`auth`], [`jwt`] | from a credential to an actor |
 //! | [`config`], [`secrets`], [`files`], [`telemetry`] | settings, own keys, uploads, logs |
 //! | [`serve`], [`bootstrap`] | starting, and who there is on the first start |
@@ -29,6 +30,7 @@ pub mod http;
 pub mod ids;
 pub mod jwt;
 pub mod script;
+pub mod sealing;
 pub mod secrets;
 pub mod serve;
 pub mod telemetry;

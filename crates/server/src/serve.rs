@@ -28,9 +28,11 @@ use crate::http::api::Dev;
 use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
 use crate::script::{Players, Script};
+use crate::sealing::{FileKey, Signs};
 use crate::secrets::Secrets;
 use crate::telemetry;
-use crate::workers::{housekeeping, outbox, timers};
+use crate::workers::sealer::Sealer;
+use crate::workers::{anchor, housekeeping, outbox, sealer, timers};
 
 /// How long a connection may take to send its headers.
 const HEADERS: Duration = Duration::from_secs(15);
@@ -66,15 +68,21 @@ impl Server {
         let listening =
             listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
         let tls = tls(&config).await?;
-        let (secrets, files) = match config.database {
-            Database::Memory => {
-                (Secrets::ephemeral(config.evidence_secret.clone()), Files::ephemeral())
-            }
+        let (secrets, files, block_key) = match config.database {
+            Database::Memory => (
+                Secrets::ephemeral(config.evidence_secret.clone()),
+                Files::ephemeral(),
+                FileKey::ephemeral(),
+            ),
             Database::Sqlite(_) => (
                 Secrets::open(&config.data, config.evidence_secret.clone())?,
                 Files::open(&config.data.join("files"))?,
+                FileKey::open(&config.data)?,
             ),
         };
+        let issuer = config.public_url.as_str().trim_end_matches('/').to_owned();
+        let signer: Arc<dyn Signs> = Arc::new(block_key);
+        let sealer = Sealer::new(Arc::clone(&store), Arc::clone(&clock), signer, issuer);
         let jwt = config.jwt.clone().map(JwtVerifier::new).transpose()?;
         let door = Arc::new(Door::new(config.rate_limit, jwt));
         let gateway = Gateway::new(store, clock);
@@ -92,6 +100,7 @@ impl Server {
             door,
             dev,
             files,
+            sealer: Arc::new(sealer),
             metrics: telemetry::metrics(),
             stop: stop.clone(),
             tasks: tasks.clone(),
@@ -119,12 +128,17 @@ impl Server {
         &self.app
     }
 
-    /// Ends gracefully: no new connections, requests in flight end, workers finish their round.
+    /// Ends gracefully: no new connections, requests in flight end, workers finish their round, and
+    /// what was written is sealed.
     pub async fn stop(self) {
         self.stop.cancel();
         self.handle.graceful_shutdown(Some(GRACE));
         self.tasks.close();
         self.tasks.wait().await;
+        if let Err(error) = self.app.sealer.seal().await {
+            // The next start does it.
+            tracing::warn!(error = format!("{error:#}"), "cannot seal the last records");
+        }
     }
 
     fn work(&self) {
@@ -143,6 +157,12 @@ impl Server {
         if let Some(dev) = &self.app.dev {
             let players = Arc::clone(&dev.players);
             self.tasks.spawn(players.run(gateway.clone(), feed(), stop()));
+        }
+        let (app, config) = (&self.app, &self.app.config);
+        self.tasks.spawn(sealer::run(Arc::clone(&app.sealer), config.seal_every, feed(), stop()));
+        if let Some(command) = &config.anchor_command {
+            let (store, command) = (Arc::clone(gateway.store()), command.clone());
+            self.tasks.spawn(anchor::run(store, command, app.sealer.newest(), stop()));
         }
         self.tasks.spawn(housekeeping::run(
             gateway.clone(),

@@ -11,6 +11,7 @@
 //! | [`listing`] | which lists an ask stands in, and how lists are paged |
 //! | `suite` | the named checks every backend passes |
 
+mod chains;
 mod job;
 pub mod listing;
 pub mod memory;
@@ -29,11 +30,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kernel::audit::{Digest, Record};
+use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
+use kernel::seal::Block;
 use kernel::{Ask, AskId, Effect, Envelope, KeyId, Refusal, Subject, Time};
 use tokio::sync::broadcast;
 
+pub use chains::{Chain, Chains, Held};
 pub use listing::{Count, Cursor, Filter, List, Page, Scope};
 
 /// What a caller wants done, with the key that makes repeating it harmless.
@@ -113,6 +116,15 @@ pub struct Change {
     pub seq: u64,
     /// The name of the event.
     pub what: String,
+}
+
+/// A block with the signature over it, a compact JWS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealedBlock {
+    /// What it claims.
+    pub block: Block,
+    /// The same, signed.
+    pub jws: String,
 }
 
 /// Work claimed from the outbox, to be settled before the lease ends or it is claimed again.
@@ -222,6 +234,41 @@ pub trait Store: Send + Sync + 'static {
 
     /// All audit records after feed `position`, in feed order with their positions, at most `limit`.
     async fn all_records(&self, position: u64, limit: usize) -> Result<Vec<(u64, Record)>>;
+
+    /// The position of the newest record; 0 if there is none.
+    async fn last_position(&self) -> Result<u64>;
+
+    /// The feed position of one record.
+    async fn position(&self, subject: Subject, seq: u64) -> Result<Option<u64>>;
+
+    /// Positions and hashes of the records after `position`, without their bodies, at most `limit`.
+    async fn hashes(&self, position: u64, limit: usize) -> Result<Vec<(u64, Digest)>>;
+
+    /// Records after `position` in feed order as they lie there, at most `limit`.
+    async fn rows(&self, position: u64, limit: usize) -> Result<Vec<Row>>;
+
+    /// The chains of the subjects whose names come after `after`, each whole and with its state of
+    /// the same moment. Stops behind the subject with which it has at least `limit` records.
+    async fn chains(&self, after: Option<String>, limit: usize) -> Result<Chains>;
+
+    /// Appends a block. `false`, and nothing changed, unless it follows the last one by number,
+    /// hash and position and its records are there: whoever loses a race cannot fork the chain.
+    async fn append_block(&self, sealed: SealedBlock) -> Result<bool>;
+
+    /// The newest block.
+    async fn last_block(&self) -> Result<Option<SealedBlock>>;
+
+    /// Blocks after number `n`, in order, at most `limit`.
+    async fn blocks(&self, n: u64, limit: usize) -> Result<Vec<SealedBlock>>;
+
+    /// The block that covers a feed position.
+    async fn block_at(&self, position: u64) -> Result<Option<SealedBlock>>;
+
+    /// Up to which block the chain was anchored elsewhere; `None` if that never began.
+    async fn anchored(&self) -> Result<Option<u64>>;
+
+    /// Remembers that every block up to `n` is anchored. Never goes back.
+    async fn anchor(&self, n: u64) -> Result<()>;
 
     /// Remembers when keys were last used. Not an event: losing a minute of it is no loss.
     async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()>;

@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kernel::audit::Record;
+use kernel::audit::{Digest, Record, Row as RecordRow};
 use kernel::directory::Directory;
+use kernel::seal::LARGEST;
 use kernel::{Ask, AskId, Effect, KeyId, Refusal, Subject, Time};
 use serde_json::Value;
 use tokio::sync::broadcast;
@@ -21,8 +22,8 @@ use crate::job::{self, Books, Moved, Remembered, Work};
 use crate::listing::{Count, Entry, Filter, List, Page};
 use crate::paging::{self, Rows, Stretch};
 use crate::{
-    BACKLOG_COUNTED, Backlog, Change, Clock, Delivery, FEED, Idempotency, Job, Outcome, Result,
-    Settlement, Store, later,
+    BACKLOG_COUNTED, Backlog, Chains, Change, Clock, Delivery, FEED, Held, Idempotency, Job,
+    Outcome, Result, SealedBlock, Settlement, Store, later,
 };
 
 /// A store that lives as long as its process.
@@ -58,6 +59,8 @@ struct State {
     written: u64,
     idempotency: HashMap<(String, String), Remembered>,
     key_use: HashMap<KeyId, Time>,
+    blocks: Vec<SealedBlock>,
+    anchored: Option<u64>,
 }
 
 struct Row {
@@ -136,6 +139,20 @@ impl State {
         }
     }
 
+    /// The state of everything, as JSON, by name.
+    fn held(&self) -> BTreeMap<String, Held> {
+        let asks = self
+            .asks
+            .values()
+            .map(|ask| (ask.id.to_string(), Held { version: ask.head.seq, state: json(ask) }));
+        let entities = self.directory.subjects().filter_map(|subject| {
+            let entity = self.directory.entity(&subject)?;
+            let held = Held { version: entity.head().seq, state: json(&entity) };
+            Some((subject.to_string(), held))
+        });
+        asks.chain(entities).collect()
+    }
+
     fn changes(&self, position: usize, limit: usize) -> impl Iterator<Item = Change> {
         let from = self.records.iter().enumerate().skip(position).take(limit);
         from.map(|(place, record)| Change {
@@ -178,6 +195,26 @@ impl Rows for State {
 
 fn entry(stretch: &Stretch) -> Entry {
     Entry { scope: stretch.scope.clone(), phase: stretch.phase, rank: stretch.rank }
+}
+
+fn row(place: usize, record: &Record) -> RecordRow {
+    let kept = record.contents.iter().any(|content| !content.is_null());
+    RecordRow {
+        position: place as u64 + 1,
+        subject: record.subject.to_string(),
+        seq: record.seq,
+        at: record.at,
+        what: record.what.to_owned(),
+        prev: record.prev,
+        hash: record.hash,
+        body: record.body.clone(),
+        contents: kept.then(|| json(&record.contents)),
+    }
+}
+
+/// Our own types have string keys only, so this cannot fail.
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 fn place(position: u64) -> usize {
@@ -308,6 +345,87 @@ impl Store for Memory {
         let state = self.state();
         let records = state.records.iter().enumerate().skip(place(position)).take(limit);
         Ok(records.map(|(place, record)| (place as u64 + 1, record.clone())).collect())
+    }
+
+    async fn last_position(&self) -> Result<u64> {
+        Ok(self.state().records.len() as u64)
+    }
+
+    async fn position(&self, subject: Subject, seq: u64) -> Result<Option<u64>> {
+        let is = |record: &Record| record.subject == subject && record.seq == seq;
+        Ok(self.state().records.iter().position(is).map(|place| place as u64 + 1))
+    }
+
+    async fn hashes(&self, position: u64, limit: usize) -> Result<Vec<(u64, Digest)>> {
+        let state = self.state();
+        let records = state.records.iter().enumerate().skip(place(position)).take(limit);
+        Ok(records.map(|(place, record)| (place as u64 + 1, record.hash)).collect())
+    }
+
+    async fn rows(&self, position: u64, limit: usize) -> Result<Vec<RecordRow>> {
+        let state = self.state();
+        let records = state.records.iter().enumerate().skip(place(position)).take(limit);
+        Ok(records.map(|(place, record)| row(place, record)).collect())
+    }
+
+    async fn chains(&self, after: Option<String>, limit: usize) -> Result<Chains> {
+        let state = self.state();
+        let behind = |name: &String| after.as_ref().is_none_or(|after| name > after);
+        let mut rows: Vec<RecordRow> =
+            state.records.iter().enumerate().map(|(place, record)| row(place, record)).collect();
+        rows.retain(|row| behind(&row.subject));
+        rows.sort_by(|a, b| (&a.subject, a.seq).cmp(&(&b.subject, b.seq)));
+        let whole = |n: &usize| match (rows.get(n - 1), rows.get(*n)) {
+            (Some(last), Some(next)) => last.subject != next.subject,
+            (_, None) | (None, _) => true,
+        };
+        let end = (limit.max(1)..rows.len()).find(whole).unwrap_or(rows.len());
+        let more = end < rows.len();
+        rows.truncate(end);
+        let next = rows.last().filter(|_| more).map(|last| last.subject.clone());
+        let mut held = state.held();
+        held.retain(|name, _| behind(name) && next.as_ref().is_none_or(|next| name <= next));
+        Ok(Chains::join(rows, held.into_iter().collect(), next))
+    }
+
+    async fn append_block(&self, sealed: SealedBlock) -> Result<bool> {
+        let mut state = self.state();
+        let expected = state.blocks.last().map_or((1, Digest::ZERO, 1), |last| {
+            (last.block.n + 1, last.block.hash(), last.block.end())
+        });
+        let block = &sealed.block;
+        let fits = expected == (block.n, block.prev, block.first)
+            && (1..=LARGEST).contains(&block.count)
+            && block.end() <= state.records.len() as u64 + 1;
+        if fits {
+            state.blocks.push(sealed);
+        }
+        Ok(fits)
+    }
+
+    async fn last_block(&self) -> Result<Option<SealedBlock>> {
+        Ok(self.state().blocks.last().cloned())
+    }
+
+    async fn blocks(&self, n: u64, limit: usize) -> Result<Vec<SealedBlock>> {
+        Ok(self.state().blocks.iter().skip(place(n)).take(limit).cloned().collect())
+    }
+
+    async fn block_at(&self, position: u64) -> Result<Option<SealedBlock>> {
+        let state = self.state();
+        let holds =
+            |sealed: &&SealedBlock| (sealed.block.first..sealed.block.end()).contains(&position);
+        Ok(state.blocks.iter().find(holds).cloned())
+    }
+
+    async fn anchored(&self) -> Result<Option<u64>> {
+        Ok(self.state().anchored)
+    }
+
+    async fn anchor(&self, n: u64) -> Result<()> {
+        let mut state = self.state();
+        state.anchored = state.anchored.max(Some(n));
+        Ok(())
     }
 
     async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()> {

@@ -9,6 +9,7 @@
 //! ```
 
 pub mod audit;
+pub mod blocks;
 pub mod directory;
 pub mod jobs;
 pub mod lists;
@@ -92,6 +93,17 @@ macro_rules! suite {
                 positions_grow,
                 the_feed_tells_what_was_committed,
                 erasing_keeps_the_chain_and_drops_the_words,
+            }
+            $crate::suite! { @in $open; blocks:
+                a_block_follows_the_last,
+                what_does_not_follow_is_refused,
+                of_many_sealers_one_wins,
+                a_position_finds_its_block,
+                blocks_come_in_pages,
+                anchoring_is_remembered,
+                hashes_are_those_of_the_records,
+                rows_are_the_records,
+                chains_are_whole_and_have_their_state,
             }
             $crate::suite! { @in $open; directory:
                 a_change_shows_at_once,

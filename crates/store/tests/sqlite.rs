@@ -10,6 +10,7 @@ use kernel::command::{NewAsk, Silence};
 use kernel::testing::{new_ask, yes};
 use kernel::{AskId, Command, Phase, Subject};
 use store::sqlite::Sqlite;
+use store::suite::blocks::next_block;
 use store::suite::stage::{acme, bot, person};
 use store::suite::{Guard, Hands, Stage};
 use store::{Backlog, Clock, Store, StoreError};
@@ -133,6 +134,29 @@ async fn an_edited_migration_is_refused() {
     raw(&folder).execute("UPDATE migration SET sha256 = 'other' WHERE version = 1", []).unwrap();
     let why = why(open(folder.path(), &hands));
     assert!(why.contains("migration 1 (begin) is not the one"), "{why}");
+}
+
+/// A database from before there were blocks opens, keeps what it had, and takes blocks.
+#[tokio::test]
+async fn a_database_of_version_1_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stage, sqlite) = fresh(folder.path()).await;
+    let id = stage.ask(new_ask()).await;
+    let before = (stage.seen(id).await, stage.store.rows(0, 100).await.unwrap());
+    let hands = Arc::clone(&stage.clock);
+    drop((stage, sqlite));
+    raw(&folder)
+        .execute_batch(
+            "DROP TABLE block; DROP TABLE anchor; DELETE FROM migration WHERE version > 1",
+        )
+        .unwrap();
+    assert!(Sqlite::open_to_check(&folder.path().join("store.db")).is_err(), "first for writing");
+
+    let sqlite = open(folder.path(), &hands).unwrap();
+    let stage = Stage::on(sqlite, hands, Box::new(()));
+    assert_eq!((stage.seen(id).await, stage.store.rows(0, 100).await.unwrap()), before);
+    let block = next_block(&stage, None, 3).await;
+    assert!(stage.store.append_block(block).await.unwrap());
 }
 
 #[tokio::test]
@@ -303,6 +327,12 @@ async fn queries_go_by_an_index() {
         "SELECT id FROM listing WHERE scope = 'a' AND phase = 'b' AND rank = 0 ORDER BY id LIMIT 1",
         "SELECT scope, key FROM idempotency WHERE at <= 1 LIMIT 1",
         "SELECT body FROM record WHERE subject = 'a' AND seq > 1 ORDER BY seq LIMIT 1",
+        "SELECT body FROM record WHERE subject > 'a' ORDER BY subject, seq",
+        "SELECT state FROM ask WHERE id > X'' AND id <= X'ff' ORDER BY id",
+        "SELECT state FROM entity WHERE kind = 'key' AND id > 'a' AND id <= 'b'",
+        "SELECT position, hash FROM record WHERE position > 1 ORDER BY position LIMIT 1",
+        "SELECT n FROM block WHERE first <= 1 ORDER BY first DESC LIMIT 1",
+        "SELECT n FROM block WHERE n > 1 ORDER BY n LIMIT 1",
     ] {
         let mut explain = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let plan: Vec<String> =

@@ -1,18 +1,27 @@
-//! `countersign audit verify`: reads every chain from its first event and says what does not hold.
-//! Works beside a running server and on a stopped one.
+//! `countersign audit verify` checks the record of a store, running or stopped, or an export of it;
+//! `countersign audit export` writes one.
 
-use std::io::{IsTerminal, Write};
-use std::path::Path;
-use std::time::Instant;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
+use kernel::audit::Digest;
 use store::sqlite::Sqlite;
+use store::{Clock, Store};
 
 use super::output::say;
 use super::{Exit, Stored};
-use crate::audit::{Report, check};
-use crate::config::Database;
+use crate::audit::{Against, Export, Progress, Report, check, check_export};
+use crate::clock::SystemClock;
+use crate::config::{Config, Database};
+use crate::sealing::{FileKey, Jwks, Signs, Verifies};
+
+/// How often progress is shown.
+const SHOWN_EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Args)]
 pub(super) struct Audit {
@@ -22,82 +31,253 @@ pub(super) struct Audit {
 
 #[derive(Subcommand)]
 enum AuditCommand {
-    /// Check every chain: nothing altered, missing or inserted
+    /// Check that nothing in the record was altered, dropped, inserted or moved
+    #[command(
+        after_help = "Exits with 0 if the record holds, 1 if it does not, 4 if it cannot be checked."
+    )]
     Verify(Verify),
+    /// Write the record as JSON Lines, to be checked or read elsewhere
+    Export(ExportArgs),
 }
 
 #[derive(Args)]
 struct Verify {
     #[command(flatten)]
     stored: Stored,
+    /// Check an export instead of a store; `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    export: Option<PathBuf>,
+    /// Public keys (JWKS) to check signatures with [default: those of the data folder or the export]
+    #[arg(long, value_name = "FILE")]
+    jwks: Option<PathBuf>,
+    /// A block you know, as NUMBER:HASH; the chain must contain it
+    #[arg(long, value_name = "N:HASH", value_parser = known)]
+    since_block: Option<(u64, Digest)>,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
+#[derive(Args)]
+struct ExportArgs {
+    #[command(flatten)]
+    stored: Stored,
+    /// Begin behind this position of the feed, at the beginning of a block
+    #[arg(long, value_name = "POSITION", default_value_t = 0)]
+    after: u64,
+    /// Where to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+fn known(text: &str) -> Result<(u64, Digest), String> {
+    let parsed =
+        text.split_once(':').and_then(|(n, hash)| Some((n.parse().ok()?, hash.parse().ok()?)));
+    parsed.ok_or_else(|| "expected the number of a block, a colon and its hash in hex".to_owned())
+}
+
 impl Audit {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let AuditCommand::Verify(verify) = self.command;
-        let config = verify.stored.config()?;
-        let Database::Sqlite(path) = &config.database else {
-            bail!("there is no record to check: the database is in memory");
-        };
-        if !path.exists() {
-            bail!("there is no database at {}", path.display());
+        match self.command {
+            AuditCommand::Verify(verify) => verify.run().await,
+            AuditCommand::Export(export) => export.run().await,
         }
+    }
+}
+
+impl Verify {
+    async fn run(self) -> anyhow::Result<Exit> {
+        let keys = self.jwks.as_deref().map(read_jwks).transpose()?;
+        let own_keys = keys.is_none() && self.export.is_some();
         let started = Instant::now();
-        let report = verify_file(path).await?;
-        if std::io::stderr().is_terminal() {
-            eprint!("\r\x1b[K");
-        }
-        let seconds = started.elapsed().as_secs_f64();
-        if verify.json {
-            let broken: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
-            let shown = serde_json::json!({
-                "valid": broken.is_empty(),
-                "events": report.events,
-                "subjects": report.subjects,
-                "broken": broken,
-            });
-            say!("{shown}");
-        } else if report.findings.is_empty() {
-            say!(
-                "The record holds: {} events of {} subjects, each in its chain ({seconds:.1} s).",
-                report.events,
-                report.subjects
-            );
-        } else {
-            for broken in &report.findings {
-                say!("{broken}");
+        let mut bar = Bar::new();
+        let mut show = |progress| bar.show(progress);
+        let report = match &self.export {
+            Some(path) => {
+                let (lines, size): (Box<dyn io::BufRead + Send>, u64) = if path == Path::new("-") {
+                    (Box::new(BufReader::new(io::stdin())), 0)
+                } else {
+                    let context = || format!("cannot read {}", path.display());
+                    let file = File::open(path).with_context(context)?;
+                    let size = file.metadata().with_context(context)?.len();
+                    (Box::new(BufReader::with_capacity(1 << 20, file)), size)
+                };
+                check_export(lines, size, keys, self.since_block, &mut show).await
             }
-            say!("The record does NOT hold; found wrong: {}.", report.findings.len());
+            None => {
+                let config = self.stored.config()?;
+                let store = open(&config)?;
+                let keys = match keys {
+                    Some(keys) => keys,
+                    None => installed_keys(&config, &store).await?,
+                };
+                let against = Against { keys, known: self.since_block };
+                check(&store, &against, &mut show).await.map_err(anyhow::Error::from)
+            }
+        };
+        bar.clear();
+        let report = report?;
+        tell(&report, started.elapsed(), own_keys, self.json);
+        Ok(if report.holds() { Exit::Done } else { Exit::Denied })
+    }
+}
+
+fn tell(report: &Report, took: Duration, own_keys: bool, json: bool) {
+    let seconds = took.as_secs_f64();
+    let rate = u128::from(report.events) * 1000 / took.as_millis().max(1);
+    if json {
+        let findings: Vec<_> = report
+            .findings
+            .iter()
+            .map(|finding| serde_json::json!({ "what": finding.to_string(), "where": finding.place() }))
+            .collect();
+        let broken: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
+        let last = report.last_block.map(|(n, hash)| serde_json::json!({ "n": n, "hash": hash }));
+        let shown = serde_json::json!({
+            "valid": report.holds(),
+            "events": report.events,
+            "subjects": report.subjects,
+            "blocks": report.blocks,
+            "last_block": last,
+            "not_sealed": report.unsealed,
+            "seconds": seconds,
+            "events_per_second": u64::try_from(rate).unwrap_or(u64::MAX),
+            "broken": broken,
+            "findings": findings,
+            "more": report.more,
+        });
+        say!("{shown}");
+        return;
+    }
+    for finding in &report.findings {
+        say!("{finding}");
+    }
+    if report.more > 0 {
+        say!("… and {} more", report.more);
+    }
+    let Report { events, subjects, blocks, unsealed, .. } = report;
+    if report.holds() {
+        say!(
+            "The record holds: {events} events of {subjects} subjects, {blocks} signed blocks \
+             ({seconds:.1} s, {rate} events/s)."
+        );
+        if let Some((n, hash)) = report.last_block {
+            say!("Last block: {n}:{hash}");
         }
-        Ok(if report.findings.is_empty() { Exit::Done } else { Exit::Denied })
+        say!("Not sealed yet: {unsealed}");
+    } else {
+        let found = report.findings.len() as u64 + report.more;
+        say!("The record does NOT hold; found wrong: {found}. Checked: {events} events.");
+    }
+    if own_keys {
+        eprintln!(
+            "Signatures were checked with the keys the export brought along; give --jwks with keys \
+             you trust to know who signed it."
+        );
     }
 }
 
-/// Checks a file, twice if need be: a server may have changed who there is after the file was
-/// opened. What is broken stays broken.
-async fn verify_file(path: &Path) -> anyhow::Result<Report> {
-    let first = check(&Sqlite::open_read_only(path)?, &mut progress()).await?;
-    if first.findings.is_empty() {
-        return Ok(first);
+impl ExportArgs {
+    async fn run(self) -> anyhow::Result<Exit> {
+        let config = self.stored.config()?;
+        let store = open(&config)?;
+        let key = FileKey::find(&config.data)?.with_context(|| {
+            format!("there is no key to sign the export with in {}", config.data.display())
+        })?;
+        let signer: Arc<dyn Signs> = Arc::new(key);
+        let last = store.last_block().await?;
+        let issuer = last.map_or_else(
+            || config.public_url.as_str().trim_end_matches('/').to_owned(),
+            |sealed| sealed.block.issuer,
+        );
+        let mut export =
+            Export::begin(store, signer, issuer, SystemClock.now(), self.after).await?;
+        let mut out: Box<dyn Write> = match &self.out {
+            Some(path) => {
+                let file = File::create(path);
+                let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+                Box::new(BufWriter::new(file))
+            }
+            None => Box::new(BufWriter::new(io::stdout())),
+        };
+        while let Some(lines) = export.next().await? {
+            out.write_all(&lines).context("cannot write the export")?;
+        }
+        out.flush().context("cannot write the export")?;
+        Ok(Exit::Done)
     }
-    let mut again = check(&Sqlite::open_read_only(path)?, &mut progress()).await?;
-    again.findings.retain(|finding| first.findings.contains(finding));
-    Ok(again)
 }
 
-/// Counts on the terminal, twice a second.
-fn progress() -> impl FnMut(u64) {
-    let mut shown = Instant::now();
-    let terminal = std::io::stderr().is_terminal();
-    move |events| {
-        if terminal && shown.elapsed().as_millis() > 500 {
-            eprint!("\r{events} events checked");
-            // The count is a courtesy; a closed terminal is no reason to stop.
-            let _ = std::io::stderr().flush();
-            shown = Instant::now();
+fn open(config: &Config) -> anyhow::Result<Arc<dyn Store>> {
+    let Database::Sqlite(path) = &config.database else {
+        bail!("there is no record to check: the database is in memory");
+    };
+    if !path.exists() {
+        bail!("there is no database at {}", path.display());
+    }
+    Ok(Arc::new(Sqlite::open_to_check(path)?))
+}
+
+fn read_jwks(path: &Path) -> anyhow::Result<Arc<dyn Verifies>> {
+    let read =
+        || -> anyhow::Result<Jwks> { Jwks::read(&serde_json::from_slice(&std::fs::read(path)?)?) };
+    let keys = read().with_context(|| format!("cannot use the keys in {}", path.display()))?;
+    Ok(Arc::new(keys))
+}
+
+/// The keys of the data folder. A store that was never sealed needs none.
+async fn installed_keys(
+    config: &Config,
+    store: &Arc<dyn Store>,
+) -> anyhow::Result<Arc<dyn Verifies>> {
+    let jwks = match FileKey::find(&config.data)? {
+        Some(key) => key.jwks(),
+        None if store.last_block().await?.is_some() => bail!(
+            "there are no keys in {} to check the blocks with: give --data or --jwks",
+            config.data.display()
+        ),
+        None => serde_json::json!({ "keys": [] }),
+    };
+    Ok(Arc::new(Jwks::read(&jwks)?))
+}
+
+/// A bar on the terminal; a courtesy, so a closed terminal is no reason to stop.
+struct Bar {
+    terminal: bool,
+    started: Instant,
+    shown: Instant,
+}
+
+impl Bar {
+    const WIDTH: u64 = 30;
+
+    fn new() -> Self {
+        let (terminal, now) = (io::stderr().is_terminal(), Instant::now());
+        Self { terminal, started: now, shown: now }
+    }
+
+    fn show(&mut self, progress: Progress) {
+        if !self.terminal || self.shown.elapsed() < SHOWN_EVERY {
+            return;
+        }
+        self.shown = Instant::now();
+        let millis = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
+        let rate = progress.events.saturating_mul(1000) / millis;
+        let line = match (progress.done.min(progress.total) * 100).checked_div(progress.total) {
+            Some(percent) => {
+                let full = usize::try_from(percent * Self::WIDTH / 100).unwrap_or(0);
+                let rest = usize::try_from(Self::WIDTH).unwrap_or(0).saturating_sub(full);
+                format!("[{}{}] {percent:3} %", "#".repeat(full), ".".repeat(rest))
+            }
+            None => format!("{} events", progress.events),
+        };
+        eprint!("\r\x1b[K{line}  {rate} events/s");
+        let _ = io::stderr().flush();
+    }
+
+    fn clear(&self) {
+        if self.terminal {
+            eprint!("\r\x1b[K");
         }
     }
 }

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::http::name::Named;
 use crate::http::problem::{PAGES, Problem};
 use crate::http::{App, Shared};
+use crate::workers::anchor;
 
 /// Its routes.
 pub fn routes() -> Router<Shared> {
@@ -43,6 +44,14 @@ async fn measure(app: &App) {
     #[expect(clippy::cast_precision_loss, reason = "gauges are floats")]
     let set = |name: &'static str, n: u64| metrics::gauge!(name).set(n as f64);
     set("countersign_watched_asks", app.gateway.wake().len() as u64);
+    if let Ok(unsealed) = app.sealer.unsealed().await {
+        set("countersign_unsealed_records", unsealed);
+    }
+    if app.config.anchor_command.is_some()
+        && let Ok(waiting) = anchor::waiting(app.gateway.store()).await
+    {
+        set("countersign_blocks_not_anchored", waiting);
+    }
     if let Ok(backlog) = app.gateway.store().backlog().await {
         set("countersign_outbox_waiting", backlog.waiting);
         set("countersign_outbox_dead", backlog.dead);

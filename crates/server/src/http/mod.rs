@@ -33,6 +33,7 @@ use crate::gateway::Gateway;
 use crate::http::api::Dev;
 use crate::http::problem::Problem;
 use crate::secrets::Secrets;
+use crate::workers::sealer::Sealer;
 
 /// What every handler shares.
 pub struct App {
@@ -48,6 +49,8 @@ pub struct App {
     pub dev: Option<Dev>,
     /// Uploads.
     pub files: Files,
+    /// Closes the record into blocks, and signs.
+    pub sealer: Arc<Sealer>,
     /// What `/metrics` shows.
     pub metrics: PrometheusHandle,
     /// Ends long connections when the server stops.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use store::StoreError;
 
+use crate::audit::NoProof;
 use crate::auth::Denied;
 use crate::http::body::BodyError;
 use crate::http::conditions::BadHeader;
@@ -36,6 +37,7 @@ pages![
     "not-allowed",
     "not-due",
     "not-found",
+    "not-sealed",
     "rate-limited",
     "taken",
     "timed-out",
@@ -173,6 +175,22 @@ impl From<StoreError> for Problem {
                 tracing::error!(error = %source, what, "stored data cannot be read");
                 Self::new(500, "internal").detail("stored data cannot be read")
             }
+        }
+    }
+}
+
+impl From<NoProof> for Problem {
+    fn from(why: NoProof) -> Self {
+        match why {
+            NoProof::NotFound => Refusal::NotFound { what: "event" }.into(),
+            NoProof::NotSealed => {
+                Self::new(409, "not-sealed").detail("the block of this event is not closed yet")
+            }
+            NoProof::Broken => {
+                tracing::error!("a block does not prove an event it covers; run audit verify");
+                Self::new(500, "internal").detail("the stored block does not prove this event")
+            }
+            NoProof::Store(error) => error.into(),
         }
     }
 }

@@ -1,5 +1,7 @@
-//! What happens without being asked: deadlines, deliveries, housekeeping.
+//! What happens without being asked: deadlines, deliveries, blocks, housekeeping.
 
+pub mod anchor;
 pub mod housekeeping;
 pub mod outbox;
+pub mod sealer;
 pub mod timers;

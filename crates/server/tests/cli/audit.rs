@@ -38,6 +38,73 @@ fn there_must_be_something_to_check() {
     assert_eq!(verify(data.path()).0, Some(4));
 }
 
+/// A record, its export, and how both are checked.
+#[test]
+fn an_export_is_checked_anywhere() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let id = asked(&server, &["Go?"]);
+    cli(&server, &["answer", &id, "approve"]).ok();
+    server.stop();
+    let file = data.path().join("audit.jsonl");
+    let path = file.to_str().unwrap();
+    let audit = |args: &[&str]| run(countersign().arg("audit").args(args));
+    let data_path = data.path().to_str().unwrap();
+    audit(&["export", "--data", data_path, "--out", path]).ok();
+
+    let stored = audit(&["verify", "--json", "--data", data_path]).json();
+    let exported = audit(&["verify", "--json", "--export", path]).json();
+    for same in ["valid", "events", "subjects", "blocks", "last_block", "not_sealed"] {
+        assert_eq!(stored[same], exported[same], "{same}");
+    }
+    assert_eq!(stored["not_sealed"], 0);
+    let said = audit(&["verify", "--export", path]);
+    assert!(said.err.contains("give --jwks with keys you trust"), "{}", said.err);
+    assert!(said.ok().contains("Not sealed yet: 0"));
+
+    // With the keys somebody kept, and from standard input.
+    let text = std::fs::read_to_string(&file).unwrap();
+    let header: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let jwks = data.path().join("jwks.json");
+    std::fs::write(&jwks, header["header"]["jwks"].to_string()).unwrap();
+    let jwks = jwks.to_str().unwrap();
+    let mut piped = countersign();
+    piped.args(["audit", "verify", "--export", "-", "--jwks", jwks]);
+    piped.stdin(std::fs::File::open(&file).unwrap());
+    let said = run(&mut piped);
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    std::fs::write(data.path().join("none.json"), "{\"keys\":[]}").unwrap();
+    let none = data.path().join("none.json");
+    let said = audit(&["verify", "--data", data_path, "--jwks", none.to_str().unwrap()]);
+    assert_eq!(said.code, 1);
+    assert!(said.out.contains("block 1: its signature does not verify"), "{}", said.out);
+
+    // A block somebody wrote down.
+    let known = format!("1:{}", block_hash(&text));
+    audit(&["verify", "--data", data_path, "--since-block", &known]).ok();
+    let other = format!("1:{}", "ab".repeat(32));
+    let said = audit(&["verify", "--export", path, "--since-block", &other]);
+    assert_eq!(said.code, 1);
+    assert!(said.out.contains("is not in the chain"), "{}", said.out);
+    audit(&["verify", "--since-block", "one"]).failed(64);
+
+    // Cut off, or none at all.
+    std::fs::write(&file, &text[..text.len() - 200]).unwrap();
+    let said = audit(&["verify", "--export", path]);
+    assert_eq!(said.code, 1, "{}", said.out);
+    assert!(said.out.contains("cut off"), "{}", said.out);
+    std::fs::write(&file, "hello\n").unwrap();
+    let said = audit(&["verify", "--export", path]).failed(4);
+    assert!(said.contains("this is not an export"), "{said}");
+    audit(&["verify", "--export", "/nowhere/at/all"]).failed(4);
+}
+
+fn block_hash(export: &str) -> String {
+    let block = export.lines().find(|line| line.starts_with("{\"block\"")).unwrap();
+    let block: serde_json::Value = serde_json::from_str(block).unwrap();
+    block["block"]["hash"].as_str().unwrap().to_owned()
+}
+
 /// Flips one byte in one row, in whichever way a hand in the file would.
 fn alter(data: &Path, sql: &str, id: &str) {
     let conn = Connection::open(data.join("countersign.db")).unwrap();

@@ -9,6 +9,7 @@ mod disk_full;
 mod hostile_input;
 mod kill_nine;
 mod restart_timers;
+mod sealing;
 mod shutdown;
 #[path = "../support/mod.rs"]
 mod support;

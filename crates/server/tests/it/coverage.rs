@@ -56,6 +56,10 @@ const ROUTES: &[(&str, &str, Door)] = &[
     ("post", "/api/v1/asks/{id}/assign", Closed),
     ("post", "/api/v1/asks/{id}/extend", Closed),
     ("get", "/api/v1/asks/{id}/files/{digest}", Closed),
+    ("get", "/api/v1/asks/{id}/audit", Closed),
+    ("get", "/api/v1/asks/{id}/audit/{seq}/proof", Closed),
+    ("get", "/api/v1/audit/blocks", Closed),
+    ("get", "/api/v1/audit/export", Closed),
     ("get", "/api/v1/me", Closed),
     ("get", "/api/v1/projects", Closed),
     ("post", "/api/v1/projects", Closed),
@@ -104,6 +108,7 @@ async fn every_route_asks_for_a_credential() {
             if pattern.starts_with("/hxp") { id.clone() } else { crate::routing::ask_id(&id) };
         let path = pattern
             .replace("{id}", &own)
+            .replace("{seq}", "1")
             .replace("{digest}", &"0".repeat(64))
             .replace("{file}", "app.css")
             .replace("{code}", "not-found");

@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex, Once};
 use std::time::{Duration, Instant};
 
 use kernel::Time;
+use server::audit::{self, Against, Report};
 use server::channels::Channels;
 use server::config::Settings;
 use server::gateway::Gateway;
 use server::http::Shared;
+use server::sealing::{Jwks, Verifies};
 use server::serve::Server;
 use server::workers::{housekeeping, outbox, timers};
 use store::Clock;
@@ -158,6 +160,17 @@ impl World {
         housekeeping::tidy(self.gateway(), &self.app().door).await.unwrap();
     }
 
+    /// The public keys of this server.
+    pub(crate) fn keys(&self) -> Arc<dyn Verifies> {
+        Arc::new(Jwks::read(&self.app().sealer.signer().jwks()).unwrap())
+    }
+
+    /// A check of the whole record.
+    pub(crate) async fn audit(&self) -> Report {
+        let against = Against { keys: self.keys(), known: None };
+        audit::check(self.gateway().store(), &against, &mut |_| ()).await.unwrap()
+    }
+
     /// The end of every story: nothing waits in the outbox, and the record holds.
     pub(crate) async fn end(mut self) {
         let channels = Channels::default();
@@ -166,8 +179,7 @@ impl World {
             self.gateway().store().backlog().await.unwrap() == store::Backlog::default()
         })
         .await;
-        let store = self.gateway().store().as_ref();
-        let report = server::audit::check(store, &mut |_| ()).await.unwrap();
+        let report = self.audit().await;
         assert!(report.events > 0);
         assert_eq!(report.findings, [], "the record does not hold");
         self.stop().await;

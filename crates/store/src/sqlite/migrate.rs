@@ -14,8 +14,10 @@ pub(super) struct Migration {
     pub(super) sql: &'static str,
 }
 
-pub(super) const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, name: "begin", sql: include_str!("migrations/0001_begin.sql") }];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, name: "begin", sql: include_str!("migrations/0001_begin.sql") },
+    Migration { version: 2, name: "blocks", sql: include_str!("migrations/0002_blocks.sql") },
+];
 
 /// Why a database does not fit this program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -9,6 +9,8 @@
 //! Acknowledged means on disk: the log is synced at every commit, and one commit serves everyone
 //! who waited while the one before it was synced. No call blocks its async task.
 
+mod block;
+mod chain;
 mod connect;
 mod ledger;
 mod migrate;
@@ -24,7 +26,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kernel::audit::Record;
+use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
 use kernel::{Ask, AskId, KeyId, Subject, Time};
 use rusqlite::ErrorCode;
@@ -35,7 +37,8 @@ pub use migrate::SchemaError;
 use crate::job::{self, Ahead};
 use crate::listing::{Count, List, Page};
 use crate::{
-    Backlog, Change, Clock, Delivery, FEED, Job, Outcome, Result, Settlement, Store, StoreError,
+    Backlog, Chains, Change, Clock, Delivery, FEED, Job, Outcome, Result, SealedBlock, Settlement,
+    Store, StoreError,
 };
 use ledger::Ledger;
 use reader::Readers;
@@ -100,6 +103,15 @@ impl Sqlite {
         let conn = connect::reader(path)?;
         migrate::check_current(&conn, migrate::MIGRATIONS)?;
         let published = Published::new(Arc::new(query::directory(&conn)?));
+        let readers = Readers::start(path)?;
+        Ok(Self { readers, writer: None, published, clock: None, _lock: None })
+    }
+
+    /// Opens a file to check what is in it: like [`Sqlite::open_read_only`], with an empty
+    /// directory, so that one damaged row does not keep everything else from being looked at.
+    pub fn open_to_check(path: &Path) -> Result<Self> {
+        migrate::check_current(&connect::reader(path)?, migrate::MIGRATIONS)?;
+        let published = Published::new(Arc::default());
         let readers = Readers::start(path)?;
         Ok(Self { readers, writer: None, published, clock: None, _lock: None })
     }
@@ -196,6 +208,50 @@ impl Store for Sqlite {
 
     async fn all_records(&self, position: u64, limit: usize) -> Result<Vec<(u64, Record)>> {
         self.readers.run(move |conn| record::all(conn, position, limit)).await
+    }
+
+    async fn last_position(&self) -> Result<u64> {
+        self.readers.run(record::last_position).await
+    }
+
+    async fn position(&self, subject: Subject, seq: u64) -> Result<Option<u64>> {
+        self.readers.run(move |conn| record::position(conn, &subject, seq)).await
+    }
+
+    async fn hashes(&self, position: u64, limit: usize) -> Result<Vec<(u64, Digest)>> {
+        self.readers.run(move |conn| record::hashes(conn, position, limit)).await
+    }
+
+    async fn rows(&self, position: u64, limit: usize) -> Result<Vec<Row>> {
+        self.readers.run(move |conn| record::rows(conn, position, limit)).await
+    }
+
+    async fn chains(&self, after: Option<String>, limit: usize) -> Result<Chains> {
+        self.readers.run(move |conn| chain::chains(conn, after.as_deref(), limit)).await
+    }
+
+    async fn append_block(&self, sealed: SealedBlock) -> Result<bool> {
+        self.write(move |ledger| ledger.savepoint(|conn| block::append(conn, &sealed))).await
+    }
+
+    async fn last_block(&self) -> Result<Option<SealedBlock>> {
+        self.readers.run(block::last).await
+    }
+
+    async fn blocks(&self, n: u64, limit: usize) -> Result<Vec<SealedBlock>> {
+        self.readers.run(move |conn| block::after(conn, n, limit)).await
+    }
+
+    async fn block_at(&self, position: u64) -> Result<Option<SealedBlock>> {
+        self.readers.run(move |conn| block::holding(conn, position)).await
+    }
+
+    async fn anchored(&self) -> Result<Option<u64>> {
+        self.readers.run(block::anchored).await
+    }
+
+    async fn anchor(&self, n: u64) -> Result<()> {
+        self.write(move |ledger| ledger.savepoint(|conn| block::anchor(conn, n))).await
     }
 
     async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()> {

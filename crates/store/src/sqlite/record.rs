@@ -3,7 +3,7 @@
 //! A damaged row is still handed out wherever it can be named: it is the verifier who says what is
 //! wrong with it. Only a row whose subject cannot be read is an error of the store.
 
-use kernel::audit::{self, Record};
+use kernel::audit::{self, Digest, Record};
 use kernel::{Subject, Time};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
@@ -58,6 +58,62 @@ pub(super) fn all(conn: &Connection, position: u64, limit: usize) -> Result<Vec<
     let select = "SELECT position, subject, seq, at, what, prev, hash, body, contents FROM record
                   WHERE position > ?1 ORDER BY position LIMIT ?2";
     records(conn, select, params![int(position), int(limit)])
+}
+
+/// Where the feed ends; 0 if it is empty.
+pub(super) fn last_position(conn: &Connection) -> Result<u64> {
+    let sql = "SELECT position FROM record ORDER BY position DESC LIMIT 1";
+    Ok(one(conn, sql, [], |row| row.get(0).map(uint))?.unwrap_or(0))
+}
+
+/// Where a record stands in the feed.
+pub(super) fn position(conn: &Connection, subject: &Subject, seq: u64) -> Result<Option<u64>> {
+    let sql = "SELECT position FROM record WHERE subject = ?1 AND seq = ?2";
+    one(conn, sql, params![subject.to_string(), int(seq)], |row| row.get(0).map(uint))
+}
+
+/// The hashes lie before the bodies in a row, so these are not read.
+pub(super) fn hashes(conn: &Connection, position: u64, limit: usize) -> Result<Vec<(u64, Digest)>> {
+    let sql = "SELECT position, hash FROM record WHERE position > ?1 ORDER BY position LIMIT ?2";
+    let mut select = conn.prepare_cached(sql).map_err(failed)?;
+    let mut rows = select.query(params![int(position), int(limit)]).map_err(failed)?;
+    let mut hashes = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let position = uint(row.get(0).map_err(failed)?);
+        hashes.push((position, digest(bytes(row, 1)?.unwrap_or_default())));
+    }
+    Ok(hashes)
+}
+
+/// Records as they lie there.
+pub(super) fn rows(conn: &Connection, position: u64, limit: usize) -> Result<Vec<audit::Row>> {
+    let sql = "SELECT position, subject, seq, at, what, prev, hash, body, contents FROM record
+               WHERE position > ?1 ORDER BY position LIMIT ?2";
+    let mut select = conn.prepare_cached(sql).map_err(failed)?;
+    let mut found = select.query(params![int(position), int(limit)]).map_err(failed)?;
+    let mut rows = Vec::new();
+    while let Some(row) = found.next().map_err(failed)? {
+        rows.push(raw(row)?);
+    }
+    Ok(rows)
+}
+
+/// One record as it lies there, whatever was done to it.
+pub(super) fn raw(row: &Row<'_>) -> Result<audit::Row> {
+    let text = |column| -> Result<Option<String>> {
+        Ok(bytes(row, column)?.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
+    };
+    Ok(audit::Row {
+        position: uint(row.get(0).map_err(failed)?),
+        subject: text(1)?.unwrap_or_default(),
+        seq: uint(row.get(2).map_err(failed)?),
+        at: Time::from_millis(row.get(3).map_err(failed)?),
+        what: text(4)?.unwrap_or_default(),
+        prev: digest(bytes(row, 5)?.unwrap_or_default()),
+        hash: digest(bytes(row, 6)?.unwrap_or_default()),
+        body: text(7)?.unwrap_or_default(),
+        contents: text(8)?,
+    })
 }
 
 fn records(
@@ -116,7 +172,7 @@ fn subject(row: &Row<'_>, column: usize, seq: u64) -> Result<Subject> {
 }
 
 /// The bytes of a text or blob, whether or not they are what they should be.
-fn bytes<'a>(row: &'a Row<'_>, column: usize) -> Result<Option<&'a [u8]>> {
+pub(super) fn bytes<'a>(row: &'a Row<'_>, column: usize) -> Result<Option<&'a [u8]>> {
     Ok(match row.get_ref(column).map_err(failed)? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(bytes),
         ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => None,

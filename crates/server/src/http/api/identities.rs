@@ -143,7 +143,7 @@ async fn revoke_key(
 }
 
 impl App {
-    async fn administered(
+    pub(super) async fn administered(
         &self,
         headers: &HeaderMap,
     ) -> Result<std::sync::Arc<Directory>, Problem> {

@@ -2,6 +2,7 @@
 
 mod acts;
 mod asks;
+mod audit;
 mod dev;
 mod files;
 mod identities;
@@ -27,6 +28,7 @@ pub fn routes() -> Router<Shared> {
         .merge(files::routes())
         .merge(identities::routes())
         .merge(dev::routes())
+        .merge(audit::routes())
 }
 
 impl App {

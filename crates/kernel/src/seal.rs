@@ -1,0 +1,473 @@
+//! Blocks: what closes the record for good.
+//!
+//! A chain shows that one subject's events belong together; it cannot show that the newest of them,
+//! or a whole subject, is missing. So records are closed into blocks in feed order: the root of a
+//! Merkle tree over their hashes (RFC 6962), the hash of the block before, a signature. A few
+//! hashes then prove that one record is in a block, and whoever knows one block knows that nothing
+//! before it changed.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::audit::{Digest, canonical};
+use crate::time::Time;
+
+/// The most records a block covers. A proof reads the hashes of one block, so this bounds its cost.
+pub const LARGEST: u64 = 16_384;
+
+/// A Merkle tree that grows at its right end and keeps only the roots of its full subtrees: memory
+/// grows with the logarithm of what was added.
+#[derive(Debug, Clone, Default)]
+pub struct Tree {
+    /// From the largest, on the left, to the smallest: how many leaves, and the root.
+    peaks: Vec<(u64, Digest)>,
+    len: u64,
+}
+
+impl Tree {
+    /// Adds the hash of the next record.
+    pub fn push(&mut self, record: Digest) {
+        let (mut size, mut root) = (1, leaf(record));
+        while let Some((_, left)) = self.peaks.pop_if(|(peak, _)| *peak == size) {
+            (size, root) = (size * 2, node(left, root));
+        }
+        self.peaks.push((size, root));
+        self.len += 1;
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The root over all of them; of none, the hash of nothing.
+    pub fn root(&self) -> Digest {
+        let roots = self.peaks.iter().rev().map(|(_, root)| *root);
+        roots.reduce(|right, left| node(left, right)).unwrap_or_else(|| Digest::of(&[]))
+    }
+}
+
+impl Extend<Digest> for Tree {
+    fn extend<I: IntoIterator<Item = Digest>>(&mut self, records: I) {
+        records.into_iter().for_each(|record| self.push(record));
+    }
+}
+
+/// The hashes that lead from the record at `index` to the root over all `records`, nearest first;
+/// `None` if there is no such record.
+pub fn path(records: &[Digest], index: usize) -> Option<Vec<Digest>> {
+    let mut rest = records;
+    let mut index = index;
+    rest.get(index)?;
+    let mut path = Vec::new();
+    while rest.len() > 1 {
+        let (left, right) = rest.split_at(rest.len().next_power_of_two() / 2);
+        let other;
+        if index < left.len() {
+            (rest, other) = (left, right);
+        } else {
+            index -= left.len();
+            (rest, other) = (right, left);
+        }
+        let mut tree = Tree::default();
+        tree.extend(other.iter().copied());
+        path.push(tree.root());
+    }
+    path.reverse();
+    Some(path)
+}
+
+/// Whether `path` leads from a record at `index` to the root over `count` records.
+pub fn proves(record: Digest, index: u64, count: u64, path: &[Digest], root: Digest) -> bool {
+    if index >= count {
+        return false;
+    }
+    // RFC 9162, section 2.1.3.2.
+    let (mut place, mut last) = (index, count - 1);
+    let mut found = leaf(record);
+    for other in path {
+        if last == 0 {
+            return false;
+        }
+        if place % 2 == 1 || place == last {
+            found = node(*other, found);
+            while place != 0 && place.is_multiple_of(2) {
+                (place, last) = (place / 2, last / 2);
+            }
+        } else {
+            found = node(found, *other);
+        }
+        (place, last) = (place / 2, last / 2);
+    }
+    last == 0 && found == root
+}
+
+fn leaf(record: Digest) -> Digest {
+    let mut hash = Sha256::new();
+    hash.update([0]);
+    hash.update(record.0);
+    Digest(hash.finalize().into())
+}
+
+fn node(left: Digest, right: Digest) -> Digest {
+    let mut hash = Sha256::new();
+    hash.update([1]);
+    hash.update(left.0);
+    hash.update(right.0);
+    Digest(hash.finalize().into())
+}
+
+/// What a block claims, and what is signed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Claims", into = "Claims")]
+pub struct Block {
+    /// Who closed it.
+    pub issuer: String,
+    /// Its number, from 1.
+    pub n: u64,
+    /// The feed position of its first record.
+    pub first: u64,
+    /// How many records it covers, without a gap.
+    pub count: u64,
+    /// The root of the Merkle tree over their hashes.
+    pub root: Digest,
+    /// The hash of the block before, [`Digest::ZERO`] for the first.
+    pub prev: Digest,
+    /// When it was closed.
+    pub at: Time,
+}
+
+/// The wire form, field for field.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Claims {
+    v: u8,
+    iss: String,
+    n: u64,
+    first: u64,
+    count: u64,
+    root: Digest,
+    prev: Digest,
+    at: Time,
+}
+
+impl TryFrom<Claims> for Block {
+    type Error = &'static str;
+
+    fn try_from(claims: Claims) -> Result<Self, Self::Error> {
+        if claims.v != 1 {
+            return Err("expected version 1");
+        }
+        let Claims { iss, n, first, count, root, prev, at, .. } = claims;
+        Ok(Self { issuer: iss, n, first, count, root, prev, at })
+    }
+}
+
+impl From<Block> for Claims {
+    fn from(block: Block) -> Self {
+        let Block { issuer, n, first, count, root, prev, at } = block;
+        Self { v: 1, iss: issuer, n, first, count, root, prev, at }
+    }
+}
+
+impl Block {
+    /// The `typ` of its signature.
+    pub const TYP: &'static str = "block+jwt";
+
+    /// Its canonical JSON: exactly what is signed and hashed.
+    pub fn claims(&self) -> Vec<u8> {
+        canonical(self)
+    }
+
+    /// What the next block points back to.
+    pub fn hash(&self) -> Digest {
+        Digest::of(&self.claims())
+    }
+
+    /// Reads signed claims; only the canonical spelling, since a block has one hash.
+    pub fn read(claims: &[u8]) -> Option<Self> {
+        let block: Self = serde_json::from_slice(claims).ok()?;
+        (block.claims() == claims).then_some(block)
+    }
+
+    /// The position after its last record.
+    pub fn end(&self) -> u64 {
+        self.first.saturating_add(self.count)
+    }
+}
+
+/// A block that does not hold, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("block {n}: {flaw}")]
+pub struct Unsound {
+    /// Which.
+    pub n: u64,
+    /// What does not hold.
+    pub flaw: Flaw,
+}
+
+/// What can be wrong with a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Flaw {
+    /// A block is missing before it, or it is there twice.
+    #[error("a block is missing before it, or it is there twice")]
+    Number,
+    /// It does not point at the block before it.
+    #[error("it does not follow the block before it")]
+    Prev,
+    /// It does not begin where the block before it ended.
+    #[error("it does not begin where the block before it ended")]
+    Place,
+    /// It covers nothing, or more than a block may.
+    #[error("it covers no records, or more than a block may")]
+    Size,
+    /// It is dated before the block before it.
+    #[error("it is dated before the block before it")]
+    Dated,
+    /// The hashes of its records do not give its root.
+    #[error("its records do not give its root: one was altered, or they changed places")]
+    Root,
+    /// Records it covers are not there, or there are more.
+    #[error("records it covers are missing, or there are more")]
+    Records,
+    /// Its signature does not verify with the keys at hand.
+    #[error("its signature does not verify")]
+    Signature,
+    /// What is stored beside the signature is not what was signed.
+    #[error("its columns disagree with what was signed")]
+    Columns,
+}
+
+/// Checks blocks and the records they cover in one stream: each block is announced before its
+/// records, and what no block covers is counted. What comes after something unsound is still
+/// checked.
+#[derive(Debug, Default)]
+pub struct Seals {
+    last: Option<Last>,
+    /// Accepts whatever block comes first.
+    anywhere: bool,
+    open: Option<Open>,
+    unsealed: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Last {
+    n: u64,
+    hash: Digest,
+    end: u64,
+    at: Time,
+}
+
+#[derive(Debug)]
+struct Open {
+    n: u64,
+    end: u64,
+    count: u64,
+    root: Digest,
+    tree: Tree,
+}
+
+impl Seals {
+    /// For a record that does not begin at the beginning: the first block is taken as it is.
+    pub fn from_anywhere() -> Self {
+        Self { anywhere: true, ..Self::default() }
+    }
+
+    /// Takes the next block, whose records follow.
+    pub fn block(&mut self, block: &Block, unsound: &mut impl FnMut(Unsound)) {
+        self.finish(unsound);
+        let mut flawed = |flaw| unsound(Unsound { n: block.n, flaw });
+        let last = self.last;
+        let (n, prev, first) = last.map_or((1, Digest::ZERO, 1), |l| (l.n + 1, l.hash, l.end));
+        if last.is_some() || !self.anywhere {
+            if block.n != n {
+                flawed(Flaw::Number);
+            } else if block.prev != prev {
+                flawed(Flaw::Prev);
+            }
+            if block.first != first {
+                flawed(Flaw::Place);
+            }
+        }
+        if last.is_some_and(|last| block.at < last.at) {
+            flawed(Flaw::Dated);
+        }
+        if self.unsealed > 0 {
+            flawed(Flaw::Place);
+            self.unsealed = 0;
+        }
+        if block.count == 0 || block.count > LARGEST {
+            flawed(Flaw::Size);
+        } else {
+            let (n, end, count, root) = (block.n, block.end(), block.count, block.root);
+            self.open = Some(Open { n, end, count, root, tree: Tree::default() });
+        }
+        self.last = Some(Last { n: block.n, hash: block.hash(), end: block.end(), at: block.at });
+    }
+
+    /// Takes the next record.
+    pub fn record(&mut self, position: u64, hash: Digest, unsound: &mut impl FnMut(Unsound)) {
+        if self.open.as_ref().is_some_and(|open| position >= open.end) {
+            self.finish(unsound);
+        }
+        let Some(open) = &mut self.open else {
+            self.unsealed += 1;
+            return;
+        };
+        open.tree.push(hash);
+        if position + 1 == open.end {
+            self.finish(unsound);
+        }
+    }
+
+    /// No record comes any more that the last block could cover.
+    pub fn finish(&mut self, unsound: &mut impl FnMut(Unsound)) {
+        let Some(open) = self.open.take() else { return };
+        let flaw = if open.tree.len() != open.count {
+            Flaw::Records
+        } else if open.tree.root() != open.root {
+            Flaw::Root
+        } else {
+            return;
+        };
+        unsound(Unsound { n: open.n, flaw });
+    }
+
+    /// How many records came after the last block's.
+    pub fn unsealed(&self) -> u64 {
+        self.unsealed
+    }
+
+    /// The number and hash of the last block.
+    pub fn last(&self) -> Option<(u64, Digest)> {
+        self.last.map(|last| (last.n, last.hash))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digests(texts: &[&str]) -> Vec<Digest> {
+        texts.iter().map(|text| Digest::of(text.as_bytes())).collect()
+    }
+
+    fn root(records: &[Digest]) -> Digest {
+        let mut tree = Tree::default();
+        tree.extend(records.iter().copied());
+        tree.root()
+    }
+
+    /// The definition of RFC 6962, section 2.1, word for word.
+    fn defined(records: &[Digest]) -> Digest {
+        match records {
+            [] => Digest::of(&[]),
+            [one] => leaf(*one),
+            many => {
+                let (left, right) = many.split_at(many.len().next_power_of_two() / 2);
+                node(defined(left), defined(right))
+            }
+        }
+    }
+
+    #[test]
+    fn the_root_is_that_of_rfc_6962() {
+        let texts: Vec<String> = (0..70).map(|n| n.to_string()).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        for n in 0..texts.len() {
+            let records = digests(&texts[..n]);
+            assert_eq!(root(&records), defined(&records), "{n}");
+        }
+        // Known from outside: sha256(0x00 || 32 zero bytes).
+        let known = "7f9c9e31ac8256ca2f258583df262dbc7d6f68f2a03043d5c99a4ae5a7396ce9";
+        assert_eq!(root(&[Digest::ZERO]).to_string(), known);
+    }
+
+    fn block(n: u64, first: u64, records: &[Digest], prev: Digest) -> Block {
+        Block {
+            issuer: "https://ask.example.com".to_owned(),
+            n,
+            first,
+            count: records.len() as u64,
+            root: root(records),
+            prev,
+            at: Time::from_millis(1_770_372_000_000),
+        }
+    }
+
+    #[test]
+    fn claims_have_one_spelling() {
+        let block = block(1, 1, &digests(&["a"]), Digest::ZERO);
+        let claims = String::from_utf8(block.claims()).unwrap();
+        assert!(
+            claims.starts_with(r#"{"at":"2026-02-06T10:00:00.000Z","count":1,"first":1,"iss":"#)
+        );
+        assert!(claims.ends_with(r#","v":1}"#), "{claims}");
+        assert_eq!(Block::read(claims.as_bytes()), Some(block));
+        for other in [
+            claims.replace("\"v\":1", "\"v\":2"),
+            claims.replace("\"v\":1", "\"v\":1,\"w\":1"),
+            claims.replace("\"n\":1", "\"n\": 1"),
+            claims.replace("000Z", "000000Z"),
+        ] {
+            assert_eq!(Block::read(other.as_bytes()), None, "{other}");
+        }
+    }
+
+    /// Plays blocks and records and tells what was found.
+    fn found(blocks: &[Block], records: &[(u64, Digest)]) -> (Vec<(u64, Flaw)>, u64) {
+        let (mut found, mut seals) = (Vec::new(), Seals::default());
+        let mut note = |unsound: Unsound| found.push((unsound.n, unsound.flaw));
+        let mut blocks = blocks.iter().peekable();
+        for (position, hash) in records {
+            while let Some(block) = blocks.next_if(|block| block.first <= *position) {
+                seals.block(block, &mut note);
+            }
+            seals.record(*position, *hash, &mut note);
+        }
+        blocks.for_each(|block| seals.block(block, &mut note));
+        seals.finish(&mut note);
+        let unsealed = seals.unsealed();
+        (found, unsealed)
+    }
+
+    #[test]
+    fn each_flaw_is_named() {
+        let records = digests(&["a", "b", "c", "d", "e", "f", "g"]);
+        let feed: Vec<(u64, Digest)> = (1..).zip(records.iter().copied()).collect();
+        let one = block(1, 1, &records[..2], Digest::ZERO);
+        let two = block(2, 3, &records[2..3], one.hash());
+        let three = block(3, 4, &records[3..6], two.hash());
+        let all = [one.clone(), two.clone(), three.clone()];
+        assert_eq!(found(&all, &feed), (vec![], 1));
+        assert_eq!(found(&[], &feed), (vec![], 7));
+
+        let mut altered = feed.clone();
+        altered[4].1 = records[0];
+        assert_eq!(found(&all, &altered).0, [(3, Flaw::Root)]);
+        let mut swapped = feed.clone();
+        (swapped[0].1, swapped[1].1) = (records[1], records[0]);
+        assert_eq!(found(&all, &swapped).0, [(1, Flaw::Root)]);
+        let dropped: Vec<_> = feed.iter().copied().filter(|(at, _)| *at != 5).collect();
+        assert_eq!(found(&all, &dropped).0, [(3, Flaw::Records)]);
+        assert_eq!(found(&all, &feed[..4]).0, [(3, Flaw::Records)]);
+        assert_eq!(found(&all, &feed[..3]).0, [(3, Flaw::Records)]);
+
+        let without_two = [one.clone(), three.clone()];
+        assert!(found(&without_two, &feed).0.contains(&(3, Flaw::Number)));
+        let forged = Block { prev: Digest::ZERO, ..two.clone() };
+        let broken = found(&[one.clone(), forged, three.clone()], &feed).0;
+        assert_eq!(broken, [(2, Flaw::Prev), (3, Flaw::Prev)]);
+        let earlier = Block { at: Time::from_millis(0), ..three.clone() };
+        assert_eq!(found(&[one.clone(), two.clone(), earlier], &feed).0, [(3, Flaw::Dated)]);
+        let empty = Block { count: 0, ..three };
+        assert!(found(&[one.clone(), two.clone(), empty], &feed).0.contains(&(3, Flaw::Size)));
+        let later = Block { first: 4, ..two };
+        assert!(found(&[one, later], &feed).0.contains(&(2, Flaw::Place)));
+    }
+}

@@ -1,0 +1,158 @@
+//! The feed and its blocks: no position is missing, every block holds.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use futures_util::{Stream, StreamExt, stream};
+use kernel::seal::{Block, Flaw, Seals, Unsound};
+use store::{SealedBlock, Store, StoreError};
+
+use super::{Against, Finding, Report, cores};
+use crate::sealing::Verifies;
+
+/// How many hashes are read at once.
+const PAGE: usize = 8_192;
+/// How many blocks are read at once; each has a signature to check.
+const BLOCKS: usize = 128;
+
+/// Checks positions, and every block over the records it covers.
+pub(super) async fn check(
+    store: &Arc<dyn Store>,
+    against: &Against,
+    report: &mut Report,
+) -> Result<(), StoreError> {
+    // In this order: a block that is closed later covers nothing we would miss.
+    let newest = store.last_block().await?.map_or(0, |sealed| sealed.block.n);
+    let end = store.last_position().await?;
+    let mut blocks = std::pin::pin!(opened(store, &against.keys, newest));
+    let mut waiting: VecDeque<Opened> = VecDeque::new();
+    let mut more = true;
+    let mut chain = BlockChain::new(Seals::default(), against);
+    let mut position = 0;
+    while position < end {
+        let hashes = store.hashes(position, PAGE).await?;
+        if hashes.is_empty() {
+            break;
+        }
+        for (at, hash) in hashes {
+            if at > end {
+                position = end;
+                break;
+            }
+            if at != position + 1 {
+                report.found(Finding::Missing { position: at });
+            }
+            position = at;
+            loop {
+                if waiting.is_empty() && more {
+                    match blocks.next().await {
+                        Some(page) => waiting.extend(page?),
+                        None => more = false,
+                    }
+                    continue;
+                }
+                match waiting.front() {
+                    Some(next) if next.block.first <= at => {}
+                    Some(_) | None => break,
+                }
+                if let Some(next) = waiting.pop_front() {
+                    chain.block(&next, report);
+                }
+            }
+            chain.seals.record(at, hash, &mut |unsound| report.found(Finding::Unsound(unsound)));
+        }
+    }
+    // Blocks over records that are not there.
+    loop {
+        for next in waiting.drain(..) {
+            chain.block(&next, report);
+        }
+        match blocks.next().await {
+            Some(page) => waiting.extend(page?),
+            None => break,
+        }
+    }
+    chain.finish(report);
+    Ok(())
+}
+
+/// A block as it was signed, if it was.
+pub(super) struct Opened {
+    pub(super) block: Block,
+    pub(super) flaw: Option<Flaw>,
+}
+
+impl Opened {
+    /// Checks the signature, and that what lies beside it says the same.
+    pub(super) fn of(sealed: SealedBlock, keys: &dyn Verifies) -> Self {
+        let claims = keys.verify(Block::TYP, &sealed.jws);
+        let flaw = match claims.map(|claims| Block::read(&claims)) {
+            None => Some(Flaw::Signature),
+            Some(Some(signed)) if signed == sealed.block => None,
+            Some(_) => Some(Flaw::Columns),
+        };
+        Self { block: sealed.block, flaw }
+    }
+}
+
+/// Blocks in order with their signatures checked, on all cores.
+fn opened(
+    store: &Arc<dyn Store>,
+    keys: &Arc<dyn Verifies>,
+    newest: u64,
+) -> impl Stream<Item = Result<Vec<Opened>, StoreError>> {
+    let pages = stream::unfold(Some(0), move |after: Option<u64>| async move {
+        let after = after.filter(|after| *after < newest)?;
+        match store.blocks(after, BLOCKS).await {
+            Ok(mut page) => {
+                page.retain(|sealed| sealed.block.n <= newest);
+                let next = page.last().map(|sealed| sealed.block.n);
+                Some((Ok(page), next))
+            }
+            Err(error) => Some((Err(error), None)),
+        }
+    });
+    let open = move |page: Result<Vec<SealedBlock>, StoreError>| {
+        let keys = Arc::clone(keys);
+        async move {
+            let page = page?;
+            let open = move || page.into_iter().map(|one| Opened::of(one, &*keys)).collect();
+            tokio::task::spawn_blocking(open)
+                .await
+                .map_err(|error| StoreError::Unavailable(error.into()))
+        }
+    };
+    pages.map(open).buffered(cores() + 1)
+}
+
+/// Blocks one after the other, and whether the one somebody knows is among them.
+pub(super) struct BlockChain {
+    pub(super) seals: Seals,
+    known: Option<(u64, kernel::audit::Digest)>,
+    met: bool,
+}
+
+impl BlockChain {
+    pub(super) fn new(seals: Seals, against: &Against) -> Self {
+        Self { seals, known: against.known, met: false }
+    }
+
+    pub(super) fn block(&mut self, opened: &Opened, report: &mut Report) {
+        let block = &opened.block;
+        report.blocks += 1;
+        if let Some(flaw) = opened.flaw {
+            report.found(Finding::Unsound(Unsound { n: block.n, flaw }));
+        }
+        self.met |= self.known == Some((block.n, block.hash()));
+        self.seals.block(block, &mut |unsound| report.found(Finding::Unsound(unsound)));
+    }
+
+    pub(super) fn finish(mut self, report: &mut Report) {
+        self.seals.finish(&mut |unsound| report.found(Finding::Unsound(unsound)));
+        report.unsealed = self.seals.unsealed();
+        report.last_block = self.seals.last();
+        if let Some((n, hash)) = self.known.filter(|_| !self.met) {
+            report.found(Finding::Unknown { n, hash });
+        }
+    }
+}

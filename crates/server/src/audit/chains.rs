@@ -1,0 +1,106 @@
+//! Every chain from its first event, and the state it gives against the state that is stored.
+
+use std::sync::Arc;
+
+use futures_util::{Stream, StreamExt, stream};
+use kernel::audit::{Broken, Verifier, Why};
+use kernel::{Ask, Entity, Subject, evolve};
+use store::{Chain, Held, Store, StoreError};
+
+use super::{Finding, Progress, Report, cores};
+
+/// How many records are read at once, about.
+const STRETCH: usize = 2_048;
+
+/// Reads the record by subject, one stretch after the other, and checks the stretches on all cores.
+pub(super) async fn check(
+    store: &Arc<dyn Store>,
+    report: &mut Report,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<(), StoreError> {
+    let total = store.last_position().await?;
+    // One more than cores, so that one can be read while the others are checked.
+    let mut checked = stretches(store).map(check_stretch).buffered(cores() + 1);
+    while let Some(checked) = checked.next().await {
+        let Checked { events, subjects, findings } = checked?;
+        report.events += events;
+        report.subjects += subjects;
+        findings.into_iter().for_each(|finding| report.found(finding));
+        progress(Progress { done: report.events, total, events: report.events });
+    }
+    Ok(())
+}
+
+fn stretches(store: &Arc<dyn Store>) -> impl Stream<Item = Result<Vec<Chain>, StoreError>> {
+    stream::unfold(Some(None), move |after: Option<Option<String>>| async move {
+        match store.chains(after?, STRETCH).await {
+            Ok(read) => Some((Ok(read.chains), read.next.map(Some))),
+            Err(error) => Some((Err(error), None)),
+        }
+    })
+    .boxed()
+}
+
+#[derive(Default)]
+struct Checked {
+    events: u64,
+    subjects: u64,
+    findings: Vec<Finding>,
+}
+
+async fn check_stretch(chains: Result<Vec<Chain>, StoreError>) -> Result<Checked, StoreError> {
+    let chains = chains?;
+    let check = move || {
+        let mut checked = Checked::default();
+        for chain in &chains {
+            checked.events += chain.rows.len() as u64;
+            checked.subjects += 1;
+            checked.findings.extend(check_chain(chain).err());
+        }
+        checked
+    };
+    tokio::task::spawn_blocking(check).await.map_err(|error| StoreError::Unavailable(error.into()))
+}
+
+/// One chain, up to the first thing that does not hold.
+fn check_chain(chain: &Chain) -> Result<(), Finding> {
+    let Ok(subject) = chain.subject.parse::<Subject>() else {
+        return Err(match chain.rows.first() {
+            Some(row) => Finding::Nameless { position: row.position },
+            None => Finding::Unreadable(chain.subject.clone()),
+        });
+    };
+    let mut verifier = Verifier::default();
+    let mut state = None;
+    let mut position = 0;
+    for row in &chain.rows {
+        let event = verifier.check_row(&subject, row, || row.open()).map_err(Finding::Broken)?;
+        if row.position <= position {
+            let (subject, seq, position) = (chain.subject.clone(), row.seq, row.position);
+            return Err(Finding::Misplaced { subject, seq, position });
+        }
+        position = row.position;
+        state = Some(evolve(state, &event, row.hash).map_err(Finding::Nonsense)?);
+    }
+    let Some(held) = &chain.state else { return Err(Finding::Stray(chain.subject.clone())) };
+    let stored = read(&subject, held).ok_or_else(|| Finding::Unreadable(chain.subject.clone()))?;
+    let seq = state.as_ref().map_or(0, |state| state.head().seq);
+    if state.as_ref() != Some(&stored) || held.version != seq {
+        return Err(Finding::Broken(Broken { subject, seq: seq.max(1), why: Why::Head }));
+    }
+    Ok(())
+}
+
+fn read(subject: &Subject, held: &Held) -> Option<Entity> {
+    match subject {
+        Subject::Ask(_) => {
+            let ask: Ask = serde_json::from_str(&held.state).ok()?;
+            Some(Entity::Ask(Box::new(ask)))
+        }
+        Subject::Project(_)
+        | Subject::Agent(_)
+        | Subject::Human(_)
+        | Subject::Key(_)
+        | Subject::Rule(_) => serde_json::from_str(&held.state).ok(),
+    }
+}

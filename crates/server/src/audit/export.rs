@@ -1,0 +1,248 @@
+//! The record as JSON Lines, in constant memory. The format stands in `docs/audit.md`.
+//!
+//! A header, then every block before the records it covers, then records in no block, then a last
+//! line that counts and signs what came before it.
+
+use std::sync::Arc;
+
+use anyhow::bail;
+use kernel::Time;
+use kernel::audit::{Digest, Row, canonical};
+use kernel::seal::Block;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
+use store::{SealedBlock, Store};
+
+use crate::sealing::Signs;
+
+/// How many records are read at once.
+const PAGE: u64 = 256;
+/// The `typ` of the signature at the end.
+pub(super) const TYP: &str = "export+jwt";
+
+/// One line. The member that is there says which.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Line {
+    Header(Header),
+    Block(BlockLine),
+    Record(Box<RecordLine>),
+    End(End),
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Header {
+    pub(super) version: u8,
+    pub(super) issuer: String,
+    pub(super) at: Time,
+    pub(super) after: u64,
+    pub(super) jwks: Value,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BlockLine {
+    pub(super) claims: Block,
+    pub(super) hash: Digest,
+    pub(super) jws: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RecordLine {
+    pub(super) position: u64,
+    pub(super) subject: String,
+    pub(super) seq: u64,
+    pub(super) at: Time,
+    pub(super) what: String,
+    pub(super) prev: Digest,
+    pub(super) hash: Digest,
+    pub(super) body: String,
+    pub(super) contents: Option<Box<RawValue>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct End {
+    pub(super) claims: Counted,
+    pub(super) jws: String,
+}
+
+/// What the signature at the end claims, besides version and issuer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Counted {
+    pub(super) after: u64,
+    pub(super) records: u64,
+    pub(super) blocks: u64,
+    pub(super) last: u64,
+    pub(super) sha256: Digest,
+}
+
+impl Counted {
+    /// Canonical claims.
+    pub(super) fn claims(&self, issuer: &str) -> Vec<u8> {
+        let mut claims = serde_json::to_value(self).unwrap_or_default();
+        if let Value::Object(claims) = &mut claims {
+            claims.insert("v".to_owned(), 1.into());
+            claims.insert("iss".to_owned(), issuer.into());
+        }
+        canonical(&claims)
+    }
+}
+
+/// An export under way. What is written while it runs is left to the next one.
+pub struct Export {
+    store: Arc<dyn Store>,
+    signer: Arc<dyn Signs>,
+    header: Header,
+    phase: Phase,
+    /// The last position exported, and the last there is to export.
+    position: u64,
+    end: u64,
+    /// The last block exported, and the last there is to export.
+    block: u64,
+    last_block: u64,
+    /// The last position of the block under way.
+    covered: u64,
+    counted: Counted,
+    sha256: Sha256,
+}
+
+enum Phase {
+    Header,
+    Body,
+    Over,
+}
+
+impl Export {
+    /// Begins behind `after`, or earlier: at the beginning of the block that holds what comes next,
+    /// since only a whole block can be checked.
+    pub async fn begin(
+        store: Arc<dyn Store>,
+        signer: Arc<dyn Signs>,
+        issuer: String,
+        at: Time,
+        after: u64,
+    ) -> anyhow::Result<Self> {
+        // In this order: every block up to this one has its records among these.
+        let last_block = store.last_block().await?.map_or(0, |sealed| sealed.block.n);
+        let end = store.last_position().await?;
+        let (after, block) = match store.block_at(after.saturating_add(1)).await? {
+            Some(SealedBlock { block, .. }) if block.n <= last_block => {
+                (block.first.saturating_sub(1), block.n.saturating_sub(1))
+            }
+            Some(_) | None if after >= end => (end, last_block),
+            Some(_) | None => (after, if after == 0 { 0 } else { last_block }),
+        };
+        let header = Header { version: 1, issuer, at, after, jwks: signer.jwks() };
+        let counted = Counted { after, records: 0, blocks: 0, last: after, sha256: Digest::ZERO };
+        let (position, covered) = (after, after);
+        let (phase, sha256) = (Phase::Header, Sha256::new());
+        Ok(Self {
+            store,
+            signer,
+            header,
+            phase,
+            position,
+            end,
+            block,
+            last_block,
+            covered,
+            counted,
+            sha256,
+        })
+    }
+
+    /// The next lines; `None` at the end.
+    pub async fn next(&mut self) -> anyhow::Result<Option<Vec<u8>>> {
+        let mut lines = Vec::new();
+        match self.phase {
+            Phase::Header => {
+                put(&mut lines, &Line::Header(self.header.clone()))?;
+                self.phase = Phase::Body;
+            }
+            Phase::Body if self.position >= self.covered && self.block < self.last_block => {
+                self.begin_block(&mut lines).await?;
+            }
+            Phase::Body if self.position < self.covered.max(self.end) => {
+                self.records(&mut lines).await?;
+            }
+            Phase::Body if let Some(erased) = self.erased_meanwhile().await? => self.end = erased,
+            Phase::Body => {
+                self.counted.sha256 = Digest(self.sha256.clone().finalize().into());
+                let jws = self.signer.sign(TYP, &self.counted.claims(&self.header.issuer))?;
+                put(&mut lines, &Line::End(End { claims: self.counted.clone(), jws }))?;
+                self.phase = Phase::Over;
+            }
+            Phase::Over => return Ok(None),
+        }
+        self.sha256.update(&lines);
+        Ok(Some(lines))
+    }
+
+    /// What was erased while the export ran is gone from some of its records, so the events that
+    /// say so belong to it: the position of the last of them.
+    async fn erased_meanwhile(&self) -> anyhow::Result<Option<u64>> {
+        let (mut after, mut erased) = (self.end, None);
+        loop {
+            let changes = self.store.changes(after, 1000).await?;
+            let Some(last) = changes.last() else { return Ok(erased) };
+            after = last.position;
+            let erasing = changes.iter().rfind(|change| change.what == "erased");
+            erased = erasing.map(|change| change.position).or(erased);
+        }
+    }
+
+    async fn begin_block(&mut self, lines: &mut Vec<u8>) -> anyhow::Result<()> {
+        let Some(SealedBlock { block, jws }) = self.store.blocks(self.block, 1).await?.pop() else {
+            bail!("block {} is gone", self.block + 1);
+        };
+        self.block = block.n;
+        self.counted.blocks += 1;
+        self.covered = block.end().saturating_sub(1);
+        let hash = block.hash();
+        put(lines, &Line::Block(BlockLine { claims: block, hash, jws }))
+    }
+
+    async fn records(&mut self, lines: &mut Vec<u8>) -> anyhow::Result<()> {
+        let to = if self.position < self.covered { self.covered } else { self.end };
+        let limit = usize::try_from((to - self.position).min(PAGE)).unwrap_or(1);
+        let rows = self.store.rows(self.position, limit).await?;
+        // Records that were taken away are the verifier's to find.
+        self.position = rows.last().map_or(to, |row| row.position.min(to));
+        for row in rows.into_iter().filter(|row| row.position <= to) {
+            self.counted.records += 1;
+            self.counted.last = row.position;
+            put(lines, &Line::Record(Box::new(record(row))))?;
+        }
+        Ok(())
+    }
+}
+
+fn put(lines: &mut Vec<u8>, line: &Line) -> anyhow::Result<()> {
+    serde_json::to_writer(&mut *lines, line)?;
+    lines.push(b'\n');
+    Ok(())
+}
+
+fn record(row: Row) -> RecordLine {
+    let Row { position, subject, seq, at, what, prev, hash, body, contents } = row;
+    // What is not JSON any more is told as a text, and is found to be none of the contents.
+    let contents = contents.map(|text| {
+        RawValue::from_string(text.clone()).or_else(|_| serde_json::value::to_raw_value(&text))
+    });
+    let contents = contents.and_then(Result::ok);
+    RecordLine { position, subject, seq, at, what, prev, hash, body, contents }
+}
+
+impl From<RecordLine> for Row {
+    fn from(line: RecordLine) -> Self {
+        let RecordLine { position, subject, seq, at, what, prev, hash, body, contents } = line;
+        let contents = contents.map(|raw| raw.get().to_owned());
+        Self { position, subject, seq, at, what, prev, hash, body, contents }
+    }
+}

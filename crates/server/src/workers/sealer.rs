@@ -1,0 +1,171 @@
+//! Closes the record into blocks: when the oldest record that is in none is old enough, when a
+//! block is full, on start and on stop. Nothing has to be recovered after a crash: what is in no
+//! block yet is read from the store. Two sealers cannot fork the chain: the store takes a block only
+//! behind the last one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::bail;
+use kernel::Time;
+use kernel::audit::Digest;
+use kernel::seal::{Block, LARGEST, Tree};
+use store::{Change, Clock, SealedBlock, Store};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::sealing::Signs;
+
+/// How often the worker looks whether it is time, at most.
+const TICK: Duration = Duration::from_secs(1);
+/// How many hashes are read at once, so that nobody waits long for a reader.
+const PAGE: usize = 4096;
+
+/// Closes blocks.
+pub struct Sealer {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    signer: Arc<dyn Signs>,
+    issuer: String,
+    /// The number of the newest block this process has seen.
+    newest: watch::Sender<u64>,
+}
+
+impl Sealer {
+    /// A sealer that signs as `issuer`.
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        signer: Arc<dyn Signs>,
+        issuer: String,
+    ) -> Self {
+        Self { store, clock, signer, issuer, newest: watch::Sender::new(0) }
+    }
+
+    /// What it signs with.
+    pub fn signer(&self) -> &Arc<dyn Signs> {
+        &self.signer
+    }
+
+    /// Who it signs as.
+    pub fn issuer(&self) -> &str {
+        &self.issuer
+    }
+
+    /// Changes with every new block.
+    pub fn newest(&self) -> watch::Receiver<u64> {
+        self.newest.subscribe()
+    }
+
+    /// Closes everything there is into as many blocks as it takes; how many.
+    pub async fn seal(&self) -> anyhow::Result<u64> {
+        let end = self.store.last_position().await?;
+        let mut closed = 0;
+        loop {
+            let last = self.store.last_block().await?.map(|sealed| sealed.block);
+            if let Some(last) = &last {
+                self.newest.send_if_modified(|n| std::mem::replace(n, last.n) != last.n);
+            }
+            if last.as_ref().map_or(1, Block::end) > end {
+                return Ok(closed);
+            }
+            let Some(block) = self.next(last.as_ref(), end).await? else { return Ok(closed) };
+            let jws = self.signer.sign(Block::TYP, &block.claims())?;
+            let (n, count) = (block.n, block.count);
+            // If not, somebody else was faster, and theirs is the last one now.
+            if self.store.append_block(SealedBlock { block, jws }).await? {
+                closed += 1;
+                metrics::counter!("countersign_blocks_sealed_total").increment(1);
+                tracing::debug!(block.n = n, block.records = count, "sealed a block");
+            }
+        }
+    }
+
+    /// A block over what comes behind the last one, up to `end`.
+    async fn next(&self, last: Option<&Block>, end: u64) -> anyhow::Result<Option<Block>> {
+        let first = last.map_or(1, Block::end);
+        let to = end.min(first + LARGEST - 1);
+        let mut tree = Tree::default();
+        while first + tree.len() <= to {
+            let after = first + tree.len() - 1;
+            let limit = usize::try_from(to - after).unwrap_or(PAGE).min(PAGE);
+            let hashes = self.store.hashes(after, limit).await?;
+            if hashes.is_empty() {
+                break;
+            }
+            for (position, hash) in hashes {
+                if position != first + tree.len() {
+                    bail!("events are missing before position {position}: nothing is sealed");
+                }
+                tree.push(hash);
+            }
+        }
+        Ok((!tree.is_empty()).then(|| Block {
+            issuer: self.issuer.clone(),
+            n: last.map_or(1, |last| last.n + 1),
+            first,
+            count: tree.len(),
+            root: tree.root(),
+            prev: last.map_or(Digest::ZERO, Block::hash),
+            at: last.map_or(self.clock.now(), |last| last.at.max(self.clock.now())),
+        }))
+    }
+
+    /// How many records are in no block.
+    pub async fn unsealed(&self) -> anyhow::Result<u64> {
+        let sealed = self.store.last_block().await?.map_or(1, |sealed| sealed.block.end());
+        Ok((self.store.last_position().await? + 1).saturating_sub(sealed))
+    }
+
+    /// Seals, and says so in the log if that fails.
+    async fn sealed(&self) -> bool {
+        let outcome = self.seal().await;
+        if let Err(error) = &outcome {
+            metrics::counter!("countersign_seal_failures_total").increment(1);
+            tracing::error!(error = format!("{error:#}"), "cannot seal; trying again");
+        }
+        outcome.is_ok()
+    }
+
+    /// Whether it is time, if something has been waiting since `since`.
+    async fn is_time(&self, since: Time, every: Duration) -> bool {
+        let waited = self.clock.now().millis() - since.millis();
+        // A clock that went back must not make anything wait for ever.
+        let due = u128::try_from(waited).is_ok_and(|waited| waited >= every.as_millis());
+        due || waited < 0 || self.unsealed().await.is_ok_and(|n| n >= LARGEST)
+    }
+}
+
+/// Runs until shutdown. Whoever stops the server seals once more when nothing is written any more.
+pub async fn run(
+    sealer: Arc<Sealer>,
+    every: Duration,
+    mut feed: Receiver<Arc<[Change]>>,
+    stop: CancellationToken,
+) {
+    // What a process before this one left.
+    let mut waiting = !sealer.sealed().await;
+    loop {
+        if !waiting {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                news = feed.recv() => if matches!(news, Err(RecvError::Closed)) { return },
+            }
+        }
+        let since = sealer.clock.now();
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(TICK) => {}
+            }
+            if sealer.is_time(since, every).await {
+                break;
+            }
+        }
+        // What is committed from here on is news, whether or not this block has it already.
+        while !matches!(feed.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
+        waiting = !sealer.sealed().await;
+    }
+}

@@ -1,0 +1,112 @@
+//! Blocks: one small row each, found by number and by the position they begin at.
+
+use kernel::Time;
+use kernel::audit::Digest;
+use kernel::seal::{Block, LARGEST};
+use rusqlite::{Connection, Row, params};
+
+use super::ledger::{digest, one};
+use super::record::{bytes, last_position};
+use super::{failed, int, uint};
+use crate::{Result, SealedBlock};
+
+/// Appends a block if it follows the last one and its records are there.
+pub(super) fn append(conn: &Connection, sealed: &SealedBlock) -> Result<bool> {
+    let block = &sealed.block;
+    let expected = last(conn)?.map_or((1, Digest::ZERO, 1), |last| {
+        (last.block.n + 1, last.block.hash(), last.block.end())
+    });
+    let fits = expected == (block.n, block.prev, block.first)
+        && (1..=LARGEST).contains(&block.count)
+        && block.end() <= last_position(conn)? + 1;
+    if !fits {
+        return Ok(false);
+    }
+    conn.prepare_cached(
+        "INSERT INTO block (n, first, count, root, prev, at, issuer, jws)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )
+    .and_then(|mut insert| {
+        insert.execute(params![
+            int(block.n),
+            int(block.first),
+            int(block.count),
+            block.root.0,
+            block.prev.0,
+            block.at.millis(),
+            block.issuer,
+            sealed.jws,
+        ])
+    })
+    .map_err(failed)?;
+    Ok(true)
+}
+
+pub(super) fn last(conn: &Connection) -> Result<Option<SealedBlock>> {
+    found(
+        conn,
+        "SELECT n, first, count, root, prev, at, issuer, jws FROM block ORDER BY n DESC LIMIT 1",
+        [],
+    )
+}
+
+/// The block that begins at a position or is the last to begin before it, if it reaches that far.
+pub(super) fn holding(conn: &Connection, position: u64) -> Result<Option<SealedBlock>> {
+    let sql = "SELECT n, first, count, root, prev, at, issuer, jws FROM block
+               WHERE first <= ?1 ORDER BY first DESC LIMIT 1";
+    Ok(found(conn, sql, [int(position)])?.filter(|sealed| position < sealed.block.end()))
+}
+
+pub(super) fn after(conn: &Connection, n: u64, limit: usize) -> Result<Vec<SealedBlock>> {
+    let sql = "SELECT n, first, count, root, prev, at, issuer, jws FROM block
+               WHERE n > ?1 ORDER BY n LIMIT ?2";
+    let mut select = conn.prepare_cached(sql).map_err(failed)?;
+    let mut rows = select.query(params![int(n), int(limit)]).map_err(failed)?;
+    let mut blocks = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        blocks.push(read(row)?);
+    }
+    Ok(blocks)
+}
+
+pub(super) fn anchored(conn: &Connection) -> Result<Option<u64>> {
+    one(conn, "SELECT n FROM anchor WHERE id = 1", [], |row| row.get(0).map(uint))
+}
+
+pub(super) fn anchor(conn: &Connection, n: u64) -> Result<()> {
+    conn.prepare_cached(
+        "INSERT INTO anchor (id, n) VALUES (1, ?1)
+         ON CONFLICT (id) DO UPDATE SET n = max(n, ?1)",
+    )
+    .and_then(|mut put| put.execute([int(n)]))
+    .map(drop)
+    .map_err(failed)
+}
+
+fn found(
+    conn: &Connection,
+    sql: &str,
+    params: impl rusqlite::Params,
+) -> Result<Option<SealedBlock>> {
+    let mut select = conn.prepare_cached(sql).map_err(failed)?;
+    let mut rows = select.query(params).map_err(failed)?;
+    rows.next().map_err(failed)?.map(read).transpose()
+}
+
+/// A row that was tampered with is still read: it is the verifier who says what is wrong with it.
+fn read(row: &Row<'_>) -> Result<SealedBlock> {
+    let number = |column| -> Result<u64> { Ok(uint(row.get(column).map_err(failed)?)) };
+    let text = |column| -> Result<String> {
+        Ok(String::from_utf8_lossy(bytes(row, column)?.unwrap_or_default()).into_owned())
+    };
+    let block = Block {
+        issuer: text(6)?,
+        n: number(0)?,
+        first: number(1)?,
+        count: number(2)?,
+        root: digest(bytes(row, 3)?.unwrap_or_default()),
+        prev: digest(bytes(row, 4)?.unwrap_or_default()),
+        at: Time::from_millis(row.get(5).map_err(failed)?),
+    };
+    Ok(SealedBlock { block, jws: text(7)? })
+}
