@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::latency::Latencies;
 use crate::scale::Scale;
+use crate::served::processor_time;
 use crate::wire::{Connection, Shot};
 
 /// How long connections are warmed up before they count.
@@ -18,6 +19,8 @@ pub(crate) const WARM_UP: Duration = Duration::from_millis(300);
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) address: SocketAddr,
+    /// Who answers there.
+    pub(crate) process: u32,
     pub(crate) shot: Shot,
 }
 
@@ -25,15 +28,26 @@ pub(crate) struct Target {
 pub(crate) struct Measured {
     took: Duration,
     pub(crate) answers: Latencies,
+    /// Those of the warm-up too.
+    all: u64,
+    /// What the answering process used for all of them, and for what it does beside.
+    processor: Duration,
 }
 
 impl Measured {
     pub(crate) fn new() -> anyhow::Result<Self> {
-        Ok(Self { took: Duration::ZERO, answers: Latencies::new()? })
+        Ok(Self {
+            took: Duration::ZERO,
+            answers: Latencies::new()?,
+            all: 0,
+            processor: Duration::ZERO,
+        })
     }
 
     pub(crate) fn add(&mut self, other: &Self) -> anyhow::Result<()> {
         self.took += other.took;
+        self.all += other.all;
+        self.processor += other.processor;
         self.answers.merge(&other.answers)
     }
 
@@ -41,6 +55,18 @@ impl Measured {
     #[expect(clippy::cast_precision_loss, reason = "nobody counts that far")]
     pub(crate) fn rate(&self) -> f64 {
         self.answers.len() as f64 / self.took.as_secs_f64().max(f64::EPSILON)
+    }
+
+    /// Processor time of the answering process for one answer, in microseconds. Steadier than any
+    /// rate where others use the machine too.
+    #[expect(clippy::cast_precision_loss, reason = "nobody counts that far")]
+    pub(crate) fn processor_micros(&self) -> f64 {
+        self.processor.as_secs_f64() * 1e6 / self.all.max(1) as f64
+    }
+
+    /// All that stands beside a rate.
+    pub(crate) fn words(&self) -> String {
+        format!("{}, {:.0} µs of processor", self.answers.words(), self.processor_micros())
     }
 }
 
@@ -84,26 +110,31 @@ async fn fire_while(
     go_on: impl Fn() -> bool + Clone + Send + 'static,
 ) -> anyhow::Result<Measured> {
     let begin = Instant::now() + WARM_UP;
+    let used = processor_time(target.process)?;
     let mut workers = JoinSet::new();
     for _ in 0..connections {
         let (target, go_on) = (target.clone(), go_on.clone());
         workers.spawn(async move {
             let mut connection = Connection::open(target.address).await?;
-            let mut answers = Latencies::new()?;
+            let (mut answers, mut all) = (Latencies::new()?, 0);
             while go_on() {
                 let sent = Instant::now();
                 connection.call(&target.shot).await?;
+                all += 1;
                 if sent >= begin {
                     answers.add(sent.elapsed());
                 }
             }
-            anyhow::Ok(answers)
+            anyhow::Ok((answers, all))
         });
     }
     let mut measured = Measured::new()?;
     while let Some(worker) = workers.join_next().await {
-        measured.answers.merge(&worker??)?;
+        let (answers, all) = worker??;
+        measured.answers.merge(&answers)?;
+        measured.all += all;
     }
+    measured.processor = processor_time(target.process)?.saturating_sub(used);
     measured.took = begin.elapsed();
     Ok(measured)
 }

@@ -8,10 +8,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 
+use crate::load::Target;
 use crate::wire::{Connection, Shot};
 
 /// A server that does not answer by then does not work.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The unit of processor times in `/proc`; Linux has had no other for decades.
+const TICK: Duration = Duration::from_millis(10);
 
 /// A server in a process of its own; ends when dropped.
 pub(crate) struct Served {
@@ -77,6 +81,11 @@ impl Served {
         anyhow::bail!("the server does not answer")
     }
 
+    /// What to send here.
+    pub(crate) fn target(&self, shot: Shot) -> Target {
+        Target { address: self.address, process: self.child.id(), shot }
+    }
+
     /// Its memory, in KiB.
     pub(crate) fn rss(&self) -> anyhow::Result<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))
@@ -93,6 +102,17 @@ impl Drop for Served {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The processor time a process has used so far, all threads together.
+pub(crate) fn processor_time(process: u32) -> anyhow::Result<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))
+        .context("this system has no /proc")?;
+    // The name may hold anything, a parenthesis too; what follows the last one is numbers.
+    let (_, rest) = stat.rsplit_once(") ").context("no name")?;
+    let ticks = |n: usize| rest.split(' ').nth(n).and_then(|field| field.parse::<u64>().ok());
+    let (user, system) = ticks(11).zip(ticks(12)).context("no times")?;
+    Ok(TICK * u32::try_from(user + system)?)
 }
 
 fn log(folder: &Path) -> anyhow::Result<Stdio> {

@@ -2,7 +2,7 @@
 
 use super::create_shot;
 use crate::gateway::{AGENT, ASK};
-use crate::load::{Target, in_turns};
+use crate::load::in_turns;
 use crate::report::{Goal, Row};
 use crate::scale::Scale;
 use crate::served::{Served, scratch};
@@ -16,10 +16,10 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
         let at = |role: &str| folder.path().join(format!("{role}-{connections}"));
         let gateway = Served::gateway(&at("gateway")).await?;
         let baseline = Served::start("baseline", &at("baseline")).await?;
-        let ours = Target { address: gateway.address, shot: create_shot() };
-        let bare = Target { address: baseline.address, shot: Shot::post("/requests", AGENT, ASK) };
+        let ours = gateway.target(create_shot());
+        let bare = baseline.target(Shot::post("/requests", AGENT, ASK));
         let (ours, bare) = in_turns(scale, connections, &ours, &bare).await?;
-        let note = format!("{}; bare {}", ours.answers.words(), bare.answers.words());
+        let note = format!("{}; bare {}", ours.words(), bare.words());
         let row = Row::new(format!("durable create, {connections} connections"), ours.rate(), "/s");
         rows.push(row.against(bare.rate()).goal(Goal::AtLeast(0.60)).note(note));
     }

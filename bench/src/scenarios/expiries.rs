@@ -46,7 +46,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
         "filling the store took too long; nothing to measure"
     );
 
-    let create = Target { address: gateway.address, shot: create_shot() };
+    let create = gateway.target(create_shot());
     let calm = fire(&create, CONNECTIONS, measuring).await?;
     // The load is there when they are due.
     tokio::time::sleep(until(due).saturating_sub(WARM_UP)).await;
@@ -60,7 +60,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
         Row::new("… of those that were due", whole(asks), "asks").against(whole(many as u64));
     let soon = Row::new("… until all were fired", took.as_secs_f64(), "s").goal(Goal::AtMost(30.0));
     let meanwhile = Row::new("… creates meanwhile, 32 connections", busy.rate(), "/s");
-    let note = format!("{}; undisturbed {}", busy.answers.words(), calm.answers.words());
+    let note = format!("{}; undisturbed {}", busy.words(), calm.words());
     Ok(vec![
         once.note("once each"),
         every.goal(Goal::AtLeast(1.0)),

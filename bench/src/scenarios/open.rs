@@ -4,7 +4,7 @@
 use super::{create_at, create_shot, poll_shot};
 use crate::fill::fill;
 use crate::gateway::PERSON;
-use crate::load::{Target, in_turns};
+use crate::load::in_turns;
 use crate::report::{Goal, Row};
 use crate::scale::Scale;
 use crate::served::{Served, scratch};
@@ -40,8 +40,8 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
             rows.push(Row::missing(what, "the server does not have it yet"));
             continue;
         }
-        let ours = Target { address: full.address, shot: ours };
-        let theirs = Target { address: empty.address, shot: theirs };
+        let ours = full.target(ours);
+        let theirs = empty.target(theirs);
         let (ours, theirs) = in_turns(scale, READERS, &ours, &theirs).await?;
         let row = Row::new(what, ours.answers.p99(), "ms").against(theirs.answers.p99());
         let note =
@@ -49,11 +49,11 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
         rows.push(row.goal(Goal::AtMost(1.5)).note(note));
     }
 
-    let ours = Target { address: full.address, shot: create_shot() };
-    let theirs = Target { address: empty.address, shot: create_shot() };
+    let ours = full.target(create_shot());
+    let theirs = empty.target(create_shot());
     let (ours, theirs) = in_turns(scale, CONNECTIONS, &ours, &theirs).await?;
     let row = Row::new("… creates, 32 connections", ours.rate(), "/s").against(theirs.rate());
-    let note = format!("{}; empty {}", ours.answers.words(), theirs.answers.words());
+    let note = format!("{}; empty {}", ours.words(), theirs.words());
     rows.push(row.goal(Goal::AtLeast(0.8)).note(note));
     let memory = Row::new("… memory after all that", full.rss()? / 1024.0, "MiB");
     rows.push(memory.goal(Goal::AtMost(200.0)));

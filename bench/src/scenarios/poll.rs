@@ -2,7 +2,7 @@
 
 use super::{create_at, poll_shot};
 use crate::gateway::AGENT;
-use crate::load::{Target, in_turns};
+use crate::load::in_turns;
 use crate::report::{Goal, Row};
 use crate::scale::Scale;
 use crate::served::{Served, scratch};
@@ -15,10 +15,10 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     let gateway = Served::gateway(&folder.path().join("gateway")).await?;
     let baseline = Served::start("baseline", &folder.path().join("baseline")).await?;
     let id = create_at(gateway.address).await?;
-    let ours = Target { address: gateway.address, shot: poll_shot(&id) };
-    let bare = Target { address: baseline.address, shot: Shot::get("/fixed", AGENT) };
+    let ours = gateway.target(poll_shot(&id));
+    let bare = baseline.target(Shot::get("/fixed", AGENT));
     let (ours, bare) = in_turns(scale, CONNECTIONS, &ours, &bare).await?;
-    let note = format!("{}; bare {}", ours.answers.words(), bare.answers.words());
+    let note = format!("{}; bare {}", ours.words(), bare.words());
     let row = Row::new(format!("poll of one ask, {CONNECTIONS} connections"), ours.rate(), "/s");
     Ok(vec![row.against(bare.rate()).goal(Goal::AtLeast(0.50)).note(note)])
 }
