@@ -35,6 +35,7 @@
 pub mod actor;
 pub mod ask;
 pub mod audit;
+mod canonical;
 pub mod command;
 pub mod decide;
 pub mod directory;
