@@ -32,8 +32,10 @@ fix: ## Format and apply clippy's suggestions; snapshots are left for you to rev
 	$(CARGO) clippy --workspace --all-targets --fix --allow-dirty --allow-staged
 	@sh .ci/snapshots pending
 
-bench: ## Measure against the bare baseline
-	$(CARGO) run --release -p countersign-bench
+bench: ## Measure against the bare baseline (SCENARIO=create for one, QUICK=1 for a minute of it)
+	$(CARGO) build --release -p countersign-bench -p countersign-server --bins
+	@ulimit -n "$$(ulimit -Hn)"; exec "$${CARGO_TARGET_DIR:-target}/release/countersign-bench" \
+		$(if $(QUICK),--quick) $(SCENARIO)
 
 fmt: ## Check the formatting
 	$(CARGO) fmt --all --check

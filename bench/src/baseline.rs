@@ -40,6 +40,7 @@ pub(crate) async fn serve(folder: &Path) -> anyhow::Result<()> {
     thread::Builder::new().name("writer".to_owned()).spawn(move || write(&conn, jobs))?;
     let app = Router::new()
         .route("/requests", post(create))
+        .route("/readyz", get(|| async {}))
         .route("/fixed", get(|| async { Json(fixed()) }))
         .with_state(queue);
     let listener = TcpListener::bind("127.0.0.1:0").await?;

@@ -1,4 +1,5 @@
-//! The gateway as it is, with the credentials of `--dev`.
+//! The gateway as it is: the credentials of `--dev`, and everything else as by default, the log
+//! included; it goes to a file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,18 +7,31 @@ use std::sync::Arc;
 use server::clock::SystemClock;
 use server::config::Settings;
 use server::serve::Server;
+use server::telemetry;
+
+/// The agent key and the human token of `--dev`.
+pub(crate) const AGENT: &str = "dev-agent-key";
+pub(crate) const PERSON: &str = "dev-human-token";
+
+/// What agents ask here.
+pub(crate) const ASK: &str = r#"{"action":"APPROVE","role":"owner","priority":"normal","timeout_seconds":3600,"fallback":"fail","agent_id":"bench","payload":{"item":"Refund €120.00 to Ada Lovelace for order 4711?","details":{"amount":"€120.00","recipient":"ada@example.com","order":4711},"context":"The parcel was lost; the carrier confirmed it this morning."}}"#;
 
 /// Serves until the process is ended; says where first.
 pub(crate) async fn serve(folder: &Path) -> anyhow::Result<()> {
-    let settings = Settings {
-        listen: Some("127.0.0.1:0".to_owned()),
-        data: Some(folder.to_owned()),
-        dev: Some(true),
-        ..Settings::default()
-    };
-    let server = Box::pin(Server::start(settings.check()?, Arc::new(SystemClock))).await?;
+    let config = settings(folder).check()?;
+    telemetry::start_logging(config.log_format, &config.log_level)?;
+    let server = Box::pin(Server::start(config, Arc::new(SystemClock))).await?;
     if let Some(address) = server.listening().first() {
         println!("{address}");
     }
     std::future::pending().await
+}
+
+pub(crate) fn settings(folder: &Path) -> Settings {
+    Settings {
+        listen: Some("127.0.0.1:0".to_owned()),
+        data: Some(folder.to_owned()),
+        dev: Some(true),
+        ..Settings::default()
+    }
 }

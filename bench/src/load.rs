@@ -1,156 +1,140 @@
-//! Load: the same request over and over on keep-alive connections, one at a time on each. Written
-//! by hand, so that making the load costs little of the two cores it shares with what it measures.
+//! Load: the same request over and over on keep-alive connections, one at a time on each.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail, ensure};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
+use crate::latency::Latencies;
+use crate::scale::Scale;
+use crate::served::processor_time;
+use crate::wire::{Connection, Shot};
+
 /// How long connections are warmed up before they count.
-const WARM_UP: Duration = Duration::from_millis(300);
+pub(crate) const WARM_UP: Duration = Duration::from_millis(300);
 
-/// A request, ready to be sent.
+/// Somewhere to send something.
 #[derive(Clone)]
-pub(crate) struct Shot(Vec<u8>);
-
-impl Shot {
-    pub(crate) fn post(path: &str, key: &str, body: &str) -> Self {
-        Self::new("POST", path, key, body)
-    }
-
-    pub(crate) fn get(path: &str, key: &str) -> Self {
-        Self::new("GET", path, key, "")
-    }
-
-    fn new(method: &str, path: &str, key: &str, body: &str) -> Self {
-        let length = body.len();
-        let head = format!(
-            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\
-             content-type: application/json\r\ncontent-length: {length}\r\n\r\n"
-        );
-        Self([head.as_bytes(), body.as_bytes()].concat())
-    }
+pub(crate) struct Target {
+    pub(crate) address: SocketAddr,
+    /// Who answers there.
+    pub(crate) process: u32,
+    pub(crate) shot: Shot,
 }
 
 /// What came of some seconds of load.
-#[derive(Default)]
 pub(crate) struct Measured {
     took: Duration,
-    answers: Vec<Duration>,
+    pub(crate) answers: Latencies,
+    /// Those of the warm-up too.
+    all: u64,
+    /// What the answering process used for all of them, and for what it does beside.
+    processor: Duration,
 }
 
 impl Measured {
-    pub(crate) fn add(&mut self, mut other: Self) {
+    pub(crate) fn new() -> anyhow::Result<Self> {
+        Ok(Self {
+            took: Duration::ZERO,
+            answers: Latencies::new()?,
+            all: 0,
+            processor: Duration::ZERO,
+        })
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) -> anyhow::Result<()> {
         self.took += other.took;
-        self.answers.append(&mut other.answers);
-        self.answers.sort_unstable();
+        self.all += other.all;
+        self.processor += other.processor;
+        self.answers.merge(&other.answers)
     }
 
     /// Answers a second.
     #[expect(clippy::cast_precision_loss, reason = "nobody counts that far")]
     pub(crate) fn rate(&self) -> f64 {
-        self.answers.len() as f64 / self.took.as_secs_f64()
+        self.answers.len() as f64 / self.took.as_secs_f64().max(f64::EPSILON)
     }
 
-    /// What this part of the answers took at most.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a place in a list from a part of its length"
-    )]
-    pub(crate) fn percentile(&self, part: f64) -> Duration {
-        let place = (self.answers.len() as f64 * part) as usize;
-        self.answers.get(place).copied().unwrap_or_default()
+    /// Processor time of the answering process for one answer, in microseconds. Steadier than any
+    /// rate where others use the machine too.
+    #[expect(clippy::cast_precision_loss, reason = "nobody counts that far")]
+    pub(crate) fn processor_micros(&self) -> f64 {
+        self.processor.as_secs_f64() * 1e6 / self.all.max(1) as f64
+    }
+
+    /// All that stands beside a rate.
+    pub(crate) fn words(&self) -> String {
+        format!("{}, {:.0} µs of processor", self.answers.words(), self.processor_micros())
     }
 }
 
-/// Sends one request and gives the body of its answer.
-pub(crate) async fn once(address: SocketAddr, shot: &Shot) -> anyhow::Result<Vec<u8>> {
-    let mut connection = Connection::open(address).await?;
-    connection.call(shot).await?;
-    Ok(connection.body)
+/// Measures two in turns.
+pub(crate) async fn in_turns(
+    scale: &Scale,
+    connections: usize,
+    one: &Target,
+    other: &Target,
+) -> anyhow::Result<(Measured, Measured)> {
+    let (mut first, mut second) = (Measured::new()?, Measured::new()?);
+    for _ in 0..scale.turns {
+        first.add(&fire(one, connections, scale.turn).await?)?;
+        second.add(&fire(other, connections, scale.turn).await?)?;
+    }
+    Ok((first, second))
 }
 
 /// Sends as much as `connections` can, for a while.
 pub(crate) async fn fire(
-    address: SocketAddr,
-    shot: &Shot,
+    target: &Target,
     connections: usize,
     time: Duration,
 ) -> anyhow::Result<Measured> {
+    let end = Instant::now() + WARM_UP + time;
+    fire_while(target, connections, move || Instant::now() < end).await
+}
+
+/// Sends as much as `connections` can, until told to stop.
+pub(crate) async fn fire_until(
+    target: &Target,
+    connections: usize,
+    stop: Arc<AtomicBool>,
+) -> anyhow::Result<Measured> {
+    fire_while(target, connections, move || !stop.load(Ordering::Relaxed)).await
+}
+
+async fn fire_while(
+    target: &Target,
+    connections: usize,
+    go_on: impl Fn() -> bool + Clone + Send + 'static,
+) -> anyhow::Result<Measured> {
     let begin = Instant::now() + WARM_UP;
-    let end = begin + time;
+    let used = processor_time(target.process)?;
     let mut workers = JoinSet::new();
     for _ in 0..connections {
-        let shot = shot.clone();
+        let (target, go_on) = (target.clone(), go_on.clone());
         workers.spawn(async move {
-            let mut connection = Connection::open(address).await?;
-            let mut answers = Vec::new();
-            loop {
+            let mut connection = Connection::open(target.address).await?;
+            let (mut answers, mut all) = (Latencies::new()?, 0);
+            while go_on() {
                 let sent = Instant::now();
-                if sent >= end {
-                    return anyhow::Ok(answers);
-                }
-                connection.call(&shot).await?;
+                connection.call(&target.shot).await?;
+                all += 1;
                 if sent >= begin {
-                    answers.push(sent.elapsed());
+                    answers.add(sent.elapsed());
                 }
             }
+            anyhow::Ok((answers, all))
         });
     }
-    let mut measured = Measured { took: time, answers: Vec::new() };
+    let mut measured = Measured::new()?;
     while let Some(worker) = workers.join_next().await {
-        measured.answers.append(&mut worker??);
+        let (answers, all) = worker??;
+        measured.answers.merge(&answers)?;
+        measured.all += all;
     }
+    measured.processor = processor_time(target.process)?.saturating_sub(used);
+    measured.took = begin.elapsed();
     Ok(measured)
-}
-
-/// A connection that is used again and again.
-struct Connection {
-    stream: TcpStream,
-    buffer: Vec<u8>,
-    body: Vec<u8>,
-}
-
-impl Connection {
-    async fn open(address: SocketAddr) -> anyhow::Result<Self> {
-        let stream = TcpStream::connect(address).await?;
-        stream.set_nodelay(true)?;
-        Ok(Self { stream, buffer: Vec::with_capacity(4096), body: Vec::new() })
-    }
-
-    async fn call(&mut self, shot: &Shot) -> anyhow::Result<()> {
-        self.stream.write_all(&shot.0).await?;
-        self.buffer.clear();
-        loop {
-            ensure!(self.stream.read_buf(&mut self.buffer).await? > 0, "the server hung up");
-            let Some(head) = self.buffer.windows(4).position(|end| end == b"\r\n\r\n") else {
-                continue;
-            };
-            let (head, rest) = self.buffer.split_at(head + 4);
-            let length = read_head(head)?;
-            if rest.len() >= length {
-                self.body.clear();
-                self.body.extend_from_slice(rest);
-                return Ok(());
-            }
-        }
-    }
-}
-
-/// How long the body is, if the answer is a good one.
-fn read_head(head: &[u8]) -> anyhow::Result<usize> {
-    let head = str::from_utf8(head)?;
-    if !head.starts_with("HTTP/1.1 2") {
-        bail!("refused: {head}");
-    }
-    let length = head.lines().find_map(|line| {
-        let (name, value) = line.split_once(": ")?;
-        name.eq_ignore_ascii_case("content-length").then(|| value.parse().ok())?
-    });
-    length.with_context(|| format!("no length in {head}"))
 }

@@ -36,58 +36,26 @@ impl Digest {
 /// keep all their digits. The RFC rounds them to a double, and two questions a person can tell
 /// apart would commit to the same hash.
 pub fn canonical<T: Serialize>(value: &T) -> Vec<u8> {
-    let mut out = Vec::new();
+    let mut out = Vec::with_capacity(512);
     // Our own types have string keys and finite numbers only, so serialising cannot fail; no value
     // is written as the empty text.
-    if let Ok(value) = serde_json::to_value(value) {
-        write(&value, &mut out);
+    if crate::canonical::write(value, &mut out).is_err() {
+        out.clear();
     }
     out
 }
 
-fn write(value: &Value, out: &mut Vec<u8>) {
-    match value {
-        Value::Object(map) => {
-            let mut members: Vec<_> = map.iter().collect();
-            members.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
-            out.push(b'{');
-            for (n, (key, value)) in members.into_iter().enumerate() {
-                if n > 0 {
-                    out.push(b',');
-                }
-                plain(key, out);
-                out.push(b':');
-                write(value, out);
-            }
-            out.push(b'}');
-        }
-        Value::Array(items) => {
-            out.push(b'[');
-            for (n, item) in items.iter().enumerate() {
-                if n > 0 {
-                    out.push(b',');
-                }
-                write(item, out);
-            }
-            out.push(b']');
-        }
-        Value::Number(number) if number.is_f64() => {
-            out.extend(serde_json_canonicalizer::to_vec(number).unwrap_or_default());
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => plain(value, out),
-    }
-}
-
-/// As `serde_json` writes it, which for these is what the RFC says.
-fn plain<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
-    // Writing to memory cannot fail.
-    let _ = serde_json::to_writer(out, value);
-}
-
 impl std::fmt::Display for Digest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&hex::encode(self.0))
+        f.write_str(text(&mut [0; 64], self))
     }
+}
+
+/// A digest as hex, in place: each ask holds several, and they are written several times.
+fn text<'a>(out: &'a mut [u8; 64], digest: &Digest) -> &'a str {
+    // Two digits a byte fit, and digits are text.
+    let _ = hex::encode_to_slice(digest.0, out);
+    str::from_utf8(out).unwrap_or_default()
 }
 
 impl std::str::FromStr for Digest {
@@ -102,7 +70,7 @@ impl std::str::FromStr for Digest {
 
 impl Serialize for Digest {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
+        to.serialize_str(text(&mut [0; 64], self))
     }
 }
 

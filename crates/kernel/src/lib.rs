@@ -36,6 +36,7 @@
 pub mod actor;
 pub mod ask;
 pub mod audit;
+mod canonical;
 pub mod command;
 pub mod decide;
 pub mod directory;

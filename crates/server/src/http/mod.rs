@@ -14,6 +14,7 @@ pub mod pages;
 pub mod problem;
 pub mod submitted;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::Router;
@@ -21,10 +22,10 @@ use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::auth::Door;
 use crate::config::Config;
@@ -73,10 +74,7 @@ pub fn router(app: Shared) -> Router {
         .fallback(nowhere)
         .method_not_allowed_fallback(not_that_way)
         .layer(cors::layer(&app.config))
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), in_own_words))
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), known_host))
-        .layer(middleware::from_fn(observe::observe))
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), around))
         // Bodies are bounded where they are read, so that each dialect can say so in its own words.
         .layer(DefaultBodyLimit::disable())
         .with_state(app)
@@ -121,18 +119,32 @@ async fn not_that_way(State(app): State<Shared>, request: Request) -> Response {
     }
 }
 
+/// What is around every handler. One layer, because each costs every request a copy of the router's
+/// service and a future of its own.
+async fn around(State(app): State<Shared>, request: Request, next: Next) -> Response {
+    observe::observe(request, async |request: Request| {
+        if !is_known_host(&app, &request) {
+            return Problem::new(421, "wrong-host")
+                .detail("this server does not answer to that name; see the setting public_url")
+                .into_response();
+        }
+        let speaks = Speaks::at(request.uri().path());
+        let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+        in_own_words(&app, &speaks, answer.unwrap_or_else(panicked))
+    })
+    .await
+}
+
 /// What a library refused in plain text, a panic among it, is said again in the caller's own shape;
 /// and what only one caller may see is kept by no cache.
-async fn in_own_words(State(app): State<Shared>, request: Request, next: Next) -> Response {
-    let speaks = Speaks::at(request.uri().path());
-    let mut answer = next.run(request).await;
+fn in_own_words(app: &App, speaks: &Speaks, mut answer: Response) -> Response {
     let plain = answer
         .headers()
         .get(header::CONTENT_TYPE)
         .is_some_and(|kind| kind.as_bytes().starts_with(b"text/plain"));
     let status = answer.status();
     if plain && (status.is_client_error() || status.is_server_error()) {
-        answer = match (&speaks, status.is_server_error()) {
+        answer = match (speaks, status.is_server_error()) {
             (Speaks::Hxp, broken) => hxp_execution::unreadable(broken),
             (Speaks::Native, false) => Problem::new(400, "invalid-field")
                 .detail("the address or its query cannot be read")
@@ -140,7 +152,7 @@ async fn in_own_words(State(app): State<Shared>, request: Request, next: Next) -
             (Speaks::Native, true) => Problem::new(500, "internal")
                 .detail("something went wrong here; the log knows more")
                 .into_response(),
-            (Speaks::Person, broken) => pages::unreadable(&app, broken),
+            (Speaks::Person, broken) => pages::unreadable(app, broken),
         };
     }
     if !matches!(speaks, Speaks::Person) {
@@ -151,20 +163,15 @@ async fn in_own_words(State(app): State<Shared>, request: Request, next: Next) -
 }
 
 /// On loopback a name that is not ours means that a web page pretends to be on this machine.
-async fn known_host(State(app): State<Shared>, request: Request, next: Next) -> Response {
+fn is_known_host(app: &App, request: &Request) -> bool {
     let local = app.config.listen.iter().all(|address| address.ip().is_loopback());
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let ours =
         |host: &str| hxp_execution::is_loopback(host) || host == app.config.public_url.authority();
-    if local && host.is_some_and(|host| !ours(host)) {
-        return Problem::new(421, "wrong-host")
-            .detail("this server does not answer to that name; see the setting public_url")
-            .into_response();
-    }
-    next.run(request).await
+    !local || host.is_none_or(ours)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the layer hands it over")]
+#[expect(clippy::needless_pass_by_value, reason = "a caught panic is handed over")]
 fn panicked(what: Box<dyn std::any::Any + Send>) -> Response {
     let what = what
         .downcast_ref::<String>()

@@ -2,67 +2,111 @@
 //! are logged at `debug`. Each has an id that the caller sees too. Queries, bodies and credentials
 //! are never logged.
 
+use std::collections::HashMap;
+use std::sync::{LazyLock, PoisonError, RwLock};
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderValue, Method};
-use axum::middleware::Next;
+use axum::http::{HeaderName, HeaderValue, Method};
 use axum::response::Response;
+use metrics::{Counter, Histogram};
 use tracing::Instrument;
 
 use crate::ids::random;
 
-/// The middleware.
-pub async fn observe(mut request: Request, next: Next) -> Response {
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Observes how a request is answered.
+pub async fn observe(
+    mut request: Request,
+    answer: impl AsyncFnOnce(Request) -> Response,
+) -> Response {
     let started = Instant::now();
     let id = request
         .headers()
-        .get("x-request-id")
-        .and_then(|id| id.to_str().ok())
-        .filter(|id| id.len() <= 64 && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'))
-        .map_or_else(|| hex::encode(random::<8>()), str::to_owned);
-    let shown = HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("unknown"));
-    request.headers_mut().insert("x-request-id", shown.clone());
+        .get(REQUEST_ID)
+        .filter(|id| id.len() <= 64)
+        .filter(|id| id.as_bytes().iter().all(|c| c.is_ascii_alphanumeric() || *c == b'-'))
+        .cloned()
+        .unwrap_or_else(fresh);
+    request.headers_mut().insert(REQUEST_ID, id.clone());
     let method = request.method().clone();
     // The pattern, not the address: ids and tokens stay out of labels and logs.
-    let route = request
-        .extensions()
-        .get::<MatchedPath>()
-        .map_or_else(|| "unmatched".to_owned(), |path| path.as_str().to_owned());
-    let span = tracing::info_span!("request", request.id = %id);
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let shown = id.to_str().unwrap_or_default().to_owned();
+    let span = tracing::info_span!("request", request.id = shown);
 
-    let mut response = next.run(request).instrument(span.clone()).await;
+    let mut response = answer(request).instrument(span).await;
 
+    let route = route.as_ref().map_or("unmatched", MatchedPath::as_str);
     let status = response.status().as_u16();
     let duration = started.elapsed();
-    let labels = [
-        ("method", known(&method).to_owned()),
-        ("route", route.clone()),
-        ("status", status.to_string()),
-    ];
-    metrics::counter!("countersign_http_requests_total", &labels).increment(1);
-    metrics::histogram!("countersign_http_request_seconds", "route" => route.clone())
-        .record(duration.as_secs_f64());
+    count(known(&method), route, status, duration.as_secs_f64());
     let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-    span.in_scope(|| {
-        if status >= 500 {
-            tracing::error!(%method, route, status, duration_ms, "request failed");
-        } else if !method.is_safe() {
-            tracing::info!(%method, route, status, duration_ms, "request served");
-        } else {
-            tracing::debug!(%method, route, status, duration_ms, "request served");
-        }
-    });
-    response.headers_mut().insert("x-request-id", shown);
+    // The id as a field of its own: a line outside the span is written in half the time.
+    if status >= 500 {
+        tracing::error!(request.id = shown, %method, route, status, duration_ms, "request failed");
+    } else if !method.is_safe() {
+        tracing::info!(request.id = shown, %method, route, status, duration_ms, "request served");
+    } else {
+        tracing::debug!(request.id = shown, %method, route, status, duration_ms, "request served");
+    }
+    response.headers_mut().insert(REQUEST_ID, id);
     response
 }
 
+fn fresh() -> HeaderValue {
+    let mut text = [0; 16];
+    // Eight bytes are sixteen digits.
+    let _ = hex::encode_to_slice(random::<8>(), &mut text);
+    HeaderValue::from_bytes(&text).unwrap_or(HeaderValue::from_static("unknown"))
+}
+
 /// Methods are the caller's words; only those we know become a label.
-fn known(method: &Method) -> &str {
+fn known(method: &Method) -> &'static str {
     match *method {
-        Method::GET | Method::HEAD | Method::POST | Method::DELETE | Method::OPTIONS => {
-            method.as_str()
-        }
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
         _ => "other",
     }
+}
+
+/// The series of a route: finding one by its labels costs more than counting. There are as many as
+/// there are routes, methods and statuses.
+#[derive(Default)]
+struct Series {
+    requests: HashMap<(&'static str, u16), Counter>,
+    seconds: Option<Histogram>,
+}
+
+static SERIES: LazyLock<RwLock<HashMap<String, Series>>> = LazyLock::new(RwLock::default);
+
+fn count(method: &'static str, route: &str, status: u16, seconds: f64) {
+    let known = SERIES.read().unwrap_or_else(PoisonError::into_inner);
+    if let Some(series) = known.get(route)
+        && let Some(requests) = series.requests.get(&(method, status))
+        && let Some(histogram) = &series.seconds
+    {
+        requests.increment(1);
+        histogram.record(seconds);
+        return;
+    }
+    drop(known);
+    let mut known = SERIES.write().unwrap_or_else(PoisonError::into_inner);
+    let series = known.entry(route.to_owned()).or_default();
+    let requests = series.requests.entry((method, status)).or_insert_with(|| {
+        let (route, status) = (route.to_owned(), status.to_string());
+        metrics::counter!(
+            "countersign_http_requests_total",
+            "method" => method, "route" => route, "status" => status,
+        )
+    });
+    requests.increment(1);
+    let histogram = series.seconds.get_or_insert_with(
+        || metrics::histogram!("countersign_http_request_seconds", "route" => route.to_owned()),
+    );
+    histogram.record(seconds);
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::sqlite::{Failure, Locked, failed};
@@ -28,7 +29,7 @@ pub(super) fn writer(path: &Path) -> Result<Connection> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(failed)?;
     conn.busy_timeout(PATIENCE).map_err(failed)?;
-    conn.set_prepared_statement_cache_capacity(64);
+    prepare_once(&conn)?;
     let mode: String =
         conn.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).map_err(failed)?;
     if mode != "wal" {
@@ -55,7 +56,7 @@ pub(super) fn reader(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(failed)?;
     conn.busy_timeout(PATIENCE).map_err(failed)?;
-    conn.set_prepared_statement_cache_capacity(64);
+    prepare_once(&conn)?;
     conn.execute_batch(
         "PRAGMA query_only = ON;
          PRAGMA temp_store = MEMORY;
@@ -64,6 +65,14 @@ pub(super) fn reader(path: &Path) -> Result<Connection> {
     )
     .map_err(failed)?;
     Ok(conn)
+}
+
+/// Statements are prepared once and kept. Without the flag SQLite prepares again what it ran with a
+/// partial index in sight whenever a bound value changed, which for a claim is every time.
+fn prepare_once(conn: &Connection) -> Result<()> {
+    conn.set_prepared_statement_cache_capacity(64);
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
+    Ok(())
 }
 
 /// Keeps a second process from writing: its directory would be stale from the first change on.

@@ -1,0 +1,81 @@
+//! Fills a store before anything is measured, through the store itself: no HTTP, so that a million
+//! asks take a minute. What is written is what a create writes, and the outbox is worked off.
+
+use std::path::Path;
+use std::process::Command as Process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::ensure;
+use dialects::hxp_execution::parse_create;
+use kernel::{Command, Time};
+use server::auth::Door;
+use server::bootstrap;
+use server::channels::Channels;
+use server::clock::SystemClock;
+use server::gateway::Gateway;
+use server::serve::open_store;
+use server::workers::outbox;
+use store::Clock;
+use tokio::task::JoinSet;
+
+use crate::gateway::{AGENT, ASK, settings};
+
+/// Asks on their way at once: two commits full.
+const AT_ONCE: usize = 512;
+/// `timeout_seconds` in [`ASK`].
+const TIMEOUT_MILLIS: i64 = 3_600_000;
+
+/// Fills the store of a gateway that is not running. With `due` all asks run out at that moment.
+pub(crate) fn fill(folder: &Path, asks: usize, due: Option<Time>) -> anyhow::Result<()> {
+    let due = due.map_or_else(|| "none".to_owned(), |due| due.millis().to_string());
+    let filled = Process::new(std::env::current_exe()?)
+        .arg("fill")
+        .arg(folder)
+        .args([&asks.to_string(), &due])
+        .status()?;
+    ensure!(filled.success(), "the store could not be filled");
+    Ok(())
+}
+
+/// What that process does.
+pub(crate) async fn run(folder: &Path, asks: usize, due: &str) -> anyhow::Result<()> {
+    let clock: Arc<dyn Clock> = match due {
+        "none" => Arc::new(SystemClock),
+        millis => Arc::new(Stopped(Time::from_millis(millis.parse::<i64>()? - TIMEOUT_MILLIS))),
+    };
+    let store = open_store(&settings(folder).check()?, Arc::clone(&clock))?;
+    let gateway = Gateway::new(store, clock);
+    bootstrap::dev(&gateway).await?;
+    let left = Arc::new(AtomicUsize::new(asks));
+    let mut asking = JoinSet::new();
+    for _ in 0..AT_ONCE {
+        asking.spawn(ask(gateway.clone(), Arc::clone(&left)));
+    }
+    while let Some(asked) = asking.join_next().await {
+        asked??;
+    }
+    Ok(outbox::drain(&gateway, &Channels::default()).await?)
+}
+
+async fn ask(gateway: Gateway, left: Arc<AtomicUsize>) -> anyhow::Result<()> {
+    let new = parse_create(ASK.as_bytes())?;
+    let directory = gateway.directory();
+    let Ok(actor) = Door::new(0, None).agent_by(&directory, AGENT, gateway.now()) else {
+        anyhow::bail!("the agent of --dev is not there");
+    };
+    let take = |left: usize| left.checked_sub(1);
+    while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok() {
+        gateway.run(actor.clone(), Command::Ask(Box::new(new.clone()))).await?;
+    }
+    Ok(())
+}
+
+/// A clock that stands still, so that all deadlines are one.
+struct Stopped(Time);
+
+impl Clock for Stopped {
+    fn now(&self) -> Time {
+        self.0
+    }
+}

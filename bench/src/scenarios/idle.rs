@@ -1,0 +1,111 @@
+//! Agents that wait and hear nothing: what each costs in memory of the gateway, over plain HTTP.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::ensure;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::waiting::Way;
+use super::{create_at, create_one};
+use crate::report::{Goal, Row};
+use crate::scale::Scale;
+use crate::served::{Served, files_allowed, scratch};
+use crate::wire::Connection;
+
+/// Files this process and the gateway have open beside the connections.
+const OTHER_FILES: usize = 200;
+/// Connections made at once.
+const AT_ONCE: usize = 64;
+/// Connections from one loopback address, well below the ports it has.
+const PER_SOURCE: usize = 5_000;
+
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
+    let folder = scratch()?;
+    let allowed = files_allowed()?.saturating_sub(OTHER_FILES);
+    let many = scale.idle.min(allowed);
+    let ids = asks(&folder.path().join("gateway"), many).await?;
+    let mut rows = Vec::new();
+    for way in Way::ALL {
+        let goal = if way == Way::WebSocket { 16.0 } else { 24.0 };
+        let what = format!("{} idle agents, {}: memory each", scale.idle, way.name());
+        // A process that has not served the creates: it has no memory left over to hide in.
+        let gateway = Served::gateway(&folder.path().join("gateway")).await?;
+        let id = create_at(gateway.address).await?;
+        if !way.is_there(gateway.address, &id).await? {
+            rows.push(Row::missing(what, "the server does not have it yet"));
+            continue;
+        }
+        let each = memory_each(&gateway, way, &ids, scale.calm).await?;
+        let mut note = format!("{:.0} MiB in all", gateway.rss()? / 1024.0);
+        if many < scale.idle {
+            note = format!("{note}; only {many} connections: this system allows no more files");
+        }
+        rows.push(Row::new(what, each, "KiB").goal(Goal::AtMost(goal)).note(note));
+    }
+    Ok(rows)
+}
+
+/// Makes one ask for each agent.
+async fn asks(folder: &Path, many: usize) -> anyhow::Result<Vec<String>> {
+    let gateway = Served::gateway(folder).await?;
+    let address = gateway.address;
+    let mut making = JoinSet::new();
+    for n in 0..AT_ONCE {
+        let share = many / AT_ONCE + usize::from(n < many % AT_ONCE);
+        making.spawn(async move {
+            let mut connection = Connection::open(address).await?;
+            let mut ids = Vec::with_capacity(share);
+            for _ in 0..share {
+                ids.push(create_one(&mut connection).await?);
+            }
+            anyhow::Ok(ids)
+        });
+    }
+    let mut ids = Vec::with_capacity(many);
+    while let Some(made) = making.join_next().await {
+        ids.extend(made??);
+    }
+    Ok(ids)
+}
+
+/// By how much the gateway grew for each connection, in KiB.
+#[expect(clippy::cast_precision_loss, reason = "thousands")]
+async fn memory_each(
+    gateway: &Served,
+    way: Way,
+    ids: &[String],
+    calm: Duration,
+) -> anyhow::Result<f64> {
+    tokio::time::sleep(calm).await;
+    let before = gateway.rss()?;
+    let waiting = connect(gateway.address, way, ids).await?;
+    tokio::time::sleep(calm).await;
+    let after = gateway.rss()?;
+    let quiet = waiting.iter().filter(|connection| connection.is_quiet()).count();
+    ensure!(quiet == ids.len(), "only {quiet} of {} still wait", ids.len());
+    Ok((after - before) / ids.len() as f64)
+}
+
+async fn connect(address: SocketAddr, way: Way, ids: &[String]) -> anyhow::Result<Vec<Connection>> {
+    let room = Arc::new(Semaphore::new(AT_ONCE));
+    let mut connecting = JoinSet::new();
+    for (n, id) in ids.iter().enumerate() {
+        let (room, id) = (Arc::clone(&room), id.clone());
+        let source = u8::try_from(1 + n / PER_SOURCE)?;
+        connecting.spawn(async move {
+            let _turn = room.acquire().await?;
+            let mut connection = Connection::open_from(source, address).await?;
+            way.wait(&mut connection, &id).await?;
+            anyhow::Ok(connection)
+        });
+    }
+    let mut waiting = Vec::with_capacity(ids.len());
+    while let Some(connection) = connecting.join_next().await {
+        waiting.push(connection??);
+    }
+    Ok(waiting)
+}

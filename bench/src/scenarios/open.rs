@@ -1,0 +1,74 @@
+//! A store with many open asks beside one with a page of them. Both are filled directly, through the
+//! store, for speed.
+
+use super::{create_at, create_shot, poll_shot};
+use crate::fill::fill;
+use crate::gateway::PERSON;
+use crate::load::in_turns;
+use crate::report::{Goal, Row};
+use crate::scale::Scale;
+use crate::served::{Served, scratch};
+use crate::wire::{Connection, Shot};
+
+const CONNECTIONS: usize = 32;
+/// Few, so that a percentile shows the work and not the queue.
+const READERS: usize = 4;
+/// What the store beside it has: enough that a page of its inbox is as full.
+const A_PAGE: usize = 100;
+
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
+    let folder = scratch()?;
+    let (full, empty) = (folder.path().join("full"), folder.path().join("empty"));
+    for (data, asks) in [(&full, scale.open), (&empty, A_PAGE)] {
+        std::fs::create_dir_all(data)?;
+        fill(data, asks, None)?;
+    }
+    let full = Served::gateway(&full).await?;
+    let empty = Served::gateway(&empty).await?;
+    let many = scale.open;
+    let started = Row::new(format!("{many} open asks: start"), full.started.as_secs_f64(), "s");
+    let mut rows = vec![started.goal(Goal::AtMost(2.0))];
+
+    let (ours, theirs) = (create_at(full.address).await?, create_at(empty.address).await?);
+    let reads = [
+        ("… poll: p99", poll_shot(&ours), poll_shot(&theirs)),
+        ("… page of the inbox with totals (HXP): p99", inbox(HXP), inbox(HXP)),
+        ("… page of the inbox: p99", inbox(NATIVE), inbox(NATIVE)),
+    ];
+    for (what, ours, theirs) in reads {
+        if !is_there(&full, &ours).await? {
+            rows.push(Row::missing(what, "the server does not have it yet"));
+            continue;
+        }
+        let ours = full.target(ours);
+        let theirs = empty.target(theirs);
+        let (ours, theirs) = in_turns(scale, READERS, &ours, &theirs).await?;
+        let row = Row::new(what, ours.answers.p99(), "ms").against(theirs.answers.p99());
+        let note =
+            format!("p50 {:.2} ms against {:.2} ms", ours.answers.p50(), theirs.answers.p50());
+        rows.push(row.goal(Goal::AtMost(1.5)).note(note));
+    }
+
+    let ours = full.target(create_shot());
+    let theirs = empty.target(create_shot());
+    let (ours, theirs) = in_turns(scale, CONNECTIONS, &ours, &theirs).await?;
+    let row = Row::new("… creates, 32 connections", ours.rate(), "/s").against(theirs.rate());
+    let note = format!("{}; empty {}", ours.words(), theirs.words());
+    rows.push(row.goal(Goal::AtLeast(0.8)).note(note));
+    let memory = Row::new("… memory after all that", full.rss()? / 1024.0, "MiB");
+    rows.push(memory.goal(Goal::AtMost(200.0)));
+    Ok(rows)
+}
+
+const HXP: &str = "/hxp/v1/inbox?limit=20";
+const NATIVE: &str = "/api/v1/asks?limit=20";
+
+fn inbox(path: &str) -> Shot {
+    Shot::get(path, PERSON)
+}
+
+async fn is_there(served: &Served, shot: &Shot) -> anyhow::Result<bool> {
+    let mut connection = Connection::open(served.address).await?;
+    connection.send(shot).await?;
+    Ok(connection.answer().await? == 200)
+}

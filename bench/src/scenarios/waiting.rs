@@ -1,0 +1,88 @@
+//! The ways in which an agent can wait for an answer.
+
+use std::net::SocketAddr;
+
+use anyhow::ensure;
+
+use crate::gateway::AGENT;
+use crate::wire::{Connection, Shot};
+
+/// One of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    WebSocket,
+    Sse,
+    LongPoll,
+}
+
+impl Way {
+    pub(super) const ALL: [Self; 3] = [Self::WebSocket, Self::Sse, Self::LongPoll];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::WebSocket => "WebSocket",
+            Self::Sse => "SSE",
+            Self::LongPoll => "long poll",
+        }
+    }
+
+    /// Begins to wait, on a connection of its own. Where the server says that it has begun, that was
+    /// heard when this returns.
+    pub(super) async fn wait(self, connection: &mut Connection, id: &str) -> anyhow::Result<()> {
+        connection.send(&self.shot(id)).await?;
+        let begun = match self {
+            Self::WebSocket => 101,
+            Self::Sse => 200,
+            Self::LongPoll => return Ok(()),
+        };
+        let status = connection.head().await?;
+        ensure!(status == begun, "{} began with {status}", self.name());
+        if self == Self::Sse {
+            connection.until(b"data:").await?;
+        }
+        Ok(())
+    }
+
+    /// Until the answer is there.
+    pub(super) async fn answered(self, connection: &mut Connection) -> anyhow::Result<()> {
+        match self {
+            Self::WebSocket => connection.until(br#""completed""#).await,
+            Self::Sse => connection.until(b"event: answered").await,
+            Self::LongPoll => {
+                connection.answer().await?;
+                connection.until(br#""state":"completed""#).await
+            }
+        }
+    }
+
+    /// Whether the server has it.
+    pub(super) async fn is_there(self, address: SocketAddr, id: &str) -> anyhow::Result<bool> {
+        if self != Self::Sse {
+            return Ok(true);
+        }
+        let mut connection = Connection::open(address).await?;
+        connection.send(&self.shot(id)).await?;
+        Ok(connection.head().await? == 200)
+    }
+
+    fn shot(self, request: &str) -> Shot {
+        let ask = native(request);
+        match self {
+            Self::WebSocket => Shot::get_with(
+                &format!("/hxp/ws/{request}"),
+                AGENT,
+                "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n\
+                 sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
+            ),
+            Self::Sse => Shot::get(&format!("/api/v1/asks/{ask}/events"), AGENT),
+            Self::LongPoll => {
+                Shot::get_with(&format!("/api/v1/asks/{ask}"), AGENT, "prefer: wait=60\r\n")
+            }
+        }
+    }
+}
+
+/// What our own API calls an ask of HXP.
+pub(super) fn native(request: &str) -> String {
+    request.replacen("hxp_", "ask_", 1)
+}

@@ -1,0 +1,112 @@
+//! From a person's answer to the agent that waits for it. The clock starts when the answer is sent,
+//! so the commit of the answer is part of what is measured. Held against a durable commit under the
+//! same load: the creates of the same agents, in the same seconds.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+
+use super::waiting::{Way, native};
+use super::{create_at, create_one};
+use crate::gateway::PERSON;
+use crate::latency::Latencies;
+use crate::report::{Goal, Row};
+use crate::scale::Scale;
+use crate::served::{Served, scratch};
+use crate::wire::{Connection, Shot};
+
+/// Agents that ask and wait, each with a person who answers.
+const PAIRS: usize = 16;
+/// A long poll does not say that it has begun; after this it has.
+const BEGUN: Duration = Duration::from_millis(20);
+
+/// What one pair, or all, measured.
+struct Timed {
+    created: Latencies,
+    acknowledged: Latencies,
+    woken: Latencies,
+}
+
+impl Timed {
+    fn new() -> anyhow::Result<Self> {
+        let empty = Latencies::new()?;
+        Ok(Self { created: empty.clone(), acknowledged: empty.clone(), woken: empty })
+    }
+}
+
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
+    let folder = scratch()?;
+    let gateway = Served::gateway(&folder.path().join("gateway")).await?;
+    let id = create_at(gateway.address).await?;
+    let mut rows = Vec::new();
+    for way in Way::ALL {
+        let what = format!("answer sent → agent has it, {}: p99", way.name());
+        if !way.is_there(gateway.address, &id).await? {
+            rows.push(Row::missing(what, "the server does not have it yet"));
+            continue;
+        }
+        let timed = pairs(gateway.address, way, scale.wakes).await?;
+        let row = Row::new(what, timed.woken.p99(), "ms").against(timed.created.p99());
+        rows.push(row.goal(Goal::AtMost(3.0)).note(format!(
+            "p50 {:.2} ms; answer acknowledged {}; create {}",
+            timed.woken.p50(),
+            timed.acknowledged.words(),
+            timed.created.words(),
+        )));
+    }
+    Ok(rows)
+}
+
+async fn pairs(address: SocketAddr, way: Way, wakes: usize) -> anyhow::Result<Timed> {
+    let left = Arc::new(AtomicUsize::new(wakes));
+    let mut pairs = JoinSet::new();
+    for _ in 0..PAIRS {
+        pairs.spawn(pair(address, way, Arc::clone(&left)));
+    }
+    let mut all = Timed::new()?;
+    while let Some(pair) = pairs.join_next().await {
+        let timed = pair??;
+        all.created.merge(&timed.created)?;
+        all.acknowledged.merge(&timed.acknowledged)?;
+        all.woken.merge(&timed.woken)?;
+    }
+    Ok(all)
+}
+
+async fn pair(address: SocketAddr, way: Way, left: Arc<AtomicUsize>) -> anyhow::Result<Timed> {
+    let mut timed = Timed::new()?;
+    let mut agent = Connection::open(address).await?;
+    let mut person = Connection::open(address).await?;
+    let take = |left: usize| left.checked_sub(1);
+    while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok() {
+        let sent = Instant::now();
+        let id = create_one(&mut agent).await?;
+        timed.created.add(sent.elapsed());
+
+        let mut waiting = Connection::open(address).await?;
+        way.wait(&mut waiting, &id).await?;
+        tokio::time::sleep(BEGUN).await;
+
+        let answer = Shot::post(
+            &format!("/api/v1/asks/{}/answer", native(&id)),
+            PERSON,
+            r#"{"answer":{"verdict":"approved"}}"#,
+        );
+        let sent = Instant::now();
+        let acknowledged = async {
+            person.call(&answer).await?;
+            anyhow::Ok(sent.elapsed())
+        };
+        let woken = async {
+            way.answered(&mut waiting).await?;
+            anyhow::Ok(sent.elapsed())
+        };
+        let (acknowledged, woken) = tokio::try_join!(acknowledged, woken)?;
+        timed.acknowledged.add(acknowledged);
+        timed.woken.add(woken);
+    }
+    Ok(timed)
+}

@@ -1,0 +1,141 @@
+//! The processes under load, and what the system says about them.
+
+use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+
+use crate::load::Target;
+use crate::wire::{Connection, Shot};
+
+/// A server that does not answer by then does not work.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The unit of processor times in `/proc`; Linux has had no other for decades.
+const TICK: Duration = Duration::from_millis(10);
+
+/// A server in a process of its own; ends when dropped.
+pub(crate) struct Served {
+    child: Child,
+    pub(crate) address: SocketAddr,
+    /// From the start of the process to its first answer.
+    pub(crate) started: Duration,
+}
+
+impl Served {
+    /// This binary, as one of the two.
+    pub(crate) async fn start(role: &str, folder: &Path) -> anyhow::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        let began = Instant::now();
+        let mut child = Command::new(std::env::current_exe()?)
+            .arg(role)
+            .arg(folder)
+            .stdout(Stdio::piped())
+            .stderr(log(folder)?)
+            .spawn()?;
+        let mut line = String::new();
+        let said = child.stdout.take().context("its output")?;
+        BufReader::new(said).read_line(&mut line)?;
+        let address = line.trim().parse().with_context(|| format!("{role} said {line:?}"))?;
+        let mut served = Self { child, address, started: Duration::ZERO };
+        served.answers(began).await?;
+        Ok(served)
+    }
+
+    /// The gateway of this binary.
+    pub(crate) async fn gateway(folder: &Path) -> anyhow::Result<Self> {
+        Self::start("gateway", folder).await
+    }
+
+    /// The real binary, if it was built.
+    pub(crate) async fn countersign(binary: &Path, folder: &Path) -> anyhow::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let began = Instant::now();
+        let child = Command::new(binary)
+            .args(["serve", "--dev", "--listen", &address.to_string(), "--data"])
+            .arg(folder)
+            .stdout(Stdio::null())
+            .stderr(log(folder)?)
+            .spawn()?;
+        let mut served = Self { child, address, started: Duration::ZERO };
+        served.answers(began).await?;
+        Ok(served)
+    }
+
+    /// Waits for the first answer.
+    async fn answers(&mut self, began: Instant) -> anyhow::Result<()> {
+        let ready = Shot::get("/readyz", "none");
+        while began.elapsed() < PATIENCE {
+            if let Ok(mut connection) = Connection::open(self.address).await {
+                connection.call(&ready).await?;
+                self.started = began.elapsed();
+                return Ok(());
+            }
+            ensure!(self.child.try_wait()?.is_none(), "the server ended at once");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        anyhow::bail!("the server does not answer")
+    }
+
+    /// What to send here.
+    pub(crate) fn target(&self, shot: Shot) -> Target {
+        Target { address: self.address, process: self.child.id(), shot }
+    }
+
+    /// Its memory, in KiB.
+    pub(crate) fn rss(&self) -> anyhow::Result<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))
+            .context("this system has no /proc")?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB")).context("no VmRSS")?;
+        Ok(kib.trim().parse()?)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // Already gone or not: nothing is left behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The processor time a process has used so far, all threads together.
+pub(crate) fn processor_time(process: u32) -> anyhow::Result<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))
+        .context("this system has no /proc")?;
+    // The name may hold anything, a parenthesis too; what follows the last one is numbers.
+    let (_, rest) = stat.rsplit_once(") ").context("no name")?;
+    let ticks = |n: usize| rest.split(' ').nth(n).and_then(|field| field.parse::<u64>().ok());
+    let (user, system) = ticks(11).zip(ticks(12)).context("no times")?;
+    Ok(TICK * u32::try_from(user + system)?)
+}
+
+fn log(folder: &Path) -> anyhow::Result<Stdio> {
+    let file = std::fs::File::options().create(true).append(true).open(folder.join("log"))?;
+    Ok(file.into())
+}
+
+/// Where this binary lies: on a disk, which the temporary folder need not be.
+pub(crate) fn build_folder() -> anyhow::Result<PathBuf> {
+    let binary = std::env::current_exe()?;
+    Ok(binary.parent().context("a folder")?.to_owned())
+}
+
+/// A folder on a disk that goes when dropped.
+pub(crate) fn scratch() -> anyhow::Result<tempfile::TempDir> {
+    Ok(tempfile::Builder::new().prefix("bench-").tempdir_in(build_folder()?)?)
+}
+
+/// How many files and connections this process may have; the processes it starts may have as many.
+pub(crate) fn files_allowed() -> anyhow::Result<usize> {
+    let limits =
+        std::fs::read_to_string("/proc/self/limits").context("this system has no /proc")?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let soft = line.and_then(|line| line.split_whitespace().next()).context("no limit")?;
+    Ok(if soft == "unlimited" { usize::MAX } else { soft.parse()? })
+}

@@ -1,0 +1,140 @@
+//! HTTP/1.1 by hand, so that making the load costs little of the cores it shares with what it
+//! measures. WebSocket frames from a server are not masked, so what they say can be found as it is.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+
+/// Nothing here takes longer unless it is broken.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// A request, ready to be sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Shot(Vec<u8>);
+
+impl Shot {
+    pub(crate) fn post(path: &str, key: &str, body: &str) -> Self {
+        Self::new("POST", path, key, "content-type: application/json\r\n", body)
+    }
+
+    pub(crate) fn get(path: &str, key: &str) -> Self {
+        Self::new("GET", path, key, "", "")
+    }
+
+    /// With header lines of its own, each with its end.
+    pub(crate) fn get_with(path: &str, key: &str, headers: &str) -> Self {
+        Self::new("GET", path, key, headers, "")
+    }
+
+    fn new(method: &str, path: &str, key: &str, headers: &str, body: &str) -> Self {
+        let length = body.len();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\
+             {headers}content-length: {length}\r\n\r\n"
+        );
+        Self([head.as_bytes(), body.as_bytes()].concat())
+    }
+}
+
+/// A connection that is used again and again.
+pub(crate) struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    /// What came after the last head.
+    pub(crate) body: Vec<u8>,
+}
+
+impl Connection {
+    pub(crate) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
+        Self::from(TcpStream::connect(address).await?)
+    }
+
+    /// From one of the loopback addresses; each has ports of its own.
+    pub(crate) async fn open_from(source: u8, address: SocketAddr) -> anyhow::Result<Self> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind(SocketAddr::new(IpAddr::V4(Ipv4Addr::new(127, 0, 0, source)), 0))?;
+        Self::from(socket.connect(address).await?)
+    }
+
+    fn from(stream: TcpStream) -> anyhow::Result<Self> {
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, buffer: Vec::new(), body: Vec::new() })
+    }
+
+    pub(crate) async fn send(&mut self, shot: &Shot) -> anyhow::Result<()> {
+        self.buffer.clear();
+        Ok(self.stream.write_all(&shot.0).await?)
+    }
+
+    /// The status of an answer, once its head is there.
+    pub(crate) async fn head(&mut self) -> anyhow::Result<u16> {
+        let (status, _) = self.read_head().await?;
+        Ok(status)
+    }
+
+    /// The status of an answer, once all of it is there.
+    pub(crate) async fn answer(&mut self) -> anyhow::Result<u16> {
+        let (status, length) = self.read_head().await?;
+        let length = length.context("no length")?;
+        while self.body.len() < length {
+            let read = self.stream.read_buf(&mut self.body).await?;
+            ensure!(read > 0, "the server hung up");
+        }
+        Ok(status)
+    }
+
+    /// Sends and takes a good answer; anything else is an error.
+    pub(crate) async fn call(&mut self, shot: &Shot) -> anyhow::Result<()> {
+        self.send(shot).await?;
+        let status = self.answer().await?;
+        if !(200..300).contains(&status) {
+            bail!("refused with {status}: {}", String::from_utf8_lossy(&self.body));
+        }
+        Ok(())
+    }
+
+    /// Reads on until something was said, after the head.
+    pub(crate) async fn until(&mut self, said: &[u8]) -> anyhow::Result<()> {
+        let heard = async {
+            while !self.body.windows(said.len()).any(|part| part == said) {
+                let read = self.stream.read_buf(&mut self.body).await?;
+                ensure!(read > 0, "the server hung up before it said what was waited for");
+            }
+            Ok(())
+        };
+        tokio::time::timeout(PATIENCE, heard).await?
+    }
+
+    /// Whether it is still open and nothing more was said.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let mut byte = [0];
+        matches!(self.stream.try_read(&mut byte), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
+    }
+
+    /// The status, and the length of the body if there is one.
+    async fn read_head(&mut self) -> anyhow::Result<(u16, Option<usize>)> {
+        loop {
+            ensure!(self.stream.read_buf(&mut self.buffer).await? > 0, "the server hung up");
+            if let Some(end) = self.buffer.windows(4).position(|end| end == b"\r\n\r\n") {
+                let (head, rest) = self.buffer.split_at(end + 4);
+                let parsed = parse_head(head)?;
+                self.body.clear();
+                self.body.extend_from_slice(rest);
+                return Ok(parsed);
+            }
+        }
+    }
+}
+
+fn parse_head(head: &[u8]) -> anyhow::Result<(u16, Option<usize>)> {
+    let head = str::from_utf8(head)?;
+    let status = head.get(9..12).and_then(|status| status.parse().ok());
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        name.eq_ignore_ascii_case("content-length").then(|| value.parse().ok())?
+    });
+    Ok((status.with_context(|| format!("no status in {head}"))?, length))
+}
