@@ -16,7 +16,7 @@ async fn main() -> client::Result<()> {
 }
 
 /// Asks everything at once and waits for every answer on one stream.
-pub async fn verdicts(
+pub(crate) async fn verdicts(
     countersign: &Client,
     prompts: &[&str],
 ) -> client::Result<BTreeMap<String, String>> {

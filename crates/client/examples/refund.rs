@@ -14,7 +14,7 @@ async fn main() -> client::Result<()> {
 }
 
 /// Asks, and says what becomes of the refund.
-pub async fn refund(countersign: &Client, amount: u32) -> client::Result<String> {
+pub(crate) async fn refund(countersign: &Client, amount: u32) -> client::Result<String> {
     let outcome = countersign
         .ask(format!("Refund €{amount} to Ada Lovelace?"))
         .context("The parcel was lost; the carrier confirmed it this morning.")

@@ -175,16 +175,6 @@ impl<T: Serialize> Content<T> {
     }
 }
 
-impl Content<Value> {
-    /// The same, without copying what is JSON already.
-    fn found_commitment(&self) -> Digest {
-        let mut bytes = self.salt.clone().into_bytes();
-        bytes.push(b'.');
-        write(&self.value, &mut bytes);
-        Digest::of(&bytes)
-    }
-}
-
 /// An erasable value without its type, so that events can be closed and opened in one pass.
 pub trait Slot {
     /// Takes the content out, leaving the commitment.
@@ -201,7 +191,7 @@ impl<T: Serialize + DeserializeOwned> Slot for Erasable<T> {
     fn open(&mut self, content: Value) -> bool {
         // Checked as it lies there, before it is read into a type that could overlook a member.
         let Ok(found) = serde_json::from_value::<Content<Value>>(content) else { return false };
-        if found.found_commitment() != self.commitment {
+        if found.commitment() != self.commitment {
             return false;
         }
         let Ok(value) = serde_json::from_value(found.value) else { return false };

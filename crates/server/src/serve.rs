@@ -281,7 +281,7 @@ pub fn open_store(config: &Config, clock: Arc<dyn Clock>) -> anyhow::Result<Arc<
 
 /// The people of a script. They answer what is asked from now on.
 async fn players(gateway: &Gateway, script: Option<Script>) -> anyhow::Result<Arc<Players>> {
-    Ok(Arc::new(Players::new(script.unwrap_or_default(), gateway.store().position().await?)))
+    Ok(Arc::new(Players::new(script.unwrap_or_default(), gateway.store().newest().await?)))
 }
 
 async fn prepare(gateway: &Gateway, config: &Config) -> anyhow::Result<Welcome> {

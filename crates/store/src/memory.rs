@@ -327,7 +327,7 @@ impl Store for Memory {
         Ok(self.state().changes(place(position), limit).collect())
     }
 
-    async fn position(&self) -> Result<u64> {
+    async fn newest(&self) -> Result<u64> {
         Ok(self.state().records.len() as u64)
     }
 

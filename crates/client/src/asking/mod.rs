@@ -123,8 +123,8 @@ impl<K> Asking<K> {
         self.with("timeout_seconds", after.as_secs().max(1))
     }
 
-    /// What happens then: `"stay_open"` (if nothing is said), `"fail"`, `{"report": "skip"}` or
-    /// `{"answer": …}`.
+    /// What happens then: `"stay_open"`, `"fail"`, `{"report": "skip"}` or `{"answer": …}`. If nothing
+    /// is said it expires, and [`wait`](Asking::wait) says so.
     pub fn on_silence(self, what: impl Into<Value>) -> Self {
         self.with("on_expiry", what)
     }
@@ -194,6 +194,10 @@ impl<K: Kind> Asking<K> {
     /// Asks.
     pub async fn send(mut self) -> Result<Sent<K>> {
         self.body.insert("question".to_owned(), Value::Object(self.question));
+        if self.body.contains_key("timeout_seconds") {
+            // An ask that stays open after its time would be waited for in vain.
+            self.body.entry("on_expiry").or_insert_with(|| json!({ "report": "abort" }));
+        }
         let ask = self.client.create_as(&Value::Object(self.body), &self.key).await?;
         Ok(Sent { client: self.client, ask, kind: PhantomData })
     }

@@ -103,7 +103,9 @@ mod tests {
     fn ask(n: u128) -> Ask {
         let mut cast = Cast::new();
         let made = cast.ask(new_ask());
-        Ask { id: AskId::new(Ulid::from(n)), ..cast.seen(made).clone() }
+        let mut ask = cast.seen(made).clone();
+        ask.id = AskId::new(Ulid::from(n));
+        ask
     }
 
     fn change(ask: &Ask) -> Change {

@@ -37,7 +37,7 @@ pub(super) fn changes(conn: &Connection, position: u64, limit: usize) -> Result<
     Ok(changes)
 }
 
-pub(super) fn position(conn: &Connection) -> Result<u64> {
+pub(super) fn newest(conn: &Connection) -> Result<u64> {
     let last = one(conn, "SELECT max(position) FROM record", [], |row| row.get(0))?;
     Ok(last.flatten().map_or(0, uint))
 }
