@@ -178,23 +178,23 @@ class _Call:
     def allow(self, answer: Answer, ask: AskView) -> None:
         """Raises unless a person approved; takes over what they edited."""
         if not isinstance(answer, Approved):
-            wants = "changes to" if answer.verdict == "changes_requested" else "no run of"
+            changes = answer.verdict == "changes_requested"
+            verb = "asked for changes" if changes else "rejected it"
             reason = f": {answer.comment}" if answer.comment else ", without a reason"
-            said = f"the reviewer wants {wants} {self.name}{reason}"
-            raise Denied(said, reason=answer.comment, ask=ask, answer=answer)
+            raise self._denied(f"a person {verb}{reason}", answer.comment, answer, ask)
         if answer.by is None or not answer.by.is_person:
-            said = f"{self.name} was approved by no person, so it did not run"
-            raise Denied(said, reason=said, ask=ask, answer=answer)
+            said = "it was approved, but not by a person"
+            raise self._denied(said, said, answer, ask)
         if answer.edits is not None:
             self._take(answer, answer.edits, ask)
 
     def _take(self, answer: Answer, edits: Mapping[str, Any], ask: AskView) -> None:
         wrong = None
         if not self.gate.editable:
-            wrong = "it does not take edits"
+            wrong = "it takes none"
         elif set(edits) != set(self.shown):
             odd = ", ".join(sorted(set(edits) ^ set(self.shown)))
-            wrong = f"edits must hold exactly its arguments; look at: {odd}"
+            wrong = f"they must hold exactly its arguments; look at {odd}"
         for name, value in {} if wrong else edits.items():
             if value == self.shown[name] and type(value) is type(self.shown[name]):
                 continue
@@ -204,13 +204,19 @@ class _Call:
                 break
             self.bound.arguments[name] = tuple(value) if isinstance(before, tuple) else value
         if wrong:
-            said = f"{self.name} was approved with edits it cannot run with: {wrong}"
-            raise Denied(said, reason=said, ask=ask, answer=answer)
+            said = f"it was approved with edits it cannot take: {wrong}"
+            raise self._denied(said, said, answer, ask)
 
     def refused(self, refusal: Denied | NoAnswer) -> str:
         if not self.gate.returns:
             raise refusal
-        return f"{self.name} was not run: {refusal}"
+        return str(refusal) if isinstance(refusal, Denied) else self._not_run(str(refusal))
+
+    def _denied(self, why: str, reason: str | None, answer: Answer, ask: AskView) -> Denied:
+        return Denied(self._not_run(why), reason=reason, ask=ask, answer=answer)
+
+    def _not_run(self, why: str) -> str:
+        return f"{self.name} was not run: {why}"
 
 
 def jsonable(value: Any) -> Any:
