@@ -5,8 +5,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from countersign import ConfigurationError
-from countersign.testing import Server, binary, serve
+from countersign import (
+    Answer,
+    Approved,
+    Ask,
+    Chosen,
+    ConfigurationError,
+    Confirmed,
+    Provided,
+    Rejected,
+    Replied,
+    Retry,
+)
+from countersign.testing import AGENT_KEY, Server, binary, serve
+
+pytest_plugins = ["countersign.pytest_plugin"]
 
 
 @pytest.fixture(autouse=True)
@@ -32,3 +45,27 @@ def server() -> Iterator[Server]:
         pytest.skip(str(missing))
     with serve() as started:
         yield started
+
+
+@pytest.fixture
+def answered(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """The environment of a reader: a server to talk to, and a person who answers everything."""
+    monkeypatch.setenv("COUNTERSIGN_URL", server.url)
+    monkeypatch.setenv("COUNTERSIGN_API_KEY", AGENT_KEY)
+    with server.person.answering(_fitting):
+        yield server
+
+
+def _fitting(ask: Ask[Answer]) -> Answer:
+    question = ask.question or {}
+    kind = question["kind"]
+    if kind == "approve":
+        mallory = question.get("details", {}).get("to") == "Mallory"
+        return Rejected(comment="never heard of them") if mallory else Approved()
+    if kind == "choose":
+        return Chosen(options=[question["options"][0]["id"]])
+    if kind == "provide":
+        return Provided(values={"name": "Ada"})
+    if kind == "confirm":
+        return Confirmed(items=[item["id"] for item in question["items"]])
+    return Retry() if kind == "escalate" else Replied(text="Blue.")

@@ -31,7 +31,7 @@ def told(body: dict[str, Any], event: str = "state") -> bytes:
     return frame(event, {"event": event, "version": body["version"], "ask": body})
 
 
-def asked(*script: Any) -> tuple[Wire, Any]:
+def asked(*script: Any) -> tuple[Any, Any]:
     wire = Wire(say(ask(), 201), *script)
     return wire, wire.client().approve("Refund?")
 
@@ -150,10 +150,10 @@ def test_a_short_wait_polls_and_leaves_the_ask_open() -> None:
     wire, handle = asked(held, say(approved()))
     with pytest.raises(StillOpen, match="still open") as caught:
         handle.wait(timeout=5)
-    assert isinstance(caught.value, TimeoutError)
-    assert caught.value.ask is handle
     assert wire.requests[1].headers["prefer"] == "wait=5"
     assert handle.wait(timeout=5)
+    assert isinstance(caught.value, TimeoutError)
+    assert caught.value.ask is handle
 
 
 def test_no_time_at_all_still_looks_once() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping
 from types import TracebackType
@@ -195,6 +196,11 @@ class Countersign(
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def __del__(self) -> None:
+        # `Countersign().approve(…).wait()` keeps no client to close.
+        with contextlib.suppress(Exception):
+            self.close()
 
     def __repr__(self) -> str:
         return f"<Countersign {self._core.url}>"

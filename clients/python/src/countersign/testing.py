@@ -14,6 +14,7 @@ The binary is `COUNTERSIGN_BIN`, or `countersign` on the PATH. With pytest, see 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shutil
 import subprocess
@@ -113,7 +114,7 @@ class Server:
         """An async client with the dev agent's key."""
         return AsyncCountersign(self.url, AGENT_KEY, **settings)
 
-    @property
+    @functools.cached_property
     def person(self) -> Person:
         """The dev agent's owner, who is asked by default."""
         return Person(self.url)
@@ -123,12 +124,11 @@ class Person:
     """Somebody who answers."""
 
     def __init__(self, url: str, token: str = HUMAN_TOKEN) -> None:
-        self._url, self._token = url, token
+        self._client = Countersign(url, token)
 
     def inbox(self) -> list[Ask[Answer]]:
         """What waits for them."""
-        with self._client() as client:
-            return list(client.asks())
+        return list(self._client.asks())
 
     def answer(self, ask: AskView | str, answer: Answer) -> None:
         """Answers an ask."""
@@ -136,21 +136,38 @@ class Person:
 
     def act(self, ask: AskView | str, verb: str, body: dict[str, Any]) -> None:
         """Does something else to one: `claim`, `assign`, `comments`, `cancel`."""
-        with self._client() as client:
-            _act(client, ask if isinstance(ask, str) else ask.id, verb, body)
+        ask_id = ask if isinstance(ask, str) else ask.id
+        self._client._runner.run(flows.act(self._client._core, ask_id, verb, body))
 
     @contextlib.contextmanager
     def answering(self, rule: Rule) -> Iterator[list[Ask[Answer]]]:
-        """Answers in the background what `rule` has an answer for; gives a list of those asks."""
+        """Answers in the background what `rule` has an answer for; gives a list of those asks.
+
+        If the rule raises, its ask is cancelled, so that nobody waits for it, and the error is
+        raised at the end.
+        """
         answered: list[Ask[Answer]] = []
         errors: list[Exception] = []
         over = threading.Event()
 
+        def judge(ask: Ask[Answer]) -> None:
+            try:
+                answer = rule(ask)
+            except Exception as error:
+                errors.append(error)
+                self.act(ask, "cancel", {"reason": f"the rule failed: {error}"})
+                return
+            # If it is over since the inbox was read, somebody was faster.
+            with contextlib.suppress(Conflict, NotFound):
+                if answer is not None:
+                    self.answer(ask, answer)
+                    answered.append(ask)
+
         def work() -> None:
             try:
-                with self._client() as client:
-                    while not over.wait(0.02):
-                        answered.extend(ask for ask in client.asks() if _judge(client, ask, rule))
+                while not over.wait(0.02):
+                    for ask in self.inbox():
+                        judge(ask)
             except Exception as error:
                 errors.append(error)
 
@@ -161,27 +178,8 @@ class Person:
         finally:
             over.set()
             thread.join()
-        if errors:
-            raise errors[0]
-
-    def _client(self) -> Countersign:
-        return Countersign(self._url, self._token)
-
-
-def _judge(client: Countersign, ask: Ask[Answer], rule: Rule) -> bool:
-    answer = rule(ask)
-    if answer is None:
-        return False
-    try:
-        _act(client, ask.id, "answer", answer.reply())
-    except (Conflict, NotFound):
-        # Over since the inbox was read.
-        return False
-    return True
-
-
-def _act(client: Countersign, ask_id: str, verb: str, body: dict[str, Any]) -> None:
-    client._runner.run(flows.act(client._core, ask_id, verb, body))
+            if errors:
+                raise errors[0]
 
 
 def _is_whole(said: str) -> bool:
