@@ -52,9 +52,10 @@ class Signer:
         }
 
     def sign(self, claims: Any, typ: str = "receipt+jwt", **header: Any) -> str:
+        whole = {"alg": "EdDSA", "kid": self.kid, "typ": typ, **header}
         return self.sign_raw(
-            json.dumps({"alg": "EdDSA", "kid": self.kid, "typ": typ, **header}).encode(),
-            json.dumps(claims, ensure_ascii=False).encode(),
+            json.dumps(whole, sort_keys=True, separators=(",", ":")).encode(),
+            canonical_json(claims),
         )
 
     def sign_raw(self, header: bytes, claims: bytes) -> str:
@@ -106,60 +107,51 @@ def case(name: str, jws: str, why: str | None = None, **more: Any) -> dict[str, 
     return {"name": name, "jws": jws, "valid": why is None, "why": why, **more}
 
 
+def claiming(raw: bytes) -> str:
+    return SERVER.sign_raw(base64.urlsafe_b64decode(HEAD + "=" * (-len(HEAD) % 4)), raw)
+
+
 SILENT = without("answer", "comment", "via", outcome="expired", by={"kind": "system"})
 # 64 bytes end with 4 spare bits; another spelling of the same signature sets one of them.
 RESPELT = SIGNATURE[:-1] + chr(ord(SIGNATURE[-1]) + 1)
+ALTERED = b64(canonical_json(without(prompt="x")))
 
-OURS: dict[str, Any] = {
-    "jwks": JWKS,
-    "cases": [
-        case("approved", GOOD, claims=CLAIMS, question=QUESTION),
-        case("of a retired key", RETIRED.sign(CLAIMS), claims=CLAIMS),
-        case("expired", SERVER.sign({**SILENT, "report": "abort"})),
-        case("more claims than known", SERVER.sign({**CLAIMS, "mood": "good"})),
-        case("of an unknown key", FORGER.sign(CLAIMS), "unknown"),
-        case("forged under a known name", FORGER.sign(CLAIMS, kid=SERVER.kid), "forged or altered"),
-        case(
-            "altered", f"{HEAD}.{b64(json.dumps(without(prompt='x')).encode())}.{SIGNATURE}", "alt"
-        ),
-        case("another header", f"{b64(b'{}')}.{BODY}.{SIGNATURE}", "only EdDSA"),
-        case("alg none", SERVER.sign(CLAIMS, alg="none"), "only EdDSA"),
-        case("alg none, unsigned", f"{HEAD}.{BODY}.", "forged or altered"),
-        case("alg HS256", SERVER.sign(CLAIMS, alg="HS256"), "only EdDSA"),
-        case("alg in lower case", SERVER.sign(CLAIMS, alg="eddsa"), "only EdDSA"),
-        case("crit", SERVER.sign(CLAIMS, crit=["exp"]), "critical"),
-        case("a list of revocations", SERVER.sign(CLAIMS, "revocations+jwt"), "not a receipt"),
-        case("any JWT", SERVER.sign(CLAIMS, "JWT"), "not a receipt"),
-        case("kid no text", SERVER.sign(CLAIMS, kid=["x"]), "unknown"),
-        case("version 2", SERVER.sign(without(v=2)), "version 2"),
-        case("version true", SERVER.sign(without(v=True)), "version True"),
-        case("no version", SERVER.sign(without("v")), "version None"),
-        case("no prompt", SERVER.sign(without("prompt")), "prompt"),
-        case("no audit", SERVER.sign(without("audit")), "audit"),
-        case("a number for a text", SERVER.sign(without(sub=1)), "sub"),
-        case("an answer though it expired", SERVER.sign(without(outcome="expired")), "nobody"),
-        case("an unknown verdict", SERVER.sign(without(answer={"verdict": "x"})), "'x'"),
-        case("a time that is none", SERVER.sign(without(ended_at="yesterday")), "RFC 3339"),
-        case("two parts", f"{HEAD}.{BODY}", "three parts"),
-        case("four parts", f"{GOOD}.x", "three parts"),
-        case("padded", f"{GOOD}==", "base64url"),
-        case("another spelling", f"{HEAD}.{BODY}.{RESPELT}", "one spelling"),
-        case("a newline at the end", f"{GOOD}\n", "base64url"),
-        case("a short signature", f"{HEAD}.{BODY}.{SIGNATURE[:40]}", "forged or altered"),
-        case("empty", "", "three parts"),
-        case("claims no object", SERVER.sign([CLAIMS]), "not a JSON object"),
-        case(
-            "a name twice",
-            SERVER.sign_raw(base64.urlsafe_b64decode(HEAD + "=="), b'{"v":1,"v":1}'),
-            "twice",
-        ),
-        case(
-            "NaN",
-            SERVER.sign_raw(base64.urlsafe_b64decode(HEAD + "=="), b'{"v":NaN}'),
-            "NaN",
-        ),
-    ],
-}
+# In the shape of the shared file, for what it does not hold.
+OURS = [
+    case("approved", GOOD, claims=CLAIMS, question=QUESTION),
+    case("of a retired key", RETIRED.sign(CLAIMS), claims=CLAIMS),
+    case("expired", SERVER.sign({**SILENT, "report": "abort"})),
+    case("more claims than known", SERVER.sign({**CLAIMS, "mood": "good"})),
+    case("of an unknown key", FORGER.sign(CLAIMS), "unknown-key"),
+    case("forged under a known name", FORGER.sign(CLAIMS, kid=SERVER.kid), "signature"),
+    case("altered", f"{HEAD}.{ALTERED}.{SIGNATURE}", "signature"),
+    case("no ASCII", f"{HEAD}.\u00e9\ud800.{SIGNATURE}", "signature"),
+    case("alg none", SERVER.sign(CLAIMS, alg="none"), "algorithm"),
+    case("crit", SERVER.sign(CLAIMS, crit=["exp"]), "critical"),
+    case("a list of revocations", SERVER.sign(CLAIMS, "revocations+jwt"), "typ"),
+    case("kid no text", SERVER.sign(CLAIMS, kid=["x"]), "header"),
+    case("kid no Unicode", SERVER.sign(CLAIMS, kid="\ud800"), "header"),
+    case("a deep header", f"{b64(b'[' * 700)}.{BODY}.{SIGNATURE}", "header"),
+    case("a long header", f"{b64(b' ' * 2000)}.{BODY}.{SIGNATURE}", "header"),
+    case("an endless text", "a" * (16 << 20) + "..", "too-large"),
+    case("version true", SERVER.sign(without(v=True)), "version"),
+    case("no prompt", SERVER.sign(without("prompt")), "claims"),
+    case("no audit", SERVER.sign(without("audit")), "claims"),
+    case("audit no object", SERVER.sign(without(audit=[])), "claims"),
+    case("a number for a text", SERVER.sign(without(sub=1)), "claims"),
+    case("an answer though it expired", SERVER.sign(without(outcome="expired")), "claims"),
+    case("an unknown outcome", SERVER.sign({**SILENT, "outcome": "won"}), "claims"),
+    case("an unknown verdict", SERVER.sign(without(answer={"verdict": "x"})), "claims"),
+    case("a time that is none", SERVER.sign(without(ended_at="yesterday")), "claims"),
+    case("claims no object", SERVER.sign([CLAIMS]), "claims"),
+    case("a name twice", claiming(b'{"v":1,"v":1}'), "claims"),
+    case("NaN", claiming(b'{"v":NaN}'), "claims"),
+    case("spaces", claiming(b'{"v": 1}'), "claims"),
+    case("a lone surrogate", claiming(b'{"v":"\\ud800"}'), "claims"),
+    case("deep claims", claiming(b"[" * 100_000), "claims"),
+    case("another spelling", f"{HEAD}.{BODY}.{RESPELT}", "encoding"),
+    case("a newline at the end", f"{GOOD}\n", "encoding"),
+]
 
 
 def shared() -> dict[str, Any]:
@@ -171,8 +163,9 @@ def shared() -> dict[str, Any]:
 
 def check(jwks: Any, vector: dict[str, Any]) -> None:
     if not vector["valid"]:
-        with pytest.raises(InvalidReceipt):
+        with pytest.raises(InvalidReceipt) as caught:
             verify_receipt(vector["jws"], jwks, question=vector.get("question"))
+        assert caught.value.code == vector["why"]
         return
     receipt = verify_receipt(vector["jws"], jwks, question=vector.get("question"))
     if vector.get("claims") is not None:
@@ -181,15 +174,14 @@ def check(jwks: Any, vector: dict[str, Any]) -> None:
         assert receipt.question_sha256 == vector["question_sha256"]
         if vector.get("question") is not None:
             assert sha256_of(vector["question"]) == vector["question_sha256"]
+    if vector.get("canonical") is not None:
+        assert canonical_json(vector["question"]).decode() == vector["canonical"]
 
 
-@pytest.mark.parametrize("vector", OURS["cases"], ids=lambda vector: vector["name"])
+@pytest.mark.parametrize("vector", OURS, ids=lambda vector: vector["name"])
 def test_our_own_vectors(vector: dict[str, Any]) -> None:
     check(JWKS, vector)
     check(json.dumps(JWKS), vector)
-    if not vector["valid"]:
-        with pytest.raises(InvalidReceipt, match=vector["why"]):
-            verify_receipt(vector["jws"], JWKS)
 
 
 @pytest.mark.parametrize("vector", shared()["cases"], ids=lambda vector: vector["name"])
@@ -241,16 +233,18 @@ AT = {"at": "2026-11-16T00:00:00.000Z", "reason": "the session was stolen"}
         ([revoked()], None),
         ([revoked(revoked=[{"jti": "rcpt_other", **AT}])], None),
         ([revoked(next="c"), revoked()], None),
-        ([revoked(revoked=[{"jti": CLAIMS["jti"], **AT}])], "revoked at 2026.*stolen"),
+        ([revoked(revoked=[{"jti": CLAIMS["jti"], **AT}])], r"revoked at 2026.*stolen"),
         ([revoked(next="c"), revoked(revoked=[{"jti": CLAIMS["jti"], **AT}])], "revoked at"),
         ([revoked(RETIRED, keys=[{"kid": SERVER.kid, **AT}])], "its key was revoked"),
         # A list of a key that it revokes itself is nobody's.
         ([revoked(RETIRED, keys=[{"kid": RETIRED.kid, **AT}])], "its key was revoked"),
+        ([revoked(revoked=[{"jti": CLAIMS["jti"], "at": AT["at"]}])], r"000Z\Z"),
         ([revoked(next="c")], "not whole"),
         ([], "not whole"),
-        ([revoked(FORGER)], "unknown"),
+        ([revoked(FORGER)], "not among the trusted"),
         ([revoked(iss="https://evil.example.com")], "another issuer"),
         ([GOOD], "not a revocations"),
+        ([revoked(revoked=[1])], "cannot be read"),
         ([SERVER.sign({"iss": ISSUER}, "revocations+jwt")], "cannot be read"),
     ],
 )
@@ -269,7 +263,7 @@ def test_keys_and_points_of_small_order_sign_nothing() -> None:
     for y in ("01" + "00" * 31, "ee" + "ff" * 30 + "7f", "ec" + "ff" * 30 + "7f", "00" * 32):
         jwk = {**SERVER.jwk, "x": b64(bytes.fromhex(y))}
         forged = f"{HEAD}.{BODY}.{b64(bytes.fromhex(y) + bytes(32))}"
-        with pytest.raises(InvalidReceipt, match="forged"):
+        with pytest.raises(InvalidReceipt, match="does not fit"):
             verify_receipt(forged, {"keys": [jwk]})
 
 

@@ -32,7 +32,15 @@ class ProtocolError(CountersignError):
 
 
 class InvalidReceipt(CountersignError):
-    """A receipt that proves nothing: forged, altered, revoked, or about something else."""
+    """A receipt that proves nothing: forged, altered, revoked, or about something else.
+
+    `code` is one word for the first thing that is wrong, the same in every language: `signature`,
+    `unknown-key`, `revoked` and so on.
+    """
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @dataclass(frozen=True)

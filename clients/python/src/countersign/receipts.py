@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import hmac
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +12,7 @@ from typing import Any
 import httpx
 
 from ._core import checked_url
-from ._ed25519 import verifies
+from ._jws import opened, peeked, trusted_keys
 from ._times import parse_time
 from .answers import Answer, By, parse_answer, parse_by
 from .canonical import sha256_of
@@ -22,6 +20,7 @@ from .errors import InvalidReceipt, ProtocolError, from_response
 
 RECEIPT = "receipt+jwt"
 REVOCATIONS = "revocations+jwt"
+OUTCOMES = ("completed", "expired", "failed", "cancelled")
 
 Json = dict[str, Any]
 
@@ -76,13 +75,14 @@ def verify_receipt(
     server holds (`ask.question`), which spells out defaults. `revocations` is the signed list of
     what was revoked, all its pages (`client.revocations()`). Needs `countersign[verify]`.
     """
-    keys = _keys(jwks)
-    key_id, claims = _opened(jws, keys, RECEIPT)
+    keys = trusted_keys(jwks)
+    key_id, claims = opened(jws, RECEIPT, keys)
     receipt = _receipt(key_id, claims)
     if issuer is not None and receipt.issuer != issuer.rstrip("/"):
-        raise InvalidReceipt(f"issued by {receipt.issuer}, not by {issuer.rstrip('/')}")
+        said = f"issued by {receipt.issuer}, not by {issuer.rstrip('/')}"
+        raise InvalidReceipt(said, code="issuer")
     if question is not None and not _is_about(receipt, question):
-        raise InvalidReceipt("the receipt is about another question")
+        raise InvalidReceipt("the receipt is about another question", code="question")
     if revocations is not None:
         pages = [revocations] if isinstance(revocations, str) else list(revocations)
         _refuse_revoked(receipt, pages, keys)
@@ -115,8 +115,7 @@ def fetch_revocations(
 
 def next_page(jws: str) -> str | None:
     """Where a list of revocations goes on. Not checked: who verifies checks every page."""
-    _, claims, _ = _taken_apart(jws)
-    cursor = claims.get("next")
+    cursor = peeked(jws, REVOCATIONS).get("next")
     return None if cursor is None else str(cursor)
 
 
@@ -127,99 +126,15 @@ def _fetch(url: str, http_client: httpx.Client | None) -> httpx.Response:
     return response
 
 
-def _keys(jwks: Mapping[str, Any] | str | bytes) -> dict[str, bytes]:
-    """Ed25519 keys by their ids. Keys of other kinds are left aside, as RFC 7517 says."""
-    parsed = _strict_json(jwks) if isinstance(jwks, (str, bytes)) else jwks
-    listed = parsed.get("keys") if isinstance(parsed, Mapping) else None
-    if not isinstance(listed, list):
-        raise InvalidReceipt("the keys are no JWKS")
-    keys: dict[str, bytes] = {}
-    for key in listed:
-        if not isinstance(key, Mapping) or (key.get("kty"), key.get("crv")) != ("OKP", "Ed25519"):
-            continue
-        if key.get("alg", "EdDSA") != "EdDSA" or key.get("use", "sig") != "sig":
-            continue
-        kid, x = key.get("kid"), key.get("x")
-        if isinstance(kid, str) and isinstance(x, str):
-            keys[kid] = _base64url(x)
-    return keys
-
-
-def _opened(jws: str, keys: Mapping[str, bytes], typ: str) -> tuple[str, Json]:
-    """The key and the claims of a JWS that verifies."""
-    header, claims, signature = _taken_apart(jws)
-    if header.get("alg") != "EdDSA":
-        raise InvalidReceipt(f"signed with {header.get('alg')!r}; only EdDSA is taken")
-    if "crit" in header:
-        raise InvalidReceipt("names critical extensions, and none are known")
-    if header.get("typ") != typ:
-        raise InvalidReceipt(f"is a {header.get('typ')!r}, not a {typ}")
-    kid = header.get("kid")
-    key = keys.get(kid) if isinstance(kid, str) else None
-    if key is None or not isinstance(kid, str):
-        raise InvalidReceipt(f"the key {kid!r} is unknown or revoked")
-    signed = jws.rpartition(".")[0].encode("ascii")
-    if not verifies(key, signature, signed):
-        raise InvalidReceipt("the signature does not fit: forged or altered")
-    return kid, claims
-
-
-def _taken_apart(jws: str) -> tuple[Json, Json, bytes]:
-    parts = jws.split(".")
-    if len(parts) != 3:
-        raise InvalidReceipt("not a compact JWS: three parts joined by dots")
-    header, claims, signature = map(_base64url, parts)
-    return _strict_object(header), _strict_object(claims), signature
-
-
-_ALPHABET = re.compile(r"[A-Za-z0-9_-]*\Z")
-
-
-def _base64url(text: str) -> bytes:
-    """Without padding, and with one spelling for each value."""
-    if not _ALPHABET.match(text) or len(text) % 4 == 1:
-        raise InvalidReceipt("not base64url")
-    value = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    if base64.urlsafe_b64encode(value).rstrip(b"=").decode() != text:
-        raise InvalidReceipt("not base64url in its one spelling")
-    return value
-
-
-def _strict_object(text: bytes) -> Json:
-    value = _strict_json(text)
-    if not isinstance(value, dict):
-        raise InvalidReceipt("not a JSON object")
-    return value
-
-
-def _strict_json(text: str | bytes) -> Any:
-    """JSON in which no reader can see something else than another."""
-    try:
-        decoded = text if isinstance(text, str) else text.decode("utf-8")
-        return json.loads(decoded, object_pairs_hook=_distinct, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise InvalidReceipt(f"not JSON: {error}") from error
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> Json:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name twice in one object")
-    return found
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(name)
-
-
 def _receipt(key_id: str, claims: Json) -> Receipt:
     version = claims.get("v")
     if type(version) is not int or version != 1:
-        raise InvalidReceipt(f"version {version!r} is not 1; upgrade the countersign package")
+        said = f"version {version!r} is not 1; is there a newer countersign package?"
+        raise InvalidReceipt(said, code="version")
     try:
         return _parsed(key_id, claims)
     except (KeyError, TypeError, ValueError, ProtocolError) as error:
-        raise InvalidReceipt(f"a claim is missing or wrong: {error}") from error
+        raise InvalidReceipt(f"a claim is missing or wrong: {error}", code="claims") from error
 
 
 def _parsed(key_id: str, claims: Json) -> Receipt:
@@ -236,6 +151,8 @@ def _parsed(key_id: str, claims: Json) -> Receipt:
         raise TypeError("by, iat or audit")
     outcome, ended_at = text("outcome"), text("ended_at")
     answer = claims.get("answer")
+    if outcome not in OUTCOMES:
+        raise ValueError(f"the outcome {outcome!r}")
     if answer is not None and outcome != "completed":
         raise ValueError("an answer, though nobody answered")
     return Receipt(
@@ -281,7 +198,8 @@ def _is_about(receipt: Receipt, question: Mapping[str, Any]) -> bool:
     try:
         expected = sha256_of(question)
     except ValueError as error:
-        raise InvalidReceipt(f"the question to compare with is no JSON: {error}") from error
+        said = f"the question to compare with is no JSON: {error}"
+        raise InvalidReceipt(said, code="question") from error
     return hmac.compare_digest(receipt.question_sha256.encode(), expected.encode())
 
 
@@ -289,18 +207,30 @@ def _refuse_revoked(receipt: Receipt, pages: list[str], keys: Mapping[str, bytes
     """A list that cannot be trusted is as bad as a revoked receipt."""
     goes_on = True
     for page in pages:
-        signer, claims = _opened(page, keys, REVOCATIONS)
+        signer, claims = opened(page, REVOCATIONS, keys)
+        revoked, revoked_keys = _entries(claims, "revoked"), _entries(claims, "keys")
         if claims.get("iss") != receipt.issuer:
-            raise InvalidReceipt("the list of revocations is of another issuer")
-        revoked, revoked_keys = claims.get("revoked"), claims.get("keys", [])
-        if not isinstance(revoked, list) or not isinstance(revoked_keys, list):
-            raise InvalidReceipt("the list of revocations cannot be read")
+            said = "the list of revocations is of another issuer"
+            raise InvalidReceipt(said, code="revocations")
         for entry in revoked:
             if entry.get("jti") == receipt.id:
-                raise InvalidReceipt(f"revoked at {entry.get('at')}: {entry.get('reason')}")
+                raise InvalidReceipt(_revoked("it", entry), code="revoked")
         for entry in revoked_keys:
             if entry.get("kid") in (receipt.key_id, signer):
-                raise InvalidReceipt(f"its key was revoked at {entry.get('at')}")
+                raise InvalidReceipt(_revoked("its key", entry), code="revoked")
         goes_on = claims.get("next") is not None
     if goes_on:
-        raise InvalidReceipt("the list of revocations is not whole; fetch all its pages")
+        said = "the list of revocations is not whole; fetch all its pages"
+        raise InvalidReceipt(said, code="revocations")
+
+
+def _entries(claims: Json, name: str) -> list[Json]:
+    entries = claims.get(name)
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise InvalidReceipt("the list of revocations cannot be read", code="revocations")
+    return entries
+
+
+def _revoked(what: str, entry: Json) -> str:
+    reason = f": {entry['reason']}" if entry.get("reason") else ""
+    return f"{what} was revoked at {entry.get('at')}{reason}"
