@@ -51,7 +51,7 @@ pytestmark = pytest.mark.live
 FORM = Form().text("name", required=True).number("amount", min=0)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client(server: Server) -> Iterator[Countersign]:
     with server.client() as made:
         yield made
@@ -132,12 +132,13 @@ def test_waiting_survives_a_restart() -> None:
         assert client.verify(ask.receipt or "").ask == ask.id
 
 
-def test_streams_are_what_it_waits_on(server: Server, client: Countersign) -> None:
-    ask = client.approve("Refund?")
+def test_streams_are_what_it_waits_on(server: Server) -> None:
     seen: list[str] = []
-    client._runner.http.event_hooks["request"] = [lambda r: seen.append(r.url.path)]
-    server.person.answer(ask, Approved())
-    ask.wait()
+    with server.client() as client:
+        ask = client.approve("Refund?")
+        client._runner.http.event_hooks["request"] = [lambda r: seen.append(r.url.path)]
+        server.person.answer(ask, Approved())
+        ask.wait()
     assert seen[0].endswith("/events")
     assert sum(path.endswith(ask.id) for path in seen) <= 1
 

@@ -193,9 +193,8 @@ def _follow(core: Core, ask: Json, deadline: float, patience: Patience) -> Flow[
         for frame in decoder.feed(chunk):
             told = _told(frame)
             if told is not None:
-                heard = True
+                ask, heard = told, True
                 patience.rest()
-                ask = told if told["version"] >= ask["version"] else ask
         if ask["state"] in OVER or deadline - core.clock() <= SHORT:
             return ask, True
 

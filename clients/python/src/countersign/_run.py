@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Iterator
 from typing import Any, Callable, TypeVar, cast
 
-import anyio
+import anyio  # which httpx is built on
 import httpx
 
 from ._steps import Chunk, Emit, Flow, Open, Send, Sleep, Step, Walk
