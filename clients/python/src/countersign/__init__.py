@@ -1,0 +1,113 @@
+"""Ask people from your agent.
+
+```python
+from countersign import Countersign
+
+if Countersign().approve("Refund €120?", details={"order": 4711}).wait():
+    ...
+```
+"""
+
+from ._version import __version__
+from .answers import (
+    Abort,
+    Answer,
+    Approved,
+    By,
+    ChangesRequested,
+    Chosen,
+    Confirmed,
+    Declined,
+    Provided,
+    Rejected,
+    Replied,
+    Retry,
+    Skip,
+)
+from .approval import require_approval
+from .asks import Ask, AskView, AsyncAsk, Comment, File
+from .canonical import canonical_json
+from .client import AsyncCountersign, Countersign
+from .errors import (
+    ApiError,
+    Cancelled,
+    ConfigurationError,
+    Conflict,
+    ConnectionFailed,
+    CountersignError,
+    Denied,
+    Erased,
+    Expired,
+    Failed,
+    FieldProblem,
+    Forbidden,
+    InvalidReceipt,
+    InvalidRequest,
+    NoAnswer,
+    NotFound,
+    ProtocolError,
+    RateLimited,
+    ServerError,
+    StillOpen,
+    Unauthorized,
+)
+from .events import Event
+from .forms import Form
+from .questions import AskOptions
+from .receipts import Receipt, fetch_jwks, fetch_revocations, verify_receipt
+from .tools import human_as_tool
+
+__all__ = [
+    "Abort",
+    "Answer",
+    "ApiError",
+    "Approved",
+    "Ask",
+    "AskOptions",
+    "AskView",
+    "AsyncAsk",
+    "AsyncCountersign",
+    "By",
+    "Cancelled",
+    "ChangesRequested",
+    "Chosen",
+    "Comment",
+    "ConfigurationError",
+    "Confirmed",
+    "Conflict",
+    "ConnectionFailed",
+    "Countersign",
+    "CountersignError",
+    "Declined",
+    "Denied",
+    "Erased",
+    "Event",
+    "Expired",
+    "Failed",
+    "FieldProblem",
+    "File",
+    "Forbidden",
+    "Form",
+    "InvalidReceipt",
+    "InvalidRequest",
+    "NoAnswer",
+    "NotFound",
+    "ProtocolError",
+    "Provided",
+    "RateLimited",
+    "Receipt",
+    "Rejected",
+    "Replied",
+    "Retry",
+    "ServerError",
+    "Skip",
+    "StillOpen",
+    "Unauthorized",
+    "__version__",
+    "canonical_json",
+    "fetch_jwks",
+    "fetch_revocations",
+    "human_as_tool",
+    "require_approval",
+    "verify_receipt",
+]
