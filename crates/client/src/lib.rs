@@ -95,6 +95,15 @@ pub struct Ask {
     pub rest: Map<String, Value>,
 }
 
+/// A signed receipt.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The compact JWS: keep this.
+    pub receipt: String,
+    /// What it claims.
+    pub claims: Value,
+}
+
 impl Ask {
     /// Whether it is over.
     pub fn is_over(&self) -> bool {
@@ -165,6 +174,12 @@ impl Client {
             };
             tokio::time::sleep(asked_again.min(left)).await;
         }
+    }
+
+    /// The signed receipt of an ask that is over, with what it claims.
+    pub async fn receipt(&self, id: &str) -> Result<Receipt> {
+        let path = format!("/api/v1/asks/{id}/receipt");
+        self.send(Method::GET, &path, None::<&()>, &[("accept", "application/json")]).await
     }
 
     /// Answers with a reply such as `{"answer": {"verdict": "approved"}}`.

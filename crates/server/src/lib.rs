@@ -10,6 +10,7 @@
 //! | [`wake`] | who waits for which ask |
 //! | [`audit`] | checking the record |
 //! | [`auth`], [`jwt`] | from a credential to an actor |
+//! | [`signing`] | the keys receipts are signed with |
 //! | [`config`], [`secrets`], [`files`], [`telemetry`] | settings, own keys, uploads, logs |
 //! | [`serve`], [`bootstrap`] | starting, and who there is on the first start |
 //! | [`cli`] | the `countersign` command |
@@ -29,6 +30,7 @@ pub mod ids;
 pub mod jwt;
 pub mod secrets;
 pub mod serve;
+pub mod signing;
 pub mod telemetry;
 pub mod wake;
 pub mod web;

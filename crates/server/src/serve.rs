@@ -26,6 +26,7 @@ use crate::gateway::Gateway;
 use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
 use crate::secrets::Secrets;
+use crate::signing::Signer;
 use crate::telemetry;
 use crate::workers::{housekeeping, outbox, timers};
 
@@ -60,12 +61,15 @@ impl Server {
         let listening =
             listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
         let tls = tls(&config).await?;
-        let (secrets, files) = match config.database {
-            Database::Memory => {
-                (Secrets::ephemeral(config.evidence_secret.clone()), Files::ephemeral())
-            }
+        let (secrets, signer, files) = match config.database {
+            Database::Memory => (
+                Secrets::ephemeral(config.evidence_secret.clone()),
+                Signer::ephemeral(clock.now())?,
+                Files::ephemeral(),
+            ),
             Database::Sqlite(_) => (
                 Secrets::open(&config.data, config.evidence_secret.clone())?,
+                Signer::open(&config.data, clock.now())?,
                 Files::open(&config.data.join("files"))?,
             ),
         };
@@ -79,6 +83,7 @@ impl Server {
         let app = Arc::new(App {
             gateway,
             secrets,
+            signer,
             door,
             files,
             metrics: telemetry::metrics(),

@@ -18,7 +18,10 @@ pub struct RevocationClaims {
     pub revoked: Vec<RevokedReceipt>,
     /// Keys that no longer count, nor anything signed with them.
     pub keys: Vec<RevokedKey>,
-    /// Where the list goes on.
+    /// Where this page begins: it holds what comes after this id. Absent on the first page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Where it ends and the next one begins. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
@@ -49,5 +52,35 @@ impl RevocationClaims {
     /// Checks a page of the list and reads it.
     pub fn verify(page: &str, trusted: &Jwks) -> Result<Self, Unproven> {
         jws::open(page, super::REVOCATIONS, trusted)
+    }
+
+    /// Whether a receipt would stand on this page if it were revoked. The list goes from high ids to
+    /// low ones.
+    pub fn covers(&self, jti: &str) -> bool {
+        self.after.as_deref().is_none_or(|after| jti < after)
+            && self.next.as_deref().is_none_or(|next| jti >= next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_covers_what_lies_between_its_ends() {
+        let page = |after: Option<&str>, next: Option<&str>| RevocationClaims {
+            iss: String::new(),
+            iat: 0,
+            revoked: Vec::new(),
+            keys: Vec::new(),
+            after: after.map(str::to_owned),
+            next: next.map(str::to_owned),
+        };
+        assert!(page(None, None).covers("rcpt_5"));
+        assert!(page(None, Some("rcpt_5")).covers("rcpt_5"), "the last one it holds");
+        assert!(!page(None, Some("rcpt_5")).covers("rcpt_4"));
+        assert!(!page(Some("rcpt_5"), None).covers("rcpt_5"));
+        assert!(page(Some("rcpt_5"), None).covers("rcpt_4"));
+        assert!(!page(Some("rcpt_5"), Some("rcpt_3")).covers("rcpt_2"));
     }
 }

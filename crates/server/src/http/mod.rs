@@ -12,6 +12,7 @@ pub mod observe;
 pub mod pages;
 pub mod problem;
 pub mod submitted;
+pub mod well_known;
 
 use std::sync::Arc;
 
@@ -31,6 +32,7 @@ use crate::files::Files;
 use crate::gateway::Gateway;
 use crate::http::problem::Problem;
 use crate::secrets::Secrets;
+use crate::signing::Signer;
 
 /// What every handler shares.
 pub struct App {
@@ -40,6 +42,8 @@ pub struct App {
     pub config: Config,
     /// The server's own keys.
     pub secrets: Secrets,
+    /// What receipts are signed with.
+    pub signer: Signer,
     /// Who may come in.
     pub door: Arc<Door>,
     /// Uploads.
@@ -63,6 +67,7 @@ pub fn router(app: Shared) -> Router {
         .merge(api::routes())
         .merge(pages::routes())
         .merge(health::routes())
+        .merge(well_known::routes())
         .fallback(nowhere)
         .method_not_allowed_fallback(not_that_way)
         .layer(cors::layer(&app.config))

@@ -19,6 +19,7 @@ mod native;
 mod origins;
 mod pages;
 mod races;
+mod receipts;
 mod routing;
 mod secrecy;
 mod silence;

@@ -2,6 +2,7 @@
 
 mod asks;
 mod identities;
+mod receipts;
 
 use axum::Router;
 use axum::body::Body;
@@ -16,7 +17,7 @@ use crate::http::{App, Shared, body};
 
 /// Its routes.
 pub fn routes() -> Router<Shared> {
-    Router::new().merge(asks::routes()).merge(identities::routes())
+    Router::new().merge(asks::routes()).merge(identities::routes()).merge(receipts::routes())
 }
 
 impl App {
