@@ -81,3 +81,12 @@ impl Ended {
         matches!(self.by, By::Human(_))
     }
 }
+
+/// A signed receipt.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The compact JWS: keep this.
+    pub receipt: String,
+    /// What it claims.
+    pub claims: Value,
+}

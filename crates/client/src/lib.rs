@@ -36,7 +36,7 @@ pub mod events;
 mod retry;
 pub mod wait;
 
-pub use ask::{Ask, Ended};
+pub use ask::{Ask, Ended, Receipt};
 pub use asking::Asking;
 pub use error::{ClientError, Result};
 pub use events::{Event, Events};
@@ -111,6 +111,13 @@ impl Client {
     /// Reads an ask.
     pub async fn show(&self, id: &str) -> Result<Ask> {
         self.call(Method::GET, &about(id, ""), None::<&()>).await
+    }
+
+    /// The signed receipt of an ask that is over, with what it claims.
+    pub async fn receipt(&self, id: &str) -> Result<Receipt> {
+        let path = about(id, "/receipt");
+        let headers = [("accept", "application/json")];
+        self.send(Method::GET, &path, None::<&()>, &headers, Retry::default()).await
     }
 
     /// Answers with a reply such as `{"answer": {"verdict": "approved"}}`.

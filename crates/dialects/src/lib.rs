@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`hxp_execution`] | HXP Human Execution Protocol 0.1, `/hxp/v1/…` |
 //! | [`native`] | our own API, `/api/v1/…` |
+//! | [`proof`] | none: signed receipts, for whoever wants to check one |
 //! | [`nesting`] | none: how deep any body may be |
 //!
 //! A protocol with a specification has the same rooms as every other: `wire` mirrors the specification field for field, the parsers
@@ -20,3 +21,4 @@
 pub mod hxp_execution;
 pub mod native;
 pub mod nesting;
+pub mod proof;

@@ -255,3 +255,23 @@ fn form(words: &mut Words) -> (kernel::form::Form, Value) {
     });
     (serde_json::from_value(wire).unwrap(), values)
 }
+
+/// A number is hashed once and read back from the store many times: it must stay the number it was.
+#[test]
+fn numbers_read_back_as_they_were_committed_to() {
+    let mut cast = Cast::new();
+    for digits in ["6.934698245112694e276", "8.383658838626809e-78", "1e21", "5e-324", "-0.0"] {
+        let details = serde_json::from_str(&format!(r#"{{"n":{digits}}}"#)).unwrap();
+        let body = Body::Approve { details, editable: false, reject_requires_reason: false };
+        let question = Question::new("Pay?", None, body).unwrap();
+        let id = cast.ask(NewAsk { question, ..new_ask() });
+        let stored = serde_json::to_string(cast.seen(id)).unwrap();
+        let read: kernel::Ask = serde_json::from_str(&stored).unwrap();
+        assert!(read.question.is_intact(), "{digits}");
+        assert_eq!(
+            kernel::receipt::Exhibit::of(&read),
+            kernel::receipt::Exhibit::of(cast.seen(id)),
+            "{digits}"
+        );
+    }
+}

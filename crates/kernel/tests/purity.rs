@@ -30,7 +30,17 @@ const PURE: [(&str, &[&str]); 2] = [
     ),
     (
         "dialects",
-        &["hex", "serde", "serde_json", "serde_path_to_error", "sha2", "subtle", "thiserror"],
+        &[
+            "base64",
+            "ed25519-dalek",
+            "hex",
+            "serde",
+            "serde_json",
+            "serde_path_to_error",
+            "sha2",
+            "subtle",
+            "thiserror",
+        ],
     ),
 ];
 

@@ -17,15 +17,14 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
 
+use dialects::proof::Jwks;
 use kernel::audit::Digest;
 use store::{Store, StoreError};
 
 pub use export::Export;
 pub use finding::{Finding, Place};
 pub use import::check_export;
-pub use proof::{NoProof, Proof, proof};
-
-use crate::sealing::Verifies;
+pub use proof::{NoProof, proof};
 
 /// How many findings are kept; a store that is broken everywhere must not fill the memory.
 const KEPT: usize = 1_000;
@@ -68,7 +67,7 @@ impl Report {
 #[derive(Clone)]
 pub struct Against {
     /// The keys blocks are signed with.
-    pub keys: Arc<dyn Verifies>,
+    pub keys: Arc<Jwks>,
     /// A block somebody wrote down: it must be in the chain.
     pub known: Option<(u64, Digest)>,
 }

@@ -9,8 +9,8 @@
 //! | [`workers`] | deadlines, deliveries, blocks, housekeeping |
 //! | [`wake`] | who waits for which ask |
 //! | [`audit`] | checking the record, exporting it, proving one event of it |
-//! | [`sealing`] | what signs blocks and checks their signatures |
 //! | [`auth`], [`jwt`] | from a credential to an actor |
+//! | [`signing`] | the keys receipts are signed with |
 //! | [`config`], [`secrets`], [`files`], [`telemetry`] | settings, own keys, uploads, logs |
 //! | [`serve`], [`bootstrap`] | starting, and who there is on the first start |
 //! | [`cli`] | the `countersign` command |
@@ -30,9 +30,9 @@ pub mod http;
 pub mod ids;
 pub mod jwt;
 pub mod script;
-pub mod sealing;
 pub mod secrets;
 pub mod serve;
+pub mod signing;
 pub mod telemetry;
 pub mod wake;
 pub mod web;

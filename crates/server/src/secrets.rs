@@ -1,16 +1,18 @@
 //! The server's own keys: a file only its owner can read, beside the embedded store.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::Secret;
 use crate::ids::random;
+use crate::signing::ring::StoredKey;
 
 const FILE: &str = "server-keys.json";
 
@@ -21,27 +23,33 @@ pub struct Secrets {
     seed: [u8; 32],
 }
 
-#[derive(Serialize, Deserialize)]
-struct Stored {
+/// The file as it is written.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Stored {
     evidence: String,
     seed: String,
+    /// What receipts are signed with, oldest first. Files of earlier versions have none.
+    #[serde(default)]
+    pub(crate) signing: Vec<StoredKey>,
+    /// What later versions keep here is kept.
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+impl Stored {
+    fn fresh() -> Self {
+        let drawn = || hex::encode(random::<32>());
+        Self { evidence: drawn(), seed: drawn(), signing: Vec::new(), rest: Map::new() }
+    }
 }
 
 impl Secrets {
     /// Reads the keys of a data folder, making them on first start.
     pub fn open(data: &Path, evidence: Option<Secret>) -> anyhow::Result<Self> {
-        let path = data.join(FILE);
-        let stored = match fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .with_context(|| format!("{} is damaged", path.display()))?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => make(&path)?,
-            Err(error) => {
-                return Err(error).with_context(|| format!("cannot read {}", path.display()));
-            }
-        };
+        let file = KeyFile::of(data);
+        let stored = file.change(|stored| Ok(stored.clone()))?;
         let mut seed = [0; 32];
-        hex::decode_to_slice(&stored.seed, &mut seed)
-            .with_context(|| format!("{} is damaged", path.display()))?;
+        hex::decode_to_slice(&stored.seed, &mut seed).with_context(|| file.damaged())?;
         Ok(Self { evidence: evidence.unwrap_or_else(|| Secret::new(stored.evidence)), seed })
     }
 
@@ -61,20 +69,84 @@ impl Secrets {
     }
 }
 
-/// Written to a new file and renamed, so that a crash leaves either no keys or whole ones.
-fn make(path: &Path) -> anyhow::Result<Stored> {
-    let stored =
-        Stored { evidence: hex::encode(random::<32>()), seed: hex::encode(random::<32>()) };
-    let draft = path.with_extension("new");
-    let write = || -> std::io::Result<()> {
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
-        file.write_all(&serde_json::to_vec_pretty(&stored)?)?;
+/// The file of a data folder. It is replaced whole, by one process at a time, and never written in
+/// place: whoever reads it meanwhile, or after a crash, finds all of the old one or all of the new.
+pub(crate) struct KeyFile {
+    path: PathBuf,
+}
+
+/// What tells one state of the file from the next without reading it.
+pub(crate) type Stamp = (u64, i64, i64, u64);
+
+impl KeyFile {
+    pub(crate) fn of(data: &Path) -> Self {
+        Self { path: data.join(FILE) }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn damaged(&self) -> String {
+        format!("{} is damaged", self.path.display())
+    }
+
+    /// Which state of the file is there, if one is.
+    pub(crate) fn stamp(&self) -> Option<Stamp> {
+        let found = fs::metadata(&self.path).ok()?;
+        Some((found.ino(), found.ctime(), found.ctime_nsec(), found.len()))
+    }
+
+    /// What is in the file, if there is one.
+    pub(crate) fn read(&self) -> anyhow::Result<Option<Stored>> {
+        match fs::read(&self.path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).with_context(|| self.damaged()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => {
+                Err(error).with_context(|| format!("cannot read {}", self.path.display()))
+            }
+        }
+    }
+
+    /// Reads the file or makes one, lets it be changed, and replaces it if it was.
+    pub(crate) fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Stored) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let _alone = self.lock().with_context(|| format!("cannot lock {}", self.path.display()))?;
+        let before = self.read()?;
+        let mut stored = before.clone().unwrap_or_else(Stored::fresh);
+        let changed = change(&mut stored)?;
+        if before.as_ref() != Some(&stored) {
+            let written = self.replace(&stored);
+            written.with_context(|| format!("cannot write {}", self.path.display()))?;
+        }
+        Ok(changed)
+    }
+
+    /// Held until it is dropped, or the process ends however it ends.
+    fn lock(&self) -> std::io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let lock = options.open(self.path.with_extension("lock"))?;
+        lock.lock()?;
+        Ok(lock)
+    }
+
+    fn replace(&self, stored: &Stored) -> std::io::Result<()> {
+        let draft = self.path.with_extension("new");
+        // What a crash may have left; its rights are not known.
+        match fs::remove_file(&draft) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        file.write_all(&serde_json::to_vec_pretty(stored)?)?;
         file.sync_all()?;
-        fs::rename(&draft, path)
-    };
-    write().with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(stored)
+        fs::rename(&draft, &self.path)?;
+        // The new name is on disk when its folder is.
+        self.path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +165,36 @@ mod tests {
         assert_ne!(first.csrf("a"), first.csrf("b"));
         let mode = fs::metadata(folder.path().join(FILE)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    /// What a crash left behind, and what a later version wrote, do no harm.
+    #[test]
+    fn replaced_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        let seed = "5".repeat(64);
+        let later = format!(r#"{{"evidence":"e","seed":"{seed}","invented":{{"later":1}}}}"#);
+        fs::write(&path, later).unwrap();
+        fs::write(path.with_extension("new"), "half a fi").unwrap();
+        let file = KeyFile::of(folder.path());
+        let refused: anyhow::Result<()> = file.change(|stored| {
+            stored.evidence.clear();
+            anyhow::bail!("not today")
+        });
+        assert!(refused.is_err());
+        let before = file.stamp();
+        assert_eq!(Secrets::open(folder.path(), None).unwrap().evidence.reveal(), "e");
+        assert_eq!(file.stamp(), before, "nothing changed, nothing was written");
+        file.change(|stored| {
+            stored.evidence.push('f');
+            Ok(())
+        })
+        .unwrap();
+        assert_ne!(file.stamp(), before);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(r#""ef""#) && text.contains(r#""later": 1"#), "{text}");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(!path.with_extension("new").exists());
     }
 
     #[test]

@@ -28,8 +28,8 @@ use crate::http::api::Dev;
 use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
 use crate::script::{Players, Script};
-use crate::sealing::{FileKey, Signs};
 use crate::secrets::Secrets;
+use crate::signing::Signer;
 use crate::telemetry;
 use crate::workers::sealer::Sealer;
 use crate::workers::{anchor, housekeeping, outbox, sealer, timers};
@@ -68,21 +68,20 @@ impl Server {
         let listening =
             listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
         let tls = tls(&config).await?;
-        let (secrets, files, block_key) = match config.database {
+        let (secrets, signer, files) = match config.database {
             Database::Memory => (
                 Secrets::ephemeral(config.evidence_secret.clone()),
+                Signer::ephemeral(clock.now())?,
                 Files::ephemeral(),
-                FileKey::ephemeral(),
             ),
             Database::Sqlite(_) => (
                 Secrets::open(&config.data, config.evidence_secret.clone())?,
+                Signer::open(&config.data, clock.now())?,
                 Files::open(&config.data.join("files"))?,
-                FileKey::open(&config.data)?,
             ),
         };
         let issuer = config.public_url.as_str().trim_end_matches('/').to_owned();
-        let signer: Arc<dyn Signs> = Arc::new(block_key);
-        let sealer = Sealer::new(Arc::clone(&store), Arc::clone(&clock), signer, issuer);
+        let sealer = Sealer::new(Arc::clone(&store), Arc::clone(&clock), signer.clone(), issuer);
         let jwt = config.jwt.clone().map(JwtVerifier::new).transpose()?;
         let door = Arc::new(Door::new(config.rate_limit, jwt));
         let gateway = Gateway::new(store, clock);
@@ -97,6 +96,7 @@ impl Server {
         let app = Arc::new(App {
             gateway,
             secrets,
+            signer,
             door,
             dev,
             files,
@@ -281,7 +281,7 @@ pub fn open_store(config: &Config, clock: Arc<dyn Clock>) -> anyhow::Result<Arc<
 
 /// The people of a script. They answer what is asked from now on.
 async fn players(gateway: &Gateway, script: Option<Script>) -> anyhow::Result<Arc<Players>> {
-    Ok(Arc::new(Players::new(script.unwrap_or_default(), gateway.store().newest().await?)))
+    Ok(Arc::new(Players::new(script.unwrap_or_default(), gateway.store().last_position().await?)))
 }
 
 async fn prepare(gateway: &Gateway, config: &Config) -> anyhow::Result<Welcome> {

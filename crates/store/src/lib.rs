@@ -223,9 +223,6 @@ pub trait Store: Send + Sync + 'static {
     /// Changes after `position`, oldest first, at most `limit`.
     async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>>;
 
-    /// The position of the newest change; 0 before the first.
-    async fn newest(&self) -> Result<u64>;
-
     /// Changes as they are committed. A receiver that lags misses some and must look for itself.
     fn feed(&self) -> broadcast::Receiver<Arc<[Change]>>;
 

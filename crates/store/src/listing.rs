@@ -20,6 +20,8 @@ pub enum Scope {
     Human(HumanId),
     /// Asks put to a pool: project and group.
     Pool(ProjectId, Option<kernel::ids::GroupId>),
+    /// Asks of the installation whose receipt was called back.
+    Revoked,
 }
 
 impl Scope {
@@ -31,6 +33,7 @@ impl Scope {
             Self::Human(id) => format!("human/{id}"),
             Self::Pool(project, None) => format!("pool/{project}"),
             Self::Pool(project, Some(group)) => format!("pool/{project}/{group}"),
+            Self::Revoked => "revoked".to_owned(),
         }
     }
 
@@ -54,6 +57,9 @@ impl Scope {
                 Seat::Person { human } => Self::Human(human.clone()),
                 Seat::Pool { group } => Self::Pool(ask.project.clone(), group.clone()),
             });
+        }
+        if ask.revoked.is_some() {
+            scopes.push(Self::Revoked);
         }
         scopes.sort_unstable();
         scopes.dedup();
@@ -176,6 +182,7 @@ impl Entry {
         if before.phase() == after.phase()
             && before.seats == after.seats
             && before.claim == after.claim
+            && before.revoked.is_some() == after.revoked.is_some()
         {
             return (Vec::new(), Vec::new());
         }

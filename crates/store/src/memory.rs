@@ -327,10 +327,6 @@ impl Store for Memory {
         Ok(self.state().changes(place(position), limit).collect())
     }
 
-    async fn newest(&self) -> Result<u64> {
-        Ok(self.state().records.len() as u64)
-    }
-
     fn feed(&self) -> broadcast::Receiver<Arc<[Change]>> {
         self.feed.subscribe()
     }

@@ -64,6 +64,7 @@ macro_rules! suite {
                 an_inbox_pages_across_ranks,
                 the_last_page_says_so,
                 a_page_that_looked_long_enough_goes_on,
+                what_was_revoked_is_listed,
                 counts_are_exact_when_small,
                 counts_are_estimates_when_large,
             }

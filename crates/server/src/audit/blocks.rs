@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use dialects::proof::{Jwks, Unproven, jws};
 use futures_util::{Stream, StreamExt, stream};
 use kernel::seal::{Block, Flaw, Seals, Unsound};
 use store::{SealedBlock, Store, StoreError};
 
 use super::{Against, Finding, Report, cores};
-use crate::sealing::Verifies;
 
 /// How many hashes are read at once.
 const PAGE: usize = 8_192;
@@ -84,12 +84,11 @@ pub(super) struct Opened {
 
 impl Opened {
     /// Checks the signature, and that what lies beside it says the same.
-    pub(super) fn of(sealed: SealedBlock, keys: &dyn Verifies) -> Self {
-        let claims = keys.verify(Block::TYP, &sealed.jws);
-        let flaw = match claims.map(|claims| Block::read(&claims)) {
-            None => Some(Flaw::Signature),
-            Some(Some(signed)) if signed == sealed.block => None,
-            Some(_) => Some(Flaw::Columns),
+    pub(super) fn of(sealed: SealedBlock, keys: &Jwks) -> Self {
+        let flaw = match jws::open::<Block>(&sealed.jws, Block::TYP, keys) {
+            Ok(signed) if signed == sealed.block => None,
+            Ok(_) | Err(Unproven::Claims) => Some(Flaw::Columns),
+            Err(_) => Some(Flaw::Signature),
         };
         Self { block: sealed.block, flaw }
     }
@@ -98,7 +97,7 @@ impl Opened {
 /// Blocks in order with their signatures checked, on all cores.
 fn opened(
     store: &Arc<dyn Store>,
-    keys: &Arc<dyn Verifies>,
+    keys: &Arc<Jwks>,
     newest: u64,
 ) -> impl Stream<Item = Result<Vec<Opened>, StoreError>> {
     let pages = stream::unfold(Some(0), move |after: Option<u64>| async move {

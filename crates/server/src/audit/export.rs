@@ -6,8 +6,9 @@
 use std::sync::Arc;
 
 use anyhow::bail;
+use dialects::proof::Jwks;
 use kernel::Time;
-use kernel::audit::{Digest, Row, canonical};
+use kernel::audit::{Digest, Row};
 use kernel::seal::Block;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,7 +16,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 use store::{SealedBlock, Store};
 
-use crate::sealing::Signs;
+use crate::signing::Signer;
 
 /// How many records are read at once.
 const PAGE: u64 = 256;
@@ -39,7 +40,7 @@ pub(super) struct Header {
     pub(super) issuer: String,
     pub(super) at: Time,
     pub(super) after: u64,
-    pub(super) jwks: Value,
+    pub(super) jwks: Jwks,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -83,21 +84,21 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// Canonical claims.
-    pub(super) fn claims(&self, issuer: &str) -> Vec<u8> {
+    /// As they are signed.
+    pub(super) fn claims(&self, issuer: &str) -> Value {
         let mut claims = serde_json::to_value(self).unwrap_or_default();
         if let Value::Object(claims) = &mut claims {
             claims.insert("v".to_owned(), 1.into());
             claims.insert("iss".to_owned(), issuer.into());
         }
-        canonical(&claims)
+        claims
     }
 }
 
 /// An export under way. What is written while it runs is left to the next one.
 pub struct Export {
     store: Arc<dyn Store>,
-    signer: Arc<dyn Signs>,
+    signer: Signer,
     header: Header,
     phase: Phase,
     /// The last position exported, and the last there is to export.
@@ -123,7 +124,7 @@ impl Export {
     /// since only a whole block can be checked.
     pub async fn begin(
         store: Arc<dyn Store>,
-        signer: Arc<dyn Signs>,
+        signer: Signer,
         issuer: String,
         at: Time,
         after: u64,
@@ -174,7 +175,11 @@ impl Export {
             Phase::Body if let Some(erased) = self.erased_meanwhile().await? => self.end = erased,
             Phase::Body => {
                 self.counted.sha256 = Digest(self.sha256.clone().finalize().into());
-                let jws = self.signer.sign(TYP, &self.counted.claims(&self.header.issuer))?;
+                let jws = self.signer.sign(
+                    TYP,
+                    &self.counted.claims(&self.header.issuer),
+                    self.header.at,
+                );
                 put(&mut lines, &Line::End(End { claims: self.counted.clone(), jws }))?;
                 self.phase = Phase::Over;
             }

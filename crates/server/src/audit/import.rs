@@ -8,17 +8,18 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use dialects::proof::{Jwks, jws};
 use futures_util::{StreamExt, stream};
 use kernel::audit::{Digest, Head, Row, Verifier, Why};
 use kernel::seal::{Flaw, Seals};
 use kernel::{Ask, Entity, Event, Subject, evolve};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use store::SealedBlock;
 
 use super::blocks::{BlockChain, Opened};
 use super::export::{Counted, End, Header, Line, TYP};
 use super::{Against, Finding, Progress, Report, cores};
-use crate::sealing::{Jwks, Verifies};
 
 /// How many bytes of lines are read at once, about.
 const BATCH: usize = 512 << 10;
@@ -30,7 +31,7 @@ const LONGEST_LINE: usize = 64 << 20;
 pub async fn check_export(
     lines: Box<dyn BufRead + Send>,
     size: u64,
-    keys: Option<Arc<dyn Verifies>>,
+    keys: Option<Arc<Jwks>>,
     known: Option<(u64, Digest)>,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> anyhow::Result<Report> {
@@ -38,7 +39,7 @@ pub async fn check_export(
     let header = reader.header()?;
     let keys = match keys {
         Some(keys) => keys,
-        None => Arc::new(Jwks::read(&header.jwks)?),
+        None => Arc::new(header.jwks.clone()),
     };
     let against = Against { keys: Arc::clone(&keys), known };
     let mut replay = Replay::new(header, &against);
@@ -133,13 +134,13 @@ impl Reader {
 enum Read {
     Block(Opened),
     Record(Box<Row>, Result<Event, Why>, bool),
-    End { end: End, before: Option<Digest>, signed: Option<Vec<u8>> },
+    End { end: End, before: Option<Digest>, signed: Option<Value> },
     Wrong(&'static str),
 }
 
 impl Raw {
     /// Everything that can be done without knowing the other lines.
-    fn read(self, keys: &dyn Verifies) -> (u64, Read) {
+    fn read(self, keys: &Jwks) -> (u64, Read) {
         let read = match serde_json::from_slice(&self.text) {
             // A line without its end was cut.
             _ if !self.text.ends_with(b"\n") => Read::Wrong("it was cut off"),
@@ -158,7 +159,7 @@ impl Raw {
                 Read::Block(opened)
             }
             Ok(Line::End(end)) => {
-                let signed = keys.verify(TYP, &end.jws);
+                let signed = jws::open(&end.jws, TYP, keys).ok();
                 Read::End { end, before: self.before, signed }
             }
             Ok(Line::Header(_)) => Read::Wrong("a second header"),
@@ -236,7 +237,7 @@ impl Replay {
             Read::Record(row, opened, hollow) => self.record(&row, opened, hollow),
             Read::End { end, before, signed } => {
                 self.ended = true;
-                self.end(line, &end, before, signed.as_deref());
+                self.end(line, &end, before, signed.as_ref());
             }
             Read::Wrong(why) => self.report.found(Finding::Line { line, why }),
         }
@@ -345,7 +346,7 @@ impl Replay {
         Ok(State::Over(ending))
     }
 
-    fn end(&mut self, line: u64, end: &End, before: Option<Digest>, signed: Option<&[u8]>) {
+    fn end(&mut self, line: u64, end: &End, before: Option<Digest>, signed: Option<&Value>) {
         let Some(sha256) = before else {
             self.report.found(Finding::Line { line, why: "it is not the last line we write" });
             return;

@@ -1,41 +1,10 @@
 //! The proof that one event stands in a signed block.
 
+use dialects::proof::inclusion::{Inclusion, Linked};
 use kernel::Subject;
 use kernel::audit::Digest;
 use kernel::seal;
-use serde::Serialize;
 use store::{Store, StoreError};
-
-/// What a verifier needs besides the public keys: hash the body behind `prev`, follow the path to
-/// the root the block claims, check the block's signature.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Proof {
-    /// The event.
-    pub record: Proven,
-    /// Its place in the feed.
-    pub position: u64,
-    /// Its place in the block, from 0.
-    pub index: u64,
-    /// The hashes from it to the root, nearest first.
-    pub path: Vec<Digest>,
-    /// The block, signed.
-    pub block: String,
-}
-
-/// One event as it was hashed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Proven {
-    /// Whose, by name.
-    pub subject: String,
-    /// Which.
-    pub seq: u64,
-    /// The hash of the one before.
-    pub prev: Digest,
-    /// Its hash.
-    pub hash: Digest,
-    /// Canonical JSON with commitments only.
-    pub body: String,
-}
 
 /// Why there is no proof.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +24,7 @@ pub enum NoProof {
 }
 
 /// Proves event `seq` of a subject.
-pub async fn proof(store: &dyn Store, subject: Subject, seq: u64) -> Result<Proof, NoProof> {
+pub async fn proof(store: &dyn Store, subject: Subject, seq: u64) -> Result<Inclusion, NoProof> {
     let record = store.records(subject.clone(), seq.saturating_sub(1), 1).await?;
     let record = record.into_iter().find(|record| record.seq == seq).ok_or(NoProof::NotFound)?;
     let position = store.position(subject, seq).await?.ok_or(NoProof::NotFound)?;
@@ -71,6 +40,6 @@ pub async fn proof(store: &dyn Store, subject: Subject, seq: u64) -> Result<Proo
         return Err(NoProof::Broken);
     }
     let (subject, prev, hash) = (record.subject.to_string(), record.prev, record.hash);
-    let record = Proven { subject, seq, prev, hash, body: record.body };
-    Ok(Proof { record, position, index, path, block: sealed.jws })
+    let record = Linked { subject, seq, prev, hash, body: record.body };
+    Ok(Inclusion { record, position, index, path, block: sealed.jws })
 }

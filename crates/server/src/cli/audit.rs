@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
+use dialects::proof::Jwks;
 use kernel::audit::Digest;
 use store::sqlite::Sqlite;
 use store::{Clock, Store};
@@ -18,7 +19,7 @@ use super::{Exit, Stored};
 use crate::audit::{Against, Export, Progress, Report, check, check_export};
 use crate::clock::SystemClock;
 use crate::config::{Config, Database};
-use crate::sealing::{FileKey, Jwks, Signs, Verifies};
+use crate::signing::{self, Signer};
 
 /// How often progress is shown.
 const SHOWN_EVERY: Duration = Duration::from_millis(100);
@@ -181,10 +182,9 @@ impl ExportArgs {
     async fn run(self) -> anyhow::Result<Exit> {
         let config = self.stored.config()?;
         let store = open(&config)?;
-        let key = FileKey::find(&config.data)?.with_context(|| {
+        let signer = Signer::find(&config.data)?.with_context(|| {
             format!("there is no key to sign the export with in {}", config.data.display())
         })?;
-        let signer: Arc<dyn Signs> = Arc::new(key);
         let last = store.last_block().await?;
         let issuer = last.map_or_else(
             || config.public_url.as_str().trim_end_matches('/').to_owned(),
@@ -218,27 +218,24 @@ fn open(config: &Config) -> anyhow::Result<Arc<dyn Store>> {
     Ok(Arc::new(Sqlite::open_to_check(path)?))
 }
 
-fn read_jwks(path: &Path) -> anyhow::Result<Arc<dyn Verifies>> {
-    let read =
-        || -> anyhow::Result<Jwks> { Jwks::read(&serde_json::from_slice(&std::fs::read(path)?)?) };
+fn read_jwks(path: &Path) -> anyhow::Result<Arc<Jwks>> {
+    let read = || -> anyhow::Result<Jwks> { Ok(serde_json::from_slice(&std::fs::read(path)?)?) };
     let keys = read().with_context(|| format!("cannot use the keys in {}", path.display()))?;
     Ok(Arc::new(keys))
 }
 
-/// The keys of the data folder. A store that was never sealed needs none.
-async fn installed_keys(
-    config: &Config,
-    store: &Arc<dyn Store>,
-) -> anyhow::Result<Arc<dyn Verifies>> {
-    let jwks = match FileKey::find(&config.data)? {
-        Some(key) => key.jwks(),
+/// The keys of the data folder, revoked ones too: what they signed then is still the record of then.
+/// A store that was never sealed needs none.
+async fn installed_keys(config: &Config, store: &Arc<dyn Store>) -> anyhow::Result<Arc<Jwks>> {
+    let jwks = match signing::ever(&config.data)? {
+        Some(jwks) => jwks,
         None if store.last_block().await?.is_some() => bail!(
             "there are no keys in {} to check the blocks with: give --data or --jwks",
             config.data.display()
         ),
-        None => serde_json::json!({ "keys": [] }),
+        None => Jwks::default(),
     };
-    Ok(Arc::new(Jwks::read(&jwks)?))
+    Ok(Arc::new(jwks))
 }
 
 /// A bar on the terminal; a courtesy, so a closed terminal is no reason to stop.

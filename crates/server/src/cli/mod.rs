@@ -14,10 +14,14 @@ mod inbox;
 mod keys;
 mod output;
 mod people;
+mod receipt;
 mod remote;
 mod render;
 mod serve;
 mod show;
+mod signing;
+mod trust;
+mod verify;
 mod wait;
 
 use std::path::PathBuf;
@@ -52,10 +56,16 @@ enum Command {
     Answer(answer::Answer),
     /// Wait until a request is over
     Wait(wait::Wait),
+    /// Fetch the signed receipt of a request
+    Receipt(receipt::Receipt),
+    /// Check a receipt, without the server if you have its keys
+    Verify(verify::Verify),
     /// Check the audit record
     Audit(audit::Audit),
     /// Make, list and revoke keys and tokens
     Keys(keys::Keys),
+    /// List, rotate and revoke the keys receipts are signed with
+    Signing(signing::Signing),
     /// Add and list people, agents and projects
     People(people::People),
     /// Show the settings that apply and what is wrong with them
@@ -153,8 +163,11 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Show(show) => patiently(show.run()).await,
         Command::Answer(answer) => patiently(answer.run()).await,
         Command::Wait(wait) => wait.run().await,
+        Command::Receipt(receipt) => patiently(receipt.run()).await,
+        Command::Verify(verify) => patiently(verify.run()).await,
         Command::Audit(audit) => audit.run().await,
         Command::Keys(keys) => patiently(keys.run()).await,
+        Command::Signing(signing) => signing.run(),
         Command::People(people) => patiently(people.run()).await,
         Command::Doctor(doctor) => patiently(doctor.run()).await,
         Command::Completions(completions) => Ok(completions.run(&mut Cli::command())),

@@ -33,6 +33,9 @@ pub(super) fn ask(ask: &client::Ask, detail: Detail) {
     if let Some((what, how)) = ended(ask) {
         say!("{}", block(&what, "  → "));
         say!("{}", block(&how, "    "));
+        if ask.question.is_some() {
+            say!("    signed: countersign receipt {}", ask.id);
+        }
     } else if detail == Detail::Whole {
         say!("  {} asked on {}", rest(ask, "agent"), rest(ask, "created_at"));
         if !rest(ask, "expires_at").is_empty() {

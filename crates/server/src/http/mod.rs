@@ -13,6 +13,7 @@ pub mod observe;
 pub mod pages;
 pub mod problem;
 pub mod submitted;
+pub mod well_known;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -34,6 +35,7 @@ use crate::gateway::Gateway;
 use crate::http::api::Dev;
 use crate::http::problem::Problem;
 use crate::secrets::Secrets;
+use crate::signing::Signer;
 use crate::workers::sealer::Sealer;
 
 /// What every handler shares.
@@ -44,6 +46,8 @@ pub struct App {
     pub config: Config,
     /// The server's own keys.
     pub secrets: Secrets,
+    /// What receipts are signed with.
+    pub signer: Signer,
     /// Who may come in.
     pub door: Arc<Door>,
     /// What only development mode has.
@@ -71,6 +75,7 @@ pub fn router(app: Shared) -> Router {
         .merge(api::routes())
         .merge(pages::routes())
         .merge(health::routes())
+        .merge(well_known::routes())
         .fallback(nowhere)
         .method_not_allowed_fallback(not_that_way)
         .layer(cors::layer(&app.config))

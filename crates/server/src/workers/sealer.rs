@@ -16,7 +16,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::sealing::Signs;
+use crate::signing::Signer;
 
 /// How often the worker looks whether it is time, at most.
 const TICK: Duration = Duration::from_secs(1);
@@ -27,7 +27,7 @@ const PAGE: usize = 4096;
 pub struct Sealer {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    signer: Arc<dyn Signs>,
+    signer: Signer,
     issuer: String,
     /// The number of the newest block this process has seen.
     newest: watch::Sender<u64>,
@@ -38,14 +38,14 @@ impl Sealer {
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
-        signer: Arc<dyn Signs>,
+        signer: Signer,
         issuer: String,
     ) -> Self {
         Self { store, clock, signer, issuer, newest: watch::Sender::new(0) }
     }
 
     /// What it signs with.
-    pub fn signer(&self) -> &Arc<dyn Signs> {
+    pub fn signer(&self) -> &Signer {
         &self.signer
     }
 
@@ -72,7 +72,7 @@ impl Sealer {
                 return Ok(closed);
             }
             let Some(block) = self.next(last.as_ref(), end).await? else { return Ok(closed) };
-            let jws = self.signer.sign(Block::TYP, &block.claims())?;
+            let jws = self.signer.sign(Block::TYP, &block, block.at);
             let (n, count) = (block.n, block.count);
             // If not, somebody else was faster, and theirs is the last one now.
             if self.store.append_block(SealedBlock { block, jws }).await? {

@@ -20,6 +20,7 @@ mod native_terms;
 mod origins;
 mod pages;
 mod races;
+mod receipts;
 mod routing;
 mod rust_client;
 mod scripted;

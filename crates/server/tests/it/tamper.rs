@@ -6,12 +6,12 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 
+use dialects::proof::Jwks;
 use kernel::audit::{Digest, Row, canonical};
 use kernel::{Actor, Command};
 use rusqlite::{Connection, params};
 use serde_json::Value;
 use server::audit::{Against, Finding, Report, check, check_export};
-use server::sealing::Verifies;
 use store::sqlite::Sqlite;
 use store::{SealedBlock, Store};
 
@@ -23,7 +23,7 @@ const ROUNDS: u64 = 120;
 /// A record with everything in it: blocks, erased words, and a few events in no block yet.
 struct Played {
     folder: tempfile::TempDir,
-    keys: Arc<dyn Verifies>,
+    keys: Arc<Jwks>,
     rows: Vec<Row>,
     blocks: Vec<SealedBlock>,
     export: String,
@@ -476,9 +476,8 @@ async fn words_that_nobody_erased_are_missed() {
 #[tokio::test]
 async fn only_our_keys_count() {
     let played = Played::new().await;
-    let other = server::sealing::FileKey::ephemeral();
-    let jwks = server::sealing::Signs::jwks(&other);
-    let keys: Arc<dyn Verifies> = Arc::new(server::sealing::Jwks::read(&jwks).unwrap());
+    let other = server::signing::Signer::ephemeral(kernel::Time::from_millis(0)).unwrap();
+    let keys = Arc::new(other.jwks());
     let path = played.folder.path().join("sound.db");
     let found = played.check(&path, &Against { keys: Arc::clone(&keys), known: None }).await;
     assert_eq!(found.findings.len(), played.blocks.len());

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, Once};
 use std::time::{Duration, Instant};
 
+use dialects::proof::Jwks;
 use kernel::Time;
 use server::audit::{self, Against, Report};
 use server::channels::Channels;
 use server::config::Settings;
 use server::gateway::Gateway;
 use server::http::Shared;
-use server::sealing::{Jwks, Verifies};
 use server::serve::Server;
 use server::workers::{housekeeping, outbox, timers};
 use store::Clock;
@@ -161,8 +161,8 @@ impl World {
     }
 
     /// The public keys of this server.
-    pub(crate) fn keys(&self) -> Arc<dyn Verifies> {
-        Arc::new(Jwks::read(&self.app().sealer.signer().jwks()).unwrap())
+    pub(crate) fn keys(&self) -> Arc<Jwks> {
+        Arc::new(self.app().signer.jwks())
     }
 
     /// A check of the whole record.

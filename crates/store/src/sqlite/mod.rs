@@ -213,10 +213,6 @@ impl Store for Sqlite {
         self.readers.run(move |conn| record::changes(conn, position, limit)).await
     }
 
-    async fn newest(&self) -> Result<u64> {
-        self.readers.run(record::newest).await
-    }
-
     fn feed(&self) -> broadcast::Receiver<Arc<[Change]>> {
         self.published.feed.subscribe()
     }

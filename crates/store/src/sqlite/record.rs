@@ -37,11 +37,6 @@ pub(super) fn changes(conn: &Connection, position: u64, limit: usize) -> Result<
     Ok(changes)
 }
 
-pub(super) fn newest(conn: &Connection) -> Result<u64> {
-    let last = one(conn, "SELECT max(position) FROM record", [], |row| row.get(0))?;
-    Ok(last.flatten().map_or(0, uint))
-}
-
 pub(super) fn chain(
     conn: &Connection,
     subject: &Subject,

@@ -115,7 +115,7 @@ pub async fn positions_grow(stage: &Stage) {
         .collect();
     assert_eq!(changes, told);
     let last = changes.last().unwrap().position;
-    assert_eq!(stage.store.newest().await.unwrap(), last);
+    assert_eq!(stage.store.last_position().await.unwrap(), last);
     let middle = changes[4].position;
     assert_eq!(stage.store.changes(middle, 3).await.unwrap(), changes[5..8]);
 }

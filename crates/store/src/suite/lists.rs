@@ -250,6 +250,32 @@ pub async fn a_page_that_looked_long_enough_goes_on(stage: &Stage) {
     assert_eq!((seen, pages), (vec![rare], 2));
 }
 
+/// Revoking moves nothing else, and the list is paged like any other.
+pub async fn what_was_revoked_is_listed(stage: &Stage) {
+    let over = [Phase::Completed, Phase::Expired, Phase::Cancelled, Phase::Failed];
+    let mut revoked = Vec::new();
+    for n in 0..5 {
+        let id = stage.ask(new_ask()).await;
+        stage.clock.advance(1);
+        let end = if n == 2 { Command::Cancel(id, None) } else { Command::Answer(id, yes()) };
+        stage.run(if n == 2 { bot() } else { person("olga") }, end).await;
+        let before = stage.ids(inbox("olga"), &over).await;
+        if n > 0 {
+            stage.run(Actor::System, Command::Revoke(id, "a mistake".to_owned())).await;
+            revoked.insert(0, id);
+        }
+        assert_eq!(stage.ids(inbox("olga"), &over).await, before, "where it was");
+        assert_eq!(stage.ids(Scope::Revoked, &over).await, revoked);
+    }
+    let (seen, pages) = walk(stage, List { limit: 3, ..list(vec![Scope::Revoked], &over) }).await;
+    assert_eq!((seen, pages), (revoked.clone(), 2));
+    // Without its words it still does not count.
+    stage.run(Actor::System, Command::Erase(revoked[0])).await;
+    stage.run(Actor::System, Command::Revoke(revoked[1], "again".to_owned())).await;
+    assert_eq!(stage.ids(Scope::Revoked, &over).await, revoked);
+    assert_eq!(stage.ids(Scope::Revoked, &Phase::OPEN).await, []);
+}
+
 pub async fn counts_are_exact_when_small(stage: &Stage) {
     let list = list(vec![inbox("olga")], &Phase::OPEN);
     assert_eq!(stage.store.count(list.clone()).await.unwrap(), Count { n: 0, exact: true });

@@ -135,7 +135,8 @@ impl App {
 
     /// An ask as this actor sees it.
     pub(super) fn view<'a>(&self, ask: &'a Ask, actor: &Actor) -> AskView<'a> {
-        AskView::of(ask, viewer(actor), self.config.public_url.as_str(), None)
+        let receipt = self.receipt_for(ask, actor);
+        AskView::of(ask, viewer(actor), self.config.public_url.as_str(), receipt)
     }
 }
 

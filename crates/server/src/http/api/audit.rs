@@ -89,7 +89,7 @@ impl App {
         &self,
         subject: Subject,
         seq: u64,
-    ) -> Result<crate::audit::Proof, Problem> {
+    ) -> Result<dialects::proof::inclusion::Inclusion, Problem> {
         let wait = self.config.seal_every.as_secs() + 1;
         proof(&**self.gateway.store(), subject, seq).await.map_err(|why| match why {
             NoProof::NotSealed => Problem::from(why).retry_after(wait),
@@ -153,7 +153,7 @@ async fn export(
 ) -> Result<Response, Problem> {
     app.administered(&headers).await?;
     let sealer = &app.sealer;
-    let (store, signer) = (Arc::clone(app.gateway.store()), Arc::clone(sealer.signer()));
+    let (store, signer) = (Arc::clone(app.gateway.store()), sealer.signer().clone());
     let issuer = sealer.issuer().to_owned();
     let begun = Export::begin(store, signer, issuer, app.gateway.now(), query.after).await;
     let begun = begun.map_err(|error| {

@@ -81,7 +81,7 @@ async fn replace_script(
         .map_err(|error| Problem::new(422, "invalid-field").detail(format!("{error:#}")))?;
     // What was asked before belongs to the old script.
     dev.players.play(&app.gateway).await?;
-    dev.players.replace(script, app.gateway.store().newest().await?);
+    dev.players.replace(script, app.gateway.store().last_position().await?);
     Ok(report(&dev.players))
 }
 

@@ -6,6 +6,7 @@ mod audit;
 mod dev;
 mod files;
 mod identities;
+mod receipts;
 
 use axum::Router;
 use axum::body::Body;
@@ -29,6 +30,7 @@ pub fn routes() -> Router<Shared> {
         .merge(identities::routes())
         .merge(dev::routes())
         .merge(audit::routes())
+        .merge(receipts::routes())
 }
 
 impl App {

@@ -1,0 +1,82 @@
+//! `GET /api/v1/asks/{id}/receipt/proof`: that the event a receipt names stands in a sealed block of
+//! the audit record.
+
+use kernel::audit::Digest;
+use kernel::seal::{self, Block};
+use serde::{Deserialize, Serialize};
+
+use super::jwks::Jwks;
+use super::jws::{self, Unproven};
+use super::receipt::ReceiptClaims;
+
+/// The way from one record to the signed root of its block.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inclusion {
+    /// The record.
+    pub record: Linked,
+    /// Its place in the feed.
+    pub position: u64,
+    /// Its place among the leaves of the block.
+    pub index: u64,
+    /// The siblings on the way up.
+    pub path: Vec<Digest>,
+    /// The signed block.
+    pub block: String,
+}
+
+/// One link of a chain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Linked {
+    /// Whose chain.
+    pub subject: String,
+    /// Its place there.
+    pub seq: u64,
+    /// The hash of the one before.
+    pub prev: Digest,
+    /// Its own.
+    pub hash: Digest,
+    /// What was hashed, with commitments in place of words.
+    pub body: String,
+}
+
+/// Why a proof of inclusion shows nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotIncluded {
+    /// The record is not what its hash says.
+    #[error("the record does not have the hash it claims")]
+    Hash,
+    /// The record is another event than the receipt's.
+    #[error("the record is not the event this receipt names")]
+    OtherEvent,
+    /// The block is not one.
+    #[error("the block does not count: {0}")]
+    Block(Unproven),
+    /// The path leads elsewhere.
+    #[error("the path does not lead from the record to the root of the block")]
+    Path,
+}
+
+impl Inclusion {
+    /// Checks everything: the link, that it is the receipt's event, the path, and the block.
+    pub fn check(&self, receipt: &ReceiptClaims, trusted: &Jwks) -> Result<Block, NotIncluded> {
+        let record = &self.record;
+        let linked = Digest::of(&[record.prev.0.as_slice(), record.body.as_bytes()].concat());
+        if linked != record.hash {
+            return Err(NotIncluded::Hash);
+        }
+        let same = record.subject == receipt.sub.to_string()
+            && record.seq == receipt.audit.seq
+            && record.hash == receipt.audit.hash;
+        if !same {
+            return Err(NotIncluded::OtherEvent);
+        }
+        let block: Block =
+            jws::open(&self.block, super::BLOCK, trusted).map_err(NotIncluded::Block)?;
+        let placed = block.first.checked_add(self.index) == Some(self.position);
+        if placed && seal::proves(record.hash, self.index, block.count, &self.path, block.root) {
+            Ok(block)
+        } else {
+            Err(NotIncluded::Path)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! `GET /.well-known/jwks.json`: RFC 7517, with Ed25519 keys as in RFC 8037.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use ed25519_dalek::VerifyingKey;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+/// A public key. Sets of others may hold keys of other kinds; those are read and never used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Jwk {
+    /// `OKP` for ours.
+    pub kty: String,
+    /// `Ed25519` for ours.
+    #[serde(default)]
+    pub crv: String,
+    /// The key itself, 32 bytes in base64url.
+    #[serde(default)]
+    pub x: String,
+    /// Its name: the thumbprint of the three above.
+    #[serde(default)]
+    pub kid: String,
+    /// `EdDSA`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alg: Option<String>,
+    /// `sig`.
+    #[serde(default, rename = "use", skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+}
+
+/// The keys somebody trusts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Jwks {
+    /// In no order that matters.
+    pub keys: Vec<Jwk>,
+}
+
+impl Jwk {
+    /// A key of ours, as it is published.
+    pub fn of(key: &VerifyingKey) -> Self {
+        Self::named(&BASE64_URL_SAFE_NO_PAD.encode(key.as_bytes()))
+    }
+
+    /// The same from the key's 32 bytes in base64url.
+    pub fn named(x: &str) -> Self {
+        Self {
+            kty: "OKP".to_owned(),
+            crv: "Ed25519".to_owned(),
+            kid: thumbprint(x),
+            x: x.to_owned(),
+            alg: Some("EdDSA".to_owned()),
+            purpose: Some("sig".to_owned()),
+        }
+    }
+
+    /// The key, if it is one for Ed25519 signatures and bears the name it must have.
+    pub fn key(&self) -> Option<VerifyingKey> {
+        let for_us = self.kty == "OKP"
+            && self.crv == "Ed25519"
+            && self.alg.as_deref().is_none_or(|alg| alg == "EdDSA")
+            && self.purpose.as_deref().is_none_or(|purpose| purpose == "sig")
+            && self.kid == thumbprint(&self.x);
+        let bytes = BASE64_URL_SAFE_NO_PAD.decode(&self.x).ok().filter(|_| for_us)?;
+        let key = VerifyingKey::from_bytes(&bytes.try_into().ok()?).ok()?;
+        // Under a weak key one signature fits many texts.
+        Some(key).filter(|key| !key.is_weak())
+    }
+}
+
+impl Jwks {
+    /// The key of this name.
+    pub fn find(&self, kid: &str) -> Option<VerifyingKey> {
+        self.keys.iter().filter(|key| key.kid == kid).find_map(Jwk::key)
+    }
+}
+
+/// RFC 7638: the hash of the members that make the key, in one spelling.
+fn thumbprint(x: &str) -> String {
+    let members = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}"#);
+    BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(members))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 8037, appendix A.
+    const X: &str = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
+    const KID: &str = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k";
+
+    fn key() -> Jwk {
+        serde_json::from_value(serde_json::json!({
+            "kty": "OKP", "crv": "Ed25519", "x": X, "kid": KID,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn the_name_is_the_thumbprint_of_the_rfc() {
+        assert_eq!(thumbprint(X), KID);
+        let published = Jwk::of(&key().key().unwrap());
+        assert_eq!((published.x.as_str(), published.kid.as_str()), (X, KID));
+    }
+
+    #[test]
+    fn only_a_sound_key_under_its_own_name_is_used() {
+        let harmed = |harm: fn(&mut Jwk)| {
+            let mut jwk = key();
+            harm(&mut jwk);
+            jwk.key()
+        };
+        assert!(harmed(|_| ()).is_some());
+        assert_eq!(harmed(|jwk| jwk.kty = "EC".to_owned()), None);
+        assert_eq!(harmed(|jwk| jwk.crv = "X25519".to_owned()), None);
+        assert_eq!(harmed(|jwk| jwk.alg = Some("ES256".to_owned())), None);
+        assert_eq!(harmed(|jwk| jwk.purpose = Some("enc".to_owned())), None);
+        assert_eq!(harmed(|jwk| jwk.kid = "mine".to_owned()), None);
+        assert_eq!(harmed(|jwk| jwk.x.push('=')), None);
+        // The neutral element: a key under which anybody can sign.
+        let weak = |jwk: &mut Jwk| {
+            let mut bytes = [0; 32];
+            bytes[0] = 1;
+            jwk.x = BASE64_URL_SAFE_NO_PAD.encode(bytes);
+            jwk.kid = thumbprint(&jwk.x);
+        };
+        assert_eq!(harmed(weak), None);
+    }
+
+    #[test]
+    fn keys_of_other_kinds_do_not_spoil_a_set() {
+        let set: Jwks = serde_json::from_value(serde_json::json!({ "keys": [
+            { "kty": "RSA", "kid": KID, "n": "AQAB", "e": "AQAB", "x5c": [] }, key(),
+        ]}))
+        .unwrap();
+        assert!(set.find(KID).is_some());
+        assert!(set.find("other").is_none());
+    }
+}

@@ -1,0 +1,220 @@
+//! `GET /api/v1/asks/{id}/receipt`: what a receipt claims, field for field as in `docs/receipts.md`.
+
+use kernel::actor::{Assurance, By, Via};
+use kernel::ask::{Ask, DefaultAction};
+use kernel::audit::Digest;
+use kernel::question::{Answer, Body, Kind, Reply};
+use kernel::receipt::{Exhibit, Outcome, Receipt};
+use kernel::{AgentId, AskId, ProjectId, Time};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::jwks::Jwks;
+use super::jws::{self, Unproven};
+use crate::hxp_execution::pseudonym;
+
+/// The version of these claims.
+pub const VERSION: u64 = 1;
+/// The prefix of a receipt's id; the rest is the ask's.
+pub const PREFIX: &str = "rcpt_";
+
+/// What a receipt claims.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReceiptClaims {
+    /// The version of these claims.
+    pub v: u64,
+    /// Who signed: the address of the installation.
+    pub iss: String,
+    /// The id of the receipt.
+    pub jti: String,
+    /// The ask.
+    pub sub: AskId,
+    /// When it ended, in seconds since 1970.
+    pub iat: i64,
+    /// The project of the agent.
+    pub project: ProjectId,
+    /// Who asked.
+    pub agent: AgentId,
+    /// The kind of question.
+    pub kind: Kind,
+    /// What was asked, whole.
+    pub prompt: String,
+    /// Of the canonical JSON of the question.
+    pub question_sha256: Digest,
+    /// Of the canonical JSON of what a person was shown.
+    pub shown_sha256: Digest,
+    /// How it ended.
+    pub outcome: Ended,
+    /// What was answered, without what is sensitive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+    /// The words that went with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+    /// What the agent does because nobody answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<DefaultAction>,
+    /// Why it was withdrawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Who answered or withdrew it; the system where nobody did.
+    pub by: By,
+    /// Through which door: `web`, `api`, `cli`, `timer`, or one that is not known yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
+    /// How sure it is that it was them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assurance: Option<Assurance>,
+    /// When it was asked.
+    pub asked_at: Time,
+    /// When somebody took it up, or it was asked.
+    pub taken_up_at: Time,
+    /// When it ended.
+    pub ended_at: Time,
+    /// The keys of sensitive values that were given and are not in `answer`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<String>,
+    /// Where the event that ended it stands.
+    pub audit: Place,
+}
+
+/// How an ask ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// Answered, or a default was taken.
+    Completed,
+    /// Ran out.
+    Expired,
+    /// Ran out as a failure.
+    Failed,
+    /// Withdrawn.
+    Cancelled,
+}
+
+/// The place of an event in the chain of `sub`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Its number, from 1.
+    pub seq: u64,
+    /// Its hash.
+    pub hash: Digest,
+}
+
+/// Whether whoever gets the receipt learns who in a pool answered.
+#[derive(Clone, Copy)]
+pub enum Names<'a> {
+    /// People do.
+    Shown,
+    /// Agents do not: they get the pseudonym HXP gives them, made with this secret.
+    Hidden(&'a [u8]),
+}
+
+impl ReceiptClaims {
+    /// The claims about an ask; none while it is open, and none once its words were erased.
+    pub fn of(ask: &Ask, issuer: &str, names: Names<'_>) -> Option<Self> {
+        let receipt = Receipt::of(ask)?;
+        let exhibit = Exhibit::of(ask)?;
+        let by = |by: By| match (by, names) {
+            (By::Human(human), Names::Hidden(secret)) if ask.is_pooled() => {
+                // A pseudonym is a name like any other; if it were not, nobody would be named.
+                let name = pseudonym(secret, ask.id, &human).parse();
+                name.map_or(By::System, By::Human)
+            }
+            (by, Names::Shown | Names::Hidden(_)) => by,
+        };
+        let mut claims = Self {
+            v: VERSION,
+            iss: issuer.trim_end_matches('/').to_owned(),
+            jti: id(ask.id),
+            sub: receipt.ask,
+            iat: receipt.ended_at.millis().div_euclid(1000),
+            project: receipt.project,
+            agent: receipt.agent,
+            kind: receipt.kind,
+            prompt: exhibit.prompt,
+            question_sha256: exhibit.question,
+            shown_sha256: exhibit.shown,
+            outcome: Ended::Failed,
+            answer: None,
+            comment: None,
+            report: None,
+            reason: None,
+            by: By::System,
+            via: None,
+            assurance: None,
+            asked_at: receipt.asked_at,
+            taken_up_at: receipt.taken_up_at,
+            ended_at: receipt.ended_at,
+            redacted: Vec::new(),
+            audit: Place { seq: receipt.place.seq, hash: receipt.place.hash },
+        };
+        match receipt.outcome {
+            Outcome::Completed { reply, by: who, via, assurance } => {
+                let (Reply { answer, comment }, redacted) = without_secrets(reply?, ask);
+                claims.outcome = Ended::Completed;
+                (claims.answer, claims.comment, claims.redacted) =
+                    (Some(answer), comment, redacted);
+                claims.by = by(who);
+                (claims.via, claims.assurance) = (Some(door(via).to_owned()), Some(assurance));
+            }
+            Outcome::Expired { report } => {
+                (claims.outcome, claims.report) = (Ended::Expired, Some(report));
+            }
+            Outcome::Failed => {}
+            Outcome::Cancelled { by: who, reason } => {
+                (claims.outcome, claims.by, claims.reason) = (Ended::Cancelled, by(who), reason);
+            }
+        }
+        Some(claims)
+    }
+}
+
+/// The id of an ask's receipt.
+pub fn id(ask: AskId) -> String {
+    ask.shown_as(PREFIX)
+}
+
+/// Checks a receipt with the keys somebody trusts, and gives what it claims.
+pub fn verify(receipt: &str, trusted: &Jwks) -> Result<ReceiptClaims, Unproven> {
+    let claims: Value = jws::open(receipt, super::RECEIPT, trusted)?;
+    if claims.get("v").and_then(Value::as_u64) != Some(VERSION) {
+        return Err(Unproven::Version);
+    }
+    serde_json::from_value(claims).map_err(|_| Unproven::Claims)
+}
+
+fn door(via: Via) -> &'static str {
+    match via {
+        Via::Api => "api",
+        Via::Web => "web",
+        Via::Cli => "cli",
+        Via::Timer => "timer",
+        Via::Script => "script",
+    }
+}
+
+/// A reply without its sensitive values, and the keys of those.
+fn without_secrets(reply: Reply, ask: &Ask) -> (Reply, Vec<String>) {
+    let Answer::Provided { values } = reply.answer else { return (reply, Vec::new()) };
+    let form = ask.question.value().and_then(|question| match question.body() {
+        Body::Provide { form } => Some(form),
+        Body::Approve { .. }
+        | Body::Choose { .. }
+        | Body::Confirm { .. }
+        | Body::Escalate { .. }
+        | Body::Converse => None,
+    });
+    // What the form does not know is kept back too.
+    let open = |key: &str| {
+        let field = form.and_then(|form| form.field(key));
+        field.is_some_and(|field| !field.is_sensitive())
+    };
+    let (shown, hidden): (Vec<_>, Vec<_>) =
+        values.into_map().into_iter().partition(|(key, _)| open(key));
+    // Values are any JSON object, so reading one back cannot fail; if it did, nothing shows.
+    let values = serde_json::from_value(Value::Object(shown.into_iter().collect()));
+    let answer = Answer::Provided { values: values.unwrap_or_default() };
+    let redacted = hidden.into_iter().map(|(key, _)| key).collect();
+    (Reply { answer, comment: reply.comment }, redacted)
+}

@@ -1,0 +1,231 @@
+//! A receipt for people: who decided what, how sure it is that it was them, through which door and
+//! when, what they were shown, and where it stands in the record. It says no more than is known.
+
+use kernel::actor::{Assurance, By};
+use kernel::ask::DefaultAction;
+use kernel::question::Answer;
+use kernel::text::reveal;
+use serde_json::{Map, Value};
+
+use super::receipt::{Ended, ReceiptClaims};
+
+/// What a receipt claims, in sentences. Hidden characters are made visible, whoever wrote them.
+pub fn words(claims: &ReceiptClaims) -> Vec<String> {
+    let mut said = match claims.outcome {
+        Ended::Completed => completed(claims),
+        Ended::Expired => vec![expired(claims)],
+        Ended::Failed => vec![format!(
+            "Nobody decided. Time ran out at {}, and the request failed.",
+            claims.ended_at
+        )],
+        Ended::Cancelled => cancelled(claims),
+    };
+    said.extend(asked(claims));
+    said.push(format!(
+        "In the audit record of {} this is event {}, with the hash {}.",
+        claims.sub, claims.audit.seq, claims.audit.hash
+    ));
+    said.push(format!("{} signed this as {}.", claims.iss, claims.jti));
+    said.iter().map(|sentence| reveal(sentence)).collect()
+}
+
+fn completed(claims: &ReceiptClaims) -> Vec<String> {
+    let who = who(&claims.by);
+    let said = claims.answer.as_ref().map(Said::of).unwrap_or_default();
+    let at = claims.ended_at;
+    let mut said = match (&claims.by, claims.assurance) {
+        (By::System, _) => vec![
+            stopped(format!(
+                "Nobody decided. No answer came until {at}, so the default that the agent had \
+                 named beforehand was taken: {}",
+                said.thing
+            )),
+            "This is nobody's decision: it shows that nobody answered in time, not that anybody \
+             agreed."
+                .to_owned(),
+        ],
+        (By::Human(_) | By::Agent(_), _) if claims.via.as_deref() == Some("script") => vec![
+            stopped(format!("In a test, a script standing in for {who} {}", said.deed)),
+            "No person decided: the server ran in development mode with scripted people."
+                .to_owned(),
+        ],
+        (By::Human(_) | By::Agent(_), Some(Assurance::AgentAttested)) => vec![
+            stopped(format!("According to the agent {}, {who} {}", claims.agent, said.deed)),
+            "Only the agent says so: Countersign saw nobody, and cannot tell whether any person \
+             decided."
+                .to_owned(),
+        ],
+        (By::Human(_) | By::Agent(_), assurance) => {
+            vec![stopped(format!("{who} {}", said.deed)), sure(&who, assurance)]
+        }
+    };
+    if let By::Human(id) = &claims.by
+        && id.as_str().starts_with("pool_member_")
+    {
+        said.push(format!(
+            "{id} is a pseudonym for one member of the pool that was asked; agents do not learn \
+             more."
+        ));
+    }
+    if !claims.redacted.is_empty() {
+        let keys = claims.redacted.join(", ");
+        said.push(format!("Given, but kept out of this receipt because it is sensitive: {keys}."));
+    }
+    if let Some(comment) = &claims.comment {
+        said.push(format!("The words that go with it: “{comment}”"));
+    }
+    if claims.by != By::System {
+        said.push(format!("The answer came {} at {at}.", door(claims.via.as_deref())));
+    }
+    said
+}
+
+/// How sure it is that it was them, in plain words.
+fn sure(who: &str, assurance: Option<Assurance>) -> String {
+    match assurance {
+        Some(Assurance::Passkey) => {
+            format!("{who} proved who they are with a passkey, for this very question.")
+        }
+        Some(Assurance::Session) => format!(
+            "{who} was signed in or used a personal token, and was not asked to prove it again for \
+             this question."
+        ),
+        Some(Assurance::Channel) => format!(
+            "The channel the answer came through vouches that it was {who}; Countersign relies on \
+             it."
+        ),
+        Some(Assurance::Link) => {
+            format!("Whoever held the review link could answer: that it was {who} was not checked.")
+        }
+        Some(Assurance::AgentAttested) => {
+            format!("Only the agent says that it was {who}; Countersign did not see them.")
+        }
+        Some(Assurance::None) | None => format!("Nothing shows that it was {who}."),
+    }
+}
+
+fn door(via: Option<&str>) -> String {
+    match via {
+        Some("web") => "through the web page".to_owned(),
+        Some("api") => "through the API".to_owned(),
+        Some("cli") => "through the countersign command".to_owned(),
+        Some("timer") => "by the clock".to_owned(),
+        Some("script") => "from a script".to_owned(),
+        Some(other) => format!("through {other}"),
+        None => "through a door that is not named".to_owned(),
+    }
+}
+
+fn expired(claims: &ReceiptClaims) -> String {
+    let rule = match claims.report {
+        Some(DefaultAction::Skip) => "go on without it",
+        Some(DefaultAction::Approve) => "go on as if it had been approved, which nobody did",
+        Some(DefaultAction::Reject) => "go on as if it had been rejected, which nobody did",
+        Some(DefaultAction::Abort) => "stop",
+        None => "do what it thinks right",
+    };
+    let at = claims.ended_at;
+    format!("Nobody decided. Time ran out at {at}, and the agent was told to {rule}.")
+}
+
+fn cancelled(claims: &ReceiptClaims) -> Vec<String> {
+    let who = match &claims.by {
+        By::System => "Countersign itself".to_owned(),
+        By::Agent(id) => format!("The agent {id}"),
+        By::Human(id) => id.to_string(),
+    };
+    let at = claims.ended_at;
+    let mut said =
+        vec![format!("Nobody decided. {who} withdrew the request at {at} before it was answered.")];
+    said.extend(claims.reason.as_ref().map(|reason| format!("The reason given: “{reason}”")));
+    said
+}
+
+/// What was asked, and by which hashes it can be told from anything else.
+fn asked(claims: &ReceiptClaims) -> Vec<String> {
+    let ReceiptClaims { agent, project, prompt, kind, .. } = claims;
+    let mut said = vec![format!(
+        "The agent {agent} of the project {project} had asked at {} ({}): “{prompt}”",
+        claims.asked_at,
+        kind.as_str()
+    )];
+    if claims.taken_up_at > claims.asked_at {
+        said.push(format!("Somebody took it up at {}.", claims.taken_up_at));
+    }
+    said.push(format!(
+        "The whole question has the SHA-256 {}; what was put before people has the SHA-256 {}.",
+        claims.question_sha256, claims.shown_sha256
+    ));
+    said
+}
+
+fn who(by: &By) -> String {
+    match by {
+        By::Human(id) => id.to_string(),
+        By::Agent(_) => "a person".to_owned(),
+        By::System => "nobody".to_owned(),
+    }
+}
+
+/// An answer, as what somebody did and as a thing.
+#[derive(Default)]
+struct Said {
+    deed: String,
+    thing: String,
+}
+
+impl Said {
+    fn of(answer: &Answer) -> Self {
+        let plain = |deed: &str, thing: &str, more: &str| Self {
+            deed: format!("{deed}{more}"),
+            thing: format!("{thing}{more}"),
+        };
+        match answer {
+            Answer::Approved { edits: None } => plain("approved it", "approval", ""),
+            Answer::Approved { edits: Some(edits) } => {
+                let more = format!(" with these details instead: {}", pairs(edits));
+                plain("approved it", "approval", &more)
+            }
+            Answer::Rejected => plain("rejected it", "rejection", ""),
+            Answer::ChangesRequested => plain("asked for changes", "a request for changes", ""),
+            Answer::Chosen { options } => plain("chose ", "the choice ", &options.join(", ")),
+            Answer::Provided { values } if values.is_empty() => {
+                plain("provided no value that is shown here", "no value that is shown here", "")
+            }
+            Answer::Provided { values } => {
+                plain("provided ", "the values ", &pairs(values.as_map()))
+            }
+            Answer::Confirmed { items } if items.is_empty() => {
+                plain("confirmed it", "confirmation", "")
+            }
+            Answer::Confirmed { items } => {
+                plain("confirmed ", "confirmation of ", &items.join(", "))
+            }
+            Answer::Declined => plain("declined", "a refusal", ""),
+            Answer::Retry { params } => {
+                let more = if params.is_empty() {
+                    String::new()
+                } else {
+                    format!(" with {}", pairs(params))
+                };
+                plain("said to try again", "trying again", &more)
+            }
+            Answer::Skip => plain("said to leave this step out", "leaving this step out", ""),
+            Answer::Abort => plain("said to stop", "stopping", ""),
+            Answer::Replied { text } => plain("answered ", "the answer ", &format!("“{text}”")),
+        }
+    }
+}
+
+/// A sentence ends once, even with somebody's words.
+fn stopped(sentence: String) -> String {
+    if sentence.ends_with('”') { sentence } else { sentence + "." }
+}
+
+fn pairs(map: &Map<String, Value>) -> String {
+    let pair = |(key, value): (&String, &Value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), |text| format!("“{text}”"));
+        format!("{key} = {value}")
+    };
+    map.iter().map(pair).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,121 @@
+//! What people read: nothing is said that is not known.
+
+use dialects::proof::words;
+use serde_json::{Value, json};
+
+use crate::stage::{claims, refund, typed};
+
+fn said(more: Value) -> String {
+    words(&typed(claims(&refund(), more))).join("\n")
+}
+
+const ASSURANCES: [&str; 6] = ["none", "agent-attested", "link", "channel", "session", "passkey"];
+
+#[test]
+fn every_assurance_in_plain_words() {
+    for assurance in ASSURANCES {
+        insta::assert_snapshot!(
+            format!("completed_{assurance}"),
+            said(json!({ "assurance": assurance }))
+        );
+    }
+}
+
+/// By an agent, nobody it names.
+#[test]
+fn what_an_agent_attests() {
+    let by = json!({ "kind": "agent", "id": "bot" });
+    let said = said(json!({ "by": by, "assurance": "agent-attested", "via": "api" }));
+    insta::assert_snapshot!("attested", said);
+}
+
+#[test]
+fn nobody_answered() {
+    let nobody = json!({ "kind": "system" });
+    // Whatever else stands there, the system is nobody.
+    for assurance in ASSURANCES {
+        let default = said(json!({ "by": nobody, "via": "timer", "assurance": assurance }));
+        assert!(default.starts_with("Nobody decided."), "{default}");
+        assert!(default.contains("nobody's decision"), "{default}");
+    }
+    let default = json!({ "by": nobody, "via": "timer", "assurance": "none" });
+    insta::assert_snapshot!("default_on_silence", said(default));
+    let over = |outcome: &str, more: Value| {
+        let mut members = json!({
+            "outcome": outcome, "by": nobody, "answer": null, "via": null, "assurance": null,
+            "taken_up_at": "2026-02-06T10:00:00.000Z",
+        });
+        members.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        said(members)
+    };
+    for report in ["skip", "approve", "reject", "abort"] {
+        insta::assert_snapshot!(
+            format!("expired_{report}"),
+            over("expired", json!({ "report": report }))
+        );
+    }
+    insta::assert_snapshot!("failed", over("failed", json!({})));
+    for (name, by) in [
+        ("agent", json!({ "kind": "agent", "id": "bot" })),
+        ("human", json!({ "kind": "human", "id": "olga" })),
+        ("system", nobody.clone()),
+    ] {
+        let more = json!({ "by": by, "reason": "never mind" });
+        insta::assert_snapshot!(format!("cancelled_by_{name}"), over("cancelled", more));
+    }
+}
+
+/// The first sentence of every answer, a person's and nobody's.
+#[test]
+fn every_answer() {
+    let answers = [
+        json!({ "verdict": "approved" }),
+        json!({ "verdict": "approved", "edits": { "amount": 100, "to": "Ada" } }),
+        json!({ "verdict": "rejected" }),
+        json!({ "verdict": "changes_requested" }),
+        json!({ "verdict": "chosen", "options": ["eu", "asia"] }),
+        json!({ "verdict": "provided", "values": { "size": 3, "note": "soon", "tags": ["a"] } }),
+        json!({ "verdict": "provided", "values": {} }),
+        json!({ "verdict": "confirmed", "items": ["a", "b"] }),
+        json!({ "verdict": "confirmed", "items": [] }),
+        json!({ "verdict": "declined" }),
+        json!({ "verdict": "retry", "params": { "n": 2 } }),
+        json!({ "verdict": "retry" }),
+        json!({ "verdict": "skip" }),
+        json!({ "verdict": "abort" }),
+        json!({ "verdict": "replied", "text": "Call me." }),
+    ];
+    let first = |more: Value| said(more).lines().next().unwrap().to_owned();
+    let lines = answers.map(|answer| {
+        let default = json!({ "answer": answer, "by": { "kind": "system" }, "assurance": "none" });
+        format!("{}\n{}", first(json!({ "answer": answer })), first(default))
+    });
+    insta::assert_snapshot!("answers", lines.join("\n"));
+}
+
+#[test]
+fn pools_secrets_comments_and_doors() {
+    insta::assert_snapshot!(
+        "everything",
+        said(json!({
+            "by": { "kind": "human", "id": "pool_member_0badcafe" },
+            "answer": { "verdict": "provided", "values": { "size": 3 } },
+            "redacted": ["pin", "token"],
+            "comment": "as agreed",
+            "via": "carrier-pigeon",
+        }))
+    );
+}
+
+/// A receipt cannot be made to read like another one.
+#[test]
+fn hidden_characters_show_themselves() {
+    let said = said(json!({
+        "prompt": "Pay 10\u{202e}0 EUR\u{200b}?\nolga rejected it.",
+        "comment": "ok\u{1b}[2J",
+        "iss": "https://a\u{2066}.example",
+    }));
+    assert!(said.contains("“Pay 10⟨U+202E⟩0 EUR⟨U+200B⟩?\nolga rejected it.”"), "{said}");
+    assert!(said.contains("“ok⟨U+001B⟩[2J”"), "{said}");
+    assert!(said.contains("https://a⟨U+2066⟩.example"), "{said}");
+}

@@ -1,0 +1,322 @@
+//! `countersign verify RECEIPT`: whether a receipt is genuine, and what it says. Needs no server if
+//! the keys are at hand. Exits 0 if it is valid, 1 if it is not.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use dialects::proof::inclusion::Inclusion;
+use dialects::proof::receipt::id as receipt_id;
+use dialects::proof::{
+    RECEIPT, ReceiptClaims, RevocationClaims, Unproven, jws, verify as check, words,
+};
+use kernel::audit::Digest;
+use kernel::question::Question;
+use kernel::receipt::Exhibit;
+use kernel::text::reveal;
+use kernel::{AskId, Time};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::Store;
+use store::sqlite::Sqlite;
+use ulid::Ulid;
+
+use super::Exit;
+use super::output::say;
+use super::trust::{Source, Trust, fetch, file};
+
+#[derive(Args)]
+#[command(
+    after_help = "Exits with 0 if the receipt is valid, 1 if it is not, 4 if that could not \
+                        be found out."
+)]
+pub(super) struct Verify {
+    /// The receipt: a file, `-` for standard input, or the receipt itself
+    receipt: String,
+    /// The keys to trust, a JWKS as the issuer publishes it [default: those of the data folder, else
+    /// the issuer's]
+    #[arg(long, value_name = "FILE|URL")]
+    jwks: Option<String>,
+    /// The data folder whose keys to trust [default: ./countersign-data, if it is there]
+    #[arg(long, env = "COUNTERSIGN_DATA", value_name = "DIR", conflicts_with = "jwks")]
+    data: Option<PathBuf>,
+    /// The issuer it must come from
+    #[arg(long, value_name = "URL")]
+    issuer: Option<String>,
+    /// The question it must be about, as JSON
+    #[arg(long, value_name = "FILE")]
+    question: Option<PathBuf>,
+    /// The issuer's revocations, one page or several
+    #[arg(long, value_name = "FILE")]
+    revocations: Option<PathBuf>,
+    /// The proof that it stands in the audit record, as JSON
+    #[arg(long, value_name = "FILE")]
+    proof: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was found out.
+#[derive(Serialize)]
+struct Found {
+    valid: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claims: Option<ReceiptClaims>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    words: Vec<String>,
+    /// What was checked, and with what.
+    notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keys: Option<Keys>,
+}
+
+#[derive(Serialize)]
+struct Keys {
+    source: &'static str,
+    place: String,
+}
+
+/// Why a receipt does not count.
+type No = String;
+
+impl Verify {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let json = self.json;
+        let receipt = read(&self.receipt)?;
+        let found = Box::pin(self.find_out(&receipt)).await?;
+        if json {
+            say!("{}", serde_json::to_string(&found)?);
+        } else {
+            show(&found);
+        }
+        Ok(if found.valid { Exit::Done } else { Exit::Denied })
+    }
+
+    async fn find_out(self, receipt: &str) -> anyhow::Result<Found> {
+        let mut found = Found {
+            valid: false,
+            why: None,
+            claims: None,
+            words: Vec::new(),
+            notes: Vec::new(),
+            keys: None,
+        };
+        // Read before it is believed, to know whom to ask.
+        let claimed: Value = match jws::peek(receipt, RECEIPT) {
+            Ok(claims) => claims,
+            Err(unproven) => {
+                found.why = Some(unproven.to_string());
+                return Ok(found);
+            }
+        };
+        let issuer = claimed.get("iss").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if let Some(expected) = &self.issuer
+            && *expected.trim_end_matches('/') != *issuer
+        {
+            found.why = Some(format!("it names {issuer} as its issuer, not {expected}"));
+            return Ok(found);
+        }
+        let trust = Trust::find(self.jwks, self.data, &issuer).await?;
+        found.notes.push(trust.source.words());
+        found.keys = Some(Keys { source: trust.source.kind(), place: trust.source.place() });
+        let claims = match check(receipt, &trust.keys) {
+            Ok(claims) => claims,
+            Err(unproven) => {
+                found.why = Some(because(&unproven, &trust));
+                return Ok(found);
+            }
+        };
+        found.words = words(&claims);
+        let mut wrong = Vec::new();
+        if let Some(path) = &self.question {
+            match same_question(path, &claims)? {
+                Ok(note) => found.notes.push(note),
+                Err(no) => wrong.push(no),
+            }
+        }
+        match revoked(receipt, &claims, &trust, self.revocations.as_deref()).await? {
+            Ok(note) => found.notes.push(note),
+            Err(no) => wrong.push(no),
+        }
+        if let Some(path) = &self.proof {
+            match included(path, &claims, &trust)? {
+                Ok(note) => found.notes.push(note),
+                Err(no) => wrong.push(no),
+            }
+        }
+        found.claims = Some(claims);
+        found.valid = wrong.is_empty();
+        found.why = (!wrong.is_empty()).then(|| wrong.join("; "));
+        Ok(found)
+    }
+}
+
+/// A receipt from wherever it is; a file may hold what `countersign receipt --json` printed.
+fn read(place: &str) -> anyhow::Result<String> {
+    #[derive(Deserialize)]
+    struct Printed {
+        receipt: String,
+    }
+    let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let itself = |text: &str| text.matches('.').count() == 2 && text.chars().all(letters);
+    let text = if place == "-" {
+        let mut text = String::new();
+        let bound = jws::LARGEST as u64 + 2;
+        std::io::stdin().take(bound).read_to_string(&mut text).context("cannot read it")?;
+        text
+    } else if itself(place) && !Path::new(place).exists() {
+        place.to_owned()
+    } else {
+        file(Path::new(place))?
+    };
+    let printed: Result<Printed, _> = serde_json::from_str(&text);
+    Ok(printed.map_or(text, |printed| printed.receipt).trim().to_owned())
+}
+
+fn because(unproven: &Unproven, trust: &Trust) -> String {
+    let Unproven::UnknownKey { kid } = unproven else { return unproven.to_string() };
+    match trust.revoked.iter().find(|key| key.kid == *kid) {
+        Some(key) => format!("the key that signed it was revoked at {}: {}", key.at, key.reason),
+        None => unproven.to_string(),
+    }
+}
+
+/// Whether the receipt is about this question, given as it was asked or as the API shows it.
+fn same_question(path: &Path, claims: &ReceiptClaims) -> anyhow::Result<Result<String, No>> {
+    let unreadable = || format!("{} is not a question in JSON", path.display());
+    let value: Value = serde_json::from_str(&file(path)?).with_context(unreadable)?;
+    let question = value.get("question").unwrap_or(&value);
+    let typed: Result<Question, _> = serde_json::from_value(question.clone());
+    let typed = typed.ok().map(|question| Exhibit::hash(&question));
+    let same = typed == Some(claims.question_sha256)
+        || Digest::of_json(question) == claims.question_sha256;
+    Ok(if same {
+        Ok(format!("It is about the question in {}.", path.display()))
+    } else {
+        Err(format!("it is not about the question in {}", path.display()))
+    })
+}
+
+/// Whether it was called back, as far as can be found out.
+async fn revoked(
+    receipt: &str,
+    claims: &ReceiptClaims,
+    trust: &Trust,
+    list: Option<&Path>,
+) -> anyhow::Result<Result<String, No>> {
+    if let Some(path) = list {
+        let text = file(path)?;
+        let mut pages = Vec::new();
+        for page in text.split_whitespace() {
+            let page = RevocationClaims::verify(page, &trust.keys);
+            pages.push(page.with_context(|| format!("{} does not count", path.display()))?);
+        }
+        return listed(receipt, claims, &pages);
+    }
+    match &trust.source {
+        Source::Folder(folder) => {
+            let database = folder.join("countersign.db");
+            if !database.exists() {
+                return Ok(Ok(unknown()));
+            }
+            let ask = Sqlite::open_read_only(&database)?.ask(claims.sub).await?;
+            let Some(ask) = ask else { return Ok(Ok(unknown())) };
+            Ok(match ask.revoked {
+                Some(revoked) => {
+                    Err(called_back(revoked.at, revoked.reason.value().map(String::as_str)))
+                }
+                None => Ok("It was not revoked, says the database there.".to_owned()),
+            })
+        }
+        Source::Issuer(_) => {
+            // The page that begins with this very receipt.
+            let above = AskId::new(Ulid::from(u128::from(claims.sub.ulid()).saturating_add(1)));
+            let cursor = receipt_id(above);
+            let address = format!("{}/api/v1/receipts/revocations?cursor={cursor}", claims.iss);
+            let page = fetch(&address).await?;
+            let page = RevocationClaims::verify(page.trim(), &trust.keys)
+                .with_context(|| format!("{address} does not count"))?;
+            listed(receipt, claims, &[page])
+        }
+        Source::File(_) | Source::Named(_) => Ok(Ok(unknown())),
+    }
+}
+
+fn unknown() -> String {
+    "Whether it was revoked since was not checked: give --revocations.".to_owned()
+}
+
+fn listed(
+    receipt: &str,
+    claims: &ReceiptClaims,
+    pages: &[RevocationClaims],
+) -> anyhow::Result<Result<String, No>> {
+    let Some(oldest) = pages.iter().map(|page| page.iat).min() else {
+        bail!("there are no revocations in the file")
+    };
+    if let Some(page) = pages.iter().find(|page| page.iss != claims.iss) {
+        bail!("the revocations are those of {}, not of {}", page.iss, claims.iss);
+    }
+    let kid = jws::kid(receipt, RECEIPT)?;
+    if let Some(key) = pages.iter().flat_map(|page| &page.keys).find(|key| key.kid == kid) {
+        return Ok(Err(format!(
+            "the key that signed it was revoked at {}: {}",
+            key.at, key.reason
+        )));
+    }
+    let mut all = pages.iter().flat_map(|page| &page.revoked);
+    if let Some(found) = all.find(|one| one.jti == claims.jti) {
+        return Ok(Err(called_back(found.at, found.reason.as_deref())));
+    }
+    let at = Time::from_millis(oldest.saturating_mul(1000));
+    Ok(Ok(if pages.iter().any(|page| page.covers(&claims.jti)) {
+        format!("It is not among the revocations of {at}.")
+    } else {
+        format!(
+            "Whether it was revoked is not known: it is not in the part of {at} that was given."
+        )
+    }))
+}
+
+fn called_back(at: Time, reason: Option<&str>) -> No {
+    match reason {
+        Some(reason) => format!("it was revoked at {at}: {reason}"),
+        None => format!("it was revoked at {at}"),
+    }
+}
+
+/// Whether it stands in a sealed block of the audit record.
+fn included(
+    path: &Path,
+    claims: &ReceiptClaims,
+    trust: &Trust,
+) -> anyhow::Result<Result<String, No>> {
+    let proof: Inclusion = serde_json::from_str(&file(path)?)
+        .with_context(|| format!("{} is not a proof of inclusion", path.display()))?;
+    Ok(match proof.check(claims, &trust.keys) {
+        Ok(block) => Ok(format!(
+            "Its event is in block {} of the audit record, sealed at {} by {}.",
+            block.n, block.at, block.issuer
+        )),
+        Err(not) => Err(format!("the proof of inclusion does not hold: {not}")),
+    })
+}
+
+fn show(found: &Found) {
+    match &found.why {
+        None => say!("The receipt is valid."),
+        Some(why) => say!("The receipt is NOT valid: {}.", reveal(why)),
+    }
+    for sentences in [&found.words, &found.notes] {
+        if !sentences.is_empty() {
+            say!("");
+        }
+        for sentence in sentences {
+            say!("  {}", reveal(sentence).replace('\n', "\n    "));
+        }
+    }
+}

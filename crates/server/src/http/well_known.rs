@@ -1,0 +1,19 @@
+//! `GET /.well-known/jwks.json`: the keys receipts are checked with. RFC 7517, RFC 8615.
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+
+use crate::http::Shared;
+
+/// Its routes.
+pub fn routes() -> Router<Shared> {
+    Router::new().route("/.well-known/jwks.json", get(jwks))
+}
+
+/// Current and retired keys. A revoked one is gone, from caches too within five minutes.
+async fn jwks(State(app): State<Shared>) -> Response {
+    ([(header::CACHE_CONTROL, "public, max-age=300")], Json(app.signer.jwks())).into_response()
+}

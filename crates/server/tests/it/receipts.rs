@@ -1,0 +1,429 @@
+//! Signed receipts: what they say, who gets which, and what becomes of them when keys are rotated,
+//! receipts revoked and words erased.
+
+use dialects::hxp_execution::pseudonym;
+use dialects::proof::{Jwks, ReceiptClaims, RevocationClaims, verify};
+use kernel::{Actor, AskId, Command};
+use serde_json::{Value, json};
+use server::config::Settings;
+use server::signing;
+
+use crate::client::{Client, Reply};
+use crate::world::{World, dev, logged};
+
+const ASKS: &str = "/api/v1/asks";
+const VERIFY: &str = "/api/v1/receipts/verify";
+const REVOCATIONS: &str = "/api/v1/receipts/revocations";
+
+async fn asked(agent: &Client, body: Value) -> String {
+    let created = agent.post(ASKS, body).await.is(201);
+    created["id"].as_str().unwrap().to_owned()
+}
+
+fn approval(prompt: &str) -> Value {
+    json!({ "question": { "kind": "approve", "prompt": prompt } })
+}
+
+async fn answer(human: &Client, id: &str, answer: Value) {
+    human.post(&format!("{ASKS}/{id}/answer"), json!({ "answer": answer })).await.is(200);
+}
+
+/// An approval that was given.
+async fn approved(world: &World) -> String {
+    let id = asked(&world.agent(), approval("Deploy?")).await;
+    answer(&world.human(), &id, json!({ "verdict": "approved" })).await;
+    id
+}
+
+async fn fetched(who: &Client, id: &str) -> Reply {
+    who.get(&format!("{ASKS}/{id}/receipt")).await
+}
+
+/// The receipt somebody gets.
+async fn receipt(who: &Client, id: &str) -> String {
+    let reply = fetched(who, id).await.is(200);
+    assert_eq!(reply.header("content-type"), "application/jose");
+    assert_eq!(reply.header("cache-control"), "no-store");
+    reply.text
+}
+
+async fn jwks(world: &World) -> Jwks {
+    let reply = world.anonymous().get("/.well-known/jwks.json").await.is(200);
+    assert_eq!(reply.header("content-type"), "application/json");
+    assert_eq!(reply.header("cache-control"), "public, max-age=300");
+    serde_json::from_value(reply.json).unwrap()
+}
+
+/// Checked as anybody would: with the published keys and nothing else.
+async fn proven(world: &World, receipt: &str) -> ReceiptClaims {
+    verify(receipt, &jwks(world).await).unwrap()
+}
+
+async fn checked(world: &World, receipt: &str) -> Reply {
+    world.anonymous().post(VERIFY, json!({ "receipt": receipt })).await.is(200)
+}
+
+fn data(world: &World) -> std::path::PathBuf {
+    world.folder().join("data")
+}
+
+/// An address that stays when the server is started again.
+fn settled() -> Settings {
+    Settings { public_url: Some("https://countersign.example".parse().unwrap()), ..dev() }
+}
+
+#[tokio::test]
+async fn every_kind_of_question_has_its_receipt() {
+    let world = World::dev().await;
+    let choice = |id: &str| json!({ "id": id, "label": id.to_uppercase() });
+    let form = json!({ "fields": [{ "key": "size", "label": "Size", "type": "number" }] });
+    let stories = [
+        (json!({ "kind": "approve", "details": { "n": 1 } }), json!({ "verdict": "rejected" })),
+        (
+            json!({ "kind": "choose", "options": [choice("a"), choice("b")], "pick": "one" }),
+            json!({ "verdict": "chosen", "options": ["b"] }),
+        ),
+        (
+            json!({ "kind": "provide", "form": form }),
+            json!({ "verdict": "provided", "values": { "size": 2.5 } }),
+        ),
+        (
+            json!({ "kind": "confirm", "items": [choice("a")], "yes": "Go", "no": "Stop" }),
+            json!({ "verdict": "confirmed", "items": ["a"] }),
+        ),
+        (json!({ "kind": "escalate", "error": { "code": 7 } }), json!({ "verdict": "retry" })),
+        (json!({ "kind": "converse" }), json!({ "verdict": "replied", "text": "Hello" })),
+    ];
+    for (mut question, said) in stories {
+        question["prompt"] = json!("What\u{200b} now?");
+        let id = asked(&world.agent(), json!({ "question": question })).await;
+        fetched(&world.agent(), &id).await.problem(409, "not-over");
+        answer(&world.human(), &id, said.clone()).await;
+        let signed = receipt(&world.agent(), &id).await;
+        let claims = serde_json::to_value(proven(&world, &signed).await).unwrap();
+        assert_eq!(claims["answer"], said);
+        assert_eq!(claims["kind"], question["kind"]);
+        assert_eq!(claims["prompt"], "What\u{200b} now?", "as it was asked");
+        assert_eq!(claims["by"], json!({ "kind": "human", "id": "user_dev" }));
+        assert_eq!((&claims["via"], &claims["assurance"]), (&json!("api"), &json!("session")));
+        assert_eq!(claims["iss"], world.app().config.public_url.as_str().trim_end_matches('/'));
+        assert_eq!(claims["jti"], id.replace("ask_", "rcpt_"));
+        // The question as the API shows it has the hash the receipt names.
+        let shown = world.agent().get(&format!("{ASKS}/{id}")).await;
+        let hash = kernel::audit::Digest::of_json(&shown["question"]);
+        assert_eq!(claims["question_sha256"], hash.to_string());
+        // The same again, and with what it claims.
+        assert_eq!(receipt(&world.agent(), &id).await, signed);
+        let json = world.agent().header("accept", "application/json");
+        let whole = fetched(&json, &id).await.is(200);
+        assert_eq!((&whole["receipt"], &whole["claims"]), (&json!(signed), &claims));
+        let seen = checked(&world, &signed).await;
+        assert_eq!((&seen["valid"], &seen["claims"]), (&json!(true), &claims));
+        let words = seen["words"].as_array().unwrap();
+        assert!(words.iter().any(|line| line.as_str().unwrap().contains("What⟨U+200B⟩ now?")));
+        assert_eq!(seen["revoked"], Value::Null);
+    }
+    world.end().await;
+}
+
+/// The event a receipt names is the one in the record that decided.
+#[tokio::test]
+async fn a_receipt_names_its_place_in_the_record() {
+    let world = World::dev().await;
+    let id = approved(&world).await;
+    let claims = proven(&world, &receipt(&world.agent(), &id).await).await;
+    let subject = kernel::Subject::Ask(claims.sub);
+    let records = world.gateway().store().records(subject, 0, 100).await.unwrap();
+    let decided = records.iter().find(|record| record.what == "answered").unwrap();
+    assert_eq!((claims.audit.seq, claims.audit.hash), (decided.seq, decided.hash));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn silence_and_withdrawals_have_receipts_too() {
+    let world = World::dev().await;
+    let agent = world.agent();
+    let timed = |on_expiry: Value| {
+        let question = json!({ "kind": "approve", "prompt": "Deploy?" });
+        json!({ "question": question, "timeout_seconds": 60, "on_expiry": on_expiry })
+    };
+    let yes = json!({ "answer": { "answer": { "verdict": "approved" } } });
+    let default = asked(&agent, timed(yes)).await;
+    let failed = asked(&agent, timed(json!("fail"))).await;
+    let expired = asked(&agent, timed(json!({ "report": "abort" }))).await;
+    let cancelled = asked(&agent, approval("Deploy?")).await;
+    let reason = json!({ "reason": "never mind" });
+    agent.post(&format!("{ASKS}/{cancelled}/cancel"), reason).await.is(200);
+    world.advance(61);
+    for (id, outcome, first) in [
+        (default, "completed", "Nobody decided. No answer came until"),
+        (failed, "failed", "Nobody decided. Time ran out"),
+        (expired, "expired", "Nobody decided. Time ran out"),
+        (cancelled, "cancelled", "Nobody decided. The agent agent_dev withdrew"),
+    ] {
+        let seen = checked(&world, &receipt(&agent, &id).await).await;
+        assert_eq!((&seen["valid"], &seen["claims"]["outcome"]), (&json!(true), &json!(outcome)));
+        assert!(seen["words"][0].as_str().unwrap().starts_with(first), "{}", seen["words"]);
+    }
+    world.end().await;
+}
+
+/// Agents get the pseudonym HXP gives them, people the name; both are valid.
+#[tokio::test]
+async fn agents_do_not_learn_who_is_in_a_pool() {
+    let world = World::dev().await;
+    let mut body = approval("Deploy?");
+    body["route"] = json!({ "to": "pool" });
+    let id = asked(&world.agent(), body).await;
+    answer(&world.member(), &id, json!({ "verdict": "approved" })).await;
+    let theirs = receipt(&world.agent(), &id).await;
+    let ours = receipt(&world.human(), &id).await;
+    let secret = world.app().secrets.evidence.reveal().as_bytes().to_vec();
+    let ask: AskId = id.parse().unwrap();
+    let name = pseudonym(&secret, ask, &"user_dev_2".parse().unwrap());
+    let claims = proven(&world, &theirs).await;
+    assert_eq!(claims.by.to_string(), name);
+    assert!(!serde_json::to_string(&claims).unwrap().contains("user_dev_2"));
+    assert_eq!(proven(&world, &ours).await.by.to_string(), "user_dev_2");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn secrets_are_in_no_receipt() {
+    let world = World::dev().await;
+    let form = json!({ "fields": [
+        { "key": "name", "label": "Name", "type": "text" },
+        { "key": "pin", "label": "PIN", "type": "text", "sensitive": true },
+    ]});
+    let question = json!({ "kind": "provide", "prompt": "Which?", "form": form });
+    let id = asked(&world.agent(), json!({ "question": question })).await;
+    let values = json!({ "name": "Ann", "pin": "s3cret-pin" });
+    answer(&world.human(), &id, json!({ "verdict": "provided", "values": values })).await;
+    for who in [world.agent(), world.human()] {
+        let signed = receipt(&who, &id).await;
+        let seen = checked(&world, &signed).await;
+        assert_eq!(seen["claims"]["redacted"], json!(["pin"]));
+        assert_eq!(seen["claims"]["answer"]["values"], json!({ "name": "Ann" }));
+        assert!(!seen.text.contains("s3cret-pin"));
+    }
+    assert!(!logged().contains("s3cret-pin"));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn receipts_are_for_those_concerned() {
+    let world = World::dev().await;
+    let id = approved(&world).await;
+    fetched(&world.agent_2(), &id).await.problem(404, "not-found");
+    fetched(&world.member(), &id).await.problem(404, "not-found");
+    fetched(&world.agent(), "ask_nonsense").await.problem(404, "not-found");
+    receipt(&world.human(), &id).await;
+    world.end().await;
+}
+
+/// Old receipts stay valid and are the same to the byte, also after a restart; new ones have the new
+/// key.
+#[tokio::test]
+async fn rotation_changes_no_receipt() {
+    let mut world = World::with(settled()).await;
+    let old = approved(&world).await;
+    let before = receipt(&world.agent(), &old).await;
+    let first = jwks(&world).await;
+    assert_eq!(first.keys.len(), 1);
+    let (kid, from) = signing::rotate(&data(&world), world.now()).unwrap();
+    assert!(from > world.now());
+    let published = jwks(&world).await;
+    assert_eq!(published.keys.len(), 2, "the server knows at once");
+    assert!(published.find(&kid).is_some());
+    // What ends before the new key signs is signed with the old one, however late it is fetched.
+    let between = approved(&world).await;
+    world.advance(10);
+    let new = approved(&world).await;
+    for (id, keys, valid) in [(&old, &first, true), (&between, &first, true), (&new, &first, false)]
+    {
+        let signed = receipt(&world.agent(), id).await;
+        assert_eq!(verify(&signed, keys).is_ok(), valid, "{id}");
+        proven(&world, &signed).await;
+    }
+    let last = receipt(&world.agent(), &new).await;
+    world.restart().await;
+    assert_eq!(receipt(&world.agent(), &old).await, before);
+    assert_eq!(receipt(&world.agent(), &new).await, last);
+    assert_eq!(checked(&world, &before).await["valid"], true);
+    world.end().await;
+}
+
+/// What a revoked key signed does not count; the same receipt can be had from the current key.
+#[tokio::test]
+async fn a_revoked_key_counts_no_more() {
+    let world = World::with(settled()).await;
+    let id = approved(&world).await;
+    let before = receipt(&world.agent(), &id).await;
+    let kid = jwks(&world).await.keys[0].kid.clone();
+    let next = signing::revoke(&data(&world), &kid, "the disk was sold", world.now()).unwrap();
+    let published = jwks(&world).await;
+    assert_eq!(published.keys.iter().map(|key| &key.kid).collect::<Vec<_>>(), [&next.unwrap()]);
+    let seen = checked(&world, &before).await;
+    assert_eq!(seen["valid"], false);
+    let why = seen["why"].as_str().unwrap();
+    assert!(why.starts_with("the key that signed it was revoked at 2026-03-01T09:00:00"), "{why}");
+    assert!(why.ends_with(": the disk was sold") && seen["claims"].is_null(), "{why}");
+    let again = receipt(&world.agent(), &id).await;
+    assert_ne!(again, before);
+    assert_eq!(checked(&world, &again).await["valid"], true);
+    let list = world.anonymous().get(REVOCATIONS).await.is(200);
+    let list = RevocationClaims::verify(&list.text, &published).unwrap();
+    assert_eq!(
+        (list.keys[0].kid.as_str(), list.keys[0].reason.as_str()),
+        (&*kid, "the disk was sold")
+    );
+    assert!(logged().contains("a signing key was revoked"));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_revoked_receipt_is_known_to_everybody() {
+    let world = World::dev().await;
+    let id = approved(&world).await;
+    let other = approved(&world).await;
+    let signed = receipt(&world.agent(), &id).await;
+    let path = format!("{ASKS}/{id}/revoke");
+    let reason = json!({ "reason": "a stolen phone" });
+    world.agent().post(&path, reason.clone()).await.problem(401, "unauthorized");
+    world.member().post(&path, reason.clone()).await.problem(404, "not-found");
+    world.human().post(&path, json!({ "reason": " " })).await.problem(422, "invalid-field");
+    world.human().post(&path, json!({})).await.problem(422, "invalid-field");
+    let open = asked(&world.agent(), approval("Deploy?")).await;
+    let early = world.human().post(&format!("{ASKS}/{open}/revoke"), reason.clone()).await;
+    early.problem(403, "not-allowed");
+    let done = world.human().post(&path, reason).await.is(200);
+    assert_eq!((&done["id"], &done["state"]), (&json!(id), &json!("completed")));
+    assert_eq!(done.header("etag"), format!("\"{}\"", done["version"]));
+
+    let seen = checked(&world, &signed).await;
+    assert_eq!(seen["valid"], false);
+    assert_eq!(seen["revoked"]["reason"], "a stolen phone");
+    assert!(seen["why"].as_str().unwrap().contains("a stolen phone"), "{}", seen["why"]);
+    assert_eq!(seen["claims"]["sub"], json!(id));
+    let others = checked(&world, &receipt(&world.agent(), &other).await).await;
+    assert_eq!(others["valid"], true);
+    assert_eq!(receipt(&world.agent(), &id).await, signed, "what it says does not change");
+
+    let list = world.anonymous().get(REVOCATIONS).await.is(200);
+    assert_eq!(list.header("content-type"), "application/jose");
+    let list = RevocationClaims::verify(&list.text, &jwks(&world).await).unwrap();
+    let listed: Vec<_> = list.revoked.iter().map(|one| one.jti.clone()).collect();
+    assert_eq!(listed, [id.replace("ask_", "rcpt_")]);
+    assert_eq!(list.revoked[0].reason.as_deref(), Some("a stolen phone"));
+    assert_eq!((list.next, list.after), (None, None));
+    world.anonymous().get(&format!("{REVOCATIONS}?cursor=x")).await.problem(422, "invalid-field");
+    world.end().await;
+}
+
+/// Pages join without a gap, and each says what it covers.
+#[tokio::test]
+async fn many_revocations_come_in_pages() {
+    let world = World::dev().await;
+    let mut ids = Vec::new();
+    for _ in 0..103 {
+        let id: AskId = approved(&world).await.parse().unwrap();
+        let revoke = Command::Revoke(id, "a mistake".to_owned());
+        world.gateway().run(Actor::System, revoke).await.unwrap();
+        ids.insert(0, id.shown_as("rcpt_"));
+    }
+    let keys = jwks(&world).await;
+    let page = async |query: &str| {
+        let reply = world.anonymous().get(&format!("{REVOCATIONS}{query}")).await.is(200);
+        RevocationClaims::verify(&reply.text, &keys).unwrap()
+    };
+    let first = page("").await;
+    let second = page(&format!("?cursor={}", first.next.as_ref().unwrap())).await;
+    assert_eq!((first.revoked.len(), second.revoked.len(), &second.next), (100, 3, &None));
+    let listed = first.revoked.iter().chain(&second.revoked).map(|one| one.jti.clone());
+    assert_eq!(listed.collect::<Vec<_>>(), ids);
+    for (n, id) in ids.iter().enumerate() {
+        assert_eq!((first.covers(id), second.covers(id)), (n < 100, n >= 100), "{n}");
+    }
+    world.end().await;
+}
+
+/// Once the words are gone no receipt can be made; the one handed out before still counts.
+#[tokio::test]
+async fn erased_words_leave_the_receipt_that_was_kept() {
+    let world = World::dev().await;
+    let id = approved(&world).await;
+    let kept = receipt(&world.agent(), &id).await;
+    let revoked = approved(&world).await;
+    let revoke = Command::Revoke(revoked.parse().unwrap(), "s3cret reason".to_owned());
+    world.gateway().run(Actor::System, revoke).await.unwrap();
+    for id in [&id, &revoked] {
+        let erase = Command::Erase(id.parse().unwrap());
+        world.gateway().run(Actor::System, erase).await.unwrap();
+        fetched(&world.agent(), id).await.problem(410, "erased");
+        fetched(&world.human(), id).await.problem(410, "erased");
+    }
+    assert_eq!(checked(&world, &kept).await["valid"], true);
+    let list = world.anonymous().get(REVOCATIONS).await.is(200);
+    let list = RevocationClaims::verify(&list.text, &jwks(&world).await).unwrap();
+    assert_eq!((list.revoked.len(), &list.revoked[0].reason), (1, &None), "the reason went too");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn what_is_no_receipt_is_told_why() {
+    let world = World::dev().await;
+    let signed = receipt(&world.agent(), &approved(&world).await).await;
+    let (head, rest) = signed.split_once('.').unwrap();
+    for (text, why) in [
+        (String::new(), "three parts"),
+        (format!("{signed}."), "three parts"),
+        (format!("{head}.e30{rest}"), "signature"),
+        (format!("{signed}="), "base64url"),
+    ] {
+        let seen = checked(&world, &text).await;
+        assert_eq!(seen["valid"], false, "{text}");
+        assert!(seen["why"].as_str().unwrap().contains(why), "{}", seen["why"]);
+        assert!(seen["claims"].is_null() && seen["words"].is_null());
+    }
+    // Another installation's is not ours.
+    let other = World::dev().await;
+    let seen = checked(&other, &signed).await;
+    assert!(
+        seen["why"].as_str().unwrap().contains("not among the trusted ones"),
+        "{}",
+        seen["why"]
+    );
+    let anyone = world.anonymous();
+    anyone.post(VERIFY, json!({ "receipt": 7 })).await.problem(422, "invalid-field");
+    anyone.post(VERIFY, json!({})).await.problem(422, "invalid-field");
+    anyone.post_raw(VERIFY, "{").await.problem(400, "invalid-json");
+    anyone.post(VERIFY, json!({ "receipt": "x".repeat(4 << 20) })).await.problem(413, "too-large");
+    other.end().await;
+    world.end().await;
+}
+
+/// A receipt as large as any can be is checked like a small one.
+#[tokio::test]
+async fn the_largest_receipt_is_checked() {
+    let world = World::dev().await;
+    let question = json!({ "kind": "converse", "prompt": "x".repeat(1_040_000) });
+    let id = asked(&world.agent(), json!({ "question": question })).await;
+    let text = "y".repeat(1_040_000);
+    answer(&world.human(), &id, json!({ "verdict": "replied", "text": text })).await;
+    let signed = receipt(&world.agent(), &id).await;
+    assert!(signed.len() > 2_700_000);
+    assert_eq!(checked(&world, &signed).await["valid"], true);
+    world.end().await;
+}
+
+/// Without a data folder there are keys as well, for as long as the server runs.
+#[tokio::test]
+async fn a_store_in_memory_signs_too() {
+    let memory = Settings { database: Some("memory:".to_owned()), ..dev() };
+    let world = World::with(memory).await;
+    let id = approved(&world).await;
+    let signed = receipt(&world.agent(), &id).await;
+    proven(&world, &signed).await;
+    assert!(!data(&world).join("server-keys.json").exists());
+    world.end().await;
+}
