@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use dialects::proof::jws;
 use kernel::audit::Digest;
 use kernel::seal::{Block, proves};
 use serde_json::{Value, json};
@@ -33,10 +34,8 @@ fn holds(world: &World, proof: &Value) -> bool {
     let body = record["body"].as_str().unwrap();
     let bytes = [&prev.0, body.as_bytes()].concat();
     let path: Vec<Digest> = proof["path"].as_array().unwrap().iter().map(digest).collect();
-    let Some(claims) = world.keys().verify("block+jwt", proof["block"].as_str().unwrap()) else {
-        return false;
-    };
-    let block = Block::read(&claims).unwrap();
+    let signed = proof["block"].as_str().unwrap();
+    let Ok(block) = jws::open::<Block>(signed, "block+jwt", &world.keys()) else { return false };
     let index = proof["index"].as_u64().unwrap();
     Digest::of(&bytes) == hash
         && proof["position"] == block.first + index
@@ -203,7 +202,7 @@ async fn two_sealers_make_one_chain() {
     let rival = Sealer::new(
         Arc::clone(store),
         clock,
-        Arc::clone(app.sealer.signer()),
+        app.sealer.signer().clone(),
         "https://rival.example.com".to_owned(),
     );
     let mut closed = 0;
