@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod claims;
+mod inclusion;
 mod spoilt;
 mod stage;
 mod strict;

@@ -38,8 +38,9 @@ pub(super) struct Verify {
     /// the issuer's]
     #[arg(long, value_name = "FILE|URL")]
     jwks: Option<String>,
-    /// The data folder whose keys to trust [default: ./countersign-data, if it is there]
-    #[arg(long, env = "COUNTERSIGN_DATA", value_name = "DIR", conflicts_with = "jwks")]
+    /// The data folder whose keys to trust, unless --jwks is given [default: ./countersign-data, if
+    /// it is there]
+    #[arg(long, env = "COUNTERSIGN_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
     /// The issuer it must come from
     #[arg(long, value_name = "URL")]

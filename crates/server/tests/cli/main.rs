@@ -9,6 +9,7 @@ mod audit;
 mod doctor;
 mod help;
 mod inbox;
+mod receipts;
 mod start;
 #[path = "../support/mod.rs"]
 mod support;
