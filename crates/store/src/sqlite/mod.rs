@@ -15,6 +15,7 @@ mod migrate;
 mod outbox;
 mod query;
 mod reader;
+mod recent;
 mod record;
 mod writer;
 
@@ -27,7 +28,7 @@ use async_trait::async_trait;
 use kernel::audit::Record;
 use kernel::directory::Directory;
 use kernel::{Ask, AskId, KeyId, Subject, Time};
-use rusqlite::ErrorCode;
+use rusqlite::{Connection, ErrorCode};
 use tokio::sync::broadcast;
 
 pub use migrate::SchemaError;
@@ -39,6 +40,7 @@ use crate::{
 };
 use ledger::Ledger;
 use reader::Readers;
+use recent::Recent;
 use writer::Writer;
 
 /// Idempotency keys forgotten in one go: a sweep of millions lets others in between.
@@ -58,12 +60,13 @@ pub struct Sqlite {
 struct Published {
     directory: RwLock<Arc<Directory>>,
     feed: broadcast::Sender<Arc<[Change]>>,
+    recent: Recent,
 }
 
 impl Published {
     fn new(directory: Arc<Directory>) -> Arc<Self> {
         let (feed, _) = broadcast::channel(FEED);
-        Arc::new(Self { directory: RwLock::new(directory), feed })
+        Arc::new(Self { directory: RwLock::new(directory), feed, recent: Recent::default() })
     }
 
     fn directory(&self) -> Arc<Directory> {
@@ -142,7 +145,23 @@ impl Store for Sqlite {
     }
 
     async fn ask(&self, id: AskId) -> Result<Option<Ask>> {
-        self.readers.run(move |conn| query::ask(conn, id)).await
+        if self.writer.is_none() {
+            // Another process may write; nobody would say what it changed.
+            return self.readers.run(move |conn| query::ask(conn, id)).await;
+        }
+        let begun = match self.published.recent.find(id) {
+            Ok(ask) => return Ok(Some(Ask::clone(&ask))),
+            Err(begun) => begun,
+        };
+        let published = Arc::clone(&self.published);
+        let read = move |conn: &Connection| {
+            let found = query::sized_ask(conn, id)?;
+            Ok(found.map(|(ask, size)| {
+                published.recent.keep(&begun, &ask, size);
+                ask
+            }))
+        };
+        self.readers.run(read).await
     }
 
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {

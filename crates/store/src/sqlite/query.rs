@@ -33,12 +33,17 @@ pub(super) fn directory(conn: &Connection) -> Result<Directory> {
 }
 
 pub(super) fn ask(conn: &Connection, id: AskId) -> Result<Option<Ask>> {
+    Ok(sized_ask(conn, id)?.map(|(ask, _)| ask))
+}
+
+/// An ask, and how long it is as stored.
+pub(super) fn sized_ask(conn: &Connection, id: AskId) -> Result<Option<(Ask, usize)>> {
     let mut select = conn.prepare_cached("SELECT state FROM ask WHERE id = ?1").map_err(failed)?;
     let mut rows = select.query([id.ulid().to_bytes()]).map_err(failed)?;
     let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
     let state = row.get_ref(0).map_err(failed)?.as_bytes().map_err(other)?;
     serde_json::from_slice(state)
-        .map(Some)
+        .map(|ask| Some((ask, state.len())))
         .map_err(|error| StoreError::Damaged { what: id.to_string(), source: error.into() })
 }
 

@@ -122,6 +122,7 @@ impl Loop {
                 // Before the answers: whoever made a key may use it at once, and whoever begins to
                 // listen after an answer does not hear of what led to it.
                 self.published.publish(self.ledger.directory());
+                self.published.recent.forget(&changes);
                 if !changes.is_empty() {
                     // Nobody listening is no failure.
                     let _ = self.published.feed.send(changes.into());
