@@ -65,6 +65,9 @@ settings! {
     /// Requests per second allowed to one key, with bursts of twice that; 0 for no limit [default: 100]
     #[arg(long, env = "COUNTERSIGN_RATE_LIMIT", value_name = "N")]
     rate_limit: u32,
+    /// Streams (server-sent events, WebSockets) one key may have open; 0 for no limit [default: 100]
+    #[arg(long, env = "COUNTERSIGN_STREAM_LIMIT", value_name = "N")]
+    stream_limit: u32,
     /// How the HXP evidence hash is formed: `seed` or `upstream` [default: seed]
     #[arg(long, env = "COUNTERSIGN_EVIDENCE_FORM", value_name = "FORM", hide_possible_values = true)]
     evidence_form: EvidenceForm,
@@ -188,6 +191,8 @@ pub struct Config {
     pub upload_limit: usize,
     /// Per key and second.
     pub rate_limit: u32,
+    /// Per key, at once.
+    pub stream_limit: u32,
     /// The evidence hash.
     pub evidence_form: EvidenceForm,
     /// Its secret, if given.
@@ -322,6 +327,7 @@ impl Settings {
             body_limit,
             upload_limit: self.upload_limit.unwrap_or(25 << 20),
             rate_limit: self.rate_limit.unwrap_or(if dev { 0 } else { 100 }),
+            stream_limit: self.stream_limit.unwrap_or(if dev { 0 } else { 100 }),
             evidence_form: self.evidence_form.unwrap_or_default(),
             evidence_secret,
             open_websockets: self.open_websockets.unwrap_or(false),

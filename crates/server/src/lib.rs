@@ -7,7 +7,7 @@
 //! | [`web`] | pages people read and answer on: pure rendering |
 //! | [`channels`] | how people learn that something waits |
 //! | [`workers`] | deadlines, deliveries, housekeeping |
-//! | [`wake`] | who waits for which ask |
+//! | [`wake`], [`streams`] | who waits for what, and how many may |
 //! | [`audit`] | checking the record |
 //! | [`auth`], [`jwt`] | from a credential to an actor |
 //! | [`config`], [`secrets`], [`files`], [`telemetry`] | settings, own keys, uploads, logs |
@@ -29,6 +29,7 @@ pub mod ids;
 pub mod jwt;
 pub mod secrets;
 pub mod serve;
+pub mod streams;
 pub mod telemetry;
 pub mod wake;
 pub mod web;

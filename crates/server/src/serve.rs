@@ -26,6 +26,7 @@ use crate::gateway::Gateway;
 use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
 use crate::secrets::Secrets;
+use crate::streams::Streams;
 use crate::telemetry;
 use crate::workers::{housekeeping, outbox, timers};
 
@@ -82,6 +83,7 @@ impl Server {
             door,
             files,
             metrics: telemetry::metrics(),
+            streams: Streams::new(config.stream_limit),
             stop: stop.clone(),
             tasks: tasks.clone(),
             config,

@@ -12,6 +12,7 @@ pub mod name;
 pub mod observe;
 pub mod pages;
 pub mod problem;
+pub mod sse;
 pub mod submitted;
 
 use std::sync::Arc;
@@ -32,6 +33,7 @@ use crate::files::Files;
 use crate::gateway::Gateway;
 use crate::http::problem::Problem;
 use crate::secrets::Secrets;
+use crate::streams::Streams;
 
 /// What every handler shares.
 pub struct App {
@@ -47,6 +49,8 @@ pub struct App {
     pub files: Files,
     /// What `/metrics` shows.
     pub metrics: PrometheusHandle,
+    /// Long connections.
+    pub streams: Arc<Streams>,
     /// Ends long connections when the server stops.
     pub stop: CancellationToken,
     /// What the server waits for when it stops.

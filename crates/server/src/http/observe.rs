@@ -60,9 +60,12 @@ pub async fn observe(mut request: Request, next: Next) -> Response {
 /// Methods are the caller's words; only those we know become a label.
 fn known(method: &Method) -> &str {
     match *method {
-        Method::GET | Method::HEAD | Method::POST | Method::DELETE | Method::OPTIONS => {
-            method.as_str()
-        }
+        Method::GET
+        | Method::HEAD
+        | Method::POST
+        | Method::PUT
+        | Method::DELETE
+        | Method::OPTIONS => method.as_str(),
         _ => "other",
     }
 }

@@ -10,6 +10,7 @@ mod hostile_input;
 mod kill_nine;
 mod restart_timers;
 mod shutdown;
+mod streams;
 #[path = "../support/mod.rs"]
 mod support;
 mod tls;

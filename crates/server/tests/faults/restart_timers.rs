@@ -62,7 +62,7 @@ async fn what_is_late_ends_at_once_and_once() {
     assert_eq!(request["receipt"]["completed_at"], request["expires_at"]);
     let (_, ask) = caller.get(&format!("/api/v1/asks/{reported}"), AGENT).await.unwrap();
     assert_eq!(ask["state"], "expired");
-    assert_eq!(ask["receipt"]["ended_at"], ask["expires_at"]);
+    assert_eq!(ask["result"]["at"], ask["expires_at"]);
     // Late is a conflict; a paused one stays answerable for ever.
     assert_eq!(caller.resolve(&failed, "a").await.unwrap().0, 408);
     assert_eq!(caller.poll(&paused).await["status"], "pending");

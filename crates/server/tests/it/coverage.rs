@@ -56,6 +56,8 @@ const ROUTES: &[(&str, &str, Door)] = &[
     ("post", "/api/v1/asks/{id}/assign", Closed),
     ("post", "/api/v1/asks/{id}/extend", Closed),
     ("get", "/api/v1/asks/{id}/files/{digest}", Closed),
+    ("get", "/api/v1/asks/{id}/events", Closed),
+    ("get", "/api/v1/events", Closed),
     ("get", "/api/v1/me", Closed),
     ("get", "/api/v1/projects", Closed),
     ("post", "/api/v1/projects", Closed),

@@ -23,5 +23,7 @@ mod races;
 mod routing;
 mod secrecy;
 mod silence;
+mod slow;
 mod sockets;
+mod streams;
 mod upstream;

@@ -26,7 +26,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use kernel::audit::Record;
 use kernel::directory::Directory;
-use kernel::{Ask, AskId, KeyId, Subject, Time};
+use kernel::{AgentId, Ask, AskId, KeyId, Subject, Time};
 use rusqlite::ErrorCode;
 use tokio::sync::broadcast;
 
@@ -35,7 +35,8 @@ pub use migrate::SchemaError;
 use crate::job::{self, Ahead};
 use crate::listing::{Count, List, Page};
 use crate::{
-    Backlog, Change, Clock, Delivery, FEED, Job, Outcome, Result, Settlement, Store, StoreError,
+    Backlog, Change, Clock, Delivery, FEED, Job, News, Outcome, Result, Settlement, Store,
+    StoreError,
 };
 use ledger::Ledger;
 use reader::Readers;
@@ -57,7 +58,7 @@ pub struct Sqlite {
 /// What the writer shows to everyone after a commit.
 struct Published {
     directory: RwLock<Arc<Directory>>,
-    feed: broadcast::Sender<Arc<[Change]>>,
+    feed: broadcast::Sender<Arc<[News]>>,
 }
 
 impl Published {
@@ -182,7 +183,24 @@ impl Store for Sqlite {
         self.readers.run(move |conn| record::changes(conn, position, limit)).await
     }
 
-    fn feed(&self) -> broadcast::Receiver<Arc<[Change]>> {
+    async fn position(&self) -> Result<u64> {
+        self.readers.run(record::position).await
+    }
+
+    async fn stream(
+        &self,
+        agents: Vec<AgentId>,
+        position: u64,
+        limit: usize,
+    ) -> Result<Vec<Change>> {
+        self.readers.run(move |conn| record::stream(conn, &agents, position, limit)).await
+    }
+
+    async fn history(&self, ask: AskId, seq: u64, limit: usize) -> Result<Vec<Change>> {
+        self.readers.run(move |conn| record::history(conn, ask, seq, limit)).await
+    }
+
+    fn feed(&self) -> broadcast::Receiver<Arc<[News]>> {
         self.published.feed.subscribe()
     }
 

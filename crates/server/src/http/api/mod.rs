@@ -4,6 +4,7 @@ mod acts;
 mod asks;
 mod files;
 mod identities;
+mod streams;
 
 use axum::Router;
 use axum::body::Body;
@@ -22,6 +23,7 @@ pub fn routes() -> Router<Shared> {
         .merge(asks::routes())
         .merge(acts::routes())
         .merge(files::routes())
+        .merge(streams::routes())
         .merge(identities::routes())
 }
 
