@@ -23,6 +23,8 @@ pub enum Denied {
     Unknown,
     /// Too many requests with this credential; try again after this long.
     TooFast(Duration),
+    /// Too many streams are open with this credential.
+    TooManyStreams,
     /// The issuer's keys could not be fetched.
     Unavailable,
 }
@@ -112,6 +114,12 @@ impl Door {
         let actor =
             Actor::Human { id: human.clone(), via: Via::Web, assurance: Assurance::Session };
         Ok((actor, key.id))
+    }
+
+    /// The key of ours behind `Authorization: Bearer`, if it is one.
+    pub fn key(&self, directory: &Directory, headers: &HeaderMap) -> Option<KeyId> {
+        let secret = bearer(headers).ok()?;
+        directory.key_by_hash(&Digest::of(secret.as_bytes())).map(|key| key.id)
     }
 
     /// Keys used since the last call, for the store to remember.

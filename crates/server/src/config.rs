@@ -72,6 +72,9 @@ settings! {
     /// Command that gets every block, to keep it somewhere else too; run by `/bin/sh -c`
     #[arg(long, env = "COUNTERSIGN_ANCHOR_COMMAND", value_name = "COMMAND")]
     anchor_command: String,
+    /// Streams (server-sent events, WebSockets) one key may have open; 0 for no limit [default: 100]
+    #[arg(long, env = "COUNTERSIGN_STREAM_LIMIT", value_name = "N")]
+    stream_limit: u32,
     /// How the HXP evidence hash is formed: `seed` or `upstream` [default: seed]
     #[arg(long, env = "COUNTERSIGN_EVIDENCE_FORM", value_name = "FORM", hide_possible_values = true)]
     evidence_form: EvidenceForm,
@@ -202,6 +205,8 @@ pub struct Config {
     pub seal_every: Duration,
     /// What gets every block.
     pub anchor_command: Option<String>,
+    /// Per key, at once.
+    pub stream_limit: u32,
     /// The evidence hash.
     pub evidence_form: EvidenceForm,
     /// Its secret, if given.
@@ -347,6 +352,7 @@ impl Settings {
             rate_limit: self.rate_limit.unwrap_or(if dev { 0 } else { 100 }),
             seal_every: Duration::from_secs(seal_seconds),
             anchor_command: self.anchor_command.filter(|command| !command.trim().is_empty()),
+            stream_limit: self.stream_limit.unwrap_or(if dev { 0 } else { 100 }),
             evidence_form: self.evidence_form.unwrap_or_default(),
             evidence_secret,
             open_websockets: self.open_websockets.unwrap_or(false),

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use kernel::ask::Due;
 use kernel::directory::{Directory, Human};
-use kernel::{Actor, Ask, AskId, By, Command, Envelope, Phase, Refusal, Time};
+use kernel::{Actor, Ask, AskId, By, Command, Envelope, Phase, Refusal, Subject, Time};
 use store::{
     Clock, Count, Filter, Idempotency, Job, List, Outcome, Page, Scope, Store, StoreError,
 };
 
 use crate::ids::Ids;
-use crate::wake::{Waiter, Wake};
+use crate::wake::{Topic, Waiter, Wake};
 
 /// How often a page of an inbox that is not full yet is read on.
 const ROUNDS: usize = 4;
@@ -70,7 +70,7 @@ impl Gateway {
 
     /// Subscribes to an ask; read it afterwards.
     pub fn subscribe(&self, id: AskId) -> Waiter {
-        self.wake.subscribe(id)
+        self.wake.subscribe([Topic::Subject(Subject::Ask(id))])
     }
 
     /// Decides a command and makes its outcome durable.

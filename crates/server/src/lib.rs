@@ -7,8 +7,8 @@
 //! | [`web`] | pages people read and answer on: pure rendering |
 //! | [`channels`] | how people learn that something waits |
 //! | [`workers`] | deadlines, deliveries, blocks, housekeeping |
-//! | [`wake`] | who waits for which ask |
 //! | [`audit`] | checking the record, exporting it, proving one event of it |
+//! | [`wake`], [`streams`] | who waits for what, and how many may |
 //! | [`auth`], [`jwt`] | from a credential to an actor |
 //! | [`signing`] | the keys receipts are signed with |
 //! | [`config`], [`secrets`], [`files`], [`telemetry`] | settings, own keys, uploads, logs |
@@ -33,6 +33,7 @@ pub mod script;
 pub mod secrets;
 pub mod serve;
 pub mod signing;
+pub mod streams;
 pub mod telemetry;
 pub mod wake;
 pub mod web;

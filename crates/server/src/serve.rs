@@ -30,6 +30,7 @@ use crate::jwt::JwtVerifier;
 use crate::script::{Players, Script};
 use crate::secrets::Secrets;
 use crate::signing::Signer;
+use crate::streams::Streams;
 use crate::telemetry;
 use crate::workers::sealer::Sealer;
 use crate::workers::{anchor, housekeeping, outbox, sealer, timers};
@@ -102,6 +103,7 @@ impl Server {
             files,
             sealer: Arc::new(sealer),
             metrics: telemetry::metrics(),
+            streams: Streams::new(config.stream_limit),
             stop: stop.clone(),
             tasks: tasks.clone(),
             config,

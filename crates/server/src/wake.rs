@@ -1,55 +1,115 @@
-//! Who waits for which ask. Waiters subscribe first and read afterwards, so no wake-up is lost.
+//! Who waits for what: an ask, a key, a person, a whole list. Waiters subscribe first and read
+//! afterwards, so no wake-up is lost; a change costs only those who wait for it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use kernel::{AskId, Subject};
-use store::Change;
+use kernel::Subject;
+use store::{Change, News, Scope};
+use tokio::sync::Notify;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+
+/// How many changes are kept for a listener that is slow. One that has more to read looks for itself.
+const KEPT: usize = 64;
 
 /// The registry of waiters.
 #[derive(Clone, Default)]
 pub struct Wake {
-    waiting: Arc<Mutex<HashMap<AskId, watch::Sender<u64>>>>,
+    waiting: Arc<Mutex<Waiting>>,
 }
 
-/// One waiter's subscription. Dropping it forgets the ask when nobody else waits for it.
+#[derive(Default)]
+struct Waiting {
+    subjects: HashMap<Subject, Vec<Arc<Ear>>>,
+    lists: HashMap<Scope, Vec<Arc<Ear>>>,
+}
+
+/// What one waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Topic {
+    /// Anything that happens to this.
+    Subject(Subject),
+    /// Anything that happens to an ask of this list.
+    List(Scope),
+}
+
+/// One waiter's place in the registry.
+struct Ear {
+    woken: Notify,
+    /// What was heard, for those who want to know.
+    heard: Option<Mutex<Heard>>,
+}
+
+/// What happened since the listener asked last.
+#[derive(Debug, Default)]
+pub struct Heard {
+    /// In the order of their commits, each once.
+    pub changes: Vec<Change>,
+    /// There was more than is kept, and nobody knows what.
+    pub missed: bool,
+}
+
+/// One waiter's subscription. Dropping it forgets what nobody else waits for.
 pub struct Waiter {
-    ask: AskId,
-    changed: watch::Receiver<u64>,
+    topics: Vec<Topic>,
+    ear: Arc<Ear>,
     wake: Wake,
 }
 
 impl Wake {
-    /// Subscribes to an ask. Read it after this, then wait.
-    pub fn subscribe(&self, ask: AskId) -> Waiter {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let changed = waiting.entry(ask).or_insert_with(|| watch::channel(0).0).subscribe();
-        Waiter { ask, changed, wake: self.clone() }
+    /// Subscribes to be woken. Read what it is about after this, then wait.
+    pub fn subscribe(&self, topics: impl IntoIterator<Item = Topic>) -> Waiter {
+        self.register(topics, None)
+    }
+
+    /// Subscribes to be told what happened.
+    pub fn listen(&self, topics: impl IntoIterator<Item = Topic>) -> Waiter {
+        self.register(topics, Some(Mutex::default()))
+    }
+
+    fn register(
+        &self,
+        topics: impl IntoIterator<Item = Topic>,
+        heard: Option<Mutex<Heard>>,
+    ) -> Waiter {
+        let ear = Arc::new(Ear { woken: Notify::new(), heard });
+        let topics: Vec<Topic> = topics.into_iter().collect();
+        let mut waiting = self.waiting();
+        for topic in &topics {
+            match topic.clone() {
+                Topic::Subject(subject) => waiting.subjects.entry(subject).or_default(),
+                Topic::List(scope) => waiting.lists.entry(scope).or_default(),
+            }
+            .push(Arc::clone(&ear));
+        }
+        drop(waiting);
+        Waiter { topics, ear, wake: self.clone() }
     }
 
     /// How many asks are waited for.
     pub fn len(&self) -> usize {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).len()
+        let asks = |subject: &&Subject| matches!(subject, Subject::Ask(_));
+        self.waiting().subjects.keys().filter(asks).count()
     }
 
-    /// Whether nobody waits.
+    /// Whether nobody waits for anything.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        let waiting = self.waiting();
+        waiting.subjects.is_empty() && waiting.lists.is_empty()
     }
 
     /// Follows the store's feed until shutdown.
-    pub async fn follow(self, mut feed: Receiver<Arc<[Change]>>, stop: CancellationToken) {
+    pub async fn follow(self, mut feed: Receiver<Arc<[News]>>, stop: CancellationToken) {
         loop {
             let batch = tokio::select! {
                 () = stop.cancelled() => return,
                 batch = feed.recv() => batch,
             };
             match batch {
-                Ok(changes) => self.announce(&changes),
+                Ok(news) => self.announce(&news),
                 // We missed some: everybody looks for themselves.
                 Err(RecvError::Lagged(_)) => self.announce_all(),
                 Err(RecvError::Closed) => return,
@@ -57,40 +117,154 @@ impl Wake {
         }
     }
 
-    fn announce(&self, changes: &[Change]) {
-        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        for change in changes {
-            if let Subject::Ask(ask) = change.subject
-                && let Some(sender) = waiting.get(&ask)
-            {
-                sender.send_modify(|n| *n += 1);
+    fn announce(&self, batch: &[News]) {
+        let waiting = self.waiting();
+        for News { change, lists } in batch {
+            let subjects = waiting.subjects.get(&change.subject);
+            let lists = lists.iter().filter_map(|scope| waiting.lists.get(scope));
+            for ear in subjects.into_iter().chain(lists).flatten() {
+                ear.tell(change);
             }
         }
     }
 
     fn announce_all(&self) {
-        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        for sender in waiting.values() {
-            sender.send_modify(|n| *n += 1);
+        let waiting = self.waiting();
+        for ear in waiting.subjects.values().chain(waiting.lists.values()).flatten() {
+            ear.miss();
         }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ear {
+    fn tell(&self, change: &Change) {
+        if let Some(mut heard) = self.heard() {
+            if heard.changes.len() >= KEPT {
+                heard.changes = Vec::new();
+                heard.missed = true;
+            }
+            // An ask may stand in several lists of one listener.
+            let known = heard.changes.last().is_some_and(|last| last.position == change.position);
+            if !known && !heard.missed {
+                heard.changes.push(change.clone());
+            }
+        }
+        self.woken.notify_one();
+    }
+
+    fn miss(&self) {
+        if let Some(mut heard) = self.heard() {
+            *heard = Heard { changes: Vec::new(), missed: true };
+        }
+        self.woken.notify_one();
+    }
+
+    fn heard(&self) -> Option<MutexGuard<'_, Heard>> {
+        Some(self.heard.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Waiter {
-    /// Until the ask changes after this subscription, or after the last call.
+    /// Until something happened after this subscription, or after the last call.
     pub async fn changed(&mut self) {
-        // The sender lives in the registry as long as this waiter does.
-        let _ = self.changed.changed().await;
+        self.ear.woken.notified().await;
+    }
+
+    /// What happened since the last call; nothing for who only wants to be woken.
+    pub fn heard(&mut self) -> Heard {
+        self.ear.heard().map(|mut heard| std::mem::take(&mut *heard)).unwrap_or_default()
     }
 }
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        let mut waiting = self.wake.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sender) = waiting.get(&self.ask)
-            && sender.receiver_count() <= 1
-        {
-            waiting.remove(&self.ask);
+        let mut waiting = self.wake.waiting();
+        for topic in &self.topics {
+            match topic {
+                Topic::Subject(subject) => forget(&mut waiting.subjects, subject, &self.ear),
+                Topic::List(scope) => forget(&mut waiting.lists, scope, &self.ear),
+            }
         }
+    }
+}
+
+fn forget<T: Eq + Hash>(waiting: &mut HashMap<T, Vec<Arc<Ear>>>, topic: &T, ear: &Arc<Ear>) {
+    let Some(ears) = waiting.get_mut(topic) else { return };
+    if let Some(place) = ears.iter().position(|one| Arc::ptr_eq(one, ear)) {
+        ears.swap_remove(place);
+    }
+    if ears.is_empty() {
+        waiting.remove(topic);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use kernel::{AskId, Time};
+    use ulid::Ulid;
+
+    use super::*;
+
+    fn ask(n: u128) -> Subject {
+        Subject::Ask(AskId::new(Ulid::from(n)))
+    }
+
+    fn list(name: &str) -> Scope {
+        Scope::Human(name.parse().unwrap())
+    }
+
+    fn news(position: u64, n: u128, lists: &[&str]) -> News {
+        let (at, what) = (Time::from_millis(0), "opened".to_owned());
+        let change = Change { position, subject: ask(n), seq: 1, at, what };
+        News { change, lists: lists.iter().map(|name| list(name)).collect() }
+    }
+
+    fn woken(waiter: &mut Waiter) -> bool {
+        waiter.changed().now_or_never().is_some()
+    }
+
+    #[test]
+    fn only_those_who_care_are_woken_and_once() {
+        let wake = Wake::default();
+        let mut one = wake.subscribe([Topic::Subject(ask(1))]);
+        let mut other = wake.subscribe([Topic::Subject(ask(2)), Topic::List(list("ann"))]);
+        assert_eq!(wake.len(), 2);
+        wake.announce(&[news(1, 1, &["bob"])]);
+        assert_eq!((woken(&mut one), woken(&mut other)), (true, false));
+        wake.announce(&[news(2, 2, &["ann"]), news(3, 3, &["ann"])]);
+        assert_eq!((woken(&mut one), woken(&mut other)), (false, true));
+        assert_eq!((woken(&mut one), woken(&mut other)), (false, false));
+        wake.announce_all();
+        assert_eq!((woken(&mut one), woken(&mut other)), (true, true));
+        drop(one);
+        assert_eq!(wake.len(), 1);
+        drop(other);
+        assert!(wake.is_empty());
+    }
+
+    #[test]
+    fn a_listener_hears_each_change_once_and_knows_what_it_missed() {
+        let wake = Wake::default();
+        let mut both = wake.listen([Topic::List(list("ann")), Topic::List(list("bob"))]);
+        let heard = |waiter: &mut Waiter| {
+            let heard = waiter.heard();
+            let positions: Vec<u64> = heard.changes.iter().map(|c| c.position).collect();
+            (positions, heard.missed)
+        };
+        wake.announce(&[news(1, 1, &["ann", "bob"]), news(2, 2, &["cid"]), news(3, 3, &["bob"])]);
+        assert_eq!(heard(&mut both), (vec![1, 3], false));
+        assert_eq!(heard(&mut both), (vec![], false));
+        let flood: Vec<News> = (10..=10 + KEPT as u64).map(|n| news(n, 1, &["ann"])).collect();
+        wake.announce(&flood);
+        assert_eq!(heard(&mut both), (vec![], true));
+        wake.announce(&[news(200, 1, &["ann"])]);
+        assert_eq!(heard(&mut both), (vec![200], false));
+        wake.announce_all();
+        assert_eq!(heard(&mut both), (vec![], true));
     }
 }

@@ -10,6 +10,7 @@ use kernel::{
     Ask, AskId, Command, Effect, Entity, Envelope, Refusal, Subject, Time, Verdict, World,
 };
 
+use crate::listing::Scope;
 use crate::{IDEMPOTENCY_HOURS, Idempotency, Job, Outcome, Result, StoreError};
 
 /// How often a decision may say that it needs more before it is a mistake.
@@ -71,6 +72,12 @@ impl Work {
         self.records.is_empty() && self.effects.is_empty()
     }
 
+    /// The ask a record is about, if it is about one.
+    pub(crate) fn ask_of(&self, record: &Record) -> Option<&Moved> {
+        let Subject::Ask(id) = record.subject else { return None };
+        self.asks.iter().find(|moved| moved.after.id == id)
+    }
+
     /// The version of a subject before this work: what an update must find.
     pub(crate) fn version_before(&self, subject: &Subject) -> u64 {
         let first = self.records.iter().find(|record| record.subject == *subject);
@@ -83,6 +90,8 @@ impl Work {
 pub(crate) struct Moved {
     pub(crate) before: Option<Ask>,
     pub(crate) after: Ask,
+    /// The lists it stands in afterwards.
+    pub(crate) lists: Arc<[Scope]>,
 }
 
 /// A decision made before its turn came, on the directory as it was then. A new ask depends on
@@ -211,7 +220,8 @@ fn judge(directory: &Directory, now: Time, envelope: &Envelope, asks: &mut Asks)
         match entity {
             Entity::Ask(after) => {
                 let before = asks.remove(&after.id).flatten();
-                work.asks.push(Moved { before, after: *after });
+                let lists = Scope::of(&after).into();
+                work.asks.push(Moved { before, after: *after, lists });
             }
             other => work.entities.push(other),
         }

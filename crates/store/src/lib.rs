@@ -33,7 +33,7 @@ use async_trait::async_trait;
 use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
 use kernel::seal::Block;
-use kernel::{Ask, AskId, Effect, Envelope, KeyId, Refusal, Subject, Time};
+use kernel::{AgentId, Ask, AskId, Effect, Envelope, KeyId, Refusal, Subject, Time};
 use tokio::sync::broadcast;
 
 pub use chains::{Chain, Chains, Held};
@@ -114,6 +114,8 @@ pub struct Change {
     pub subject: Subject,
     /// The version it moved to.
     pub seq: u64,
+    /// When.
+    pub at: Time,
     /// The name of the event.
     pub what: String,
 }
@@ -125,6 +127,16 @@ pub struct SealedBlock {
     pub block: Block,
     /// The same, signed.
     pub jws: String,
+}
+
+/// A change as it is announced, with the lists its ask stands in from then on; none for anything
+/// but an ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct News {
+    /// What changed.
+    pub change: Change,
+    /// Who may care.
+    pub lists: Arc<[Scope]>,
 }
 
 /// Work claimed from the outbox, to be settled before the lease ends or it is claimed again.
@@ -223,8 +235,20 @@ pub trait Store: Send + Sync + 'static {
     /// Changes after `position`, oldest first, at most `limit`.
     async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>>;
 
+    /// What happened to the asks of these agents after `position`, oldest first, at most `limit`.
+    /// Whoever goes on after the last position it was given misses nothing and sees nothing twice.
+    async fn stream(
+        &self,
+        agents: Vec<AgentId>,
+        position: u64,
+        limit: usize,
+    ) -> Result<Vec<Change>>;
+
+    /// What happened to one ask after version `seq`, oldest first, at most `limit`.
+    async fn history(&self, ask: AskId, seq: u64, limit: usize) -> Result<Vec<Change>>;
+
     /// Changes as they are committed. A receiver that lags misses some and must look for itself.
-    fn feed(&self) -> broadcast::Receiver<Arc<[Change]>>;
+    fn feed(&self) -> broadcast::Receiver<Arc<[News]>>;
 
     /// A subject's audit records after `seq`, in order, at most `limit`.
     async fn records(&self, subject: Subject, seq: u64, limit: usize) -> Result<Vec<Record>>;

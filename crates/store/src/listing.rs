@@ -9,6 +9,8 @@ use kernel::directory::Human;
 use kernel::question::Kind;
 use kernel::{AgentId, AskId, HumanId, ProjectId};
 
+use crate::job::Moved;
+
 /// Whose list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
@@ -165,19 +167,22 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The rows of an ask.
-    pub(crate) fn of(ask: &Ask) -> Vec<Self> {
+    /// The rows of an ask in its lists.
+    fn of(ask: &Ask, lists: &[Scope]) -> Vec<Self> {
         let (phase, rank) = (ask.phase(), ask.priority.rank());
-        let entry = |scope: Scope| {
+        let entry = |scope: &Scope| {
             let rank = if scope.ranked() { rank } else { 0 };
             Self { scope: scope.key(), phase, rank }
         };
-        Scope::of(ask).into_iter().map(entry).collect()
+        lists.iter().map(entry).collect()
     }
 
     /// The rows to take away and the rows to add when an ask moves; most moves need neither.
-    pub(crate) fn moved(before: Option<&Ask>, after: &Ask) -> (Vec<Self>, Vec<Self>) {
-        let Some(before) = before else { return (Vec::new(), Self::of(after)) };
+    pub(crate) fn moved(moved: &Moved) -> (Vec<Self>, Vec<Self>) {
+        let after = &moved.after;
+        let Some(before) = &moved.before else {
+            return (Vec::new(), Self::of(after, &moved.lists));
+        };
         // Kind, priority and labels are fixed when an ask is made.
         if before.phase() == after.phase()
             && before.seats == after.seats
@@ -186,7 +191,8 @@ impl Entry {
         {
             return (Vec::new(), Vec::new());
         }
-        let (mut old, mut new) = (Self::of(before), Self::of(after));
+        let mut old = Self::of(before, &Scope::of(before));
+        let mut new = Self::of(after, &moved.lists);
         let kept: Vec<Self> = old.iter().filter(|entry| new.contains(entry)).cloned().collect();
         old.retain(|entry| !kept.contains(entry));
         new.retain(|entry| !kept.contains(entry));

@@ -13,23 +13,23 @@ use async_trait::async_trait;
 use kernel::audit::{Digest, Record, Row as RecordRow};
 use kernel::directory::Directory;
 use kernel::seal::LARGEST;
-use kernel::{Ask, AskId, Effect, KeyId, Refusal, Subject, Time};
+use kernel::{AgentId, Ask, AskId, Effect, KeyId, Refusal, Subject, Time};
 use serde_json::Value;
 use tokio::sync::broadcast;
 use ulid::Ulid;
 
 use crate::job::{self, Books, Moved, Remembered, Work};
-use crate::listing::{Count, Entry, Filter, List, Page};
+use crate::listing::{Count, Entry, Filter, List, Page, Scope};
 use crate::paging::{self, Rows, Stretch};
 use crate::{
-    BACKLOG_COUNTED, Backlog, Chains, Change, Clock, Delivery, FEED, Held, Idempotency, Job,
+    BACKLOG_COUNTED, Backlog, Chains, Change, Clock, Delivery, FEED, Held, Idempotency, Job, News,
     Outcome, Result, SealedBlock, Settlement, Store, later,
 };
 
 /// A store that lives as long as its process.
 pub struct Memory {
     clock: Arc<dyn Clock>,
-    feed: broadcast::Sender<Arc<[Change]>>,
+    feed: broadcast::Sender<Arc<[News]>>,
     state: Mutex<State>,
 }
 
@@ -54,6 +54,8 @@ struct State {
     wakes: BTreeSet<(Time, AskId)>,
     /// The record at place `n` has position `n + 1`.
     records: Vec<Record>,
+    /// The positions of what happened to the asks of an agent.
+    streams: BTreeSet<(AgentId, u64)>,
     outbox: BTreeMap<u64, Row>,
     /// How many outbox rows there ever were: ids are not used twice.
     written: u64,
@@ -100,6 +102,9 @@ impl Books for State {
         }
         for record in &work.records {
             self.records.push(record.clone());
+            let position = self.records.len() as u64;
+            let moved = work.ask_of(record);
+            self.streams.extend(moved.map(|moved| (moved.after.agent.clone(), position)));
             if record.what == "erased" {
                 self.erase(&record.subject);
             }
@@ -121,7 +126,7 @@ impl Books for State {
 impl State {
     fn put(&mut self, moved: &Moved) {
         let (id, before) = (moved.after.id, moved.before.as_ref());
-        let (old, new) = Entry::moved(before, &moved.after);
+        let (old, new) = Entry::moved(moved);
         for entry in old {
             self.listing.remove(&(entry, Reverse(id)));
         }
@@ -155,11 +160,22 @@ impl State {
 
     fn changes(&self, position: usize, limit: usize) -> impl Iterator<Item = Change> {
         let from = self.records.iter().enumerate().skip(position).take(limit);
-        from.map(|(place, record)| Change {
-            position: place as u64 + 1,
-            subject: record.subject.clone(),
-            seq: record.seq,
-            what: record.what.to_owned(),
+        from.map(|(place, record)| change(place as u64 + 1, record))
+    }
+
+    fn change(&self, position: u64) -> Option<Change> {
+        let record = self.records.get(place(position).checked_sub(1)?)?;
+        Some(change(position, record))
+    }
+
+    /// Changes as they are announced.
+    fn news(&self, position: usize) -> impl Iterator<Item = News> {
+        self.changes(position, usize::MAX).map(|change| {
+            let ask = match &change.subject {
+                Subject::Ask(id) => self.asks.get(id),
+                _ => None,
+            };
+            News { change, lists: ask.map_or_else(|| [].into(), |ask| Scope::of(ask).into()) }
         })
     }
 }
@@ -217,6 +233,11 @@ fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
+fn change(position: u64, record: &Record) -> Change {
+    let (subject, what) = (record.subject.clone(), record.what.to_owned());
+    Change { position, subject, seq: record.seq, at: record.at, what }
+}
+
 fn place(position: u64) -> usize {
     usize::try_from(position).unwrap_or(usize::MAX)
 }
@@ -227,10 +248,10 @@ impl Store for Memory {
         let mut state = self.state();
         let before = state.records.len();
         let outcome = job::transact(&mut *state, self.clock.now(), job, None)?;
-        let changes: Arc<[Change]> = state.changes(before, usize::MAX).collect();
-        if !changes.is_empty() {
+        let news: Arc<[News]> = state.news(before).collect();
+        if !news.is_empty() {
             // Nobody listening is no failure.
-            let _ = self.feed.send(changes);
+            let _ = self.feed.send(news);
         }
         Ok(outcome)
     }
@@ -327,7 +348,28 @@ impl Store for Memory {
         Ok(self.state().changes(place(position), limit).collect())
     }
 
-    fn feed(&self) -> broadcast::Receiver<Arc<[Change]>> {
+    async fn stream(
+        &self,
+        agents: Vec<AgentId>,
+        position: u64,
+        limit: usize,
+    ) -> Result<Vec<Change>> {
+        let state = self.state();
+        let of = |agent: AgentId| {
+            let (from, to) = ((agent.clone(), position.saturating_add(1)), (agent, u64::MAX));
+            state.streams.range(from..=to).take(limit).map(|(_, position)| *position)
+        };
+        let positions: BTreeSet<u64> = agents.into_iter().flat_map(of).collect();
+        Ok(positions.into_iter().take(limit).filter_map(|at| state.change(at)).collect())
+    }
+
+    async fn history(&self, ask: AskId, seq: u64, limit: usize) -> Result<Vec<Change>> {
+        let state = self.state();
+        let own = |change: &Change| change.subject == Subject::Ask(ask) && change.seq > seq;
+        Ok(state.changes(0, usize::MAX).filter(own).take(limit).collect())
+    }
+
+    fn feed(&self) -> broadcast::Receiver<Arc<[News]>> {
         self.feed.subscribe()
     }
 

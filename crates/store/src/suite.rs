@@ -15,6 +15,7 @@ pub mod jobs;
 pub mod lists;
 pub mod outbox;
 pub mod stage;
+pub mod streams;
 pub mod timers;
 
 pub use stage::{Guard, Hands, Stage};
@@ -105,6 +106,13 @@ macro_rules! suite {
                 hashes_are_those_of_the_records,
                 rows_are_the_records,
                 chains_are_whole_and_have_their_state,
+            }
+            $crate::suite! { @in $open; streams:
+                a_stream_has_all_of_an_agent_and_nothing_else,
+                a_stream_goes_on_where_it_was_left,
+                a_stream_of_several_agents_is_merged,
+                a_stream_misses_nothing_while_others_write,
+                the_history_of_an_ask_has_its_positions,
             }
             $crate::suite! { @in $open; directory:
                 a_change_shows_at_once,

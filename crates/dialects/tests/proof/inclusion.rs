@@ -1,9 +1,10 @@
 //! From a receipt to a sealed block of the record, each step of the way.
 
-use dialects::proof::inclusion::{BlockClaims, Inclusion, Linked, NotIncluded};
+use dialects::proof::inclusion::{Inclusion, Linked, NotIncluded};
 use dialects::proof::{BLOCK, Jwks, Names, ReceiptClaims, Unproven};
 use kernel::audit::Digest;
 use kernel::command::Command;
+use kernel::seal::Block;
 use kernel::testing::{Cast, new_ask, yes};
 
 use crate::stage::{current, stranger, trusted};
@@ -26,9 +27,8 @@ fn told() -> (ReceiptClaims, Inclusion) {
     let last: Vec<_> = cast.records().iter().rev().take(3).cloned().collect();
     let [answered, opened, asked] = last.try_into().unwrap();
     let pair = node(leaf(asked.hash), leaf(opened.hash));
-    let block = BlockClaims {
-        v: 1,
-        iss: "https://countersign.example".to_owned(),
+    let block = Block {
+        issuer: "https://countersign.example".to_owned(),
         n: 1,
         first: 9,
         count: 3,

@@ -84,6 +84,7 @@ fn applied_text(config: &Config) -> String {
         format!("data        {}", config.data.display()),
         format!("tls         {}", if config.tls.is_some() { "built in" } else { "off" }),
         format!("rate_limit  {} a second per key", config.rate_limit),
+        format!("streams     {} at once per key", config.stream_limit),
         format!("body_limit  {} bytes", config.body_limit),
         format!("jwt         {}", config.jwt.as_ref().map_or("off", |jwt| &jwt.issuer)),
         format!("dev         {}", config.dev),

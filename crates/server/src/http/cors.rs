@@ -16,10 +16,20 @@ pub fn layer(config: &Config) -> CorsLayer {
         let Ok(origin) = origin.to_str() else { return false };
         allowed.iter().any(|one| one == origin) || (dev && is_local(origin))
     });
-    let read = ["hxp-status", "hxp-request-id", "retry-after", "etag", "x-request-id"];
+    let read = [
+        "hxp-status",
+        "hxp-request-id",
+        "retry-after",
+        "etag",
+        "x-request-id",
+        "link",
+        "location",
+        "idempotent-replayed",
+        "preference-applied",
+    ];
     CorsLayer::new()
         .allow_origin(origin)
-        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
         .allow_headers(AllowHeaders::mirror_request())
         .expose_headers(read.map(HeaderName::from_static))
         .vary([header::ORIGIN])

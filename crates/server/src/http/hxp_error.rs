@@ -60,6 +60,7 @@ impl From<Denied> for HxpError {
         match denied {
             Denied::Missing | Denied::Unknown => WireError::unauthorized().into(),
             Denied::TooFast(wait) => Self::later(WireError::rate_limited(), wait.as_secs().max(1)),
+            Denied::TooManyStreams => Self::later(WireError::rate_limited(), 5),
             Denied::Unavailable => Self::later(WireError::unavailable(), 5),
         }
     }

@@ -12,12 +12,13 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 use dialects::hxp_execution::{self as hxp, Seen, WireError};
-use kernel::{Actor, AskId};
+use kernel::{Actor, AskId, Subject};
 
 use crate::http::hxp_error::HxpError;
 use crate::http::name::Named;
 use crate::http::{App, Shared};
-use crate::wake::Waiter;
+use crate::streams::Wire;
+use crate::wake::{Topic, Waiter};
 
 /// How often an idle subscriber is pinged.
 const PING: Duration = Duration::from_secs(30);
@@ -73,14 +74,20 @@ async fn subscribe(
     };
     let known = hxp::ask_id(id).ok_or_else(WireError::no_request)?;
     // Subscribe first, read afterwards: nothing that happens in between is missed.
-    let waiter = app.gateway.subscribe(known);
+    let key = match &actor {
+        Actor::Agent { key, .. } => Some(Subject::Key(*key)),
+        Actor::Human { .. } | Actor::System => None,
+    };
+    let topics = [Subject::Ask(known)].into_iter().chain(key.clone()).map(Topic::Subject);
+    let waiter = app.gateway.wake().subscribe(topics);
     app.hxp_ask(id, |ask| ask.within_reach(&actor)).await?;
     let upgrade = upgrade.ok_or_else(|| {
         let message = "this address speaks WebSocket: send an upgrade";
         WireError::new(400, hxp::errors::code::INVALID_BODY, message)
     })?;
+    let counted = app.streams.open(key, Wire::Socket)?;
     // The upgrade leaves the connection's own task; the server still waits for it when it stops.
-    let held = app.tasks.token();
+    let held = (app.tasks.token(), counted);
     Ok(upgrade.read_buffer_size(BUFFER).write_buffer_size(0).max_message_size(BUFFER).on_upgrade(
         async move |socket| {
             watch(app, actor, known, waiter, socket).await;
@@ -91,7 +98,6 @@ async fn subscribe(
 
 /// Sends what changes until the ask is over, the subscriber goes or the server stops.
 async fn watch(app: Shared, actor: Actor, id: AskId, mut waiter: Waiter, mut socket: WebSocket) {
-    metrics::gauge!("countersign_websockets").increment(1);
     let mut seen = Seen::Nothing;
     loop {
         let Ok(Some(ask)) = app.gateway.ask(id).await else {
@@ -103,7 +109,6 @@ async fn watch(app: Shared, actor: Actor, id: AskId, mut waiter: Waiter, mut soc
         };
         // A key that was revoked meanwhile learns nothing more.
         if !still_holds(&app, &actor) {
-            metrics::gauge!("countersign_websockets").decrement(1);
             close(socket, 1008, "this key was revoked").await;
             return;
         }
@@ -119,14 +124,12 @@ async fn watch(app: Shared, actor: Actor, id: AskId, mut waiter: Waiter, mut soc
         }
         if step.close {
             close(socket, 1000, "").await;
-            metrics::gauge!("countersign_websockets").decrement(1);
             return;
         }
         if wait(&app, &mut waiter, &mut socket).await.is_break() {
             break;
         }
     }
-    metrics::gauge!("countersign_websockets").decrement(1);
     if app.stop.is_cancelled() {
         close(socket, 1001, "the server is stopping; connect again").await;
     }

@@ -12,6 +12,7 @@ pub mod name;
 pub mod observe;
 pub mod pages;
 pub mod problem;
+pub mod sse;
 pub mod submitted;
 pub mod well_known;
 
@@ -36,6 +37,7 @@ use crate::http::api::Dev;
 use crate::http::problem::Problem;
 use crate::secrets::Secrets;
 use crate::signing::Signer;
+use crate::streams::Streams;
 use crate::workers::sealer::Sealer;
 
 /// What every handler shares.
@@ -58,6 +60,8 @@ pub struct App {
     pub sealer: Arc<Sealer>,
     /// What `/metrics` shows.
     pub metrics: PrometheusHandle,
+    /// Long connections.
+    pub streams: Arc<Streams>,
     /// Ends long connections when the server stops.
     pub stop: CancellationToken,
     /// What the server waits for when it stops.

@@ -44,6 +44,7 @@ pages![
     "taken",
     "timed-out",
     "too-large",
+    "too-many-streams",
     "too-slow",
     "unauthorized",
     "unavailable",
@@ -207,6 +208,9 @@ impl From<Denied> for Problem {
             Denied::TooFast(wait) => Self::new(429, "rate-limited")
                 .detail("too many requests with this credential")
                 .retry_after(wait.as_secs().max(1)),
+            Denied::TooManyStreams => Self::new(429, "too-many-streams")
+                .detail("too many streams are open with this credential")
+                .retry_after(5),
             Denied::Unavailable => Self::new(503, "unavailable")
                 .detail("the issuer of this token cannot be reached")
                 .retry_after(5),

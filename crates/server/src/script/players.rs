@@ -10,7 +10,7 @@ use kernel::ask::Seat;
 use kernel::question::Reply;
 use kernel::{Actor, Ask, AskId, Assurance, Command, HumanId, Subject, Time, Via};
 use serde::Serialize;
-use store::{Change, StoreError};
+use store::{News, StoreError};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
@@ -84,7 +84,7 @@ impl Players {
     pub async fn run(
         self: Arc<Self>,
         gateway: Gateway,
-        mut feed: Receiver<Arc<[Change]>>,
+        mut feed: Receiver<Arc<[News]>>,
         stop: CancellationToken,
     ) {
         loop {

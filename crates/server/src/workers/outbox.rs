@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kernel::Time;
-use store::{Change, Delivery, Settlement, StoreError};
+use store::{Delivery, News, Settlement, StoreError};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio_util::sync::CancellationToken;
@@ -29,7 +29,7 @@ const ATTEMPTS: u32 = 12;
 pub async fn run(
     gateway: Gateway,
     channels: Arc<Channels>,
-    mut feed: Receiver<Arc<[Change]>>,
+    mut feed: Receiver<Arc<[News]>>,
     stop: CancellationToken,
 ) {
     loop {

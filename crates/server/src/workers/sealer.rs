@@ -10,7 +10,7 @@ use anyhow::bail;
 use kernel::Time;
 use kernel::audit::Digest;
 use kernel::seal::{Block, LARGEST, Tree};
-use store::{Change, Clock, SealedBlock, Store};
+use store::{Clock, News, SealedBlock, Store};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::watch;
@@ -142,7 +142,7 @@ impl Sealer {
 pub async fn run(
     sealer: Arc<Sealer>,
     every: Duration,
-    mut feed: Receiver<Arc<[Change]>>,
+    mut feed: Receiver<Arc<[News]>>,
     stop: CancellationToken,
 ) {
     // What a process before this one left.

@@ -11,6 +11,7 @@ mod kill_nine;
 mod restart_timers;
 mod sealing;
 mod shutdown;
+mod streams;
 #[path = "../support/mod.rs"]
 mod support;
 mod tls;

@@ -66,6 +66,8 @@ const ROUTES: &[(&str, &str, Door)] = &[
     // A receipt is its own credential, and anybody may learn which no longer count.
     ("post", "/api/v1/receipts/verify", Public),
     ("get", "/api/v1/receipts/revocations", Public),
+    ("get", "/api/v1/asks/{id}/events", Closed),
+    ("get", "/api/v1/events", Closed),
     ("get", "/api/v1/me", Closed),
     ("get", "/api/v1/projects", Closed),
     ("post", "/api/v1/projects", Closed),

@@ -27,6 +27,8 @@ mod scripted;
 mod seal;
 mod secrecy;
 mod silence;
+mod slow;
 mod sockets;
+mod streams;
 mod tamper;
 mod upstream;

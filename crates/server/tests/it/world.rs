@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, Once};
 use std::time::{Duration, Instant};
 
 use dialects::proof::Jwks;
-use kernel::Time;
+use kernel::directory::{Human, NewAgent, NewHuman};
+use kernel::{Actor, Command, Time};
 use server::audit::{self, Against, Report};
 use server::channels::Channels;
 use server::config::Settings;
@@ -135,6 +136,38 @@ impl World {
     /// `user_dev_2`: a plain member of project `dev`.
     pub(crate) fn member(&self) -> Client {
         self.bearer("dev-human-token-2")
+    }
+
+    // Who there is.
+
+    pub(crate) async fn add_agent(&self, id: &str, project: &str, owner: &str) {
+        let (id, project, owner) =
+            (id.parse().unwrap(), project.parse().unwrap(), owner.parse().unwrap());
+        self.operate(Command::SaveAgent(NewAgent { id, project, owner })).await;
+    }
+
+    pub(crate) async fn add_to_group(&self, human: &str, group: &str) {
+        let group = group.parse().unwrap();
+        self.change(human, |human| human.groups.extend([group])).await;
+    }
+
+    pub(crate) async fn deactivate(&self, human: &str) {
+        self.change(human, |human| human.active = false).await;
+    }
+
+    async fn change(&self, human: &str, change: impl FnOnce(&mut NewHuman)) {
+        let directory = self.gateway().directory();
+        let known = directory.human(&human.parse().unwrap()).unwrap().clone();
+        let Human { id, profile, admin, active, projects, groups, skills } = known;
+        let profile = profile.value().cloned().unwrap();
+        let mut new = NewHuman { id, profile, admin, active, projects, groups, skills };
+        change(&mut new);
+        self.operate(Command::SaveHuman(new)).await;
+    }
+
+    /// What the operator does.
+    async fn operate(&self, command: Command) {
+        self.gateway().run(Actor::System, command).await.unwrap();
     }
 
     // Time, and what happens by itself.

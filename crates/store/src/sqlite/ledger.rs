@@ -11,19 +11,19 @@ use serde::Serialize;
 use super::{Failure, failed, int, query, uint};
 use crate::job::{Books, Moved, Remembered, Work};
 use crate::listing::Entry;
-use crate::{Change, Idempotency, Result, StoreError};
+use crate::{Change, Idempotency, News, Result, StoreError};
 
 /// The writing connection with what the open transaction has changed so far.
 pub(super) struct Ledger {
     conn: Connection,
     /// The working copy; shared with everyone until a job of this transaction changes it.
     directory: Arc<Directory>,
-    changes: Vec<Change>,
+    news: Vec<News>,
 }
 
 impl Ledger {
     pub(super) fn new(conn: Connection, directory: Arc<Directory>) -> Self {
-        Self { conn, directory, changes: Vec::new() }
+        Self { conn, directory, news: Vec::new() }
     }
 
     pub(super) fn begin(&mut self) -> Result<(), Failure> {
@@ -40,15 +40,15 @@ impl Ledger {
     }
 
     /// Makes everything durable and tells what changed.
-    pub(super) fn commit(&mut self) -> Result<Vec<Change>, Failure> {
+    pub(super) fn commit(&mut self) -> Result<Vec<News>, Failure> {
         self.bare("COMMIT").map_err(|error| Failure::Commit(Arc::new(error)))?;
-        Ok(std::mem::take(&mut self.changes))
+        Ok(std::mem::take(&mut self.news))
     }
 
     /// Undoes everything since the last commit.
     pub(super) fn abandon(&mut self, directory: Arc<Directory>) {
         self.directory = directory;
-        self.changes.clear();
+        self.news.clear();
         self.roll_back();
     }
 
@@ -118,7 +118,7 @@ impl Books for Ledger {
         // nothing then, so the copies of pages a savepoint keeps are spared. What fails later is the
         // disk or damage, and takes the whole transaction along.
         let alone = work.asks.len() == 1 && work.entities.is_empty();
-        let changes = if alone {
+        let news = if alone {
             let mut begun = false;
             let written = put(&self.conn, work, remember, &mut begun);
             if begun && written.is_err() {
@@ -128,7 +128,7 @@ impl Books for Ledger {
         } else {
             self.savepoint(|conn| put(conn, work, remember, &mut false))?
         };
-        self.changes.extend(changes);
+        self.news.extend(news);
         if !work.entities.is_empty() {
             let directory = Arc::make_mut(&mut self.directory);
             work.entities.iter().cloned().for_each(|entity| directory.put(entity));
@@ -143,7 +143,7 @@ fn put(
     work: &Work,
     remember: Option<(&Idempotency, Remembered)>,
     begun: &mut bool,
-) -> Result<Vec<Change>> {
+) -> Result<Vec<News>> {
     for moved in &work.asks {
         put_ask(conn, work, moved)?;
         *begun = true;
@@ -158,7 +158,7 @@ fn put(
     if let Some((request, remembered)) = remember {
         query::remember(conn, request, &remembered)?;
     }
-    work.records.iter().map(|record| append(conn, record)).collect()
+    work.records.iter().map(|record| append(conn, record, work.ask_of(record))).collect()
 }
 
 fn put_ask(conn: &Connection, work: &Work, moved: &Moved) -> Result<()> {
@@ -195,7 +195,7 @@ fn put_ask(conn: &Connection, work: &Work, moved: &Moved) -> Result<()> {
 fn relist(conn: &Connection, moved: &Moved) -> Result<()> {
     let ask = &moved.after;
     let id = ask.id.ulid().to_bytes();
-    let (old, new) = Entry::moved(moved.before.as_ref(), ask);
+    let (old, new) = Entry::moved(moved);
     for entry in old {
         conn.prepare_cached(
             "DELETE FROM listing WHERE scope = ?1 AND phase = ?2 AND rank = ?3 AND id = ?4",
@@ -244,7 +244,7 @@ fn put_entity(conn: &Connection, work: &Work, entity: &Entity) -> Result<()> {
 }
 
 /// Writes one link of a chain. Its unique place keeps a chain from forking.
-fn append(conn: &Connection, record: &Record) -> Result<Change> {
+fn append(conn: &Connection, record: &Record, moved: Option<&Moved>) -> Result<News> {
     let subject = record.subject.to_string();
     let contents = if record.contents.is_empty() {
         None
@@ -252,8 +252,8 @@ fn append(conn: &Connection, record: &Record) -> Result<Change> {
         Some(json(&record.contents, || subject.clone())?)
     };
     conn.prepare_cached(
-        "INSERT INTO record (subject, seq, at, what, prev, hash, body, contents)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO record (subject, seq, at, what, prev, hash, body, contents, agent)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )
     .and_then(|mut insert| {
         insert.execute(params![
@@ -265,6 +265,7 @@ fn append(conn: &Connection, record: &Record) -> Result<Change> {
             record.hash.0,
             record.body,
             contents,
+            moved.map(|moved| moved.after.agent.as_str()),
         ])
     })
     .map_err(|error| {
@@ -281,8 +282,9 @@ fn append(conn: &Connection, record: &Record) -> Result<Change> {
             .and_then(|mut erase| erase.execute([&subject]))
             .map_err(failed)?;
     }
-    let (subject, seq, what) = (record.subject.clone(), record.seq, record.what.to_owned());
-    Ok(Change { position, subject, seq, what })
+    let (subject, what) = (record.subject.clone(), record.what.to_owned());
+    let change = Change { position, subject, seq: record.seq, at: record.at, what };
+    Ok(News { change, lists: moved.map_or_else(|| [].into(), |moved| Arc::clone(&moved.lists)) })
 }
 
 fn put_effect(conn: &Connection, work: &Work, effect: &Effect) -> Result<()> {

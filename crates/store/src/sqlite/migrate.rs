@@ -17,6 +17,7 @@ pub(super) struct Migration {
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "begin", sql: include_str!("migrations/0001_begin.sql") },
     Migration { version: 2, name: "blocks", sql: include_str!("migrations/0002_blocks.sql") },
+    Migration { version: 3, name: "stream", sql: include_str!("migrations/0003_stream.sql") },
 ];
 
 /// Why a database does not fit this program.
@@ -157,9 +158,41 @@ mod tests {
     }
 
     #[test]
-    fn the_shipped_steps_are_numbered_from_one() {
-        let numbers: Vec<i64> = MIGRATIONS.iter().map(|step| step.version).collect();
-        let expected: Vec<i64> = (1..).take(MIGRATIONS.len()).collect();
-        assert_eq!(numbers, expected);
+    fn the_shipped_steps_are_in_order() {
+        assert!(MIGRATIONS.is_sorted_by(|one, next| one.version < next.version));
+    }
+
+    /// A database of the first version reads on: what was recorded before has its agent.
+    #[test]
+    fn old_records_get_their_agent() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        let (first, rest) = MIGRATIONS.split_first().unwrap();
+        migrate(&mut conn, &[*first]).unwrap();
+        let asked = r#"{"at":"x","what":{"agent":"bot","event":"asked"}}"#;
+        for (subject, seq, what, body) in [
+            ("ask_1", 1, "asked", asked),
+            ("human/ann", 1, "human_saved", r#"{"what":{"agent":"spy"}}"#),
+            ("ask_1", 2, "opened", r#"{"what":{"event":"opened"}}"#),
+        ] {
+            conn.execute(
+                "INSERT INTO record (subject, seq, at, what, prev, hash, body)
+                 VALUES (?1, ?2, 0, ?3, x'00', x'00', ?4)",
+                params![subject, seq, what, body],
+            )
+            .unwrap();
+        }
+        migrate(&mut conn, &[&[*first], rest].concat()).unwrap();
+        let mut select = conn.prepare("SELECT agent FROM record ORDER BY position").unwrap();
+        let agents: Vec<Option<String>> =
+            select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        assert_eq!(agents, [Some("bot".to_owned()), None, Some("bot".to_owned())]);
+        let mut plan = conn
+            .prepare(
+                "EXPLAIN QUERY PLAN SELECT position FROM record
+                 WHERE agent = 'bot' AND position > 1 ORDER BY position LIMIT 5",
+            )
+            .unwrap();
+        let plan: String = plan.query_row([], |row| row.get("detail")).unwrap();
+        assert!(plan.contains("USING COVERING INDEX record_agent"), "{plan}");
     }
 }

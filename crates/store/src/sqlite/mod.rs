@@ -29,7 +29,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
-use kernel::{Ask, AskId, KeyId, Subject, Time};
+use kernel::{AgentId, Ask, AskId, KeyId, Subject, Time};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::broadcast;
 
@@ -38,8 +38,8 @@ pub use migrate::SchemaError;
 use crate::job::{self, Ahead};
 use crate::listing::{Count, List, Page};
 use crate::{
-    Backlog, Chains, Change, Clock, Delivery, FEED, Job, Outcome, Result, SealedBlock, Settlement,
-    Store, StoreError,
+    Backlog, Chains, Change, Clock, Delivery, FEED, Job, News, Outcome, Result, SealedBlock,
+    Settlement, Store, StoreError,
 };
 use ledger::Ledger;
 use reader::Readers;
@@ -62,7 +62,7 @@ pub struct Sqlite {
 /// What the writer shows to everyone after a commit.
 struct Published {
     directory: RwLock<Arc<Directory>>,
-    feed: broadcast::Sender<Arc<[Change]>>,
+    feed: broadcast::Sender<Arc<[News]>>,
     recent: Recent,
 }
 
@@ -213,7 +213,20 @@ impl Store for Sqlite {
         self.readers.run(move |conn| record::changes(conn, position, limit)).await
     }
 
-    fn feed(&self) -> broadcast::Receiver<Arc<[Change]>> {
+    async fn stream(
+        &self,
+        agents: Vec<AgentId>,
+        position: u64,
+        limit: usize,
+    ) -> Result<Vec<Change>> {
+        self.readers.run(move |conn| record::stream(conn, &agents, position, limit)).await
+    }
+
+    async fn history(&self, ask: AskId, seq: u64, limit: usize) -> Result<Vec<Change>> {
+        self.readers.run(move |conn| record::history(conn, ask, seq, limit)).await
+    }
+
+    fn feed(&self) -> broadcast::Receiver<Arc<[News]>> {
         self.published.feed.subscribe()
     }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kernel::{Ask, AskId, Subject};
 
-use crate::Change;
+use crate::News;
 
 const SHARDS: usize = 32;
 /// Asks of one generation in one shard. There are two: when the young one is full, the old one goes.
@@ -64,8 +64,8 @@ impl Recent {
     }
 
     /// Drops what was changed.
-    pub(super) fn forget(&self, changes: &[Change]) {
-        for change in changes {
+    pub(super) fn forget(&self, news: &[News]) {
+        for News { change, .. } in news {
             if let Subject::Ask(id) = change.subject {
                 let mut shard = self.shard(id);
                 shard.changes += 1;
@@ -99,6 +99,7 @@ mod tests {
     use ulid::Ulid;
 
     use super::*;
+    use crate::Change;
 
     fn ask(n: u128) -> Ask {
         let mut cast = Cast::new();
@@ -108,8 +109,10 @@ mod tests {
         ask
     }
 
-    fn change(ask: &Ask) -> Change {
-        Change { position: 1, subject: Subject::Ask(ask.id), seq: 2, what: "answered".to_owned() }
+    fn change(ask: &Ask) -> News {
+        let (subject, what) = (Subject::Ask(ask.id), "answered".to_owned());
+        let change = Change { position: 1, subject, seq: 2, at: ask.head.at, what };
+        News { change, lists: [].into() }
     }
 
     fn keep(recent: &Recent, ask: &Ask) {

@@ -4,7 +4,7 @@
 //! wrong with it. Only a row whose subject cannot be read is an error of the store.
 
 use kernel::audit::{self, Digest, Record};
-use kernel::{Subject, Time};
+use kernel::{AgentId, AskId, Subject, Time};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 use serde_json::Value;
@@ -17,13 +17,46 @@ use crate::{Change, Result, StoreError};
 const ALTERED: &str = "altered";
 
 pub(super) fn changes(conn: &Connection, position: u64, limit: usize) -> Result<Vec<Change>> {
-    let mut select = conn
-        .prepare_cached(
-            "SELECT position, subject, seq, what FROM record WHERE position > ?1
-             ORDER BY position LIMIT ?2",
-        )
-        .map_err(failed)?;
-    let mut rows = select.query(params![int(position), int(limit)]).map_err(failed)?;
+    let select = "SELECT position, subject, seq, at, what FROM record WHERE position > ?1
+                  ORDER BY position LIMIT ?2";
+    told(conn, select, params![int(position), int(limit)])
+}
+
+pub(super) fn history(
+    conn: &Connection,
+    ask: AskId,
+    seq: u64,
+    limit: usize,
+) -> Result<Vec<Change>> {
+    let select = "SELECT position, subject, seq, at, what FROM record
+                  WHERE subject = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    told(conn, select, params![ask.to_string(), int(seq), int(limit)])
+}
+
+/// One range of the index for each agent, merged.
+pub(super) fn stream(
+    conn: &Connection,
+    agents: &[AgentId],
+    position: u64,
+    limit: usize,
+) -> Result<Vec<Change>> {
+    let select = "SELECT position, subject, seq, at, what FROM record
+                  WHERE agent = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
+    // All ranges as of one commit: what is committed between two of them must not be passed over.
+    let snapshot = conn.unchecked_transaction().map_err(failed)?;
+    let mut merged = Vec::new();
+    for agent in agents {
+        let params = params![agent.as_str(), int(position), int(limit)];
+        merged.append(&mut told(&snapshot, select, params)?);
+    }
+    merged.sort_unstable_by_key(|change| change.position);
+    merged.truncate(limit);
+    Ok(merged)
+}
+
+fn told(conn: &Connection, select: &str, params: impl rusqlite::Params) -> Result<Vec<Change>> {
+    let mut select = conn.prepare_cached(select).map_err(failed)?;
+    let mut rows = select.query(params).map_err(failed)?;
     let mut changes = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let seq = uint(row.get(2).map_err(failed)?);
@@ -31,7 +64,8 @@ pub(super) fn changes(conn: &Connection, position: u64, limit: usize) -> Result<
             position: uint(row.get(0).map_err(failed)?),
             subject: subject(row, 1, seq)?,
             seq,
-            what: row.get(3).map_err(failed)?,
+            at: Time::from_millis(row.get(3).map_err(failed)?),
+            what: row.get(4).map_err(failed)?,
         });
     }
     Ok(changes)

@@ -118,14 +118,14 @@ impl Loop {
         }
         let committed = if intact { self.ledger.commit() } else { Err(Failure::Abandoned) };
         match committed {
-            Ok(changes) => {
+            Ok(news) => {
                 // Before the answers: whoever made a key may use it at once, and whoever begins to
                 // listen after an answer does not hear of what led to it.
                 self.published.publish(self.ledger.directory());
-                self.published.recent.forget(&changes);
-                if !changes.is_empty() {
+                self.published.recent.forget(&news);
+                if !news.is_empty() {
                     // Nobody listening is no failure.
-                    let _ = self.published.feed.send(changes.into());
+                    let _ = self.published.feed.send(news.into());
                 }
                 for answer in answers {
                     answer(None);

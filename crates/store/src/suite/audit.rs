@@ -9,7 +9,7 @@ use kernel::testing::{new_ask, yes};
 use kernel::{Actor, AskId, Command, Subject};
 
 use super::stage::{Stage, bot, person};
-use crate::Change;
+use crate::{Change, Scope};
 
 /// A few asks that went different ways.
 async fn play(stage: &Stage) -> Vec<AskId> {
@@ -110,7 +110,7 @@ pub async fn positions_grow(stage: &Stage) {
         .into_iter()
         .map(|(position, record)| {
             let what = record.what.to_owned();
-            Change { position, subject: record.subject, seq: record.seq, what }
+            Change { position, subject: record.subject, seq: record.seq, at: record.at, what }
         })
         .collect();
     assert_eq!(changes, told);
@@ -130,6 +130,18 @@ pub async fn the_feed_tells_what_was_committed(stage: &Stage) {
     while heard.len() < committed.len() {
         heard.extend_from_slice(&feed.recv().await.unwrap());
     }
+    for news in &heard {
+        let Subject::Ask(id) = news.change.subject else {
+            assert_eq!(*news.lists, []);
+            continue;
+        };
+        let ask = stage.seen(id).await;
+        assert!(news.lists.contains(&Scope::Agent(ask.agent.clone())), "{news:?}");
+        if news.change.seq == ask.head.seq {
+            assert_eq!(*news.lists, Scope::of(&ask));
+        }
+    }
+    let heard: Vec<Change> = heard.into_iter().map(|news| news.change).collect();
     assert_eq!(heard, committed);
     assert!(feed.is_empty(), "a refusal is not told");
 }

@@ -7,6 +7,7 @@ mod dev;
 mod files;
 mod identities;
 mod receipts;
+mod streams;
 
 use axum::Router;
 use axum::body::Body;
@@ -27,6 +28,7 @@ pub fn routes() -> Router<Shared> {
         .merge(asks::routes())
         .merge(acts::routes())
         .merge(files::routes())
+        .merge(streams::routes())
         .merge(identities::routes())
         .merge(dev::routes())
         .merge(audit::routes())

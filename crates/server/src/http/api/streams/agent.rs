@@ -1,0 +1,95 @@
+//! The stream of an agent.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use kernel::{AgentId, Subject};
+use store::{Change, Scope};
+
+use super::{BATCH, Line, Turn, mark};
+use crate::http::problem::Problem;
+use crate::http::sse::{self, HEARTBEAT, Source};
+use crate::wake::{Topic, Waiter};
+
+/// The asks of an agent, or of its project, from a position on.
+pub(super) struct OfAgent {
+    line: Line,
+    waiter: Waiter,
+    scope: Scope,
+    /// The last position that was sent.
+    after: u64,
+    marks: VecDeque<Bytes>,
+    changes: VecDeque<Change>,
+    /// Whether the store may have more.
+    stale: bool,
+}
+
+impl OfAgent {
+    pub(super) async fn begin(
+        line: Line,
+        scope: Scope,
+        seen: Option<u64>,
+    ) -> Result<Self, Problem> {
+        let list = Topic::List(scope.clone());
+        let waiter = line.app.gateway.wake().subscribe(line.pass.topics().chain([list]));
+        let last = line.app.gateway.store().last_position().await?;
+        // A position from the future is another store's: nobody knows what was missed.
+        let lost = seen.is_some_and(|seen| seen > last);
+        let after = seen.unwrap_or(last).min(last);
+        let mut marks = VecDeque::from([sse::first(&mark(after, "ready"))]);
+        marks.extend(lost.then(|| mark(after, "reset")));
+        let changes = VecDeque::new();
+        Ok(Self { line, waiter, scope, after, marks, changes, stale: true })
+    }
+
+    /// The agents whose asks these are.
+    fn agents(&self) -> Vec<AgentId> {
+        match &self.scope {
+            Scope::Project(project) => {
+                let directory = self.line.app.gateway.directory();
+                let members = directory.agents().filter(|agent| agent.project == *project);
+                members.map(|agent| agent.id.clone()).collect()
+            }
+            Scope::Agent(id) => vec![id.clone()],
+            Scope::Human(_) | Scope::Pool(..) | Scope::Revoked => Vec::new(),
+        }
+    }
+}
+
+impl Source for OfAgent {
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(mark) = self.marks.pop_front() {
+                return Some(mark);
+            }
+            let gateway = &self.line.app.gateway;
+            if let Some(change) = self.changes.front() {
+                let Subject::Ask(id) = change.subject else { return None };
+                match Box::pin(gateway.ask(id)).await {
+                    Ok(Some(ask)) => {
+                        let frame = self.line.frame(change, &ask);
+                        self.after = change.position;
+                        self.changes.pop_front();
+                        return Some(frame);
+                    }
+                    Ok(None) => return None,
+                    Err(error) => self.line.pause(&error).await?,
+                }
+            } else if self.stale {
+                match gateway.store().stream(self.agents(), self.after, BATCH).await {
+                    Ok(more) => {
+                        self.stale = more.len() == BATCH;
+                        self.changes = more.into();
+                    }
+                    Err(error) => self.line.pause(&error).await?,
+                }
+            } else {
+                match self.line.wait(&mut self.waiter).await {
+                    Turn::Woken => self.stale = true,
+                    Turn::Idle => return Some(HEARTBEAT),
+                    Turn::Over => return None,
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The stream of one ask.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use kernel::{Ask, AskId, AskState, Subject};
+use store::Change;
+
+use super::{BATCH, Line, Turn};
+use crate::http::problem::Problem;
+use crate::http::sse::{self, HEARTBEAT, Source};
+use crate::wake::{Topic, Waiter};
+
+/// One ask until it is over.
+pub(super) struct OfAsk {
+    line: Line,
+    waiter: Waiter,
+    id: AskId,
+    /// The last version that was told.
+    seq: u64,
+    first: Option<Bytes>,
+    changes: VecDeque<Change>,
+    stale: bool,
+    over: bool,
+}
+
+impl OfAsk {
+    /// `None` if it is over and the caller has seen that.
+    pub(super) async fn begin(
+        line: Line,
+        id: AskId,
+        seen: Option<u64>,
+    ) -> Result<Option<Self>, Problem> {
+        let own = Topic::Subject(Subject::Ask(id));
+        let waiter = line.app.gateway.wake().subscribe(line.pass.topics().chain([own]));
+        let ask = line.app.visible(&line.pass.actor, id).await?;
+        let before = ask.head.seq.saturating_sub(1);
+        let newest = line.app.gateway.store().history(id, before, 1).await?;
+        let Some(newest) = newest.first() else {
+            return Err(Problem::new(500, "internal").detail("the history of this request is gone"));
+        };
+        let over = decided(&ask, newest.seq);
+        if over && seen.is_some_and(|seen| seen >= newest.position) {
+            return Ok(None);
+        }
+        let first = Some(sse::first(&line.frame(newest, &ask)));
+        let (seq, changes) = (newest.seq, VecDeque::new());
+        Ok(Some(Self { line, waiter, id, seq, first, changes, stale: true, over }))
+    }
+}
+
+impl Source for OfAsk {
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(first) = self.first.take() {
+                return Some(first);
+            }
+            let gateway = &self.line.app.gateway;
+            if let Some(change) = self.changes.front() {
+                let found = match Box::pin(gateway.ask(self.id)).await {
+                    Ok(found) => found,
+                    Err(error) => {
+                        self.line.pause(&error).await?;
+                        continue;
+                    }
+                };
+                let actor = &self.line.pass.actor;
+                let ask = found.filter(|ask| ask.is_shown_to(actor, &gateway.directory()))?;
+                let frame = self.line.frame(change, &ask);
+                self.seq = change.seq;
+                self.over = decided(&ask, change.seq);
+                self.changes.pop_front();
+                return Some(frame);
+            }
+            if self.over {
+                return None;
+            }
+            if self.stale {
+                match gateway.store().history(self.id, self.seq, BATCH).await {
+                    Ok(more) => {
+                        self.stale = more.len() == BATCH;
+                        self.changes = more.into();
+                    }
+                    Err(error) => self.line.pause(&error).await?,
+                }
+            } else {
+                match self.line.wait(&mut self.waiter).await {
+                    Turn::Woken => self.stale = true,
+                    Turn::Idle => return Some(HEARTBEAT),
+                    Turn::Over => return None,
+                }
+            }
+        }
+    }
+}
+
+/// Whether an ask is over and this version, or an earlier one, ended it.
+fn decided(ask: &Ask, version: u64) -> bool {
+    matches!(&ask.state, AskState::Over { place, .. } if place.seq <= version)
+}

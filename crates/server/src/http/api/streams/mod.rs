@@ -1,0 +1,174 @@
+//! What happens, as it happens: `GET /api/v1/events` and `GET /api/v1/asks/{id}/events`, as
+//! server-sent events.
+//!
+//! Each stream subscribes first and reads afterwards. An agent's stream is read from the store by
+//! position, so it resumes exactly. A person's is live: who was away, or too slow, is told to look.
+
+mod agent;
+mod ask;
+mod pass;
+mod person;
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use bytes::Bytes;
+use dialects::native::EventView;
+use kernel::actor::Reach;
+use kernel::{Actor, Ask};
+use serde_json::json;
+use store::{Change, Scope};
+
+use crate::auth::Denied;
+use crate::http::Shared;
+use crate::http::api::asks::parse;
+use crate::http::name::Named;
+use crate::http::problem::Problem;
+use crate::http::sse;
+use crate::streams::{Held, Wire};
+use crate::wake::Waiter;
+
+use agent::OfAgent;
+use ask::OfAsk;
+use pass::Pass;
+use person::OfPerson;
+
+/// How often an idle stream shows that it lives.
+const BEAT: Duration = Duration::from_secs(15);
+/// How soon a store that was away is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+/// How many changes are read at once.
+const BATCH: usize = 32;
+
+pub(super) fn routes() -> Router<Shared> {
+    Router::new()
+        .route("/api/v1/events", get(everything))
+        .route("/api/v1/asks/{id}/events", get(one_ask))
+}
+
+type Pairs = Query<Vec<(String, String)>>;
+
+/// Everything that happens to the caller's asks.
+async fn everything(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Pairs,
+) -> Result<Response, Problem> {
+    let pass = Pass::new(&app, &headers).await?;
+    let seen = last_seen(&headers, &pairs)?;
+    let line = Line::open(app, pass)?;
+    match line.pass.actor.clone() {
+        Actor::Agent { id, project, reach, .. } => {
+            let scope = match reach {
+                Reach::Agent => Scope::Agent(id),
+                Reach::Project => Scope::Project(project),
+            };
+            Ok(sse::respond(OfAgent::begin(line, scope, seen).await?))
+        }
+        Actor::Human { id, .. } => Ok(sse::respond(OfPerson::begin(line, id, seen).await?)),
+        Actor::System => Err(Denied::Unknown.into()),
+    }
+}
+
+/// One ask: where it stands, then each change until it is over.
+async fn one_ask(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    Query(pairs): Pairs,
+) -> Result<Response, Problem> {
+    let pass = Pass::new(&app, &headers).await?;
+    let id = parse(&id)?;
+    let seen = last_seen(&headers, &pairs)?;
+    let line = Line::open(app, pass)?;
+    match OfAsk::begin(line, id, seen).await? {
+        Some(stream) => Ok(sse::respond(stream)),
+        // How a stream is told that there is nothing to come back for.
+        None => Ok(StatusCode::NO_CONTENT.into_response()),
+    }
+}
+
+/// Where the caller left off: `Last-Event-ID`, which a client sends by itself, else `?after=`.
+fn last_seen(headers: &HeaderMap, pairs: &[(String, String)]) -> Result<Option<u64>, Problem> {
+    let expected = "the id of an event: a whole number";
+    let bad = |field: &str| {
+        let detail = format!("{field}: expected {expected}");
+        Problem::new(400, "invalid-field").detail(detail).field(field, expected)
+    };
+    let number = |text: &str| {
+        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse().ok().filter(|_| digits)
+    };
+    if let Some(value) = headers.get("last-event-id").filter(|value| !value.is_empty()) {
+        let id = value.to_str().ok().and_then(number);
+        return id.map(Some).ok_or_else(|| bad("Last-Event-ID"));
+    }
+    match pairs.iter().rfind(|(name, _)| name == "after") {
+        Some((_, text)) => number(text).map(Some).ok_or_else(|| bad("after")),
+        None => Ok(None),
+    }
+}
+
+/// What every stream has: whose it is, and its place in the count.
+struct Line {
+    app: Shared,
+    pass: Pass,
+    _held: Held,
+}
+
+/// Why a stream moves on.
+enum Turn {
+    /// Something happened.
+    Woken,
+    /// Nothing did, for a while.
+    Idle,
+    /// The server stops, or the credential no longer holds.
+    Over,
+}
+
+impl Line {
+    fn open(app: Shared, pass: Pass) -> Result<Self, Problem> {
+        let held = app.streams.open(pass.counted(), Wire::Events)?;
+        Ok(Self { app, pass, _held: held })
+    }
+
+    async fn wait(&self, waiter: &mut Waiter) -> Turn {
+        tokio::select! {
+            biased;
+            () = self.app.stop.cancelled() => Turn::Over,
+            () = waiter.changed() => if self.pass.holds(&self.app) { Turn::Woken } else { Turn::Over },
+            () = tokio::time::sleep(BEAT) => {
+                if self.pass.still_holds(&self.app).await { Turn::Idle } else { Turn::Over }
+            }
+        }
+    }
+
+    /// A store that is away is waited for; whoever listens keeps the connection.
+    async fn pause(&self, error: &store::StoreError) -> Option<()> {
+        tracing::warn!(%error, "a stream cannot be read; trying again");
+        tokio::select! {
+            () = self.app.stop.cancelled() => None,
+            () = tokio::time::sleep(AGAIN) => Some(()),
+        }
+    }
+
+    fn frame(&self, change: &Change, ask: &Ask) -> Bytes {
+        let view = EventView {
+            position: change.position,
+            event: &change.what,
+            at: change.at,
+            version: change.seq,
+            ask: self.app.view(ask, &self.pass.actor),
+        };
+        sse::frame(change.position, &change.what, &view)
+    }
+}
+
+/// `ready` and `reset` carry nothing but their place.
+fn mark(position: u64, event: &str) -> Bytes {
+    sse::frame(position, event, &json!({ "position": position }))
+}

@@ -1,0 +1,106 @@
+//! The stream of a person.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use kernel::{Ask, HumanId, Subject};
+use store::{Change, Scope};
+
+use super::{Line, Turn, mark};
+use crate::http::App;
+use crate::http::problem::Problem;
+use crate::http::sse::{self, HEARTBEAT, Source};
+use crate::wake::{Topic, Waiter};
+
+/// What a person may see, as it happens.
+pub(super) struct OfPerson {
+    line: Line,
+    waiter: Waiter,
+    id: HumanId,
+    scopes: Vec<Scope>,
+    marks: VecDeque<Bytes>,
+    changes: VecDeque<Change>,
+}
+
+impl OfPerson {
+    pub(super) async fn begin(line: Line, id: HumanId, seen: Option<u64>) -> Result<Self, Problem> {
+        let scopes = scopes(&line.app, &id);
+        let waiter = listen(&line, &scopes);
+        let last = line.app.gateway.store().last_position().await?;
+        let mut marks = VecDeque::from([sse::first(&mark(last, "ready"))]);
+        marks.extend(seen.filter(|seen| *seen != last).map(|_| mark(last, "reset")));
+        Ok(Self { line, waiter, id, scopes, marks, changes: VecDeque::new() })
+    }
+
+    /// Takes in what was heard. `None` if the stream cannot go on.
+    async fn hear(&mut self) -> Option<()> {
+        let mut heard = self.waiter.heard();
+        let about_me = |change: &Change| matches!(&change.subject, Subject::Human(_));
+        let mut missed = heard.missed;
+        if missed || heard.changes.iter().any(about_me) {
+            let now = scopes(&self.line.app, &self.id);
+            // Other lists than before: what is in them was not told.
+            if now != self.scopes {
+                missed = true;
+                self.waiter = listen(&self.line, &now);
+                self.scopes = now;
+            }
+        }
+        heard.changes.retain(|change| matches!(change.subject, Subject::Ask(_)));
+        self.changes.extend(heard.changes);
+        if missed {
+            self.changes.clear();
+            let last = loop {
+                match self.line.app.gateway.store().last_position().await {
+                    Ok(last) => break last,
+                    Err(error) => self.line.pause(&error).await?,
+                }
+            };
+            self.marks.push_back(mark(last, "reset"));
+        }
+        Some(())
+    }
+}
+
+fn scopes(app: &App, id: &HumanId) -> Vec<Scope> {
+    app.gateway.directory().human(id).map(Scope::inbox).unwrap_or_default()
+}
+
+fn listen(line: &Line, scopes: &[Scope]) -> Waiter {
+    let lists = scopes.iter().cloned().map(Topic::List);
+    line.app.gateway.wake().listen(line.pass.topics().chain(lists))
+}
+
+impl Source for OfPerson {
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(mark) = self.marks.pop_front() {
+                return Some(mark);
+            }
+            if let Some(change) = self.changes.front() {
+                let Subject::Ask(id) = change.subject else { return None };
+                let found = match Box::pin(self.line.app.gateway.ask(id)).await {
+                    Ok(found) => found,
+                    Err(error) => {
+                        self.line.pause(&error).await?;
+                        continue;
+                    }
+                };
+                let directory = self.line.app.gateway.directory();
+                let admits = |ask: &Ask| directory.human(&self.id).is_some_and(|h| ask.admits(h));
+                // A pool may hold what this person is not qualified for.
+                let frame = found.filter(admits).map(|ask| self.line.frame(change, &ask));
+                self.changes.pop_front();
+                if frame.is_some() {
+                    return frame;
+                }
+            } else {
+                match self.line.wait(&mut self.waiter).await {
+                    Turn::Woken => self.hear().await?,
+                    Turn::Idle => return Some(HEARTBEAT),
+                    Turn::Over => return None,
+                }
+            }
+        }
+    }
+}
