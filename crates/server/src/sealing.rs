@@ -19,7 +19,7 @@ const FILE: &str = "block-key";
 
 /// Signs.
 pub trait Signs: Send + Sync + 'static {
-    /// A compact JWS (EdDSA) over canonical claims, with this `typ`.
+    /// A compact JWS (`EdDSA`) over canonical claims, with this `typ`.
     fn sign(&self, typ: &str, claims: &[u8]) -> anyhow::Result<String>;
 
     /// The public keys to check with, as a JWKS.

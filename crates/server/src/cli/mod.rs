@@ -52,7 +52,7 @@ enum Command {
     Answer(answer::Answer),
     /// Wait until a request is over
     Wait(wait::Wait),
-    /// Check the audit record
+    /// Check and export the audit record
     Audit(audit::Audit),
     /// Make, list and revoke keys and tokens
     Keys(keys::Keys),
