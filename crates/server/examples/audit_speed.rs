@@ -13,7 +13,7 @@ use kernel::{Actor, Assurance, Command, KeyId, Via};
 use server::audit::{Against, Export, check, check_export};
 use server::clock::SystemClock;
 use server::gateway::Gateway;
-use server::sealing::{FileKey, Jwks, Signs, Verifies};
+use server::signing::Signer;
 use server::workers::sealer::Sealer;
 use store::sqlite::Sqlite;
 use store::{Clock, Store};
@@ -36,10 +36,10 @@ async fn main() -> anyhow::Result<()> {
     let events = store.last_position().await?;
     told("written", events, begun);
 
-    let signer: Arc<dyn Signs> = Arc::new(FileKey::ephemeral());
-    let keys: Arc<dyn Verifies> = Arc::new(Jwks::read(&signer.jwks())?);
+    let signer = Signer::ephemeral(clock.now())?;
+    let keys = Arc::new(signer.jwks());
     let issuer = "http://localhost:3402".to_owned();
-    let sealer = Sealer::new(store, Arc::clone(&clock), Arc::clone(&signer), issuer.clone());
+    let sealer = Sealer::new(store, Arc::clone(&clock), signer.clone(), issuer.clone());
     let begun = Instant::now();
     let blocks = sealer.seal().await?;
     told(&format!("sealed in {blocks} blocks"), events, begun);

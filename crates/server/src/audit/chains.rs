@@ -25,7 +25,9 @@ pub(super) async fn check(
         let Checked { events, subjects, findings } = checked?;
         report.events += events;
         report.subjects += subjects;
-        findings.into_iter().for_each(|finding| report.found(finding));
+        for finding in findings {
+            report.found(finding);
+        }
         progress(Progress { done: report.events, total, events: report.events });
     }
     Ok(())

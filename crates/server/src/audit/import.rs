@@ -67,7 +67,9 @@ pub async fn check_export(
     let mut batches = std::pin::pin!(batches.map(read).buffered(cores() + 1));
     while let Some(batch) = batches.next().await {
         let (batch, bytes) = batch?;
-        batch.into_iter().for_each(|(line, read)| replay.take(line, read));
+        for (line, read) in batch {
+            replay.take(line, read);
+        }
         progress(Progress { done: bytes, total: size, events: replay.report.events });
     }
     Ok(replay.finish())

@@ -93,34 +93,35 @@ impl Verify {
         let started = Instant::now();
         let mut bar = Bar::new();
         let mut show = |progress| bar.show(progress);
-        let report = match &self.export {
-            Some(path) => {
-                let (lines, size): (Box<dyn io::BufRead + Send>, u64) = if path == Path::new("-") {
-                    (Box::new(BufReader::new(io::stdin())), 0)
-                } else {
-                    let context = || format!("cannot read {}", path.display());
-                    let file = File::open(path).with_context(context)?;
-                    let size = file.metadata().with_context(context)?.len();
-                    (Box::new(BufReader::with_capacity(1 << 20, file)), size)
-                };
-                check_export(lines, size, keys, self.since_block, &mut show).await
-            }
-            None => {
-                let config = self.stored.config()?;
-                let store = open(&config)?;
-                let keys = match keys {
-                    Some(keys) => keys,
-                    None => installed_keys(&config, &store).await?,
-                };
-                let against = Against { keys, known: self.since_block };
-                check(&store, &against, &mut show).await.map_err(anyhow::Error::from)
-            }
+        let report = if let Some(path) = &self.export {
+            let (lines, size) = lines(path)?;
+            check_export(lines, size, keys, self.since_block, &mut show).await
+        } else {
+            let config = self.stored.config()?;
+            let store = open(&config)?;
+            let keys = match keys {
+                Some(keys) => keys,
+                None => installed_keys(&config, &store).await?,
+            };
+            let against = Against { keys, known: self.since_block };
+            check(&store, &against, &mut show).await.map_err(anyhow::Error::from)
         };
         bar.clear();
         let report = report?;
         tell(&report, started.elapsed(), own_keys, self.json);
         Ok(if report.holds() { Exit::Done } else { Exit::Denied })
     }
+}
+
+/// The lines of an export, and how many bytes they are, if that can be known.
+fn lines(path: &Path) -> anyhow::Result<(Box<dyn io::BufRead + Send>, u64)> {
+    if path == Path::new("-") {
+        return Ok((Box::new(BufReader::new(io::stdin())), 0));
+    }
+    let context = || format!("cannot read {}", path.display());
+    let file = File::open(path).with_context(context)?;
+    let size = file.metadata().with_context(context)?.len();
+    Ok((Box::new(BufReader::with_capacity(1 << 20, file)), size))
 }
 
 fn tell(report: &Report, took: Duration, own_keys: bool, json: bool) {

@@ -86,6 +86,11 @@ fn applied_text(config: &Config) -> String {
         format!("rate_limit  {} a second per key", config.rate_limit),
         format!("streams     {} at once per key", config.stream_limit),
         format!("body_limit  {} bytes", config.body_limit),
+        format!(
+            "sealing     every {} s, anchor command {}",
+            config.seal_every.as_secs(),
+            if config.anchor_command.is_some() { "given" } else { "off" }
+        ),
         format!("jwt         {}", config.jwt.as_ref().map_or("off", |jwt| &jwt.issuer)),
         format!("dev         {}", config.dev),
     ]

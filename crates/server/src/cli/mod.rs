@@ -60,7 +60,7 @@ enum Command {
     Receipt(receipt::Receipt),
     /// Check a receipt, without the server if you have its keys
     Verify(verify::Verify),
-    /// Check the audit record
+    /// Check and export the audit record
     Audit(audit::Audit),
     /// Make, list and revoke keys and tokens
     Keys(keys::Keys),

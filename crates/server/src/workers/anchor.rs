@@ -76,14 +76,13 @@ async fn next(
     command: &str,
     stop: &CancellationToken,
 ) -> anyhow::Result<bool> {
-    let done = match store.anchored().await? {
-        Some(n) => n,
-        None => {
-            // The newest block vouches for all before it, so that is where anchoring begins.
-            let newest = store.last_block().await?.map_or(0, |sealed| sealed.block.n - 1);
-            store.anchor(newest).await?;
-            newest
-        }
+    let done = if let Some(n) = store.anchored().await? {
+        n
+    } else {
+        // The newest block vouches for all before it, so that is where anchoring begins.
+        let newest = store.last_block().await?.map_or(0, |sealed| sealed.block.n.saturating_sub(1));
+        store.anchor(newest).await?;
+        newest
     };
     let Some(sealed) = store.blocks(done, 1).await?.pop() else { return Ok(false) };
     let n = sealed.block.n;

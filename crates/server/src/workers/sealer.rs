@@ -109,7 +109,7 @@ impl Sealer {
             count: tree.len(),
             root: tree.root(),
             prev: last.map_or(Digest::ZERO, Block::hash),
-            at: last.map_or(self.clock.now(), |last| last.at.max(self.clock.now())),
+            at: last.map_or_else(|| self.clock.now(), |last| last.at.max(self.clock.now())),
         }))
     }
 
