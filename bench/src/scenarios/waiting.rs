@@ -38,7 +38,8 @@ impl Way {
         let status = connection.head().await?;
         ensure!(status == begun, "{} began with {status}", self.name());
         if self == Self::Sse {
-            connection.until(b"data:").await?;
+            // The whole first frame: where the ask stands.
+            connection.until(b"}\n\n").await?;
         }
         Ok(())
     }

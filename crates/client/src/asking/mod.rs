@@ -16,9 +16,6 @@ use serde_json::{Map, Value, json};
 
 use crate::{Ask, Client, ClientError, Result, retry};
 
-/// How long `wait` waits when nothing is said: for ever, as people see it.
-const FOR_EVER: Duration = Duration::from_hours(100 * 366 * 24);
-
 /// A prompt that wants a kind.
 #[must_use = "a question without a kind asks nothing"]
 pub struct Draft {
@@ -216,7 +213,7 @@ impl<K: Kind> Sent<K> {
 
     /// Waits until it is over, however long that takes.
     pub async fn wait(&self) -> Result<Outcome<K::Said>> {
-        self.wait_up_to(FOR_EVER).await
+        self.wait_up_to(Duration::MAX).await
     }
 
     /// Waits that long; [`ClientError::StillOpen`] if nobody answered by then.

@@ -182,8 +182,9 @@ fn harm(played: &Played, conn: &Connection, dice: &mut Dice) -> (String, Expecte
         9 => {
             let last = played.rows.last().unwrap().position;
             let sql =
-                "INSERT INTO record SELECT ?1, subject, seq + 1000, at, what, prev, hash, body,
-                       contents FROM record WHERE position = ?2";
+                "INSERT INTO record (position, subject, seq, at, what, prev, hash, body, contents)
+                 SELECT ?1, subject, seq + 1000, at, what, prev, hash, body, contents
+                 FROM record WHERE position = ?2";
             conn.execute(sql, [int(last + 1), int(row.position)]).unwrap();
             (format!("inserted a copy of {}", row.position), there)
         }

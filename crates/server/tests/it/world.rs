@@ -195,7 +195,8 @@ impl World {
 
     /// The public keys of this server.
     pub(crate) fn keys(&self) -> Arc<Jwks> {
-        Arc::new(self.app().signer.jwks())
+        let ever = server::signing::ever(&self.app().config.data).unwrap();
+        Arc::new(ever.unwrap_or_default())
     }
 
     /// A check of the whole record.
