@@ -4,6 +4,10 @@ mod acts;
 mod asks;
 mod files;
 mod identities;
+mod keys;
+mod lists;
+mod page;
+mod rules;
 mod streams;
 
 use axum::Router;
@@ -23,7 +27,10 @@ pub fn routes() -> Router<Shared> {
         .merge(asks::routes())
         .merge(acts::routes())
         .merge(files::routes())
+        .merge(lists::routes())
         .merge(streams::routes())
+        .merge(keys::routes())
+        .merge(rules::routes())
         .merge(identities::routes())
 }
 
