@@ -165,7 +165,7 @@ pub async fn issue_key(
     actor: Actor,
     new: IssueKey,
 ) -> Result<IssuedKey, StoreError> {
-    let IssueKey { agent, reach, human, label } = new;
+    let IssueKey { agent, reach, human, label, expires_at } = new;
     let (holder, prefix) = match (agent, human) {
         (Some(agent), None) => {
             (Holder::Agent { agent, reach: reach.unwrap_or(Reach::Agent) }, "cs_agent_")
@@ -177,7 +177,7 @@ pub async fn issue_key(
         }
     };
     let Minted { secret, hash } = gateway.ids().mint(prefix);
-    let key = NewKey { hash, holder, label, expires_at: None };
+    let key = NewKey { hash, holder, label, expires_at };
     gateway.run(actor, Command::IssueKey(key)).await?;
     let directory = gateway.directory();
     let key = directory.key_by_hash(&hash).ok_or(Refusal::NotFound { what: "key" })?;

@@ -6,6 +6,9 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use kernel::audit::Digest;
+use kernel::form::FileRef;
+use kernel::{AskId, HumanId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -57,6 +60,17 @@ impl Secrets {
     pub fn ephemeral(evidence: Option<Secret>) -> Self {
         let drawn = || Secret::new(hex::encode(random::<32>()));
         Self { evidence: evidence.unwrap_or_else(drawn), seed: random() }
+    }
+
+    /// The mark on a file that says who uploaded it to which ask: derived, so that nothing has to be
+    /// kept.
+    pub fn upload(&self, ask: AskId, human: &HumanId, file: &FileRef) -> String {
+        let claim = Digest::of_json(&(ask, human, file));
+        let mut hash = Sha256::new();
+        hash.update(self.seed);
+        hash.update(b"upload");
+        hash.update(claim.0);
+        hex::encode(hash.finalize())
     }
 
     /// The token a browser session's forms must carry: derived, so that nothing has to be kept.

@@ -1,18 +1,43 @@
-//! Projects, agents and people on the wire.
+//! Projects, agents, people and groups on the wire. A body that names its id must name the one of the
+//! address.
 
 use std::collections::BTreeSet;
 
-use kernel::directory::{Agent, Human, NewAgent, NewHuman, NewProject, Profile, Project, Step};
+use kernel::actor::Reach;
+use kernel::directory::{
+    Agent, Human, NewAgent, NewGroup, NewHuman, NewProject, Profile, Project, Step,
+};
 use kernel::ids::GroupId;
 use kernel::{AgentId, Assurance, HumanId, ProjectId};
 use serde::{Deserialize, Serialize};
 
-/// `POST /api/v1/projects`: adds a project or changes its settings.
+/// A project.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ProjectView {
+    /// Its name.
+    pub id: ProjectId,
+    /// Whether a default may be taken on silence.
+    pub default_on_silence: bool,
+    /// The least assurance an answer needs.
+    pub floor: Assurance,
+    /// Who is asked as well when nobody answers.
+    pub ladder: Vec<Step>,
+}
+
+impl From<&Project> for ProjectView {
+    fn from(project: &Project) -> Self {
+        let Project { id, default_on_silence, floor, ladder } = project.clone();
+        Self { id, default_on_silence, floor, ladder }
+    }
+}
+
+/// `PUT /api/v1/projects/{id}`
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProjectBody {
-    /// Its name.
-    pub id: ProjectId,
+    /// The name in the address, if it is given at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<ProjectId>,
     /// Whether a default may be taken on silence.
     #[serde(default = "yes")]
     pub default_on_silence: bool,
@@ -32,24 +57,17 @@ fn least() -> Assurance {
     Assurance::AgentAttested
 }
 
-impl From<ProjectBody> for NewProject {
-    fn from(body: ProjectBody) -> Self {
-        let ProjectBody { id, default_on_silence, floor, ladder } = body;
-        Self { id, default_on_silence, floor, ladder }
+impl ProjectBody {
+    /// The project of this name.
+    pub fn named(self, id: ProjectId) -> NewProject {
+        let Self { id: _, default_on_silence, floor, ladder } = self;
+        NewProject { id, default_on_silence, floor, ladder }
     }
 }
 
-impl From<&Project> for ProjectBody {
-    fn from(project: &Project) -> Self {
-        let Project { id, default_on_silence, floor, ladder } = project.clone();
-        Self { id, default_on_silence, floor, ladder }
-    }
-}
-
-/// `POST /api/v1/agents`: adds an agent or changes its owner.
+/// An agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AgentBody {
+pub struct AgentView {
     /// Its name.
     pub id: AgentId,
     /// Its project.
@@ -58,26 +76,70 @@ pub struct AgentBody {
     pub owner: HumanId,
 }
 
-impl From<AgentBody> for NewAgent {
-    fn from(body: AgentBody) -> Self {
-        let AgentBody { id, project, owner } = body;
-        Self { id, project, owner }
-    }
-}
-
-impl From<&Agent> for AgentBody {
+impl From<&Agent> for AgentView {
     fn from(agent: &Agent) -> Self {
         let Agent { id, project, owner } = agent.clone();
         Self { id, project, owner }
     }
 }
 
-/// `POST /api/v1/people`: adds a person or changes them.
+/// `PUT /api/v1/agents/{id}`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentBody {
+    /// The name in the address, if it is given at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<AgentId>,
+    /// Its project; an agent never moves.
+    pub project: ProjectId,
+    /// Who answers for it.
+    pub owner: HumanId,
+}
+
+impl AgentBody {
+    /// The agent of this name.
+    pub fn named(self, id: AgentId) -> NewAgent {
+        let Self { id: _, project, owner } = self;
+        NewAgent { id, project, owner }
+    }
+}
+
+/// A person.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PersonView {
+    /// Their name in the system.
+    pub id: HumanId,
+    /// What to call them.
+    pub name: String,
+    /// Their address.
+    pub email: Option<String>,
+    /// Whether they administer the installation.
+    pub admin: bool,
+    /// Whether they can sign in and be asked.
+    pub active: bool,
+    /// The projects they are a member of.
+    pub projects: BTreeSet<ProjectId>,
+    /// The groups they are in.
+    pub groups: BTreeSet<GroupId>,
+    /// The tags they are qualified for.
+    pub skills: BTreeSet<String>,
+}
+
+impl From<&Human> for PersonView {
+    fn from(human: &Human) -> Self {
+        let Human { id, profile, admin, active, projects, groups, skills } = human.clone();
+        let Profile { name, email } = profile.value().cloned().unwrap_or_default();
+        Self { id, name, email, admin, active, projects, groups, skills }
+    }
+}
+
+/// `PUT /api/v1/people/{id}`
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PersonBody {
-    /// Their name in the system.
-    pub id: HumanId,
+    /// The name in the address, if it is given at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<HumanId>,
     /// What to call them.
     #[serde(default)]
     pub name: String,
@@ -101,18 +163,55 @@ pub struct PersonBody {
     pub skills: BTreeSet<String>,
 }
 
-impl From<PersonBody> for NewHuman {
-    fn from(body: PersonBody) -> Self {
-        let PersonBody { id, name, email, admin, active, projects, groups, skills } = body;
+impl PersonBody {
+    /// The person of this name.
+    pub fn named(self, id: HumanId) -> NewHuman {
+        let Self { id: _, name, email, admin, active, projects, groups, skills } = self;
         let profile = Profile { name, email };
-        Self { id, profile, admin, active, projects, groups, skills }
+        NewHuman { id, profile, admin, active, projects, groups, skills }
     }
 }
 
-impl From<&Human> for PersonBody {
-    fn from(human: &Human) -> Self {
-        let Human { id, profile, admin, active, projects, groups, skills } = human.clone();
-        let Profile { name, email } = profile.value().cloned().unwrap_or_default();
-        Self { id, name, email, admin, active, projects, groups, skills }
+/// A group: nothing but who is in it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct GroupView {
+    /// Its name.
+    pub id: GroupId,
+    /// Who is in it.
+    pub members: BTreeSet<HumanId>,
+}
+
+/// `PUT /api/v1/groups/{id}`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupBody {
+    /// The name in the address, if it is given at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<GroupId>,
+    /// Exactly these people are in it; a group with nobody in it is none.
+    pub members: BTreeSet<HumanId>,
+}
+
+impl GroupBody {
+    /// The group of this name.
+    pub fn named(self, id: GroupId) -> NewGroup {
+        NewGroup { id, members: self.members }
     }
+}
+
+/// Who the credential says somebody is.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Me {
+    /// An agent.
+    Agent {
+        /// Its name.
+        id: AgentId,
+        /// Its project.
+        project: ProjectId,
+        /// How far the key sees.
+        reach: Reach,
+    },
+    /// A person.
+    Human(PersonView),
 }

@@ -21,6 +21,9 @@ pub struct IssueKey {
     /// What to call it.
     #[serde(default)]
     pub label: String,
+    /// Until when it works; without it, until it is revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Time>,
 }
 
 /// A credential as it is listed: never with its secret.

@@ -1,11 +1,18 @@
 //! Our own API, `/api/v1`: the kernel's words on the wire.
 
+mod acts;
 mod ask;
 mod create;
 mod identities;
 mod keys;
+mod rules;
 
+pub use acts::{AssignBody, CancelBody, CommentBody, ExtendBody, Uploaded};
 pub use ask::{AskView, CommentView, EventView, ResultView, Viewer};
 pub use create::{CreateAsk, OnSilence};
-pub use identities::{AgentBody, PersonBody, ProjectBody};
+pub use identities::{
+    AgentBody, AgentView, GroupBody, GroupView, Me, PersonBody, PersonView, ProjectBody,
+    ProjectView,
+};
 pub use keys::{IssueKey, IssuedKey, KeyView};
+pub use rules::{RuleBody, RuleView};

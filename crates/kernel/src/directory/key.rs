@@ -33,6 +33,10 @@ pub(crate) fn issue(
         let why = "only an administrator or the owner can issue this";
         return Err(Refusal::NotAllowed { why }.into());
     }
+    if new.expires_at.is_some_and(|end| end <= world.now) {
+        let expected = "a moment in the future";
+        return Err(Refusal::Invalid { field: "expires_at", expected }.into());
+    }
     issued(world, envelope, new)
 }
 
@@ -111,6 +115,21 @@ mod tests {
     use super::*;
     use crate::command::Command;
     use crate::testing::{Cast, human};
+
+    #[test]
+    fn a_key_does_not_begin_run_out() {
+        let mut cast = Cast::new();
+        let now = cast.now();
+        for (expires_at, good) in
+            [(None, true), (Some(now), false), (Some(now.plus_seconds(1)), true)]
+        {
+            let holder = Holder::Token { human: human("olga") };
+            let hash = Cast::hash(&format!("{expires_at:?}"));
+            let new = NewKey { hash, holder, label: String::new(), expires_at };
+            let issued = cast.attempt(cast.human("olga"), Command::IssueKey(new));
+            assert_eq!(issued.is_ok(), good, "{expires_at:?}");
+        }
+    }
 
     #[test]
     fn labels_can_be_stored() {

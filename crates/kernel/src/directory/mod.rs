@@ -10,7 +10,7 @@ pub mod project;
 pub mod rule;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::Deref;
+use std::ops::{Bound, Deref};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -303,22 +303,61 @@ impl Directory {
 
     /// All projects, by name.
     pub fn projects(&self) -> impl Iterator<Item = &Project> {
-        self.projects.values().map(|kept| &kept.entity)
+        self.projects_after(None)
+    }
+
+    /// All projects after one, by name.
+    pub fn projects_after<'a>(
+        &'a self,
+        id: Option<&ProjectId>,
+    ) -> impl Iterator<Item = &'a Project> + use<'a> {
+        after(&self.projects, id)
     }
 
     /// All agents, by name.
     pub fn agents(&self) -> impl Iterator<Item = &Agent> {
-        self.agents.values().map(|kept| &kept.entity)
+        self.agents_after(None)
+    }
+
+    /// All agents after one, by name.
+    pub fn agents_after<'a>(
+        &'a self,
+        id: Option<&AgentId>,
+    ) -> impl Iterator<Item = &'a Agent> + use<'a> {
+        after(&self.agents, id)
     }
 
     /// All people, by name.
     pub fn humans(&self) -> impl Iterator<Item = &Human> {
-        self.humans.values().map(|kept| &kept.entity)
+        self.humans_after(None)
+    }
+
+    /// All people after one, by name.
+    pub fn humans_after<'a>(
+        &'a self,
+        id: Option<&HumanId>,
+    ) -> impl Iterator<Item = &'a Human> + use<'a> {
+        after(&self.humans, id)
     }
 
     /// All credentials, oldest first.
     pub fn keys(&self) -> impl Iterator<Item = &Key> {
-        self.keys.values().map(|kept| &kept.entity)
+        self.keys_after(None)
+    }
+
+    /// All credentials after one, oldest first.
+    pub fn keys_after<'a>(&'a self, id: Option<&KeyId>) -> impl Iterator<Item = &'a Key> + use<'a> {
+        after(&self.keys, id)
+    }
+
+    /// Who is in a group.
+    pub fn members(&self, group: &GroupId) -> impl Iterator<Item = &Human> {
+        self.humans().filter(move |human| human.groups.contains(group))
+    }
+
+    /// The names of all groups somebody is in.
+    pub fn groups(&self) -> BTreeSet<&GroupId> {
+        self.humans().flat_map(|human| &human.groups).collect()
     }
 
     /// An owner's rules, in the order in which they are tried.
@@ -366,6 +405,15 @@ impl Directory {
             Actor::Agent { .. } => false,
         }
     }
+}
+
+/// What a map holds after a key, in order.
+fn after<'a, K: Ord, T>(
+    map: &'a BTreeMap<K, Arc<Kept<T>>>,
+    key: Option<&K>,
+) -> impl Iterator<Item = &'a T> + use<'a, K, T> {
+    let from = key.map_or(Bound::Unbounded, Bound::Excluded);
+    map.range((from, Bound::Unbounded)).map(|(_, kept)| &kept.entity)
 }
 
 fn email(human: &Human) -> Option<String> {

@@ -5,7 +5,6 @@ use dialects::native::{IssueKey, IssuedKey, KeyView};
 use kernel::actor::Reach;
 use kernel::{Actor, AgentId, Command, HumanId, KeyId, Time};
 use reqwest::Method;
-use serde::Deserialize;
 use store::Clock;
 
 use super::Exit;
@@ -46,6 +45,9 @@ enum KeysCommand {
         /// What to call it
         #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
         label: String,
+        /// When it stops working, such as 2027-01-31T00:00:00Z; never, if not given
+        #[arg(long, value_name = "TIME")]
+        expires_at: Option<Time>,
         #[command(flatten)]
         place: Place,
     },
@@ -58,11 +60,6 @@ enum KeysCommand {
     },
 }
 
-#[derive(Deserialize)]
-struct Listed {
-    keys: Vec<KeyView>,
-}
-
 impl Keys {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
@@ -70,10 +67,11 @@ impl Keys {
                 let (admin, json) = place.open()?;
                 list(&admin, json).await?;
             }
-            KeysCommand::Create { agent, human, project_wide, label, place } => {
+            KeysCommand::Create { agent, human, project_wide, label, expires_at, place } => {
                 let (admin, json) = place.open()?;
                 let reach = project_wide.then_some(Reach::Project);
-                let issued = create(&admin, IssueKey { agent, reach, human, label }).await?;
+                let new = IssueKey { agent, reach, human, label, expires_at };
+                let issued = create(&admin, new).await?;
                 if json {
                     say!("{}", serde_json::to_string(&issued)?);
                 } else {
@@ -97,15 +95,7 @@ impl Keys {
 
 async fn list(admin: &Admin, json: bool) -> anyhow::Result<()> {
     let keys = match admin {
-        Admin::Remote(server) => {
-            let path = "/api/v1/keys";
-            let listed: Listed = server
-                .client
-                .call(Method::GET, path, None::<&()>)
-                .await
-                .map_err(server.because())?;
-            listed.keys
-        }
+        Admin::Remote(server) => server.all("keys").await?,
         Admin::Offline(offline) => {
             let directory = offline.gateway.directory();
             let mut keys = Vec::new();

@@ -2,14 +2,14 @@
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
-use dialects::native::{AgentBody, PersonBody, ProjectBody};
+use dialects::native::{AgentBody, AgentView, PersonBody, PersonView, ProjectBody, ProjectView};
 use kernel::directory::NewProject;
 use kernel::ids::GroupId;
 use kernel::text::reveal;
 use kernel::{Actor, AgentId, Command, HumanId, ProjectId};
 use reqwest::Method;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use url::Url;
 
 use super::Exit;
@@ -111,7 +111,7 @@ impl People {
                 place,
             } => {
                 let body = PersonBody {
-                    id,
+                    id: Some(id.clone()),
                     name,
                     email,
                     admin,
@@ -120,19 +120,19 @@ impl People {
                     groups: group.into_iter().collect(),
                     skills: skill.into_iter().collect(),
                 };
-                let command = Command::SaveHuman(body.clone().into());
-                save(place, "/api/v1/people", &body, command).await?;
+                let path = format!("/api/v1/people/{id}");
+                save(place, &path, &body.clone(), Command::SaveHuman(body.named(id))).await?;
             }
             PeopleCommand::AddAgent { id, project, owner, place } => {
-                let body = AgentBody { id, project, owner };
-                let command = Command::SaveAgent(body.clone().into());
-                save(place, "/api/v1/agents", &body, command).await?;
+                let body = AgentBody { id: Some(id.clone()), project, owner };
+                let path = format!("/api/v1/agents/{id}");
+                save(place, &path, &body.clone(), Command::SaveAgent(body.named(id))).await?;
             }
             PeopleCommand::AddProject { id, place } => {
                 let NewProject { id, default_on_silence, floor, ladder } = NewProject::plain(id);
-                let body = ProjectBody { id, default_on_silence, floor, ladder };
-                let command = Command::SaveProject(body.clone().into());
-                save(place, "/api/v1/projects", &body, command).await?;
+                let body = ProjectBody { id: Some(id.clone()), default_on_silence, floor, ladder };
+                let path = format!("/api/v1/projects/{id}");
+                save(place, &path, &body.clone(), Command::SaveProject(body.named(id))).await?;
             }
             PeopleCommand::Link { id, public_url, listen, place } => {
                 let settings = Settings { listen, public_url, ..Settings::default() };
@@ -152,7 +152,7 @@ async fn save<B: Serialize>(
     let (admin, json) = place.open()?;
     match &admin {
         Admin::Remote(server) => {
-            let call = server.client.call(Method::POST, path, Some(body));
+            let call = server.client.call(Method::PUT, path, Some(body));
             let _: Value = call.await.map_err(server.because())?;
         }
         Admin::Offline(offline) => offline.run(command).await?,
@@ -169,21 +169,18 @@ async fn list(place: Place) -> anyhow::Result<()> {
     let (admin, json) = place.open()?;
     let shown = match &admin {
         Admin::Remote(server) => {
-            let mut shown = Map::new();
-            for what in ["projects", "agents", "people"] {
-                let path = format!("/api/v1/{what}");
-                let call = server.client.call(Method::GET, &path, None::<&()>);
-                let mut part: Map<String, Value> = call.await.map_err(server.because())?;
-                shown.append(&mut part);
-            }
-            Value::Object(shown)
+            serde_json::json!({
+                "projects": server.all::<ProjectView>("projects").await?,
+                "agents": server.all::<AgentView>("agents").await?,
+                "people": server.all::<PersonView>("people").await?,
+            })
         }
         Admin::Offline(offline) => {
             let directory = offline.gateway.directory();
             serde_json::json!({
-                "projects": directory.projects().map(ProjectBody::from).collect::<Vec<_>>(),
-                "agents": directory.agents().map(AgentBody::from).collect::<Vec<_>>(),
-                "people": directory.humans().map(PersonBody::from).collect::<Vec<_>>(),
+                "projects": directory.projects().map(ProjectView::from).collect::<Vec<_>>(),
+                "agents": directory.agents().map(AgentView::from).collect::<Vec<_>>(),
+                "people": directory.humans().map(PersonView::from).collect::<Vec<_>>(),
             })
         }
     };

@@ -5,6 +5,9 @@ use std::error::Error;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use client::{Client, ClientError};
+use reqwest::Method;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use crate::config::{Secret, variable};
 
@@ -101,6 +104,22 @@ impl Remote {
 }
 
 impl Server {
+    /// Everything of a list, page by page.
+    pub(super) async fn all<T: DeserializeOwned>(&self, what: &str) -> anyhow::Result<Vec<T>> {
+        let mut all = Vec::new();
+        let mut path = format!("/api/v1/{what}?limit=100");
+        loop {
+            let call = self.client.call(Method::GET, &path, None::<&()>);
+            let mut page: Map<String, Value> = call.await.map_err(self.because())?;
+            let items = page.remove(what).unwrap_or_default();
+            all.append(&mut serde_json::from_value(items)?);
+            match page.get("next").and_then(Value::as_str) {
+                Some(next) => path = format!("/api/v1/{what}?limit=100&cursor={next}"),
+                None => return Ok(all),
+            }
+        }
+    }
+
     /// Says what to do about an error, where there is something to do.
     pub(super) fn because(&self) -> impl Fn(ClientError) -> anyhow::Error + '_ {
         |error| match error {

@@ -21,7 +21,12 @@ pub enum BodyError {
 
 /// Reads a body of at most `limit` bytes.
 pub async fn read(body: Body, limit: usize) -> Result<Bytes, BodyError> {
-    let reading = tokio::time::timeout(PATIENCE, to_bytes(body, limit));
+    read_within(body, limit, PATIENCE).await
+}
+
+/// The same, with another patience.
+pub async fn read_within(body: Body, limit: usize, patience: Duration) -> Result<Bytes, BodyError> {
+    let reading = tokio::time::timeout(patience, to_bytes(body, limit));
     reading.await.map_err(|_| BodyError::TooSlow)?.map_err(|error| {
         let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
         while let Some(error) = cause {

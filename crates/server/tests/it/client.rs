@@ -45,15 +45,21 @@ impl Client {
         Reply::of(self.request(Method::DELETE, path)).await
     }
 
+    pub(crate) async fn put(&self, path: &str, body: Value) -> Reply {
+        Reply::of(self.request(Method::PUT, path).json(&body)).await
+    }
+
+    /// Adds a project, an agent, a person or a group, or changes it.
+    pub(crate) async fn save(&self, what: &str, body: Value) -> Reply {
+        let id = body["id"].as_str().unwrap().to_owned();
+        self.put(&format!("/api/v1/{what}/{id}"), body).await
+    }
+
     pub(crate) async fn post(&self, path: &str, body: Value) -> Reply {
         Reply::of(self.request(Method::POST, path).json(&body)).await
     }
 
     /// A body as it is, well-formed or not.
-    pub(crate) async fn put(&self, path: &str, body: Value) -> Reply {
-        Reply::of(self.request(Method::PUT, path).json(&body)).await
-    }
-
     pub(crate) async fn post_raw(&self, path: &str, body: impl Into<reqwest::Body>) -> Reply {
         let request = self.request(Method::POST, path).header("content-type", "application/json");
         Reply::of(request.body(body)).await
@@ -124,6 +130,13 @@ impl Reply {
     #[track_caller]
     pub(crate) fn is(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}", self.text);
+        self
+    }
+
+    /// Asserts that something was added or changed.
+    #[track_caller]
+    pub(crate) fn saved(self) -> Self {
+        assert!(matches!(self.status, 200 | 201), "{}: {}", self.status, self.text);
         self
     }
 

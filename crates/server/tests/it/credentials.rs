@@ -99,7 +99,7 @@ async fn another_agents_requests_are_not_there() {
     // The same project, another agent.
     let human = world.human();
     let body = json!({ "id": "agent_dev_3", "project": "dev", "owner": "user_dev" });
-    human.post("/api/v1/agents", body).await.is(201);
+    human.save("agents", body).await.saved();
     let issued = human.post("/api/v1/keys", json!({ "agent": "agent_dev_3" })).await.is(201);
     let sibling = world.bearer(issued["secret"].as_str().unwrap());
 
@@ -123,7 +123,7 @@ async fn a_project_wide_key_sees_its_project() {
     let world = World::dev().await;
     let human = world.human();
     let body = json!({ "id": "watcher", "project": "dev", "owner": "user_dev" });
-    human.post("/api/v1/agents", body).await.is(201);
+    human.save("agents", body).await.saved();
     let body = json!({ "agent": "watcher", "reach": "project" });
     let issued = human.post("/api/v1/keys", body).await.is(201);
     let watcher = world.bearer(issued["secret"].as_str().unwrap());

@@ -128,9 +128,9 @@ async fn secrets_are_not_shown_to_people_again() {
 async fn the_last_administrator_stays() {
     let world = World::dev().await;
     let resign = json!({ "id": "user_dev", "projects": ["dev"] });
-    world.human().post("/api/v1/people", resign).await.problem(403, "not-allowed");
+    world.human().save("people", resign).await.problem(403, "not-allowed");
     let impostor = json!({ "id": "system", "projects": ["dev"] });
-    world.human().post("/api/v1/people", impostor).await.problem(422, "invalid-field");
+    world.human().save("people", impostor).await.problem(422, "invalid-field");
     world.end().await;
 }
 
@@ -186,6 +186,6 @@ async fn an_administrator_makes_sign_in_links() {
     let page = world.anonymous().header("cookie", &cookie).get("/").await.is(200);
     assert!(page.text.contains("user_dev_2"));
     let nobody = "/api/v1/people/nobody/link";
-    world.human().post(nobody, json!({})).await.problem(422, "invalid-field");
+    world.human().post(nobody, json!({})).await.problem(404, "not-found");
     world.end().await;
 }

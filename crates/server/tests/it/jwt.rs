@@ -24,7 +24,7 @@ async fn world() -> World {
     })
     .await;
     let ada = json!({ "id": "ada", "email": "ada@example.com", "projects": ["dev"] });
-    world.human().post("/api/v1/people", ada).await.is(201);
+    world.human().save("people", ada).await.saved();
     world
 }
 
@@ -152,7 +152,7 @@ async fn a_token_runs_out() {
     refused(&world, &good, "run out").await;
     let fresh = token(&claims(&world));
     let left = json!({ "id": "ada", "email": "ada@example.com", "active": false });
-    world.human().post("/api/v1/people", left).await.is(201);
+    world.human().save("people", left).await.saved();
     refused(&world, &fresh, "deactivated").await;
     world.end().await;
 }

@@ -16,6 +16,8 @@ mod jwt;
 mod limits;
 mod lists;
 mod native;
+mod native_files;
+mod native_lists;
 mod native_terms;
 mod origins;
 mod pages;

@@ -10,7 +10,7 @@ const RULES: &str = "/hxp/v1/delegation/rules";
 /// A third person of project `dev`, who has no part in anything.
 async fn bystander(world: &World) -> Client {
     let body = json!({ "id": "user_3", "projects": ["dev"] });
-    world.human().post("/api/v1/people", body).await.is(201);
+    world.human().save("people", body).await.saved();
     let issued = world.human().post("/api/v1/keys", json!({ "human": "user_3" })).await.is(201);
     world.bearer(issued["secret"].as_str().unwrap())
 }
@@ -187,7 +187,7 @@ async fn a_pool_is_for_the_qualified() {
     let body = json!({
         "id": "lawyer", "projects": ["dev"], "groups": ["legal"], "skills": ["contracts"],
     });
-    world.human().post("/api/v1/people", body).await.is(201);
+    world.human().save("people", body).await.saved();
     let issued = world.human().post("/api/v1/keys", json!({ "human": "lawyer" })).await.is(201);
     let lawyer = world.bearer(issued["secret"].as_str().unwrap());
     for metadata in [
@@ -218,7 +218,7 @@ async fn whoever_left_is_not_asked() {
     world.human().post(RULES, json!({ "delegate_to": "user_dev_2" })).await.is(201);
     let before = world.agent().ask(delegated(json!({}))).await;
     let left = json!({ "id": "user_dev_2", "projects": ["dev"], "active": false });
-    world.human().post("/api/v1/people", left).await.is(201);
+    world.human().save("people", left).await.saved();
     world.member().inbox("").await.error(401, "unauthorized");
     let refused = world.member().resolve(&before, json!({ "result": "approved" })).await;
     refused.error(401, "unauthorized");

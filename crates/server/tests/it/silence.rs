@@ -203,7 +203,7 @@ async fn everything_reads_the_same_after_a_restart() {
     agent.cancel(&agent.ask(approve("x")).await).await.is(200);
     agent.ask(decide("Which?", &["a", "b"])).await;
     human.post("/hxp/v1/delegation/rules", json!({ "delegate_to": "user_dev_2" })).await.is(201);
-    human.post("/api/v1/people", json!({ "id": "ada", "email": "ada@example.com" })).await.is(201);
+    human.save("people", json!({ "id": "ada", "email": "ada@example.com" })).await.saved();
     world.tidy().await;
 
     let agent_paths = ["/hxp/v1/requests", "/hxp/v1/stats"];

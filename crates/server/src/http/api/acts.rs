@@ -1,21 +1,21 @@
 //! What may be done to an ask: `POST /api/v1/asks/{id}/…`. Each takes `If-Match`, judged in the same
 //! transaction as the act itself.
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::Response;
-use axum::routing::post;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use dialects::native::{AssignBody, CancelBody, CommentBody, CommentView, ExtendBody};
 use kernel::question::Reply;
-use kernel::{Actor, AskId, Command, HumanId, Refusal, Time};
-use serde::Deserialize;
+use kernel::{Actor, AskId, Command, Refusal};
+use serde_json::json;
 
 use crate::gateway::Terms;
-use crate::http::api::asks::parse;
+use crate::http::api::asks::{parse, viewer};
 use crate::http::name::Named;
 use crate::http::problem::Problem;
-use crate::http::submitted::uploads_only_on_pages;
 use crate::http::{App, Shared, conditions};
 
 pub(super) fn routes() -> Router<Shared> {
@@ -25,6 +25,7 @@ pub(super) fn routes() -> Router<Shared> {
         .route("/api/v1/asks/{id}/claim", post(claim))
         .route("/api/v1/asks/{id}/assign", post(assign))
         .route("/api/v1/asks/{id}/extend", post(extend))
+        .route("/api/v1/asks/{id}/comments", get(comments).post(comment))
 }
 
 async fn answer(
@@ -35,15 +36,8 @@ async fn answer(
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
     let reply: Reply = app.json(body).await?;
-    uploads_only_on_pages(&reply)?;
+    let reply = app.redeemed(reply, parse(&id)?, &actor)?;
     app.act(actor, &headers, &id, |id| Command::Answer(id, Box::new(reply))).await
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CancelBody {
-    #[serde(default)]
-    reason: Option<String>,
 }
 
 async fn cancel(
@@ -66,12 +60,6 @@ async fn claim(
     app.act(actor, &headers, &id, Command::Claim).await
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AssignBody {
-    to: HumanId,
-}
-
 async fn assign(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -79,14 +67,8 @@ async fn assign(
     body: Body,
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
-    let AssignBody { to } = app.json(body).await?;
-    app.act(actor, &headers, &id, |id| Command::Assign(id, to, None)).await
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ExtendBody {
-    until: Time,
+    let AssignBody { to, note } = app.json(body).await?;
+    app.act(actor, &headers, &id, |id| Command::Assign(id, to, note)).await
 }
 
 async fn extend(
@@ -98,6 +80,27 @@ async fn extend(
     let actor = app.anyone(&headers).await?;
     let ExtendBody { until } = app.json(body).await?;
     app.act(actor, &headers, &id, |id| Command::Extend(id, until)).await
+}
+
+async fn comment(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let actor = app.anyone(&headers).await?;
+    let CommentBody { text } = app.json(body).await?;
+    app.act(actor, &headers, &id, |id| Command::Comment(id, text)).await
+}
+
+async fn comments(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let actor = app.anyone(&headers).await?;
+    let ask = app.visible(&actor, parse(&id)?).await?;
+    Ok(Json(json!({ "comments": CommentView::all(&ask, viewer(&actor)) })).into_response())
 }
 
 impl App {

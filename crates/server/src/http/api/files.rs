@@ -1,21 +1,144 @@
-//! Files that answer an ask: `/api/v1/asks/{id}/files/…`.
+//! Files that answer an ask: `POST /api/v1/asks/{id}/files` uploads one, and its value goes into the
+//! answer; `GET /api/v1/asks/{id}/files/{digest}` fetches it.
+//!
+//! A digest alone proves nothing: whoever knows it could claim a file they have never had. What an
+//! upload gives back therefore carries a mark of the server's over the file, the ask and the person.
 
-use axum::Router;
-use axum::extract::State;
-use axum::http::{HeaderMap, header};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use kernel::Ask;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use dialects::native::Uploaded;
 use kernel::audit::Digest;
-use kernel::question::{Answer, Reply};
+use kernel::form::{Code, FieldError, FileRef, FileRefError, Kind};
+use kernel::question::{Answer, AnswerError, Body as Asks, Reply};
+use kernel::{Actor, Ask, AskId, HumanId, Refusal};
+use serde_json::Value;
+use subtle::ConstantTimeEq;
 
-use crate::http::Shared;
+use crate::auth::Denied;
 use crate::http::api::asks::parse;
+use crate::http::api::page::{Params, bad};
+use crate::http::body;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
+use crate::http::{App, Shared};
+
+/// How long an upload may take: phones on bad networks are slow.
+const PATIENCE: Duration = Duration::from_mins(10);
 
 pub(super) fn routes() -> Router<Shared> {
-    Router::new().route("/api/v1/asks/{id}/files/{digest}", get(file))
+    Router::new()
+        .route("/api/v1/asks/{id}/files", post(upload))
+        .route("/api/v1/asks/{id}/files/{digest}", get(file))
+}
+
+/// Keeps a file for an answer, for whoever may give that answer.
+async fn upload(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+    body: Body,
+) -> Result<Response, Problem> {
+    let Actor::Human { id: human, .. } = app.person(&headers).await? else {
+        return Err(Denied::Unknown.into());
+    };
+    let params = Params::new(pairs, &["name"])?;
+    let name = params.one("name")?.ok_or_else(|| bad("name", "the name of the file"))?;
+    let ask = app.answerable(&human, parse(&id)?).await?;
+    let kind = match headers.get(header::CONTENT_TYPE) {
+        Some(kind) => kind.to_str().map_err(|_| bad("Content-Type", "a media type"))?,
+        None => "application/octet-stream",
+    };
+    // Before the first byte is read.
+    FileRef::new("0".repeat(64), name, 0, kind).map_err(refused)?;
+    let bytes = body::read_within(body, app.config.upload_limit, PATIENCE).await?;
+    let (digest, size) = (Digest::of(&bytes).to_string(), bytes.len() as u64);
+    let file = FileRef::new(digest, name, size, kind).map_err(refused)?;
+    app.files.keep(bytes).await.map_err(|error| {
+        tracing::error!(error = format!("{error:#}"), ask.id = %ask.id, "cannot keep an upload");
+        Problem::new(503, "unavailable").detail("the file cannot be kept").retry_after(1)
+    })?;
+    let upload = app.secrets.upload(ask.id, &human, &file);
+    Ok((StatusCode::CREATED, Json(Uploaded { file, upload })).into_response())
+}
+
+fn refused(error: FileRefError) -> Problem {
+    match error {
+        FileRefError::Name => {
+            bad("name", "a file name without path separators, of at most 255 bytes")
+        }
+        FileRefError::MediaType => bad("Content-Type", "a media type such as text/plain"),
+        FileRefError::Digest => Problem::new(500, "internal").detail("the file has no digest"),
+    }
+}
+
+impl App {
+    /// An ask this person may answer with a file, now.
+    async fn answerable(&self, human: &HumanId, id: AskId) -> Result<Ask, Problem> {
+        let directory = self.gateway.directory();
+        let human = directory.human(human).ok_or(Denied::Unknown)?;
+        let found = self.gateway.ask(id).await?.filter(|ask| ask.admits(human));
+        let ask = found.ok_or(Refusal::NotFound { what: "request" })?;
+        ask.still_open(self.gateway.now())?;
+        let wants_file = ask.question.value().is_some_and(|question| match question.body() {
+            Asks::Provide { form } => form.fields().any(|field| *field.kind() == Kind::File),
+            Asks::Approve { .. }
+            | Asks::Choose { .. }
+            | Asks::Confirm { .. }
+            | Asks::Escalate { .. }
+            | Asks::Converse => false,
+        });
+        if wants_file {
+            return Ok(ask);
+        }
+        Err(Problem::new(422, "answer-mismatch").detail("this request asks for no file"))
+    }
+
+    /// A reply whose files were uploaded to this ask by this person; others are only claimed.
+    pub(super) fn redeemed(
+        &self,
+        reply: Reply,
+        ask: AskId,
+        actor: &Actor,
+    ) -> Result<Reply, Refusal> {
+        let Reply { answer: Answer::Provided { values }, comment } = reply else {
+            return Ok(reply);
+        };
+        let mut values = values.into_map();
+        let mut wrong = Vec::new();
+        for (key, value) in &mut values {
+            if value.get("sha256").is_some() && !self.redeem(value, ask, actor) {
+                let message = "Upload the file to this request first and give all that comes back, \
+                               or give an address";
+                let (key, message) = (key.clone(), message.to_owned());
+                wrong.push(FieldError { key, code: Code::InvalidFile, message });
+            }
+        }
+        if !wrong.is_empty() {
+            return Err(AnswerError::Fields(wrong).into());
+        }
+        // Values are any JSON object, so reading one back cannot fail.
+        let values = serde_json::from_value(Value::Object(values)).unwrap_or_default();
+        Ok(Reply { answer: Answer::Provided { values }, comment })
+    }
+
+    /// Takes the mark off a file, if it is a good one.
+    fn redeem(&self, value: &mut Value, ask: AskId, actor: &Actor) -> bool {
+        let Actor::Human { id, .. } = actor else { return false };
+        let Some(mark) = value.as_object_mut().and_then(|file| file.shift_remove("upload")) else {
+            return false;
+        };
+        let (Some(mark), Ok(file)) = (mark.as_str(), serde_json::from_value(value.clone())) else {
+            return false;
+        };
+        self.secrets.upload(ask, id, &file).as_bytes().ct_eq(mark.as_bytes()).into()
+    }
 }
 
 /// An uploaded file, for whoever may see the ask it answers.

@@ -6,7 +6,11 @@ mod audit;
 mod dev;
 mod files;
 mod identities;
+mod keys;
+mod lists;
+mod page;
 mod receipts;
+mod rules;
 mod streams;
 
 use axum::Router;
@@ -28,7 +32,10 @@ pub fn routes() -> Router<Shared> {
         .merge(asks::routes())
         .merge(acts::routes())
         .merge(files::routes())
+        .merge(lists::routes())
         .merge(streams::routes())
+        .merge(keys::routes())
+        .merge(rules::routes())
         .merge(identities::routes())
         .merge(dev::routes())
         .merge(audit::routes())

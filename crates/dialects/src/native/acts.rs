@@ -1,0 +1,52 @@
+//! What may be done to an ask, and the files that answer it.
+
+use kernel::form::FileRef;
+use kernel::{HumanId, Time};
+use serde::{Deserialize, Serialize};
+
+/// `POST /api/v1/asks/{id}/cancel`
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CancelBody {
+    /// Why.
+    #[serde(default)]
+    pub reason: Option<String>,
+}
+
+/// `POST /api/v1/asks/{id}/assign`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AssignBody {
+    /// To whom.
+    pub to: HumanId,
+    /// A word for them; it becomes a comment.
+    #[serde(default)]
+    pub note: Option<String>,
+}
+
+/// `POST /api/v1/asks/{id}/extend`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExtendBody {
+    /// The new deadline, later than the one there is.
+    pub until: Time,
+}
+
+/// `POST /api/v1/asks/{id}/comments`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommentBody {
+    /// What to say.
+    pub text: String,
+}
+
+/// An uploaded file. The whole of it is the value of a file field in an answer to the same ask, by
+/// the person who uploaded it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Uploaded {
+    /// What was uploaded.
+    #[serde(flatten)]
+    pub file: FileRef,
+    /// Says that it was, to this very ask.
+    pub upload: String,
+}

@@ -1,0 +1,141 @@
+//! Lists in pages: their parameters, and cursors that lead from one page to the next.
+//!
+//! A cursor is opaque: a place in one very list, with a check against mistakes. It gives nobody
+//! anything they may not see, so it is no secret.
+
+use axum::Json;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use kernel::audit::Digest;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::http::problem::Problem;
+
+/// How many a page has when nobody says.
+const USUAL: usize = 20;
+/// The most it may have.
+const MOST: usize = 100;
+/// Bytes of the check.
+const CHECK: usize = 6;
+
+/// The parameters of a list.
+pub(super) struct Params {
+    pairs: Vec<(String, String)>,
+}
+
+impl Params {
+    /// Takes the decoded pairs of a query; a name the list does not know is a mistake.
+    pub(super) fn new(pairs: Vec<(String, String)>, known: &[&str]) -> Result<Self, Problem> {
+        let stranger = pairs.iter().find(|(name, _)| !known.contains(&name.as_str()));
+        match stranger {
+            None => Ok(Self { pairs }),
+            Some((name, _)) => Err(bad(name, &format!("one of {}", known.join(", ")))),
+        }
+    }
+
+    /// Every value of a parameter.
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The value of a parameter that may come once.
+    pub(super) fn one(&self, name: &str) -> Result<Option<&str>, Problem> {
+        let mut values = self.all(name);
+        match (values.next(), values.next()) {
+            (value, None) => Ok(value),
+            (_, Some(_)) => Err(bad(name, "only one of it")),
+        }
+    }
+
+    /// The size of the page.
+    pub(super) fn limit(&self) -> Result<usize, Problem> {
+        let Some(text) = self.one("limit")? else { return Ok(USUAL) };
+        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        let limit = text.parse().ok().filter(|limit| digits && (1..=MOST).contains(limit));
+        limit.ok_or_else(|| bad("limit", "a whole number from 1 to 100"))
+    }
+
+    /// The place a page begins after, read by whoever knows the list.
+    pub(super) fn cursor<T>(
+        &self,
+        list: &str,
+        read: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<Option<T>, Problem> {
+        let Some(text) = self.one("cursor")? else { return Ok(None) };
+        let place = unseal(list, text).and_then(|place| read(&place));
+        place.map(Some).ok_or_else(|| bad("cursor", "the `next` of a page of this very list"))
+    }
+
+    /// A page: its items under their name, and where the next begins.
+    pub(super) fn page<T: Serialize>(
+        &self,
+        path: &str,
+        name: &str,
+        items: &[T],
+        next: Option<String>,
+    ) -> Response {
+        let mut body = Map::new();
+        body.insert(name.to_owned(), serde_json::to_value(items).unwrap_or_default());
+        body.insert("next".to_owned(), next.clone().map_or(Value::Null, Value::String));
+        let mut answer = Json(body).into_response();
+        if let Some(link) = next.and_then(|next| self.link(path, &next)) {
+            answer.headers_mut().insert(header::LINK, link);
+        }
+        answer
+    }
+
+    /// The same list, from there on.
+    fn link(&self, path: &str, next: &str) -> Option<HeaderValue> {
+        let same = self.pairs.iter().filter(|(name, _)| name != "cursor");
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(same).append_pair("cursor", next);
+        HeaderValue::from_str(&format!("<{path}?{}>; rel=\"next\"", query.finish())).ok()
+    }
+}
+
+/// What is wrong with a parameter.
+pub(super) fn bad(name: &str, expected: &str) -> Problem {
+    let detail = format!("{name}: expected {expected}");
+    Problem::new(400, "invalid-field").detail(detail).field(name, expected)
+}
+
+/// A place in a list, to be given back.
+pub(super) fn seal(list: &str, place: &[u8]) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode([&check(list, place)[..], place].concat())
+}
+
+fn unseal(list: &str, cursor: &str) -> Option<Vec<u8>> {
+    let bytes = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok()?;
+    let (found, place) = bytes.split_at_checked(CHECK)?;
+    (found == check(list, place)).then(|| place.to_vec())
+}
+
+fn check(list: &str, place: &[u8]) -> [u8; CHECK] {
+    let digest = Digest::of(&[list.as_bytes(), b"\0", place].concat());
+    let mut check = [0; CHECK];
+    check.iter_mut().zip(digest.0).for_each(|(to, from)| *to = from);
+    check
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_leads_on_in_its_own_list_only() {
+        let cursor = seal("asks/bot", b"place");
+        assert_eq!(unseal("asks/bot", &cursor).unwrap(), b"place");
+        assert_eq!(unseal("asks/spy", &cursor), None);
+        for n in 0..cursor.len() {
+            let mut other = cursor.clone().into_bytes();
+            other[n] = if other[n] == b'A' { b'B' } else { b'A' };
+            assert_eq!(unseal("asks/bot", std::str::from_utf8(&other).unwrap()), None);
+        }
+        for text in ["", "A", "%", "AAAAAAAAAAAA"] {
+            assert_eq!(unseal("asks/bot", text), None, "{text}");
+        }
+    }
+}
