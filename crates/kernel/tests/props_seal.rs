@@ -1,7 +1,5 @@
 //! Laws of Merkle trees and their proofs.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
-
 use kernel::audit::Digest;
 use kernel::seal::{Tree, path, proves};
 use proptest::prelude::*;

@@ -6,7 +6,7 @@ use kernel::seal::{Block, LARGEST};
 use rusqlite::{Connection, Row, params};
 
 use super::ledger::{digest, one};
-use super::record::{bytes, last_position};
+use super::record::{bytes, last_position, lossy};
 use super::{failed, int, uint};
 use crate::{Result, SealedBlock};
 
@@ -96,9 +96,7 @@ fn found(
 /// A row that was tampered with is still read: it is the verifier who says what is wrong with it.
 fn read(row: &Row<'_>) -> Result<SealedBlock> {
     let number = |column| -> Result<u64> { Ok(uint(row.get(column).map_err(failed)?)) };
-    let text = |column| -> Result<String> {
-        Ok(String::from_utf8_lossy(bytes(row, column)?.unwrap_or_default()).into_owned())
-    };
+    let text = |column| -> Result<String> { Ok(lossy(bytes(row, column)?.unwrap_or_default())) };
     let block = Block {
         issuer: text(6)?,
         n: number(0)?,

@@ -4,7 +4,7 @@ use kernel::audit::Row;
 use kernel::{AskId, Subject};
 use rusqlite::{Connection, params};
 
-use super::record::{bytes, raw};
+use super::record::{bytes, lossy, raw};
 use super::{failed, uint};
 use crate::{Chains, Held, Result};
 
@@ -66,8 +66,7 @@ fn states(conn: &Connection, after: Option<&str>, to: Option<&str>) -> Result<Ve
         let stretch = params![kind, after.unwrap_or_default(), to.unwrap_or(END)];
         let mut rows = select.query(stretch).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
-            let id = String::from_utf8_lossy(bytes(row, 0)?.unwrap_or_default()).into_owned();
-            states.push((id, held(row)?));
+            states.push((lossy(bytes(row, 0)?.unwrap_or_default()), held(row)?));
         }
     }
     let (Some(from), Some(to)) = (
@@ -102,6 +101,6 @@ fn edge(name: &str, before: Option<Vec<u8>>, after: Option<Vec<u8>>) -> Option<V
 fn held(row: &rusqlite::Row<'_>) -> Result<Held> {
     Ok(Held {
         version: uint(row.get(1).map_err(failed)?),
-        state: String::from_utf8_lossy(bytes(row, 2)?.unwrap_or_default()).into_owned(),
+        state: lossy(bytes(row, 2)?.unwrap_or_default()),
     })
 }

@@ -129,9 +129,7 @@ pub(super) fn rows(conn: &Connection, position: u64, limit: usize) -> Result<Vec
 
 /// One record as it lies there, whatever was done to it.
 pub(super) fn raw(row: &Row<'_>) -> Result<audit::Row> {
-    let text = |column| -> Result<Option<String>> {
-        Ok(bytes(row, column)?.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
-    };
+    let text = |column| -> Result<Option<String>> { Ok(bytes(row, column)?.map(lossy)) };
     Ok(audit::Row {
         position: uint(row.get(0).map_err(failed)?),
         subject: text(1)?.unwrap_or_default(),
@@ -198,6 +196,12 @@ fn subject(row: &Row<'_>, column: usize, seq: u64) -> Result<Subject> {
         what: format!("record {text} event {seq}"),
         source: error.into(),
     })
+}
+
+/// A text, whatever its bytes are. Usually they are fine, which is quicker to see in one go.
+pub(super) fn lossy(bytes: &[u8]) -> String {
+    std::str::from_utf8(bytes)
+        .map_or_else(|_| String::from_utf8_lossy(bytes).into_owned(), str::to_owned)
 }
 
 /// The bytes of a text or blob, whether or not they are what they should be.
