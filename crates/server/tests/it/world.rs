@@ -193,10 +193,10 @@ impl World {
         housekeeping::tidy(self.gateway(), &self.app().door).await.unwrap();
     }
 
-    /// The public keys of this server.
+    /// Every public key this server ever had.
     pub(crate) fn keys(&self) -> Arc<Jwks> {
         let ever = server::signing::ever(&self.app().config.data).unwrap();
-        Arc::new(ever.unwrap_or_default())
+        Arc::new(ever.unwrap_or_else(|| self.app().signer.jwks()))
     }
 
     /// A check of the whole record.
