@@ -17,7 +17,7 @@ fn every_scenario_still_runs() {
     let said = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success(), "{said}\n{}", String::from_utf8_lossy(&run.stderr));
 
-    let report = report(folder.path());
+    let report = report(folder.path()).unwrap();
     let rows = report["rows"].as_array().unwrap();
     let whats: Vec<&str> = rows.iter().map(|row| row["what"].as_str().unwrap()).collect();
     for part in ["start to", "create", "poll", "WebSocket", "SSE", "long poll", "idle", "open asks"]
@@ -44,11 +44,12 @@ fn what_it_does_not_know_it_says() {
     assert!(said.contains("fly is none of: start, create"), "{said}");
 }
 
-fn report(folder: &Path) -> Value {
-    let mut files: Vec<_> =
-        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+fn report(folder: &Path) -> anyhow::Result<Value> {
+    let mut files = std::fs::read_dir(folder)?
+        .map(|file| file.map(|file| file.path()))
+        .collect::<Result<Vec<_>, _>>()?;
     files.sort();
-    let [json, markdown] = files.as_slice() else { panic!("not two files: {files:?}") };
-    assert!(std::fs::read_to_string(markdown).unwrap().contains("| what | figure |"));
-    serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap()
+    let [json, markdown] = files.as_slice() else { anyhow::bail!("not two files: {files:?}") };
+    anyhow::ensure!(std::fs::read_to_string(markdown)?.contains("| what | figure |"));
+    Ok(serde_json::from_slice(&std::fs::read(json)?)?)
 }

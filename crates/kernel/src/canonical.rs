@@ -239,7 +239,7 @@ struct Members<'a> {
     /// Where the first member begins.
     begin: usize,
     /// Each member's key and where it ends; a comma follows each, as if there were another.
-    members: Vec<(Cow<'static, str>, usize)>,
+    written: Vec<(Cow<'static, str>, usize)>,
     in_order: bool,
     end: &'static [u8],
 }
@@ -249,17 +249,17 @@ impl<'a> Members<'a> {
         out.push(b'{');
         let begin = out.len();
         // A length is only a promise.
-        let members = Vec::with_capacity(many.min(32));
-        Self { out, begin, members, in_order: true, end }
+        let written = Vec::with_capacity(many.min(32));
+        Self { out, begin, written, in_order: true, end }
     }
 
     fn key(&mut self, key: Cow<'static, str>) -> Result<(), Error> {
-        if let Some((last, _)) = self.members.last() {
+        if let Some((last, _)) = self.written.last() {
             self.in_order &= order(last, &key) == Ordering::Less;
         }
         text(&key, self.out)?;
         self.out.push(b':');
-        self.members.push((key, 0));
+        self.written.push((key, 0));
         Ok(())
     }
 
@@ -267,7 +267,7 @@ impl<'a> Members<'a> {
         write(value, self.out)?;
         self.out.push(b',');
         let end = self.out.len();
-        if let Some(member) = self.members.last_mut() {
+        if let Some(member) = self.written.last_mut() {
             member.1 = end;
         }
         Ok(())
@@ -277,19 +277,19 @@ impl<'a> Members<'a> {
         if !self.in_order {
             self.put_in_order();
         }
-        if !self.members.is_empty() {
+        if !self.written.is_empty() {
             self.out.pop();
         }
         self.out.extend_from_slice(self.end);
     }
 
     fn put_in_order(&mut self) {
-        let written = self.out.split_off(self.begin);
+        let bytes = self.out.split_off(self.begin);
         let mut from = self.begin;
-        let mut members: Vec<(&str, &[u8])> = Vec::with_capacity(self.members.len());
-        for (key, end) in &self.members {
+        let mut members: Vec<(&str, &[u8])> = Vec::with_capacity(self.written.len());
+        for (key, end) in &self.written {
             let range = from - self.begin..end - self.begin;
-            members.push((key, written.get(range).unwrap_or_default()));
+            members.push((key, bytes.get(range).unwrap_or_default()));
             from = *end;
         }
         // Stable, so that of a key that came twice the last is last; it alone counts.

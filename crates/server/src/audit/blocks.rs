@@ -115,7 +115,7 @@ fn opened(
         let keys = Arc::clone(keys);
         async move {
             let page = page?;
-            let open = move || page.into_iter().map(|one| Opened::of(one, &*keys)).collect();
+            let open = move || page.into_iter().map(|one| Opened::of(one, &keys)).collect();
             tokio::task::spawn_blocking(open)
                 .await
                 .map_err(|error| StoreError::Unavailable(error.into()))

@@ -60,7 +60,7 @@ pub async fn check_export(
         let keys = Arc::clone(&keys);
         async move {
             let (batch, bytes) = batch?;
-            let read = move || batch.into_iter().map(|raw| raw.read(&*keys)).collect::<Vec<_>>();
+            let read = move || batch.into_iter().map(|raw| raw.read(&keys)).collect::<Vec<_>>();
             anyhow::Ok((tokio::task::spawn_blocking(read).await?, bytes))
         }
     };
