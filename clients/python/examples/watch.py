@@ -17,5 +17,5 @@ with Countersign() as client:
             print("missed too much; looking at what is open")
             continue
         print(f"{event.name}: {event.ask.id}")
-        if event.ask.id == ask.id and event.ask.is_over:
+        if event.ask.id == ask.id and event.name == "answered":
             break
