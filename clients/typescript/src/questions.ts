@@ -152,7 +152,10 @@ export function converseQuestion(prompt: string, options: QuestionOptions): Conv
   return { kind: "converse", ...words(prompt, options) };
 }
 
-/** The body of `POST /asks`; what was not said is left to the server. */
+/**
+ * The body of `POST /asks`; what was not said is left to the server, but for one thing: an ask with a timeout expires,
+ * because one that stays open after its time would be waited for in vain.
+ */
 export function askBody(question: object, options: AskOptions): object {
   const { priority, route, timeoutSeconds, onExpiry, reminders, tags, metadata, follows } = options;
   return {
@@ -160,7 +163,7 @@ export function askBody(question: object, options: AskOptions): object {
     priority,
     route,
     timeout_seconds: timeoutSeconds,
-    on_expiry: onExpiry,
+    on_expiry: onExpiry ?? (timeoutSeconds ? { report: "abort" } : undefined),
     reminders,
     tags,
     metadata,

@@ -114,10 +114,11 @@ test("changes can be requested of every kind", async () => {
 });
 
 test("silence is never approval", async () => {
-  const [defaulted, reported, failed] = await Promise.all([
+  const [defaulted, reported, failed, plain] = await Promise.all([
     client.approve("A?", { timeoutSeconds: 1, onExpiry: { answer: { answer: { verdict: "approved" } } } }).wait({ timeoutMs: 20_000 }),
     client.approve("A?", { timeoutSeconds: 1, onExpiry: { report: "approve" } }).wait({ timeoutMs: 20_000 }),
     client.approve("A?", { timeoutSeconds: 1, onExpiry: "fail" }).wait({ timeoutMs: 20_000 }),
+    client.approve("A?", { timeoutSeconds: 1 }).wait({ timeoutMs: 20_000 }),
   ]);
   assert.ok(defaulted.verdict === "defaulted");
   assert.deepEqual([defaulted.answer, defaulted.by.kind, defaulted.assurance], [{ verdict: "approved" }, "system", "none"]);
@@ -125,6 +126,7 @@ test("silence is never approval", async () => {
   assert.ok(reported.verdict === "expired");
   assert.equal(reported.report, "approve");
   assert.equal(failed.verdict, "failed");
+  assert.equal(plain.verdict, "expired");
 });
 
 test("a cancelled ask says by whom and why", async () => {
