@@ -148,13 +148,19 @@ pub async fn run(
     // What a process before this one left.
     let mut waiting = !sealer.sealed().await;
     loop {
+        let mut since = sealer.clock.now();
         if !waiting {
-            tokio::select! {
+            let news = tokio::select! {
                 () = stop.cancelled() => return,
-                news = feed.recv() => if matches!(news, Err(RecvError::Closed)) { return },
-            }
+                news = feed.recv() => news,
+            };
+            since = match news {
+                // Counted from the event itself, however late it is heard of.
+                Ok(news) => news.first().map_or(since, |first| first.change.at),
+                Err(RecvError::Lagged(_)) => since,
+                Err(RecvError::Closed) => return,
+            };
         }
-        let since = sealer.clock.now();
         loop {
             tokio::select! {
                 () = stop.cancelled() => return,
