@@ -353,6 +353,9 @@ impl Replay {
             self.report.found(Finding::Line { line, why: "it is not the last line we write" });
             return;
         };
+        if end.claims.last > self.position {
+            self.report.found(Finding::Missing { position: end.claims.last + 1 });
+        }
         let found = Counted {
             after: self.header.after,
             records: self.records,
