@@ -26,11 +26,21 @@ const PURE: [(&str, &[&str]); 2] = [
             "thiserror",
             "ulid",
             "url",
+            "utoipa",
         ],
     ),
     (
         "dialects",
-        &["hex", "serde", "serde_json", "serde_path_to_error", "sha2", "subtle", "thiserror"],
+        &[
+            "hex",
+            "serde",
+            "serde_json",
+            "serde_path_to_error",
+            "sha2",
+            "subtle",
+            "thiserror",
+            "utoipa",
+        ],
     ),
 ];
 

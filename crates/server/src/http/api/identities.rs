@@ -3,47 +3,56 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use axum::{Json, Router};
 use dialects::native::{
-    AgentBody, AgentView, GroupBody, GroupView, Me, PersonBody, PersonView, ProjectBody,
-    ProjectView,
+    AgentBody, AgentPage, AgentView, GroupBody, GroupPage, GroupView, Me, PeoplePage, PersonBody,
+    PersonView, ProjectBody, ProjectPage, ProjectView, SignInLink,
 };
 use kernel::directory::Directory;
 use kernel::ids::GroupId;
-use kernel::{Actor, Command, Refusal};
+use kernel::{Actor, AgentId, Command, HumanId, ProjectId, Refusal};
 use serde::Serialize;
-use serde_json::json;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::auth::Denied;
 use crate::bootstrap;
+use crate::http::api::openapi::Pages;
 use crate::http::api::page::{Params, seal};
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
 use crate::serve::sign_in_url;
 
-pub(super) fn routes() -> Router<Shared> {
-    Router::new()
-        .route("/api/v1/me", get(me))
-        .route("/api/v1/projects", get(projects))
-        .route("/api/v1/projects/{id}", get(project).put(save_project))
-        .route("/api/v1/agents", get(agents))
-        .route("/api/v1/agents/{id}", get(agent).put(save_agent))
-        .route("/api/v1/people", get(people))
-        .route("/api/v1/people/{id}", get(person).put(save_person))
-        .route("/api/v1/people/{id}/link", post(make_link))
-        .route("/api/v1/groups", get(groups))
-        .route("/api/v1/groups/{id}", get(group).put(save_group))
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(me))
+        .routes(routes!(projects))
+        .routes(routes!(project, save_project))
+        .routes(routes!(agents))
+        .routes(routes!(agent, save_agent))
+        .routes(routes!(people))
+        .routes(routes!(person, save_person))
+        .routes(routes!(make_link))
+        .routes(routes!(groups))
+        .routes(routes!(group, save_group))
 }
 
 type Pairs = Query<Vec<(String, String)>>;
 
 /// Who the credential says I am.
+#[utoipa::path(
+    get,
+    path = "/api/v1/me",
+    operation_id = "getMe",
+    tag = "people",
+    responses((status = 200, description = "An agent or a person", body = Me)),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn me(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
     let me = match app.anyone(&headers).await? {
         Actor::Agent { id, project, reach, .. } => Me::Agent { id, project, reach },
@@ -56,6 +65,25 @@ async fn me(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, P
     Ok(Json(me).into_response())
 }
 
+/// List projects, by name.
+#[utoipa::path(
+    get,
+    path = "/api/v1/projects",
+    operation_id = "listProjects",
+    tag = "people",
+    params(Pages),
+    responses(
+        (
+            status = 200,
+            description = "A page",
+            body = ProjectPage,
+            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
+        ),
+        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 422, description = "`invalid-field`: a cursor of another list"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn projects(
     State(app): State<Shared>,
     headers: HeaderMap,
@@ -64,9 +92,22 @@ async fn projects(
     let (directory, _) = app.administered(&headers).await?;
     let list = Listing::read(pairs, "projects")?;
     let found = directory.projects_after(list.after()?.as_ref()).map(ProjectView::from);
-    Ok(list.show(found, |project| project.id.as_str()))
+    Ok(list.show(found, |project| project.id.as_str(), ProjectPage::new))
 }
 
+/// Read one of the projects.
+#[utoipa::path(
+    get,
+    path = "/api/v1/projects/{id}",
+    operation_id = "getProject",
+    tag = "people",
+    params(("id" = ProjectId, Path, description = "The name", example = "dev")),
+    responses(
+        (status = 200, description = "As it is", body = ProjectView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn project(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -77,6 +118,21 @@ async fn project(
     one(found, "project")
 }
 
+/// Add to the projects, or change one of them.
+#[utoipa::path(
+    put,
+    path = "/api/v1/projects/{id}",
+    operation_id = "putProject",
+    tag = "people",
+    params(("id" = ProjectId, Path, description = "The name", example = "dev")),
+    request_body(content = ProjectBody, example = json!({ "default_on_silence": false })),
+    responses(
+        (status = 200, description = "Changed", body = ProjectView),
+        (status = 201, description = "Added", body = ProjectView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn save_project(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -91,6 +147,25 @@ async fn save_project(
     saved(new, app.gateway.directory().project(&id).map(ProjectView::from), "project")
 }
 
+/// List agents, by name.
+#[utoipa::path(
+    get,
+    path = "/api/v1/agents",
+    operation_id = "listAgents",
+    tag = "people",
+    params(Pages),
+    responses(
+        (
+            status = 200,
+            description = "A page",
+            body = AgentPage,
+            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
+        ),
+        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 422, description = "`invalid-field`: a cursor of another list"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn agents(
     State(app): State<Shared>,
     headers: HeaderMap,
@@ -99,9 +174,22 @@ async fn agents(
     let (directory, _) = app.administered(&headers).await?;
     let list = Listing::read(pairs, "agents")?;
     let found = directory.agents_after(list.after()?.as_ref()).map(AgentView::from);
-    Ok(list.show(found, |agent| agent.id.as_str()))
+    Ok(list.show(found, |agent| agent.id.as_str(), AgentPage::new))
 }
 
+/// Read one of the agents.
+#[utoipa::path(
+    get,
+    path = "/api/v1/agents/{id}",
+    operation_id = "getAgent",
+    tag = "people",
+    params(("id" = AgentId, Path, description = "The name", example = "agent_dev")),
+    responses(
+        (status = 200, description = "As it is", body = AgentView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn agent(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -112,6 +200,21 @@ async fn agent(
     one(found, "agent")
 }
 
+/// Add to the agents, or change one of them.
+#[utoipa::path(
+    put,
+    path = "/api/v1/agents/{id}",
+    operation_id = "putAgent",
+    tag = "people",
+    params(("id" = AgentId, Path, description = "The name", example = "agent_dev")),
+    request_body(content = AgentBody, example = json!({ "project": "dev", "owner": "user_dev" })),
+    responses(
+        (status = 200, description = "Changed", body = AgentView),
+        (status = 201, description = "Added", body = AgentView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn save_agent(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -126,6 +229,25 @@ async fn save_agent(
     saved(new, app.gateway.directory().agent(&id).map(AgentView::from), "agent")
 }
 
+/// List people, by name.
+#[utoipa::path(
+    get,
+    path = "/api/v1/people",
+    operation_id = "listPeople",
+    tag = "people",
+    params(Pages),
+    responses(
+        (
+            status = 200,
+            description = "A page",
+            body = PeoplePage,
+            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
+        ),
+        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 422, description = "`invalid-field`: a cursor of another list"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn people(
     State(app): State<Shared>,
     headers: HeaderMap,
@@ -134,9 +256,22 @@ async fn people(
     let (directory, _) = app.administered(&headers).await?;
     let list = Listing::read(pairs, "people")?;
     let found = directory.humans_after(list.after()?.as_ref()).map(PersonView::from);
-    Ok(list.show(found, |person| person.id.as_str()))
+    Ok(list.show(found, |person| person.id.as_str(), PeoplePage::new))
 }
 
+/// Read one of the people.
+#[utoipa::path(
+    get,
+    path = "/api/v1/people/{id}",
+    operation_id = "getPerson",
+    tag = "people",
+    params(("id" = HumanId, Path, description = "The name", example = "ada")),
+    responses(
+        (status = 200, description = "As it is", body = PersonView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn person(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -147,6 +282,25 @@ async fn person(
     one(found, "person")
 }
 
+/// Add to the people, or change one of them.
+#[utoipa::path(
+    put,
+    path = "/api/v1/people/{id}",
+    operation_id = "putPerson",
+    tag = "people",
+    params(("id" = HumanId, Path, description = "The name", example = "ada")),
+    request_body(
+        content = PersonBody,
+        example = json!({ "name": "Ada Lovelace", "projects": ["dev"], "groups": ["ops"] }),
+    ),
+    responses(
+        (status = 200, description = "Changed", body = PersonView),
+        (status = 201, description = "Added", body = PersonView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 409, description = "`exists`: somebody else has this email address"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn save_person(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -161,7 +315,19 @@ async fn save_person(
     saved(new, app.gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
-/// A one-time sign-in address for somebody, to be handed to them.
+/// Make a one-time sign-in address for somebody, to be handed to them.
+#[utoipa::path(
+    post,
+    path = "/api/v1/people/{id}/link",
+    operation_id = "createSignInLink",
+    tag = "people",
+    params(("id" = HumanId, Path, description = "Who", example = "user_dev")),
+    responses(
+        (status = 201, description = "Made", body = SignInLink),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn make_link(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -173,9 +339,28 @@ async fn make_link(
     let secret = bootstrap::link(&app.gateway, actor, human).await?;
     let url = sign_in_url(&app.config, &secret)
         .map_err(|_| Problem::new(500, "internal").detail("the sign-in address cannot be built"))?;
-    Ok((StatusCode::CREATED, Json(json!({ "url": url }))).into_response())
+    Ok((StatusCode::CREATED, Json(SignInLink { url })).into_response())
 }
 
+/// List groups, by name.
+#[utoipa::path(
+    get,
+    path = "/api/v1/groups",
+    operation_id = "listGroups",
+    tag = "people",
+    params(Pages),
+    responses(
+        (
+            status = 200,
+            description = "A page",
+            body = GroupPage,
+            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
+        ),
+        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 422, description = "`invalid-field`: a cursor of another list"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn groups(
     State(app): State<Shared>,
     headers: HeaderMap,
@@ -187,9 +372,22 @@ async fn groups(
     let names = directory.groups();
     let later = names.into_iter().filter(|id| after.as_ref().is_none_or(|after| *id > after));
     let found = later.map(|id| members(&directory, id.clone()));
-    Ok(list.show(found, |group| group.id.as_str()))
+    Ok(list.show(found, |group| group.id.as_str(), GroupPage::new))
 }
 
+/// Read one of the groups.
+#[utoipa::path(
+    get,
+    path = "/api/v1/groups/{id}",
+    operation_id = "getGroup",
+    tag = "people",
+    params(("id" = GroupId, Path, description = "The name", example = "ops")),
+    responses(
+        (status = 200, description = "As it is", body = GroupView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn group(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -200,6 +398,21 @@ async fn group(
     one(found.filter(|group| !group.members.is_empty()), "group")
 }
 
+/// Add to the groups, or change one of them.
+#[utoipa::path(
+    put,
+    path = "/api/v1/groups/{id}",
+    operation_id = "putGroup",
+    tag = "people",
+    params(("id" = GroupId, Path, description = "The name", example = "ops")),
+    request_body(content = GroupBody, example = json!({ "members": ["user_dev", "user_dev_2"] })),
+    responses(
+        (status = 200, description = "Changed", body = GroupView),
+        (status = 201, description = "Added", body = GroupView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn save_group(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -273,18 +486,29 @@ impl Listing {
     }
 
     /// One page of what comes.
-    fn show<T: Serialize>(&self, found: impl Iterator<Item = T>, id: fn(&T) -> &str) -> Response {
+    fn show<T, P: Serialize>(
+        &self,
+        found: impl Iterator<Item = T>,
+        id: fn(&T) -> &str,
+        page: fn(Vec<T>, Option<String>) -> P,
+    ) -> Response {
         let mut items: Vec<T> = found.take(self.limit + 1).collect();
         let more = items.len() > self.limit;
         items.truncate(self.limit);
         let last = items.last().filter(|_| more).map(|last| id(last).to_owned());
-        self.page(&items, last)
+        self.page(items, last, page)
     }
 
     /// A page that was put together already, and the name it goes on after.
-    pub(super) fn page<T: Serialize>(&self, items: &[T], last: Option<String>) -> Response {
+    pub(super) fn page<T, P: Serialize>(
+        &self,
+        items: Vec<T>,
+        last: Option<String>,
+        page: fn(Vec<T>, Option<String>) -> P,
+    ) -> Response {
         let next = last.map(|last| seal(self.name, last.as_bytes()));
-        self.params.page(&format!("/api/v1/{}", self.name), self.name, items, next)
+        let path = format!("/api/v1/{}", self.name);
+        self.params.page(&path, &page(items, next.clone()), next.as_deref())
     }
 }
 

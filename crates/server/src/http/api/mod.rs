@@ -6,6 +6,7 @@ mod files;
 mod identities;
 mod keys;
 mod lists;
+mod openapi;
 mod page;
 mod rules;
 mod streams;
@@ -16,6 +17,8 @@ use axum::http::HeaderMap;
 use dialects::nesting::{DEEPEST, too_deep};
 use kernel::Actor;
 use serde::de::DeserializeOwned;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
 
 use crate::auth::Denied;
 use crate::http::problem::Problem;
@@ -23,15 +26,24 @@ use crate::http::{App, Shared, body};
 
 /// Its routes.
 pub fn routes() -> Router<Shared> {
-    Router::new()
+    described().into()
+}
+
+/// The document that describes them.
+pub fn document() -> OpenApi {
+    openapi::complete(described().into_openapi())
+}
+
+/// Routes and document from one list, so that neither has what the other lacks.
+fn described() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
         .merge(asks::routes())
         .merge(acts::routes())
-        .merge(files::routes())
-        .merge(lists::routes())
         .merge(streams::routes())
+        .merge(files::routes())
+        .merge(identities::routes())
         .merge(keys::routes())
         .merge(rules::routes())
-        .merge(identities::routes())
 }
 
 impl App {
