@@ -179,7 +179,13 @@ fn named(name: &str, schema: &Value) -> Type {
     let about = pieces(text(schema, "description"));
     let variants = list(schema.get("oneOf"));
     let forms = if variants.is_empty() {
-        vec![Form { title: None, about: Vec::new(), members: members(schema) }]
+        let members = members(schema);
+        // What has no fields is told by its type, and by the form its text has.
+        let title = members.is_empty().then(|| match schema.get("pattern") {
+            Some(pattern) => format!("{} {}", shape(schema).text, plain(pattern)),
+            None => shape(schema).text,
+        });
+        vec![Form { title, about: Vec::new(), members }]
     } else {
         variants.iter().map(form).collect()
     };

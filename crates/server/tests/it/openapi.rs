@@ -183,5 +183,11 @@ async fn the_page_has_it_all() {
     }
     assert_eq!(html.select(&all("[style], style, script:not([src])")).count(), 0);
     assert!(html.select(&all(".operation h3 code")).count() > 30);
+    // Words to choose from, and the form of ids, are told too.
+    let code = all("code");
+    for told in [r#""critical""#, "^ask_[0-7]", r#"kind: "approve""#, "date-time"] {
+        let mut texts = html.select(&code).map(|code| code.text().collect::<String>());
+        assert!(texts.any(|text| text.contains(told)), "{told}");
+    }
     world.end().await;
 }

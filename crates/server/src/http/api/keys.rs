@@ -3,7 +3,7 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{IssueKey, IssuedKey, KeyPage, KeyView};
@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use crate::bootstrap;
 use crate::http::Shared;
-use crate::http::api::identities::Listing;
+use crate::http::api::identities::{Listing, Pairs};
 use crate::http::api::openapi::Pages;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
@@ -46,7 +46,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 async fn keys(
     State(app): State<Shared>,
     headers: HeaderMap,
-    Query(pairs): Query<Vec<(String, String)>>,
+    pairs: Pairs,
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
     let directory = app.gateway.directory();

@@ -8,6 +8,8 @@ mod keys;
 mod lists;
 mod openapi;
 mod page;
+mod people;
+mod projects;
 mod rules;
 mod streams;
 
@@ -41,7 +43,8 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(acts::routes())
         .merge(streams::routes())
         .merge(files::routes())
-        .merge(identities::routes())
+        .merge(projects::routes())
+        .merge(people::routes())
         .merge(keys::routes())
         .merge(rules::routes())
 }
