@@ -44,6 +44,7 @@ impl Actor {
 
 /// How far an agent key sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
     /// Only the asks of its own agent.
@@ -54,6 +55,7 @@ pub enum Reach {
 
 /// Who did something, as recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "kind", content = "id")]
 pub enum By {
     /// An agent.
@@ -76,6 +78,7 @@ impl std::fmt::Display for By {
 
 /// The door an answer came through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Via {
     /// A call with a human token.
@@ -92,6 +95,7 @@ pub enum Via {
 
 /// How sure we are that the named person answered; ordered, so that policy can demand a minimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Assurance {
     /// Nobody answered: a default was taken on silence.

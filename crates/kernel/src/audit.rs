@@ -17,6 +17,9 @@ use crate::time::Time;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub [u8; 32]);
 
+#[cfg(feature = "openapi")]
+crate::openapi::text!(Digest, "^[0-9a-f]{64}$");
+
 impl Digest {
     /// What the first event of a chain points back to.
     pub const ZERO: Self = Self([0; 32]);

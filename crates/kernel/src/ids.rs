@@ -57,6 +57,9 @@ macro_rules! made_id {
             }
         }
 
+        #[cfg(feature = "openapi")]
+        crate::openapi::text!($name, concat!("^", $prefix, "[0-7][0-9A-HJKMNP-TV-Z]{25}$"));
+
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
@@ -112,6 +115,9 @@ macro_rules! chosen_id {
                 &self.0
             }
         }
+
+        #[cfg(feature = "openapi")]
+        crate::openapi::text!($name, "^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,63}$");
 
         impl TryFrom<String> for $name {
             type Error = BadId;

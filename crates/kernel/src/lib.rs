@@ -45,6 +45,8 @@ pub mod event;
 pub mod evolve;
 pub mod form;
 pub mod ids;
+#[cfg(feature = "openapi")]
+mod openapi;
 pub mod question;
 pub mod receipt;
 pub mod refusal;

@@ -64,6 +64,9 @@ impl FromStr for Time {
     }
 }
 
+#[cfg(feature = "openapi")]
+crate::openapi::moment!(Time);
+
 impl Serialize for Time {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)

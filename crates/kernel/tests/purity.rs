@@ -26,6 +26,7 @@ const PURE: [(&str, &[&str]); 2] = [
             "thiserror",
             "ulid",
             "url",
+            "utoipa",
         ],
     ),
     (
@@ -40,6 +41,7 @@ const PURE: [(&str, &[&str]); 2] = [
             "sha2",
             "subtle",
             "thiserror",
+            "utoipa",
         ],
     ),
 ];

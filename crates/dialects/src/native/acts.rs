@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// `POST /api/v1/asks/{id}/cancel`
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CancelBody {
     /// Why.
@@ -15,6 +16,7 @@ pub struct CancelBody {
 
 /// `POST /api/v1/asks/{id}/assign`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AssignBody {
     /// To whom.
@@ -26,6 +28,7 @@ pub struct AssignBody {
 
 /// `POST /api/v1/asks/{id}/extend`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ExtendBody {
     /// The new deadline, later than the one there is.
@@ -34,6 +37,7 @@ pub struct ExtendBody {
 
 /// `POST /api/v1/asks/{id}/comments`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CommentBody {
     /// What to say.
@@ -43,6 +47,7 @@ pub struct CommentBody {
 /// An uploaded file. The whole of it is the value of a file field in an answer to the same ask, by
 /// the person who uploaded it.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Uploaded {
     /// What was uploaded.
     #[serde(flatten)]

@@ -10,30 +10,39 @@ use serde_json::{Map, Value};
 
 /// An ask.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Ask))]
 pub struct AskView<'a> {
     /// Its id.
     pub id: AskId,
     /// Its version; also its `ETag`.
     pub version: u64,
     /// Where it stands.
-    pub state: &'static str,
+    pub state: State,
     /// Its project.
+    #[cfg_attr(feature = "openapi", schema(value_type = ProjectId))]
     pub project: &'a ProjectId,
     /// Who asked.
+    #[cfg_attr(feature = "openapi", schema(value_type = AgentId))]
     pub agent: &'a AgentId,
     /// Who answers for the agent.
+    #[cfg_attr(feature = "openapi", schema(value_type = HumanId))]
     pub owner: &'a HumanId,
     /// The kind of question.
     pub kind: Kind,
     /// What is asked; `null` once erased.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Question>))]
     pub question: Option<&'a Question>,
     /// Free data; `null` once erased.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub metadata: Option<&'a Map<String, Value>>,
     /// What it is about.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub tags: &'a BTreeSet<String>,
     /// How urgent.
     pub priority: Priority,
     /// Who was asked.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Seat>))]
     pub seats: &'a [Seat],
     /// Who took it.
     pub assigned_to: Option<String>,
@@ -55,11 +64,66 @@ pub struct AskView<'a> {
     pub receipt: Option<String>,
 }
 
+/// Where an ask stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = AskState))]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Nobody looked yet.
+    Pending,
+    /// Somebody looked.
+    Opened,
+    /// Somebody began to answer.
+    InProgress,
+    /// Answered, or a default was taken on silence.
+    Completed,
+    /// Ran out; the result says what the agent is to do.
+    Expired,
+    /// Withdrawn.
+    Cancelled,
+    /// Ran out, and the agent wanted that to be a failure.
+    Failed,
+}
+
+impl State {
+    fn of(ask: &Ask) -> Self {
+        match &ask.state {
+            AskState::Pending => Self::Pending,
+            AskState::Opened => Self::Opened,
+            AskState::InProgress { .. } => Self::InProgress,
+            AskState::Over { ending, .. } => match **ending {
+                Ending::Completed(_) => Self::Completed,
+                Ending::Expired { .. } => Self::Expired,
+                Ending::Cancelled { .. } => Self::Cancelled,
+                Ending::Failed { .. } => Self::Failed,
+            },
+        }
+    }
+}
+
+/// The ways an ask may end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Somebody answered, or a default was taken on silence.
+    Completed,
+    /// Time ran out; `report` says what the agent is to do.
+    Expired,
+    /// Time ran out as a failure.
+    Failed,
+    /// It was withdrawn.
+    Cancelled,
+}
+
 /// How an ask ended.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = AskResult))]
 pub struct ResultView {
-    /// `completed`, `expired`, `failed` or `cancelled`.
-    pub outcome: &'static str,
+    /// In which way.
+    pub outcome: Outcome,
     /// What was answered; `null` once erased.
     pub answer: Option<Answer>,
     /// The words that came with it.
@@ -104,12 +168,7 @@ impl<'a> AskView<'a> {
         Self {
             id: ask.id,
             version: ask.head.seq,
-            state: match &ask.state {
-                AskState::Pending => "pending",
-                AskState::Opened => "opened",
-                AskState::InProgress { .. } => "in_progress",
-                AskState::Over { .. } => ask.phase().as_str(),
-            },
+            state: State::of(ask),
             project: &ask.project,
             agent: &ask.agent,
             owner: &ask.owner,
@@ -134,8 +193,8 @@ impl<'a> AskView<'a> {
 
 impl ResultView {
     fn of(ending: &Ending, ask: &Ask, viewer: Viewer) -> Self {
-        let bare = |at| Self {
-            outcome: ask.phase().as_str(),
+        let bare = |outcome, at| Self {
+            outcome,
             answer: None,
             comment: None,
             by: By::System,
@@ -159,15 +218,17 @@ impl ResultView {
                     by: viewer.named(&resolution.by, ask),
                     via: Some(resolution.via),
                     assurance: Some(resolution.assurance),
-                    ..bare(resolution.at)
+                    ..bare(Outcome::Completed, resolution.at)
                 }
             }
-            Ending::Expired { at, report } => Self { report: Some(*report), ..bare(*at) },
-            Ending::Failed { at } => bare(*at),
+            Ending::Expired { at, report } => {
+                Self { report: Some(*report), ..bare(Outcome::Expired, *at) }
+            }
+            Ending::Failed { at } => bare(Outcome::Failed, *at),
             Ending::Cancelled { at, by, reason } => Self {
                 by: viewer.named(by, ask),
                 reason: reason.as_ref().and_then(|reason| reason.value().cloned()),
-                ..bare(*at)
+                ..bare(Outcome::Cancelled, *at)
             },
         }
     }
@@ -195,12 +256,15 @@ fn without_secrets(reply: Reply, ask: &Ask) -> Reply {
 
 /// A remark.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Comment))]
 pub struct CommentView<'a> {
     /// Who said it.
     pub by: By,
     /// When.
     pub at: Time,
     /// What; `null` once erased.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub text: Option<&'a str>,
 }
 
@@ -218,6 +282,8 @@ impl<'a> CommentView<'a> {
 
 /// Something that happened, as a stream tells it.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Event))]
 pub struct EventView<'a> {
     /// Its place in the stream; resume after it with `Last-Event-ID`.
     pub position: u64,

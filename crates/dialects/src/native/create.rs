@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 /// `POST /api/v1/asks`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CreateAsk {
     /// What is asked.
@@ -23,6 +24,7 @@ pub struct CreateAsk {
     pub route: Route,
     /// After how many seconds it runs out; absent or 0 for never.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(maximum = 3_162_240_000_u64))]
     pub timeout_seconds: u64,
     /// What then.
     #[serde(default)]
@@ -32,9 +34,11 @@ pub struct CreateAsk {
     pub reminders: Vec<Time>,
     /// What it is about.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub tags: BTreeSet<String>,
     /// Free data.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub metadata: Map<String, Value>,
     /// The ask it continues.
     #[serde(default)]
@@ -47,6 +51,7 @@ fn owner() -> Route {
 
 /// What happens when nobody answers in time.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OnSilence {
     /// It stays open.

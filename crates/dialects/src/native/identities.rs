@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 
 /// A project.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Project))]
 pub struct ProjectView {
     /// Its name.
     pub id: ProjectId,
@@ -33,6 +35,7 @@ impl From<&Project> for ProjectView {
 
 /// `PUT /api/v1/projects/{id}`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ProjectBody {
     /// The name in the address, if it is given at all.
@@ -67,6 +70,8 @@ impl ProjectBody {
 
 /// An agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Agent))]
 pub struct AgentView {
     /// Its name.
     pub id: AgentId,
@@ -85,6 +90,7 @@ impl From<&Agent> for AgentView {
 
 /// `PUT /api/v1/agents/{id}`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AgentBody {
     /// The name in the address, if it is given at all.
@@ -106,6 +112,8 @@ impl AgentBody {
 
 /// A person.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Person))]
 pub struct PersonView {
     /// Their name in the system.
     pub id: HumanId,
@@ -135,6 +143,7 @@ impl From<&Human> for PersonView {
 
 /// `PUT /api/v1/people/{id}`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PersonBody {
     /// The name in the address, if it is given at all.
@@ -154,12 +163,15 @@ pub struct PersonBody {
     pub active: bool,
     /// The projects they are a member of.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<ProjectId>))]
     pub projects: BTreeSet<ProjectId>,
     /// The groups they are in.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<GroupId>))]
     pub groups: BTreeSet<GroupId>,
     /// The tags they are qualified for.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub skills: BTreeSet<String>,
 }
 
@@ -174,6 +186,8 @@ impl PersonBody {
 
 /// A group: nothing but who is in it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Group))]
 pub struct GroupView {
     /// Its name.
     pub id: GroupId,
@@ -183,12 +197,14 @@ pub struct GroupView {
 
 /// `PUT /api/v1/groups/{id}`
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GroupBody {
     /// The name in the address, if it is given at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<GroupId>,
     /// Exactly these people are in it; a group with nobody in it is none.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<HumanId>))]
     pub members: BTreeSet<HumanId>,
 }
 
@@ -201,6 +217,7 @@ impl GroupBody {
 
 /// Who the credential says somebody is.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Me {
     /// An agent.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// `POST /api/v1/keys`: what to issue and to whom.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct IssueKey {
     /// An agent key for this agent…
@@ -28,6 +29,8 @@ pub struct IssueKey {
 
 /// A credential as it is listed: never with its secret.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Key))]
 pub struct KeyView {
     /// Its id.
     pub id: KeyId,
@@ -80,6 +83,7 @@ impl KeyView {
 
 /// A fresh credential: the only time its secret is shown.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct IssuedKey {
     /// The credential.
     #[serde(flatten)]

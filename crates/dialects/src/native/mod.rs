@@ -2,17 +2,23 @@
 
 mod acts;
 mod ask;
+mod audit;
 mod create;
 mod identities;
 mod keys;
+mod pages;
 mod rules;
 
 pub use acts::{AssignBody, CancelBody, CommentBody, ExtendBody, Uploaded};
-pub use ask::{AskView, CommentView, EventView, ResultView, Viewer};
+pub use ask::{AskView, CommentView, EventView, Outcome, ResultView, State, Viewer};
+pub use audit::{BlockPage, BlockView, RecordView, Records};
 pub use create::{CreateAsk, OnSilence};
 pub use identities::{
     AgentBody, AgentView, GroupBody, GroupView, Me, PersonBody, PersonView, ProjectBody,
     ProjectView,
 };
 pub use keys::{IssueKey, IssuedKey, KeyView};
+pub use pages::{
+    AgentPage, AskPage, Comments, GroupPage, KeyPage, PeoplePage, ProjectPage, Rules, SignInLink,
+};
 pub use rules::{RuleBody, RuleView};

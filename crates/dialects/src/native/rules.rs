@@ -11,16 +11,20 @@ use serde::{Deserialize, Serialize};
 
 /// `POST /api/v1/rules`: hand what matches to somebody else. What is left out matches everything.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RuleBody {
     /// Which kinds of question; empty for any.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Kind>))]
     pub kinds: BTreeSet<Kind>,
     /// Which project, by name or by the agent's own label.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 200))]
     pub project: Option<String>,
     /// Which tag.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 200))]
     pub tag: Option<String>,
     /// Which priority.
     #[serde(default)]
@@ -45,18 +49,24 @@ impl TryFrom<RuleBody> for NewRule {
 
 /// A rule; rules are tried in the order of their ids.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Rule))]
 pub struct RuleView<'a> {
     /// Its id.
     pub id: RuleId,
     /// Which kinds of question; empty for any.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Kind>))]
     pub kinds: &'a BTreeSet<Kind>,
     /// Which project.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub project: Option<&'a str>,
     /// Which tag.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub tag: Option<&'a str>,
     /// Which priority.
     pub priority: Option<Priority>,
     /// To whom.
+    #[cfg_attr(feature = "openapi", schema(value_type = HumanId))]
     pub delegate_to: &'a HumanId,
 }
 

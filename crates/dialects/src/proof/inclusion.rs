@@ -11,6 +11,7 @@ use super::receipt::ReceiptClaims;
 
 /// The way from one record to the signed root of its block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Inclusion {
     /// The record.
     pub record: Linked,
@@ -26,6 +27,8 @@ pub struct Inclusion {
 
 /// One link of a chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = LinkedRecord))]
 pub struct Linked {
     /// Whose chain.
     pub subject: String,

@@ -20,6 +20,7 @@ pub const PREFIX: &str = "rcpt_";
 
 /// What a receipt claims.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReceiptClaims {
     /// The version of these claims.
     pub v: u64,
@@ -80,6 +81,8 @@ pub struct ReceiptClaims {
 
 /// How an ask ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = ReceiptOutcome))]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
     /// Answered, or a default was taken.
@@ -94,6 +97,8 @@ pub enum Ended {
 
 /// The place of an event in the chain of `sub`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = ReceiptPlace))]
 pub struct Place {
     /// Its number, from 1.
     pub seq: u64,

@@ -169,6 +169,7 @@ pub enum Dialect {
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
     /// The agent can wait.
@@ -199,6 +200,7 @@ impl Priority {
 
 /// How people are picked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "to")]
 pub enum Route {
     /// The agent's owner.
@@ -220,6 +222,7 @@ pub enum Route {
 
 /// A place at the table: who may see and answer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "seat")]
 pub enum Seat {
     /// One person.
@@ -274,6 +277,7 @@ pub enum OnExpiry {
 
 /// What an agent does with an expired ask.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DefaultAction {
     /// Go on without.

@@ -56,6 +56,8 @@ pub struct Project {
 
 /// One step of a project's escalation ladder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = LadderStep))]
 pub struct Step {
     /// Seconds after the ask.
     pub after: u64,

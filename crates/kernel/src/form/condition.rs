@@ -13,6 +13,8 @@ use std::cmp::Ordering;
 
 /// How a condition compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = FormOperator))]
 #[serde(rename_all = "lowercase")]
 pub enum Operator {
     /// Equal; for multiselect, "is among the chosen" or, given a list, "the same choices".

@@ -27,6 +27,9 @@ pub struct Field {
     condition: Option<Condition>,
 }
 
+#[cfg(feature = "openapi")]
+crate::openapi::same_as!(Field, FieldSpec);
+
 impl Field {
     /// Name of the value in the answer: a letter, then letters, digits and `_`.
     pub fn key(&self) -> &str {

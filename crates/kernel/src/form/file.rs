@@ -64,6 +64,8 @@ impl FileRef {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = File))]
 #[serde(deny_unknown_fields)]
 struct Wire {
     sha256: String,
@@ -71,6 +73,9 @@ struct Wire {
     size: u64,
     media_type: String,
 }
+
+#[cfg(feature = "openapi")]
+crate::openapi::same_as!(FileRef, Wire);
 
 impl TryFrom<Wire> for FileRef {
     type Error = FileRefError;

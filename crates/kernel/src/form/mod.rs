@@ -58,6 +58,8 @@ pub enum Layout {
 
 /// One page of a form with several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = FormStep))]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     title: String,
@@ -198,6 +200,8 @@ impl Form {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Form))]
 #[serde(deny_unknown_fields)]
 struct Wire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -207,6 +211,9 @@ struct Wire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
 }
+
+#[cfg(feature = "openapi")]
+crate::openapi::same_as!(Form, Wire);
 
 impl TryFrom<Wire> for Form {
     type Error = FormError;

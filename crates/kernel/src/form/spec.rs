@@ -11,6 +11,8 @@ use serde_json::{Number, Value};
 ///
 /// `file` as a type and `allowed_values` inside `validation` are ours; the rest is HITL's schema.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = FormField))]
 #[serde(deny_unknown_fields)]
 pub struct FieldSpec {
     /// Name of the value in the answer; unique in the form.
@@ -58,6 +60,8 @@ impl FieldSpec {
 
 /// One option of a select or multiselect field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = FormChoice))]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
     /// What the answer carries.
@@ -68,6 +72,8 @@ pub struct Choice {
 
 /// Limits on a value, as written on the wire.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = FormValidation))]
 #[serde(deny_unknown_fields)]
 pub struct Validation {
     /// Fewest characters.
@@ -97,9 +103,12 @@ pub struct Validation {
 /// 1970-01-01. Unix seconds or milliseconds are far outside the calendar when read as days, so they
 /// are refused with an explanation instead of being misread.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = FormBound))]
 #[serde(untagged)]
 pub enum Bound {
     /// A number; on date fields, days since 1970-01-01.
+    #[cfg_attr(feature = "openapi", schema(value_type = f64))]
     Number(Number),
     /// A date; only on date fields.
     Date(String),
@@ -119,6 +128,8 @@ impl From<&str> for Bound {
 
 /// When a field is shown, as written on the wire.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = FormCondition))]
 #[serde(deny_unknown_fields)]
 pub struct Conditional {
     /// Key of the earlier field.

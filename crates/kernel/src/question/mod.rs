@@ -27,8 +27,10 @@ pub struct QuestionError {
 
 /// The typed body of an ask.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(try_from = "Unchecked")]
 pub struct Question {
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     prompt: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<String>,
@@ -55,12 +57,15 @@ impl TryFrom<Unchecked> for Question {
 
 /// The kinds of question, each with what it needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = QuestionBody))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Body {
     /// Yes or no to an action.
     Approve {
         /// The action, whole.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         details: Map<String, Value>,
         /// Whether the agent declared that it can take edited details.
         #[serde(default)]
@@ -72,6 +77,7 @@ pub enum Body {
     /// One or more of several.
     Choose {
         /// What there is to choose from.
+        #[cfg_attr(feature = "openapi", schema(value_type = Vec<Choice>, min_items = 2, max_items = 1000))]
         options: Options,
         /// How many may be chosen.
         pick: Pick,
@@ -97,9 +103,11 @@ pub enum Body {
     Escalate {
         /// What failed.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         error: Map<String, Value>,
         /// Parameters a retry may change.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         params: Map<String, Value>,
     },
     /// A free message that wants a free answer.
@@ -108,6 +116,8 @@ pub enum Body {
 
 /// The kind of a question, as one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = QuestionKind))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// See [`Body::Approve`].
@@ -144,6 +154,7 @@ impl Kind {
 
 /// One thing to choose, with the id that goes back to the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Choice {
     /// What goes back.
     pub id: String,
@@ -225,6 +236,7 @@ fn distinct(choices: &[Choice], field: &'static str) -> Result<(), QuestionError
 
 /// How many options make an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pick {
     /// Exactly one.
@@ -336,12 +348,14 @@ impl Body {
 
 /// What a person said, typed to its question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum Answer {
     /// Yes, perhaps with the details edited.
     Approved {
         /// The details as the person changed them, where the agent declared it can take that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
         edits: Option<Map<String, Value>>,
     },
     /// No.
@@ -356,6 +370,7 @@ pub enum Answer {
     /// The values of a form.
     Provided {
         /// By field key.
+        #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         values: Values,
     },
     /// Go ahead with these.
@@ -369,6 +384,7 @@ pub enum Answer {
     Retry {
         /// The changed parameters.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         params: Map<String, Value>,
     },
     /// Leave this step out.
@@ -384,6 +400,7 @@ pub enum Answer {
 
 /// An answer with the words that go with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Reply {
     /// The answer.
     pub answer: Answer,

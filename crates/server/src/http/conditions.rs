@@ -161,6 +161,10 @@ fn tags(value: &HeaderValue) -> Option<Tags<'_>> {
     if rest == "*" {
         return Some(Tags::Any);
     }
+    // Some clients lose the quotes; a bare number can mean nothing else.
+    if !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(Tags::These(vec![Tag { weak: false, text: rest }]));
+    }
     let mut tags = Vec::new();
     loop {
         let (weak, quoted) = match rest.strip_prefix("W/") {
@@ -198,8 +202,10 @@ mod tests {
             (&["W/\"3\""], Ok(Some(0))),
             (&["\"03\""], Ok(Some(0))),
             (&["\"abc\""], Ok(Some(0))),
-            (&["3"], Err(())),
+            (&["3"], Ok(Some(3))),
             (&["\"3"], Err(())),
+            (&["v3"], Err(())),
+            (&["3, 4"], Err(())),
             (&[""], Err(())),
             (&["\"3\", \"4\""], Err(())),
             (&["\"3\" \"4\""], Err(())),
@@ -224,7 +230,8 @@ mod tests {
             (&["\"1\", \"x\" ,W/\"3\""], 3, Ok(true)),
             (&["\"1\"", "\"3\""], 3, Ok(true)),
             (&["\"x\""], 3, Ok(false)),
-            (&["3"], 3, Err(())),
+            (&["3"], 3, Ok(true)),
+            (&["x3"], 3, Err(())),
             (&["\"1\","], 3, Err(())),
         ] {
             let found = Seen::read(&headers("if-none-match", values));

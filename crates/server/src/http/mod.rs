@@ -4,6 +4,7 @@ pub mod api;
 pub mod body;
 pub mod conditions;
 pub mod cors;
+pub mod docs;
 pub mod health;
 pub mod hxp_error;
 pub mod hxp_execution;
@@ -78,6 +79,7 @@ pub fn router(app: Shared) -> Router {
         .merge(hxp_socket::routes())
         .merge(api::routes())
         .merge(pages::routes())
+        .merge(docs::routes())
         .merge(health::routes())
         .merge(well_known::routes())
         .fallback(nowhere)

@@ -5,8 +5,8 @@ use axum::response::{IntoResponse, Response};
 use kernel::Refusal;
 use kernel::question::AnswerError;
 use serde::Serialize;
-use serde_json::{Value, json};
 use store::StoreError;
+use utoipa::ToSchema;
 
 use crate::audit::NoProof;
 use crate::auth::Denied;
@@ -57,26 +57,51 @@ pub struct Problem {
     code: &'static str,
     status: u16,
     detail: String,
-    errors: Option<Box<Value>>,
+    errors: Vec<Wrong>,
     retry_after: Option<u64>,
 }
 
-/// RFC 9457, field for field.
-#[derive(Serialize)]
-struct Wire<'a> {
+/// An error: RFC 9457, field for field.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem, example = json!({
+    "type": "/errors/invalid-field", "title": "invalid field", "status": 422,
+    "detail": "until: expected a moment after the deadline there is",
+    "errors": [{ "field": "until", "expected": "a moment after the deadline there is" }],
+}))]
+pub struct Wire<'a> {
+    /// The address of the page that explains the code: `/errors/<code>`.
     #[serde(rename = "type")]
     kind: String,
+    /// The code in words.
     title: String,
+    /// The status of the answer.
     status: u16,
+    /// What happened, in a sentence.
+    #[schema(value_type = String)]
     detail: &'a str,
+    /// Which fields were wrong.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<Wrong>, required = false)]
+    errors: &'a [Wrong],
+}
+
+/// A field that was wrong.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = FieldProblem)]
+pub struct Wrong {
+    /// Which: a field, a header or a parameter.
+    field: String,
+    /// In which way, for the fields of a form.
     #[serde(skip_serializing_if = "Option::is_none")]
-    errors: Option<&'a Value>,
+    code: Option<&'static str>,
+    /// What would have been accepted.
+    expected: String,
 }
 
 impl Problem {
     /// A problem with a status and the name of its page.
     pub fn new(status: u16, code: &'static str) -> Self {
-        Self { code, status, detail: String::new(), errors: None, retry_after: None }
+        Self { code, status, detail: String::new(), errors: Vec::new(), retry_after: None }
     }
 
     /// What happened, in a sentence.
@@ -89,17 +114,19 @@ impl Problem {
     /// Which field was wrong and what was expected there.
     #[must_use]
     pub fn field(mut self, field: &str, expected: &str) -> Self {
-        self.errors = Some(Box::new(json!([{ "field": field, "expected": expected }])));
+        let (field, expected) = (field.to_owned(), expected.to_owned());
+        self.errors = vec![Wrong { field, code: None, expected }];
         self
     }
 
+    /// As it is sent.
     fn wire(&self) -> Wire<'_> {
         Wire {
             kind: format!("/errors/{}", self.code),
             title: self.code.replace('-', " "),
             status: self.status,
             detail: &self.detail,
-            errors: self.errors.as_deref(),
+            errors: &self.errors,
         }
     }
 
@@ -149,15 +176,12 @@ impl From<Refusal> for Problem {
         match &refusal {
             Refusal::Invalid { field, expected } => problem.field(field, expected),
             Refusal::Answer(AnswerError::Fields(errors)) => {
-                let one = |error: &kernel::form::FieldError| {
-                    json!({
-                        "field": error.key,
-                        "code": error.code.as_str(),
-                        "expected": error.message,
-                    })
+                let one = |error: &kernel::form::FieldError| Wrong {
+                    field: error.key.clone(),
+                    code: Some(error.code.as_str()),
+                    expected: error.message.clone(),
                 };
-                let errors = Value::Array(errors.iter().map(one).collect());
-                Self { errors: Some(Box::new(errors)), ..problem }
+                Self { errors: errors.iter().map(one).collect(), ..problem }
             }
             _ => problem,
         }

@@ -3,23 +3,26 @@
 
 mod answers;
 mod players;
+mod says;
 
 pub use players::{Played, Players};
+pub use says::Says;
 
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use kernel::ask::Priority;
-use kernel::question::{Answer, Kind};
+use kernel::question::Kind;
 use kernel::{AgentId, Ask, HumanId, ProjectId};
 use regex::Regex;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 /// Rules, tried in order: the first that fits an ask and is not used up plays.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
     /// `[[rule]]`
@@ -28,8 +31,9 @@ pub struct Script {
 }
 
 /// What happens to asks of some kind.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = ScriptRule)]
 pub struct Rule {
     /// What to call it in reports.
     #[serde(default)]
@@ -39,6 +43,7 @@ pub struct Rule {
     pub when: When,
     /// How long the person takes.
     #[serde(default, deserialize_with = "duration")]
+    #[schema(value_type = String)]
     pub after: Duration,
     /// Who plays; whoever was asked, else the agent's owner.
     #[serde(default)]
@@ -55,14 +60,16 @@ pub struct Rule {
 }
 
 /// Which asks a rule is for: everything that is said must hold.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = ScriptWhen)]
 pub struct When {
     /// The kind of question.
     #[serde(default)]
     pub kind: Option<Kind>,
     /// A regular expression found in the prompt.
     #[serde(default, deserialize_with = "pattern")]
+    #[schema(value_type = String)]
     pub prompt: Option<Regex>,
     /// Who asks.
     #[serde(default)]
@@ -78,18 +85,8 @@ pub struct When {
     pub priority: Option<Priority>,
     /// Metadata it has, member by member.
     #[serde(default)]
+    #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
-}
-
-/// What a scripted person says.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Says {
-    /// The answer that lets the agent go on, whatever the question is.
-    Yes,
-    /// The answer that does not.
-    No,
-    /// Exactly this.
-    Exactly(Answer),
 }
 
 impl Script {
@@ -141,21 +138,6 @@ impl When {
     }
 }
 
-impl<'de> Deserialize<'de> for Says {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        match Value::deserialize(from)? {
-            Value::String(word) if word == "yes" => Ok(Self::Yes),
-            Value::String(word) if word == "no" => Ok(Self::No),
-            table @ Value::Object(_) => {
-                serde_json::from_value(table).map(Self::Exactly).map_err(D::Error::custom)
-            }
-            _ => Err(D::Error::custom(
-                "expected \"yes\", \"no\" or an answer such as {verdict = \"approved\"}",
-            )),
-        }
-    }
-}
-
 /// `2s`, `1h 30m`, `PT5M`: whatever a person writes for a while.
 pub fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(from)?;
@@ -171,6 +153,7 @@ fn pattern<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Regex>, D::Error
 
 #[cfg(test)]
 mod tests {
+    use kernel::question::Answer;
     use kernel::testing::{Cast, new_ask};
     use serde_json::json;
 

@@ -14,6 +14,7 @@ use store::{News, StoreError};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
+use utoipa::ToSchema;
 
 use super::{Rule, Script};
 use crate::gateway::Gateway;
@@ -40,7 +41,7 @@ struct State {
 }
 
 /// Something a rule did.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Played {
     /// For which ask.
     pub ask: AskId,

@@ -11,6 +11,7 @@
 //! | [`card`], [`fields`] | the answer card by kind of question; form fields |
 //! | [`outcome`] | how a request ended, in words |
 //! | [`notices`] | every other page: sign-in, not found, unavailable, a token shown once |
+//! | [`docs`] | what our own API is |
 //! | [`form_body`] | what a browser posted, as a reply to the question |
 //! | [`problem`] | what was wrong with it, field by field, with the person's values kept |
 //! | [`facts`], [`words`], [`when`] | agents' words made safe and readable, names, times |
@@ -21,6 +22,7 @@
 
 pub mod assets;
 pub mod card;
+pub mod docs;
 pub mod facts;
 pub mod fields;
 pub mod form_body;

@@ -7,6 +7,7 @@ mod admin;
 mod ask;
 mod audit;
 mod doctor;
+mod guide;
 mod help;
 mod inbox;
 mod receipts;

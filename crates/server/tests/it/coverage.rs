@@ -114,6 +114,8 @@ const ROUTES: &[(&str, &str, Door)] = &[
     ("get", "/settings/tokens", Closed),
     ("post", "/settings/tokens", Closed),
     ("get", "/assets/{file}", Public),
+    ("get", "/openapi.json", Public),
+    ("get", "/docs", Public),
     ("get", "/healthz", Public),
     ("get", "/readyz", Public),
     ("get", "/metrics", Public),
@@ -171,6 +173,17 @@ fn every_route_is_in_the_table() {
     assert_eq!(found, known, "in the source on the left, in the table on the right");
 }
 
+/// The routes of the table below an address.
+pub(crate) fn routes_under(prefix: &str) -> BTreeSet<(String, String)> {
+    let under = ROUTES.iter().filter(|(_, path, _)| path.starts_with(prefix));
+    under.map(|(method, path, _)| ((*method).to_owned(), (*path).to_owned())).collect()
+}
+
+/// Whether the table says that a route needs no credential.
+pub(crate) fn is_public(method: &str, path: &str) -> bool {
+    ROUTES.iter().any(|(of, at, kind)| (*of, *at) == (method, path) && matches!(kind, Public))
+}
+
 fn source(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(path)
 }
@@ -184,9 +197,14 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The methods and patterns of every `.route(…)` of a source file.
+/// The methods and patterns of every `.route(…)` and of every described handler of a source file.
 fn routes(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
+    for handler in text.split("#[utoipa::path(").skip(1) {
+        let (method, rest) = handler.split_once(',').unwrap();
+        let path = rest.split("path = \"").nth(1).unwrap().split('"').next().unwrap();
+        found.push((method.trim().to_owned(), path.to_owned()));
+    }
     for call in text.split(".route(").skip(1) {
         let mut depth = 1;
         let end = call.find(|c| {

@@ -19,6 +19,7 @@ mod native;
 mod native_files;
 mod native_lists;
 mod native_terms;
+mod openapi;
 mod origins;
 mod pages;
 mod races;

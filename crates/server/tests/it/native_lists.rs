@@ -65,7 +65,6 @@ async fn lists_are_narrowed_by_what_one_asks_for() {
         ("limit=0", "limit"),
         ("limit=-1", "limit"),
         ("limit=%2B5", "limit"),
-        ("cursor=abc", "cursor"),
         ("offset=10", "offset"),
         ("agent=a%20b", "agent"),
     ] {
@@ -96,7 +95,7 @@ async fn lists_hold_what_one_may_see() {
     assert_eq!(list(&admin, "?project=dev").await.len(), 3);
     assert_eq!(list(&admin, "?project=dev&agent=agent_dev").await.len(), 3);
     for query in ["?project=nowhere", "?agent=nobody", "?project=dev2&agent=agent_dev"] {
-        admin.get(&format!("{ASKS}{query}")).await.problem(400, "invalid-field");
+        admin.get(&format!("{ASKS}{query}")).await.problem(422, "invalid-field");
     }
     for query in ["?project=dev2", "?agent=agent_dev_2", "?agent=nobody"] {
         world.agent().get(&format!("{ASKS}{query}")).await.problem(403, "not-allowed");
@@ -163,11 +162,11 @@ async fn pages_of_asks_join_without_gaps() {
         format!("cursor={}", &cursor[1..]),
     ] {
         let refused = world.agent().get(&format!("{ASKS}?{query}")).await;
-        let refused = refused.problem(400, "invalid-field");
+        let refused = refused.problem(422, "invalid-field");
         assert_eq!(refused["errors"][0]["field"], "cursor");
     }
     let theirs = world.human().get(&format!("{ASKS}?cursor={cursor}")).await;
-    theirs.problem(400, "invalid-field");
+    theirs.problem(422, "invalid-field");
     world.end().await;
 }
 

@@ -112,7 +112,7 @@ async fn an_act_on_another_version_does_nothing() {
             let refused = refused.problem(412, "changed");
             assert!(refused["detail"].as_str().unwrap().contains("version 1"), "{}", refused.text);
         }
-        for malformed in ["1", "\"1\", \"2\"", "\"1"] {
+        for malformed in ["v1", "\"1\", \"2\"", "\"1"] {
             let refused = who.clone().header("if-match", malformed).post(&act, body.clone()).await;
             let refused = refused.problem(400, "invalid-field");
             assert_eq!(refused["errors"][0]["field"], "If-Match");
@@ -162,7 +162,7 @@ async fn what_was_seen_is_not_told_again() {
     for other in ["\"2\"", "\"x\""] {
         assert_eq!(with(other).get(&path).await.is(200)["version"], 1);
     }
-    let refused = with("1").get(&path).await.problem(400, "invalid-field");
+    let refused = with("v1").get(&path).await.problem(400, "invalid-field");
     assert_eq!(refused["errors"][0]["field"], "If-None-Match");
     // A stranger's tag opens nothing.
     let stranger = world.agent_2().header("if-none-match", "\"1\"");

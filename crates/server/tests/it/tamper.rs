@@ -21,6 +21,7 @@ use crate::world::World;
 const ROUNDS: u64 = 120;
 
 /// A number from the environment, for whoever looks further than every run does.
+#[expect(clippy::disallowed_methods, reason = "of the test, not of the server")]
 fn set(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|set| set.parse().unwrap())
 }

@@ -1,33 +1,74 @@
 //! What may be done to an ask: `POST /api/v1/asks/{id}/…`. Each takes `If-Match`, judged in the same
 //! transaction as the act itself.
 
+use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use axum::{Json, Router};
-use dialects::native::{AssignBody, CancelBody, CommentBody, CommentView, ExtendBody};
+use dialects::native::{
+    AskView, AssignBody, CancelBody, CommentBody, CommentView, Comments, ExtendBody,
+};
 use kernel::question::Reply;
 use kernel::{Actor, AskId, Command, Refusal};
-use serde_json::json;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::gateway::Terms;
 use crate::http::api::asks::{parse, viewer};
+use crate::http::api::openapi::IfMatch;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared, conditions};
 
-pub(super) fn routes() -> Router<Shared> {
-    Router::new()
-        .route("/api/v1/asks/{id}/answer", post(answer))
-        .route("/api/v1/asks/{id}/cancel", post(cancel))
-        .route("/api/v1/asks/{id}/claim", post(claim))
-        .route("/api/v1/asks/{id}/assign", post(assign))
-        .route("/api/v1/asks/{id}/extend", post(extend))
-        .route("/api/v1/asks/{id}/comments", get(comments).post(comment))
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(answer))
+        .routes(routes!(cancel))
+        .routes(routes!(claim))
+        .routes(routes!(assign))
+        .routes(routes!(extend))
+        .routes(routes!(comments, comment))
 }
 
+/// Answer an ask.
+///
+/// Exactly one answer wins. It must fit the question; a file is uploaded first.
+#[utoipa::path(
+    post,
+    path = "/api/v1/asks/{id}/answer",
+    operation_id = "answerAsk",
+    tag = "asks",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+        IfMatch,
+    ),
+    request_body(
+        content = Reply,
+        example = json!({ "answer": { "verdict": "approved" }, "comment": "fine" }),
+    ),
+    responses(
+        (
+            status = 200,
+            description = "The ask as it is then",
+            body = AskView<'static>,
+            headers(("ETag" = String, description = "Its version")),
+        ),
+        (status = 403, description = "`assurance-too-low`, `not-allowed`"),
+        (
+            status = 409,
+            description = "`already-answered`, `already-cancelled`: it is over; `taken`: somebody \
+                else has it",
+        ),
+        (status = 410, description = "`timed-out`: its time is up"),
+        (
+            status = 422,
+            description = "`answer-mismatch`: it does not answer the question; `invalid-field`",
+        ),
+        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn answer(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -40,6 +81,35 @@ async fn answer(
     app.act(actor, &headers, &id, |id| Command::Answer(id, Box::new(reply))).await
 }
 
+/// Withdraw an ask.
+#[utoipa::path(
+    post,
+    path = "/api/v1/asks/{id}/cancel",
+    operation_id = "cancelAsk",
+    tag = "asks",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+        IfMatch,
+    ),
+    request_body(content = CancelBody, example = json!({ "reason": "no longer needed" })),
+    responses(
+        (
+            status = 200,
+            description = "The ask as it is then",
+            body = AskView<'static>,
+            headers(("ETag" = String, description = "Its version")),
+        ),
+        (status = 403, description = "`not-allowed`"),
+        (
+            status = 409,
+            description = "`already-answered`, `already-cancelled`: it is over; `taken`: somebody \
+                else has it",
+        ),
+        (status = 410, description = "`timed-out`: its time is up"),
+        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn cancel(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -51,6 +121,34 @@ async fn cancel(
     app.act(actor, &headers, &id, |id| Command::Cancel(id, reason)).await
 }
 
+/// Take an ask on, so that nobody else works on it.
+#[utoipa::path(
+    post,
+    path = "/api/v1/asks/{id}/claim",
+    operation_id = "claimAsk",
+    tag = "asks",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+        IfMatch,
+    ),
+    responses(
+        (
+            status = 200,
+            description = "The ask as it is then",
+            body = AskView<'static>,
+            headers(("ETag" = String, description = "Its version")),
+        ),
+        (status = 403, description = "`not-allowed`"),
+        (
+            status = 409,
+            description = "`already-answered`, `already-cancelled`: it is over; `taken`: somebody \
+                else has it",
+        ),
+        (status = 410, description = "`timed-out`: its time is up"),
+        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn claim(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -60,6 +158,38 @@ async fn claim(
     app.act(actor, &headers, &id, Command::Claim).await
 }
 
+/// Hand an ask to somebody, with a word.
+#[utoipa::path(
+    post,
+    path = "/api/v1/asks/{id}/assign",
+    operation_id = "assignAsk",
+    tag = "asks",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+        IfMatch,
+    ),
+    request_body(
+        content = AssignBody,
+        example = json!({ "to": "user_dev_2", "note": "you know this customer" }),
+    ),
+    responses(
+        (
+            status = 200,
+            description = "The ask as it is then",
+            body = AskView<'static>,
+            headers(("ETag" = String, description = "Its version")),
+        ),
+        (status = 403, description = "`not-allowed`"),
+        (
+            status = 409,
+            description = "`already-answered`, `already-cancelled`: it is over; `taken`: somebody \
+                else has it",
+        ),
+        (status = 410, description = "`timed-out`: its time is up"),
+        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn assign(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -71,6 +201,35 @@ async fn assign(
     app.act(actor, &headers, &id, |id| Command::Assign(id, to, note)).await
 }
 
+/// Move the deadline of an ask.
+#[utoipa::path(
+    post,
+    path = "/api/v1/asks/{id}/extend",
+    operation_id = "extendAsk",
+    tag = "asks",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+        IfMatch,
+    ),
+    request_body(content = ExtendBody, example = json!({ "until": "2030-01-31T12:00:00Z" })),
+    responses(
+        (
+            status = 200,
+            description = "The ask as it is then",
+            body = AskView<'static>,
+            headers(("ETag" = String, description = "Its version")),
+        ),
+        (status = 403, description = "`not-allowed`"),
+        (
+            status = 409,
+            description = "`already-answered`, `already-cancelled`: it is over; `taken`: somebody \
+                else has it",
+        ),
+        (status = 410, description = "`timed-out`: its time is up"),
+        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn extend(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -82,6 +241,29 @@ async fn extend(
     app.act(actor, &headers, &id, |id| Command::Extend(id, until)).await
 }
 
+/// Remark something on an ask, before or after it is over.
+#[utoipa::path(
+    post,
+    path = "/api/v1/asks/{id}/comments",
+    operation_id = "commentAsk",
+    tag = "asks",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+        IfMatch,
+    ),
+    request_body(content = CommentBody, example = json!({ "text": "The customer called again." })),
+    responses(
+        (
+            status = 200,
+            description = "The ask as it is then",
+            body = AskView<'static>,
+            headers(("ETag" = String, description = "Its version")),
+        ),
+        (status = 403, description = "`not-allowed`: its words were erased"),
+        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn comment(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -93,6 +275,18 @@ async fn comment(
     app.act(actor, &headers, &id, |id| Command::Comment(id, text)).await
 }
 
+/// What was remarked on an ask.
+#[utoipa::path(
+    get,
+    path = "/api/v1/asks/{id}/comments",
+    operation_id = "listComments",
+    tag = "asks",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+    ),
+    responses((status = 200, description = "All of it, in order", body = Comments<'static>)),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn comments(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -100,7 +294,8 @@ async fn comments(
 ) -> Result<Response, Problem> {
     let actor = app.anyone(&headers).await?;
     let ask = app.visible(&actor, parse(&id)?).await?;
-    Ok(Json(json!({ "comments": CommentView::all(&ask, viewer(&actor)) })).into_response())
+    let comments = CommentView::all(&ask, viewer(&actor));
+    Ok(Json(Comments { comments }).into_response())
 }
 
 impl App {

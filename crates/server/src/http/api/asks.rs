@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
+use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use axum::{Json, Router};
 use dialects::native::{AskView, CreateAsk, Viewer};
 use kernel::{Actor, Ask, AskId, Command, Refusal};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::gateway::Terms;
+use crate::http::api::openapi::{IdempotencyKey, IfNoneMatch, Wait};
 use crate::http::conditions::{self, Seen};
 use crate::http::name::Named;
 use crate::http::problem::Problem;
@@ -19,12 +21,58 @@ use crate::http::{App, Shared, body};
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-pub(super) fn routes() -> Router<Shared> {
-    Router::new().route("/api/v1/asks", post(create)).route("/api/v1/asks/{id}", get(show))
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(create, super::lists::list)).routes(routes!(show))
 }
 
+/// Ask.
+///
 /// With `Idempotency-Key` it is asked once, however often it is sent; with `Prefer: wait=N` the
 /// answer is held back until something happens to the ask.
+#[utoipa::path(
+    post,
+    path = "/api/v1/asks",
+    operation_id = "createAsk",
+    tag = "asks",
+    params(IdempotencyKey, Wait),
+    request_body(
+        content = CreateAsk,
+        example = json!({
+            "question": {
+                "kind": "approve",
+                "prompt": "Refund 40 EUR to Ada?",
+                "details": { "order": 1042, "amount": "40.00 EUR" },
+            },
+            "priority": "high",
+            "timeout_seconds": 3600,
+            "on_expiry": { "report": "reject" },
+        }),
+    ),
+    responses(
+        (
+            status = 201,
+            description = "Asked",
+            body = AskView<'static>,
+            headers(
+                ("ETag" = String, description = "Its version"),
+                ("Location" = String, description = "Its address"),
+                ("Idempotent-Replayed" = String, description = "`true` for a repeated key"),
+                ("Preference-Applied" = String, description = "The wait that was granted"),
+            ),
+        ),
+        (
+            status = 403,
+            description = "`default-forbidden`: the project allows no default on silence",
+        ),
+        (status = 404, description = "`not-found`: the ask it follows is not there"),
+        (
+            status = 409,
+            description = "`idempotency-mismatch`: the key came with another body; `exists`: what \
+                it follows is followed already",
+        ),
+    ),
+    security(("agent_key" = [])),
+)]
 async fn create(
     State(app): State<Shared>,
     headers: HeaderMap,
@@ -54,8 +102,38 @@ async fn create(
     Ok(answer)
 }
 
+/// Read an ask.
+///
 /// With `If-None-Match` only news; with `Prefer: wait=N` the answer is held back until there are
-/// some, N seconds at most.
+/// some, N seconds at most. What is over is told at once.
+#[utoipa::path(
+    get,
+    path = "/api/v1/asks/{id}",
+    operation_id = "getAsk",
+    tag = "asks",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+        IfNoneMatch,
+        Wait,
+    ),
+    responses(
+        (
+            status = 200,
+            description = "The ask",
+            body = AskView<'static>,
+            headers(
+                ("ETag" = String, description = "Its version"),
+                ("Preference-Applied" = String, description = "The wait that was granted"),
+            ),
+        ),
+        (
+            status = 304,
+            description = "It is at the version the caller has",
+            headers(("ETag" = String, description = "Its version")),
+        ),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn show(
     State(app): State<Shared>,
     Named(id): Named<String>,

@@ -3,38 +3,50 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use axum::{Json, Router};
+use dialects::native::{BlockPage, BlockView, RecordView, Records};
+use dialects::proof::inclusion::Inclusion;
 use futures_util::stream;
-use kernel::audit::Record;
 use kernel::{AskId, Refusal, Subject};
-use serde::Deserialize;
-use serde_json::{Value, json};
-use store::SealedBlock;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::audit::{Export, NoProof, proof};
+use crate::http::api::openapi::After;
+use crate::http::api::page::Params;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
 
 /// How many records are read at once.
 const PAGE: usize = 500;
-/// How many blocks are shown at once, unless the caller wants fewer.
-const BLOCKS: usize = 100;
 
-pub(super) fn routes() -> Router<Shared> {
-    Router::new()
-        .route("/api/v1/asks/{id}/audit", get(events))
-        .route("/api/v1/asks/{id}/audit/{seq}/proof", get(prove))
-        .route("/api/v1/audit/blocks", get(blocks))
-        .route("/api/v1/audit/export", get(export))
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(events))
+        .routes(routes!(prove))
+        .routes(routes!(blocks))
+        .routes(routes!(export))
 }
 
-/// What happened to an ask, for whoever may see it. Words are not in it, only commitments.
+/// Read what happened to an ask, as it was recorded.
+///
+/// For whoever may see the ask. Words are not in it, only commitments.
+#[utoipa::path(
+    get,
+    path = "/api/v1/asks/{id}/audit",
+    operation_id = "auditAsk",
+    tag = "audit",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+    ),
+    responses((status = 200, description = "All of it", body = Records)),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn events(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -46,25 +58,33 @@ async fn events(
         let records = app.gateway.store().records(subject.clone(), seq, PAGE).await?;
         let Some(last) = records.last() else { break };
         seq = last.seq;
-        shown.extend(records.iter().map(event));
+        shown.extend(records.into_iter().map(RecordView::from));
     }
-    Ok(Json(json!({ "events": shown })).into_response())
+    Ok(Json(Records { events: shown }).into_response())
 }
 
-fn event(record: &Record) -> Value {
-    let by = record.event().ok().map(|event| event.by);
-    json!({
-        "seq": record.seq,
-        "at": record.at,
-        "by": by,
-        "event": record.what,
-        "hash": record.hash,
-        "prev": record.prev,
-        "body": record.body,
-    })
-}
-
-/// The proof that an event stands in a signed block.
+/// Prove that an event stands in a signed block.
+///
+/// `docs/audit.md` says how the proof is checked; the clients do it.
+#[utoipa::path(
+    get,
+    path = "/api/v1/asks/{id}/audit/{seq}/proof",
+    operation_id = "proveEvent",
+    tag = "audit",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+        ("seq" = u64, Path, description = "Which of its events, from 1", example = 1),
+    ),
+    responses(
+        (status = 200, description = "The way from the event to the signed root", body = Inclusion),
+        (
+            status = 409,
+            description = "`not-sealed`: in no block yet",
+            headers(("Retry-After" = String, description = "Seconds until it should be")),
+        ),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn prove(
     State(app): State<Shared>,
     Named((id, seq)): Named<(String, String)>,
@@ -85,11 +105,7 @@ impl App {
     }
 
     /// The proof of one event, or when to ask for it again.
-    pub(crate) async fn proof(
-        &self,
-        subject: Subject,
-        seq: u64,
-    ) -> Result<dialects::proof::inclusion::Inclusion, Problem> {
+    pub(crate) async fn proof(&self, subject: Subject, seq: u64) -> Result<Inclusion, Problem> {
         let wait = self.config.seal_every.as_secs() + 1;
         proof(&**self.gateway.store(), subject, seq).await.map_err(|why| match why {
             NoProof::NotSealed => Problem::from(why).retry_after(wait),
@@ -98,64 +114,76 @@ impl App {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct BlocksQuery {
-    #[serde(default)]
-    after: u64,
-    #[serde(default)]
-    limit: Option<usize>,
-}
-
-/// Blocks after a number, with what was signed.
+/// List sealed blocks, with what was signed.
+#[utoipa::path(
+    get,
+    path = "/api/v1/audit/blocks",
+    operation_id = "listBlocks",
+    tag = "audit",
+    params(
+        After,
+        (
+            "limit" = Option<u64>,
+            Query,
+            description = "How many; 20 when nothing is said.",
+            minimum = 1,
+            maximum = 100,
+        ),
+    ),
+    responses(
+        (status = 200, description = "A page", body = BlockPage),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn blocks(
     State(app): State<Shared>,
     headers: HeaderMap,
-    Query(query): Query<BlocksQuery>,
+    Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
     app.administered(&headers).await?;
-    let limit = query.limit.unwrap_or(BLOCKS).clamp(1, BLOCKS);
+    let params = Params::new(pairs, &["after", "limit"])?;
+    let (after, limit) = (params.after()?, params.limit()?);
     let store = app.gateway.store();
     let anchored = store.anchored().await?.unwrap_or(0);
-    let found = store.blocks(query.after, limit).await?;
+    let found = store.blocks(after, limit).await?;
     let next = found.last().filter(|_| found.len() == limit).map(|sealed| sealed.block.n);
-    let shown: Vec<Value> = found.iter().map(|sealed| block(sealed, anchored)).collect();
-    Ok(Json(json!({ "blocks": shown, "next": next })).into_response())
+    let shown = found.into_iter().map(|sealed| BlockView::new(&sealed.block, sealed.jws, anchored));
+    Ok(Json(BlockPage { blocks: shown.collect(), next }).into_response())
 }
 
-fn block(sealed: &SealedBlock, anchored: u64) -> Value {
-    let block = &sealed.block;
-    json!({
-        "n": block.n,
-        "first": block.first,
-        "count": block.count,
-        "root": block.root,
-        "prev": block.prev,
-        "hash": block.hash(),
-        "at": block.at,
-        "anchored": block.n <= anchored,
-        "block": sealed.jws,
-    })
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ExportQuery {
-    #[serde(default)]
-    after: u64,
-}
-
-/// The whole record as JSON Lines, read while it is sent.
+/// Export the whole record, as JSON Lines.
+///
+/// It is read while it is sent, and its last line is signed: an export that broke off has none. It
+/// holds every word that was not erased.
+#[utoipa::path(
+    get,
+    path = "/api/v1/audit/export",
+    operation_id = "exportAudit",
+    tag = "audit",
+    params(After),
+    responses(
+        (
+            status = 200,
+            description = "A header, blocks and records in order, the signed last line",
+            body = String,
+            content_type = "application/x-ndjson",
+        ),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn export(
     State(app): State<Shared>,
     headers: HeaderMap,
-    Query(query): Query<ExportQuery>,
+    Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
     app.administered(&headers).await?;
+    let after = Params::new(pairs, &["after"])?.after()?;
     let sealer = &app.sealer;
     let (store, signer) = (Arc::clone(app.gateway.store()), sealer.signer().clone());
     let issuer = sealer.issuer().to_owned();
-    let begun = Export::begin(store, signer, issuer, app.gateway.now(), query.after).await;
+    let begun = Export::begin(store, signer, issuer, app.gateway.now(), after).await;
     let begun = begun.map_err(|error| {
         tracing::error!(error = format!("{error:#}"), "cannot begin an export");
         Problem::new(503, "unavailable").detail("the record cannot be read").retry_after(1)

@@ -3,20 +3,21 @@
 
 use std::time::Duration;
 
+use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use axum::{Json, Router};
 use kernel::Time;
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::clock::MovableClock;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
-use crate::script::{Players, Script, duration};
+use crate::script::{Played, Players, Script, duration};
 use crate::workers::timers;
 
 /// What only development mode has.
@@ -27,26 +28,60 @@ pub struct Dev {
     pub players: std::sync::Arc<Players>,
 }
 
-pub(super) fn routes() -> Router<Shared> {
-    Router::new()
-        .route("/api/v1/dev/clock", get(clock).post(move_clock))
-        .route("/api/v1/dev/script", get(script).put(replace_script))
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(clock, move_clock)).routes(routes!(script, replace_script))
 }
 
+/// The server's time.
+#[derive(Serialize, ToSchema)]
+struct Clock {
+    /// Now.
+    now: Time,
+}
+
+/// Read the server's time.
+#[utoipa::path(
+    get,
+    path = "/api/v1/dev/clock",
+    operation_id = "getClock",
+    tag = "testing",
+    responses(
+        (status = 200, description = "Now", body = Clock),
+        (status = 404, description = "`not-found`: the server was not started with `--dev`"),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn clock(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
     app.dev(&headers).await?;
     Ok(told(app.gateway.now()))
 }
 
-/// `{"advance": "1h"}`. Time only goes forward. What is due by then has happened when the answer
-/// comes: deadlines, reminders, scripted answers.
-#[derive(Deserialize)]
+/// How far time goes.
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = MoveClock)]
 struct Move {
+    /// `90s`, `1h 30m`, `PT5M`: forward only.
     #[serde(deserialize_with = "duration")]
+    #[schema(value_type = String)]
     advance: Duration,
 }
 
+/// Move the server's time forward.
+///
+/// What is due by then has happened when the answer comes: deadlines, reminders, scripted answers.
+#[utoipa::path(
+    post,
+    path = "/api/v1/dev/clock",
+    operation_id = "moveClock",
+    tag = "testing",
+    request_body(content = Move, example = json!({ "advance": "1s" })),
+    responses(
+        (status = 200, description = "Then", body = Clock),
+        (status = 404, description = "`not-found`: the server was not started with `--dev`"),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn move_clock(
     State(app): State<Shared>,
     headers: HeaderMap,
@@ -62,13 +97,39 @@ async fn move_clock(
     Ok(told(app.gateway.now()))
 }
 
+/// Read which scripted people there are, and what they did.
+#[utoipa::path(
+    get,
+    path = "/api/v1/dev/script",
+    operation_id = "getScript",
+    tag = "testing",
+    responses(
+        (status = 200, description = "Rules and what they did", body = Report),
+        (status = 404, description = "`not-found`: the server was not started with `--dev`"),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn script(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
     let dev = app.dev(&headers).await?;
     dev.players.play(&app.gateway).await?;
     Ok(report(&dev.players))
 }
 
-/// Another script from now on, as JSON: `{"rule": [{"answer": "yes"}]}`.
+/// Let other scripted people answer from now on.
+///
+/// `docs/testing.md` tells what a script can say.
+#[utoipa::path(
+    put,
+    path = "/api/v1/dev/script",
+    operation_id = "putScript",
+    tag = "testing",
+    request_body(content = Script, example = json!({ "rule": [{ "answer": "yes", "after": "2s" }] })),
+    responses(
+        (status = 200, description = "Its rules, none used yet", body = Report),
+        (status = 404, description = "`not-found`: the server was not started with `--dev`"),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn replace_script(
     State(app): State<Shared>,
     headers: HeaderMap,
@@ -95,12 +156,31 @@ impl App {
 }
 
 fn told(now: Time) -> Response {
-    Json(json!({ "now": now })).into_response()
+    Json(Clock { now }).into_response()
+}
+
+/// What scripted people did.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ScriptReport)]
+struct Report {
+    /// In the order in which they are tried.
+    rules: Vec<Used>,
+    /// The last things that were done, oldest first.
+    played: Vec<Played>,
+}
+
+/// A rule, and how often it played.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ScriptRuleUse)]
+struct Used {
+    /// Its name, or its place.
+    rule: String,
+    /// For how many asks.
+    used: u32,
 }
 
 fn report(players: &Players) -> Response {
     let (rules, played) = players.report();
-    let rules: Vec<_> =
-        rules.into_iter().map(|(rule, used)| json!({ "rule": rule, "used": used })).collect();
-    Json(json!({ "rules": rules, "played": played })).into_response()
+    let rules = rules.into_iter().map(|(rule, used)| Used { rule, used }).collect();
+    Json(Report { rules, played }).into_response()
 }

@@ -6,12 +6,11 @@
 
 use std::time::Duration;
 
+use axum::Json;
 use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use axum::{Json, Router};
 use dialects::native::Uploaded;
 use kernel::audit::Digest;
 use kernel::form::{Code, FieldError, FileRef, FileRefError, Kind};
@@ -19,6 +18,8 @@ use kernel::question::{Answer, AnswerError, Body as Asks, Reply};
 use kernel::{Actor, Ask, AskId, HumanId, Refusal};
 use serde_json::Value;
 use subtle::ConstantTimeEq;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::auth::Denied;
 use crate::http::api::asks::parse;
@@ -31,13 +32,47 @@ use crate::http::{App, Shared};
 /// How long an upload may take: phones on bad networks are slow.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-pub(super) fn routes() -> Router<Shared> {
-    Router::new()
-        .route("/api/v1/asks/{id}/files", post(upload))
-        .route("/api/v1/asks/{id}/files/{digest}", get(file))
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(upload)).routes(routes!(file))
 }
 
-/// Keeps a file for an answer, for whoever may give that answer.
+/// Upload a file for an answer.
+///
+/// The whole of what comes back is the value of a file field, in an answer of the same person to
+/// the same ask.
+#[utoipa::path(
+    post,
+    path = "/api/v1/asks/{id}/files",
+    operation_id = "uploadFile",
+    tag = "files",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+        (
+            "name" = String,
+            Query,
+            description = "The name of the file",
+            min_length = 1,
+            max_length = 255,
+            example = "report.csv",
+        ),
+    ),
+    request_body(
+        content = Vec<u8>,
+        content_type = "application/octet-stream",
+        description = "The file, with its own media type as `Content-Type`",
+    ),
+    responses(
+        (status = 201, description = "Kept", body = Uploaded),
+        (
+            status = 409,
+            description = "`already-answered`, `already-cancelled`: it is over; `taken`: somebody \
+                else has it",
+        ),
+        (status = 410, description = "`timed-out`: its time is up"),
+        (status = 422, description = "`answer-mismatch`: this ask asks for no file"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn upload(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -141,7 +176,26 @@ impl App {
     }
 }
 
-/// An uploaded file, for whoever may see the ask it answers.
+/// Fetch a file that answered an ask.
+#[utoipa::path(
+    get,
+    path = "/api/v1/asks/{id}/files/{digest}",
+    operation_id = "getFile",
+    tag = "files",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+        ("digest" = String, Path, description = "Its SHA-256", pattern = "^[0-9a-f]{64}$"),
+    ),
+    responses(
+        (
+            status = 200,
+            description = "Its bytes, whatever they are",
+            body = Vec<u8>,
+            content_type = "application/octet-stream",
+        ),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn file(
     State(app): State<Shared>,
     Named((id, digest)): Named<(String, String)>,

@@ -1,34 +1,52 @@
 //! Credentials: `/api/v1/keys`. Administrators manage all of them; people their own tokens and the
 //! keys of agents they own.
 
+use axum::Json;
 use axum::body::Body;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use axum::{Json, Router};
-use dialects::native::KeyView;
+use dialects::native::{IssueKey, IssuedKey, KeyPage, KeyView};
 use kernel::{Command, KeyId, Refusal};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::bootstrap;
 use crate::http::Shared;
-use crate::http::api::identities::Listing;
+use crate::http::api::identities::{Listing, Pairs};
+use crate::http::api::openapi::Pages;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
 /// How many credentials are looked at for one page: a page may come out short and still go on.
 const EXAMINED: usize = 10_000;
 
-pub(super) fn routes() -> Router<Shared> {
-    Router::new()
-        .route("/api/v1/keys", get(keys).post(issue_key))
-        .route("/api/v1/keys/{id}", get(key).delete(revoke_key))
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(keys, issue_key)).routes(routes!(key, revoke_key))
 }
 
+/// List credentials, never their secrets.
+#[utoipa::path(
+    get,
+    path = "/api/v1/keys",
+    operation_id = "listKeys",
+    tag = "keys",
+    params(Pages),
+    responses(
+        (
+            status = 200,
+            description = "A page",
+            body = KeyPage,
+            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
+        ),
+        (status = 422, description = "`invalid-field`: a cursor of another list"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn keys(
     State(app): State<Shared>,
     headers: HeaderMap,
-    Query(pairs): Query<Vec<(String, String)>>,
+    pairs: Pairs,
 ) -> Result<Response, Problem> {
     let actor = app.person(&headers).await?;
     let directory = app.gateway.directory();
@@ -46,9 +64,26 @@ async fn keys(
         }
     }
     let more = rest.any(|key| directory.manages(&actor, &key.holder));
-    Ok(list.page(&shown, last.filter(|_| more).map(|id| id.to_string())))
+    Ok(list.page(shown, last.filter(|_| more).map(|id| id.to_string()), KeyPage::new))
 }
 
+/// Read a credential.
+#[utoipa::path(
+    get,
+    path = "/api/v1/keys/{id}",
+    operation_id = "getKey",
+    tag = "keys",
+    params(
+        (
+            "id" = KeyId,
+            Path,
+            description = "The credential",
+            example = "key_01JZ3V5Q8N6M4K2H0G9F7E5D3C",
+        ),
+    ),
+    responses((status = 200, description = "The credential", body = KeyView)),
+    security(("human_token" = [])),
+)]
 async fn key(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -63,6 +98,19 @@ async fn key(
     Ok(Json(KeyView::of(key, &directory, used)).into_response())
 }
 
+/// Issue a key for an agent or a token for a person. Its secret is shown this once.
+#[utoipa::path(
+    post,
+    path = "/api/v1/keys",
+    operation_id = "createKey",
+    tag = "keys",
+    request_body(content = IssueKey, example = json!({ "agent": "agent_dev", "label": "laptop" })),
+    responses(
+        (status = 201, description = "Issued", body = IssuedKey),
+        (status = 403, description = "`not-allowed`: neither an administrator nor the owner"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn issue_key(
     State(app): State<Shared>,
     headers: HeaderMap,
@@ -73,6 +121,23 @@ async fn issue_key(
     Ok((StatusCode::CREATED, Json(issued)).into_response())
 }
 
+/// Revoke a credential, at once.
+#[utoipa::path(
+    delete,
+    path = "/api/v1/keys/{id}",
+    operation_id = "revokeKey",
+    tag = "keys",
+    params(
+        (
+            "id" = KeyId,
+            Path,
+            description = "The credential",
+            example = "key_01JZ3V5Q8N6M4K2H0G9F7E5D3C",
+        ),
+    ),
+    responses((status = 204, description = "It opens nothing any more")),
+    security(("human_token" = [])),
+)]
 async fn revoke_key(
     State(app): State<Shared>,
     Named(id): Named<String>,

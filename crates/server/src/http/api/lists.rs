@@ -1,33 +1,68 @@
 //! `GET /api/v1/asks`: an agent's own or its project's, newest first; a person's, most urgent first;
 //! for an administrator any agent's or project's.
 
-use axum::Router;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use axum::routing::get;
+use dialects::native::AskPage;
 use kernel::actor::Reach;
 use kernel::ask::Priority;
 use kernel::directory::Directory;
 use kernel::question::Kind;
 use kernel::{Actor, AgentId, AskId, HumanId, Phase, ProjectId, Refusal};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use store::{Cursor, Filter, List, Scope};
 use ulid::Ulid;
+use utoipa::ToSchema;
 
 use crate::http::Shared;
-use crate::http::api::page::{Params, bad, seal};
+use crate::http::api::openapi::Pages;
+use crate::http::api::page::{Params, bad, seal, unfit};
 use crate::http::problem::Problem;
 
 const PATH: &str = "/api/v1/asks";
 const KNOWN: [&str; 7] = ["state", "kind", "priority", "project", "agent", "limit", "cursor"];
 
-pub(super) fn routes() -> Router<Shared> {
-    Router::new().route("/api/v1/asks", get(list))
-}
-
-async fn list(
+/// List asks.
+///
+/// An agent has its own or its project's, by the reach of its key, newest first. A person has what
+/// they may see, most urgent first. An administrator may name any project or agent.
+#[utoipa::path(
+    get,
+    path = "/api/v1/asks",
+    operation_id = "listAsks",
+    tag = "asks",
+    params(
+        (
+            "state" = Option<Vec<Listed>>,
+            Query,
+            description = "Where they stand; `open` when nothing is said. May be repeated",
+        ),
+        ("kind" = Option<Vec<Kind>>, Query, description = "Kinds of question. May be repeated"),
+        ("priority" = Option<Priority>, Query, description = "Only of this priority"),
+        ("project" = Option<ProjectId>, Query, description = "Only of this project"),
+        ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
+        Pages,
+    ),
+    responses(
+        (
+            status = 200,
+            description = "A page",
+            body = AskPage<'static>,
+            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
+        ),
+        (status = 403, description = "`not-allowed`: a project or agent the caller does not see"),
+        (
+            status = 422,
+            description = "`invalid-field`: a cursor of another list, or a project or agent that \
+                does not exist",
+        ),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
+pub(super) async fn list(
     State(app): State<Shared>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
@@ -51,8 +86,8 @@ async fn list(
         let place = [&[at.rank][..], &at.ask.ulid().to_bytes()].concat();
         seal(&name, &place)
     });
-    let shown: Vec<_> = page.asks.iter().map(|ask| app.view(ask, &actor)).collect();
-    Ok(params.page(PATH, "asks", &shown, next))
+    let asks = page.asks.iter().map(|ask| app.view(ask, &actor)).collect();
+    Ok(params.page(PATH, &AskPage { asks, next: next.clone() }, next.as_deref()))
 }
 
 /// Whose asks.
@@ -112,36 +147,67 @@ impl Whose {
         directory: &Directory,
     ) -> Result<Self, Problem> {
         if project.is_some_and(|id| directory.project(id).is_none()) {
-            return Err(bad("project", "a project that exists"));
+            return Err(unfit("project", "a project that exists"));
         }
         let Some(agent) = agent else {
-            let project = project.ok_or_else(|| bad("project", "a project that exists"))?;
+            let project = project.ok_or_else(|| unfit("project", "a project that exists"))?;
             return Ok(Self::All(Scope::Project(project.clone())));
         };
-        let known = directory.agent(&agent).ok_or_else(|| bad("agent", "an agent that exists"))?;
+        let known =
+            directory.agent(&agent).ok_or_else(|| unfit("agent", "an agent that exists"))?;
         if project.is_some_and(|project| known.project != *project) {
-            return Err(bad("agent", "an agent of that project"));
+            return Err(unfit("agent", "an agent of that project"));
         }
         Ok(Self::All(Scope::Agent(agent)))
     }
 }
 
-fn phases(params: &Params) -> Result<Vec<Phase>, Problem> {
-    let mut phases = Vec::new();
-    for name in params.all("state") {
-        match name {
-            "open" => phases.extend(Phase::OPEN),
-            "all" => phases.extend(Phase::ALL),
-            name => {
-                let expected =
-                    "open, waiting, engaged, completed, expired, cancelled, failed or all";
-                phases.push(word(name).ok_or_else(|| bad("state", expected))?);
-            }
+/// Where the asks of a list stand.
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = ListedState)]
+pub(super) enum Listed {
+    /// Can be answered: waiting or engaged.
+    Open,
+    /// Nobody took it up yet.
+    Waiting,
+    /// Somebody opened it, took it or was handed it.
+    Engaged,
+    /// Answered, or a default was taken.
+    Completed,
+    /// Ran out.
+    Expired,
+    /// Withdrawn.
+    Cancelled,
+    /// Ran out as a failure.
+    Failed,
+    /// Whatever became of it.
+    All,
+}
+
+impl Listed {
+    fn phases(self) -> &'static [Phase] {
+        match self {
+            Self::Open => &Phase::OPEN,
+            Self::Waiting => &[Phase::Waiting],
+            Self::Engaged => &[Phase::Engaged],
+            Self::Completed => &[Phase::Completed],
+            Self::Expired => &[Phase::Expired],
+            Self::Cancelled => &[Phase::Cancelled],
+            Self::Failed => &[Phase::Failed],
+            Self::All => &Phase::ALL,
         }
     }
-    if phases.is_empty() {
-        phases.extend(Phase::OPEN);
+}
+
+fn phases(params: &Params) -> Result<Vec<Phase>, Problem> {
+    let expected = "open, waiting, engaged, completed, expired, cancelled, failed or all";
+    let listed: Option<Vec<Listed>> = params.all("state").map(word).collect();
+    let mut listed = listed.ok_or_else(|| bad("state", expected))?;
+    if listed.is_empty() {
+        listed.push(Listed::Open);
     }
+    let mut phases: Vec<Phase> = listed.iter().flat_map(|one| one.phases()).copied().collect();
     phases.sort_unstable();
     phases.dedup();
     Ok(phases)

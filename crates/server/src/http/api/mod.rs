@@ -8,7 +8,10 @@ mod files;
 mod identities;
 mod keys;
 mod lists;
+mod openapi;
 mod page;
+mod people;
+mod projects;
 mod receipts;
 mod rules;
 mod streams;
@@ -19,6 +22,8 @@ use axum::http::HeaderMap;
 use dialects::nesting::{DEEPEST, too_deep};
 use kernel::Actor;
 use serde::de::DeserializeOwned;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
 
 pub use dev::Dev;
 
@@ -28,18 +33,28 @@ use crate::http::{App, Shared, body};
 
 /// Its routes.
 pub fn routes() -> Router<Shared> {
-    Router::new()
+    described().into()
+}
+
+/// The document that describes them.
+pub fn document() -> OpenApi {
+    openapi::complete(described().into_openapi())
+}
+
+/// Routes and document from one list, so that neither has what the other lacks.
+fn described() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
         .merge(asks::routes())
         .merge(acts::routes())
-        .merge(files::routes())
-        .merge(lists::routes())
         .merge(streams::routes())
+        .merge(files::routes())
+        .merge(projects::routes())
+        .merge(people::routes())
         .merge(keys::routes())
         .merge(rules::routes())
-        .merge(identities::routes())
-        .merge(dev::routes())
-        .merge(audit::routes())
         .merge(receipts::routes())
+        .merge(audit::routes())
+        .merge(dev::routes())
 }
 
 impl App {

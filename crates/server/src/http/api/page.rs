@@ -10,7 +10,6 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use kernel::audit::Digest;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use crate::http::problem::Problem;
 
@@ -53,9 +52,15 @@ impl Params {
     /// The size of the page.
     pub(super) fn limit(&self) -> Result<usize, Problem> {
         let Some(text) = self.one("limit")? else { return Ok(USUAL) };
-        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-        let limit = text.parse().ok().filter(|limit| digits && (1..=MOST).contains(limit));
+        let limit = whole(text).and_then(|limit| usize::try_from(limit).ok());
+        let limit = limit.filter(|limit| (1..=MOST).contains(limit));
         limit.ok_or_else(|| bad("limit", "a whole number from 1 to 100"))
+    }
+
+    /// The number a list in numeric order goes on after; from its beginning if nothing is said.
+    pub(super) fn after(&self) -> Result<u64, Problem> {
+        let Some(text) = self.one("after")? else { return Ok(0) };
+        whole(text).ok_or_else(|| bad("after", "a whole number"))
     }
 
     /// The place a page begins after, read by whoever knows the list.
@@ -66,22 +71,14 @@ impl Params {
     ) -> Result<Option<T>, Problem> {
         let Some(text) = self.one("cursor")? else { return Ok(None) };
         let place = unseal(list, text).and_then(|place| read(&place));
-        place.map(Some).ok_or_else(|| bad("cursor", "the `next` of a page of this very list"))
+        let expected = "the `next` of a page of this very list";
+        place.map(Some).ok_or_else(|| unfit("cursor", expected))
     }
 
-    /// A page: its items under their name, and where the next begins.
-    pub(super) fn page<T: Serialize>(
-        &self,
-        path: &str,
-        name: &str,
-        items: &[T],
-        next: Option<String>,
-    ) -> Response {
-        let mut body = Map::new();
-        body.insert(name.to_owned(), serde_json::to_value(items).unwrap_or_default());
-        body.insert("next".to_owned(), next.clone().map_or(Value::Null, Value::String));
-        let mut answer = Json(body).into_response();
-        if let Some(link) = next.and_then(|next| self.link(path, &next)) {
+    /// A page, and the way to the next.
+    pub(super) fn page(&self, path: &str, page: &impl Serialize, next: Option<&str>) -> Response {
+        let mut answer = Json(page).into_response();
+        if let Some(link) = next.and_then(|next| self.link(path, next)) {
             answer.headers_mut().insert(header::LINK, link);
         }
         answer
@@ -96,10 +93,25 @@ impl Params {
     }
 }
 
-/// What is wrong with a parameter.
+/// A whole number in digits only.
+fn whole(text: &str) -> Option<u64> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| digits)
+}
+
+/// A parameter or header that is not what the document says it is.
 pub(super) fn bad(name: &str, expected: &str) -> Problem {
+    wrong(400, name, expected)
+}
+
+/// One that is, and is of no use all the same.
+pub(super) fn unfit(name: &str, expected: &str) -> Problem {
+    wrong(422, name, expected)
+}
+
+fn wrong(status: u16, name: &str, expected: &str) -> Problem {
     let detail = format!("{name}: expected {expected}");
-    Problem::new(400, "invalid-field").detail(detail).field(name, expected)
+    Problem::new(status, "invalid-field").detail(detail).field(name, expected)
 }
 
 /// A place in a list, to be given back.

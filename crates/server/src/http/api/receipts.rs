@@ -1,22 +1,28 @@
 //! Receipts: `GET /api/v1/asks/{id}/receipt` and `…/proof`, `POST /api/v1/asks/{id}/revoke`,
 //! `POST /api/v1/receipts/verify`, `GET /api/v1/receipts/revocations`. See `docs/receipts.md`.
 
+use axum::Json;
 use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use axum::{Json, Router};
+use dialects::native::AskView;
+use dialects::proof::inclusion::Inclusion;
 use dialects::proof::receipt::{PREFIX, id as receipt_id};
 use dialects::proof::{
     Names, RECEIPT, REVOCATIONS, ReceiptClaims, RevocationClaims, RevokedReceipt, Unproven, words,
 };
 use kernel::receipt::Receipt;
-use kernel::{Actor, Ask, AskId, Command, Phase, Refusal, Subject, Time};
+use kernel::{Actor, Ask, AskId, Command, Phase, Subject, Time};
 use serde::{Deserialize, Serialize};
 use store::{Cursor, Filter, List, Scope};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::http::api::asks::parse;
+use crate::http::api::openapi::IfMatch;
+use crate::http::api::page::{Params, unfit};
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared, body};
@@ -27,13 +33,13 @@ const PAGE: usize = 100;
 /// In which phases an ask has a receipt.
 const OVER: [Phase; 4] = [Phase::Completed, Phase::Expired, Phase::Cancelled, Phase::Failed];
 
-pub(super) fn routes() -> Router<Shared> {
-    Router::new()
-        .route("/api/v1/asks/{id}/receipt", get(receipt))
-        .route("/api/v1/asks/{id}/receipt/proof", get(prove))
-        .route("/api/v1/asks/{id}/revoke", post(revoke))
-        .route("/api/v1/receipts/verify", post(verify))
-        .route("/api/v1/receipts/revocations", get(revocations))
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(receipt))
+        .routes(routes!(prove))
+        .routes(routes!(revoke))
+        .routes(routes!(verify))
+        .routes(routes!(revocations))
 }
 
 impl App {
@@ -60,13 +66,41 @@ impl App {
     }
 }
 
-#[derive(Serialize)]
+/// A receipt with what it claims.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SignedReceipt)]
 struct Signed {
+    /// The compact JWS.
     receipt: String,
+    /// What it claims, for reading.
     claims: ReceiptClaims,
 }
 
-/// The compact JWS; with `Accept: application/json` what it claims as well.
+/// Get the receipt of an ask that is over.
+///
+/// A compact JWS signed with Ed25519; with `Accept: application/json` what it claims as well.
+#[utoipa::path(
+    get,
+    path = "/api/v1/asks/{id}/receipt",
+    operation_id = "getReceipt",
+    tag = "receipts",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+    ),
+    responses(
+        (
+            status = 200,
+            description = "Signed",
+            content(
+                (String = "application/jose"),
+                (Signed = "application/json"),
+            ),
+        ),
+        (status = 409, description = "`not-over`: it has a receipt once it is over"),
+        (status = 410, description = "`erased`: its words are gone, and no receipt can be made"),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn receipt(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -89,12 +123,41 @@ async fn receipt(
     Ok(([(header::CONTENT_TYPE, JOSE)], receipt).into_response())
 }
 
-#[derive(Deserialize)]
+/// Why a receipt is revoked.
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct RevokeBody {
+    /// Anybody who checks the receipt is told.
+    #[schema(min_length = 1, max_length = 1000)]
     reason: String,
 }
 
+/// Revoke the receipt of an ask: it no longer counts.
+#[utoipa::path(
+    post,
+    path = "/api/v1/asks/{id}/revoke",
+    operation_id = "revokeReceipt",
+    tag = "receipts",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+        IfMatch,
+    ),
+    request_body(content = RevokeBody, example = json!({ "reason": "the wrong account" })),
+    responses(
+        (
+            status = 200,
+            description = "The ask as it is then",
+            body = AskView<'static>,
+            headers(("ETag" = String, description = "Its version")),
+        ),
+        (
+            status = 403,
+            description = "`not-allowed`: for administrators, and only of an ask that is over",
+        ),
+        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
+    ),
+    security(("human_token" = [])),
+)]
 async fn revoke(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -106,7 +169,25 @@ async fn revoke(
     app.act(actor, &headers, &id, |id| Command::Revoke(id, reason)).await
 }
 
-/// The proof that the event a receipt names stands in a signed block.
+/// Prove that the event a receipt names stands in a signed block.
+#[utoipa::path(
+    get,
+    path = "/api/v1/asks/{id}/receipt/proof",
+    operation_id = "proveReceipt",
+    tag = "receipts",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+    ),
+    responses(
+        (status = 200, description = "The way from the event to the signed root", body = Inclusion),
+        (
+            status = 409,
+            description = "`not-over`; `not-sealed`: in no block yet",
+            headers(("Retry-After" = String, description = "Seconds until it should be")),
+        ),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn prove(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -123,34 +204,56 @@ fn not_over() -> Problem {
     Problem::new(409, "not-over").detail(detail)
 }
 
-#[derive(Deserialize)]
+/// A receipt somebody showed.
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct VerifyBody {
+    /// The compact JWS.
     receipt: String,
 }
 
 /// What became of a receipt somebody showed.
-#[derive(Default, Serialize)]
+#[derive(Default, Serialize, ToSchema)]
+#[schema(as = CheckedReceipt)]
 struct Checked {
+    /// Whether it is ours and still counts.
     valid: bool,
+    /// Why not.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
+    /// What it claims.
     #[serde(skip_serializing_if = "Option::is_none")]
     claims: Option<ReceiptClaims>,
+    /// The same for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     words: Option<Vec<String>>,
+    /// That it was called back.
     #[serde(skip_serializing_if = "Option::is_none")]
     revoked: Option<Revoked>,
 }
 
-#[derive(Serialize)]
+/// That a receipt was called back.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Revocation)]
 struct Revoked {
+    /// When.
     at: Time,
+    /// Why; `null` once erased.
     reason: Option<String>,
 }
 
-/// Whether a receipt is ours and still counts. Nothing is told that is not in the receipt, but that
-/// it was called back.
+/// Check a receipt: is it ours, and does it still count?
+///
+/// Nothing is told that is not in the receipt, but that it was called back. No credential is needed.
+#[utoipa::path(
+    post,
+    path = "/api/v1/receipts/verify",
+    operation_id = "verifyReceipt",
+    tag = "receipts",
+    request_body(content = VerifyBody, example = json!({ "receipt": "eyJhbGciOiJFZERTQSJ9.e30.c2ln" })),
+    responses((status = 200, description = "Whether it counts, and if not, why", body = Checked)),
+    security(()),
+)]
 async fn verify(State(app): State<Shared>, body: Body) -> Result<Json<Checked>, Problem> {
     // A receipt holds a question and an answer, each of a body of its own, in base64.
     let largest = app.config.body_limit.saturating_mul(3).saturating_add(1 << 16);
@@ -189,22 +292,36 @@ fn called_back(at: Time, reason: Option<&str>) -> String {
     }
 }
 
-#[derive(Deserialize)]
-struct PageQuery {
-    #[serde(default)]
-    cursor: Option<String>,
-}
-
-/// What no longer counts, signed, so that it can be kept and carried to where there is no network.
+/// List revoked receipts and keys.
+///
+/// Signed, so that it can be kept and carried to where there is no network. No credential is needed.
+#[utoipa::path(
+    get,
+    path = "/api/v1/receipts/revocations",
+    operation_id = "listRevocations",
+    tag = "receipts",
+    params(
+        ("cursor" = Option<String>, Query, description = "The `next` of the page before"),
+    ),
+    responses(
+        (
+            status = 200,
+            description = "A page: a compact JWS whose claims are in `docs/receipts.md`",
+            body = String,
+            content_type = "application/jose",
+        ),
+        (status = 422, description = "`invalid-field`: a cursor that is none"),
+    ),
+    security(()),
+)]
 async fn revocations(
     State(app): State<Shared>,
-    Query(PageQuery { cursor }): Query<PageQuery>,
+    Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, Problem> {
-    let after = match cursor.as_deref().map(|text| AskId::read_as(PREFIX, text)) {
-        Some(None) => {
-            let expected = "what `next` of the page before said";
-            return Err(Refusal::Invalid { field: "cursor", expected }.into());
-        }
+    let params = Params::new(pairs, &["cursor"])?;
+    let cursor = params.one("cursor")?;
+    let after = match cursor.map(|text| AskId::read_as(PREFIX, text)) {
+        Some(None) => return Err(unfit("cursor", "what `next` of the page before said")),
         Some(Some(ask)) => Some(Cursor { rank: 0, ask }),
         None => None,
     };
@@ -222,7 +339,7 @@ async fn revocations(
         iat: now.millis().div_euclid(1000),
         revoked: revoked.collect(),
         keys: app.signer.revoked(),
-        after: cursor,
+        after: cursor.map(str::to_owned),
         next: page.next.map(|cursor| receipt_id(cursor.ask)),
     };
     let kept = [(header::CONTENT_TYPE, JOSE), (header::CACHE_CONTROL, "public, max-age=60")];

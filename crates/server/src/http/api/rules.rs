@@ -1,36 +1,55 @@
 //! A person's own delegation rules: `/api/v1/rules`.
 
+use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get};
-use axum::{Json, Router};
-use dialects::native::{RuleBody, RuleView};
+use dialects::native::{RuleBody, RuleView, Rules};
 use kernel::{Actor, Command, Refusal, RuleId};
-use serde_json::json;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::auth::Denied;
 use crate::http::Shared;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
-pub(super) fn routes() -> Router<Shared> {
-    Router::new()
-        .route("/api/v1/rules", get(rules).post(add_rule))
-        .route("/api/v1/rules/{id}", delete(remove_rule))
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(rules, add_rule)).routes(routes!(remove_rule))
 }
 
-/// All of them, in the order in which they are tried; there are 1000 at most.
+/// List my delegation rules, in the order in which they are tried.
+#[utoipa::path(
+    get,
+    path = "/api/v1/rules",
+    operation_id = "listRules",
+    tag = "keys",
+    responses((status = 200, description = "All of them", body = Rules<'static>)),
+    security(("human_token" = [])),
+)]
 async fn rules(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
     let Actor::Human { id, .. } = app.person(&headers).await? else {
         return Err(Denied::Unknown.into());
     };
     let directory = app.gateway.directory();
-    let shown: Vec<_> = directory.rules_of(&id).map(RuleView::from).collect();
-    Ok(Json(json!({ "rules": shown })).into_response())
+    let rules = directory.rules_of(&id).map(RuleView::from).collect();
+    Ok(Json(Rules { rules }).into_response())
 }
 
+/// Add a rule: what matches and is put to a delegate of mine goes to somebody else.
+#[utoipa::path(
+    post,
+    path = "/api/v1/rules",
+    operation_id = "createRule",
+    tag = "keys",
+    request_body(
+        content = RuleBody,
+        example = json!({ "kinds": ["approve"], "tag": "finance", "delegate_to": "user_dev_2" }),
+    ),
+    responses((status = 201, description = "Added", body = RuleView<'static>)),
+    security(("human_token" = [])),
+)]
 async fn add_rule(
     State(app): State<Shared>,
     headers: HeaderMap,
@@ -45,6 +64,23 @@ async fn add_rule(
     Ok((StatusCode::CREATED, Json(RuleView::from(rule))).into_response())
 }
 
+/// Remove a rule of mine.
+#[utoipa::path(
+    delete,
+    path = "/api/v1/rules/{id}",
+    operation_id = "removeRule",
+    tag = "keys",
+    params(
+        (
+            "id" = RuleId,
+            Path,
+            description = "The rule",
+            example = "rule_01JZ3V5Q8N6M4K2H0G9F7E5D3C",
+        ),
+    ),
+    responses((status = 204, description = "Removed")),
+    security(("human_token" = [])),
+)]
 async fn remove_rule(
     State(app): State<Shared>,
     Named(id): Named<String>,

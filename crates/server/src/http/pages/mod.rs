@@ -232,7 +232,8 @@ fn parts(request: Request) -> (HeaderMap, Body) {
     (parts.headers, body)
 }
 
-fn html(status: StatusCode, page: String) -> Response {
+/// A page with its headers.
+pub fn html(status: StatusCode, page: String) -> Response {
     let mut answer = (status, page).into_response();
     for (name, value) in headers::PAGE {
         answer.headers_mut().insert(name, HeaderValue::from_static(value));

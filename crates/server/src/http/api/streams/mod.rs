@@ -11,21 +11,22 @@ mod person;
 
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use bytes::Bytes;
 use dialects::native::EventView;
 use kernel::actor::Reach;
-use kernel::{Actor, Ask};
+use kernel::{Actor, Ask, AskId};
 use serde_json::json;
 use store::{Change, Scope};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::auth::Denied;
 use crate::http::Shared;
 use crate::http::api::asks::parse;
+use crate::http::api::openapi::Left;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::sse;
@@ -44,15 +45,33 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// How many changes are read at once.
 const BATCH: usize = 32;
 
-pub(super) fn routes() -> Router<Shared> {
-    Router::new()
-        .route("/api/v1/events", get(everything))
-        .route("/api/v1/asks/{id}/events", get(one_ask))
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(everything)).routes(routes!(one_ask))
 }
 
 type Pairs = Query<Vec<(String, String)>>;
 
 /// Everything that happens to the caller's asks.
+///
+/// An agent's stream resumes exactly after the last event it was sent. A person's is live. A
+/// comment every 15 seconds shows that the connection lives.
+#[utoipa::path(
+    get,
+    path = "/api/v1/events",
+    operation_id = "streamEvents",
+    tag = "streams",
+    params(Left),
+    responses(
+        (
+            status = 200,
+            description = "`ready`, then one event for each change, its data an `Event`; `reset` \
+                where more happened than can be told: list again",
+            body = EventView<'static>,
+            content_type = "text/event-stream",
+        ),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn everything(
     State(app): State<Shared>,
     headers: HeaderMap,
@@ -75,6 +94,27 @@ async fn everything(
 }
 
 /// One ask: where it stands, then each change until it is over.
+#[utoipa::path(
+    get,
+    path = "/api/v1/asks/{id}/events",
+    operation_id = "streamAsk",
+    tag = "streams",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+        Left,
+    ),
+    responses(
+        (
+            status = 200,
+            description = "The newest event, then each change, its data an `Event`; it ends when \
+                the ask is over",
+            body = EventView<'static>,
+            content_type = "text/event-stream",
+        ),
+        (status = 204, description = "It is over, and the caller has seen that"),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
 async fn one_ask(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -140,7 +180,9 @@ impl Line {
         tokio::select! {
             biased;
             () = self.app.stop.cancelled() => Turn::Over,
-            () = waiter.changed() => if self.pass.holds(&self.app) { Turn::Woken } else { Turn::Over },
+            () = waiter.changed() => {
+                if self.pass.holds(&self.app) { Turn::Woken } else { Turn::Over }
+            }
             () = tokio::time::sleep(BEAT) => {
                 if self.pass.still_holds(&self.app).await { Turn::Idle } else { Turn::Over }
             }

@@ -1,0 +1,98 @@
+//! Lists on the wire: what is in them, and where the next page begins.
+
+use serde::Serialize;
+
+use super::{
+    AgentView, AskView, CommentView, GroupView, KeyView, PersonView, ProjectView, RuleView,
+};
+
+macro_rules! page {
+    ($(#[$doc:meta])* $page:ident { $(#[$of:meta])* $items:ident: $item:ty }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Serialize)]
+        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+        pub struct $page {
+            $(#[$of])*
+            pub $items: Vec<$item>,
+            /// Pass it as `cursor` for the next page; `null` on the last.
+            pub next: Option<String>,
+        }
+
+        impl $page {
+            /// A page of these.
+            pub fn new($items: Vec<$item>, next: Option<String>) -> Self {
+                Self { $items, next }
+            }
+        }
+    };
+}
+
+/// A page of asks. It may be short and still go on.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AskPage<'a> {
+    /// In the order of the list.
+    pub asks: Vec<AskView<'a>>,
+    /// Pass it as `cursor` for the next page; `null` on the last.
+    pub next: Option<String>,
+}
+
+page!(
+    /// A page of projects.
+    ProjectPage {
+        /// By name.
+        projects: ProjectView
+    }
+);
+page!(
+    /// A page of agents.
+    AgentPage {
+        /// By name.
+        agents: AgentView
+    }
+);
+page!(
+    /// A page of people.
+    PeoplePage {
+        /// By name.
+        people: PersonView
+    }
+);
+page!(
+    /// A page of groups.
+    GroupPage {
+        /// By name.
+        groups: GroupView
+    }
+);
+page!(
+    /// A page of credentials. It may be short and still go on.
+    KeyPage {
+        /// Oldest first.
+        keys: KeyView
+    }
+);
+
+/// Everything that was remarked on an ask.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Comments<'a> {
+    /// In order.
+    pub comments: Vec<CommentView<'a>>,
+}
+
+/// A person's delegation rules.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Rules<'a> {
+    /// In the order in which they are tried; 1000 at most.
+    pub rules: Vec<RuleView<'a>>,
+}
+
+/// A one-time sign-in address.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SignInLink {
+    /// Works once, within 24 hours.
+    pub url: String,
+}

@@ -1,0 +1,249 @@
+//! The document that describes our own API. Paths, parameters and bodies come from the handlers and
+//! their types; what holds everywhere is added here once: who may call, and which problems any call
+//! may meet.
+
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Schema};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::tag::TagBuilder;
+use utoipa::openapi::{
+    ContentBuilder, HeaderBuilder, InfoBuilder, LicenseBuilder, OpenApi, Ref, RefOr, Required,
+    Response, ResponseBuilder, ServerBuilder, Type,
+};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+use crate::http::api::lists::Listed;
+use crate::http::problem::Wire;
+
+/// The groups of operations, in the order in which one reads them.
+const TAGS: [(&str, &str); 8] = [
+    ("asks", "An agent asks, a person answers, both can talk on the way."),
+    ("streams", "What happens, as it happens, as server-sent events."),
+    ("files", "Files that answer an ask."),
+    ("people", "Who there is. For administrators; everybody may know who they are themselves."),
+    ("keys", "Agent keys and human tokens, and a person's delegation rules."),
+    ("receipts", "Signed proof of how an ask ended, for anybody to check."),
+    ("audit", "The record everything is in, sealed in signed blocks."),
+    ("testing", "Time and people for tests; only a server started with `--dev` has them."),
+];
+
+const ABOUT: &str = "The human gateway for AI agents. Bodies are JSON; errors are \
+    `application/problem+json` (RFC 9457), and the `type` of each is the address of a page that \
+    explains it. An ask has a version, which is its `ETag`. 400 means that the request is not what \
+    this document says, 422 that it is and cannot be taken all the same.";
+
+/// What the handlers do not say themselves.
+pub(super) fn complete(mut document: OpenApi) -> OpenApi {
+    document.info = InfoBuilder::new()
+        .title("Countersign")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(ABOUT))
+        .license(Some(LicenseBuilder::new().name("Apache-2.0").build()))
+        .build();
+    document.servers = Some(vec![ServerBuilder::new().url("/").build()]);
+    let tag = |(name, about): &(&str, &str)| {
+        TagBuilder::new().name(*name).description(Some(*about)).build()
+    };
+    document.tags = Some(TAGS.iter().map(tag).collect());
+    let components = document.components.get_or_insert_default();
+    for (name, about) in [
+        ("agent_key", "An agent key: `cs_agent_…`"),
+        ("human_token", "A person's token: `cs_human_…`, or a JWT of the configured issuer"),
+    ] {
+        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(about));
+        components.add_security_scheme(name, SecurityScheme::Http(bearer.build()));
+    }
+    let mut schemas = vec![
+        (Wire::name().into_owned(), Wire::schema()),
+        (Listed::name().into_owned(), Listed::schema()),
+    ];
+    Wire::schemas(&mut schemas);
+    components.schemas.extend(schemas);
+    for (status, name, about) in ALWAYS.iter().chain(&CLOSED).chain(&NAMED).chain(&WITH_BODY) {
+        let mut response = ResponseBuilder::new().description(*about).build();
+        problem(status, &mut response);
+        components.responses.insert((*name).to_owned(), response.into());
+    }
+    for (path, item) in &mut document.paths.paths {
+        let operations = [&mut item.get, &mut item.put, &mut item.post, &mut item.delete];
+        for operation in operations.into_iter().flatten() {
+            common(operation, path.contains('{'));
+        }
+    }
+    document
+}
+
+/// Problems that any call may meet, any that needs a credential, any about something, and any with a
+/// body: status, name in the document, when.
+const ALWAYS: [Usual; 4] = [
+    ("400", "BadRequest", "`invalid-field`, `invalid-json`: not what this document says"),
+    ("429", "TooMany", "`rate-limited`: too many requests with this credential"),
+    ("500", "Internal", "`internal`: something went wrong inside the server"),
+    ("503", "Unavailable", "`unavailable`: the store cannot be reached; nothing was changed"),
+];
+const CLOSED: [Usual; 1] =
+    [("401", "Unauthorized", "`unauthorized`: no credential, or not a good one for this")];
+const NAMED: [Usual; 1] =
+    [("404", "NotFound", "`not-found`: it is not there, or not for you to know")];
+const WITH_BODY: [Usual; 3] = [
+    ("408", "TooSlow", "`too-slow`: the body took too long to arrive"),
+    ("413", "TooLarge", "`too-large`: the body is larger than this server takes"),
+    ("422", "Unfit", "`invalid-field`: a field is missing, of the wrong type, or out of bounds"),
+];
+
+type Usual = (&'static str, &'static str, &'static str);
+
+/// Refers to the problems any call of this shape may meet; those it tells itself get their shape.
+fn common(operation: &mut Operation, named: bool) {
+    let responses = &mut operation.responses.responses;
+    for (status, response) in responses.iter_mut() {
+        if let RefOr::T(response) = response
+            && status.starts_with(['4', '5'])
+        {
+            problem(status, response);
+        }
+    }
+    let open = operation.security.as_deref() == Some(&[SecurityRequirement::default()]);
+    let closed = CLOSED.iter().filter(|_| !open);
+    let named = NAMED.iter().filter(|_| named);
+    let with_body = WITH_BODY.iter().filter(|_| operation.request_body.is_some());
+    for (status, name, _) in ALWAYS.iter().chain(closed).chain(named).chain(with_body) {
+        let shared = || RefOr::Ref(Ref::from_response_name(*name));
+        responses.entry((*status).to_owned()).or_insert_with(shared);
+    }
+}
+
+fn problem(status: &str, response: &mut Response) {
+    let body = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+    response.content.insert("application/problem+json".to_owned(), body.into());
+    let header = |about: &str| {
+        let schema = Some(String::schema());
+        HeaderBuilder::new().schema(schema).description(Some(about)).build().into()
+    };
+    match status {
+        "401" => {
+            response.headers.insert("WWW-Authenticate".to_owned(), header("`Bearer`"));
+        }
+        "429" | "503" => {
+            let about = "Seconds to wait before trying again";
+            response.headers.insert("Retry-After".to_owned(), header(about));
+        }
+        _ => {}
+    }
+}
+
+/// `If-Match` on what is done to an ask.
+pub(super) enum IfMatch {}
+
+/// `If-None-Match` on what is read.
+pub(super) enum IfNoneMatch {}
+
+/// `Prefer: wait=N`.
+pub(super) enum Wait {}
+
+/// `Idempotency-Key`.
+pub(super) enum IdempotencyKey {}
+
+/// Where a stream was left.
+pub(super) enum Left {}
+
+/// The number a list goes on after.
+pub(super) enum After {}
+
+/// `limit` and `cursor`.
+pub(super) enum Pages {}
+
+fn header(name: &str, about: &str, pattern: &str, example: &str) -> Parameter {
+    let schema = ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern));
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(about))
+        .schema(Some(schema))
+        .example(Some(example.into()))
+        .build()
+}
+
+fn query(name: &str, about: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(Some(about))
+        .schema(Some(schema))
+        .build()
+}
+
+macro_rules! params {
+    ($($name:ident => [$($parameter:expr),+ $(,)?]),+ $(,)?) => {
+        $(impl IntoParams for $name {
+            fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+                vec![$($parameter),+]
+            }
+        })+
+    };
+}
+
+params! {
+    IfMatch => [header(
+        "If-Match",
+        "The version the caller has seen, or `*`. Another one is refused with 412, and nothing \
+         happens.",
+        r#"^(\*|"[0-9]{1,18}"|[0-9]{1,18})$"#,
+        "*",
+    )],
+    IfNoneMatch => [header(
+        "If-None-Match",
+        "The version the caller has already. If it is still that one, the answer is 304.",
+        r#"^(\*|(W/)?"[0-9]{1,18}"|[0-9]{1,18})$"#,
+        "\"1\"",
+    )],
+    Wait => [header(
+        "Prefer",
+        "`wait=N` has the answer held back until something changes, N seconds at most and never \
+         more than 60.",
+        r"^[ -~]*$",
+        "wait=1",
+    )],
+    IdempotencyKey => [header(
+        "Idempotency-Key",
+        "The same key and body give the ask that was made the first time, as it is now. Keys are \
+         remembered for 24 hours.",
+        r"^[!-~]{1,255}$",
+        "refund-1042",
+    )],
+    Left => [
+        header(
+            "Last-Event-ID",
+            "The id of the last event that was received; the stream goes on after it.",
+            r"^[0-9]{1,18}$",
+            "17",
+        ),
+        query(
+            "after",
+            "The same, for who cannot set headers.",
+            ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)),
+        ),
+    ],
+    After => [query(
+        "after",
+        "The number to go on after; 0 when nothing is said.",
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .minimum(Some(0))
+            .maximum(Some(u64::MAX)),
+    )],
+    Pages => [
+        query(
+            "limit",
+            "How many; 20 when nothing is said.",
+            ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(100)),
+        ),
+        query(
+            "cursor",
+            "The `next` of the page before, of the same list.",
+            ObjectBuilder::new().schema_type(Type::String),
+        ),
+    ],
+}

@@ -1,0 +1,259 @@
+//! People and groups: `/api/v1/people`, `/api/v1/groups`, for administrators; and `/api/v1/me`.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use dialects::native::{
+    GroupBody, GroupPage, GroupView, Me, PeoplePage, PersonBody, PersonView, SignInLink,
+};
+use kernel::directory::Directory;
+use kernel::ids::GroupId;
+use kernel::{Actor, Command, HumanId, Refusal};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::auth::Denied;
+use crate::bootstrap;
+use crate::http::Shared;
+use crate::http::api::identities::{Listing, Pairs, named, one, saved};
+use crate::http::api::openapi::Pages;
+use crate::http::name::Named;
+use crate::http::problem::Problem;
+use crate::serve::sign_in_url;
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(me))
+        .routes(routes!(people))
+        .routes(routes!(person, save_person))
+        .routes(routes!(make_link))
+        .routes(routes!(groups))
+        .routes(routes!(group, save_group))
+}
+
+/// Who the credential says I am.
+#[utoipa::path(
+    get,
+    path = "/api/v1/me",
+    operation_id = "getMe",
+    tag = "people",
+    responses((status = 200, description = "An agent or a person", body = Me)),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
+async fn me(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
+    let me = match app.anyone(&headers).await? {
+        Actor::Agent { id, project, reach, .. } => Me::Agent { id, project, reach },
+        Actor::Human { id, .. } => {
+            let directory = app.gateway.directory();
+            Me::Human(directory.human(&id).map(PersonView::from).ok_or(Denied::Unknown)?)
+        }
+        Actor::System => return Err(Denied::Unknown.into()),
+    };
+    Ok(Json(me).into_response())
+}
+
+/// List people, by name.
+#[utoipa::path(
+    get,
+    path = "/api/v1/people",
+    operation_id = "listPeople",
+    tag = "people",
+    params(Pages),
+    responses(
+        (
+            status = 200,
+            description = "A page",
+            body = PeoplePage,
+            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
+        ),
+        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 422, description = "`invalid-field`: a cursor of another list"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn people(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    pairs: Pairs,
+) -> Result<Response, Problem> {
+    let (directory, _) = app.administered(&headers).await?;
+    let list = Listing::read(pairs, "people")?;
+    let found = directory.humans_after(list.after()?.as_ref()).map(PersonView::from);
+    Ok(list.show(found, |person| person.id.as_str(), PeoplePage::new))
+}
+
+/// Read one of the people.
+#[utoipa::path(
+    get,
+    path = "/api/v1/people/{id}",
+    operation_id = "getPerson",
+    tag = "people",
+    params(("id" = HumanId, Path, description = "The name", example = "ada")),
+    responses(
+        (status = 200, description = "As it is", body = PersonView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn person(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let (directory, _) = app.administered(&headers).await?;
+    let found = id.parse().ok().and_then(|id| directory.human(&id).map(PersonView::from));
+    one(found, "person")
+}
+
+/// Add to the people, or change one of them.
+#[utoipa::path(
+    put,
+    path = "/api/v1/people/{id}",
+    operation_id = "putPerson",
+    tag = "people",
+    params(("id" = HumanId, Path, description = "The name", example = "ada")),
+    request_body(
+        content = PersonBody,
+        example = json!({ "name": "Ada Lovelace", "projects": ["dev"], "groups": ["ops"] }),
+    ),
+    responses(
+        (status = 200, description = "Changed", body = PersonView),
+        (status = 201, description = "Added", body = PersonView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 409, description = "`exists`: somebody else has this email address"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn save_person(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let (before, actor) = app.administered(&headers).await?;
+    let body: PersonBody = app.json(body).await?;
+    let id = named(&id, body.id.as_ref())?;
+    let new = before.human(&id).is_none();
+    app.gateway.run(actor, Command::SaveHuman(body.named(id.clone()))).await?;
+    saved(new, app.gateway.directory().human(&id).map(PersonView::from), "person")
+}
+
+/// Make a one-time sign-in address for somebody, to be handed to them.
+#[utoipa::path(
+    post,
+    path = "/api/v1/people/{id}/link",
+    operation_id = "createSignInLink",
+    tag = "people",
+    params(("id" = HumanId, Path, description = "Who", example = "user_dev")),
+    responses(
+        (status = 201, description = "Made", body = SignInLink),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn make_link(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let (directory, actor) = app.administered(&headers).await?;
+    let known = id.parse().ok().filter(|id| directory.human(id).is_some());
+    let human = known.ok_or(Refusal::NotFound { what: "person" })?;
+    let secret = bootstrap::link(&app.gateway, actor, human).await?;
+    let url = sign_in_url(&app.config, &secret)
+        .map_err(|_| Problem::new(500, "internal").detail("the sign-in address cannot be built"))?;
+    Ok((StatusCode::CREATED, Json(SignInLink { url })).into_response())
+}
+
+/// List groups, by name.
+#[utoipa::path(
+    get,
+    path = "/api/v1/groups",
+    operation_id = "listGroups",
+    tag = "people",
+    params(Pages),
+    responses(
+        (
+            status = 200,
+            description = "A page",
+            body = GroupPage,
+            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
+        ),
+        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 422, description = "`invalid-field`: a cursor of another list"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn groups(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    pairs: Pairs,
+) -> Result<Response, Problem> {
+    let (directory, _) = app.administered(&headers).await?;
+    let list = Listing::read(pairs, "groups")?;
+    let after: Option<GroupId> = list.after()?;
+    let names = directory.groups();
+    let later = names.into_iter().filter(|id| after.as_ref().is_none_or(|after| *id > after));
+    let found = later.map(|id| members(&directory, id.clone()));
+    Ok(list.show(found, |group| group.id.as_str(), GroupPage::new))
+}
+
+/// Read one of the groups.
+#[utoipa::path(
+    get,
+    path = "/api/v1/groups/{id}",
+    operation_id = "getGroup",
+    tag = "people",
+    params(("id" = GroupId, Path, description = "The name", example = "ops")),
+    responses(
+        (status = 200, description = "As it is", body = GroupView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn group(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let (directory, _) = app.administered(&headers).await?;
+    let found = id.parse().ok().map(|id| members(&directory, id));
+    one(found.filter(|group| !group.members.is_empty()), "group")
+}
+
+/// Add to the groups, or change one of them.
+#[utoipa::path(
+    put,
+    path = "/api/v1/groups/{id}",
+    operation_id = "putGroup",
+    tag = "people",
+    params(("id" = GroupId, Path, description = "The name", example = "ops")),
+    request_body(content = GroupBody, example = json!({ "members": ["user_dev", "user_dev_2"] })),
+    responses(
+        (status = 200, description = "Changed", body = GroupView),
+        (status = 201, description = "Added", body = GroupView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn save_group(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let (before, actor) = app.administered(&headers).await?;
+    let body: GroupBody = app.json(body).await?;
+    let id = named(&id, body.id.as_ref())?;
+    // With nobody in it, it is not there: neither before nor after.
+    let new = before.members(&id).next().is_none() && !body.members.is_empty();
+    app.gateway.run(actor, Command::SaveGroup(body.named(id.clone()))).await?;
+    saved(new, Some(members(&app.gateway.directory(), id)), "group")
+}
+
+fn members(directory: &Directory, id: GroupId) -> GroupView {
+    let members = directory.members(&id).map(|human| human.id.clone()).collect();
+    GroupView { id, members }
+}

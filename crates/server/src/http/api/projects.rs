@@ -1,0 +1,188 @@
+//! Projects and their agents: `/api/v1/projects`, `/api/v1/agents`. For administrators.
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use dialects::native::{AgentBody, AgentPage, AgentView, ProjectBody, ProjectPage, ProjectView};
+use kernel::{AgentId, Command, ProjectId};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::http::Shared;
+use crate::http::api::identities::{Listing, Pairs, named, one, saved};
+use crate::http::api::openapi::Pages;
+use crate::http::name::Named;
+use crate::http::problem::Problem;
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(projects))
+        .routes(routes!(project, save_project))
+        .routes(routes!(agents))
+        .routes(routes!(agent, save_agent))
+}
+
+/// List projects, by name.
+#[utoipa::path(
+    get,
+    path = "/api/v1/projects",
+    operation_id = "listProjects",
+    tag = "people",
+    params(Pages),
+    responses(
+        (
+            status = 200,
+            description = "A page",
+            body = ProjectPage,
+            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
+        ),
+        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 422, description = "`invalid-field`: a cursor of another list"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn projects(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    pairs: Pairs,
+) -> Result<Response, Problem> {
+    let (directory, _) = app.administered(&headers).await?;
+    let list = Listing::read(pairs, "projects")?;
+    let found = directory.projects_after(list.after()?.as_ref()).map(ProjectView::from);
+    Ok(list.show(found, |project| project.id.as_str(), ProjectPage::new))
+}
+
+/// Read one of the projects.
+#[utoipa::path(
+    get,
+    path = "/api/v1/projects/{id}",
+    operation_id = "getProject",
+    tag = "people",
+    params(("id" = ProjectId, Path, description = "The name", example = "dev")),
+    responses(
+        (status = 200, description = "As it is", body = ProjectView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn project(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let (directory, _) = app.administered(&headers).await?;
+    let found = id.parse().ok().and_then(|id| directory.project(&id).map(ProjectView::from));
+    one(found, "project")
+}
+
+/// Add to the projects, or change one of them.
+#[utoipa::path(
+    put,
+    path = "/api/v1/projects/{id}",
+    operation_id = "putProject",
+    tag = "people",
+    params(("id" = ProjectId, Path, description = "The name", example = "dev")),
+    request_body(content = ProjectBody, example = json!({ "default_on_silence": false })),
+    responses(
+        (status = 200, description = "Changed", body = ProjectView),
+        (status = 201, description = "Added", body = ProjectView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn save_project(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let (before, actor) = app.administered(&headers).await?;
+    let body: ProjectBody = app.json(body).await?;
+    let id = named(&id, body.id.as_ref())?;
+    let new = before.project(&id).is_none();
+    app.gateway.run(actor, Command::SaveProject(body.named(id.clone()))).await?;
+    saved(new, app.gateway.directory().project(&id).map(ProjectView::from), "project")
+}
+
+/// List agents, by name.
+#[utoipa::path(
+    get,
+    path = "/api/v1/agents",
+    operation_id = "listAgents",
+    tag = "people",
+    params(Pages),
+    responses(
+        (
+            status = 200,
+            description = "A page",
+            body = AgentPage,
+            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
+        ),
+        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 422, description = "`invalid-field`: a cursor of another list"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn agents(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    pairs: Pairs,
+) -> Result<Response, Problem> {
+    let (directory, _) = app.administered(&headers).await?;
+    let list = Listing::read(pairs, "agents")?;
+    let found = directory.agents_after(list.after()?.as_ref()).map(AgentView::from);
+    Ok(list.show(found, |agent| agent.id.as_str(), AgentPage::new))
+}
+
+/// Read one of the agents.
+#[utoipa::path(
+    get,
+    path = "/api/v1/agents/{id}",
+    operation_id = "getAgent",
+    tag = "people",
+    params(("id" = AgentId, Path, description = "The name", example = "agent_dev")),
+    responses(
+        (status = 200, description = "As it is", body = AgentView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn agent(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let (directory, _) = app.administered(&headers).await?;
+    let found = id.parse().ok().and_then(|id| directory.agent(&id).map(AgentView::from));
+    one(found, "agent")
+}
+
+/// Add to the agents, or change one of them.
+#[utoipa::path(
+    put,
+    path = "/api/v1/agents/{id}",
+    operation_id = "putAgent",
+    tag = "people",
+    params(("id" = AgentId, Path, description = "The name", example = "agent_dev")),
+    request_body(content = AgentBody, example = json!({ "project": "dev", "owner": "user_dev" })),
+    responses(
+        (status = 200, description = "Changed", body = AgentView),
+        (status = 201, description = "Added", body = AgentView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn save_agent(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let (before, actor) = app.administered(&headers).await?;
+    let body: AgentBody = app.json(body).await?;
+    let id = named(&id, body.id.as_ref())?;
+    let new = before.agent(&id).is_none();
+    app.gateway.run(actor, Command::SaveAgent(body.named(id.clone()))).await?;
+    saved(new, app.gateway.directory().agent(&id).map(AgentView::from), "agent")
+}

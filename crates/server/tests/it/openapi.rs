@@ -1,0 +1,202 @@
+//! The document that describes our own API, and the page made from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use reqwest::Method;
+use scraper::{Html, Selector};
+use serde_json::{Map, Value, json};
+
+use crate::client::{Client, Reply};
+use crate::native::asked;
+use crate::world::World;
+
+fn document() -> Value {
+    serde_json::to_value(server::http::api::document()).unwrap()
+}
+
+/// Method, path and operation.
+fn operations(document: &Value) -> Vec<(String, String, &Value)> {
+    let paths = document["paths"].as_object().unwrap();
+    let each = paths.iter().flat_map(|(path, item)| {
+        let methods = item.as_object().unwrap().iter();
+        methods.map(move |(method, operation)| (method.clone(), path.clone(), operation))
+    });
+    each.collect()
+}
+
+#[test]
+fn the_document_is_reviewed_when_it_changes() {
+    insta::assert_json_snapshot!("openapi", document());
+}
+
+/// Every route of our own API is described, and nothing else is.
+#[test]
+fn every_route_is_described() {
+    let document = document();
+    let described: BTreeSet<(String, String)> =
+        operations(&document).into_iter().map(|(method, path, _)| (method, path)).collect();
+    let routes: BTreeSet<(String, String)> = crate::coverage::routes_under("/api/v1/");
+    assert_eq!(described, routes, "in the document on the left, in the table on the right");
+}
+
+/// What every operation says: a name of its own, a summary, who may call, and all its problems.
+#[test]
+fn every_operation_is_whole() {
+    let document = document();
+    assert_eq!(document["openapi"], "3.1.0");
+    let mut names = BTreeSet::new();
+    for (method, path, operation) in operations(&document) {
+        let name = operation["operationId"].as_str().unwrap().to_owned();
+        assert!(names.insert(name.clone()), "{name} is there twice");
+        assert!(!operation["summary"].as_str().unwrap().is_empty(), "{name}");
+        assert!(!operation["security"].as_array().unwrap().is_empty(), "{name}");
+        let responses = operation["responses"].as_object().unwrap();
+        for (status, response) in responses.iter().filter(|(status, _)| status.as_str() >= "400") {
+            let shared = response.get("$ref").and_then(Value::as_str);
+            let place = shared.map(|place| place.trim_start_matches('#'));
+            let response = place.map_or(response, |place| document.pointer(place).unwrap());
+            let kinds: Vec<&String> = response["content"].as_object().unwrap().keys().collect();
+            assert_eq!(kinds, ["application/problem+json"], "{method} {path} {status}");
+        }
+        for status in ["400", "429", "500", "503"] {
+            assert!(responses.contains_key(status), "{name} has no {status}");
+        }
+        let open = crate::coverage::is_public(&method, &path);
+        assert_eq!(responses.contains_key("401"), !open, "{name}");
+        assert_eq!(operation["security"] == json!([{}]), open, "{name}");
+        let missing =
+            path.contains('{') || name == "createAsk" || operation["tags"][0] == "testing";
+        assert_eq!(responses.contains_key("404"), missing, "{name}");
+        let body = operation.get("requestBody").is_some();
+        assert!(!body || responses.contains_key("413"), "{name}");
+        let kind = operation.pointer("/requestBody/content/application~1json");
+        assert!(kind.is_none_or(|kind| kind.get("example").is_some()), "{name} has no example");
+    }
+    // Every reference leads somewhere.
+    let mut wrong = Vec::new();
+    references(&document, &mut |place| {
+        if document.pointer(place.trim_start_matches('#')).is_none() {
+            wrong.push(place.to_owned());
+        }
+    });
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+fn references(value: &Value, each: &mut impl FnMut(&str)) {
+    match value {
+        Value::Object(members) => {
+            if let Some(place) = members.get("$ref").and_then(Value::as_str) {
+                each(place);
+            }
+            members.values().for_each(|value| references(value, each));
+        }
+        Value::Array(items) => items.iter().for_each(|value| references(value, each)),
+        _ => {}
+    }
+}
+
+/// The examples of bodies are true: each is taken by the server as it stands there.
+#[tokio::test]
+async fn examples_are_taken() {
+    let world = World::dev().await;
+    world.add_to_group("user_dev", "ops").await;
+    let document = document();
+    let timed = json!({
+        "question": { "prompt": "Deploy?", "kind": "approve" },
+        "timeout_seconds": 3600, "on_expiry": "fail",
+    });
+    let mut tried = 0;
+    for (method, path, operation) in operations(&document) {
+        let body = operation.pointer("/requestBody/content/application~1json/example");
+        let Some(body) = body else { continue };
+        let ask = asked(&world.agent(), timed.clone()).await;
+        let id = match path.split('/').nth(3).unwrap() {
+            "asks" => ask.rsplit_once('/').unwrap().1.to_owned(),
+            _ => parameter(operation, "id"),
+        };
+        // Only what is over has a receipt to revoke.
+        if operation["operationId"] == "revokeReceipt" {
+            world.agent().post(&format!("{ask}/cancel"), json!({})).await.is(200);
+        }
+        let who = caller(&world, operation);
+        let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+        let reply = Reply::of(who.request(method, &path.replace("{id}", &id)).json(body)).await;
+        assert!(matches!(reply.status, 200 | 201), "{path}: {}", reply.text);
+        tried += 1;
+    }
+    assert!(tried >= 12, "{tried}");
+    world.end().await;
+}
+
+fn caller(world: &World, operation: &Value) -> Client {
+    let schemes = operation["security"].as_array().unwrap();
+    let names: Vec<&String> =
+        schemes.iter().flat_map(|scheme| scheme.as_object().unwrap().keys()).collect();
+    if names.iter().any(|name| *name == "agent_key") { world.agent() } else { world.human() }
+}
+
+fn parameter(operation: &Value, name: &str) -> String {
+    let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+    let found = parameters.iter().find(|parameter| parameter["name"] == name);
+    found.and_then(|found| found["example"].as_str()).unwrap_or_default().to_owned()
+}
+
+/// What agents and people are shown has exactly the fields the document says.
+#[tokio::test]
+async fn an_ask_looks_as_described() {
+    let world = World::dev().await;
+    let document = document();
+    let path = asked(&world.agent(), crate::native::approval()).await;
+    world.human().post(&format!("{path}/answer"), crate::native::yes()).await.is(200);
+    let ask = world.agent().get(&path).await.is(200);
+    for (value, name) in [(&ask.json, "Ask"), (&ask["result"], "AskResult")] {
+        let fields = |object: &Map<String, Value>| object.keys().cloned().collect::<BTreeSet<_>>();
+        let described = &document["components"]["schemas"][name]["properties"];
+        assert_eq!(fields(value.as_object().unwrap()), fields(described.as_object().unwrap()));
+    }
+    world.end().await;
+}
+
+/// The page for people: every operation and every type, links that lead somewhere, nothing from
+/// elsewhere, and nothing that needs a script.
+#[tokio::test]
+async fn the_page_has_it_all() {
+    let world = World::dev().await;
+    let served = world.anonymous().get("/openapi.json").await.is(200);
+    let document = document();
+    assert_eq!(served.json, document);
+    let page = world.anonymous().get("/docs").await.is(200);
+    assert!(page.header("content-type").starts_with("text/html"));
+    assert!(page.header("content-security-policy").starts_with("default-src 'none'"));
+    let html = Html::parse_document(&page.text);
+    let all = |css: &str| Selector::parse(css).unwrap();
+    let ids: BTreeMap<&str, usize> =
+        html.select(&all("[id]")).fold(BTreeMap::new(), |mut ids, element| {
+            *ids.entry(element.value().attr("id").unwrap()).or_default() += 1;
+            ids
+        });
+    assert!(ids.values().all(|n| *n == 1), "{ids:?}");
+    for (_, _, operation) in operations(&document) {
+        assert!(ids.contains_key(operation["operationId"].as_str().unwrap()));
+    }
+    for name in document["components"]["schemas"].as_object().unwrap().keys() {
+        assert!(ids.contains_key(format!("type-{name}").as_str()), "{name}");
+    }
+    for link in html.select(&all("a[href], link[href], script[src], img[src]")) {
+        let value = link.value();
+        let target = value.attr("href").or_else(|| value.attr("src")).unwrap();
+        match target.strip_prefix('#') {
+            Some(id) => assert!(ids.contains_key(id), "#{id} leads nowhere"),
+            None => assert!(target.starts_with('/') && !target.starts_with("//"), "{target}"),
+        }
+    }
+    assert_eq!(html.select(&all("[style], style, script:not([src])")).count(), 0);
+    assert!(html.select(&all(".operation h3 code")).count() > 30);
+    // Words to choose from, and the form of ids, are told too.
+    let code = all("code");
+    for told in [r#""critical""#, "^ask_[0-7]", r#"kind: "approve""#, "date-time"] {
+        let mut texts = html.select(&code).map(|code| code.text().collect::<String>());
+        assert!(texts.any(|text| text.contains(told)), "{told}");
+    }
+    world.end().await;
+}
