@@ -7,6 +7,7 @@ mod admin;
 mod answer;
 mod ask;
 mod audit;
+mod cancel;
 mod completions;
 mod demo;
 mod doctor;
@@ -17,6 +18,7 @@ mod people;
 mod receipt;
 mod remote;
 mod render;
+mod revoke;
 mod serve;
 mod show;
 mod signing;
@@ -56,10 +58,14 @@ enum Command {
     Answer(answer::Answer),
     /// Wait until a request is over
     Wait(wait::Wait),
+    /// Withdraw a request
+    Cancel(cancel::Cancel),
     /// Fetch the signed receipt of a request
     Receipt(receipt::Receipt),
     /// Check a receipt, without the server if you have its keys
     Verify(verify::Verify),
+    /// Let a receipt no longer count
+    Revoke(revoke::Revoke),
     /// Check and export the audit record
     Audit(audit::Audit),
     /// Make, list and revoke keys and tokens
@@ -163,8 +169,10 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Show(show) => patiently(show.run()).await,
         Command::Answer(answer) => patiently(answer.run()).await,
         Command::Wait(wait) => wait.run().await,
+        Command::Cancel(cancel) => patiently(cancel.run()).await,
         Command::Receipt(receipt) => patiently(receipt.run()).await,
         Command::Verify(verify) => patiently(verify.run()).await,
+        Command::Revoke(revoke) => patiently(revoke.run()).await,
         Command::Audit(audit) => audit.run().await,
         Command::Keys(keys) => patiently(keys.run()).await,
         Command::Signing(signing) => signing.run(),

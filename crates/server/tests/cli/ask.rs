@@ -69,27 +69,14 @@ fn the_exit_code_is_the_decision() {
 
     let asking = wait();
     let id = asking.id.clone();
-    cancel(&server, &id);
+    let said = cli(&server, &["cancel", &id, "--reason", "shipped already"]).ok();
+    assert!(said.contains("→ withdrawn (shipped already)"), "{said}");
     let ran = asking.ended();
     assert_eq!(ran.code, 3);
-    assert!(ran.out.contains("→ withdrawn\n    by agent_dev on 2"), "{}", ran.out);
+    assert!(ran.out.contains("→ withdrawn (shipped already)\n    by agent_dev on 2"), "{}", ran.out);
+    let again = cli(&server, &["cancel", &id]).failed(4);
+    assert!(again.contains("cancelled by agent_dev"), "{again}");
     assert_eq!(cli(&server, &["wait", &id]).code, 3);
-}
-
-/// There is no command for it: agents withdraw through the API.
-fn cancel(server: &Server, id: &str) {
-    use std::io::Write;
-    let mut stream = std::net::TcpStream::connect(("127.0.0.1", server.port().parse().unwrap()));
-    let stream = stream.as_mut().unwrap();
-    write!(
-        stream,
-        "POST /api/v1/asks/{id}/cancel HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
-         authorization: Bearer dev-agent-key\r\ncontent-length: 0\r\n\r\n"
-    )
-    .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
 #[test]

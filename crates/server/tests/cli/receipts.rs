@@ -209,7 +209,10 @@ fn the_issuer_is_asked_last_and_it_is_said() {
     let said = kept.verify(&[&receipt]).ok();
     assert!(said.contains("the issuer the receipt itself names"), "{said}");
     assert!(said.contains("It is not among the revocations of"), "{said}");
-    revoke(&server, &id);
+    let early = cli(&server, &["revoke", &asked(&server, &["Go on?"]), "--reason", "x"]).failed(4);
+    assert!(early.contains("no receipt yet"), "{early}");
+    let said = cli(&server, &["revoke", &id, "--reason", "a stolen phone"]).ok();
+    assert!(said.contains("no longer counts"), "{said}");
     let ran = kept.verify(&[&receipt]);
     assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("it was revoked at") && ran.out.contains("a stolen phone"));
@@ -224,20 +227,6 @@ fn the_issuer_is_asked_last_and_it_is_said() {
     assert!(ran.code == 1 && ran.out.contains("a stolen phone"), "{}{}", ran.out, ran.err);
     let strange = kept.verify(&[&["receipt.jws"][..], &kept_list].concat()).failed(4);
     assert!(strange.contains("the revocations are those of"), "{strange}");
-}
-
-fn revoke(server: &Server, id: &str) {
-    let (host, body) =
-        (server.url.strip_prefix("http://").unwrap(), r#"{"reason":"a stolen phone"}"#);
-    let mut stream = std::net::TcpStream::connect(host).unwrap();
-    let request = format!(
-        "POST /api/v1/asks/{id}/revoke HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\
-         Authorization: Bearer dev-human-token\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
-    let answer = std::io::read_to_string(stream).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
 /// Keys change beside a running server, which follows; old receipts stay valid, unless their key was
