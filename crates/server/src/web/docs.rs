@@ -1,9 +1,14 @@
 //! The page that explains our own API, from the document that describes it.
 
+use std::collections::BTreeMap;
+
 use askama::Template;
 use serde_json::{Map, Value};
 
 use super::{Frame, assets, render};
+
+/// How every path begins.
+const COMMON: &str = "/api/v1";
 
 /// The document as people read it.
 #[derive(Debug, Default)]
@@ -11,6 +16,8 @@ pub struct Document {
     version: String,
     about: Vec<Piece>,
     groups: Vec<Group>,
+    /// What many calls may meet, told once.
+    problems: Vec<Answer>,
     types: Vec<Type>,
 }
 
@@ -36,6 +43,8 @@ struct Operation {
     id: String,
     method: String,
     path: String,
+    /// The path below the common beginning, for the contents.
+    short: String,
     summary: Vec<Piece>,
     about: Vec<Piece>,
     who: Vec<&'static str>,
@@ -43,6 +52,8 @@ struct Operation {
     body: Option<Shape>,
     example: Option<String>,
     answers: Vec<Answer>,
+    /// Which of the common problems it may meet, by status.
+    shared: Vec<String>,
 }
 
 /// One parameter, or one field.
@@ -60,7 +71,8 @@ struct Member {
 struct Answer {
     status: String,
     about: Vec<Piece>,
-    shape: Option<Shape>,
+    /// One for each media type.
+    shapes: Vec<Shape>,
 }
 
 /// A type in words, with a link where it has a name.
@@ -108,6 +120,10 @@ impl Document {
             about: pieces(text(tag, "description")),
             operations: operations(document, text(tag, "name")),
         });
+        let shared: BTreeMap<&String, &Value> = each_operation(document)
+            .flat_map(|(_, _, operation)| responses(operation))
+            .filter_map(|(status, response)| Some((status, common(document, response)?)))
+            .collect();
         let schemas = document.pointer("/components/schemas").and_then(Value::as_object);
         let mut types: Vec<Type> =
             schemas.into_iter().flatten().map(|(name, schema)| named(name, schema)).collect();
@@ -119,49 +135,70 @@ impl Document {
                 .map(|about| pieces(&plain(about)))
                 .unwrap_or_default(),
             groups: groups.collect(),
+            problems: shared.into_iter().map(|(status, one)| answer(status, one)).collect(),
             types,
         }
     }
 }
 
-fn operations(document: &Value, tag: &str) -> Vec<Operation> {
+/// Path, method and operation.
+fn each_operation(document: &Value) -> impl Iterator<Item = (&String, &String, &Value)> {
     let paths = document.get("paths").and_then(Value::as_object);
-    let each = paths.into_iter().flatten().flat_map(|(path, item)| {
+    paths.into_iter().flatten().flat_map(|(path, item)| {
         let methods = item.as_object().into_iter().flatten();
         methods.map(move |(method, operation)| (path, method, operation))
-    });
-    each.filter(|(_, _, operation)| list(operation.get("tags")).iter().any(|one| one == tag))
+    })
+}
+
+fn operations(document: &Value, tag: &str) -> Vec<Operation> {
+    each_operation(document)
+        .filter(|(_, _, operation)| list(operation.get("tags")).iter().any(|one| one == tag))
         .map(|(path, method, operation)| one_operation(document, path, method, operation))
         .collect()
+}
+
+fn responses(operation: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    operation.get("responses").and_then(Value::as_object).into_iter().flatten()
+}
+
+/// The response that is described for many operations, if this is a reference to one.
+fn common<'d>(document: &'d Value, response: &Value) -> Option<&'d Value> {
+    document.pointer(text(response, "$ref").strip_prefix('#')?)
+}
+
+fn answer(status: &str, response: &Value) -> Answer {
+    let content = response.get("content").and_then(Value::as_object);
+    Answer {
+        status: status.to_owned(),
+        about: pieces(text(response, "description")),
+        shapes: content
+            .into_iter()
+            .flat_map(Map::values)
+            .filter_map(|content| content.get("schema").map(shape))
+            .collect(),
+    }
 }
 
 fn one_operation(document: &Value, path: &str, method: &str, operation: &Value) -> Operation {
     let content = operation.pointer("/requestBody/content").and_then(Value::as_object);
     let body = content.and_then(|content| content.values().next());
-    let answers = operation.get("responses").and_then(Value::as_object);
-    let answer = |(status, response): (&String, &Value)| {
-        let shared = text(response, "$ref").strip_prefix('#');
-        let response = shared.and_then(|place| document.pointer(place)).unwrap_or(response);
-        let content = response.get("content").and_then(Value::as_object);
-        Answer {
-            status: status.clone(),
-            about: pieces(text(response, "description")),
-            shape: content.and_then(|content| content.values().next()?.get("schema")).map(shape),
-        }
-    };
+    let (shared, own): (Vec<_>, Vec<_>) =
+        responses(operation).partition(|(_, response)| common(document, response).is_some());
     let schemes = list(operation.get("security"));
     let names = schemes.iter().filter_map(Value::as_object).flat_map(Map::keys);
     Operation {
         id: text(operation, "operationId").to_owned(),
         method: method.to_uppercase(),
         path: path.to_owned(),
+        short: path.strip_prefix(COMMON).unwrap_or(path).to_owned(),
         summary: pieces(text(operation, "summary")),
         about: pieces(text(operation, "description")),
         who: names.map(|name| if name == "agent_key" { "agents" } else { "people" }).collect(),
         parameters: list(operation.get("parameters")).iter().map(parameter).collect(),
         body: body.and_then(|body| body.get("schema")).map(shape),
         example: body.and_then(|body| body.get("example")).map(pretty),
-        answers: answers.into_iter().flatten().map(answer).collect(),
+        answers: own.into_iter().map(|(status, response)| answer(status, response)).collect(),
+        shared: shared.into_iter().map(|(status, _)| status.clone()).collect(),
     }
 }
 

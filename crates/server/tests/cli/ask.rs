@@ -73,7 +73,11 @@ fn the_exit_code_is_the_decision() {
     assert!(said.contains("→ withdrawn (shipped already)"), "{said}");
     let ran = asking.ended();
     assert_eq!(ran.code, 3);
-    assert!(ran.out.contains("→ withdrawn (shipped already)\n    by agent_dev on 2"), "{}", ran.out);
+    assert!(
+        ran.out.contains("→ withdrawn (shipped already)\n    by agent_dev on 2"),
+        "{}",
+        ran.out
+    );
     let again = cli(&server, &["cancel", &id]).failed(4);
     assert!(again.contains("cancelled by agent_dev"), "{again}");
     assert_eq!(cli(&server, &["wait", &id]).code, 3);

@@ -25,7 +25,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(create, super::lists::list)).routes(routes!(show))
 }
 
-/// Ask.
+/// Ask a person something.
 ///
 /// With `Idempotency-Key` it is asked once, however often it is sent; with `Prefer: wait=N` the
 /// answer is held back until something happens to the ask.
