@@ -13,10 +13,29 @@ use serde_json::{Error, Number, Value};
 
 /// Writes a value. RFC 8785, except that whole numbers beyond 2^53 keep all their digits.
 pub(crate) fn write<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<(), Error> {
-    value.serialize(Canonical(out))
+    let mut desk = Desk { out: std::mem::take(out), members: Vec::new(), spare: Vec::new() };
+    let written = value.serialize(Canonical(&mut desk));
+    *out = desk.out;
+    written
 }
 
-struct Canonical<'a>(&'a mut Vec<u8>);
+/// What all objects of a value share, so that none needs memory of its own.
+struct Desk {
+    out: Vec<u8>,
+    /// The members written so far of every object that is still open, inner ones behind outer ones.
+    members: Vec<Member>,
+    /// Where members are put in order.
+    spare: Vec<u8>,
+}
+
+/// Where a member lies; a comma follows each, as if there were another.
+struct Member {
+    key: Cow<'static, str>,
+    begin: usize,
+    end: usize,
+}
+
+struct Canonical<'a>(&'a mut Desk);
 
 /// As `serde_json` writes it, which for these is what the RFC says.
 fn plain<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -38,7 +57,7 @@ fn text(value: &str, out: &mut Vec<u8>) -> Result<(), Error> {
 macro_rules! plain {
     ($($name:ident: $type:ty),*) => {
         $(fn $name(self, value: $type) -> Result<(), Error> {
-            plain(&value, self.0)
+            plain(&value, &mut self.0.out)
         })*
     };
 }
@@ -61,16 +80,16 @@ impl<'a> Serializer for Canonical<'a> {
     }
 
     fn serialize_str(self, value: &str) -> Result<(), Error> {
-        text(value, self.0)
+        text(value, &mut self.0.out)
     }
 
     // Beyond 64 bits a number is none in JSON as we read it.
     fn serialize_i128(self, value: i128) -> Result<(), Error> {
-        plain(&serde_json::to_value(value)?, self.0)
+        plain(&serde_json::to_value(value)?, &mut self.0.out)
     }
 
     fn serialize_u128(self, value: u128) -> Result<(), Error> {
-        plain(&serde_json::to_value(value)?, self.0)
+        plain(&serde_json::to_value(value)?, &mut self.0.out)
     }
 
     fn serialize_f32(self, value: f32) -> Result<(), Error> {
@@ -79,14 +98,14 @@ impl<'a> Serializer for Canonical<'a> {
 
     fn serialize_f64(self, value: f64) -> Result<(), Error> {
         match Number::from_f64(value) {
-            Some(number) => self.0.extend(serde_json_canonicalizer::to_vec(&number)?),
-            None => self.0.extend_from_slice(b"null"),
+            Some(number) => self.0.out.extend(serde_json_canonicalizer::to_vec(&number)?),
+            None => self.0.out.extend_from_slice(b"null"),
         }
         Ok(())
     }
 
     fn serialize_bytes(self, value: &[u8]) -> Result<(), Error> {
-        plain(value, self.0)
+        plain(value, &mut self.0.out)
     }
 
     fn serialize_none(self) -> Result<(), Error> {
@@ -98,7 +117,7 @@ impl<'a> Serializer for Canonical<'a> {
     }
 
     fn serialize_unit(self) -> Result<(), Error> {
-        self.0.extend_from_slice(b"null");
+        self.0.out.extend_from_slice(b"null");
         Ok(())
     }
 
@@ -130,9 +149,9 @@ impl<'a> Serializer for Canonical<'a> {
         variant: &'static str,
         value: &T,
     ) -> Result<(), Error> {
-        open_variant(variant, self.0)?;
-        write(value, self.0)?;
-        self.0.push(b'}');
+        open_variant(variant, &mut self.0.out)?;
+        value.serialize(Canonical(self.0))?;
+        self.0.out.push(b'}');
         Ok(())
     }
 
@@ -155,16 +174,16 @@ impl<'a> Serializer for Canonical<'a> {
         variant: &'static str,
         _: usize,
     ) -> Result<Items<'a>, Error> {
-        open_variant(variant, self.0)?;
+        open_variant(variant, &mut self.0.out)?;
         Ok(Items::new(self.0, b"]}"))
     }
 
-    fn serialize_map(self, many: Option<usize>) -> Result<Members<'a>, Error> {
-        Ok(Members::new(self.0, many.unwrap_or_default(), b"}"))
+    fn serialize_map(self, _: Option<usize>) -> Result<Members<'a>, Error> {
+        Ok(Members::new(self.0, b"}"))
     }
 
-    fn serialize_struct(self, _: &'static str, many: usize) -> Result<Members<'a>, Error> {
-        Ok(Members::new(self.0, many, b"}"))
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Members<'a>, Error> {
+        Ok(Members::new(self.0, b"}"))
     }
 
     fn serialize_struct_variant(
@@ -172,10 +191,10 @@ impl<'a> Serializer for Canonical<'a> {
         _: &'static str,
         _: u32,
         variant: &'static str,
-        many: usize,
+        _: usize,
     ) -> Result<Members<'a>, Error> {
-        open_variant(variant, self.0)?;
-        Ok(Members::new(self.0, many, b"}}"))
+        open_variant(variant, &mut self.0.out)?;
+        Ok(Members::new(self.0, b"}}"))
     }
 }
 
@@ -188,26 +207,26 @@ fn open_variant(variant: &str, out: &mut Vec<u8>) -> Result<(), Error> {
 }
 
 struct Items<'a> {
-    out: &'a mut Vec<u8>,
+    desk: &'a mut Desk,
     first: bool,
     end: &'static [u8],
 }
 
 impl<'a> Items<'a> {
-    fn new(out: &'a mut Vec<u8>, end: &'static [u8]) -> Self {
-        out.push(b'[');
-        Self { out, first: true, end }
+    fn new(desk: &'a mut Desk, end: &'static [u8]) -> Self {
+        desk.out.push(b'[');
+        Self { desk, first: true, end }
     }
 
     fn item<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
         if !std::mem::take(&mut self.first) {
-            self.out.push(b',');
+            self.desk.out.push(b',');
         }
-        write(value, self.out)
+        value.serialize(Canonical(self.desk))
     }
 
     fn close(self) {
-        self.out.extend_from_slice(self.end);
+        self.desk.out.extend_from_slice(self.end);
     }
 }
 
@@ -235,70 +254,69 @@ items! {
 }
 
 struct Members<'a> {
-    out: &'a mut Vec<u8>,
+    desk: &'a mut Desk,
     /// Where the first member begins.
     begin: usize,
-    /// Each member's key and where it ends; a comma follows each, as if there were another.
-    written: Vec<(Cow<'static, str>, usize)>,
+    /// How many members of outer objects lie before its own.
+    outer: usize,
     in_order: bool,
     end: &'static [u8],
 }
 
 impl<'a> Members<'a> {
-    fn new(out: &'a mut Vec<u8>, many: usize, end: &'static [u8]) -> Self {
-        out.push(b'{');
-        let begin = out.len();
-        // A length is only a promise.
-        let written = Vec::with_capacity(many.min(32));
-        Self { out, begin, written, in_order: true, end }
+    fn new(desk: &'a mut Desk, end: &'static [u8]) -> Self {
+        desk.out.push(b'{');
+        let (begin, outer) = (desk.out.len(), desk.members.len());
+        Self { desk, begin, outer, in_order: true, end }
     }
 
     fn key(&mut self, key: Cow<'static, str>) -> Result<(), Error> {
-        if let Some((last, _)) = self.written.last() {
-            self.in_order &= order(last, &key) == Ordering::Less;
+        if let Some(last) = self.desk.members.get(self.outer..).and_then(<[Member]>::last) {
+            self.in_order &= order(&last.key, &key) == Ordering::Less;
         }
-        text(&key, self.out)?;
-        self.out.push(b':');
-        self.written.push((key, 0));
+        let begin = self.desk.out.len();
+        text(&key, &mut self.desk.out)?;
+        self.desk.out.push(b':');
+        self.desk.members.push(Member { key, begin, end: begin });
         Ok(())
     }
 
     fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-        write(value, self.out)?;
-        self.out.push(b',');
-        let end = self.out.len();
-        if let Some(member) = self.written.last_mut() {
-            member.1 = end;
+        value.serialize(Canonical(self.desk))?;
+        self.desk.out.push(b',');
+        let end = self.desk.out.len();
+        if let Some(member) = self.desk.members.last_mut() {
+            member.end = end;
         }
         Ok(())
     }
 
-    fn close(mut self) {
+    fn close(self) {
         if !self.in_order {
-            self.put_in_order();
+            self.desk.put_in_order(self.begin, self.outer);
         }
-        if !self.written.is_empty() {
-            self.out.pop();
+        if self.desk.members.len() > self.outer {
+            self.desk.out.pop();
         }
-        self.out.extend_from_slice(self.end);
+        self.desk.members.truncate(self.outer);
+        self.desk.out.extend_from_slice(self.end);
     }
+}
 
-    fn put_in_order(&mut self) {
-        let bytes = self.out.split_off(self.begin);
-        let mut from = self.begin;
-        let mut members: Vec<(&str, &[u8])> = Vec::with_capacity(self.written.len());
-        for (key, end) in &self.written {
-            let range = from - self.begin..end - self.begin;
-            members.push((key, bytes.get(range).unwrap_or_default()));
-            from = *end;
-        }
+impl Desk {
+    fn put_in_order(&mut self, begin: usize, outer: usize) {
+        let members = self.members.get_mut(outer..).unwrap_or_default();
         // Stable, so that of a key that came twice the last is last; it alone counts.
-        members.sort_by(|(a, _), (b, _)| order(a, b));
-        for (n, (key, member)) in members.iter().enumerate() {
-            if members.get(n + 1).is_none_or(|(next, _)| next != key) {
-                self.out.extend_from_slice(member);
+        members.sort_by(|a, b| order(&a.key, &b.key));
+        self.spare.clear();
+        for (n, member) in members.iter().enumerate() {
+            if members.get(n + 1).is_none_or(|next| next.key != member.key) {
+                let bytes = self.out.get(member.begin..member.end);
+                self.spare.extend_from_slice(bytes.unwrap_or_default());
             }
         }
+        self.out.truncate(begin);
+        self.out.extend_from_slice(&self.spare);
     }
 }
 

@@ -73,20 +73,25 @@ pub struct Misfit {
 
 /// Applies one event, linked with `hash`, to the state before it.
 pub fn evolve(before: Option<Entity>, event: &Event, hash: Digest) -> Result<Entity, Misfit> {
-    let head = Head { seq: event.seq, hash, at: event.at };
-    let misfit =
-        || Misfit { subject: event.subject.clone(), seq: event.seq, what: event.what.name() };
-    if event.seq != before.as_ref().map_or(1, |before| before.head().seq + 1) {
-        return Err(misfit());
+    apply(before, event.clone(), hash)
+}
+
+/// The same with an event nobody else needs: a new ask takes its words over.
+fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, Misfit> {
+    let Event { subject, seq, at, by, what } = event;
+    let head = Head { seq, hash, at };
+    let misfit = Misfit { subject, seq, what: what.name() };
+    if seq != before.as_ref().map_or(1, |before| before.head().seq + 1) {
+        return Err(misfit);
     }
-    let after = match (before, &event.what) {
+    let after = match (before, what) {
         (None, Happened::Asked(asked)) => {
-            let Subject::Ask(id) = event.subject else { return Err(misfit()) };
+            let Subject::Ask(id) = misfit.subject else { return Err(misfit) };
             Entity::Ask(Box::new(Ask {
                 id,
                 head,
-                created_at: event.at,
-                asked: (**asked).clone(),
+                created_at: at,
+                asked: *asked,
                 look: None,
                 claim: None,
                 followed_by: None,
@@ -98,29 +103,31 @@ pub fn evolve(before: Option<Entity>, event: &Event, hash: Digest) -> Result<Ent
         }
         (Some(Entity::Ask(mut ask)), what) => {
             ask.head = head;
-            evolve_ask(&mut ask, what, &event.by).ok_or_else(misfit)?;
+            if evolve_ask(&mut ask, &what, &by).is_none() {
+                return Err(misfit);
+            }
             Entity::Ask(ask)
         }
         (None | Some(Entity::Project(_)), Happened::ProjectSaved(project)) => {
-            Entity::Project(Kept { head, entity: (**project).clone() })
+            Entity::Project(Kept { head, entity: *project })
         }
         (None | Some(Entity::Agent(_)), Happened::AgentSaved(agent)) => {
-            Entity::Agent(Kept { head, entity: (**agent).clone() })
+            Entity::Agent(Kept { head, entity: *agent })
         }
         (None | Some(Entity::Human(_)), Happened::HumanSaved(human)) => {
-            Entity::Human(Kept { head, entity: (**human).clone() })
+            Entity::Human(Kept { head, entity: *human })
         }
-        (None, Happened::KeyIssued(key)) => Entity::Key(Kept { head, entity: (**key).clone() }),
+        (None, Happened::KeyIssued(key)) => Entity::Key(Kept { head, entity: *key }),
         (Some(Entity::Key(kept)), Happened::KeyRevoked) => {
-            Entity::Key(Kept { head, entity: Key { revoked_at: Some(event.at), ..kept.entity } })
+            Entity::Key(Kept { head, entity: Key { revoked_at: Some(at), ..kept.entity } })
         }
-        (None, Happened::RuleAdded(rule)) => Entity::Rule(Kept { head, entity: (**rule).clone() }),
+        (None, Happened::RuleAdded(rule)) => Entity::Rule(Kept { head, entity: *rule }),
         (Some(Entity::Rule(kept)), Happened::RuleRemoved) => {
             Entity::Rule(Kept { head, entity: Rule { removed: true, ..kept.entity } })
         }
-        (_, _) => return Err(misfit()),
+        (_, _) => return Err(misfit),
     };
-    if after.subject() == event.subject { Ok(after) } else { Err(misfit()) }
+    if after.subject() == misfit.subject { Ok(after) } else { Err(misfit) }
 }
 
 /// `None` if it cannot have happened to this ask.
@@ -242,7 +249,7 @@ pub fn settle(
             what,
         };
         let record = Record::link(head.map_or(Digest::ZERO, |head| head.hash), event.clone());
-        touched.insert(subject, evolve(before, &event, record.hash)?);
+        touched.insert(subject, apply(before, event, record.hash)?);
         records.push(record);
     }
     Ok(Changes { entities: touched.into_values().collect(), records, effects: decision.effects })

@@ -2,6 +2,7 @@
 //! without an origin, because the protocol's own web client is opened from a file; a page that hides
 //! its origin can therefore use the known credentials, one more reason why `--dev` is for trying.
 
+use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use url::Url;
@@ -33,6 +34,12 @@ pub fn layer(config: &Config) -> CorsLayer {
         .allow_headers(AllowHeaders::mirror_request())
         .expose_headers(read.map(HeaderName::from_static))
         .vary([header::ORIGIN])
+}
+
+/// Whether a browser asks for a page of some origin. For nobody else the layer would say anything that
+/// counts, and it takes as long as finding the route.
+pub fn concerns(request: &Request) -> bool {
+    request.method() == Method::OPTIONS || request.headers().contains_key(header::ORIGIN)
 }
 
 fn is_local(origin: &str) -> bool {

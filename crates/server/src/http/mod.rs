@@ -21,7 +21,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -29,6 +29,8 @@ use futures_util::FutureExt;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower::{Layer, ServiceExt};
+use tower_http::cors::CorsLayer;
 
 use crate::auth::Door;
 use crate::config::Config;
@@ -74,6 +76,8 @@ pub type Shared = Arc<App>;
 
 /// Every route.
 pub fn router(app: Shared) -> Router {
+    let cors = cors::layer(&app.config);
+    let surroundings = Arc::new(Surroundings { app: Arc::clone(&app), cors });
     Router::new()
         .merge(hxp_execution::routes())
         .merge(hxp_socket::routes())
@@ -84,10 +88,7 @@ pub fn router(app: Shared) -> Router {
         .merge(well_known::routes())
         .fallback(nowhere)
         .method_not_allowed_fallback(not_that_way)
-        .layer(cors::layer(&app.config))
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), around))
-        // Bodies are bounded where they are read, so that each dialect can say so in its own words.
-        .layer(DefaultBodyLimit::disable())
+        .layer(middleware::from_fn_with_state(surroundings, around))
         .with_state(app)
 }
 
@@ -130,20 +131,43 @@ async fn not_that_way(State(app): State<Shared>, request: Request) -> Response {
     }
 }
 
+/// What the layer around every handler knows.
+struct Surroundings {
+    app: Shared,
+    cors: CorsLayer,
+}
+
 /// What is around every handler. One layer, because each costs every request a copy of the router's
 /// service and a future of its own.
-async fn around(State(app): State<Shared>, request: Request, next: Next) -> Response {
+async fn around(
+    State(surroundings): State<Arc<Surroundings>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let Surroundings { app, cors } = &*surroundings;
     observe::observe(request, async |request: Request| {
-        if !is_known_host(&app, &request) {
+        if !is_known_host(app, &request) {
             return Problem::new(421, "wrong-host")
                 .detail("this server does not answer to that name; see the setting public_url")
                 .into_response();
         }
         let speaks = Speaks::at(request.uri().path());
-        let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
-        in_own_words(&app, &speaks, answer.unwrap_or_else(panicked))
+        let answer = AssertUnwindSafe(shared(cors, request, next)).catch_unwind().await;
+        in_own_words(app, &speaks, answer.unwrap_or_else(panicked))
     })
     .await
+}
+
+/// Answers pages of other origins as [`cors`] says, and everybody else at once. Caches are told in
+/// either case that it depends.
+async fn shared(cors: &CorsLayer, request: Request, next: Next) -> Response {
+    if cors::concerns(&request) {
+        let Ok(answer) = cors.layer(next).oneshot(request).await;
+        return answer;
+    }
+    let mut answer = next.run(request).await;
+    answer.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));
+    answer
 }
 
 /// What a library refused in plain text, a panic among it, is said again in the caller's own shape;

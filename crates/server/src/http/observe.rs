@@ -17,10 +17,7 @@ use crate::ids::random;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Observes how a request is answered.
-pub async fn observe(
-    mut request: Request,
-    answer: impl AsyncFnOnce(Request) -> Response,
-) -> Response {
+pub async fn observe(request: Request, answer: impl AsyncFnOnce(Request) -> Response) -> Response {
     let started = Instant::now();
     let id = request
         .headers()
@@ -29,7 +26,6 @@ pub async fn observe(
         .filter(|id| id.as_bytes().iter().all(|c| c.is_ascii_alphanumeric() || *c == b'-'))
         .cloned()
         .unwrap_or_else(fresh);
-    request.headers_mut().insert(REQUEST_ID, id.clone());
     let method = request.method().clone();
     // The pattern, not the address: ids and tokens stay out of labels and logs.
     let route = request.extensions().get::<MatchedPath>().cloned();

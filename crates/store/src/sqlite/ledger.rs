@@ -8,7 +8,7 @@ use kernel::{Ask, AskId, Effect, Entity, Refusal, Subject};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Serialize;
 
-use super::{Failure, failed, int, query, uint};
+use super::{Failure, Published, failed, int, outbox, query, uint};
 use crate::job::{Books, Moved, Remembered, Work};
 use crate::listing::Entry;
 use crate::{Change, Idempotency, News, Result, StoreError};
@@ -19,11 +19,16 @@ pub(super) struct Ledger {
     /// The working copy; shared with everyone until a job of this transaction changes it.
     directory: Arc<Directory>,
     news: Vec<News>,
+    published: Arc<Published>,
+    /// The id of the last delivery, done or not.
+    deliveries: i64,
 }
 
 impl Ledger {
-    pub(super) fn new(conn: Connection, directory: Arc<Directory>) -> Self {
-        Self { conn, directory, news: Vec::new() }
+    pub(super) fn new(conn: Connection, published: Arc<Published>) -> Result<Self> {
+        let deliveries = outbox::newest(&conn)?;
+        let directory = published.directory();
+        Ok(Self { conn, directory, news: Vec::new(), published, deliveries })
     }
 
     pub(super) fn begin(&mut self) -> Result<(), Failure> {
@@ -105,6 +110,14 @@ impl Books for Ledger {
     }
 
     fn ask(&mut self, id: AskId) -> Result<Option<Ask>> {
+        // What was read lately is as it was committed last. Nobody but this thread changes that, so
+        // it is the truth unless this very transaction has changed it.
+        let subject = Subject::Ask(id);
+        if !self.news.iter().any(|news| news.change.subject == subject)
+            && let Ok(ask) = self.published.recent.find(id)
+        {
+            return Ok(Some(Ask::clone(&ask)));
+        }
         query::ask(&self.conn, id)
     }
 
@@ -118,17 +131,18 @@ impl Books for Ledger {
         // nothing then, so the copies of pages a savepoint keeps are spared. What fails later is the
         // disk or damage, and takes the whole transaction along.
         let alone = work.asks.len() == 1 && work.entities.is_empty();
-        let news = if alone {
-            let mut begun = false;
-            let written = put(&self.conn, work, remember, &mut begun);
-            if begun && written.is_err() {
+        let mut pen = Pen { begun: false, deliveries: self.deliveries };
+        let written = if alone {
+            let written = pen.put(&self.conn, work, remember);
+            if pen.begun && written.is_err() {
                 self.roll_back();
             }
-            written?
+            written
         } else {
-            self.savepoint(|conn| put(conn, work, remember, &mut false))?
+            self.savepoint(|conn| pen.put(conn, work, remember))
         };
-        self.news.extend(news);
+        self.deliveries = pen.deliveries;
+        self.news.extend(written?);
         if !work.entities.is_empty() {
             let directory = Arc::make_mut(&mut self.directory);
             work.entities.iter().cloned().for_each(|entity| directory.put(entity));
@@ -137,28 +151,39 @@ impl Books for Ledger {
     }
 }
 
-/// Writes everything; `begun` tells whether anything was changed.
-fn put(
-    conn: &Connection,
-    work: &Work,
-    remember: Option<(&Idempotency, Remembered)>,
-    begun: &mut bool,
-) -> Result<Vec<News>> {
-    for moved in &work.asks {
-        put_ask(conn, work, moved)?;
-        *begun = true;
-        relist(conn, moved)?;
+/// What is known while a job is written.
+struct Pen {
+    /// Whether anything was changed.
+    begun: bool,
+    /// The id of the last delivery.
+    deliveries: i64,
+}
+
+impl Pen {
+    /// Writes everything.
+    fn put(
+        &mut self,
+        conn: &Connection,
+        work: &Work,
+        remember: Option<(&Idempotency, Remembered)>,
+    ) -> Result<Vec<News>> {
+        for moved in &work.asks {
+            put_ask(conn, work, moved)?;
+            self.begun = true;
+            relist(conn, moved)?;
+        }
+        for entity in &work.entities {
+            put_entity(conn, work, entity)?;
+        }
+        for effect in &work.effects {
+            self.deliveries += 1;
+            put_effect(conn, work, effect, self.deliveries)?;
+        }
+        if let Some((request, remembered)) = remember {
+            query::remember(conn, request, &remembered)?;
+        }
+        work.records.iter().map(|record| append(conn, record, work.ask_of(record))).collect()
     }
-    for entity in &work.entities {
-        put_entity(conn, work, entity)?;
-    }
-    for effect in &work.effects {
-        put_effect(conn, work, effect)?;
-    }
-    if let Some((request, remembered)) = remember {
-        query::remember(conn, request, &remembered)?;
-    }
-    work.records.iter().map(|record| append(conn, record, work.ask_of(record))).collect()
 }
 
 fn put_ask(conn: &Connection, work: &Work, moved: &Moved) -> Result<()> {
@@ -287,13 +312,13 @@ fn append(conn: &Connection, record: &Record, moved: Option<&Moved>) -> Result<N
     Ok(News { change, lists: moved.map_or_else(|| [].into(), |moved| Arc::clone(&moved.lists)) })
 }
 
-fn put_effect(conn: &Connection, work: &Work, effect: &Effect) -> Result<()> {
+fn put_effect(conn: &Connection, work: &Work, effect: &Effect, id: i64) -> Result<()> {
     let now = work.now.millis();
     let effect_json = json(effect, || "effect".to_owned())?;
     conn.prepare_cached(
-        "INSERT INTO outbox (rank, due_at, written_at, effect) VALUES (?1, ?2, ?2, ?3)",
+        "INSERT INTO outbox (id, rank, due_at, written_at, effect) VALUES (?1, ?2, ?3, ?3, ?4)",
     )
-    .and_then(|mut insert| insert.execute(params![effect.rank(), now, effect_json]))
+    .and_then(|mut insert| insert.execute(params![id, effect.rank(), now, effect_json]))
     .map(drop)
     .map_err(failed)
 }
@@ -312,8 +337,12 @@ fn expect_one(found: usize, what: impl FnOnce() -> String) -> Result<()> {
 }
 
 fn json<T: Serialize>(value: &T, what: impl FnOnce() -> String) -> Result<String> {
-    serde_json::to_string(value)
-        .map_err(|error| StoreError::Damaged { what: what(), source: error.into() })
+    // A new ask is a kilobyte and a half; grown from nothing it would be copied several times.
+    let mut text = Vec::with_capacity(2048);
+    serde_json::to_writer(&mut text, value)
+        .map_err(Into::into)
+        .and_then(|()| String::from_utf8(text).map_err(Into::into))
+        .map_err(|source| StoreError::Damaged { what: what(), source })
 }
 
 /// A digest from its column. One of the wrong length is turned into another that matches nothing,

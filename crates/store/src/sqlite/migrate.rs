@@ -18,6 +18,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "begin", sql: include_str!("migrations/0001_begin.sql") },
     Migration { version: 2, name: "blocks", sql: include_str!("migrations/0002_blocks.sql") },
     Migration { version: 3, name: "stream", sql: include_str!("migrations/0003_stream.sql") },
+    Migration { version: 4, name: "outbox", sql: include_str!("migrations/0004_outbox.sql") },
 ];
 
 /// Why a database does not fit this program.
@@ -160,6 +161,34 @@ mod tests {
     #[test]
     fn the_shipped_steps_are_in_order() {
         assert!(MIGRATIONS.is_sorted_by(|one, next| one.version < next.version));
+    }
+
+    /// What an older program had not delivered is still in the outbox, and so is what it gave up.
+    #[test]
+    fn old_deliveries_stay() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        let older: Vec<Migration> =
+            MIGRATIONS.iter().copied().filter(|step| step.version < 4).collect();
+        migrate(&mut conn, &older).unwrap();
+        conn.execute_batch(
+            "INSERT INTO outbox (rank, due_at, written_at, effect) VALUES (2, 5, 4, 'done');
+             INSERT INTO outbox (rank, due_at, written_at, effect) VALUES (2, 5, 4, 'waits');
+             INSERT INTO outbox (rank, due_at, attempt, written_at, dead, effect, error)
+                 VALUES (1, 6, 12, 3, 1, 'dead', 'no answer');
+             DELETE FROM outbox WHERE effect = 'done';",
+        )
+        .unwrap();
+        migrate(&mut conn, MIGRATIONS).unwrap();
+        let mut select = conn
+            .prepare(
+                "SELECT id || ' ' || rank || ' ' || due_at || ' ' || attempt || ' ' || written_at
+                     || ' ' || dead || ' ' || effect || ' ' || ifnull(error, '-')
+                 FROM outbox ORDER BY id",
+            )
+            .unwrap();
+        let rows: Vec<String> =
+            select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        assert_eq!(rows, ["2 2 5 0 4 0 waits -", "3 1 6 12 3 1 dead no answer"]);
     }
 
     /// A database of the first version reads on: what was recorded before has its agent.

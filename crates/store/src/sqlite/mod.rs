@@ -91,9 +91,9 @@ impl Sqlite {
         let lock = connect::lock(path)?;
         let mut conn = connect::writer(path)?;
         migrate::migrate(&mut conn, migrate::MIGRATIONS)?;
-        let directory = Arc::new(query::directory(&conn)?);
-        let published = Published::new(Arc::clone(&directory));
-        let writer = Writer::start(Ledger::new(conn, directory), Arc::clone(&published))?;
+        let published = Published::new(Arc::new(query::directory(&conn)?));
+        let ledger = Ledger::new(conn, Arc::clone(&published))?;
+        let writer = Writer::start(ledger, Arc::clone(&published))?;
         let readers = Readers::start(path)?;
         let (writer, clock) = (Some(writer), Some(clock));
         Ok(Self { readers, writer, published, clock, _lock: Some(lock) })

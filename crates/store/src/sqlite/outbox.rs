@@ -90,6 +90,12 @@ fn settle_one(conn: &Connection, id: u64, settlement: &Settlement) -> Result<()>
     }
 }
 
+/// The id of the newest delivery there is; 0 if there is none.
+pub(super) fn newest(conn: &Connection) -> Result<i64> {
+    Ok(one(conn, "SELECT id FROM outbox ORDER BY id DESC LIMIT 1", [], |row| row.get(0))?
+        .unwrap_or(0))
+}
+
 fn bury(conn: &Connection, id: i64, error: &str) -> Result<()> {
     conn.prepare_cached("UPDATE outbox SET dead = 1, error = ?2 WHERE id = ?1")
         .and_then(|mut bury| bury.execute(params![id, error]))

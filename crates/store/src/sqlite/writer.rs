@@ -145,7 +145,8 @@ impl Loop {
 #[cfg(test)]
 mod tests {
     use kernel::directory::NewProject;
-    use kernel::{Actor, Command};
+    use kernel::testing::new_ask;
+    use kernel::{Actor, Command, Refusal};
 
     use super::*;
     use crate::sqlite::{Sqlite, failed};
@@ -192,6 +193,26 @@ mod tests {
         assert!(feed.try_recv().is_err());
         stage.run(Actor::System, project("ghost")).await;
         assert!(stage.store.directory().project(&ghost).is_some());
+    }
+
+    /// An ask that was read lately is not read again, but what happened to it since then counts, be
+    /// it in this very transaction.
+    #[tokio::test]
+    async fn what_was_read_lately_is_not_older_than_what_was_done() {
+        let (sqlite, stage, _folder) = stage().await;
+        let id = stage.ask(new_ask()).await;
+        assert!(stage.seen(id).await.is_open());
+        let cancel = || stage.job(Actor::System, Command::Cancel(id, None));
+        let (now, once, again) = (stage.now(), cancel(), cancel());
+        let twice = sqlite
+            .write(move |ledger| {
+                job::transact(ledger, now, once, None)?;
+                job::transact(ledger, now, again, None)
+            })
+            .await;
+        let taken = |refusal: &Refusal| matches!(refusal, Refusal::AlreadyCancelled { .. });
+        assert!(matches!(&twice, Err(StoreError::Refused(refusal)) if taken(refusal)), "{twice:?}");
+        assert!(!stage.seen(id).await.is_open());
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
