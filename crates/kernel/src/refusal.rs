@@ -20,6 +20,12 @@ pub enum Refusal {
         /// What would have been needed.
         why: &'static str,
     },
+    /// It is still open.
+    #[error("{why}")]
+    NotOver {
+        /// What has to come first.
+        why: &'static str,
+    },
     /// Somebody answered first.
     #[error("already answered by {by} at {at}")]
     AlreadyAnswered {
@@ -96,6 +102,7 @@ impl Refusal {
         match self {
             Self::NotFound { .. } => "not-found",
             Self::NotAllowed { .. } => "not-allowed",
+            Self::NotOver { .. } => "not-over",
             Self::AlreadyAnswered { .. } => "already-answered",
             Self::AlreadyCancelled { .. } => "already-cancelled",
             Self::TimedOut { .. } => "timed-out",

@@ -108,6 +108,7 @@ fn refusals_have_stable_codes() {
     let codes: BTreeSet<&str> = [
         Refusal::NotFound { what },
         Refusal::NotAllowed { why },
+        Refusal::NotOver { why: "x" },
         Refusal::AlreadyAnswered { by: by.clone(), at },
         Refusal::AlreadyCancelled { by, at },
         Refusal::TimedOut { at },
@@ -127,6 +128,7 @@ fn refusals_have_stable_codes() {
         let code = match refusal {
             Refusal::NotFound { .. } => "not-found",
             Refusal::NotAllowed { .. } => "not-allowed",
+            Refusal::NotOver { .. } => "not-over",
             Refusal::AlreadyAnswered { .. } => "already-answered",
             Refusal::AlreadyCancelled { .. } => "already-cancelled",
             Refusal::TimedOut { .. } => "timed-out",

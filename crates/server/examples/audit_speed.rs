@@ -39,7 +39,13 @@ async fn main() -> anyhow::Result<()> {
     let signer = Signer::ephemeral(clock.now())?;
     let keys = Arc::new(signer.jwks());
     let issuer = "http://localhost:3402".to_owned();
-    let sealer = Sealer::new(store, Arc::clone(&clock), signer.clone(), issuer.clone());
+    let sealer = Sealer::new(
+        store,
+        Arc::clone(&clock),
+        signer.clone(),
+        issuer.clone(),
+        server::mark::Mark::none(),
+    );
     let begun = Begun::now();
     let blocks = sealer.seal().await?;
     told(&format!("sealed in {blocks} blocks"), events, &begun);

@@ -10,7 +10,7 @@
 //! | [`audit`] | checking the record, exporting it, proving one event of it |
 //! | [`wake`], [`streams`] | who waits for what, and how many may |
 //! | [`auth`], [`jwt`] | from a credential to an actor |
-//! | [`signing`] | the keys receipts are signed with |
+//! | [`signing`], [`mark`] | the keys receipts are signed with, and the newest block that was |
 //! | [`config`], [`secrets`], [`files`], [`telemetry`] | settings, own keys, uploads, logs |
 //! | [`serve`], [`bootstrap`] | starting, and who there is on the first start |
 //! | [`cli`] | the `countersign` command |
@@ -29,6 +29,7 @@ pub mod gateway;
 pub mod http;
 pub mod ids;
 pub mod jwt;
+pub mod mark;
 pub mod script;
 pub mod secrets;
 pub mod serve;

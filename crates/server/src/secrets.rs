@@ -132,8 +132,9 @@ impl KeyFile {
         let mut stored = before.clone().unwrap_or_else(Stored::fresh);
         let changed = change(&mut stored)?;
         if before.as_ref() != Some(&stored) {
-            let written = self.replace(&stored);
-            written.with_context(|| format!("cannot write {}", self.path.display()))?;
+            let text = serde_json::to_vec_pretty(&stored)?;
+            replace_file(&self.path, &text)
+                .with_context(|| format!("cannot write {}", self.path.display()))?;
         }
         Ok(changed)
     }
@@ -146,21 +147,22 @@ impl KeyFile {
         lock.lock()?;
         Ok(lock)
     }
+}
 
-    fn replace(&self, stored: &Stored) -> std::io::Result<()> {
-        let draft = self.path.with_extension("new");
-        // What a crash may have left; its rights are not known.
-        match fs::remove_file(&draft) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-        file.write_all(&serde_json::to_vec_pretty(stored)?)?;
-        file.sync_all()?;
-        fs::rename(&draft, &self.path)?;
-        // The new name is on disk when its folder is.
-        self.path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+/// Replaces a file whole and durably; only its owner may read it.
+pub(crate) fn replace_file(path: &Path, contents: &[u8]) -> std::io::Result<()> {
+    let draft = path.with_extension("new");
+    // What a crash may have left; its rights are not known.
+    match fs::remove_file(&draft) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
     }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+    file.write_all(contents)?;
+    file.sync_all()?;
+    fs::rename(&draft, path)?;
+    // The new name is on disk when its folder is.
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ use crate::gateway::Gateway;
 use crate::http::api::Dev;
 use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
+use crate::mark::Mark;
 use crate::script::{Players, Script};
 use crate::secrets::Secrets;
 use crate::signing::Signer;
@@ -69,20 +70,23 @@ impl Server {
         let listening =
             listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
         let tls = tls(&config).await?;
-        let (secrets, signer, files) = match config.database {
+        let (secrets, signer, files, mark) = match config.database {
             Database::Memory => (
                 Secrets::ephemeral(config.evidence_secret.clone()),
                 Signer::ephemeral(clock.now())?,
                 Files::ephemeral(),
+                Mark::none(),
             ),
             Database::Sqlite(_) => (
                 Secrets::open(&config.data, config.evidence_secret.clone())?,
                 Signer::open(&config.data, clock.now())?,
                 Files::open(&config.data.join("files"))?,
+                Mark::of(&config.data),
             ),
         };
         let issuer = config.public_url.as_str().trim_end_matches('/').to_owned();
-        let sealer = Sealer::new(Arc::clone(&store), Arc::clone(&clock), signer.clone(), issuer);
+        let (sealed, signs) = (Arc::clone(&store), signer.clone());
+        let sealer = Sealer::new(sealed, Arc::clone(&clock), signs, issuer, mark);
         let jwt = config.jwt.clone().map(JwtVerifier::new).transpose()?;
         let door = Arc::new(Door::new(config.rate_limit, jwt));
         let gateway = Gateway::new(store, clock);

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::{Context, ensure};
-use dialects::proof::{self, Jwk, Jwks, ReceiptClaims, RevokedKey, Unproven};
+use dialects::proof::{self, Jwks, ReceiptClaims, RevokedKey, Unproven};
 use kernel::Time;
 use kernel::text::is_storable;
 use serde::Serialize;
@@ -71,6 +71,12 @@ impl Signer {
     /// signing again gives the same bytes, unless that key was revoked meanwhile.
     pub fn sign<T: Serialize>(&self, typ: &str, claims: &T, at: Time) -> String {
         self.ring().signs_at(at).sign(typ, claims)
+    }
+
+    /// Every public key there ever was: blocks that a revoked one signed stand in the chain of
+    /// those that came after.
+    pub fn ever(&self) -> Jwks {
+        self.ring().ever().clone()
     }
 
     /// The public keys others check with: all but the revoked ones.
@@ -156,9 +162,7 @@ pub fn published(data: &Path) -> anyhow::Result<(Jwks, Vec<RevokedKey>)> {
 
 /// Every public key a data folder ever had, revoked ones too; `None` if it never had one.
 pub fn ever(data: &Path) -> anyhow::Result<Option<Jwks>> {
-    let Some(stored) = KeyFile::of(data).read()? else { return Ok(None) };
-    let keys: Vec<Jwk> = stored.signing.iter().map(|key| Jwk::named(&key.public)).collect();
-    Ok((!keys.is_empty()).then_some(Jwks { keys }))
+    Ok(Signer::find(data)?.map(|signer| signer.ever()))
 }
 
 /// Makes a new key in a data folder. Gives its name and since when it signs.

@@ -181,6 +181,7 @@ impl WireError {
             }
             Refusal::AlreadyCancelled { .. }
             | Refusal::TakenBy { .. }
+            | Refusal::NotOver { .. }
             | Refusal::Exists { .. }
             | Refusal::Changed { .. }
             | Refusal::NotDue => Self::new(409, code::CONFLICT, refusal.to_string()),

@@ -4,9 +4,13 @@ use std::collections::BTreeSet;
 
 use kernel::ask::{Comment, DefaultAction, Ending, Priority, Seat};
 use kernel::question::{Answer, Body, Kind, Question, Reply};
-use kernel::{AgentId, Ask, AskId, AskState, Assurance, By, HumanId, ProjectId, Time, Via};
+use kernel::{
+    AgentId, Ask, AskId, AskState, Assurance, By, HumanId, ProjectId, Refusal, Time, Via,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
+
+use crate::hxp_execution::pseudonym;
 
 /// An ask.
 #[derive(Debug, Clone, Serialize)]
@@ -60,8 +64,28 @@ pub struct AskView<'a> {
     pub url: String,
     /// How it ended.
     pub result: Option<ResultView>,
-    /// The proof of that, signed; `null` in lists and streams.
+    /// That this no longer counts.
+    pub revoked: Option<Revocation>,
+    /// The proof of how it ended, signed; `null` in lists and streams.
     pub receipt: Option<String>,
+}
+
+/// That a receipt was called back.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Revocation {
+    /// When.
+    pub at: Time,
+    /// Why; `null` once erased.
+    pub reason: Option<String>,
+}
+
+impl Revocation {
+    /// That the receipt of this ask was, if it was.
+    pub fn of(ask: &Ask) -> Option<Self> {
+        let revoked = ask.revoked.as_ref()?;
+        Some(Self { at: revoked.at, reason: revoked.reason.value().cloned() })
+    }
 }
 
 /// Where an ask stands.
@@ -143,27 +167,53 @@ pub struct ResultView {
 }
 
 /// Who looks at an ask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Viewer {
-    /// The agent that asked: it gets every value, but no names of a pool.
-    Agent,
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Viewer<'a> {
+    /// The agent that asked: it gets every value, but no names of a pool. In their place it gets
+    /// pseudonyms, made with this secret.
+    Agent(&'a [u8]),
     /// A person: they get names, but no value somebody gave as a secret.
     Person,
 }
 
-impl Viewer {
+impl Viewer<'_> {
+    /// Whether people must not be named to this viewer.
+    pub fn is_kept_from_names(self, ask: &Ask) -> bool {
+        matches!(self, Self::Agent(_)) && ask.is_pooled()
+    }
+
     /// A name as this viewer may see it.
-    fn named(self, by: &By, ask: &Ask) -> By {
-        match (by, "pool_member".parse()) {
-            (By::Human(_), Ok(id)) if self == Self::Agent && ask.is_pooled() => By::Human(id),
+    pub(super) fn named(self, by: &By, ask: &Ask) -> By {
+        match (self, by) {
+            (Self::Agent(secret), By::Human(human)) if ask.is_pooled() => {
+                // A pseudonym is a name like any other; if it were not, nobody would be named.
+                pseudonym(secret, ask.id, human).parse().map_or(By::System, By::Human)
+            }
             _ => by.clone(),
+        }
+    }
+
+    /// A refusal as this viewer may hear it.
+    pub fn told(self, refusal: Refusal, ask: &Ask) -> Refusal {
+        match refusal {
+            Refusal::AlreadyAnswered { by, at } => {
+                Refusal::AlreadyAnswered { by: self.named(&by, ask), at }
+            }
+            Refusal::AlreadyCancelled { by, at } => {
+                Refusal::AlreadyCancelled { by: self.named(&by, ask), at }
+            }
+            Refusal::TakenBy { by } => match self.named(&By::Human(by.clone()), ask) {
+                By::Human(by) => Refusal::TakenBy { by },
+                By::Agent(_) | By::System => Refusal::TakenBy { by },
+            },
+            other => other,
         }
     }
 }
 
 impl<'a> AskView<'a> {
     /// Shows an ask. `base` is the server's address, `receipt` the signed proof, if it is wanted.
-    pub fn of(ask: &'a Ask, viewer: Viewer, base: &str, receipt: Option<String>) -> Self {
+    pub fn of(ask: &'a Ask, viewer: Viewer<'_>, base: &str, receipt: Option<String>) -> Self {
         let engaged = ask.engaged().map(|(by, _)| viewer.named(&by, ask));
         Self {
             id: ask.id,
@@ -186,13 +236,14 @@ impl<'a> AskView<'a> {
             comments: ask.comments.len(),
             url: format!("{}/asks/{}", base.trim_end_matches('/'), ask.id),
             result: ask.ending().map(|ending| ResultView::of(ending, ask, viewer)),
+            revoked: Revocation::of(ask),
             receipt,
         }
     }
 }
 
 impl ResultView {
-    fn of(ending: &Ending, ask: &Ask, viewer: Viewer) -> Self {
+    fn of(ending: &Ending, ask: &Ask, viewer: Viewer<'_>) -> Self {
         let bare = |outcome, at| Self {
             outcome,
             answer: None,
@@ -207,7 +258,7 @@ impl ResultView {
         match ending {
             Ending::Completed(resolution) => {
                 let reply = resolution.reply.value().cloned().map(|reply| match viewer {
-                    Viewer::Agent => reply,
+                    Viewer::Agent(_) => reply,
                     Viewer::Person => without_secrets(reply, ask),
                 });
                 let (answer, comment) =
@@ -270,7 +321,7 @@ pub struct CommentView<'a> {
 
 impl<'a> CommentView<'a> {
     /// Everything that was remarked on an ask, in order.
-    pub fn all(ask: &'a Ask, viewer: Viewer) -> Vec<Self> {
+    pub fn all(ask: &'a Ask, viewer: Viewer<'_>) -> Vec<Self> {
         let one = |said: &'a Comment| Self {
             by: viewer.named(&said.by, ask),
             at: said.at,

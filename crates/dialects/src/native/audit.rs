@@ -1,10 +1,12 @@
 //! The record on the wire: what happened to an ask, and the sealed blocks.
 
-use kernel::Time;
 use kernel::actor::By;
 use kernel::audit::{Digest, Record};
 use kernel::seal::Block;
+use kernel::{Ask, Time};
 use serde::Serialize;
+
+use super::Viewer;
 
 /// Everything that happened to an ask.
 #[derive(Debug, Clone, Serialize)]
@@ -31,14 +33,17 @@ pub struct RecordView {
     pub hash: Digest,
     /// The hash of the one before; zeros for the first.
     pub prev: Digest,
-    /// Canonical JSON, exactly what was hashed.
-    pub body: String,
+    /// Canonical JSON, exactly what was hashed; `null` where it would tell an agent the names of a
+    /// pool.
+    pub body: Option<String>,
 }
 
-impl From<Record> for RecordView {
-    fn from(record: Record) -> Self {
-        let by = record.event().ok().map(|event| event.by);
+impl RecordView {
+    /// An event of an ask.
+    pub fn of(record: Record, ask: &Ask, viewer: Viewer<'_>) -> Self {
+        let by = record.event().ok().map(|event| viewer.named(&event.by, ask));
         let Record { seq, at, what, prev, hash, body, .. } = record;
+        let body = (!viewer.is_kept_from_names(ask)).then_some(body);
         Self { seq, at, by, event: what, hash, prev, body }
     }
 }

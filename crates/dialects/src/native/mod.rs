@@ -10,7 +10,7 @@ mod pages;
 mod rules;
 
 pub use acts::{AssignBody, CancelBody, CommentBody, ExtendBody, Uploaded};
-pub use ask::{AskView, CommentView, EventView, Outcome, ResultView, State, Viewer};
+pub use ask::{AskView, CommentView, EventView, Outcome, ResultView, Revocation, State, Viewer};
 pub use audit::{BlockPage, BlockView, RecordView, Records};
 pub use create::{CreateAsk, OnSilence};
 pub use identities::{

@@ -41,7 +41,7 @@ fn told() -> (ReceiptClaims, Inclusion) {
         seq: answered.seq,
         prev: answered.prev,
         hash: answered.hash,
-        body: answered.body.clone(),
+        body: Some(answered.body.clone()),
     };
     let block = current().sign(BLOCK, &block);
     (claims.unwrap(), Inclusion { record, position: 11, index: 2, path: vec![pair], block })
@@ -56,7 +56,7 @@ fn every_step_is_checked() {
         harm(&mut proof);
         proof.check(&claims, &trusted()).unwrap_err()
     };
-    assert_eq!(harmed(&|proof| proof.record.body.push(' ')), NotIncluded::Hash);
+    assert_eq!(harmed(&|proof| proof.record.body.as_mut().unwrap().push(' ')), NotIncluded::Hash);
     assert_eq!(harmed(&|proof| proof.record.prev = Digest::ZERO), NotIncluded::Hash);
     assert_eq!(harmed(&|proof| proof.record.seq = 2), NotIncluded::OtherEvent);
     assert_eq!(harmed(&|proof| proof.record.subject.push('0')), NotIncluded::OtherEvent);

@@ -13,7 +13,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
         return Err(Refusal::NotFound { what: "request" }.into());
     }
     if ask.is_open() {
-        return Err(Refusal::NotAllowed { why: "cancel this request before erasing it" }.into());
+        return Err(Refusal::NotOver { why: "cancel this request before erasing it" }.into());
     }
     if ask.question.value().is_none() {
         return Ok(Decision::default());
@@ -34,7 +34,7 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
         let early = cast.attempt(Actor::System, Command::Erase(id));
-        assert!(matches!(early, Err(Refusal::NotAllowed { .. })));
+        assert!(matches!(early, Err(Refusal::NotOver { .. })));
         cast.run(cast.human("olga"), Command::Answer(id, yes()));
         let nosy = cast.attempt(cast.human("olga"), Command::Erase(id));
         assert_eq!(nosy, Err(Refusal::NotFound { what: "request" }));

@@ -24,7 +24,7 @@ pub(crate) fn decide(
     }
     if ask.is_open() {
         let why = "this request has no receipt yet: cancel it instead";
-        return Err(Refusal::NotAllowed { why }.into());
+        return Err(Refusal::NotOver { why }.into());
     }
     if reason.trim().is_empty() || !is_storable(reason) || reason.chars().count() > 1000 {
         let expected = "a text of at most 1000 characters, without NUL";
@@ -51,7 +51,7 @@ mod tests {
         let id = cast.ask(new_ask());
         let revoke = |reason: &str| Command::Revoke(id, reason.to_owned());
         let early = cast.attempt(Actor::System, revoke("stolen phone"));
-        assert!(matches!(early, Err(Refusal::NotAllowed { .. })));
+        assert!(matches!(early, Err(Refusal::NotOver { .. })));
         cast.run(cast.human("olga"), Command::Answer(id, yes()));
         let before = Receipt::of(cast.seen(id));
         let hers = cast.attempt(cast.human("olga"), revoke("stolen phone"));

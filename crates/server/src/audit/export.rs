@@ -139,7 +139,7 @@ impl Export {
             Some(_) | None if after >= end => (end, last_block),
             Some(_) | None => (after, if after == 0 { 0 } else { last_block }),
         };
-        let header = Header { version: 1, issuer, at, after, jwks: signer.jwks() };
+        let header = Header { version: 1, issuer, at, after, jwks: signer.ever() };
         let counted = Counted { after, records: 0, blocks: 0, last: after, sha256: Digest::ZERO };
         let (position, covered) = (after, after);
         let (phase, sha256) = (Phase::Header, Sha256::new());

@@ -19,6 +19,7 @@ use super::{Exit, Stored};
 use crate::audit::{Against, Export, Progress, Report, check, check_export};
 use crate::clock::SystemClock;
 use crate::config::{Config, Database};
+use crate::mark::Mark;
 use crate::signing::{self, Signer};
 
 /// How often progress is shown.
@@ -98,12 +99,18 @@ impl Verify {
             check_export(lines, size, keys, self.since_block, &mut show).await
         } else {
             let config = self.stored.config()?;
+            // Before the store: by then it has this block at least.
+            let marked = match config.database {
+                Database::Memory => None,
+                Database::Sqlite(_) => Mark::of(&config.data).read()?,
+            };
             let store = open(&config)?;
             let keys = match keys {
                 Some(keys) => keys,
                 None => installed_keys(&config, &store).await?,
             };
-            let against = Against { keys, known: self.since_block };
+            let marked = marked.map(|sealed| (sealed.n, sealed.hash));
+            let against = Against { keys, known: self.since_block.or(marked) };
             check(&store, &against, &mut show).await.map_err(anyhow::Error::from)
         };
         bar.clear();

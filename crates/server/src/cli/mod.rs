@@ -11,6 +11,7 @@ mod cancel;
 mod completions;
 mod demo;
 mod doctor;
+mod erase;
 mod inbox;
 mod keys;
 mod output;
@@ -66,6 +67,8 @@ enum Command {
     Verify(verify::Verify),
     /// Let a receipt no longer count
     Revoke(revoke::Revoke),
+    /// Forget the words of a request that is over
+    Erase(erase::Erase),
     /// Check and export the audit record
     Audit(audit::Audit),
     /// Make, list and revoke keys and tokens
@@ -173,6 +176,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Receipt(receipt) => patiently(receipt.run()).await,
         Command::Verify(verify) => patiently(verify.run()).await,
         Command::Revoke(revoke) => patiently(revoke.run()).await,
+        Command::Erase(erase) => patiently(erase.run()).await,
         Command::Audit(audit) => audit.run().await,
         Command::Keys(keys) => patiently(keys.run()).await,
         Command::Signing(signing) => signing.run(),

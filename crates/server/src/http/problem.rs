@@ -162,7 +162,8 @@ impl From<Refusal> for Problem {
             Refusal::NotAllowed { .. }
             | Refusal::AssuranceTooLow { .. }
             | Refusal::DefaultForbidden => 403,
-            Refusal::AlreadyAnswered { .. }
+            Refusal::NotOver { .. }
+            | Refusal::AlreadyAnswered { .. }
             | Refusal::AlreadyCancelled { .. }
             | Refusal::TakenBy { .. }
             | Refusal::Exists { .. }

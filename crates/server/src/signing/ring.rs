@@ -95,6 +95,8 @@ pub(crate) struct Ring {
     /// Those before the current one.
     earlier: Vec<Earlier>,
     current: SecretKey,
+    /// Every public key there ever was, revoked ones too.
+    ever: Jwks,
 }
 
 struct Earlier {
@@ -127,7 +129,12 @@ impl Ring {
             };
             Ok(Earlier { retired_at, state })
         };
-        Ok(Self { earlier: rest.iter().map(earlier).collect::<anyhow::Result<_>>()?, current })
+        let ever = Jwks { keys: stored.iter().map(|key| Jwk::named(&key.public)).collect() };
+        Ok(Self {
+            earlier: rest.iter().map(earlier).collect::<anyhow::Result<_>>()?,
+            current,
+            ever,
+        })
     }
 
     /// The key for what happened at a moment.
@@ -136,6 +143,10 @@ impl Ring {
             Some(Earlier { state: State::Retired(key), .. }) => key,
             Some(Earlier { state: State::Revoked(_), .. }) | None => &self.current,
         }
+    }
+
+    pub(crate) fn ever(&self) -> &Jwks {
+        &self.ever
     }
 
     pub(crate) fn jwks(&self) -> Jwks {

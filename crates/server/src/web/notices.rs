@@ -92,6 +92,7 @@ fn refused(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'st
             ("Something needs to be corrected".to_owned(), "Nothing was changed.")
         }
         Refusal::NotFound { .. }
+        | Refusal::NotOver { .. }
         | Refusal::Exists { .. }
         | Refusal::DefaultForbidden
         | Refusal::Changed { .. }

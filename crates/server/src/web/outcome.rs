@@ -38,6 +38,21 @@ impl Outcome {
     /// The end of an ask; `None` while it is open. A deadline that has passed counts as the end
     /// even before the timer recorded it.
     pub fn of(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
+        let mut outcome = Self::as_it_ended(ask, directory, now)?;
+        if let Some(revoked) = &ask.revoked {
+            let why = revoked.reason.value().map(|reason| format!(": {}", reveal(reason)));
+            outcome.tone = "over";
+            outcome.headline.push_str(", then revoked");
+            outcome.next = Some(format!(
+                "Its receipt was revoked {}{}. It no longer counts.",
+                When::new(revoked.at, now).words,
+                why.unwrap_or_default(),
+            ));
+        }
+        Some(outcome)
+    }
+
+    fn as_it_ended(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
         let question = ask.question.value();
         let Some(ending) = ask.ending() else {
             let deadline = ask.expires_at.filter(|at| *at <= now)?;

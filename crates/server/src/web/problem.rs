@@ -121,6 +121,7 @@ impl FormProblem {
             }
             Refusal::NotFound { .. }
             | Refusal::NotAllowed { .. }
+            | Refusal::NotOver { .. }
             | Refusal::AlreadyAnswered { .. }
             | Refusal::AlreadyCancelled { .. }
             | Refusal::TimedOut { .. }

@@ -16,6 +16,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::mark::{Mark, Sealed};
 use crate::signing::Signer;
 
 /// How often the worker looks whether it is time, at most.
@@ -29,19 +30,21 @@ pub struct Sealer {
     clock: Arc<dyn Clock>,
     signer: Signer,
     issuer: String,
+    mark: Mark,
     /// The number of the newest block this process has seen.
     newest: watch::Sender<u64>,
 }
 
 impl Sealer {
-    /// A sealer that signs as `issuer`.
+    /// A sealer that signs as `issuer` and writes down what it sealed last.
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         signer: Signer,
         issuer: String,
+        mark: Mark,
     ) -> Self {
-        Self { store, clock, signer, issuer, newest: watch::Sender::new(0) }
+        Self { store, clock, signer, issuer, mark, newest: watch::Sender::new(0) }
     }
 
     /// What it signs with.
@@ -62,10 +65,14 @@ impl Sealer {
     /// Closes everything there is into as many blocks as it takes; how many.
     pub async fn seal(&self) -> anyhow::Result<u64> {
         let end = self.store.last_position().await?;
+        let marked = self.marked().await?;
         let mut closed = 0;
         loop {
             let last = self.store.last_block().await?.map(|sealed| sealed.block);
             if let Some(last) = &last {
+                if marked.is_none_or(|marked| marked.n < last.n) {
+                    self.mark.write(Sealed { n: last.n, hash: last.hash() })?;
+                }
                 self.newest.send_if_modified(|n| std::mem::replace(n, last.n) != last.n);
             }
             if last.as_ref().map_or(1, Block::end) > end {
@@ -81,6 +88,23 @@ impl Sealer {
                 tracing::debug!(block.n = n, block.records = count, "sealed a block");
             }
         }
+    }
+
+    /// The block that was written down last, which must still be there.
+    async fn marked(&self) -> anyhow::Result<Option<Sealed>> {
+        let Some(marked) = self.mark.read()? else { return Ok(None) };
+        let found = self.store.blocks(marked.n.saturating_sub(1), 1).await?;
+        let there = found
+            .iter()
+            .any(|sealed| sealed.block.n == marked.n && sealed.block.hash() == marked.hash);
+        if !there {
+            bail!(
+                "block {}, which was sealed here, is not in the record: nothing more is sealed. \
+                 See docs/audit.md, \"A record that lost its end\"",
+                marked.n
+            );
+        }
+        Ok(Some(marked))
     }
 
     /// A block over what comes behind the last one, up to `end`.

@@ -157,3 +157,39 @@ fn an_altered_record_is_named() {
         assert!(report["broken"][0].as_str().unwrap().contains(&id), "{report}");
     }
 }
+
+/// What was sealed here once must be there, without anybody having to remember a block.
+#[test]
+fn blocks_that_were_taken_away_are_missed() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    asked(&server, &["Go?"]);
+    server.stop();
+    assert_eq!(verify(data.path()).0, Some(0));
+    let store = Connection::open(data.path().join("countersign.db")).unwrap();
+    assert!(store.execute("DELETE FROM block", []).unwrap() > 0);
+    drop(store);
+    let (code, said) = verify(data.path());
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("is not in the chain"), "{said}");
+}
+
+/// A key that was called back takes nothing out of the record it signed: what came after it stands
+/// on those blocks.
+#[test]
+fn an_export_knows_the_keys_that_were_called_back() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    asked(&server, &["Go?"]);
+    server.stop();
+    let path = data.path().to_str().unwrap();
+    let at = |args: &[&str]| run(countersign().args(args).args(["--data", path]));
+    let listed = at(&["signing", "list", "--json"]).json();
+    let kid = listed[0]["kid"].as_str().unwrap();
+    at(&["signing", "revoke", kid, "--reason", "leaked"]).ok();
+    let file = data.path().join("audit.jsonl");
+    at(&["audit", "export", "--out", file.to_str().unwrap()]).ok();
+    assert_eq!(verify(data.path()).0, Some(0));
+    let checked = run(countersign().args(["audit", "verify", "--export", file.to_str().unwrap()]));
+    assert_eq!(checked.code, 0, "{}", checked.out);
+}

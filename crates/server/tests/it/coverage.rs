@@ -60,6 +60,7 @@ const ROUTES: &[(&str, &str, Door)] = &[
     ("post", "/api/v1/asks/{id}/comments", Closed),
     ("post", "/api/v1/asks/{id}/files", Closed),
     ("get", "/api/v1/asks/{id}/files/{digest}", Closed),
+    ("post", "/api/v1/asks/{id}/erase", Closed),
     ("get", "/api/v1/asks/{id}/audit", Closed),
     ("get", "/api/v1/asks/{id}/audit/{seq}/proof", Closed),
     ("get", "/api/v1/audit/blocks", Closed),

@@ -2,6 +2,7 @@
 //! receipts revoked and words erased.
 
 use dialects::hxp_execution::pseudonym;
+use dialects::proof::inclusion::Inclusion;
 use dialects::proof::{Jwks, ReceiptClaims, RevocationClaims, verify};
 use kernel::{Actor, AskId, Command};
 use serde_json::{Value, json};
@@ -185,6 +186,79 @@ async fn agents_do_not_learn_who_is_in_a_pool() {
     assert_eq!(claims.by.to_string(), name);
     assert!(!serde_json::to_string(&claims).unwrap().contains("user_dev_2"));
     assert_eq!(proven(&world, &ours).await.by.to_string(), "user_dev_2");
+
+    // Nor from the ask, the record, its proofs, or what is refused.
+    world.app().sealer.seal().await.unwrap();
+    let ask = format!("{ASKS}/{id}");
+    assert_eq!(world.agent().get(&ask).await.is(200)["result"]["by"]["id"], name.as_str());
+    for path in ["", "/audit", "/audit/2/proof", "/receipt/proof", "/comments"] {
+        let told = world.agent().get(&format!("{ask}{path}")).await.is(200).text;
+        assert!(!told.contains("user_dev_2"), "{path}: {told}");
+    }
+    let events = world.agent().get(&format!("{ask}/audit")).await.is(200);
+    assert_eq!(events["events"][1]["by"]["id"], name.as_str());
+    assert_eq!(events["events"][1]["body"], Value::Null);
+    for (act, body) in
+        [("cancel", json!({})), ("extend", json!({ "until": "2100-01-01T00:00:00Z" }))]
+    {
+        let refused = world.agent().post(&format!("{ask}/{act}"), body).await;
+        let told = refused.problem(409, "already-answered").text;
+        assert!(told.contains(&name) && !told.contains("user_dev_2"), "{act}: {told}");
+    }
+    // The proof is one all the same.
+    let proof = world.agent().get(&format!("{ask}/receipt/proof")).await.is(200).text;
+    let proof: Inclusion = serde_json::from_str(&proof).unwrap();
+    proof.check(&claims, &world.keys()).unwrap();
+    // People see it whole.
+    let events = world.human().get(&format!("{ask}/audit")).await.is(200);
+    assert!(events["events"][1]["body"].as_str().unwrap().contains("user_dev_2"));
+    world.end().await;
+}
+
+/// Whoever reads a revoked ask is told, wherever they look; erasing it leaves that standing.
+#[tokio::test]
+async fn a_revoked_answer_says_so() {
+    let world = World::dev().await;
+    let id = approved(&world).await;
+    let ask = format!("{ASKS}/{id}");
+    assert_eq!(world.agent().get(&ask).await.is(200)["revoked"], Value::Null);
+    let open = asked(&world.agent(), approval("Go?")).await;
+    let reason = json!({ "reason": "a stolen phone" });
+    world
+        .human()
+        .post(&format!("{ASKS}/{open}/revoke"), reason.clone())
+        .await
+        .problem(409, "not-over");
+    let revoked = world.human().post(&format!("{ask}/revoke"), reason).await.is(200);
+    assert_eq!(revoked["revoked"]["reason"], "a stolen phone");
+    // A second reason changes nothing, and the answer shows which one stands.
+    let again = world.human().post(&format!("{ask}/revoke"), json!({ "reason": "another" })).await;
+    assert_eq!(again.is(200)["revoked"], revoked["revoked"]);
+    assert_eq!(world.agent().get(&ask).await.is(200)["revoked"], revoked["revoked"]);
+    let browser = crate::pages::signed_in(&world).await;
+    let page = browser.get(&format!("/asks/{id}")).await.is(200).text;
+    assert!(page.contains("Approved, then revoked") && page.contains("a stolen phone"), "{page}");
+    world.end().await;
+}
+
+/// Words go on demand of an administrator, once the ask is over; the record holds.
+#[tokio::test]
+async fn words_are_erased_on_demand() {
+    let world = World::dev().await;
+    let id = asked(&world.agent(), approval("The secret plan?")).await;
+    let erase = format!("{ASKS}/{id}/erase");
+    world.human().post(&erase, json!({})).await.problem(409, "not-over");
+    answer(&world.human(), &id, json!({ "verdict": "approved" })).await;
+    world.member().post(&erase, json!({})).await.problem(404, "not-found");
+    let erased = world.human().post(&erase, json!({})).await.is(200);
+    assert_eq!((&erased["question"], &erased["state"]), (&Value::Null, &json!("completed")));
+    let version = erased["version"].clone();
+    assert_eq!(world.human().post(&erase, json!({})).await.is(200)["version"], version);
+    fetched(&world.agent(), &id).await.problem(410, "erased");
+    world.app().sealer.seal().await.unwrap();
+    assert_eq!(world.audit().await.findings, []);
+    let export = world.human().get("/api/v1/audit/export").await.is(200).text;
+    assert!(!export.contains("secret plan"));
     world.end().await;
 }
 

@@ -204,6 +204,7 @@ async fn two_sealers_make_one_chain() {
         clock,
         app.sealer.signer().clone(),
         "https://rival.example.com".to_owned(),
+        server::mark::Mark::none(),
     );
     let mut closed = 0;
     for _ in 0..25 {
@@ -215,6 +216,26 @@ async fn two_sealers_make_one_chain() {
     assert_eq!(report.findings, []);
     assert_eq!(report.unsealed, 0);
     assert!(closed <= report.blocks, "{closed} closed, {} there", report.blocks);
+    world.end().await;
+}
+
+/// Who can write the database alone cannot have another history sealed: the newest block is written
+/// down beside the keys.
+#[tokio::test]
+async fn blocks_that_were_taken_away_are_missed() {
+    let world = World::dev().await;
+    let ask = asked(&world.agent()).await;
+    world.app().sealer.seal().await.unwrap();
+    answered(&world, &ask).await;
+    world.app().sealer.seal().await.unwrap();
+    world.app().sealer.seal().await.unwrap();
+    let live = rusqlite::Connection::open(world.folder().join("data/countersign.db")).unwrap();
+    assert!(live.execute("DELETE FROM block WHERE n > 1", []).unwrap() > 0);
+    asked(&world.agent()).await;
+    let refused = world.app().sealer.seal().await.unwrap_err().to_string();
+    assert!(refused.contains("which was sealed here, is not in the record"), "{refused}");
+    let left: i64 = live.query_row("SELECT count(*) FROM block", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, 1, "nothing is sealed on top of it");
     world.end().await;
 }
 

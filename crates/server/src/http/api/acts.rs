@@ -11,11 +11,12 @@ use dialects::native::{
 };
 use kernel::question::Reply;
 use kernel::{Actor, AskId, Command, Refusal};
+use store::StoreError;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::gateway::Terms;
-use crate::http::api::asks::{parse, viewer};
+use crate::http::api::asks::parse;
 use crate::http::api::openapi::IfMatch;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
@@ -29,6 +30,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(assign))
         .routes(routes!(extend))
         .routes(routes!(comments, comment))
+        .routes(routes!(erase))
 }
 
 /// Answer an ask.
@@ -294,8 +296,42 @@ async fn comments(
 ) -> Result<Response, Problem> {
     let actor = app.anyone(&headers).await?;
     let ask = app.visible(&actor, parse(&id)?).await?;
-    let comments = CommentView::all(&ask, viewer(&actor));
+    let comments = CommentView::all(&ask, app.viewer(&actor));
     Ok(Json(Comments { comments }).into_response())
+}
+
+/// Erase the words of an ask that is over: question, answer, comments, reasons.
+///
+/// What happened stays on the record, with commitments in place of the words, and every chain, block
+/// and receipt stays valid. It cannot be undone.
+#[utoipa::path(
+    post,
+    path = "/api/v1/asks/{id}/erase",
+    operation_id = "eraseAsk",
+    tag = "asks",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+        IfMatch,
+    ),
+    responses(
+        (
+            status = 200,
+            description = "The ask as it is then",
+            body = AskView<'static>,
+            headers(("ETag" = String, description = "Its version")),
+        ),
+        (status = 409, description = "`not-over`: cancel it first"),
+        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn erase(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    app.act(actor, &headers, &id, Command::Erase).await
 }
 
 impl App {
@@ -308,8 +344,23 @@ impl App {
         command: impl FnOnce(AskId) -> Command,
     ) -> Result<Response, Problem> {
         let terms = Terms { idempotency: None, expected: conditions::expected(headers)? };
-        let outcome = self.gateway.run_on(terms, actor.clone(), command(parse(id)?)).await?;
-        let ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;
-        Ok(self.shown(&ask, &actor))
+        let id = parse(id)?;
+        match self.gateway.run_on(terms, actor.clone(), command(id)).await {
+            Ok(outcome) => {
+                let ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;
+                Ok(self.shown(&ask, &actor))
+            }
+            Err(StoreError::Refused(refusal)) => Err(self.told(&actor, id, refusal).await),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A refusal as this actor may hear it: it may name somebody.
+    async fn told(&self, actor: &Actor, id: AskId, refusal: Refusal) -> Problem {
+        match self.visible(actor, id).await {
+            Ok(ask) => self.viewer(actor).told(refusal, &ask).into(),
+            // Whoever cannot see the ask was told no more than that.
+            Err(_) => refusal.into(),
+        }
     }
 }

@@ -211,18 +211,20 @@ impl App {
         answer
     }
 
+    /// As whom an actor looks.
+    pub(super) fn viewer(&self, actor: &Actor) -> Viewer<'_> {
+        match actor {
+            Actor::Agent { .. } | Actor::System => {
+                Viewer::Agent(self.secrets.evidence.reveal().as_bytes())
+            }
+            Actor::Human { .. } => Viewer::Person,
+        }
+    }
+
     /// An ask as this actor sees it.
     pub(super) fn view<'a>(&self, ask: &'a Ask, actor: &Actor) -> AskView<'a> {
         let receipt = self.receipt_for(ask, actor);
-        AskView::of(ask, viewer(actor), self.config.public_url.as_str(), receipt)
-    }
-}
-
-/// As whom an actor looks.
-pub(super) fn viewer(actor: &Actor) -> Viewer {
-    match actor {
-        Actor::Agent { .. } | Actor::System => Viewer::Agent,
-        Actor::Human { .. } => Viewer::Person,
+        AskView::of(ask, self.viewer(actor), self.config.public_url.as_str(), receipt)
     }
 }
 

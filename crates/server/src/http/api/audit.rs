@@ -11,11 +11,12 @@ use axum::response::{IntoResponse, Response};
 use dialects::native::{BlockPage, BlockView, RecordView, Records};
 use dialects::proof::inclusion::Inclusion;
 use futures_util::stream;
-use kernel::{AskId, Refusal, Subject};
+use kernel::{Actor, Ask, AskId, Refusal, Subject};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::audit::{Export, NoProof, proof};
+use crate::http::api::asks::parse;
 use crate::http::api::openapi::After;
 use crate::http::api::page::Params;
 use crate::http::name::Named;
@@ -52,13 +53,14 @@ async fn events(
     Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let subject = app.seen(&headers, &id).await?;
+    let (ask, actor) = app.seen(&headers, &id).await?;
+    let viewer = app.viewer(&actor);
     let (mut shown, mut seq) = (Vec::new(), 0);
     loop {
-        let records = app.gateway.store().records(subject.clone(), seq, PAGE).await?;
+        let records = app.gateway.store().records(Subject::Ask(ask.id), seq, PAGE).await?;
         let Some(last) = records.last() else { break };
         seq = last.seq;
-        shown.extend(records.into_iter().map(RecordView::from));
+        shown.extend(records.into_iter().map(|record| RecordView::of(record, &ask, viewer)));
     }
     Ok(Json(Records { events: shown }).into_response())
 }
@@ -90,27 +92,35 @@ async fn prove(
     Named((id, seq)): Named<(String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let subject = app.seen(&headers, &id).await?;
+    let (ask, actor) = app.seen(&headers, &id).await?;
     let seq = seq.parse().map_err(|_| Refusal::NotFound { what: "event" })?;
-    Ok(Json(app.proof(subject, seq).await?).into_response())
+    Ok(Json(app.proof(&ask, &actor, seq).await?).into_response())
 }
 
 impl App {
-    /// The subject of an ask the caller may see.
-    async fn seen(&self, headers: &HeaderMap, id: &str) -> Result<Subject, Problem> {
+    /// An ask the caller may see, and who that is.
+    async fn seen(&self, headers: &HeaderMap, id: &str) -> Result<(Ask, Actor), Problem> {
         let actor = self.anyone(headers).await?;
-        let id: AskId = id.parse().map_err(|_| Refusal::NotFound { what: "request" })?;
-        self.visible(&actor, id).await?;
-        Ok(Subject::Ask(id))
+        Ok((self.visible(&actor, parse(id)?).await?, actor))
     }
 
     /// The proof of one event, or when to ask for it again.
-    pub(crate) async fn proof(&self, subject: Subject, seq: u64) -> Result<Inclusion, Problem> {
+    pub(crate) async fn proof(
+        &self,
+        ask: &Ask,
+        actor: &Actor,
+        seq: u64,
+    ) -> Result<Inclusion, Problem> {
         let wait = self.config.seal_every.as_secs() + 1;
-        proof(&**self.gateway.store(), subject, seq).await.map_err(|why| match why {
+        let found = proof(&**self.gateway.store(), Subject::Ask(ask.id), seq).await;
+        let mut found = found.map_err(|why| match why {
             NoProof::NotSealed => Problem::from(why).retry_after(wait),
             NoProof::NotFound | NoProof::Broken | NoProof::Store(_) => why.into(),
-        })
+        })?;
+        if self.viewer(actor).is_kept_from_names(ask) {
+            found.record.body = None;
+        }
+        Ok(found)
     }
 }
 

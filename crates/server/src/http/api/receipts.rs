@@ -6,14 +6,14 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use dialects::native::AskView;
+use dialects::native::{AskView, Revocation};
 use dialects::proof::inclusion::Inclusion;
 use dialects::proof::receipt::{PREFIX, id as receipt_id};
 use dialects::proof::{
     Names, RECEIPT, REVOCATIONS, ReceiptClaims, RevocationClaims, RevokedReceipt, Unproven, words,
 };
 use kernel::receipt::Receipt;
-use kernel::{Actor, Ask, AskId, Command, Phase, Subject, Time};
+use kernel::{Actor, Ask, AskId, Command, Phase, Time};
 use serde::{Deserialize, Serialize};
 use store::{Cursor, Filter, List, Scope};
 use utoipa::ToSchema;
@@ -152,8 +152,9 @@ struct RevokeBody {
         ),
         (
             status = 403,
-            description = "`not-allowed`: for administrators, and only of an ask that is over",
+            description = "`not-allowed`: for administrators",
         ),
+        (status = 409, description = "`not-over`: it has a receipt once it is over"),
         (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
     ),
     security(("human_token" = [])),
@@ -196,7 +197,7 @@ async fn prove(
     let actor = app.anyone(&headers).await?;
     let ask = app.visible(&actor, parse(&id)?).await?;
     let place = Receipt::of(&ask).ok_or_else(not_over)?.place;
-    Ok(Json(app.proof(Subject::Ask(ask.id), place.seq).await?).into_response())
+    Ok(Json(app.proof(&ask, &actor, place.seq).await?).into_response())
 }
 
 fn not_over() -> Problem {
@@ -229,17 +230,7 @@ struct Checked {
     words: Option<Vec<String>>,
     /// That it was called back.
     #[serde(skip_serializing_if = "Option::is_none")]
-    revoked: Option<Revoked>,
-}
-
-/// That a receipt was called back.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Revocation)]
-struct Revoked {
-    /// When.
-    at: Time,
-    /// Why; `null` once erased.
-    reason: Option<String>,
+    revoked: Option<Revocation>,
 }
 
 /// Check a receipt: is it ours, and does it still count?
@@ -266,9 +257,7 @@ async fn verify(State(app): State<Shared>, body: Body) -> Result<Json<Checked>, 
         }
     };
     let asked = app.gateway.store().ask(claims.sub).await?;
-    let revoked = asked
-        .and_then(|ask| ask.revoked)
-        .map(|revoked| Revoked { at: revoked.at, reason: revoked.reason.value().cloned() });
+    let revoked = asked.as_ref().and_then(Revocation::of);
     let why = revoked.as_ref().map(|revoked| called_back(revoked.at, revoked.reason.as_deref()));
     let words = Some(words(&claims));
     Ok(Json(Checked { valid: revoked.is_none(), why, claims: Some(claims), words, revoked }))
