@@ -28,12 +28,14 @@ use futures_util::FutureExt;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument;
 
 use crate::auth::Door;
 use crate::config::Config;
 use crate::files::Files;
 use crate::gateway::Gateway;
 use crate::http::api::Dev;
+use crate::http::observe::Observed;
 use crate::http::problem::Problem;
 use crate::secrets::Secrets;
 use crate::signing::Signer;
@@ -129,19 +131,20 @@ async fn not_that_way(State(app): State<Shared>, request: Request) -> Response {
 }
 
 /// What is around every handler. One layer, because each costs every request a copy of the router's
-/// service and a future of its own.
-async fn around(State(app): State<Shared>, request: Request, next: Next) -> Response {
-    observe::observe(request, async |request: Request| {
-        if !is_known_host(&app, &request) {
-            return Problem::new(421, "wrong-host")
-                .detail("this server does not answer to that name; see the setting public_url")
-                .into_response();
-        }
-        let speaks = Speaks::at(request.uri().path());
-        let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
-        in_own_words(&app, &speaks, answer.unwrap_or_else(panicked))
-    })
-    .await
+/// service and a future of its own. That future has room for the request wherever it is handed on,
+/// as long as somebody waits; so it is handed on once.
+async fn around(State(app): State<Shared>, mut request: Request, next: Next) -> Response {
+    let observed = Observed::begin(&mut request);
+    if !is_known_host(&app, &request) {
+        let refused = Problem::new(421, "wrong-host")
+            .detail("this server does not answer to that name; see the setting public_url");
+        return observed.end(refused.into_response());
+    }
+    let speaks = Speaks::at(request.uri().path());
+    let span = observed.span();
+    let answer = AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone()).await;
+    let said = || in_own_words(&app, &speaks, answer.unwrap_or_else(panicked));
+    observed.end(span.in_scope(said))
 }
 
 /// What a library refused in plain text, a panic among it, is said again in the caller's own shape;
