@@ -96,10 +96,16 @@ impl Gateway {
 
     /// An ask as it is now: if its deadline has passed, that is made so first.
     pub async fn ask(&self, id: AskId) -> Result<Option<Ask>, StoreError> {
-        match self.store.ask(id).await? {
-            Some(ask) if ask.due(self.now()) == Some(Due::Expire) => self.expired(id).await,
-            found => Ok(found),
+        {
+            let found = self.store.ask(id).await?;
+            let is_due = |ask: &Ask| ask.due(self.now()) == Some(Due::Expire);
+            if !found.as_ref().is_some_and(is_due) {
+                return Ok(found);
+            }
         }
+        // Boxed, because it is rare and large: everybody who waits with a read would carry room for
+        // it.
+        Box::pin(self.expired(id)).await
     }
 
     async fn expired(&self, id: AskId) -> Result<Option<Ask>, StoreError> {

@@ -213,7 +213,8 @@ pub trait Store: Send + Sync + 'static {
     /// A page of asks, in the order of the list.
     async fn list(&self, list: List) -> Result<Page>;
 
-    /// How many asks are in a list: exact to 10,000, estimated above.
+    /// How many asks are in a list: exact to 10,000, estimated above. An estimate may be older than
+    /// the last changes, by fewer than would make the list one that is counted.
     async fn count(&self, list: List) -> Result<Count>;
 
     /// Up to `limit` asks on which something is due at `now`, longest due first.

@@ -83,7 +83,7 @@ impl Scope {
 }
 
 /// A list to be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct List {
     /// The scopes to merge; all ranked or all unranked.
     pub scopes: Vec<Scope>,
@@ -98,7 +98,7 @@ pub struct List {
 }
 
 /// What an ask in a list must have.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Filter {
     /// One of these kinds; empty for any.
     pub kinds: Vec<Kind>,
@@ -128,7 +128,7 @@ impl Filter {
 }
 
 /// A place in a list: the last ask seen there. Stays valid while asks come and go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cursor {
     /// The rank of the last ask seen; 0 in unranked lists.
     pub rank: u8,
@@ -146,8 +146,12 @@ pub struct Page {
     pub next: Option<Cursor>,
 }
 
-/// How many asks one page or count may look at.
+/// How many asks one page may look at, and how many are counted one by one.
 pub const EXAMINED: usize = 10_000;
+
+/// A count looks at so many more. What is estimated is therefore longer than [`EXAMINED`] by this
+/// much, and stays longer for as many changes: so long the estimate may be kept.
+pub(crate) const MARGIN: usize = 1_000;
 
 /// How many asks are in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use kernel::AskId;
 use kernel::ask::{Phase, Priority};
 
 use crate::Result;
-use crate::listing::{Count, Cursor, EXAMINED, Filter, List, Scope};
+use crate::listing::{Count, Cursor, EXAMINED, Filter, List, MARGIN, Scope};
 
 /// Rows fetched from one stretch at a time; a page fetches less when it wants less.
 const CHUNK: usize = 500;
@@ -62,7 +62,7 @@ pub(crate) fn page(rows: &impl Rows, list: &List) -> Result<Found> {
     Ok(found)
 }
 
-/// Counts a list, exactly if no more than [`EXAMINED`] rows make it up.
+/// Counts a list, exactly if no more than [`EXAMINED`] and [`MARGIN`] rows make it up.
 pub(crate) fn count(rows: &impl Rows, list: &List) -> Result<Count> {
     let mut samples: Vec<Sample> = ranks(list)
         .iter()
@@ -72,7 +72,7 @@ pub(crate) fn count(rows: &impl Rows, list: &List) -> Result<Count> {
     // Small enough for every stretch to be sampled before the budget is spent.
     let chunk = (EXAMINED / samples.len().max(1)).clamp(1, CHUNK);
     let mut distinct = HashSet::new();
-    let mut budget = EXAMINED;
+    let mut budget = EXAMINED + MARGIN;
     while budget > 0 && samples.iter().any(|sample| !sample.done) {
         for sample in samples.iter_mut().filter(|sample| !sample.done) {
             let n = chunk.min(budget);

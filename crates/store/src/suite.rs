@@ -68,6 +68,7 @@ macro_rules! suite {
                 what_was_revoked_is_listed,
                 counts_are_exact_when_small,
                 counts_are_estimates_when_large,
+                a_list_that_became_short_is_counted,
             }
             $crate::suite! { @in $open; timers:
                 the_longest_due_comes_first,

@@ -114,6 +114,8 @@ async fn watch(app: Shared, actor: Actor, id: AskId, mut waiter: Waiter, mut soc
         }
         let step = hxp::advance(&seen, &ask, &app.seal());
         seen = step.seen;
+        // Read again rather than kept: thousands may wait.
+        drop(ask);
         let mut gone = false;
         for frame in step.frames {
             let text = serde_json::to_string(&frame).unwrap_or_default();

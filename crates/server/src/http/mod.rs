@@ -26,17 +26,20 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
+use futures_util::future::Either;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::{Layer, ServiceExt};
 use tower_http::cors::CorsLayer;
+use tracing::Instrument;
 
 use crate::auth::Door;
 use crate::config::Config;
 use crate::files::Files;
 use crate::gateway::Gateway;
 use crate::http::api::Dev;
+use crate::http::observe::Observed;
 use crate::http::problem::Problem;
 use crate::secrets::Secrets;
 use crate::signing::Signer;
@@ -138,36 +141,37 @@ struct Surroundings {
 }
 
 /// What is around every handler. One layer, because each costs every request a copy of the router's
-/// service and a future of its own.
+/// service and a future of its own. That future has room for the request wherever it is handed on,
+/// as long as somebody waits; so it is handed on once.
 async fn around(
     State(surroundings): State<Arc<Surroundings>>,
     request: Request,
     next: Next,
 ) -> Response {
     let Surroundings { app, cors } = &*surroundings;
-    observe::observe(request, async |request: Request| {
-        if !is_known_host(app, &request) {
-            return Problem::new(421, "wrong-host")
-                .detail("this server does not answer to that name; see the setting public_url")
-                .into_response();
-        }
-        let speaks = Speaks::at(request.uri().path());
-        let answer = AssertUnwindSafe(shared(cors, request, next)).catch_unwind().await;
-        in_own_words(app, &speaks, answer.unwrap_or_else(panicked))
-    })
-    .await
-}
-
-/// Answers pages of other origins as [`cors`] says, and everybody else at once. Caches are told in
-/// either case that it depends.
-async fn shared(cors: &CorsLayer, request: Request, next: Next) -> Response {
-    if cors::concerns(&request) {
-        let Ok(answer) = cors.layer(next).oneshot(request).await;
-        return answer;
+    let observed = Observed::begin(&request);
+    if !is_known_host(app, &request) {
+        let refused = Problem::new(421, "wrong-host")
+            .detail("this server does not answer to that name; see the setting public_url");
+        return observed.end(refused.into_response());
     }
-    let mut answer = next.run(request).await;
-    answer.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));
-    answer
+    let speaks = Speaks::at(request.uri().path());
+    let foreign = cors::concerns(&request);
+    let answer = if foreign {
+        let answer = cors.layer(next).oneshot(request);
+        Either::Left(Box::pin(answer.map(|Ok(answer)| answer)))
+    } else {
+        Either::Right(next.run(request))
+    };
+    let span = observed.span();
+    let answer = AssertUnwindSafe(answer).catch_unwind().instrument(span.clone()).await;
+    let said = || in_own_words(app, &speaks, answer.unwrap_or_else(panicked));
+    let mut answer = span.in_scope(said);
+    if !foreign {
+        // Caches are told that it depends, whoever asked first.
+        answer.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));
+    }
+    observed.end(answer)
 }
 
 /// What a library refused in plain text, a panic among it, is said again in the caller's own shape;

@@ -10,45 +10,65 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderName, HeaderValue, Method};
 use axum::response::Response;
 use metrics::{Counter, Histogram};
-use tracing::Instrument;
+use tracing::Span;
 
 use crate::ids::random;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Observes how a request is answered.
-pub async fn observe(request: Request, answer: impl AsyncFnOnce(Request) -> Response) -> Response {
-    let started = Instant::now();
-    let id = request
-        .headers()
-        .get(REQUEST_ID)
-        .filter(|id| id.len() <= 64)
-        .filter(|id| id.as_bytes().iter().all(|c| c.is_ascii_alphanumeric() || *c == b'-'))
-        .cloned()
-        .unwrap_or_else(fresh);
-    let method = request.method().clone();
-    // The pattern, not the address: ids and tokens stay out of labels and logs.
-    let route = request.extensions().get::<MatchedPath>().cloned();
-    let shown = id.to_str().unwrap_or_default().to_owned();
-    let span = tracing::info_span!("request", request.id = shown);
+/// A request while it is answered.
+pub struct Observed {
+    started: Instant,
+    id: HeaderValue,
+    method: Method,
+    route: Option<MatchedPath>,
+}
 
-    let mut response = answer(request).instrument(span).await;
-
-    let route = route.as_ref().map_or("unmatched", MatchedPath::as_str);
-    let status = response.status().as_u16();
-    let duration = started.elapsed();
-    count(known(&method), route, status, duration.as_secs_f64());
-    let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-    // The id as a field of its own: a line outside the span is written in half the time.
-    if status >= 500 {
-        tracing::error!(request.id = shown, %method, route, status, duration_ms, "request failed");
-    } else if !method.is_safe() {
-        tracing::info!(request.id = shown, %method, route, status, duration_ms, "request served");
-    } else {
-        tracing::debug!(request.id = shown, %method, route, status, duration_ms, "request served");
+impl Observed {
+    /// Gives the request an id, if it has none of its own.
+    pub fn begin(request: &Request) -> Self {
+        let started = Instant::now();
+        let id = request
+            .headers()
+            .get(REQUEST_ID)
+            .filter(|id| id.len() <= 64)
+            .filter(|id| id.as_bytes().iter().all(|c| c.is_ascii_alphanumeric() || *c == b'-'))
+            .cloned()
+            .unwrap_or_else(fresh);
+        let method = request.method().clone();
+        // The pattern, not the address: ids and tokens stay out of labels and logs.
+        let route = request.extensions().get::<MatchedPath>().cloned();
+        Self { started, id, method, route }
     }
-    response.headers_mut().insert(REQUEST_ID, id);
-    response
+
+    /// Where what happens on the way is logged.
+    pub fn span(&self) -> Span {
+        tracing::info_span!("request", request.id = self.shown())
+    }
+
+    /// Counts and logs how it was answered.
+    pub fn end(self, mut response: Response) -> Response {
+        let route = self.route.as_ref().map_or("unmatched", MatchedPath::as_str);
+        let (shown, method) = (self.shown(), &self.method);
+        let status = response.status().as_u16();
+        let duration = self.started.elapsed();
+        count(known(method), route, status, duration.as_secs_f64());
+        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        // The id as a field of its own: a line outside the span is written in half the time.
+        if status >= 500 {
+            tracing::error!(request.id = shown, %method, route, status, duration_ms, "request failed");
+        } else if !method.is_safe() {
+            tracing::info!(request.id = shown, %method, route, status, duration_ms, "request served");
+        } else {
+            tracing::debug!(request.id = shown, %method, route, status, duration_ms, "request served");
+        }
+        response.headers_mut().insert(REQUEST_ID, self.id);
+        response
+    }
+
+    fn shown(&self) -> &str {
+        self.id.to_str().unwrap_or_default()
+    }
 }
 
 fn fresh() -> HeaderValue {

@@ -236,7 +236,7 @@ async fn a_revoked_answer_says_so() {
     assert_eq!(again.is(200)["revoked"], revoked["revoked"]);
     assert_eq!(world.agent().get(&ask).await.is(200)["revoked"], revoked["revoked"]);
     let browser = crate::pages::signed_in(&world).await;
-    let page = browser.get(&format!("/asks/{id}")).await.is(200).text;
+    let page = browser.client.get(&format!("/asks/{id}")).await.is(200).text;
     assert!(page.contains("Approved, then revoked") && page.contains("a stolen phone"), "{page}");
     world.end().await;
 }

@@ -12,6 +12,7 @@
 mod block;
 mod chain;
 mod connect;
+mod estimates;
 mod ledger;
 mod migrate;
 mod outbox;
@@ -41,6 +42,7 @@ use crate::{
     Backlog, Chains, Change, Clock, Delivery, FEED, Job, News, Outcome, Result, SealedBlock,
     Settlement, Store, StoreError,
 };
+use estimates::Estimates;
 use ledger::Ledger;
 use reader::Readers;
 use recent::Recent;
@@ -59,17 +61,23 @@ pub struct Sqlite {
     _lock: Option<File>,
 }
 
-/// What the writer shows to everyone after a commit.
+/// What everyone shares: what the writer shows after a commit, and what was read lately.
 struct Published {
     directory: RwLock<Arc<Directory>>,
     feed: broadcast::Sender<Arc<[News]>>,
     recent: Recent,
+    estimates: Estimates,
 }
 
 impl Published {
     fn new(directory: Arc<Directory>) -> Arc<Self> {
         let (feed, _) = broadcast::channel(FEED);
-        Arc::new(Self { directory: RwLock::new(directory), feed, recent: Recent::default() })
+        Arc::new(Self {
+            directory: RwLock::new(directory),
+            feed,
+            recent: Recent::default(),
+            estimates: Estimates::default(),
+        })
     }
 
     fn directory(&self) -> Arc<Directory> {
@@ -185,7 +193,10 @@ impl Store for Sqlite {
     }
 
     async fn count(&self, list: List) -> Result<Count> {
-        self.readers.run(move |conn| query::count(conn, &list)).await
+        // Counted is the whole, from wherever and in whatever pages it is read.
+        let list = List { after: None, limit: 0, ..list };
+        let published = Arc::clone(&self.published);
+        self.readers.run(move |conn| query::count(conn, &published.estimates, &list)).await
     }
 
     async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>> {

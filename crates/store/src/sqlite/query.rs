@@ -5,8 +5,9 @@ use kernel::{Ask, AskId, Entity, KeyId, Time};
 use rusqlite::{Connection, Row, params};
 use ulid::Ulid;
 
+use super::estimates::Estimates;
 use super::ledger::{digest, one};
-use super::{failed, int};
+use super::{failed, int, record};
 use crate::job::{Remembered, forgotten_before};
 use crate::listing::{Count, Filter, List, Page};
 use crate::paging::{self, Rows, Stretch};
@@ -70,9 +71,17 @@ pub(super) fn list(conn: &Connection, list: &List) -> Result<Page> {
     Ok(Page { asks, next: found.next })
 }
 
-pub(super) fn count(conn: &Connection, list: &List) -> Result<Count> {
+pub(super) fn count(conn: &Connection, estimates: &Estimates, list: &List) -> Result<Count> {
     let moment = conn.unchecked_transaction().map_err(failed)?;
-    paging::count(&Listing(&moment), list)
+    let position = record::last_position(&moment)?;
+    if let Some(count) = estimates.find(list, position) {
+        return Ok(count);
+    }
+    let count = paging::count(&Listing(&moment), list)?;
+    if !count.exact {
+        estimates.keep(list, position, count);
+    }
+    Ok(count)
 }
 
 struct Listing<'a>(&'a Connection);

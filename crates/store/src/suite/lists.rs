@@ -10,7 +10,7 @@ use kernel::testing::{human, new_ask, yes};
 use kernel::{Actor, AskId, Command};
 
 use super::stage::{Stage, acme, bot, ids, inbox, list, person, spy};
-use crate::listing::{Count, EXAMINED, Filter, List, Page, Scope};
+use crate::listing::{Count, EXAMINED, Filter, List, MARGIN, Page, Scope};
 
 async fn urgent(stage: &Stage, priority: Priority) -> AskId {
     stage.ask(NewAsk { priority, ..new_ask() }).await
@@ -18,13 +18,18 @@ async fn urgent(stage: &Stage, priority: Priority) -> AskId {
 
 /// Asks `n` times at once.
 async fn many(stage: &Stage, n: usize, new: &NewAsk) {
-    let mut asking = tokio::task::JoinSet::new();
-    for _ in 0..n {
-        let job = stage.job(bot(), Command::Ask(Box::new(new.clone())));
+    at_once(stage, (0..n).map(|_| Command::Ask(Box::new(new.clone())))).await;
+}
+
+/// What an agent does, all at once.
+async fn at_once(stage: &Stage, commands: impl IntoIterator<Item = Command>) {
+    let mut doing = tokio::task::JoinSet::new();
+    for command in commands {
+        let job = stage.job(bot(), command);
         let store = std::sync::Arc::clone(&stage.store);
-        asking.spawn(async move { store.transact(job).await.map(drop) });
+        doing.spawn(async move { store.transact(job).await.map(drop) });
     }
-    for outcome in asking.join_all().await {
+    for outcome in doing.join_all().await {
         outcome.unwrap();
     }
 }
@@ -301,4 +306,22 @@ pub async fn counts_are_estimates_when_large(stage: &Stage) {
     let Count { n, exact } = stage.store.count(list).await.unwrap();
     assert!(!exact);
     assert!((13_000..17_000).contains(&n), "{n} for 15,000");
+}
+
+pub async fn a_list_that_became_short_is_counted(stage: &Stage) {
+    many(stage, EXAMINED + MARGIN + 1, &new_ask()).await;
+    let list = list(vec![acme()], &Phase::OPEN);
+    let count = async || stage.store.count(list.clone()).await.unwrap();
+    assert!(!count().await.exact);
+    let cancel = async |n: usize| {
+        let page = stage.page(List { limit: n, ..list.clone() }).await;
+        let commands = page.asks.iter().map(|ask| Command::Cancel(ask.id, None));
+        at_once(stage, commands).await;
+    };
+    cancel(1).await;
+    cancel(MARGIN).await;
+    let exact = Count { n: EXAMINED as u64, exact: true };
+    assert_eq!(count().await, exact);
+    at_once(stage, [Command::Ask(Box::new(new_ask()))]).await;
+    assert_eq!(count().await, Count { n: exact.n + 1, exact: true });
 }

@@ -149,7 +149,8 @@ async fn show(
     };
     let ask = app.held(&actor, &headers, id, wait, known).await?;
     let unchanged = match seen {
-        Seen::Any => wait.is_none() || first == Some(ask.head.seq),
+        // Whoever did not wait has whichever it is.
+        Seen::Any => first.is_none_or(|first| first == ask.head.seq),
         Seen::Unsaid | Seen::Versions(_) => seen.has(ask.head.seq),
     };
     let mut answer = app.shown(&ask, &actor);
@@ -177,29 +178,44 @@ impl App {
         headers: &HeaderMap,
         id: AskId,
         wait: Option<u64>,
-        mut known: impl FnMut(&Ask) -> bool,
+        known: impl FnMut(&Ask) -> bool,
     ) -> Result<Ask, Problem> {
-        let wait = wait.filter(|seconds| *seconds > 0);
+        if let Some(seconds) = wait.filter(|seconds| *seconds > 0) {
+            // Boxed, so that who does not wait carries no room for it.
+            Box::pin(self.news(actor, id, Duration::from_secs(seconds), known)).await?;
+            // A credential that was revoked meanwhile learns nothing more.
+            self.anyone(headers).await?;
+        }
+        self.visible(actor, id).await
+    }
+
+    /// Waits for that. The ask is read, not kept: thousands may wait.
+    async fn news(
+        &self,
+        actor: &Actor,
+        id: AskId,
+        at_most: Duration,
+        mut known: impl FnMut(&Ask) -> bool,
+    ) -> Result<(), Problem> {
         let mut waiter = self.gateway.subscribe(id);
-        let mut ask = self.visible(actor, id).await?;
-        let Some(wait) = wait else {
-            known(&ask);
-            return Ok(ask);
-        };
-        let time_is_up = tokio::time::sleep(Duration::from_secs(wait));
+        let time_is_up = tokio::time::sleep(at_most);
         tokio::pin!(time_is_up);
-        while known(&ask) && ask.is_open() {
+        loop {
+            let waits = {
+                let ask = self.visible(actor, id).await?;
+                known(&ask) && ask.is_open()
+            };
+            if !waits {
+                return Ok(());
+            }
             tokio::select! {
                 // Perhaps only the news of what was seen already.
-                () = waiter.changed() => ask = self.visible(actor, id).await?,
+                () = waiter.changed() => {}
                 // The caller gets what there is.
-                () = &mut time_is_up => break,
-                () = self.stop.cancelled() => break,
+                () = &mut time_is_up => return Ok(()),
+                () = self.stop.cancelled() => return Ok(()),
             }
         }
-        // A credential that was revoked meanwhile learns nothing more.
-        self.anyone(headers).await?;
-        Ok(ask)
     }
 
     /// One ask with its tag.

@@ -63,8 +63,7 @@ impl Pass {
     pub(super) async fn still_holds(&self, app: &App) -> bool {
         if let Err(headers) = &self.key {
             let directory = app.gateway.directory();
-            let again = app.door.human(&directory, headers, app.gateway.now());
-            let again = Box::pin(again).await;
+            let again = app.door.human(&directory, headers, app.gateway.now()).await;
             if matches!(again, Err(Denied::Missing | Denied::Unknown)) {
                 return false;
             }

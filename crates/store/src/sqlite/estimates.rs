@@ -1,0 +1,88 @@
+//! Lengths of long lists, estimated lately: looking at thousands of rows for every page of an inbox
+//! would cost far more than the page.
+//!
+//! An estimate serves while so little has changed since that the list is certainly still too long to
+//! be counted. Then it is made anew; so what is short enough is always counted.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::listing::{Count, List, MARGIN};
+
+/// Lists that are kept. Few are this long; when there are more, all are forgotten.
+const KEPT: usize = 256;
+
+#[derive(Default)]
+pub(super) struct Estimates {
+    kept: Mutex<HashMap<List, Kept>>,
+}
+
+struct Kept {
+    count: Count,
+    /// The last record when it was made.
+    position: u64,
+}
+
+impl Estimates {
+    /// What was estimated, if it still serves at this position.
+    pub(super) fn find(&self, list: &List, position: u64) -> Option<Count> {
+        let kept = self.kept();
+        let found = kept.get(list)?;
+        // A record changes one ask, which has at most one row in each scope.
+        let gone = position.checked_sub(found.position)? * list.scopes.len() as u64;
+        (gone <= MARGIN as u64).then_some(found.count)
+    }
+
+    pub(super) fn keep(&self, list: &List, position: u64, count: Count) {
+        let mut kept = self.kept();
+        if kept.len() >= KEPT && !kept.contains_key(list) {
+            kept.clear();
+        }
+        kept.insert(list.clone(), Kept { count, position });
+    }
+
+    fn kept(&self) -> MutexGuard<'_, HashMap<List, Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::Phase;
+
+    use super::*;
+    use crate::listing::{Filter, Scope};
+
+    fn inbox(people: &[&str]) -> List {
+        let scopes = people.iter().map(|name| Scope::Human(name.parse().unwrap())).collect();
+        let (phases, filter) = (Phase::OPEN.to_vec(), Filter::default());
+        List { scopes, phases, filter, after: None, limit: 0 }
+    }
+
+    #[test]
+    fn an_estimate_serves_until_the_list_might_be_short() {
+        let (estimates, margin) = (Estimates::default(), MARGIN as u64);
+        let count = Count { n: 12_000, exact: false };
+        for list in [inbox(&["ann"]), inbox(&["ann", "bob"])] {
+            assert_eq!(estimates.find(&list, 7), None);
+            estimates.keep(&list, 7, count);
+            let long = margin / list.scopes.len() as u64;
+            assert_eq!(estimates.find(&list, 7), Some(count));
+            assert_eq!(estimates.find(&list, 7 + long), Some(count));
+            assert_eq!(estimates.find(&list, 8 + long), None);
+            assert_eq!(estimates.find(&list, 6), None, "of a later moment");
+        }
+        assert_eq!(estimates.find(&inbox(&["bob"]), 7), None, "another list");
+    }
+
+    #[test]
+    fn so_many_are_kept_and_no_more() {
+        let estimates = Estimates::default();
+        let count = Count { n: 12_000, exact: false };
+        for n in 0..=KEPT {
+            estimates.keep(&inbox(&[&format!("p{n}")]), 1, count);
+        }
+        assert_eq!(estimates.kept().len(), 1);
+        assert_eq!(estimates.find(&inbox(&[&format!("p{KEPT}")]), 1), Some(count));
+    }
+}
