@@ -369,7 +369,7 @@ async fn a_revoked_receipt_is_known_to_everybody() {
     world.human().post(&path, json!({})).await.problem(422, "invalid-field");
     let open = asked(&world.agent(), approval("Deploy?")).await;
     let early = world.human().post(&format!("{ASKS}/{open}/revoke"), reason.clone()).await;
-    early.problem(403, "not-allowed");
+    early.problem(409, "not-over");
     let done = world.human().post(&path, reason).await.is(200);
     assert_eq!((&done["id"], &done["state"]), (&json!(id), &json!("completed")));
     assert_eq!(done.header("etag"), format!("\"{}\"", done["version"]));
