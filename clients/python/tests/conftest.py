@@ -12,6 +12,7 @@ from countersign import (
     Chosen,
     ConfigurationError,
     Confirmed,
+    Outcome,
     Provided,
     Rejected,
     Replied,
@@ -56,7 +57,7 @@ def answered(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server
         yield server
 
 
-def _fitting(ask: Ask[Answer]) -> Answer:
+def _fitting(ask: Ask[Outcome]) -> Answer:
     question = ask.question or {}
     kind = question["kind"]
     if kind == "approve":

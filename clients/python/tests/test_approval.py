@@ -35,6 +35,11 @@ def edited(edits: dict[str, Any]) -> dict[str, Any]:
     return approved(edits=edits)
 
 
+def approved_by(by: Any) -> dict[str, Any]:
+    return over(answer={"verdict": "approved"}, by=by, assurance="none")
+
+
+DEFAULTED = "nobody answered in time; a default was taken, which is not a person's approval"
 REJECTED = over(answer={"verdict": "rejected"}, comment="too dear")
 
 
@@ -82,19 +87,22 @@ def test_the_person_sees_name_doc_and_arguments() -> None:
         (over("expired", report="approve"), Expired, "in time", None),
         (over("cancelled", reason="stop"), Cancelled, "was cancelled by ada: stop", "stop"),
         # Nobody approved: silence, an agent, or somebody nobody knows.
+        (approved_by({"kind": "system"}), Denied, f"pay was not run: {DEFAULTED}", DEFAULTED),
+        (approved_by({"kind": "agent", "id": "bot"}), Denied, DEFAULTED, DEFAULTED),
+        (approved_by(None), Denied, DEFAULTED, DEFAULTED),
+        # Somebody did, and it was called back.
         (
-            over(answer={"verdict": "approved"}, by={"kind": "system"}),
+            {**approved(), "revoked": {"at": "2026-11-16T00:00:00.000Z", "reason": "stolen"}},
             Denied,
-            "pay was not run: it was approved, but not by a person",
-            "it was approved, but not by a person",
+            "pay was not run: the answer was revoked: stolen",
+            "stolen",
         ),
         (
-            over(answer={"verdict": "approved"}, by={"kind": "agent", "id": "bot"}),
+            {**approved(), "revoked": {"at": "2026-11-16T00:00:00.000Z", "reason": None}},
             Denied,
-            "not by a person",
-            "it was approved, but not by a person",
+            "pay was not run: the answer was revoked",
+            None,
         ),
-        (over(answer={"verdict": "approved"}, by=None), Denied, "not by a person", ...),
     ],
 )
 def test_without_a_yes_it_does_not_run(
@@ -110,8 +118,7 @@ def test_without_a_yes_it_does_not_run(
     with pytest.raises(error) as caught:
         require_approval(client=client)(pay)()
     assert text in str(caught.value)
-    if reason is not ...:
-        assert getattr(caught.value, "reason") == reason  # noqa: B009
+    assert getattr(caught.value, "reason") == reason  # noqa: B009
     said = require_approval(client=client, on_denied="return")(pay)()
     assert said.startswith("pay was not run: ")
     assert text in said
@@ -308,10 +315,21 @@ def replies() -> list[dict[str, Any]]:
         over(answer={"verdict": "replied", "text": "Blue."}),
         over(answer={"verdict": "changes_requested"}, comment="Ask properly."),
         over("expired", report="abort"),
+        over(answer={"verdict": "replied", "text": "Red."}, by={"kind": "system"}),
+        {
+            **over(answer={"verdict": "replied", "text": "Blue."}),
+            "revoked": {"at": "2026-11-16T00:00:00.000Z", "reason": "stolen"},
+        },
     ]
 
 
-SAID = ["Blue.", "Ask properly.", "No answer: nobody answered"]
+SAID = [
+    "Blue.",
+    "Ask properly.",
+    "No answer: nobody answered",
+    "No answer: nobody answered in time. The default is: Red.",
+    "No answer: what the person said was revoked: stolen",
+]
 
 
 def test_a_person_as_a_tool(replies: list[dict[str, Any]]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+import httpx
 import pytest
 
 from countersign import (
@@ -24,6 +25,7 @@ from countersign import (
     Conflict,
     Countersign,
     Declined,
+    Defaulted,
     Denied,
     Expired,
     Failed,
@@ -31,6 +33,7 @@ from countersign import (
     InvalidReceipt,
     InvalidRequest,
     NotFound,
+    Outcome,
     Provided,
     Rejected,
     Replied,
@@ -44,7 +47,7 @@ from countersign import (
     require_approval,
     verify_receipt,
 )
-from countersign.testing import Server, serve
+from countersign.testing import AGENT_KEY, Server, serve
 
 pytestmark = pytest.mark.live
 
@@ -97,7 +100,7 @@ def test_every_answer_comes_back_with_its_proof(
     assert bool(got) is bool(answer)
     receipt = client.verify(ask.receipt, question=ask.question, issuer=server.url)
     assert receipt.ask == ask.id
-    assert receipt.answer is not None
+    assert isinstance(receipt.answer, Answer)
     assert receipt.answer.reply() == answer.reply()
 
 
@@ -107,7 +110,7 @@ def test_waiting_ends_when_somebody_answers(
 ) -> None:
     ask = client.approve("Refund?")
     waiting = threading.Thread(target=lambda: got.append(ask.wait(timeout)), daemon=True)
-    got: list[Answer] = []
+    got: list[Outcome] = []
     waiting.start()
     # Only something that happens later can end the wait.
     server.person.act(ask, "claim", {})
@@ -119,7 +122,7 @@ def test_waiting_ends_when_somebody_answers(
 def test_waiting_survives_a_restart() -> None:
     with serve() as own, own.client() as client:
         ask = client.approve("Still there?")
-        got: list[Answer] = []
+        got: list[Outcome] = []
         waiting = threading.Thread(target=lambda: got.append(ask.wait()), daemon=True)
         waiting.start()
         own.person.act(ask, "claim", {})
@@ -181,9 +184,37 @@ def test_silence_is_no_answer(client: Countersign, on_expiry: Any, ends: type[Ex
 
 def test_a_default_on_silence_is_marked(client: Countersign) -> None:
     answer = client.approve("Refund?", timeout=1, on_expiry=Rejected(comment="nobody")).wait(30)
-    assert isinstance(answer, Rejected)
+    assert isinstance(answer, Defaulted)
+    assert isinstance(answer.answer, Rejected)
     assert answer.by is not None
     assert (answer.comment, answer.by.kind, answer.assurance) == ("nobody", "system", "none")
+
+
+def test_a_yes_on_silence_is_no_approval(client: Countersign) -> None:
+    ask = client.approve("Refund?", timeout=1, on_expiry=Approved())
+    answer = ask.wait(30)
+    assert isinstance(answer, Defaulted)
+    assert not answer
+    receipt = client.verify(ask.receipt or "")
+    assert isinstance(receipt.answer, Defaulted)
+    assert not receipt.answer
+
+
+def test_scripted_people_approve_like_people() -> None:
+    with serve() as server, server.client() as client:
+        script, key = {"rule": [{"answer": "yes"}]}, {"authorization": f"Bearer {AGENT_KEY}"}
+        httpx.put(f"{server.url}/api/v1/dev/script", json=script, headers=key).raise_for_status()
+        ask = client.approve("Refund?")
+        answer = ask.wait(30)
+        assert isinstance(answer, Approved)
+        assert answer.via == "script"
+        assert client.verify(ask.receipt or "").answer
+
+        @require_approval(client=client)
+        def pay() -> str:
+            return "paid"
+
+        assert pay() == "paid"
 
 
 def test_cancelled_extended_commented(server: Server, client: Countersign) -> None:

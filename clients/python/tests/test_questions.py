@@ -223,3 +223,25 @@ def test_a_form_in_steps() -> None:
         Form().text("a").step("late")
     with pytest.raises(ValueError, match="at least one field"):
         Form().to_dict()
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda c: c.approve("Refund?", details="x"), "details"),
+        (lambda c: c.approve("Refund?", details=""), "details"),
+        (lambda c: c.approve("Refund?", details=[1]), "details"),
+        (lambda c: c.escalate("It broke", error="x"), "error"),
+        (lambda c: c.escalate("It broke", params="x"), "params"),
+        (lambda c: c.provide("Who?", "name"), "form"),
+    ],
+)
+def test_what_is_no_mapping_is_refused_by_name(make: Make, name: str) -> None:
+    with pytest.raises(TypeError, match=rf"^{name} must be a mapping, such as .*, not (str|list)$"):
+        make(Wire().client())
+
+
+def test_empty_members_are_left_out() -> None:
+    assert "details" not in sent(lambda c: c.approve("Refund?", details={}))["question"]
+    body = sent(lambda c: c.escalate("It broke", error={}, params={}))
+    assert body["question"] == {"kind": "escalate", "prompt": "It broke"}

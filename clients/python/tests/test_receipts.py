@@ -209,6 +209,13 @@ def test_what_a_receipt_says() -> None:
     assert silent.redacted == ("pin",)
 
 
+@pytest.mark.parametrize("jws", [None, 7, GOOD.encode()])
+def test_what_is_no_text_is_no_receipt(jws: Any) -> None:
+    with pytest.raises(InvalidReceipt, match=f"not a text but {type(jws).__name__}") as caught:
+        verify_receipt(jws, JWKS)
+    assert caught.value.code == "shape"
+
+
 def test_another_issuer_or_question_is_noticed() -> None:
     with pytest.raises(InvalidReceipt, match="issued by"):
         verify_receipt(GOOD, JWKS, issuer="https://evil.example.com")
@@ -294,7 +301,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         return real(name, *args)
 
     monkeypatch.setattr(builtins, "__import__", without_cryptography)
-    with pytest.raises(ConfigurationError, match=r"pip install 'countersign\[verify\]'"):
+    with pytest.raises(ConfigurationError, match="pip install 'cryptography>=42'"):
         verify_receipt(GOOD, JWKS)
 
 

@@ -147,9 +147,17 @@ def test_the_fields_of_a_problem_are_kept() -> None:
     assert (error.errors[0].field, error.errors[0].expected) == ("prompt", "a non-empty text")
     assert error.request_id == "req-7"
     assert str(error) == (
-        "not like this [prompt: expected a non-empty text] (HTTP 422 invalid-field, request req-7)"
+        "not like this [prompt: a non-empty text] (HTTP 422 invalid-field, request req-7)"
         ". See http://cs.test/errors/invalid-field"
     )
+
+
+def test_what_the_server_says_of_a_field_is_said_once() -> None:
+    errors = [{"field": "question", "expected": "prompt: expected a non-empty text"}]
+    detail = "question: prompt: expected a non-empty text"
+    with pytest.raises(InvalidRequest) as caught:
+        Wire(problem(422, "invalid-field", detail=detail, errors=errors)).client().approve("")
+    assert str(caught.value).startswith(f"{detail} (HTTP 422 invalid-field")
 
 
 def test_a_bad_key_says_what_to_check() -> None:
@@ -185,6 +193,26 @@ def test_a_proxy_without_words_still_makes_an_error() -> None:
     moved = httpx.Response(301, headers={"location": "https://cs.test/"})
     with pytest.raises(ApiError, match=r"points to https://cs\.test/"):
         Wire(moved).client().approve("Refund?")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx.Response(404, text="<html>nothing here</html>"),
+        say({"detail": "Not Found"}, 404),
+        say({"type": "about:blank", "title": "Not Found"}, 404),
+    ],
+)
+def test_a_404_of_somebody_else_says_that_the_address_is_wrong(answer: httpx.Response) -> None:
+    said = r"^no Countersign API answers at http://cs\.test/api/v1/asks; check COUNTERSIGN_URL \("
+    with pytest.raises(NotFound, match=said):
+        Wire(answer).client().approve("Refund?")
+
+
+def test_a_404_of_ours_is_about_the_ask() -> None:
+    with pytest.raises(NotFound, match="there is no such ask") as caught:
+        Wire(problem(404, "not-found", detail="there is no such ask")).client().fetch(ASK_ID)
+    assert caught.value.code == "not-found"
 
 
 def test_a_list_is_followed_to_its_end() -> None:

@@ -1,9 +1,16 @@
 from __future__ import annotations
 
+import importlib.metadata
+
 import pytest
 from wire import Wire, ask, say
 
-from countersign import AsyncCountersign, ConfigurationError, Countersign
+from countersign import AsyncCountersign, ConfigurationError, Countersign, __version__
+
+
+def test_it_is_installed_under_its_own_name() -> None:
+    # `countersign` on the index is a package of somebody else's.
+    assert importlib.metadata.version("countersign-client") == __version__
 
 
 def test_a_missing_key_says_what_to_do() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import Any
 
 import httpx
@@ -10,8 +11,10 @@ from wire import ASK_ID, Wire, approved, ask, frame, over, problem, say, stream
 
 from countersign import (
     Approved,
+    By,
     Cancelled,
     ConnectionFailed,
+    Defaulted,
     Erased,
     Expired,
     Failed,
@@ -19,6 +22,8 @@ from countersign import (
     NotFound,
     ProtocolError,
     Rejected,
+    Revocation,
+    Revoked,
     StillOpen,
     Unauthorized,
 )
@@ -220,8 +225,28 @@ def test_a_default_on_silence_shows_that_nobody_spoke() -> None:
     silent = over(answer={"verdict": "approved"}, by={"kind": "system"}, assurance="none")
     _, handle = asked(stream(told(silent)))
     answer = handle.wait()
-    assert not answer.by.is_person
+    assert isinstance(answer, Defaulted)
+    assert not answer
+    assert answer.by == By("system")
     assert answer.assurance == "none"
+
+
+def test_a_revoked_approval_is_none() -> None:
+    revoked = {"at": "2026-11-16T00:00:00.000Z", "reason": "the session was stolen"}
+    _, handle = asked(stream(told({**approved(), "revoked": revoked})))
+    answer = handle.wait()
+    assert isinstance(answer, Revoked)
+    assert not answer
+    assert answer.reason == "the session was stolen"
+    at = datetime(2026, 11, 16, tzinfo=timezone.utc)
+    assert handle.revoked == Revocation(at, "the session was stolen")
+
+
+@pytest.mark.parametrize("more", [{}, {"revoked": None}])
+def test_what_was_not_revoked_stands(more: dict[str, Any]) -> None:
+    _, handle = asked(stream(told({**approved(), **more})))
+    assert handle.wait()
+    assert handle.revoked is None
 
 
 @pytest.mark.anyio

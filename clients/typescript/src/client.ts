@@ -5,6 +5,7 @@ import { type EventsOptions, eventsFrom } from "./events.js";
 import type { Fields, Values } from "./form.js";
 import { type Guarded, type GuardOptions, guard } from "./guard.js";
 import { Asked, cancel, type CancelOptions } from "./handle.js";
+import { type Names, only } from "./options.js";
 import {
   type ApproveOutcome,
   type ChooseOutcome,
@@ -19,6 +20,7 @@ import {
 import {
   type ApproveOptions,
   approveQuestion,
+  ASK,
   askBody,
   type AskOptions,
   type Choosable,
@@ -71,12 +73,18 @@ export interface ListOptions extends Abortable {
 /** The states of lists. */
 export type ListState = "open" | "waiting" | "engaged" | "all" | Extract<AskState, "completed" | "expired" | "cancelled" | "failed">;
 
+const CLIENT: Names<CountersignOptions> = { url: true, apiKey: true, fetch: true, timeoutMs: true, retry: true };
+const RETRY: Names<RetryPolicy> = { retries: true, firstDelayMs: true, longestDelayMs: true };
+const ABORTABLE: Names<Abortable> = { signal: true };
+const LIST: Names<ListOptions> = { ...ABORTABLE, state: true, kind: true, priority: true, pageSize: true };
+
 /** Asks people on behalf of an agent. */
 export class Countersign {
   private readonly transport: Transport;
   private readonly retries: number;
 
   constructor(options: CountersignOptions = {}) {
+    only(options, CLIENT);
     const url = address(options.url ?? env("COUNTERSIGN_URL") ?? "http://localhost:3402");
     const apiKey = options.apiKey ?? env("COUNTERSIGN_API_KEY");
     if (!apiKey) {
@@ -85,7 +93,7 @@ export class Countersign {
         "`countersign keys` makes more; with `serve --dev` it is dev-agent-key.";
       throw new Misconfigured(`There is no API key. ${advice}`, { code: "missing-api-key" });
     }
-    const policy = { retries: 5, firstDelayMs: 250, longestDelayMs: 8000, ...defined(options.retry ?? {}) };
+    const policy = { retries: 5, firstDelayMs: 250, longestDelayMs: 8000, ...defined(only(options.retry ?? {}, RETRY)) };
     // Called as a plain function: a page's own `fetch` refuses another `this`.
     const fetch: typeof globalThis.fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
     this.retries = policy.retries;
@@ -124,7 +132,7 @@ export class Countersign {
 
   /** Any question, as it is on the wire. */
   ask<const Q extends Question>(request: { readonly question: Q } & AskOptions): Asked<OutcomeOf<Q>> {
-    return this.create(request.question, request);
+    return this.create(request.question, only(request, { ...ASK, question: true }));
   }
 
   /**
@@ -150,12 +158,12 @@ export class Countersign {
 
   /** An ask as it stands. */
   async get(id: string, options: Abortable = {}): Promise<Ask> {
-    return this.transport.json(askPath(id), options);
+    return this.transport.json(askPath(id), only(options, ABORTABLE));
   }
 
   /** The asks, newest pages fetched as they are needed. Without receipts: `get` has them. */
   async *list(options: ListOptions = {}): AsyncGenerator<Ask, void, undefined> {
-    const { state, kind, priority, pageSize, signal } = options;
+    const { state, kind, priority, pageSize, signal } = only(options, LIST);
     const query = new URLSearchParams();
     for (const one of state === undefined ? [] : [state].flat()) query.append("state", one);
     for (const [key, value] of Object.entries({ kind, priority, limit: pageSize })) {
@@ -176,18 +184,19 @@ export class Countersign {
 
   /** Gives people more time. */
   async extend(id: string, until: Date | string, options: Abortable = {}): Promise<Ask> {
-    return this.transport.json(`${askPath(id)}/extend`, { method: "POST", body: { until }, ...options });
+    return this.transport.json(`${askPath(id)}/extend`, { method: "POST", body: { until }, ...only(options, ABORTABLE) });
   }
 
   /** What was remarked on an ask. */
   async comments(id: string, options: Abortable = {}): Promise<readonly Comment[]> {
-    return (await this.transport.json<{ comments: Comment[] }>(`${askPath(id)}/comments`, options)).comments;
+    const path = `${askPath(id)}/comments`;
+    return (await this.transport.json<{ comments: Comment[] }>(path, only(options, ABORTABLE))).comments;
   }
 
   /** A file that a person gave as an answer. */
   async file(id: string, sha256: string, options: Abortable = {}): Promise<ArrayBuffer> {
     const path = `${askPath(id)}/files/${encodeURIComponent(sha256)}`;
-    return (await this.transport.send(path, { headers: { accept: "*/*" }, ...options })).bytes;
+    return (await this.transport.send(path, { headers: { accept: "*/*" }, ...only(options, ABORTABLE) })).bytes;
   }
 
   /** Everything that happens to this key's asks, from now on or from `after` on. Comes back after interruptions. */
@@ -202,7 +211,7 @@ export class Countersign {
 
   /** The server's public keys, for `verifyReceipt`. Keep them: then receipts verify offline. */
   async jwks(options: Abortable = {}): Promise<Jwks> {
-    return this.transport.json("/.well-known/jwks.json", options);
+    return this.transport.json("/.well-known/jwks.json", only(options, ABORTABLE));
   }
 
   /** The server's signed list of revoked receipts and keys, page by page, for `verifyReceipt`. */
@@ -231,7 +240,8 @@ export class Countersign {
   }
 
   private async text(path: string, options: Abortable): Promise<string> {
-    return textOf(await this.transport.send(path, { headers: { accept: "application/jose" }, ...options })).trim();
+    const call = { headers: { accept: "application/jose" }, ...only(options, ABORTABLE) };
+    return textOf(await this.transport.send(path, call)).trim();
   }
 }
 

@@ -125,10 +125,14 @@ const ADVICE: Readonly<Record<string, string>> = {
 /** The error for an answer with an error status. */
 export function apiError(status: number, headers: Headers, body: string, base: string): ApiError {
   const problem = readProblem(body);
-  const code = problem?.type?.split("/").at(-1) || `http-${status}`;
+  const ours = problem?.type?.startsWith("/errors/") ? problem.type : undefined;
+  const code = ours?.split("/").at(-1) || `http-${status}`;
+  // A 404 that is no word of ours is not "there is no such ask", but nobody there who knows asks.
   const detail =
-    problem?.detail || problem?.title || "the answer is not from Countersign; check COUNTERSIGN_URL and any proxy";
-  const page = problem?.type?.startsWith("/errors/") ? `See ${base}${problem.type}` : undefined;
+    status === 404 && ours === undefined
+      ? `no Countersign API answers at ${base}; check COUNTERSIGN_URL`
+      : problem?.detail || problem?.title || "the answer is not from Countersign; check COUNTERSIGN_URL and any proxy";
+  const page = ours === undefined ? undefined : `See ${base}${ours}`;
   const said = /[.!?]$/.test(detail) ? detail : `${detail}.`;
   const message = [`${said} (${code}, ${status})`, ADVICE[code], page].filter(Boolean).join(" ");
   const Kind = kind(status);

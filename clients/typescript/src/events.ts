@@ -3,6 +3,7 @@
 import { sleep } from "./abort.js";
 import { CountersignError } from "./errors.js";
 import { parseJson } from "./json.js";
+import { type Names, only } from "./options.js";
 import { Connection, NoStream, PATIENCE, type Patience } from "./stream.js";
 import { isPassing, type Transport, unreachable } from "./transport.js";
 import type { AskEvent, StreamReset } from "./types.js";
@@ -16,6 +17,8 @@ export interface EventsOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const EVENTS: Names<EventsOptions> = { after: true, onReady: true, signal: true };
+
 /**
  * The events, for ever. Until it was connected once, it gives up like any request; afterwards it
  * comes back after every interruption, with nothing left out: a gap shows as `reset`.
@@ -26,6 +29,7 @@ export async function* eventsFrom(
   retries: number,
   patience: Patience = PATIENCE,
 ): AsyncGenerator<AskEvent | StreamReset, void, undefined> {
+  only(options, EVENTS);
   let last = options.after === undefined ? undefined : String(options.after);
   let connected = false;
   for (let breaks = 0; ; breaks += 1) {

@@ -3,8 +3,9 @@
 import type { Countersign } from "./client.js";
 import { CountersignError, Denied } from "./errors.js";
 import { copyJson, type JsonObject, type JsonValue } from "./json.js";
+import { type Names, only } from "./options.js";
 import { type Approved, reasonOf } from "./outcome.js";
-import type { QuestionOptions } from "./questions.js";
+import { ASK, type QuestionOptions } from "./questions.js";
 
 /** How to ask before a function runs. */
 export interface GuardOptions<A extends readonly unknown[] = readonly unknown[]>
@@ -22,6 +23,18 @@ export interface GuardOptions<A extends readonly unknown[] = readonly unknown[]>
   readonly waitTimeoutMs?: number | undefined;
 }
 
+const { idempotencyKey, follows, ...EACH_CALL } = ASK;
+const GUARD: Names<GuardOptions> = {
+  ...EACH_CALL,
+  context: true,
+  name: true,
+  prompt: true,
+  editable: true,
+  rejectRequiresReason: true,
+  onDenied: true,
+  waitTimeoutMs: true,
+};
+
 /** A function that asks first. */
 export type Guarded<A extends readonly unknown[], R> = (...args: A) => Promise<R>;
 
@@ -33,7 +46,7 @@ export function guard<A extends readonly unknown[], R>(
   run: (...args: A) => R,
   options: GuardOptions<A>,
 ): Guarded<A, Awaited<R> | string> {
-  const { name: given, prompt, onDenied, waitTimeoutMs, ...rest } = options;
+  const { name: given, prompt, onDenied, waitTimeoutMs, ...rest } = only(options, GUARD);
   const name = given ?? run.name;
   if (name === "") throw new TypeError("a function without a name needs the option `name`, for the person to read");
   return async (...args: A): Promise<Awaited<R> | string> => {

@@ -2,6 +2,7 @@
 
 import { unlessAborted } from "./abort.js";
 import { Conflict } from "./errors.js";
+import { type Names, only } from "./options.js";
 import { type Outcome, outcomeOf } from "./outcome.js";
 import type { Transport } from "./transport.js";
 import type { Ask, Question } from "./types.js";
@@ -12,6 +13,8 @@ export interface CancelOptions {
   readonly reason?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+const CANCEL: Names<CancelOptions> = { reason: true, signal: true };
 
 /**
  * An ask on its way. The request is sent at once. Awaiting gives the created `Ask`; `wait` gives how
@@ -56,7 +59,7 @@ export class Asked<O extends Outcome = Outcome> implements Promise<Ask> {
 
 /** Withdraws an ask; one that was withdrawn before is fine too. */
 export async function cancel(transport: Transport, id: string, options: CancelOptions): Promise<Ask> {
-  const { reason, signal } = options;
+  const { reason, signal } = only(options, CANCEL);
   try {
     return await transport.json<Ask>(`${askPath(id)}/cancel`, { method: "POST", body: { reason }, signal });
   } catch (error) {

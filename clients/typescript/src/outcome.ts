@@ -107,14 +107,21 @@ export interface Defaulted extends Ended {
   readonly by: By;
   readonly assurance: Assurance | null;
 }
+/** `answer` was given and called back since; `reason` is why, if that was said. It is never `approved`. */
+export interface Revoked extends Ended {
+  readonly verdict: "revoked";
+  readonly answer: Answer;
+  readonly by: By;
+  readonly reason: string | null;
+}
 /** Somebody answered, and the words were erased since. */
 export interface Erased extends Ended {
   readonly verdict: "erased";
   readonly by: By;
 }
 
-/** The endings without an answer of a person that can be read. */
-export type Unanswered = Expired | Cancelled | Failed | Defaulted | Erased;
+/** The endings without an answer of a person that can be read and still holds. */
+export type Unanswered = Expired | Cancelled | Failed | Defaulted | Revoked | Erased;
 
 /** How an `approve` ends. */
 export type ApproveOutcome = Approved | Rejected | ChangesRequested | Unanswered;
@@ -189,6 +196,8 @@ export function outcomeOf(ask: Ask): Outcome {
 function completed(result: Result, ended: Ended): Outcome {
   const { answer, by, assurance } = result;
   if (!answer) return { verdict: "erased", by, ...ended };
+  const { revoked } = ended.ask;
+  if (revoked) return { verdict: "revoked", answer, by, reason: revoked.reason ?? null, ...ended };
   if (!isPersonal(by, assurance)) return { verdict: "defaulted", answer, by, assurance: assurance ?? null, ...ended };
   const answered: Answered = {
     by,
@@ -243,6 +252,8 @@ export function reasonOf(outcome: Outcome): string {
       return "nobody answered in time; a default was taken, which is not a person's approval";
     case "cancelled":
       return outcome.reason === null ? "the request was cancelled" : `the request was cancelled: ${outcome.reason}`;
+    case "revoked":
+      return outcome.reason === null ? "the answer was revoked" : `the answer was revoked: ${outcome.reason}`;
     case "erased":
       return "the answer was erased";
     default:

@@ -2,6 +2,7 @@
 
 import { type Fields, formOf } from "./form.js";
 import type { JsonObject } from "./json.js";
+import { type Names, only } from "./options.js";
 import type {
   ApproveQuestion,
   Choice,
@@ -99,10 +100,30 @@ export interface EscalateOptions extends QuestionOptions {
   readonly params?: JsonObject | undefined;
 }
 
+export const ASK: Names<AskOptions> = {
+  priority: true,
+  route: true,
+  timeoutSeconds: true,
+  onExpiry: true,
+  reminders: true,
+  tags: true,
+  metadata: true,
+  follows: true,
+  idempotencyKey: true,
+  signal: true,
+};
+const QUESTION: Names<QuestionOptions> = { ...ASK, context: true };
+const APPROVE: Names<ApproveOptions> = { ...QUESTION, details: true, editable: true, rejectRequiresReason: true };
+const CHOOSE: Names<ChooseOptions<[]>> = { ...QUESTION, options: true, pick: true, suggested: true };
+const PROVIDE: Names<ProvideOptions<Fields>> = { ...QUESTION, form: true };
+const CONFIRM: Names<ConfirmOptions<[]>> = { ...QUESTION, items: true, yes: true, no: true };
+const ESCALATE: Names<EscalateOptions> = { ...QUESTION, error: true, params: true };
+
 // The receipt holds the hash of the question as the server writes it: empty members are left out and
 // false ones of `approve` are there. Written the same way here, what was asked can be held against it.
 
 export function approveQuestion(prompt: string, options: ApproveOptions): ApproveQuestion {
+  only(options, APPROVE);
   return {
     kind: "approve",
     ...words(prompt, options),
@@ -116,6 +137,7 @@ export function chooseQuestion<const O extends readonly Choosable[]>(
   prompt: string,
   options: ChooseOptions<O>,
 ): ChooseQuestion {
+  only(options, CHOOSE);
   return {
     kind: "choose",
     ...words(prompt, options),
@@ -126,6 +148,7 @@ export function chooseQuestion<const O extends readonly Choosable[]>(
 }
 
 export function provideQuestion(prompt: string, options: ProvideOptions<Fields>): ProvideQuestion {
+  only(options, PROVIDE);
   return { kind: "provide", ...words(prompt, options), form: formOf(options.form) };
 }
 
@@ -133,6 +156,7 @@ export function confirmQuestion<const O extends readonly Choosable[]>(
   prompt: string,
   options: ConfirmOptions<O>,
 ): ConfirmQuestion {
+  only(options, CONFIRM);
   return {
     kind: "confirm",
     ...words(prompt, options),
@@ -143,12 +167,13 @@ export function confirmQuestion<const O extends readonly Choosable[]>(
 }
 
 export function escalateQuestion(prompt: string, options: EscalateOptions): EscalateQuestion {
-  const { error } = options;
+  const { error } = only(options, ESCALATE);
   const told = error instanceof Error ? { name: error.name, message: error.message } : error;
   return { kind: "escalate", ...words(prompt, options), ...filled("error", told), ...filled("params", options.params) };
 }
 
 export function converseQuestion(prompt: string, options: QuestionOptions): ConverseQuestion {
+  only(options, QUESTION);
   return { kind: "converse", ...words(prompt, options) };
 }
 

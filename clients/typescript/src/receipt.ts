@@ -4,6 +4,7 @@ import { fromBase64url, toBase64url } from "./base64url.js";
 import { verifyEd25519 } from "./ed25519.js";
 import { InvalidReceipt } from "./errors.js";
 import { canonicalJson, type JsonObject, type JsonValue, parseStrictJson } from "./json.js";
+import { type Names, only } from "./options.js";
 import { isPersonal } from "./outcome.js";
 import type { Answer, Assurance, By, Kind, Question, Report } from "./types.js";
 import { hex, sha256 } from "./webcrypto.js";
@@ -61,11 +62,14 @@ export interface VerifyOptions {
   readonly revocations?: string | readonly string[] | undefined;
 }
 
+const VERIFY: Names<VerifyOptions> = { issuer: true, question: true, revocations: true };
+
 /**
  * The claims of a receipt, if it is genuine; throws `InvalidReceipt` otherwise. What it says may
  * still be a no: see `isApproval`.
  */
 export async function verifyReceipt(jws: string, jwks: Jwks, options: VerifyOptions = {}): Promise<ReceiptClaims> {
+  only(options, VERIFY);
   const { claims, kid } = await verifyJws(jws, jwks, "receipt+jwt");
   if (claims["v"] !== 1) refuse("version", "it is not of version 1");
   if (!isReceipt(claims)) return refuse("claims", "what it claims is not what a receipt claims");
@@ -80,12 +84,12 @@ export async function verifyReceipt(jws: string, jwks: Jwks, options: VerifyOpti
 }
 
 /**
- * Whether this says that a person approved. A default on silence, an agent's own word and the
- * scripted people of `serve --dev --scripted` do not count.
+ * Whether this says that a person approved. A default taken on silence and an agent's own word do
+ * not count; the scripted people of a test server do, and `via` says `script`.
  */
 export function isApproval(claims: ReceiptClaims): boolean {
-  const { outcome, answer, by, via, assurance } = claims;
-  return outcome === "completed" && answer?.verdict === "approved" && isPersonal(by, assurance) && via !== "script";
+  const { outcome, answer, by, assurance } = claims;
+  return outcome === "completed" && answer?.verdict === "approved" && isPersonal(by, assurance);
 }
 
 /** The hash of a question as receipts have it: SHA-256 of its canonical JSON, in hex. */

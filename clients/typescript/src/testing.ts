@@ -11,6 +11,7 @@ import { createInterface } from "node:readline";
 import { Countersign, type CountersignOptions } from "./client.js";
 import { apiError } from "./errors.js";
 import { parseJson, stringifyJson } from "./json.js";
+import { type Names, only } from "./options.js";
 import type { Answer, Ask } from "./types.js";
 
 /** How to start it. */
@@ -26,6 +27,8 @@ export interface ServerOptions {
   /** How long it may take to start; 30 s unless told. */
   readonly startTimeoutMs?: number | undefined;
 }
+
+const SERVER: Names<ServerOptions> = { bin: true, data: true, port: true, args: true, startTimeoutMs: true };
 
 /** A running server in `--dev` mode. */
 export interface TestServer {
@@ -43,6 +46,7 @@ export interface TestServer {
 
 /** Starts a server and waits until it is ready. Stop it when done. */
 export async function startCountersign(options: ServerOptions = {}): Promise<TestServer> {
+  only(options, SERVER);
   const bin = options.bin ?? process.env["COUNTERSIGN_BIN"] ?? "countersign";
   const args = ["serve", "--dev", "--listen", `127.0.0.1:${options.port ?? 0}`];
   if (options.data !== undefined) args.push("--data", options.data);

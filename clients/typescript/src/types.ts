@@ -180,6 +180,12 @@ export interface Result {
   readonly at: string;
 }
 
+/** That an answer was called back. */
+export interface Revocation {
+  readonly at: string;
+  readonly reason: string | null;
+}
+
 /** What an agent wants from a person. */
 export interface Ask {
   readonly id: string;
@@ -207,6 +213,8 @@ export interface Ask {
   readonly result: Result | null;
   /** The signed receipt, a compact JWS; `null` while open, and in lists. */
   readonly receipt: string | null;
+  /** When and why what was said was called back, if it was. */
+  readonly revoked?: Revocation | null;
 }
 
 /** Something that happened to an ask. */

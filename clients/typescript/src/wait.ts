@@ -6,6 +6,7 @@
 import { limit, sleep } from "./abort.js";
 import { CountersignError, WaitTimeout } from "./errors.js";
 import { parseJson } from "./json.js";
+import { type Names, only } from "./options.js";
 import { isOver } from "./outcome.js";
 import { Connection, NoStream, PATIENCE, type Patience } from "./stream.js";
 import { isPassing, type Transport } from "./transport.js";
@@ -17,6 +18,8 @@ export interface WaitOptions {
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+const WAIT: Names<WaitOptions> = { timeoutMs: true, signal: true };
 
 /** Below what most proxies let a request take; the server holds up to 60 s. */
 const HOLD_SECONDS = 25;
@@ -40,7 +43,7 @@ export async function waitFor(
   options: WaitOptions,
   patience: Patience = PATIENCE,
 ): Promise<Ask> {
-  const time = limit(options.signal, options.timeoutMs);
+  const time = limit(only(options, WAIT).signal, options.timeoutMs);
   try {
     return await new Waiting(transport, askPath(id), time.signal, patience).end();
   } catch (error) {

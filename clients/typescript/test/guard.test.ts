@@ -75,6 +75,10 @@ test("every ending but a person's approval runs nothing and throws Denied with t
       over({ answer: { verdict: "approved" }, by: { kind: "system" }, assurance: "none" }),
       "nobody answered in time; a default was taken, which is not a person's approval",
     ],
+    [
+      { ...answered({ verdict: "approved" }), revoked: { at: "2026-02-01T12:00:00.000Z", reason: "stolen" } },
+      "the answer was revoked: stolen",
+    ],
     [answered({ verdict: "chosen", options: ["approve"] }), "the answer was chosen, not an approval"],
   ] as const) {
     ending = ask;

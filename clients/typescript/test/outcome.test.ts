@@ -62,6 +62,24 @@ test("nothing but a person's approval reads as approval", () => {
   assert.equal(approvals, 8);
 });
 
+test("what was revoked is no approval, and says why", () => {
+  const revoked = { at: "2026-02-01T12:00:00.000Z", reason: "the session was stolen" };
+  for (const by of [PERSON, { kind: "system" }] as const) {
+    const ask = { ...answered({ verdict: "approved" }, { by }), revoked };
+    const outcome = outcomeOf(ask);
+    assert.ok(outcome.verdict === "revoked");
+    assert.deepEqual([outcome.answer, outcome.by, outcome.reason], [{ verdict: "approved" }, by, "the session was stolen"]);
+    assert.equal(outcome.ask.revoked?.at, "2026-02-01T12:00:00.000Z");
+    assert.equal(reasonOf(outcome), "the answer was revoked: the session was stolen");
+    assert.equal(reasonOf(outcomeOf({ ...ask, revoked: { ...revoked, reason: null } })), "the answer was revoked");
+  }
+  for (const none of [{}, { revoked: null }]) assert.equal(outcomeOf({ ...answered({ verdict: "approved" }), ...none }).verdict, "approved");
+});
+
+test("scripted people count as people", () => {
+  assert.equal(outcomeOf(answered({ verdict: "approved" }, { via: "script" })).verdict, "approved");
+});
+
 test("endings without an answer say why", () => {
   for (const [more, verdict, reason] of [
     [{ outcome: "expired", report: "approve", by: { kind: "system" } }, "expired", "nobody answered in time"],

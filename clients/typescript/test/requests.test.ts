@@ -13,7 +13,9 @@ import {
   Unauthorized,
   NotAllowed,
   Conflict,
+  verifyReceipt,
 } from "@countersign/client";
+import { startCountersign } from "@countersign/client/testing";
 import { retryAfter } from "#dist/errors.js";
 
 import { ID, json, Local, open, problem } from "./support/local.js";
@@ -184,10 +186,13 @@ test("errors carry what the server said, and advice", async () => {
     });
   }
 
-  local.handler = (_, response) => response.writeHead(404, { "content-type": "text/html" }).end("<html>");
-  await assert.rejects(local.client().get(ID), (caught) => {
-    return caught instanceof NotFound && caught.code === "http-404" && /not from Countersign/.test(caught.message);
-  });
+  for (const body of ["<html>", '{"detail":"Not Found"}', '{"type":"https://elsewhere.test/not-found"}']) {
+    local.handler = (_, response) => response.writeHead(404).end(body);
+    await assert.rejects(local.client().get(ID), (caught) => {
+      assert.ok(caught instanceof NotFound && caught.code === "http-404", body);
+      return caught.message === `no Countersign API answers at ${local.url}; check COUNTERSIGN_URL. (http-404, 404)`;
+    });
+  }
   local.handler = (_, response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>");
   await assert.rejects(local.client().get(ID), /not JSON; check COUNTERSIGN_URL/);
   await local.close();
@@ -235,6 +240,49 @@ test("configuration: environment, defaults, and what to do without a key", async
   for (const url of ["localhost", "ftp://x", "http://user:pass@x", "http://x/?key=1", ""]) {
     assert.throws(() => new Countersign({ url, apiKey: "key" }), Misconfigured, url);
   }
+});
+
+test("options that do not exist are refused, and those that do are told", async () => {
+  const { client, sent } = scripted();
+  const wrong = { timeout: 5 } as object;
+  const refusal = (...known: string[]) => (error: unknown): boolean => {
+    assert.ok(error instanceof TypeError);
+    assert.match(error.message, /^unknown option timeout; there are: /);
+    for (const name of known) assert.match(error.message, new RegExp(`\\b${name}\\b`));
+    return true;
+  };
+  for (const call of [
+    () => client.approve("A?", wrong),
+    () => client.choose("A?", { options: ["a", "b"], ...wrong }),
+    () => client.provide("A?", { form: {}, ...wrong }),
+    () => client.confirm("A?", { items: [], ...wrong }),
+    () => client.escalate("A?", wrong),
+    () => client.converse("A?", wrong),
+    () => client.ask({ question: { kind: "converse", prompt: "A?" }, ...wrong }),
+    () => client.requireApproval(function f() {}, wrong),
+  ]) {
+    assert.throws(call, refusal("timeoutSeconds", "signal"));
+  }
+  for (const [call, known] of [
+    [() => client.wait(ID, wrong), "timeoutMs"],
+    [() => client.cancel(ID, wrong), "reason"],
+    [() => client.list(wrong).next(), "pageSize"],
+    [() => client.events(wrong).next(), "after"],
+    [() => client.get(ID, wrong), "signal"],
+    [() => client.extend(ID, new Date(), wrong), "signal"],
+    [() => client.comments(ID, wrong), "signal"],
+    [() => client.file(ID, "0", wrong), "signal"],
+    [() => client.receipt(ID, wrong), "signal"],
+    [() => client.jwks(wrong), "signal"],
+    [() => client.revocations(wrong), "signal"],
+    [() => verifyReceipt("", { keys: [] }, wrong), "revocations"],
+    [() => startCountersign(wrong), "startTimeoutMs"],
+  ] as const) {
+    await assert.rejects(call, refusal(known));
+  }
+  assert.throws(() => new Countersign({ apiKey: "key", ...wrong }), refusal("timeoutMs"));
+  assert.throws(() => new Countersign({ apiKey: "key", retry: wrong }), refusal("retries"));
+  assert.equal(sent.length, 0);
 });
 
 test("an id cannot lead to another address", async () => {

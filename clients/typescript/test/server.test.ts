@@ -129,6 +129,22 @@ test("silence is never approval", async () => {
   assert.equal(plain.verdict, "expired");
 });
 
+test("scripted people approve like people, in outcomes and in receipts", async () => {
+  const own = await startCountersign();
+  try {
+    const headers = { authorization: `Bearer ${own.agentKey}`, "content-type": "application/json" };
+    const body = JSON.stringify({ rule: [{ answer: "yes" }] });
+    assert.equal((await fetch(`${own.url}/api/v1/dev/script`, { method: "PUT", headers, body })).status, 200);
+    const outcome = await own.client().approve("A?").wait({ timeoutMs: 20_000 });
+    assert.ok(outcome.verdict === "approved");
+    assert.equal(outcome.via, "script");
+    assert.equal(isApproval(await verifyReceipt(outcome.receipt ?? "", await own.client().jwks())), true);
+    assert.equal(await own.client().requireApproval(function pay() { return "paid"; })(), "paid");
+  } finally {
+    await own.stop();
+  }
+});
+
 test("a cancelled ask says by whom and why", async () => {
   const asked = client.approve("A?");
   const waiting = asked.wait({ timeoutMs: 20_000 });

@@ -35,7 +35,9 @@ pub(crate) async fn refund(countersign: &Client, amount: u32) -> client::Result<
         Said::Answered(Approval::Rejected | Approval::ChangesRequested) => {
             format!("not refunded: {}", outcome.comment().unwrap_or("no reason given"))
         }
-        Said::Expired(_) | Said::Failed => "not refunded: nobody answered".to_owned(),
-        Said::Cancelled | Said::Erased => "not refunded".to_owned(),
+        Said::Defaulted(_) | Said::Expired(_) | Said::Failed => {
+            "not refunded: nobody answered".to_owned()
+        }
+        Said::Revoked(_) | Said::Cancelled | Said::Erased => "not refunded".to_owned(),
     })
 }

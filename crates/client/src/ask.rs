@@ -24,6 +24,9 @@ pub struct Ask {
     /// The signed receipt, once it is over.
     #[serde(default)]
     pub receipt: Option<String>,
+    /// When and why what was said was called back, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked: Option<Revocation>,
     /// Everything else.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
@@ -35,10 +38,21 @@ impl Ask {
         self.result.is_some()
     }
 
-    /// The verdict of the answer: `approved`, `rejected`, `chosen`, …
+    /// The verdict of the answer: `approved`, `rejected`, `chosen`, … Also of one that nobody gave or
+    /// that was revoked: whether it counts, an [`Outcome`](crate::asking::Outcome) tells.
     pub fn verdict(&self) -> Option<&str> {
         self.result.as_ref()?.answer.as_ref()?.get("verdict")?.as_str()
     }
+}
+
+/// That an answer was called back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Revocation {
+    /// When.
+    pub at: String,
+    /// Why, if that was said.
+    #[serde(default)]
+    pub reason: Option<String>,
 }
 
 /// How an ask ended.
@@ -76,9 +90,10 @@ impl Ended {
         serde_json::from_value(self.answer.clone()?).ok()
     }
 
-    /// Whether a person ended it, and not time.
+    /// Whether a person answered, as far as the server knows: neither time nor an agent's own word.
+    /// The scripted people of a test server are people.
     pub fn is_by_a_person(&self) -> bool {
-        matches!(self.by, By::Human(_))
+        matches!(self.by, By::Human(_)) && self.assurance >= Some(Assurance::Link)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::Response;
+use reqwest::{Response, StatusCode, Url};
 use serde_json::Value;
 
 /// A shorthand.
@@ -79,17 +79,62 @@ impl ClientError {
         let status = answer.status();
         let seconds = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
         let retry_after = seconds.and_then(|text| text.parse().ok()).map(Duration::from_secs);
+        let url = answer.url().clone();
         let body: Value = match answer.bytes().await {
             Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
             Err(_) => Value::Null,
         };
-        // Our own API says `type` and `detail`, HXP Execution `code` and `message`.
+        Self::told(status, &url, &body, retry_after)
+    }
+
+    /// The error a status and a body stand for.
+    fn told(status: StatusCode, url: &Url, body: &Value, retry_after: Option<Duration>) -> Self {
+        // Our own API says `type` and `detail`, HXP Execution `error` or `code`, and `message`.
         let text =
             |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let code = text("type").map(|page| page.rsplit('/').next().unwrap_or(page));
         let code = code.or_else(|| text("code")).unwrap_or_default().to_owned();
-        let message = text("detail").or_else(|| text("message"));
-        let message = message.map_or_else(|| status.to_string(), str::to_owned);
+        let is_ours = text("type").is_some_and(|page| page.starts_with("/errors/"))
+            || (text("error").is_some() && text("message").is_some());
+        let message = if status == StatusCode::NOT_FOUND && !is_ours {
+            // Not "there is no such ask", but nobody there who knows asks.
+            format!("no Countersign API answers at {url}; check COUNTERSIGN_URL")
+        } else {
+            let message = text("detail").or_else(|| text("message"));
+            message.map_or_else(|| status.to_string(), str::to_owned)
+        };
         Self::Refused { status: status.as_u16(), code, message, retry_after }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn told(status: StatusCode, body: &Value) -> String {
+        let url = Url::parse("http://host/base/api/v1/asks").unwrap();
+        ClientError::told(status, &url, body, None).to_string()
+    }
+
+    #[test]
+    fn a_404_of_somebody_else_says_that_the_address_is_wrong() {
+        for body in
+            [Value::Null, json!({ "detail": "Not Found" }), json!({ "type": "about:blank" })]
+        {
+            let said = told(StatusCode::NOT_FOUND, &body);
+            let wrong = "no Countersign API answers at http://host/base/api/v1/asks";
+            assert_eq!(said, format!("{wrong}; check COUNTERSIGN_URL"), "{body}");
+        }
+    }
+
+    #[test]
+    fn what_the_server_says_is_told() {
+        let native = json!({ "type": "/errors/not-found", "detail": "there is no such ask" });
+        assert_eq!(told(StatusCode::NOT_FOUND, &native), "there is no such ask");
+        let hxp = json!({ "error": "not_found", "message": "there is no such request" });
+        assert_eq!(told(StatusCode::NOT_FOUND, &hxp), "there is no such request");
+        assert_eq!(told(StatusCode::BAD_GATEWAY, &Value::Null), "502 Bad Gateway");
     }
 }

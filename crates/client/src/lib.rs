@@ -18,6 +18,12 @@
 //! # }
 //! ```
 //!
+//! **An outcome nobody gave is never an approval.** A default taken on silence is an outcome of its
+//! own, *defaulted*: it carries the default answer, and it is not an approval, whatever that answer
+//! says. An answer that was called back since is *revoked*: it carries that answer and the reason, and
+//! it is not an approval either. The scripted people of a test server count as people, so that what
+//! needs an approval can be tested with them; `via` says `script`.
+//!
 //! | module | what it holds |
 //! |---|---|
 //! | [`ask`] | an ask as the server shows it, and how it ended |
@@ -36,7 +42,7 @@ pub mod events;
 mod retry;
 pub mod wait;
 
-pub use ask::{Ask, Ended, Receipt};
+pub use ask::{Ask, Ended, Receipt, Revocation};
 pub use asking::Asking;
 pub use error::{ClientError, Result};
 pub use events::{Event, Events};

@@ -19,7 +19,8 @@ def verifies(key: bytes, signature: bytes, message: bytes) -> bool:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     except ImportError as error:
         raise ConfigurationError(
-            "verifying receipts needs Ed25519: pip install 'countersign[verify]'"
+            "verifying receipts needs Ed25519: pip install 'cryptography>=42', "
+            "which is the extra 'verify' of countersign-client"
         ) from error
     if len(key) != 32 or len(signature) != 64 or _is_small(key) or _is_small(signature[:32]):
         return False

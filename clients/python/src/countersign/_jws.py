@@ -64,6 +64,8 @@ def peeked(jws: str, typ: str) -> Json:
 
 def _parts(jws: str, typ: str) -> tuple[str, str, str, str]:
     """The name of the key, what was signed, the payload and the signature."""
+    if not isinstance(jws, str):
+        raise InvalidReceipt(f"it is not a text but {type(jws).__name__}", code="shape")
     if len(jws) > LARGEST:
         raise InvalidReceipt("it is larger than 16 MiB", code="too-large")
     parts = jws.split(".")

@@ -1,7 +1,8 @@
-"""What people say, typed. Every answer knows who gave it, how, and when.
+"""What people say, typed. Every outcome knows who gave it, how, and when.
 
-An answer counts as true when it says "go ahead": `if client.approve(…).wait():` does what it looks
-like. A rejection, a request for changes, a refusal, a skip and an abort count as false.
+An outcome counts as true when a person says "go ahead": `if client.approve(…).wait():` does what it
+looks like. A rejection, a request for changes, a refusal, a skip and an abort count as false, and
+so do a default that was taken on silence and an answer that was revoked.
 """
 
 from __future__ import annotations
@@ -29,8 +30,16 @@ class By:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What every answer has."""
+class Revocation:
+    """That an answer was called back."""
+
+    at: datetime
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What every outcome has."""
 
     verdict: ClassVar[str] = ""
     goes_ahead: ClassVar[bool] = True
@@ -43,6 +52,11 @@ class Answer:
 
     def __bool__(self) -> bool:
         return self.goes_ahead
+
+
+@dataclass(frozen=True)
+class Answer(Outcome):
+    """What a person says."""
 
     def reply(self) -> dict[str, Any]:
         """The answer on the wire, as `on_expiry` and `/answer` take it."""
@@ -149,14 +163,35 @@ class Replied(Answer):
     text: str = ""
 
 
-ApproveAnswer = Union[Approved, Rejected, ChangesRequested]
-ChooseAnswer = Union[Chosen, ChangesRequested]
-ProvideAnswer = Union[Provided, ChangesRequested]
-ConfirmAnswer = Union[Confirmed, Declined, ChangesRequested]
-EscalateAnswer = Union[Retry, Skip, Abort, ChangesRequested]
-ConverseAnswer = Union[Replied, ChangesRequested]
+@dataclass(frozen=True)
+class Defaulted(Outcome):
+    """Nobody gave this: `answer` is the default taken on silence. Never an approval."""
 
-_COMMON = {f.name for f in fields(Answer)}
+    verdict = "defaulted"
+    goes_ahead = False
+    answer: Answer = field(default_factory=Answer)
+
+
+@dataclass(frozen=True)
+class Revoked(Outcome):
+    """`answer` was given and called back since; `reason` is why, if that was said."""
+
+    verdict = "revoked"
+    goes_ahead = False
+    answer: Answer = field(default_factory=Answer)
+    reason: str | None = None
+
+
+ApproveOutcome = Union[Approved, Rejected, ChangesRequested, Defaulted, Revoked]
+ChooseOutcome = Union[Chosen, ChangesRequested, Defaulted, Revoked]
+ProvideOutcome = Union[Provided, ChangesRequested, Defaulted, Revoked]
+ConfirmOutcome = Union[Confirmed, Declined, ChangesRequested, Defaulted, Revoked]
+EscalateOutcome = Union[Retry, Skip, Abort, ChangesRequested, Defaulted, Revoked]
+ConverseOutcome = Union[Replied, ChangesRequested, Defaulted, Revoked]
+
+_COMMON = {f.name for f in fields(Outcome)}
+_PERSONAL = frozenset({"link", "channel", "session", "passkey"})
+"""The assurances that stand for a person; what the server does not vouch for does not count."""
 _CLASSES: dict[str, type[Answer]] = {
     c.verdict: c
     for c in (
@@ -191,7 +226,7 @@ def parse_answer(
         # Guessing what an unknown word means could turn a no into a yes.
         raise ProtocolError(
             f"the server sent an answer this version does not know ({verdict!r}); "
-            "upgrade the countersign package"
+            "upgrade countersign-client"
         )
     names = {f.name for f in fields(kind)} - _COMMON
     own = {name: answer[name] for name in names if answer.get(name) is not None}
@@ -203,6 +238,19 @@ def parse_answer(
         at=parse_time(at) if isinstance(at, str) else None,
         **own,
     )
+
+
+def parse_outcome(
+    answer: Mapping[str, Any], *, revoked: Revocation | None = None, **given: Any
+) -> Outcome:
+    """What an answer from the wire amounts to, by who gave it and whether it still holds."""
+    said = parse_answer(answer, **given)
+    shared = {name: getattr(said, name) for name in _COMMON}
+    if revoked is not None:
+        return Revoked(answer=said, reason=revoked.reason, **shared)
+    if said.by is None or not said.by.is_person or said.assurance not in _PERSONAL:
+        return Defaulted(answer=said, **shared)
+    return said
 
 
 def parse_by(by: Any) -> By | None:

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Awaitable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Callable, Literal, TypeVar, Union, overload
 
-from .answers import Answer, Approved
+from .answers import Answer, Approved, Defaulted, Outcome, Revoked
 from .asks import AskView
 from .client import AsyncCountersign, Countersign
 from .errors import Denied, NoAnswer
@@ -69,7 +69,8 @@ def require_approval(
 
     A rejection raises `Denied` with the reason; an ask that ends without an answer raises
     `Expired`, `Failed` or `Cancelled`. With `on_denied="return"` the reason comes back as text
-    instead, as loops of tools for language models want it. Silence never approves. Works on
+    instead, as loops of tools for language models want it. A default taken on silence and a revoked
+    approval are none: they raise `Denied`. Works on
     functions and coroutine functions, bare and with arguments; without `client` one is made per
     call.
     """
@@ -175,20 +176,23 @@ class _Call:
             asked["context"] = self.doc
         return asked
 
-    def allow(self, answer: Answer, ask: AskView) -> None:
+    def allow(self, answer: Outcome, ask: AskView) -> None:
         """Raises unless a person approved; takes over what they edited."""
+        if isinstance(answer, Defaulted):
+            said = "nobody answered in time; a default was taken, which is not a person's approval"
+            raise self._denied(said, said, answer, ask)
+        if isinstance(answer, Revoked):
+            reason = f": {answer.reason}" if answer.reason else ""
+            raise self._denied(f"the answer was revoked{reason}", answer.reason, answer, ask)
         if not isinstance(answer, Approved):
             changes = answer.verdict == "changes_requested"
             verb = "asked for changes" if changes else "rejected it"
             reason = f": {answer.comment}" if answer.comment else ", without a reason"
             raise self._denied(f"a person {verb}{reason}", answer.comment, answer, ask)
-        if answer.by is None or not answer.by.is_person:
-            said = "it was approved, but not by a person"
-            raise self._denied(said, said, answer, ask)
         if answer.edits is not None:
             self._take(answer, answer.edits, ask)
 
-    def _take(self, answer: Answer, edits: Mapping[str, Any], ask: AskView) -> None:
+    def _take(self, answer: Outcome, edits: Mapping[str, Any], ask: AskView) -> None:
         wrong = None
         if not self.gate.editable:
             wrong = "it takes none"
@@ -212,7 +216,7 @@ class _Call:
             raise refusal
         return str(refusal) if isinstance(refusal, Denied) else self._not_run(str(refusal))
 
-    def _denied(self, why: str, reason: str | None, answer: Answer, ask: AskView) -> Denied:
+    def _denied(self, why: str, reason: str | None, answer: Outcome, ask: AskView) -> Denied:
         return Denied(self._not_run(why), reason=reason, ask=ask, answer=answer)
 
     def _not_run(self, why: str) -> str:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from . import _flows as flows
 from ._times import Duration, format_time, parse_time, seconds
-from .answers import Answer, By, parse_answer, parse_by
+from .answers import By, Outcome, Revocation, parse_by, parse_outcome
 from .errors import Cancelled, Erased, Expired, Failed, NoAnswer, ProtocolError
 
 if TYPE_CHECKING:
     from ._steps import Flow
     from .client import AsyncCountersign, Countersign
 
-A = TypeVar("A", bound=Answer, covariant=True)
+A = TypeVar("A", bound=Outcome, covariant=True)
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,18 @@ class AskView:
         return cast("str | None", self._data.get("receipt"))
 
     @property
+    def revoked(self) -> Revocation | None:
+        """When and why what was said was called back, if it was."""
+        found = self._data.get("revoked")
+        return None if found is None else Revocation(parse_time(found["at"]), found.get("reason"))
+
+    @property
     def raw(self) -> dict[str, Any]:
         """Everything the server said."""
         return self._data
 
-    def _answer(self) -> Answer:
-        """The answer of an ask that is over, or the reason why there is none."""
+    def _outcome(self) -> Outcome:
+        """How an ask that is over ended; raises if there is no answer."""
         result = self._data.get("result")
         if not isinstance(result, Mapping):
             raise ProtocolError(f"{self.id} is {self.state}, but the server sent no result")
@@ -128,7 +134,7 @@ class AskView:
             if answer is None:
                 raise Erased(f"{self.id} was answered, and the answer has been erased", ask=self)
             shared = {k: result.get(k) for k in ("comment", "by", "via", "assurance", "at")}
-            return parse_answer(answer, **shared)
+            return parse_outcome(answer, revoked=self.revoked, **shared)
         raise self._no_answer(outcome, reason, result)
 
     def _no_answer(self, outcome: Any, reason: Any, result: Mapping[str, Any]) -> Exception:
@@ -160,14 +166,14 @@ class Ask(AskView, Generic[A]):
         self._client = client
 
     def wait(self, timeout: Duration | None = None) -> A:
-        """The answer, once there is one.
+        """The outcome, once there is one. It is true only if a person said "go ahead".
 
         Raises `Expired`, `Failed` or `Cancelled` (all `NoAnswer`) if it ends without one, and
         `StillOpen` after `timeout`, in seconds or as a timedelta; then it can be waited for again.
         """
         limit = None if timeout is None else seconds(timeout)
         self._keep(flows.wait(self._client._core, self._data, limit, self))
-        return cast(A, self._answer())
+        return cast(A, self._outcome())
 
     def refresh(self) -> Ask[A]:
         """Looks again."""
@@ -216,7 +222,7 @@ class AsyncAsk(AskView, Generic[A]):
         """See `Ask.wait`."""
         limit = None if timeout is None else seconds(timeout)
         await self._keep(flows.wait(self._client._core, self._data, limit, self))
-        return cast(A, self._answer())
+        return cast(A, self._outcome())
 
     async def refresh(self) -> AsyncAsk[A]:
         """Looks again."""

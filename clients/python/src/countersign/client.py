@@ -16,13 +16,13 @@ from ._core import Core
 from ._run import AsyncRunner, Runner
 from ._times import Duration, seconds
 from .answers import (
-    Answer,
-    ApproveAnswer,
-    ChooseAnswer,
-    ConfirmAnswer,
-    ConverseAnswer,
-    EscalateAnswer,
-    ProvideAnswer,
+    ApproveOutcome,
+    ChooseOutcome,
+    ConfirmOutcome,
+    ConverseOutcome,
+    EscalateOutcome,
+    Outcome,
+    ProvideOutcome,
 )
 from .asks import Ask, AsyncAsk
 from .events import Event, parse_event
@@ -155,13 +155,13 @@ class Asking(Generic[Ap, Ch, Pr, Co, Es, Cv, An]):
 
 class Countersign(
     Asking[
-        Ask[ApproveAnswer],
-        Ask[ChooseAnswer],
-        Ask[ProvideAnswer],
-        Ask[ConfirmAnswer],
-        Ask[EscalateAnswer],
-        Ask[ConverseAnswer],
-        Ask[Answer],
+        Ask[ApproveOutcome],
+        Ask[ChooseOutcome],
+        Ask[ProvideOutcome],
+        Ask[ConfirmOutcome],
+        Ask[EscalateOutcome],
+        Ask[ConverseOutcome],
+        Ask[Outcome],
     ]
 ):
     """A client for blocking code. Safe to share between threads.
@@ -210,7 +210,7 @@ class Countersign(
         if self._owns_http:
             self._runner.http.close()
 
-    def fetch(self, ask_id: str) -> Ask[Answer]:
+    def fetch(self, ask_id: str) -> Ask[Outcome]:
         """An ask by its id, for example after a restart of the agent."""
         return Ask(self, self._runner.run(flows.fetch(self._core, ask_id)))
 
@@ -220,12 +220,12 @@ class Countersign(
         state: str | Iterable[str] = "open",
         kind: str | None = None,
         priority: str | None = None,
-    ) -> Iterator[Ask[Answer]]:
+    ) -> Iterator[Ask[Outcome]]:
         """The asks this key may see, in pages fetched as you go. `state="all"` for all."""
         for item in self._runner.iterate(_listed(self._core, state, kind, priority)):
             yield Ask(self, item)
 
-    def events(self, after: int | str | None = None) -> Iterator[Event[Ask[Answer]]]:
+    def events(self, after: int | str | None = None) -> Iterator[Event[Ask[Outcome]]]:
         """What happens to the asks this key may see, for ever; from `after`, or from now on."""
         for frame in self._runner.iterate(flows.events(self._core, after)):
             yield parse_event(frame, lambda data: Ask(self, data))
@@ -250,19 +250,19 @@ class Countersign(
             receipt, self.jwks(), question=question, issuer=issuer, revocations=self.revocations()
         )
 
-    def _ask(self, question: Mapping[str, Any], options: AskOptions) -> Ask[Answer]:
+    def _ask(self, question: Mapping[str, Any], options: AskOptions) -> Ask[Outcome]:
         return Ask(self, self._runner.run(_create(self._core, question, options)))
 
 
 class AsyncCountersign(
     Asking[
-        Coroutine[Any, Any, AsyncAsk[ApproveAnswer]],
-        Coroutine[Any, Any, AsyncAsk[ChooseAnswer]],
-        Coroutine[Any, Any, AsyncAsk[ProvideAnswer]],
-        Coroutine[Any, Any, AsyncAsk[ConfirmAnswer]],
-        Coroutine[Any, Any, AsyncAsk[EscalateAnswer]],
-        Coroutine[Any, Any, AsyncAsk[ConverseAnswer]],
-        Coroutine[Any, Any, AsyncAsk[Answer]],
+        Coroutine[Any, Any, AsyncAsk[ApproveOutcome]],
+        Coroutine[Any, Any, AsyncAsk[ChooseOutcome]],
+        Coroutine[Any, Any, AsyncAsk[ProvideOutcome]],
+        Coroutine[Any, Any, AsyncAsk[ConfirmOutcome]],
+        Coroutine[Any, Any, AsyncAsk[EscalateOutcome]],
+        Coroutine[Any, Any, AsyncAsk[ConverseOutcome]],
+        Coroutine[Any, Any, AsyncAsk[Outcome]],
     ]
 ):
     """A client for async code, on asyncio and on trio. Takes what `Countersign` takes."""
@@ -300,7 +300,7 @@ class AsyncCountersign(
         if self._owns_http:
             await self._runner.http.aclose()
 
-    async def fetch(self, ask_id: str) -> AsyncAsk[Answer]:
+    async def fetch(self, ask_id: str) -> AsyncAsk[Outcome]:
         """An ask by its id, for example after a restart of the agent."""
         return AsyncAsk(self, await self._runner.run(flows.fetch(self._core, ask_id)))
 
@@ -310,14 +310,14 @@ class AsyncCountersign(
         state: str | Iterable[str] = "open",
         kind: str | None = None,
         priority: str | None = None,
-    ) -> AsyncIterator[AsyncAsk[Answer]]:
+    ) -> AsyncIterator[AsyncAsk[Outcome]]:
         """The asks this key may see, in pages fetched as you go. `state="all"` for all."""
         async for item in self._runner.iterate(_listed(self._core, state, kind, priority)):
             yield AsyncAsk(self, item)
 
     async def events(
         self, after: int | str | None = None
-    ) -> AsyncIterator[Event[AsyncAsk[Answer]]]:
+    ) -> AsyncIterator[Event[AsyncAsk[Outcome]]]:
         """What happens to the asks this key may see, for ever; from `after`, or from now on."""
         async for frame in self._runner.iterate(flows.events(self._core, after)):
             yield parse_event(frame, lambda data: AsyncAsk(self, data))
@@ -341,7 +341,7 @@ class AsyncCountersign(
         jwks, revoked = await self.jwks(), await self.revocations()
         return verify_receipt(receipt, jwks, question=question, issuer=issuer, revocations=revoked)
 
-    async def _ask(self, question: Mapping[str, Any], options: AskOptions) -> AsyncAsk[Answer]:
+    async def _ask(self, question: Mapping[str, Any], options: AskOptions) -> AsyncAsk[Outcome]:
         return AsyncAsk(self, await self._runner.run(_create(self._core, question, options)))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 if TYPE_CHECKING:
-    from .answers import Answer
+    from .answers import Outcome
     from .asks import AskView
 
 
@@ -82,7 +82,8 @@ class ApiError(CountersignError):
 
     def _sentence(self) -> str:
         said = self.detail or self.title or "the server refused"
-        fields = "; ".join(f"{e.field}: expected {e.expected}" for e in self.errors)
+        # `expected` is the server's own wording, often a whole sentence.
+        fields = "; ".join(f"{e.field}: {e.expected}" for e in self.errors)
         if fields and fields not in said:
             said = f"{said} [{fields}]"
         where = f"HTTP {self.status} {self.code}"
@@ -182,7 +183,7 @@ class Denied(CountersignError):
         *,
         reason: str | None = None,
         ask: AskView | None = None,
-        answer: Answer | None = None,
+        answer: Outcome | None = None,
     ) -> None:
         super().__init__(message)
         self.reason = reason
@@ -213,7 +214,10 @@ def from_response(response: httpx.Response) -> ApiError:
     if response.is_redirect:
         to = response.headers.get("location", "another address")
         detail = f"the server points to {to}; set COUNTERSIGN_URL to the server's own address"
-    at_errors = address.startswith("/errors/")
+    is_ours = address.startswith("/errors/")
+    if status == 404 and not is_ours:
+        # No word of ours: not "there is no such ask", but nobody there who knows asks.
+        detail = f"no Countersign API answers at {response.request.url}; check COUNTERSIGN_URL"
     return _class_of(status)(
         status,
         code=address.rsplit("/", 1)[-1] or "unknown",
@@ -222,7 +226,7 @@ def from_response(response: httpx.Response) -> ApiError:
         errors=tuple(_fields(body.get("errors"))),
         request_id=response.headers.get("x-request-id"),
         retry_after=retry_after(response),
-        help_url=str(response.request.url.join(address)) if at_errors else None,
+        help_url=str(response.request.url.join(address)) if is_ours else None,
     )
 
 

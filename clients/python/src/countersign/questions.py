@@ -48,8 +48,7 @@ def approve(
 ) -> Json:
     """Yes or no to an action."""
     body: Json = {"editable": editable, "reject_requires_reason": reject_requires_reason}
-    if details:
-        body["details"] = dict(details)
+    body.update(_filled("details", details))
     return _question("approve", prompt, context, body)
 
 
@@ -70,7 +69,7 @@ def choose(
 
 def provide(prompt: str, form: Form | Mapping[str, Any], *, context: str | None = None) -> Json:
     """Values only a person can supply."""
-    made = form.to_dict() if isinstance(form, Form) else dict(form)
+    made = form.to_dict() if isinstance(form, Form) else _object("form", form)
     return _question("provide", prompt, context, {"form": made})
 
 
@@ -98,10 +97,9 @@ def escalate(
     body: Json = {}
     if isinstance(error, BaseException):
         body["error"] = {"type": type(error).__name__, "message": str(error)}
-    elif error:
-        body["error"] = dict(error)
-    if params:
-        body["params"] = dict(params)
+    else:
+        body.update(_filled("error", error))
+    body.update(_filled("params", params))
     return _question("escalate", prompt, context, body)
 
 
@@ -149,6 +147,19 @@ def _question(kind: str, prompt: str, context: str | None, body: Json) -> Json:
     if context is not None:
         start["context"] = context
     return {**start, **body}
+
+
+def _object(name: str, value: Any) -> Json:
+    if not isinstance(value, Mapping):
+        kind = type(value).__name__
+        raise TypeError(f"{name} must be a mapping, such as {{'order': 4711}}, not {kind}")
+    return dict(value)
+
+
+def _filled(name: str, value: Any) -> Json:
+    """A member that is left out if there is nothing in it, as the server writes questions."""
+    made = {} if value is None else _object(name, value)
+    return {name: made} if made else {}
 
 
 def _choices(options: Mapping[str, str] | Iterable[Option]) -> list[Json]:

@@ -14,7 +14,7 @@ import httpx
 from ._core import checked_url
 from ._jws import opened, peeked, trusted_keys
 from ._times import parse_time
-from .answers import Answer, By, parse_answer, parse_by
+from .answers import By, Outcome, parse_by, parse_outcome
 from .canonical import sha256_of
 from .errors import InvalidReceipt, ProtocolError, from_response
 
@@ -40,8 +40,8 @@ class Receipt:
     question_sha256: str
     shown_sha256: str
     outcome: str
-    answer: Answer | None
-    """The answer; none unless the outcome is `completed`."""
+    answer: Outcome | None
+    """What was said, `Defaulted` if nobody did; none unless the outcome is `completed`."""
     comment: str | None
     report: str | None
     reason: str | None
@@ -73,7 +73,7 @@ def verify_receipt(
     `jwks` are the issuer's keys, got from a source you trust (`client.jwks()`, `fetch_jwks()`, a
     file). `issuer` and `question` must be what the receipt names; the question is the one the
     server holds (`ask.question`), which spells out defaults. `revocations` is the signed list of
-    what was revoked, all its pages (`client.revocations()`). Needs `countersign[verify]`.
+    what was revoked, all its pages (`client.revocations()`). Needs the extra `verify`.
     """
     keys = trusted_keys(jwks)
     key_id, claims = opened(jws, RECEIPT, keys)
@@ -129,7 +129,7 @@ def _fetch(url: str, http_client: httpx.Client | None) -> httpx.Response:
 def _receipt(key_id: str, claims: Json) -> Receipt:
     version = claims.get("v")
     if type(version) is not int or version != 1:
-        said = f"version {version!r} is not 1; is there a newer countersign package?"
+        said = f"version {version!r} is not 1; is there a newer countersign-client?"
         raise InvalidReceipt(said, code="version")
     try:
         return _parsed(key_id, claims)
@@ -169,7 +169,7 @@ def _parsed(key_id: str, claims: Json) -> Receipt:
         outcome=outcome,
         answer=None
         if answer is None
-        else parse_answer(
+        else parse_outcome(
             answer,
             comment=perhaps("comment"),
             by=claims["by"],

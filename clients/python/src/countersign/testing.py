@@ -28,7 +28,7 @@ from typing import Any, Callable, Optional
 import httpx
 
 from . import _flows as flows
-from .answers import Answer
+from .answers import Answer, Outcome
 from .asks import Ask, AskView
 from .client import AsyncCountersign, Countersign
 from .errors import ConfigurationError, Conflict, NotFound
@@ -37,7 +37,7 @@ AGENT_KEY = "dev-agent-key"
 HUMAN_TOKEN = "dev-human-token"
 STARTS_WITHIN = 20.0
 
-Rule = Callable[[Ask[Answer]], Optional[Answer]]
+Rule = Callable[[Ask[Outcome]], Optional[Answer]]
 """What to answer to an ask; none leaves it open."""
 
 
@@ -126,7 +126,7 @@ class Person:
     def __init__(self, url: str, token: str = HUMAN_TOKEN) -> None:
         self._client = Countersign(url, token)
 
-    def inbox(self) -> list[Ask[Answer]]:
+    def inbox(self) -> list[Ask[Outcome]]:
         """What waits for them."""
         return list(self._client.asks())
 
@@ -140,17 +140,17 @@ class Person:
         self._client._runner.run(flows.act(self._client._core, ask_id, verb, body))
 
     @contextlib.contextmanager
-    def answering(self, rule: Rule) -> Iterator[list[Ask[Answer]]]:
+    def answering(self, rule: Rule) -> Iterator[list[Ask[Outcome]]]:
         """Answers in the background what `rule` has an answer for; gives a list of those asks.
 
         If the rule raises, its ask is cancelled, so that nobody waits for it, and the error is
         raised at the end.
         """
-        answered: list[Ask[Answer]] = []
+        answered: list[Ask[Outcome]] = []
         errors: list[Exception] = []
         over = threading.Event()
 
-        def judge(ask: Ask[Answer]) -> None:
+        def judge(ask: Ask[Outcome]) -> None:
             try:
                 answer = rule(ask)
             except Exception as error:

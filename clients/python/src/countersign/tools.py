@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Callable, overload
 
-from .answers import Answer, Replied
+from .answers import Defaulted, Outcome, Replied, Revoked
 from .client import AsyncCountersign, Countersign
 from .errors import NoAnswer
 from .questions import AskOptions
@@ -80,7 +80,12 @@ def human_as_tool(
     return _named(ask, name, description)
 
 
-def _said(answer: Answer) -> str:
+def _said(answer: Outcome) -> str:
+    if isinstance(answer, Defaulted):
+        return f"No answer: nobody answered in time. The default is: {_said(answer.answer)}"
+    if isinstance(answer, Revoked):
+        reason = f": {answer.reason}" if answer.reason else ""
+        return f"No answer: what the person said was revoked{reason}"
     if isinstance(answer, Replied):
         return answer.text
     return answer.comment or "The person answered without words."

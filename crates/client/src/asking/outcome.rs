@@ -5,7 +5,8 @@ use kernel::By;
 use super::{Approval, Kind};
 use crate::{Ask, ClientError, Ended, Result};
 
-/// How an ask ended. Only [`Said::Answered`] is an answer: time that ran out never looks like one.
+/// How an ask ended. Only [`Said::Answered`] is an answer: time that ran out never looks like one, and
+/// [an outcome nobody gave is never an approval](crate).
 #[derive(Debug, Clone)]
 pub struct Outcome<T> {
     /// What was said, if anything was.
@@ -19,9 +20,12 @@ pub struct Outcome<T> {
 /// What was said, if anything was.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Said<T> {
-    /// This. By a person, or by the default the agent chose for silence: [`Outcome::is_by_a_person`]
-    /// tells.
+    /// This, by a person.
     Answered(T),
+    /// Nothing: time ran out, and this default was taken.
+    Defaulted(T),
+    /// This, but it was called back since; the reason is in [`Ask::revoked`].
+    Revoked(T),
     /// Nothing: time ran out, and the agent is to `skip`, `approve`, `reject` or `abort`.
     Expired(String),
     /// Nothing: time ran out, and the agent wanted that to be a failure.
@@ -33,7 +37,9 @@ pub enum Said<T> {
 }
 
 impl<T> Outcome<T> {
-    pub(super) fn of<K: Kind<Said = T>>(ask: Ask) -> Result<Self> {
+    /// How an ask that is over ended, for example one from [`Events`](crate::Events);
+    /// [`ClientError::StillOpen`] if it is not.
+    pub fn of<K: Kind<Said = T>>(ask: Ask) -> Result<Self> {
         let Some(ended) = ask.result.clone() else {
             return Err(ClientError::StillOpen { ask: ask.id });
         };
@@ -43,7 +49,14 @@ impl<T> Outcome<T> {
                 Some(answer) => {
                     let unexpected = || ClientError::Unexpected(answer.to_string());
                     let typed = ended.said().ok_or_else(unexpected)?;
-                    Said::Answered(K::said(typed).ok_or_else(unexpected)?)
+                    let typed = K::said(typed).ok_or_else(unexpected)?;
+                    if ask.revoked.is_some() {
+                        Said::Revoked(typed)
+                    } else if ended.is_by_a_person() {
+                        Said::Answered(typed)
+                    } else {
+                        Said::Defaulted(typed)
+                    }
                 }
             },
             "expired" => Said::Expired(ended.report.clone().unwrap_or_default()),
@@ -54,17 +67,22 @@ impl<T> Outcome<T> {
         Ok(Self { said, ended, ask })
     }
 
-    /// What was said, if anything was.
+    /// What a person said, if one did and it still holds.
     pub fn answer(&self) -> Option<&T> {
         match &self.said {
             Said::Answered(said) => Some(said),
-            Said::Expired(_) | Said::Failed | Said::Cancelled | Said::Erased => None,
+            Said::Defaulted(_)
+            | Said::Revoked(_)
+            | Said::Expired(_)
+            | Said::Failed
+            | Said::Cancelled
+            | Said::Erased => None,
         }
     }
 
     /// Whether a person said it, and not the agent's own default for silence.
     pub fn is_by_a_person(&self) -> bool {
-        self.answer().is_some() && self.ended.is_by_a_person()
+        self.answer().is_some()
     }
 
     /// Who ended it.
@@ -84,8 +102,68 @@ impl<T> Outcome<T> {
 }
 
 impl Outcome<Approval> {
-    /// Whether the answer is yes. An ask that expired is not approved, whatever its report says.
+    /// Whether a person said yes and it still holds. An ask that expired is not approved, whatever its
+    /// report says, and neither is one whose default says so.
     pub fn is_approved(&self) -> bool {
         matches!(self.answer(), Some(Approval::Approved { .. }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::asking::Approve;
+
+    /// An approval, given like this.
+    fn approved(by: Value, assurance: Value, via: &str, revoked: Value) -> Outcome<Approval> {
+        let ask = json!({
+            "id": "ask_1", "version": 2, "state": "completed", "kind": "approve",
+            "question": null, "receipt": "a.b.c", "revoked": revoked,
+            "result": {
+                "outcome": "completed", "answer": { "verdict": "approved" }, "by": by,
+                "via": via, "assurance": assurance, "at": "2026-11-15T06:01:00.000Z",
+            },
+        });
+        Outcome::of::<Approve>(serde_json::from_value(ask).unwrap()).unwrap()
+    }
+
+    fn human() -> Value {
+        json!({ "kind": "human", "id": "ada" })
+    }
+
+    const YES: Approval = Approval::Approved { edits: None };
+
+    #[test]
+    fn nothing_but_a_persons_approval_is_one() {
+        let agent = json!({ "kind": "agent", "id": "bot" });
+        for by in [human(), agent, json!({ "kind": "system" })] {
+            for word in ["none", "agent-attested", "link", "channel", "session", "passkey"] {
+                let personal = by["kind"] == "human" && !matches!(word, "none" | "agent-attested");
+                let outcome = approved(by.clone(), json!(word), "web", Value::Null);
+                assert_eq!(outcome.is_approved(), personal, "{by} {word}");
+                assert_eq!(outcome.is_by_a_person(), personal, "{by} {word}");
+                let said = if personal { Said::Answered(YES) } else { Said::Defaulted(YES) };
+                assert_eq!(outcome.said, said, "{by} {word}");
+            }
+        }
+        assert!(!approved(human(), Value::Null, "web", Value::Null).is_approved());
+    }
+
+    #[test]
+    fn scripted_people_count_as_people() {
+        assert!(approved(human(), json!("session"), "script", Value::Null).is_approved());
+    }
+
+    #[test]
+    fn what_was_revoked_says_why_and_is_no_approval() {
+        let revoked = json!({ "at": "2026-11-16T00:00:00.000Z", "reason": "stolen" });
+        for by in [human(), json!({ "kind": "system" })] {
+            let outcome = approved(by, json!("session"), "web", revoked.clone());
+            assert_eq!(outcome.said, Said::Revoked(YES));
+            assert!(!outcome.is_approved() && outcome.answer().is_none());
+            assert_eq!(outcome.ask.revoked.unwrap().reason.as_deref(), Some("stolen"));
+        }
     }
 }
