@@ -1,7 +1,7 @@
 //! The `countersign` command: one file per subcommand.
 //!
-//! Exit codes: 0 done or approved, 1 denied or not found to be in order, 2 expired, 3 cancelled,
-//! 4 anything that went wrong, 64 a usage error.
+//! Exit codes: 0 done or approved, 1 denied, revoked or not found to be in order, 2 nobody answered,
+//! 3 cancelled, 4 anything that went wrong, 64 a usage error.
 
 mod admin;
 mod answer;
@@ -116,8 +116,8 @@ impl Stored {
 }
 
 /// Under the help of commands that wait for an answer.
-const OUTCOMES: &str = "Exits with 0 if approved or answered, 1 if denied, 2 if nobody answered in \
-                        time, 3 if cancelled, 4 if something went wrong.";
+const OUTCOMES: &str = "Exits with 0 if approved or answered, 1 if denied or revoked, 2 if nobody \
+                        answered in time, 3 if cancelled, 4 if something went wrong.";
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -84,6 +84,14 @@ fn pairs(pairs: Vec<(String, String)>) {
 
 /// What came of it, and how.
 fn ended(ask: &client::Ask) -> Option<(String, String)> {
+    let (what, how) = as_it_ended(ask)?;
+    let Some(revoked) = &ask.revoked else { return Some((what, how)) };
+    let reason = revoked.reason.as_ref().map(|reason| format!(" ({})", reveal(reason)));
+    let reason = reason.unwrap_or_default();
+    Some((format!("{what}, then revoked{reason}"), format!("{how}; revoked on {}", revoked.at)))
+}
+
+fn as_it_ended(ask: &client::Ask) -> Option<(String, String)> {
     let result = ask.result.as_ref()?;
     let (at, by) = (&result.at, &result.by);
     Some(match (ask.state.as_str(), by) {

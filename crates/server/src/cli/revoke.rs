@@ -32,7 +32,9 @@ impl Revoke {
         if self.remote.json {
             print(&ask, true, Detail::Brief)?;
         } else {
-            say!("The receipt of {id} no longer counts. What happened stays on the record.");
+            let reason = ask.revoked.and_then(|revoked| revoked.reason).unwrap_or_default();
+            say!("The receipt of {id} no longer counts: {reason}");
+            say!("What happened stays on the record.");
         }
         Ok(Exit::Done)
     }

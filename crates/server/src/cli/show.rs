@@ -1,6 +1,7 @@
 //! `countersign show ID`
 
 use clap::Args;
+use kernel::By;
 
 use super::Exit;
 use super::output::say;
@@ -42,11 +43,15 @@ pub(super) fn print(ask: &client::Ask, json: bool, detail: Detail) -> anyhow::Re
     Ok(())
 }
 
-/// The exit code a finished request stands for.
+/// The exit code a finished request stands for. What nobody said and what was revoked approves
+/// nothing.
 pub(super) fn outcome(ask: &client::Ask) -> Exit {
+    let by_nobody = ask.result.as_ref().is_some_and(|result| result.by == By::System);
     match ask.state.as_str() {
         "expired" | "failed" => Exit::Expired,
         "cancelled" => Exit::Cancelled,
+        "completed" if by_nobody => Exit::Expired,
+        "completed" if ask.revoked.is_some() => Exit::Denied,
         "completed" => match ask.verdict() {
             Some("rejected" | "declined" | "changes_requested" | "abort") => Exit::Denied,
             _ => Exit::Done,

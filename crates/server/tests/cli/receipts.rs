@@ -198,6 +198,27 @@ fn the_data_folder_knows_more() {
     assert!(ran.out.contains("the keys of the data folder countersign-data"), "{}", ran.out);
 }
 
+/// A revoked approval approves nothing, and an erased one tells nothing.
+#[test]
+fn what_was_revoked_or_erased_is_told() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let id = asked(&server, &["The secret plan?"]);
+    cli(&server, &["erase", &id]).failed(4);
+    cli(&server, &["answer", &id, "approve"]).ok();
+    assert_eq!(cli(&server, &["wait", &id]).code, 0);
+    cli(&server, &["revoke", &id, "--reason", "the wrong account"]).ok();
+    let waited = cli(&server, &["wait", &id]);
+    assert_eq!(waited.code, 1);
+    assert!(waited.out.contains("→ approved, then revoked (the wrong account)"), "{}", waited.out);
+    let said = cli(&server, &["erase", &id]).ok();
+    assert!(said.contains("are gone"), "{said}");
+    let shown = cli(&server, &["show", &id]).ok();
+    assert!(!shown.contains("secret plan") && !shown.contains("wrong account"), "{shown}");
+    assert!(cli(&server, &["receipt", &id]).failed(4).contains("erased"));
+    server.stop();
+}
+
 /// Without keys the issuer is asked, and what that is worth is said.
 #[test]
 fn the_issuer_is_asked_last_and_it_is_said() {
@@ -212,7 +233,11 @@ fn the_issuer_is_asked_last_and_it_is_said() {
     let early = cli(&server, &["revoke", &asked(&server, &["Go on?"]), "--reason", "x"]).failed(4);
     assert!(early.contains("no receipt yet"), "{early}");
     let said = cli(&server, &["revoke", &id, "--reason", "a stolen phone"]).ok();
-    assert!(said.contains("no longer counts"), "{said}");
+    assert!(said.contains("no longer counts: a stolen phone"), "{said}");
+    let again = cli(&server, &["revoke", &id, "--reason", "another"]).ok();
+    assert!(again.contains("a stolen phone"), "the first reason stands: {again}");
+    let shown = cli(&server, &["show", &id]).ok();
+    assert!(shown.contains("→ rejected, then revoked (a stolen phone)"), "{shown}");
     let ran = kept.verify(&[&receipt]);
     assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("it was revoked at") && ran.out.contains("a stolen phone"));
