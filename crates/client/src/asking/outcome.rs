@@ -117,15 +117,18 @@ mod tests {
     use crate::asking::Approve;
 
     /// An approval, given like this.
-    fn approved(by: Value, assurance: Value, via: &str, revoked: Value) -> Outcome<Approval> {
-        let ask = json!({
+    fn approved(by: &Value, assurance: Option<&str>, via: &str) -> Value {
+        json!({
             "id": "ask_1", "version": 2, "state": "completed", "kind": "approve",
-            "question": null, "receipt": "a.b.c", "revoked": revoked,
+            "question": null, "receipt": "a.b.c", "revoked": null,
             "result": {
                 "outcome": "completed", "answer": { "verdict": "approved" }, "by": by,
                 "via": via, "assurance": assurance, "at": "2026-11-15T06:01:00.000Z",
             },
-        });
+        })
+    }
+
+    fn outcome(ask: Value) -> Outcome<Approval> {
         Outcome::of::<Approve>(serde_json::from_value(ask).unwrap()).unwrap()
     }
 
@@ -141,26 +144,28 @@ mod tests {
         for by in [human(), agent, json!({ "kind": "system" })] {
             for word in ["none", "agent-attested", "link", "channel", "session", "passkey"] {
                 let personal = by["kind"] == "human" && !matches!(word, "none" | "agent-attested");
-                let outcome = approved(by.clone(), json!(word), "web", Value::Null);
+                let outcome = outcome(approved(&by, Some(word), "web"));
                 assert_eq!(outcome.is_approved(), personal, "{by} {word}");
                 assert_eq!(outcome.is_by_a_person(), personal, "{by} {word}");
                 let said = if personal { Said::Answered(YES) } else { Said::Defaulted(YES) };
                 assert_eq!(outcome.said, said, "{by} {word}");
             }
         }
-        assert!(!approved(human(), Value::Null, "web", Value::Null).is_approved());
+        assert!(!outcome(approved(&human(), None, "web")).is_approved());
     }
 
     #[test]
     fn scripted_people_count_as_people() {
-        assert!(approved(human(), json!("session"), "script", Value::Null).is_approved());
+        assert!(outcome(approved(&human(), Some("session"), "script")).is_approved());
     }
 
     #[test]
     fn what_was_revoked_says_why_and_is_no_approval() {
         let revoked = json!({ "at": "2026-11-16T00:00:00.000Z", "reason": "stolen" });
         for by in [human(), json!({ "kind": "system" })] {
-            let outcome = approved(by, json!("session"), "web", revoked.clone());
+            let mut ask = approved(&by, Some("session"), "web");
+            ask["revoked"] = revoked.clone();
+            let outcome = outcome(ask);
             assert_eq!(outcome.said, Said::Revoked(YES));
             assert!(!outcome.is_approved() && outcome.answer().is_none());
             assert_eq!(outcome.ask.revoked.unwrap().reason.as_deref(), Some("stolen"));
