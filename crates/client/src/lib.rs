@@ -30,6 +30,7 @@
 //! | [`asking`] | builders, one for each kind of question, each with its typed answer |
 //! | [`wait`](mod@wait) | waiting: a stream first, long polls where that is not to be had |
 //! | [`events`] | one connection for everything that happens to an agent's asks |
+//! | [`receipts`] | checking receipts without the server |
 //! | [`error`] | what can go wrong, and whether trying again may help |
 //!
 //! Calls that failed for a passing reason are tried again, later each time; a create carries a key
@@ -39,6 +40,7 @@ pub mod ask;
 pub mod asking;
 pub mod error;
 pub mod events;
+pub mod receipts;
 mod retry;
 pub mod wait;
 
@@ -46,6 +48,7 @@ pub use ask::{Ask, Ended, Receipt, Revocation};
 pub use asking::Asking;
 pub use error::{ClientError, Result};
 pub use events::{Event, Events};
+pub use receipts::verify_receipt;
 
 use std::time::Duration;
 

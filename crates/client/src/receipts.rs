@@ -1,0 +1,111 @@
+//! Receipts, checked without the server: fetch the keys and the revocations once, over a way you
+//! trust, and keep them.
+
+use dialects::proof::{self, RevocationClaims};
+use reqwest::Method;
+
+pub use dialects::proof::{Jwks, ReceiptClaims, RevokedReceipt, Unproven, words};
+
+use crate::{Client, Result};
+
+/// Checks a receipt with the keys somebody trusts, and gives what it claims. Whether it was called
+/// back since, [`Revocations`] tell.
+pub fn verify_receipt(receipt: &str, keys: &Jwks) -> Result<ReceiptClaims, Unproven> {
+    proof::verify(receipt.trim(), keys)
+}
+
+/// Which receipts and keys no longer count.
+#[derive(Debug, Clone, Default)]
+pub struct Revocations {
+    pages: Vec<RevocationClaims>,
+}
+
+impl Revocations {
+    /// Adds a page as the server signed it, from wherever it was kept.
+    pub fn add(&mut self, page: &str, keys: &Jwks) -> Result<(), Unproven> {
+        self.pages.push(RevocationClaims::verify(page.trim(), keys)?);
+        Ok(())
+    }
+
+    /// That a receipt was called back, if it was.
+    pub fn of(&self, receipt: &ReceiptClaims) -> Option<&RevokedReceipt> {
+        let pages = self.pages.iter().filter(|page| page.iss == receipt.iss);
+        pages.flat_map(|page| &page.revoked).find(|revoked| revoked.jti == receipt.jti)
+    }
+}
+
+impl Client {
+    /// The public keys of the server.
+    pub async fn keys(&self) -> Result<Jwks> {
+        self.call(Method::GET, "/.well-known/jwks.json", None::<&()>).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dialects::proof::{REVOCATIONS, SecretKey};
+    use serde::Deserialize;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// The vectors every client is held to.
+    #[derive(Deserialize)]
+    struct Vectors {
+        jwks: Jwks,
+        cases: Vec<Case>,
+    }
+
+    #[derive(Deserialize)]
+    struct Case {
+        name: String,
+        jws: String,
+        valid: bool,
+        #[serde(default)]
+        why: Option<String>,
+        #[serde(default)]
+        claims: Value,
+    }
+
+    fn vectors() -> Vectors {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/vectors/receipts.json");
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_receipt_is_judged_as_in_the_other_languages() {
+        let Vectors { jwks, cases } = vectors();
+        assert!(cases.len() > 90);
+        for Case { name, jws, valid, why, claims } in cases {
+            match proof::verify(&jws, &jwks) {
+                Ok(read) => {
+                    assert!(valid, "{name}");
+                    assert_eq!(claims["jti"], read.jti.as_str(), "{name}");
+                }
+                Err(unproven) => {
+                    assert!(!valid, "{name}: {unproven}");
+                    assert_eq!(why.as_deref(), Some(unproven.code()), "{name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_revoked_is_known_from_what_was_kept() {
+        let Vectors { jwks, cases } = vectors();
+        let good = cases.iter().find(|case| case.valid).unwrap();
+        let claims = verify_receipt(&format!("{}\n", good.jws), &jwks).unwrap();
+        let key = SecretKey::new(&[9; 32]);
+        let page = |iss: &str| {
+            let revoked = json!([{ "jti": claims.jti, "at": "2026-11-15T00:00:00.000Z" }]);
+            key.sign(REVOCATIONS, &json!({ "iss": iss, "iat": 0, "revoked": revoked, "keys": [] }))
+        };
+        let trusted = Jwks { keys: vec![key.public()] };
+        let mut revocations = Revocations::default();
+        assert!(revocations.add(&page(&claims.iss), &jwks).is_err(), "signed by a stranger");
+        revocations.add(&page("https://other.example"), &trusted).unwrap();
+        assert!(revocations.of(&claims).is_none(), "of another issuer");
+        revocations.add(&page(&claims.iss), &trusted).unwrap();
+        assert_eq!(revocations.of(&claims).unwrap().jti, claims.jti);
+    }
+}
