@@ -130,6 +130,7 @@ impl FormProblem {
             | Refusal::DefaultForbidden
             | Refusal::Changed { .. }
             | Refusal::IdempotencyMismatch
+            | Refusal::NoDeadline
             | Refusal::NotDue => None,
         }
     }
