@@ -52,6 +52,7 @@ pub mod receipt;
 pub mod refusal;
 pub mod routing;
 pub mod seal;
+mod strict;
 #[cfg(any(test, feature = "testing"))]
 #[expect(
     missing_docs,

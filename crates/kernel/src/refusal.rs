@@ -79,6 +79,9 @@ pub enum Refusal {
         /// What.
         what: &'static str,
     },
+    /// There is no deadline to move.
+    #[error("this request has no deadline, so there is none to move")]
+    NoDeadline,
     /// The project allows no default on silence.
     #[error("this project allows no default on silence")]
     DefaultForbidden,
@@ -111,6 +114,7 @@ impl Refusal {
             Self::AssuranceTooLow { .. } => "assurance-too-low",
             Self::Invalid { .. } => "invalid-field",
             Self::Exists { .. } => "exists",
+            Self::NoDeadline => "no-deadline",
             Self::DefaultForbidden => "default-forbidden",
             Self::Changed { .. } => "changed",
             Self::IdempotencyMismatch => "idempotency-mismatch",

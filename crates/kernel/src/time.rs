@@ -76,7 +76,9 @@ impl Serialize for Time {
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
-        text.parse().map_err(serde::de::Error::custom)
+        // What jiff says is about its own notation, which has more than RFC 3339.
+        let expected = "expected a moment as in RFC 3339, such as 2026-11-15T09:00:00Z";
+        text.parse().map_err(|_| serde::de::Error::custom(expected))
     }
 }
 

@@ -22,6 +22,7 @@ const PURE: [(&str, &[&str]); 2] = [
             "serde",
             "serde_json",
             "serde_json_canonicalizer",
+            "serde_path_to_error",
             "sha2",
             "thiserror",
             "ulid",

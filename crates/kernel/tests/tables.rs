@@ -120,6 +120,7 @@ fn refusals_have_stable_codes() {
         Refusal::DefaultForbidden,
         Refusal::Changed { version: 1 },
         Refusal::IdempotencyMismatch,
+        Refusal::NoDeadline,
         Refusal::NotDue,
     ]
     .iter()
@@ -140,6 +141,7 @@ fn refusals_have_stable_codes() {
             Refusal::DefaultForbidden => "default-forbidden",
             Refusal::Changed { .. } => "changed",
             Refusal::IdempotencyMismatch => "idempotency-mismatch",
+            Refusal::NoDeadline => "no-deadline",
             Refusal::NotDue => "not-due",
         };
         assert_eq!(refusal.code(), code);

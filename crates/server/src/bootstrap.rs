@@ -166,15 +166,15 @@ pub async fn issue_key(
     new: IssueKey,
 ) -> Result<IssuedKey, StoreError> {
     let IssueKey { agent, reach, human, label, expires_at } = new;
+    let invalid = |field, expected| Refusal::Invalid { field, expected }.into();
     let (holder, prefix) = match (agent, human) {
         (Some(agent), None) => {
             (Holder::Agent { agent, reach: reach.unwrap_or(Reach::Agent) }, "cs_agent_")
         }
         (None, Some(human)) if reach.is_none() => (Holder::Token { human }, "cs_human_"),
-        _ => {
-            let expected = "either `agent` (with an optional `reach`) or `human`";
-            return Err(Refusal::Invalid { field: "holder", expected }.into());
-        }
+        (None, Some(_)) => return Err(invalid("reach", "it only with `agent`")),
+        (Some(_), Some(_)) => return Err(invalid("human", "`agent` or `human`, not both")),
+        (None, None) => return Err(invalid("agent", "`agent` or `human`")),
     };
     let Minted { secret, hash } = gateway.ids().mint(prefix);
     let key = NewKey { hash, holder, label, expires_at };

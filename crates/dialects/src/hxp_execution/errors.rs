@@ -184,12 +184,13 @@ impl WireError {
             | Refusal::NotOver { .. }
             | Refusal::Exists { .. }
             | Refusal::Changed { .. }
+            | Refusal::NoDeadline
             | Refusal::NotDue => Self::new(409, code::CONFLICT, refusal.to_string()),
             Refusal::TimedOut { .. } => Self::new(408, code::EXPIRED, refusal.to_string()),
             Refusal::Answer(error) => Self::answer(error),
             Refusal::Invalid { field, expected } => {
                 let code = match *field {
-                    "timeout" => code::INVALID_TIMEOUT,
+                    "timeout_seconds" => code::INVALID_TIMEOUT,
                     "metadata" | "tags" => code::INVALID_METADATA,
                     "rules" | "project_id" | "tag" => code::INVALID_RULE,
                     _ => code::INVALID_PAYLOAD,

@@ -1,6 +1,6 @@
 //! Lists on the wire: what is in them, and where the next page begins.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     AgentView, AskView, CommentView, GroupView, KeyView, PersonView, ProjectView, RuleView,
@@ -90,7 +90,7 @@ pub struct Rules<'a> {
 }
 
 /// A one-time sign-in address.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SignInLink {
     /// Works once, within 24 hours.

@@ -38,13 +38,14 @@ fn every_refusal_has_its_code() {
             403,
             "forbidden",
         ),
-        (Refusal::Invalid { field: "timeout", expected: "less" }, 400, "invalid_timeout"),
+        (Refusal::Invalid { field: "timeout_seconds", expected: "less" }, 400, "invalid_timeout"),
         (Refusal::Invalid { field: "tags", expected: "less" }, 400, "invalid_metadata"),
         (Refusal::Invalid { field: "rules", expected: "less" }, 400, "invalid_rule"),
         (Refusal::Invalid { field: "person", expected: "one" }, 400, "invalid_payload"),
         (Refusal::Exists { what: "follow-up" }, 409, "conflict"),
         (Refusal::IdempotencyMismatch, 409, "idempotency_conflict"),
         (Refusal::Changed { version: 3 }, 409, "conflict"),
+        (Refusal::NoDeadline, 409, "conflict"),
         (Refusal::NotDue, 409, "conflict"),
     ] {
         for pooled in [false, true] {

@@ -41,7 +41,7 @@ pub(crate) fn decide(
     let (why, priority) = (Occasion::Assigned, ask.priority);
     let mut decision = Decision::default();
     if let Some(note) = note {
-        let text = comment::checked(ask, note)?;
+        let text = comment::checked(ask, "note", note)?;
         let text = Erasable::new(text, &mut envelope.salts.clone());
         decision.happened.push((Subject::Ask(ask.id), Happened::Commented { text }));
     }

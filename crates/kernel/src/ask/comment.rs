@@ -24,21 +24,21 @@ pub(crate) fn decide(
     if !ask.is_shown_to(&envelope.actor, world.directory) {
         return Err(Refusal::NotFound { what: "request" }.into());
     }
-    let text = Erasable::new(checked(ask, text)?, &mut envelope.salts.clone());
+    let text = Erasable::new(checked(ask, "text", text)?, &mut envelope.salts.clone());
     Ok(Decision::on(ask, Happened::Commented { text }))
 }
 
-/// The text, if one more can be said on this ask.
-pub(super) fn checked(ask: &Ask, text: &str) -> Result<String, Refusal> {
+/// The text of this field, if one more can be said on this ask.
+pub(super) fn checked(ask: &Ask, field: &'static str, text: &str) -> Result<String, Refusal> {
     if ask.question.value().is_none() {
         return Err(Refusal::NotAllowed { why: "the words of this request were erased" });
     }
     if text.trim().is_empty() || !is_storable(text) || text.chars().count() > LONGEST {
-        let expected = "a text of at most 4000 characters, without NUL";
-        return Err(Refusal::Invalid { field: "text", expected });
+        let expected = "a text of 1 to 4000 characters, without NUL";
+        return Err(Refusal::Invalid { field, expected });
     }
     if ask.comments.len() >= MOST_COMMENTS {
-        return Err(Refusal::Invalid { field: "text", expected: "at most 100 comments" });
+        return Err(Refusal::Invalid { field, expected: "at most 100 comments" });
     }
     Ok(text.to_owned())
 }
@@ -91,7 +91,7 @@ mod tests {
         assert!(matches!(refused, Err(Refusal::Invalid { field: "text", .. })));
         let note = Some("also".to_owned());
         let refused = cast.attempt(cast.human("olga"), Command::Assign(id, human("mark"), note));
-        assert!(matches!(refused, Err(Refusal::Invalid { field: "text", .. })));
+        assert!(matches!(refused, Err(Refusal::Invalid { field: "note", .. })));
         assert_eq!(cast.seen(id).claim, None);
     }
 }

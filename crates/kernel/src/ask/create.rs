@@ -1,13 +1,15 @@
 //! An agent asks.
 
+use std::collections::BTreeSet;
+
 use crate::actor::Actor;
-use crate::ask::{DefaultAction, OnExpiry, Route, Rung, Seat};
+use crate::ask::{DefaultAction, Dialect, OnExpiry, Route, Rung, Seat};
 use crate::audit::{Erasable, Salts};
 use crate::command::{Envelope, NewAsk, Silence};
 use crate::directory::Project;
 use crate::effect::{Effect, Occasion};
 use crate::event::{Asked, Happened};
-use crate::ids::{AskId, Subject};
+use crate::ids::{AskId, ProjectId, Subject};
 use crate::refusal::Refusal;
 use crate::routing::{Facts, seats};
 use crate::text::{is_short, is_storable, is_storable_json};
@@ -32,13 +34,7 @@ pub(crate) fn decide(
         return Err(Refusal::NotAllowed { why: "this agent is not registered" }.into());
     };
     check(new)?;
-    if let Route::Person { human } = &new.route {
-        let asked = world.directory.human(human).filter(|human| human.active);
-        if asked.is_none_or(|human| !human.projects.contains(&project.id)) {
-            let expected = "a person who is a member of this project";
-            return Err(Refusal::Invalid { field: "person", expected }.into());
-        }
-    }
+    routable(world, &project.id, new)?;
     let previous = new.follows.map(|id| previous(world, envelope, id)).transpose()?;
 
     let mut salts = envelope.salts.clone();
@@ -84,7 +80,7 @@ pub(crate) fn decide(
 fn check(new: &NewAsk) -> Result<(), Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
     if new.timeout.is_some_and(|seconds| seconds > LONGEST_TIMEOUT) {
-        return invalid("timeout", "at most 100 years");
+        return invalid("timeout_seconds", "at most 100 years");
     }
     if new.reminders.len() > MOST_REMINDERS {
         return invalid("reminders", "at most 20 reminders");
@@ -99,6 +95,28 @@ fn check(new: &NewAsk) -> Result<(), Refusal> {
     let labels = [&new.labels.agent, &new.labels.project];
     if !labels.into_iter().flatten().all(|label| is_short(label)) {
         return invalid("labels", "texts of at most 200 bytes");
+    }
+    Ok(())
+}
+
+/// Whether the people the agent names are there. Another dialect's group is free data, and what leads
+/// nowhere there is the owner's.
+fn routable(world: &World<'_>, project: &ProjectId, new: &NewAsk) -> Result<(), Refusal> {
+    let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
+    match &new.route {
+        Route::Person { human } => {
+            let asked = world.directory.human(human).filter(|human| human.active);
+            if asked.is_none_or(|human| !human.projects.contains(project)) {
+                return invalid("route.human", "a person who is a member of this project");
+            }
+        }
+        Route::Pool { group: Some(group) } if new.dialect == Dialect::Native => {
+            let (mut people, none) = (world.directory.humans(), BTreeSet::new());
+            if !people.any(|human| human.active && human.qualifies(project, Some(group), &none)) {
+                return invalid("route.group", "a group with members in this project");
+            }
+        }
+        Route::Owner | Route::Delegate | Route::Pool { .. } => {}
     }
     Ok(())
 }
@@ -234,10 +252,27 @@ mod tests {
     }
 
     #[test]
+    fn a_named_group_has_members_unless_the_name_is_free_data() {
+        let mut cast = Cast::new();
+        let expected = "a group with members in this project";
+        let refused = Err(Refusal::Invalid { field: "route.group", expected });
+        for (group, dialect, outcome) in [
+            ("legal", Dialect::Native, Ok(())),
+            ("nobody", Dialect::Native, refused),
+            ("nobody", Dialect::HxpExecution, Ok(())),
+        ] {
+            let route = Route::Pool { group: group.parse().ok() };
+            let new = NewAsk { dialect, route, ..new_ask() };
+            let asked = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
+            assert_eq!(asked, outcome, "{group} {dialect:?}");
+        }
+    }
+
+    #[test]
     fn limits() {
         let mut cast = Cast::new();
         for (new, field) in [
-            (NewAsk { timeout: Some(LONGEST_TIMEOUT + 1), ..new_ask() }, "timeout"),
+            (NewAsk { timeout: Some(LONGEST_TIMEOUT + 1), ..new_ask() }, "timeout_seconds"),
             (NewAsk { tags: ["x".repeat(201)].into(), ..new_ask() }, "tags"),
             (
                 NewAsk {
@@ -246,7 +281,7 @@ mod tests {
                 },
                 "metadata",
             ),
-            (NewAsk { route: Route::Person { human: human("zoe") }, ..new_ask() }, "person"),
+            (NewAsk { route: Route::Person { human: human("zoe") }, ..new_ask() }, "route.human"),
         ] {
             let refused = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
             assert!(

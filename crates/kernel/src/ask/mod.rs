@@ -34,6 +34,7 @@ use crate::form::Progress;
 use crate::ids::{AskId, GroupId, HumanId};
 use crate::question::Reply;
 use crate::refusal::Refusal;
+use crate::strict::nothing_more;
 use crate::time::Time;
 
 /// What an agent wants from a person. The aggregate; made and changed only by events.
@@ -201,11 +202,14 @@ impl Priority {
 /// How people are picked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case", tag = "to")]
+#[serde(rename_all = "snake_case", tag = "to", deny_unknown_fields)]
+#[serde(expecting = "an object with `to`")]
 pub enum Route {
     /// The agent's owner.
+    #[serde(deserialize_with = "nothing_more")]
     Owner,
     /// Whom the owner's delegation rules name.
+    #[serde(deserialize_with = "nothing_more")]
     Delegate,
     /// The first qualified member who takes it.
     Pool {
@@ -223,7 +227,7 @@ pub enum Route {
 /// A place at the table: who may see and answer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case", tag = "seat")]
+#[serde(rename_all = "snake_case", tag = "seat", deny_unknown_fields)]
 pub enum Seat {
     /// One person.
     Person {

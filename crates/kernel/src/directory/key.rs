@@ -41,15 +41,21 @@ pub(crate) fn issue(
 }
 
 fn issued(world: &World<'_>, envelope: &Envelope, new: &NewKey) -> Result<Decision, Stop> {
-    let known = match &new.holder {
-        Holder::Agent { agent, .. } => world.directory.agent(agent).is_some(),
-        Holder::Token { human } | Holder::Link { human } | Holder::Session { human } => {
-            world.directory.human(human).is_some()
+    match &new.holder {
+        Holder::Agent { agent, .. } if world.directory.agent(agent).is_none() => {
+            let expected = "an agent that exists";
+            return Err(Refusal::Invalid { field: "agent", expected }.into());
         }
-    };
-    if !known {
-        let expected = "an agent or a person who exists";
-        return Err(Refusal::Invalid { field: "holder", expected }.into());
+        Holder::Token { human } | Holder::Link { human } | Holder::Session { human }
+            if world.directory.human(human).is_none() =>
+        {
+            let expected = "a person who exists";
+            return Err(Refusal::Invalid { field: "human", expected }.into());
+        }
+        Holder::Agent { .. }
+        | Holder::Token { .. }
+        | Holder::Link { .. }
+        | Holder::Session { .. } => {}
     }
     if !is_short(&new.label) {
         let expected = "a text of at most 200 bytes, without NUL";

@@ -9,10 +9,12 @@ pub use check::{AnswerError, Checked};
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::form::{Form, Values};
+use crate::strict::{nothing_more, placed};
 use crate::text::{is_storable, is_storable_json};
 
 /// Names the field of a question that is wrong and what was expected there.
@@ -39,7 +41,7 @@ pub struct Question {
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "a question")]
+#[serde(expecting = "an object with `kind` and `prompt`")]
 struct Unchecked {
     prompt: String,
     context: Option<String>,
@@ -59,7 +61,7 @@ impl TryFrom<Unchecked> for Question {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = QuestionBody))]
-#[serde(rename_all = "snake_case", tag = "kind")]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum Body {
     /// Yes or no to an action.
     Approve {
@@ -78,6 +80,7 @@ pub enum Body {
     Choose {
         /// What there is to choose from.
         #[cfg_attr(feature = "openapi", schema(value_type = Vec<Choice>, min_items = 2, max_items = 1000))]
+        #[serde(deserialize_with = "options")]
         options: Options,
         /// How many may be chosen.
         pick: Pick,
@@ -88,11 +91,13 @@ pub enum Body {
     /// Values only a person can supply.
     Provide {
         /// The fields.
+        #[serde(deserialize_with = "form")]
         form: Form,
     },
     /// "Go ahead with exactly these", or not.
     Confirm {
         /// What is about to happen, item by item; may be empty.
+        #[serde(deserialize_with = "items")]
         items: Vec<Choice>,
         /// The label of going ahead.
         yes: String,
@@ -111,7 +116,20 @@ pub enum Body {
         params: Map<String, Value>,
     },
     /// A free message that wants a free answer.
+    #[serde(deserialize_with = "nothing_more")]
     Converse,
+}
+
+fn options<'de, D: Deserializer<'de>>(from: D) -> Result<Options, D::Error> {
+    Options::new(placed("options", from)?).map_err(D::Error::custom)
+}
+
+fn items<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Choice>, D::Error> {
+    placed("items", from)
+}
+
+fn form<'de, D: Deserializer<'de>>(from: D) -> Result<Form, D::Error> {
+    placed("form", from)
 }
 
 /// The kind of a question, as one word.
@@ -155,6 +173,7 @@ impl Kind {
 /// One thing to choose, with the id that goes back to the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Choice {
     /// What goes back.
     pub id: String,
@@ -174,8 +193,8 @@ impl Choice {
 }
 
 /// At least two choices with distinct, non-empty ids.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<Choice>", into = "Vec<Choice>")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub struct Options(Vec<Choice>);
 
 impl Options {
@@ -200,20 +219,6 @@ impl Options {
     /// Whether an id is among them.
     pub fn contains(&self, id: &str) -> bool {
         self.0.iter().any(|choice| choice.id == id)
-    }
-}
-
-impl TryFrom<Vec<Choice>> for Options {
-    type Error = QuestionError;
-
-    fn try_from(choices: Vec<Choice>) -> Result<Self, QuestionError> {
-        Self::new(choices)
-    }
-}
-
-impl From<Options> for Vec<Choice> {
-    fn from(options: Options) -> Self {
-        options.0
     }
 }
 
@@ -309,14 +314,15 @@ impl Body {
             Self::Approve { details, .. } => whole("details", details),
             Self::Confirm { items, yes, no } => {
                 distinct(items, "items")?;
-                if !is_storable(yes) || !is_storable(no) {
-                    return Err(QuestionError { field: "labels", expected });
+                for (field, label) in [("yes", yes), ("no", no)] {
+                    if label.trim().is_empty() || !is_storable(label) {
+                        let expected = "a non-empty text without NUL characters";
+                        return Err(QuestionError { field, expected });
+                    }
                 }
-                if yes.trim().is_empty() || no.trim().is_empty() || yes == no {
-                    return Err(QuestionError {
-                        field: "labels",
-                        expected: "two different labels",
-                    });
+                if yes == no {
+                    let expected = "another label than that of `yes`";
+                    return Err(QuestionError { field: "no", expected });
                 }
                 Ok(())
             }
@@ -349,7 +355,8 @@ impl Body {
 /// What a person said, typed to its question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case", tag = "verdict")]
+#[serde(rename_all = "snake_case", tag = "verdict", deny_unknown_fields)]
+#[serde(expecting = "an object with `verdict`")]
 pub enum Answer {
     /// Yes, perhaps with the details edited.
     Approved {
@@ -359,8 +366,10 @@ pub enum Answer {
         edits: Option<Map<String, Value>>,
     },
     /// No.
+    #[serde(deserialize_with = "nothing_more")]
     Rejected,
     /// Neither: change it and ask again.
+    #[serde(deserialize_with = "nothing_more")]
     ChangesRequested,
     /// The ids of the chosen options.
     Chosen {
@@ -379,6 +388,7 @@ pub enum Answer {
         items: Vec<String>,
     },
     /// Do not.
+    #[serde(deserialize_with = "nothing_more")]
     Declined,
     /// Try again, perhaps with other parameters.
     Retry {
@@ -388,8 +398,10 @@ pub enum Answer {
         params: Map<String, Value>,
     },
     /// Leave this step out.
+    #[serde(deserialize_with = "nothing_more")]
     Skip,
     /// Stop.
+    #[serde(deserialize_with = "nothing_more")]
     Abort,
     /// A free answer.
     Replied {
@@ -401,6 +413,7 @@ pub enum Answer {
 /// An answer with the words that go with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Reply {
     /// The answer.
     pub answer: Answer,

@@ -22,7 +22,8 @@ pub(super) struct Ask {
     /// Ask to choose one of these; give it several times
     #[arg(long, group = "kind", value_name = "OPTION")]
     option: Vec<String>,
-    /// Ask for a value of this type: text, number, email, url, date, file
+    /// Ask for a value of this type: text, textarea, number, email, url, date, boolean,
+    /// file
     #[arg(
         long, group = "kind", value_name = "TYPE", hide_possible_values = true,
         value_parser = ["text", "textarea", "number", "email", "url", "date", "boolean", "file"],

@@ -2,7 +2,9 @@
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
-use dialects::native::{AgentBody, AgentView, PersonBody, PersonView, ProjectBody, ProjectView};
+use dialects::native::{
+    AgentBody, AgentView, PersonBody, PersonView, ProjectBody, ProjectView, SignInLink,
+};
 use kernel::directory::NewProject;
 use kernel::ids::GroupId;
 use kernel::text::reveal;
@@ -80,14 +82,14 @@ enum PeopleCommand {
         #[command(flatten)]
         place: Place,
     },
-    /// Print a one-time sign-in link (on the data folder of a stopped server)
+    /// Print a one-time sign-in link
     Link {
         /// For whom
         id: HumanId,
-        /// The address people reach the server by; the link leads there
+        /// Without a running server: the address people reach it by; the link leads there
         #[arg(long, env = "COUNTERSIGN_PUBLIC_URL", value_name = "URL")]
         public_url: Option<Url>,
-        /// The address the server listens on, for the port of the link
+        /// Without a running server: the address it listens on, for the port of the link
         #[arg(long, env = "COUNTERSIGN_LISTEN", value_name = "HOST:PORT")]
         listen: Option<String>,
         #[command(flatten)]
@@ -218,22 +220,26 @@ fn cell(value: Option<&Value>) -> String {
 
 async fn link(place: Place, settings: Settings, id: HumanId) -> anyhow::Result<()> {
     let (admin, json) = place.open_with(settings)?;
-    let Admin::Offline(offline) = admin else {
-        bail!(
-            "sign-in links are made on the data folder of a stopped server: give --data DIR. While \
-             the server runs, `countersign keys create --human {id}` makes a token"
-        );
+    let (link, when) = match &admin {
+        Admin::Remote(server) => {
+            let path = format!("/api/v1/people/{id}/link");
+            let call = server.client.call(Method::POST, &path, None::<&()>);
+            (call.await.map_err(server.because())?, "")
+        }
+        Admin::Offline(offline) => {
+            if offline.gateway.directory().human(&id).is_none() {
+                bail!("there is nobody called {id}; `countersign people list` shows who there is");
+            }
+            let secret = bootstrap::link(&offline.gateway, Actor::System, id).await?;
+            let url = sign_in_url(&offline.config, &secret)?;
+            (SignInLink { url }, ", when the server runs again")
+        }
     };
-    if offline.gateway.directory().human(&id).is_none() {
-        bail!("there is nobody called {id}; `countersign people list` shows who there is");
-    }
-    let secret = bootstrap::link(&offline.gateway, Actor::System, id).await?;
-    let url = sign_in_url(&offline.config, &secret)?;
     if json {
-        say!("{}", serde_json::json!({ "url": url }));
+        say!("{}", serde_json::to_string(&link)?);
     } else {
-        say!("{url}");
-        eprintln!("Works once, within 24 hours, when the server runs again.");
+        say!("{}", link.url);
+        eprintln!("Works once, within 24 hours{when}.");
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! What a request says of itself in headers: the key under which it may be repeated, the version its
-//! sender has seen, how long they wait. A value that cannot be read is refused, never ignored.
+//! sender has seen, how long they wait. A condition that cannot be read is refused, never ignored; a
+//! preference that cannot is none.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::Response;
@@ -109,22 +110,19 @@ impl Seen {
     }
 }
 
-/// `Prefer: wait=N`, in seconds and no more than [`LONGEST_WAIT`]. Other preferences are others'.
-pub fn wait(headers: &HeaderMap) -> Result<Option<u64>, BadHeader> {
-    let bad = || BadHeader { name: "Prefer", expected: "wait=N with a whole number of seconds" };
-    for value in headers.get_all(PREFER) {
-        for part in value.to_str().map_err(|_| bad())?.split(',') {
-            let preference = part.split(';').next().unwrap_or_default();
-            let (name, value) = preference.split_once('=').unwrap_or((preference, ""));
-            if name.trim().eq_ignore_ascii_case("wait") {
-                let value = value.trim();
-                let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-                let seconds = value.parse().unwrap_or(u64::MAX);
-                return if digits { Ok(Some(seconds.min(LONGEST_WAIT))) } else { Err(bad()) };
-            }
-        }
-    }
-    Ok(None)
+/// `Prefer: wait=N`, in seconds and no more than [`LONGEST_WAIT`]. It is a wish: what cannot be read
+/// is none (RFC 7240 §2), and other preferences are others'.
+pub fn wait(headers: &HeaderMap) -> Option<u64> {
+    let values = headers.get_all(PREFER).iter().filter_map(|value| value.to_str().ok());
+    let mut preferences = values.flat_map(|value| value.split(',')).map(|preference| {
+        let preference = preference.split(';').next().unwrap_or_default();
+        let (name, value) = preference.split_once('=').unwrap_or((preference, ""));
+        (name.trim(), value.trim())
+    });
+    let (_, value) = preferences.find(|(name, _)| name.eq_ignore_ascii_case("wait"))?;
+    let bare = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
+    let digits = !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| bare.parse().unwrap_or(u64::MAX).min(LONGEST_WAIT))
 }
 
 /// A header that may come once.
@@ -243,22 +241,29 @@ mod tests {
     #[test]
     fn prefer_names_whole_seconds() {
         for (values, read) in [
-            (&[][..], Ok(None)),
-            (&["respond-async"], Ok(None)),
-            (&["wait=5"], Ok(Some(5))),
-            (&["wait=0"], Ok(Some(0))),
-            (&["respond-async, Wait = 7; x=1"], Ok(Some(7))),
-            (&["respond-async", "wait=7"], Ok(Some(7))),
-            (&["wait=600"], Ok(Some(60))),
-            (&["wait=99999999999999999999999"], Ok(Some(60))),
-            (&["wait"], Err(())),
-            (&["wait="], Err(())),
-            (&["wait=soon"], Err(())),
-            (&["wait=-1"], Err(())),
-            (&["wait=1.5"], Err(())),
-            (&["é"], Err(())),
+            (&[][..], None),
+            (&["respond-async"], None),
+            (&["wait=5"], Some(5)),
+            (&["wait=\"5\""], Some(5)),
+            (&["wait=0"], Some(0)),
+            (&["respond-async, Wait = 7; x=1"], Some(7)),
+            (&["respond-async", "wait=7"], Some(7)),
+            (&["wait=600"], Some(60)),
+            (&["wait=99999999999999999999999"], Some(60)),
+            // RFC 7240 §2: the first one counts, and what cannot be read is no wish.
+            (&["wait=5, wait=7"], Some(5)),
+            (&["wait=soon, wait=7"], None),
+            (&["é", "wait=7"], Some(7)),
+            (&["wait"], None),
+            (&["wait="], None),
+            (&["wait=\"\""], None),
+            (&["wait=\"5"], None),
+            (&["wait=soon"], None),
+            (&["wait=-1"], None),
+            (&["wait=1.5"], None),
+            (&["é"], None),
         ] {
-            assert_eq!(wait(&headers("prefer", values)).map_err(drop), read, "{values:?}");
+            assert_eq!(wait(&headers("prefer", values)), read, "{values:?}");
         }
     }
 }

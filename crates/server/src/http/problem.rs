@@ -35,6 +35,7 @@ pages![
     "invalid-field",
     "invalid-json",
     "method-not-allowed",
+    "no-deadline",
     "not-allowed",
     "not-due",
     "not-found",
@@ -120,7 +121,7 @@ impl Problem {
     }
 
     /// As it is sent.
-    fn wire(&self) -> Wire<'_> {
+    pub(super) fn wire(&self) -> Wire<'_> {
         Wire {
             kind: format!("/errors/{}", self.code),
             title: self.code.replace('-', " "),
@@ -168,6 +169,7 @@ impl From<Refusal> for Problem {
             | Refusal::TakenBy { .. }
             | Refusal::Exists { .. }
             | Refusal::IdempotencyMismatch
+            | Refusal::NoDeadline
             | Refusal::NotDue => 409,
             Refusal::TimedOut { .. } => 410,
             Refusal::Changed { .. } => 412,
@@ -276,6 +278,7 @@ mod tests {
             Refusal::NotAllowed { why: "x" },
             Refusal::Changed { version: 2 },
             Refusal::IdempotencyMismatch,
+            Refusal::NoDeadline,
             Refusal::NotDue,
             Refusal::DefaultForbidden,
             Refusal::Exists { what: "key" },

@@ -97,6 +97,7 @@ fn refused(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'st
         | Refusal::DefaultForbidden
         | Refusal::Changed { .. }
         | Refusal::IdempotencyMismatch
+        | Refusal::NoDeadline
         | Refusal::NotDue => {
             ("That did not work".to_owned(), "Nothing was changed. Load the page and try again.")
         }

@@ -131,6 +131,7 @@ impl FormProblem {
             | Refusal::DefaultForbidden
             | Refusal::Changed { .. }
             | Refusal::IdempotencyMismatch
+            | Refusal::NoDeadline
             | Refusal::NotDue => None,
         }
     }

@@ -41,6 +41,7 @@ fn the_examples_of_the_guide_run() {
     assert!(ran.status.success(), "{}: {said}{wrong}", ran.status);
     for expected in [
         "\"kind\":\"agent\"",
+        "\"label\":\"Frankfurt\"",
         "\"outcome\":\"completed\"",
         "\"name\":\"contract.txt\"",
         "event: ready",

@@ -45,7 +45,7 @@ async fn a_new_project_with_its_agent_and_person() {
     );
     // An agent learns nothing about who else there is.
     for path in ["projects", "agents/clerk", "people/ada", "groups", "keys", "rules"] {
-        clerk.get(&format!("/api/v1/{path}")).await.problem(401, "unauthorized");
+        clerk.get(&format!("/api/v1/{path}")).await.problem(403, "not-allowed");
     }
     let issued = admin.post("/api/v1/keys", json!({ "human": "ada" })).await.is(201);
     let ada = world.bearer(issued["secret"].as_str().unwrap());
@@ -104,7 +104,7 @@ async fn only_administrators_manage() {
     for path in ["projects", "agents", "people", "groups", "projects/dev", "people/user_dev_2"] {
         let path = format!("/api/v1/{path}");
         member.get(&path).await.problem(403, "not-allowed");
-        world.agent().get(&path).await.problem(401, "unauthorized");
+        world.agent().get(&path).await.problem(403, "not-allowed");
     }
     for (what, body) in [
         ("projects", json!({ "id": "mine" })),
@@ -113,11 +113,11 @@ async fn only_administrators_manage() {
         ("groups", json!({ "id": "mine", "members": ["user_dev_2"] })),
     ] {
         member.save(what, body.clone()).await.problem(403, "not-allowed");
-        world.agent().save(what, body).await.problem(401, "unauthorized");
+        world.agent().save(what, body).await.problem(403, "not-allowed");
     }
     for body in [json!({ "agent": "agent_dev" }), json!({ "human": "user_dev" })] {
         member.post("/api/v1/keys", body.clone()).await.problem(403, "not-allowed");
-        world.agent().post("/api/v1/keys", body).await.problem(401, "unauthorized");
+        world.agent().post("/api/v1/keys", body).await.problem(403, "not-allowed");
     }
     let listed = member.get("/api/v1/keys").await.is(200);
     let holders = listed["keys"].as_array().unwrap();

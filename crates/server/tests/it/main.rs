@@ -16,6 +16,7 @@ mod jwt;
 mod limits;
 mod lists;
 mod native;
+mod native_errors;
 mod native_files;
 mod native_lists;
 mod native_terms;

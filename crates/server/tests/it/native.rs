@@ -72,7 +72,7 @@ async fn each_kind_is_asked_and_answered() {
         let send = format!("{path}/answer");
         let refused = human.post(&send, json!({ "answer": wrong })).await;
         refused.problem(422, "answer-mismatch");
-        agent.post(&send, json!({ "answer": answer })).await.problem(401, "unauthorized");
+        agent.post(&send, json!({ "answer": answer })).await.problem(403, "not-allowed");
         let body = json!({ "answer": answer, "comment": "done" });
         let done = human.post(&send, body).await.is(200);
         assert_eq!(done["state"], "completed");
@@ -182,7 +182,7 @@ async fn what_may_be_done_to_an_ask() {
         async move { who.post(&path, body).await }
     };
     act(&member, "claim", json!({})).await.problem(404, "not-found");
-    act(&agent, "claim", json!({})).await.problem(401, "unauthorized");
+    act(&agent, "claim", json!({})).await.problem(403, "not-allowed");
     assert_eq!(act(&owner, "claim", json!({})).await.is(200)["assigned_to"], "user_dev");
     act(&owner, "assign", json!({ "to": "nobody" })).await.problem(422, "invalid-field");
     act(&member, "assign", json!({ "to": "user_dev_2" })).await.problem(404, "not-found");

@@ -108,7 +108,7 @@ async fn uploads_that_make_no_sense() {
     let path = asked(&agent, form()).await;
     let plain = "text/plain";
     upload(&world.member(), &path, "a", plain, "x").await.problem(404, "not-found");
-    upload(&agent, &path, "a", plain, "x").await.problem(401, "unauthorized");
+    upload(&agent, &path, "a", plain, "x").await.problem(403, "not-allowed");
     upload(&owner, &path, "a", plain, "01234567890").await.problem(413, "too-large");
     for (name, kind, field) in [
         ("", plain, "name"),

@@ -37,6 +37,8 @@ async fn lists_are_narrowed_by_what_one_asks_for() {
         ("", vec![&taken, &urgent, &waiting]),
         ("?state=open", vec![&taken, &urgent, &waiting]),
         ("?state=waiting", vec![&urgent, &waiting]),
+        ("?state=pending", vec![&urgent, &waiting]),
+        ("?state=pending&state=waiting", vec![&urgent, &waiting]),
         ("?state=engaged", vec![&taken]),
         ("?state=completed", vec![&answered]),
         ("?state=completed&state=cancelled", vec![&cancelled, &answered]),

@@ -64,6 +64,9 @@ fn every_operation_is_whole() {
         let open = crate::coverage::is_public(&method, &path);
         assert_eq!(responses.contains_key("401"), !open, "{name}");
         assert_eq!(operation["security"] == json!([{}]), open, "{name}");
+        // Where one kind of credential is needed, the other one is told so.
+        let one_kind = !open && operation["security"].as_array().unwrap().len() == 1;
+        assert!(!one_kind || responses.contains_key("403"), "{name}");
         let missing =
             path.contains('{') || name == "createAsk" || operation["tags"][0] == "testing";
         assert_eq!(responses.contains_key("404"), missing, "{name}");

@@ -363,7 +363,7 @@ async fn a_revoked_receipt_is_known_to_everybody() {
     let signed = receipt(&world.agent(), &id).await;
     let path = format!("{ASKS}/{id}/revoke");
     let reason = json!({ "reason": "a stolen phone" });
-    world.agent().post(&path, reason.clone()).await.problem(401, "unauthorized");
+    world.agent().post(&path, reason.clone()).await.problem(403, "not-allowed");
     world.member().post(&path, reason.clone()).await.problem(404, "not-found");
     world.human().post(&path, json!({ "reason": " " })).await.problem(422, "invalid-field");
     world.human().post(&path, json!({})).await.problem(422, "invalid-field");

@@ -137,7 +137,7 @@ async fn blocks_are_listed_for_administrators() {
     assert_eq!(one["next"], 2);
     for path in ["/api/v1/audit/blocks", "/api/v1/audit/export"] {
         world.member().get(path).await.problem(403, "not-allowed");
-        world.agent().get(path).await.problem(401, "unauthorized");
+        world.agent().get(path).await.problem(403, "not-allowed");
         world.human().get(&format!("{path}?after=x")).await.problem(400, "invalid-field");
     }
     world.end().await;

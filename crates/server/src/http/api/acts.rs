@@ -225,7 +225,7 @@ async fn assign(
         (
             status = 409,
             description = "`already-answered`, `already-cancelled`: it is over; `taken`: somebody \
-                else has it",
+                else has it; `no-deadline`: it never runs out",
         ),
         (status = 410, description = "`timed-out`: its time is up"),
         (status = 412, description = "`changed`: it is not at the version of `If-Match`"),

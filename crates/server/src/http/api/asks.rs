@@ -62,7 +62,8 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         ),
         (
             status = 403,
-            description = "`default-forbidden`: the project allows no default on silence",
+            description = "`default-forbidden`: the project allows no default on silence; \
+                `not-allowed`: not an agent key",
         ),
         (status = 404, description = "`not-found`: the ask it follows is not there"),
         (
@@ -78,8 +79,8 @@ async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let actor = app.agent(&headers)?;
-    let wait = conditions::wait(&headers)?;
+    let actor = app.agent(&headers).await?;
+    let wait = conditions::wait(&headers);
     let bytes = body::read(body, app.config.body_limit).await?;
     let new: CreateAsk = super::parse(&bytes)?;
     let terms = Terms {
@@ -141,7 +142,7 @@ async fn show(
 ) -> Result<Response, Problem> {
     let actor = app.anyone(&headers).await?;
     let id = parse(&id)?;
-    let (wait, seen) = (conditions::wait(&headers)?, Seen::read(&headers)?);
+    let (wait, seen) = (conditions::wait(&headers), Seen::read(&headers)?);
     let mut first = None;
     let known = |ask: &Ask| match &seen {
         Seen::Unsaid | Seen::Any => *first.get_or_insert(ask.head.seq) == ask.head.seq,

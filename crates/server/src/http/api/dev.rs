@@ -9,12 +9,14 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use kernel::Time;
+use kernel::time::LONGEST_TIMEOUT;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::clock::MovableClock;
+use crate::http::api::page::unfit;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
 use crate::script::{Played, Players, Script, duration};
@@ -61,7 +63,7 @@ async fn clock(State(app): State<Shared>, headers: HeaderMap) -> Result<Response
 #[serde(deny_unknown_fields)]
 #[schema(as = MoveClock)]
 struct Move {
-    /// `90s`, `1h 30m`, `PT5M`: forward only.
+    /// `90s`, `1h 30m`, `PT5M`: forward only, and 100 years at most.
     #[serde(deserialize_with = "duration")]
     #[schema(value_type = String)]
     advance: Duration,
@@ -89,6 +91,10 @@ async fn move_clock(
 ) -> Result<Response, Problem> {
     let dev = app.dev(&headers).await?;
     let Move { advance } = app.json(body).await?;
+    // Beyond the last moment there is, time would stand still.
+    if advance.as_secs() > LONGEST_TIMEOUT {
+        return Err(unfit("advance", "at most 100 years"));
+    }
     dev.clock.advance(advance);
     // Scripted answers may come before a deadline and make new things due.
     dev.players.play(&app.gateway).await?;

@@ -169,8 +169,10 @@ impl Whose {
 pub(super) enum Listed {
     /// Can be answered: waiting or engaged.
     Open,
-    /// Nobody took it up yet.
+    /// Nobody opened it, took it or was handed it yet.
     Waiting,
+    /// Another word for waiting.
+    Pending,
     /// Somebody opened it, took it or was handed it.
     Engaged,
     /// Answered, or a default was taken.
@@ -189,7 +191,7 @@ impl Listed {
     fn phases(self) -> &'static [Phase] {
         match self {
             Self::Open => &Phase::OPEN,
-            Self::Waiting => &[Phase::Waiting],
+            Self::Waiting | Self::Pending => &[Phase::Waiting],
             Self::Engaged => &[Phase::Engaged],
             Self::Completed => &[Phase::Completed],
             Self::Expired => &[Phase::Expired],
@@ -201,7 +203,7 @@ impl Listed {
 }
 
 fn phases(params: &Params) -> Result<Vec<Phase>, Problem> {
-    let expected = "open, waiting, engaged, completed, expired, cancelled, failed or all";
+    let expected = "open, waiting, pending, engaged, completed, expired, cancelled, failed or all";
     let listed: Option<Vec<Listed>> = params.all("state").map(word).collect();
     let mut listed = listed.ok_or_else(|| bad("state", expected))?;
     if listed.is_empty() {

@@ -4,6 +4,7 @@ mod acts;
 mod asks;
 mod audit;
 mod dev;
+mod explain;
 mod files;
 mod identities;
 mod keys;
@@ -20,14 +21,16 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::HeaderMap;
 use dialects::nesting::{DEEPEST, too_deep};
-use kernel::Actor;
+use kernel::{Actor, Refusal};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
 pub use dev::Dev;
 
 use crate::auth::Denied;
+use crate::http::api::explain::explain;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared, body};
 
@@ -59,20 +62,31 @@ fn described() -> OpenApiRouter<Shared> {
 
 impl App {
     async fn person(&self, headers: &HeaderMap) -> Result<Actor, Problem> {
-        let directory = self.gateway.directory();
-        Ok(self.door.human(&directory, headers, self.gateway.now()).await?)
+        match self.anyone(headers).await? {
+            person @ Actor::Human { .. } => Ok(person),
+            Actor::Agent { .. } | Actor::System => {
+                let why = "this takes a person's token; this is an agent key";
+                Err(Refusal::NotAllowed { why }.into())
+            }
+        }
     }
 
-    fn agent(&self, headers: &HeaderMap) -> Result<Actor, Problem> {
-        Ok(self.door.agent(&self.gateway.directory(), headers, self.gateway.now())?)
+    async fn agent(&self, headers: &HeaderMap) -> Result<Actor, Problem> {
+        match self.anyone(headers).await? {
+            agent @ Actor::Agent { .. } => Ok(agent),
+            Actor::Human { .. } | Actor::System => {
+                let why = "this takes an agent key; this is a person's token";
+                Err(Refusal::NotAllowed { why }.into())
+            }
+        }
     }
 
     /// Whoever it is.
     async fn anyone(&self, headers: &HeaderMap) -> Result<Actor, Problem> {
-        match self.door.agent(&self.gateway.directory(), headers, self.gateway.now()) {
-            Ok(agent) => Ok(agent),
-            Err(Denied::Unknown) => self.person(headers).await,
-            Err(denied) => Err(denied.into()),
+        let (directory, now) = (self.gateway.directory(), self.gateway.now());
+        match self.door.agent(&directory, headers, now) {
+            Err(Denied::Unknown) => Ok(self.door.human(&directory, headers, now).await?),
+            known => Ok(known?),
         }
     }
 
@@ -93,19 +107,16 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         let detail = format!("the body is nested more than {DEEPEST} levels deep");
         return Err(Problem::new(400, "invalid-json").detail(detail));
     }
-    let not_json = |error: &serde_json::Error| {
-        Problem::new(400, "invalid-json").detail(format!("the body is not JSON: {error}"))
-    };
-    let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        if !error.inner().is_data() {
-            return not_json(error.inner());
-        }
-        // The place in the document says more than a line and a column of the body.
-        let (place, inner) = (error.path().to_string(), error.inner().to_string());
-        let inner = inner.split_once(" at line ").map_or(&*inner, |(what, _)| what);
-        Problem::new(422, "invalid-field").detail(format!("{place}: {inner}")).field(&place, inner)
-    })?;
-    reader.end().map_err(|error| not_json(&error))?;
-    Ok(value)
+    // Serde takes a list for an object; we do not.
+    let object = bytes.trim_ascii_start().starts_with(b"{");
+    match serde_json::from_slice(bytes) {
+        Ok(value) if object => Ok(value),
+        read => match serde_json::from_slice::<Value>(bytes) {
+            Ok(body) => Err(explain::<T>(&body, read.err().as_ref())),
+            Err(error) => {
+                let detail = format!("the body is not JSON: {error}");
+                Err(Problem::new(400, "invalid-json").detail(detail))
+            }
+        },
+    }
 }

@@ -2,8 +2,9 @@
 //! their types; what holds everywhere is added here once: who may call, and which problems any call
 //! may meet.
 
+use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
-use utoipa::openapi::schema::{ObjectBuilder, Schema};
+use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Schema};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
@@ -29,8 +30,10 @@ const TAGS: [(&str, &str); 8] = [
 
 const ABOUT: &str = "The human gateway for AI agents. Bodies are JSON; errors are \
     `application/problem+json` (RFC 9457), and the `type` of each is the address of a page that \
-    explains it. An ask has a version, which is its `ETag`. 400 means that the request is not what \
-    this document says, 422 that it is and cannot be taken all the same.";
+    explains it. An ask has a version, which is its `ETag`. 400 means that the body is not JSON, or \
+    that a parameter of the address or a header is not what this document says; 422 that a field of \
+    the body is missing, unknown, of the wrong type, out of bounds or cannot be taken, or that a \
+    parameter of the right form cannot.";
 
 /// What the handlers do not say themselves.
 pub(super) fn complete(mut document: OpenApi) -> OpenApi {
@@ -59,7 +62,12 @@ pub(super) fn complete(mut document: OpenApi) -> OpenApi {
     ];
     Wire::schemas(&mut schemas);
     components.schemas.extend(schemas);
-    for (status, name, about) in ALWAYS.iter().chain(&CLOSED).chain(&NAMED).chain(&WITH_BODY) {
+    for name in STRICT {
+        components.schemas.get_mut(name).into_iter().for_each(close);
+    }
+    for (status, name, about) in
+        ALWAYS.iter().chain(&CLOSED).chain(&ONE_KIND).chain(&NAMED).chain(&WITH_BODY)
+    {
         let mut response = ResponseBuilder::new().description(*about).build();
         problem(status, &mut response);
         components.responses.insert((*name).to_owned(), response.into());
@@ -73,23 +81,60 @@ pub(super) fn complete(mut document: OpenApi) -> OpenApi {
     document
 }
 
-/// Problems that any call may meet, any that needs a credential, any about something, and any with a
-/// body: status, name in the document, when.
+/// Problems that any call may meet, any that needs a credential, any that needs one of a certain kind,
+/// any about something, and any with a body: status, name in the document, when.
 const ALWAYS: [Usual; 4] = [
-    ("400", "BadRequest", "`invalid-field`, `invalid-json`: not what this document says"),
+    (
+        "400",
+        "BadRequest",
+        "`invalid-json`: the body is not JSON; `invalid-field`: a parameter or header is not what \
+         this document says",
+    ),
     ("429", "TooMany", "`rate-limited`: too many requests with this credential"),
     ("500", "Internal", "`internal`: something went wrong inside the server"),
     ("503", "Unavailable", "`unavailable`: the store cannot be reached; nothing was changed"),
 ];
-const CLOSED: [Usual; 1] =
-    [("401", "Unauthorized", "`unauthorized`: no credential, or not a good one for this")];
+const CLOSED: [Usual; 1] = [(
+    "401",
+    "Unauthorized",
+    "`unauthorized`: no credential, or one that is unknown, revoked or run out",
+)];
+const ONE_KIND: [Usual; 1] = [(
+    "403",
+    "WrongKind",
+    "`not-allowed`: an agent key where a person's token is needed, or the reverse",
+)];
 const NAMED: [Usual; 1] =
     [("404", "NotFound", "`not-found`: it is not there, or not for you to know")];
 const WITH_BODY: [Usual; 3] = [
     ("408", "TooSlow", "`too-slow`: the body took too long to arrive"),
     ("413", "TooLarge", "`too-large`: the body is larger than this server takes"),
-    ("422", "Unfit", "`invalid-field`: a field is missing, of the wrong type, or out of bounds"),
+    (
+        "422",
+        "Unfit",
+        "`invalid-field`: a field is missing, unknown, of the wrong type, out of bounds, or cannot \
+         be taken",
+    ),
 ];
+
+/// Types told apart by a member, which refuse every other one; their derives do not say so.
+const STRICT: [&str; 5] = ["Answer", "LadderStep", "OnSilence", "Question", "Route"];
+
+/// Says that a type has no members but those it names.
+fn close(schema: &mut RefOr<Schema>) {
+    let RefOr::T(schema) = schema else { return };
+    match schema {
+        Schema::OneOf(variants) => variants.items.iter_mut().for_each(close),
+        Schema::Object(object) if !object.properties.is_empty() => {
+            object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+        }
+        // Each part has members the others do not know, so that none of them can say it.
+        Schema::AllOf(parts) => {
+            parts.extensions = Some(Extensions::from_iter([("unevaluatedProperties", false)]));
+        }
+        _ => {}
+    }
+}
 
 type Usual = (&'static str, &'static str, &'static str);
 
@@ -105,9 +150,12 @@ fn common(operation: &mut Operation, named: bool) {
     }
     let open = operation.security.as_deref() == Some(&[SecurityRequirement::default()]);
     let closed = CLOSED.iter().filter(|_| !open);
+    let one_kind = operation.security.as_ref().is_some_and(|kinds| kinds.len() == 1) && !open;
+    let one_kind = ONE_KIND.iter().filter(|_| one_kind);
     let named = NAMED.iter().filter(|_| named);
     let with_body = WITH_BODY.iter().filter(|_| operation.request_body.is_some());
-    for (status, name, _) in ALWAYS.iter().chain(closed).chain(named).chain(with_body) {
+    let usual = ALWAYS.iter().chain(closed).chain(one_kind).chain(named).chain(with_body);
+    for (status, name, _) in usual {
         let shared = || RefOr::Ref(Ref::from_response_name(*name));
         responses.entry((*status).to_owned()).or_insert_with(shared);
     }
@@ -202,7 +250,7 @@ params! {
     Wait => [header(
         "Prefer",
         "`wait=N` has the answer held back until something changes, N seconds at most and never \
-         more than 60.",
+         more than 60. What is no whole number of seconds is ignored (RFC 7240).",
         r"^[ -~]*$",
         "wait=1",
     )],

@@ -1,0 +1,30 @@
+//! Reading what others wrote: nothing is dropped silently, and what is wrong keeps its place. Serde
+//! does neither inside an enum that a member tells apart.
+
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+/// For a variant without members, which could have any otherwise.
+pub(crate) fn nothing_more<'de, D: Deserializer<'de>>(from: D) -> Result<(), D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Nothing {}
+
+    Nothing::deserialize(from).map(|Nothing {}| ())
+}
+
+/// For a member that has members itself: its error begins with the place, as in
+/// ``options[0]: missing field `label` ``.
+pub(crate) fn placed<'de, D, T>(name: &str, from: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    serde_path_to_error::deserialize(Value::deserialize(from)?).map_err(|error| {
+        let path = error.path().to_string();
+        let joint = if path.starts_with('[') { "" } else { "." };
+        let below = if path == "." { String::new() } else { format!("{joint}{path}") };
+        D::Error::custom(format_args!("{name}{below}: {}", error.inner()))
+    })
+}

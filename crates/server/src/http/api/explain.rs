@@ -1,0 +1,515 @@
+//! From what serde says of a body to the field that is wrong and what was expected there, in words
+//! that do not need to know Rust.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_path_to_error::{Path, Segment};
+
+use crate::http::problem::Problem;
+
+/// What the body itself is called, where no field of it is to blame.
+const WHOLE: &str = "body";
+
+/// The problem with a body that is JSON, but not a `T`. `error` is what reading the text said.
+pub(super) fn explain<T: DeserializeOwned>(
+    body: &Value,
+    error: Option<&serde_json::Error>,
+) -> Problem {
+    let (place, said) = match (fault::<T>(body), error) {
+        (Some(fault), _) if body.is_object() => fault,
+        // A field that is there twice is so in the text only.
+        (None, Some(error)) => (Place::default(), said(&error.to_string())),
+        (_, _) => (Place::default(), Said::expecting("an object")),
+    };
+    let (field, Said { expected, rule, .. }) = (place.with(&said.below), &said);
+    let detail = if *rule {
+        format!("{field}: {expected}")
+    } else {
+        format!("{field}: expected {expected}")
+    };
+    Problem::new(422, "invalid-field").detail(detail).field(&field, expected)
+}
+
+/// Where reading stops, and why.
+fn fault<T: DeserializeOwned>(body: &Value) -> Option<(Place, Said)> {
+    let error = serde_path_to_error::deserialize::<_, T>(body).err()?;
+    let mut said = said(&error.inner().to_string());
+    let mut place = Place::of(error.path());
+    if said.unknown && place.0.last() == Some(&Step::Member(said.below.clone())) {
+        said.below.clear();
+    }
+    // A place that came with the message is exact already.
+    if said.below.is_empty()
+        && let Some(seen) = &said.seen
+    {
+        match place.below(body, seen) {
+            Some(exact) => place = exact,
+            None => said.expected = format!("{} instead of {seen}", said.expected),
+        }
+    }
+    // Which words a word may be is told only to who has sent one.
+    if said.word
+        && said.below.is_empty()
+        && let mut other = body.clone()
+        && let Some(value) = other.pointer_mut(&place.pointer())
+    {
+        *value = Value::String(String::new());
+        if let Some((there, better)) = fault::<T>(&other)
+            && there == place
+            && !better.word
+        {
+            said = better;
+        }
+    }
+    Some((place, said))
+}
+
+/// What a message of serde's says.
+#[derive(Debug, Default, PartialEq)]
+struct Said {
+    /// The field it is about, seen from where reading stopped; empty if it is that very place.
+    below: String,
+    /// Whether that field is one there is not, so that reading may have stopped at it already.
+    unknown: bool,
+    /// What would have been accepted.
+    expected: String,
+    /// Whether that is a rule that was broken, and thus a sentence of its own.
+    rule: bool,
+    /// Whether one of certain words would have been.
+    word: bool,
+    /// What was there instead, as serde calls it.
+    seen: Option<String>,
+}
+
+impl Said {
+    fn expecting(expected: impl Into<String>) -> Self {
+        Self { expected: expected.into(), ..Self::default() }
+    }
+}
+
+fn said(message: &str) -> Said {
+    let message = message.split_once(" at line ").map_or(message, |(what, _)| what);
+    let quoted = |start: &str| message.strip_prefix(start)?.split_once('`');
+    let expected = message.rsplit_once(", expected ").map(|(_, expected)| expected);
+    if let Some((name, _)) = quoted("missing field `") {
+        return Said { below: name.to_owned(), ..Said::expecting("a value; it is missing") };
+    }
+    if let Some((name, _)) = quoted("duplicate field `") {
+        return Said { below: name.to_owned(), ..Said::expecting("it only once") };
+    }
+    if let Some((name, _)) = quoted("unknown field `") {
+        let known = match expected {
+            Some(names) => names.strip_prefix("one of ").map_or_else(
+                || format!("no such field, only {names}"),
+                |names| format!("no such field, only {}", listed(names)),
+            ),
+            None => "no such field; there are none".to_owned(),
+        };
+        return Said { below: name.to_owned(), unknown: true, ..Said::expecting(known) };
+    }
+    if let (Some((word, _)), Some(words)) = (quoted("unknown variant `"), expected) {
+        let words = words.strip_prefix("one of ").map_or_else(|| words.to_owned(), listed);
+        let seen = Some(format!("string {word:?}"));
+        return Said { seen, ..Said::expecting(words) };
+    }
+    if message.starts_with("invalid ")
+        && let Some((_, seen)) = message.split_once(": ")
+        && let Some((seen, expected)) = seen.rsplit_once(", expected ")
+    {
+        let word = matches!(expected, "string or map" | "variant identifier");
+        let seen = Some(seen.to_owned());
+        return Said { word, seen, ..Said::expecting(plain(expected)) };
+    }
+    if message.starts_with("invalid length ")
+        && let Some(expected) = expected
+    {
+        return Said::expecting(plain(expected));
+    }
+    if let Some((place, rest)) = message.split_once(": ")
+        && place.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.[]".contains(&byte))
+    {
+        let said = said(rest);
+        let reached = said.unknown && place.rsplit('.').next() == Some(&said.below);
+        let below = if reached { place.to_owned() } else { join(place, &said.below) };
+        return Said { below, ..said };
+    }
+    match message.strip_prefix("expected ") {
+        Some(expected) => Said::expecting(expected),
+        None => Said { rule: true, ..Said::expecting(message) },
+    }
+}
+
+/// Rust's words for a type in everybody's.
+fn plain(expected: &str) -> &str {
+    match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i8" | "i16" | "i32" | "i64" | "isize" => {
+            "a whole number"
+        }
+        "f32" | "f64" => "a number",
+        "a string" | "string" | "a borrowed string" | "variant identifier" => "a text",
+        "a boolean" => "true or false",
+        "a map" | "map" => "an object",
+        "a sequence" => "a list",
+        "map with a single key" => "an object with one field",
+        "string or map" => "a text or an object",
+        named if named.starts_with("struct ") || named.starts_with("internally tagged ") => {
+            "an object"
+        }
+        other => other,
+    }
+}
+
+/// `a`, `b`, `c` with an "or" before the last.
+fn listed(names: &str) -> String {
+    let (most, last) = names.rsplit_once(", ").unwrap_or(("", names));
+    if most.is_empty() { last.to_owned() } else { format!("{most} or {last}") }
+}
+
+/// A place in a body.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Place(Vec<Step>);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Step {
+    Member(String),
+    Item(usize),
+}
+
+impl Place {
+    fn of(path: &Path) -> Self {
+        let step = |segment: &Segment| match segment {
+            Segment::Seq { index } => Some(Step::Item(*index)),
+            Segment::Map { key } => Some(Step::Member(key.clone())),
+            Segment::Enum { variant } => Some(Step::Member(variant.clone())),
+            Segment::Unknown => None,
+        };
+        Self(path.iter().map_while(step).collect())
+    }
+
+    fn then(&self, step: Step) -> Self {
+        Self(self.0.iter().cloned().chain([step]).collect())
+    }
+
+    /// RFC 6901.
+    fn pointer(&self) -> String {
+        let step = |step: &Step| match step {
+            Step::Member(name) => format!("/{}", name.replace('~', "~0").replace('/', "~1")),
+            Step::Item(index) => format!("/{index}"),
+        };
+        self.0.iter().map(step).collect()
+    }
+
+    /// Its name, or that of a field below it.
+    fn with(&self, below: &str) -> String {
+        let own = self.0.iter().fold(String::new(), |name, step| match step {
+            Step::Member(member) => join(&name, member),
+            Step::Item(index) => format!("{name}[{index}]"),
+        });
+        let name = join(&own, below);
+        if name.is_empty() { WHOLE.to_owned() } else { name }
+    }
+
+    /// The one value at or below this place that looks like what was refused. Inside what a member
+    /// tells apart, serde knows no places, so that this one is only where it begins.
+    fn below(&self, body: &Value, seen: &str) -> Option<Self> {
+        let value = body.pointer(&self.pointer())?;
+        if looks(value) == seen {
+            return Some(self.clone());
+        }
+        let mut found = Vec::new();
+        self.collect(value, seen, &mut found);
+        found.pop().filter(|_| found.is_empty())
+    }
+
+    fn collect(&self, value: &Value, seen: &str, found: &mut Vec<Self>) {
+        if looks(value) == seen {
+            found.push(self.clone());
+        }
+        match value {
+            Value::Object(members) => {
+                for (name, value) in members {
+                    self.then(Step::Member(name.clone())).collect(value, seen, found);
+                }
+            }
+            Value::Array(items) => {
+                for (index, value) in items.iter().enumerate() {
+                    self.then(Step::Item(index)).collect(value, seen, found);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+}
+
+/// A value as serde's messages call it.
+fn looks(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(said) => format!("boolean `{said}`"),
+        Value::Number(number) if number.is_f64() => format!("floating point `{number}`"),
+        Value::Number(number) => format!("integer `{number}`"),
+        Value::String(text) => format!("string {text:?}"),
+        Value::Array(_) => "sequence".to_owned(),
+        Value::Object(_) => "map".to_owned(),
+    }
+}
+
+fn join(place: &str, below: &str) -> String {
+    match (place, below) {
+        ("", name) | (name, "") => name.to_owned(),
+        (place, below) => format!("{place}.{below}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dialects::native::{CommentBody, CreateAsk, ExtendBody, IssueKey, ProjectBody};
+    use kernel::question::Reply;
+    use serde_json::json;
+
+    use super::*;
+
+    /// What is said of a body: field, what was expected.
+    fn told<T: DeserializeOwned>(body: &str) -> (String, String) {
+        let Err(error) = super::super::parse::<T>(body.as_bytes()) else {
+            panic!("{body} is fine");
+        };
+        let shown = serde_json::to_value(error.wire()).unwrap();
+        assert_eq!(shown["status"], 422, "{body}: {shown}");
+        let text = |name: &str| shown["errors"][0][name].as_str().unwrap().to_owned();
+        (text("field"), text("expected"))
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_ask() {
+        let whole = |more: Value| {
+            let mut body = json!({ "question": { "kind": "approve", "prompt": "Go?" } });
+            body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            body
+        };
+        let asking = |more: Value| {
+            let mut question = json!({ "prompt": "Go?" });
+            question.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            json!({ "question": question })
+        };
+        let missing = "a value; it is missing";
+        let words = "`low`, `normal`, `high` or `critical`";
+        let moment = "a moment as in RFC 3339, such as 2026-11-15T09:00:00Z";
+        let label = "no such field, only `id`, `label` or `description`";
+        for (body, field, expected) in [
+            (json!([]), "body", "an object"),
+            (json!(["reason"]), "body", "an object"),
+            (json!(null), "body", "an object"),
+            (json!({}), "question", missing),
+            (json!({ "question": {} }), "question.prompt", missing),
+            (json!({ "question": { "prompt": "x" } }), "question.kind", missing),
+            (json!({ "question": "x" }), "question", "an object with `kind` and `prompt`"),
+            (
+                asking(json!({ "kind": "approve", "prompt": "" })),
+                "question.prompt",
+                "a non-empty text",
+            ),
+            (asking(json!({ "kind": "approve", "prompt": 7 })), "question.prompt", "a text"),
+            (
+                asking(json!({ "kind": "aprove" })),
+                "question.kind",
+                "`approve`, `choose`, `provide`, `confirm`, `escalate` or `converse`",
+            ),
+            (
+                asking(json!({ "kind": null })),
+                "question.kind",
+                "`approve`, `choose`, `provide`, `confirm`, `escalate` or `converse`",
+            ),
+            (
+                asking(json!({ "kind": "approve", "detail": {} })),
+                "question.detail",
+                "no such field, only `details`, `editable` or `reject_requires_reason`",
+            ),
+            (
+                asking(json!({ "kind": "converse", "detail": {} })),
+                "question.detail",
+                "no such field; there are none",
+            ),
+            (
+                asking(json!({ "kind": "approve", "editable": "y" })),
+                "question.editable",
+                "true or false",
+            ),
+            // Which of the two it was, serde does not tell.
+            (
+                asking(json!({ "kind": "approve", "editable": 1, "details": { "n": 1 } })),
+                "question",
+                "true or false instead of integer `1`",
+            ),
+            (
+                asking(json!({ "kind": "choose", "options": [] })),
+                "question.options",
+                "at least two options",
+            ),
+            (
+                asking(json!({ "kind": "choose", "options": ["x", "y"], "pick": "one" })),
+                "question.options[0]",
+                "an object",
+            ),
+            (
+                asking(json!({ "kind": "choose", "options": [{ "id": "a" }], "pick": "one" })),
+                "question.options[0].label",
+                missing,
+            ),
+            (
+                asking(
+                    json!({ "kind": "confirm", "items": [{ "name": "a" }], "yes": "Y", "no": "N" }),
+                ),
+                "question.items[0].name",
+                label,
+            ),
+            (
+                asking(json!({ "kind": "confirm", "items": [], "yes": "Y", "no": "Y" })),
+                "question.no",
+                "another label than that of `yes`",
+            ),
+            (
+                asking(json!({ "kind": "provide", "form": { "fields": [{ "key": "k" }] } })),
+                "question.form.fields[0].label",
+                missing,
+            ),
+            (
+                asking(json!({ "kind": "provide", "form": {} })),
+                "question.form",
+                "a form has exactly one of `fields` and `steps`",
+            ),
+            (
+                whole(json!({ "colour": 1 })),
+                "colour",
+                "no such field, only `question`, `priority`, `route`, \
+                `timeout_seconds`, `on_expiry`, `reminders`, `tags`, `metadata` or `follows`",
+            ),
+            (whole(json!({ "timeout_seconds": -1 })), "timeout_seconds", "a whole number"),
+            (whole(json!({ "timeout_seconds": 1.5 })), "timeout_seconds", "a whole number"),
+            (whole(json!({ "timeout_seconds": "60" })), "timeout_seconds", "a whole number"),
+            (whole(json!({ "priority": null })), "priority", words),
+            (whole(json!({ "priority": 3 })), "priority", words),
+            (whole(json!({ "priority": "urgent" })), "priority", words),
+            (whole(json!({ "tags": "a" })), "tags", "a list"),
+            (whole(json!({ "tags": ["a", 1] })), "tags[1]", "a text"),
+            (whole(json!({ "metadata": [] })), "metadata", "an object"),
+            (whole(json!({ "reminders": ["soon"] })), "reminders[0]", moment),
+            (whole(json!({ "follows": "x" })), "follows", "ask_ followed by a ULID"),
+            (whole(json!({ "route": "owner" })), "route", "an object with `to`"),
+            (whole(json!({ "route": {} })), "route.to", missing),
+            (
+                whole(json!({ "route": { "to": "all" } })),
+                "route.to",
+                "`owner`, `delegate`, `pool` or `person`",
+            ),
+            (whole(json!({ "route": { "to": "person" } })), "route.human", missing),
+            (whole(json!({ "route": { "to": "person", "human": 7 } })), "route.human", "a text"),
+            (
+                whole(json!({ "route": { "to": "pool", "groups": "ops" } })),
+                "route.groups",
+                "no such field, only `group`",
+            ),
+            (
+                whole(json!({ "route": { "to": "owner", "group": "ops" } })),
+                "route.group",
+                "no such field; there are none",
+            ),
+            (
+                whole(json!({ "on_expiry": null })),
+                "on_expiry",
+                "`stay_open`, `fail`, `answer` or `report`",
+            ),
+            (
+                whole(json!({ "on_expiry": "never" })),
+                "on_expiry",
+                "`stay_open`, `fail`, `answer` or `report`",
+            ),
+            (
+                whole(json!({ "on_expiry": { "report": "skip", "answer": {} } })),
+                "on_expiry",
+                "an object with one field",
+            ),
+            (
+                whole(json!({ "on_expiry": { "report": "no" } })),
+                "on_expiry.report",
+                "`skip`, `approve`, `reject` or `abort`",
+            ),
+            (
+                whole(json!({ "on_expiry": { "answer": { "verdict": "approved" } } })),
+                "on_expiry.answer.verdict",
+                "no such field, only `answer` or `comment`",
+            ),
+        ] {
+            let told = told::<CreateAsk>(&body.to_string());
+            assert_eq!((told.0.as_str(), told.1.as_str()), (field, expected), "{body}");
+        }
+        let twice =
+            r#"{"question":{"kind":"converse","prompt":"x"},"priority":"low","priority":"high"}"#;
+        assert_eq!(told::<CreateAsk>(twice), ("priority".to_owned(), "it only once".to_owned()));
+    }
+
+    #[test]
+    fn what_is_wrong_with_other_bodies() {
+        let verdicts = "`approved`, `rejected`, `changes_requested`, `chosen`, `provided`, \
+            `confirmed`, `declined`, `retry`, `skip`, `abort` or `replied`";
+        for (read, body, field, expected) in [
+            (
+                told::<Reply> as fn(&str) -> (String, String),
+                json!({ "answer": { "verdict": "approved", "edit": {} } }),
+                "answer.edit",
+                "no such field, only `edits`",
+            ),
+            (
+                told::<Reply>,
+                json!({ "answer": { "verdict": "rejected", "edits": {} } }),
+                "answer.edits",
+                "no such field; there are none",
+            ),
+            (told::<Reply>, json!({ "answer": { "verdict": "yes" } }), "answer.verdict", verdicts),
+            (told::<Reply>, json!({ "answer": "approved" }), "answer", "an object with `verdict`"),
+            (
+                told::<Reply>,
+                json!({ "verdict": "approved" }),
+                "verdict",
+                "no such field, only `answer` or `comment`",
+            ),
+            (
+                told::<ExtendBody>,
+                json!({ "until": "soon" }),
+                "until",
+                "a moment as in RFC 3339, such as 2026-11-15T09:00:00Z",
+            ),
+            (told::<ExtendBody>, json!({ "until": 7 }), "until", "a text"),
+            (told::<CommentBody>, json!({}), "text", "a value; it is missing"),
+            (
+                told::<IssueKey>,
+                json!({ "agent": "a b" }),
+                "agent",
+                "1 to 64 letters, digits or any of _ - . : @, beginning with a letter or digit",
+            ),
+            (
+                told::<ProjectBody>,
+                json!({ "ladder": [{ "after": 1, "seat": "pool", "groups": "ops" }] }),
+                "ladder[0].groups",
+                "no such field, only `group`",
+            ),
+        ] {
+            let told = read(&body.to_string());
+            assert_eq!((told.0.as_str(), told.1.as_str()), (field, expected), "{body}");
+        }
+    }
+
+    /// 400 is for what is no JSON at all.
+    #[test]
+    fn what_is_no_json() {
+        for body in ["", "{", "{\"question\":", "nonsense", "{} {}", "{'a':1}", "\u{0}"] {
+            let error = super::super::parse::<CreateAsk>(body.as_bytes()).unwrap_err();
+            let shown = serde_json::to_value(error.wire()).unwrap();
+            assert_eq!(
+                (&shown["status"], &shown["type"]),
+                (&json!(400), &json!("/errors/invalid-json")),
+                "{body}"
+            );
+        }
+    }
+}
