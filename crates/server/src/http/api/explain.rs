@@ -18,7 +18,11 @@ pub(super) fn explain<T: DeserializeOwned>(
     let (place, said) = match (fault::<T>(body), error) {
         (Some(fault), _) if body.is_object() => fault,
         // A field that is there twice is so in the text only.
-        (None, Some(error)) => (Place::default(), said(&error.to_string())),
+        (None, Some(error)) => {
+            let error = error.to_string();
+            let what = error.rsplit_once(" at line ").map_or(&*error, |(what, _)| what);
+            (Place::default(), said(what))
+        }
         (_, _) => (Place::default(), Said::expecting("an object")),
     };
     let (field, Said { expected, rule, .. }) = (place.with(&said.below), &said);
@@ -88,7 +92,6 @@ impl Said {
 }
 
 fn said(message: &str) -> Said {
-    let message = message.split_once(" at line ").map_or(message, |(what, _)| what);
     let quoted = |start: &str| message.strip_prefix(start)?.split_once('`');
     let expected = message.rsplit_once(", expected ").map(|(_, expected)| expected);
     if let Some((name, _)) = quoted("missing field `") {
@@ -98,19 +101,14 @@ fn said(message: &str) -> Said {
         return Said { below: name.to_owned(), ..Said::expecting("it only once") };
     }
     if let Some((name, _)) = quoted("unknown field `") {
-        let known = match expected {
-            Some(names) => names.strip_prefix("one of ").map_or_else(
-                || format!("no such field, only {names}"),
-                |names| format!("no such field, only {}", listed(names)),
-            ),
-            None => "no such field; there are none".to_owned(),
-        };
+        let none = || "no such field; there are none".to_owned();
+        let known =
+            expected.map_or_else(none, |names| format!("no such field, only {}", listed(names)));
         return Said { below: name.to_owned(), unknown: true, ..Said::expecting(known) };
     }
     if let (Some((word, _)), Some(words)) = (quoted("unknown variant `"), expected) {
-        let words = words.strip_prefix("one of ").map_or_else(|| words.to_owned(), listed);
         let seen = Some(format!("string {word:?}"));
-        return Said { seen, ..Said::expecting(words) };
+        return Said { seen, ..Said::expecting(listed(words)) };
     }
     if message.starts_with("invalid ")
         && let Some((_, seen)) = message.split_once(": ")
@@ -159,10 +157,12 @@ fn plain(expected: &str) -> &str {
     }
 }
 
-/// `a`, `b`, `c` with an "or" before the last.
+/// What serde lists as "one of a, b, c", with an "or" before the last.
 fn listed(names: &str) -> String {
-    let (most, last) = names.rsplit_once(", ").unwrap_or(("", names));
-    if most.is_empty() { last.to_owned() } else { format!("{most} or {last}") }
+    match names.strip_prefix("one of ").and_then(|names| names.rsplit_once(", ")) {
+        Some((most, last)) => format!("{most} or {last}"),
+        None => names.to_owned(),
+    }
 }
 
 /// A place in a body.
@@ -317,6 +317,11 @@ mod tests {
             ),
             (
                 asking(json!({ "kind": null })),
+                "question.kind",
+                "`approve`, `choose`, `provide`, `confirm`, `escalate` or `converse`",
+            ),
+            (
+                asking(json!({ "kind": "stop at line 3, expected never" })),
                 "question.kind",
                 "`approve`, `choose`, `provide`, `confirm`, `escalate` or `converse`",
             ),
