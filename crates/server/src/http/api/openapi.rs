@@ -201,8 +201,9 @@ pub(super) enum After {}
 /// `limit` and `cursor`.
 pub(super) enum Pages {}
 
-fn header(name: &str, about: &str, pattern: &str, example: &str) -> Parameter {
-    let schema = ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern));
+/// Without a pattern anything goes: what cannot be read is ignored.
+fn header(name: &str, about: &str, pattern: Option<&str>, example: &str) -> Parameter {
+    let schema = ObjectBuilder::new().schema_type(Type::String).pattern(pattern);
     ParameterBuilder::new()
         .name(name)
         .parameter_in(ParameterIn::Header)
@@ -238,34 +239,34 @@ params! {
         "If-Match",
         "The version the caller has seen, or `*`. Another one is refused with 412, and nothing \
          happens.",
-        r#"^(\*|"[0-9]{1,18}"|[0-9]{1,18})$"#,
+        Some(r#"^(\*|"[0-9]{1,18}"|[0-9]{1,18})$"#),
         "*",
     )],
     IfNoneMatch => [header(
         "If-None-Match",
         "The version the caller has already. If it is still that one, the answer is 304.",
-        r#"^(\*|(W/)?"[0-9]{1,18}"|[0-9]{1,18})$"#,
+        Some(r#"^(\*|(W/)?"[0-9]{1,18}"|[0-9]{1,18})$"#),
         "\"1\"",
     )],
     Wait => [header(
         "Prefer",
         "`wait=N` has the answer held back until something changes, N seconds at most and never \
          more than 60. What is no whole number of seconds is ignored (RFC 7240).",
-        r"^[ -~]*$",
+        None,
         "wait=1",
     )],
     IdempotencyKey => [header(
         "Idempotency-Key",
         "The same key and body give the ask that was made the first time, as it is now. Keys are \
          remembered for 24 hours.",
-        r"^[!-~]{1,255}$",
+        Some(r"^[!-~]{1,255}$"),
         "refund-1042",
     )],
     Left => [
         header(
             "Last-Event-ID",
             "The id of the last event that was received; the stream goes on after it.",
-            r"^[0-9]{1,18}$",
+            Some(r"^[0-9]{1,18}$"),
             "17",
         ),
         query(
