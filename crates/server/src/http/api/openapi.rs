@@ -2,7 +2,6 @@
 //! their types; what holds everywhere is added here once: who may call, and which problems any call
 //! may meet.
 
-use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Schema};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
@@ -117,8 +116,9 @@ const WITH_BODY: [Usual; 3] = [
     ),
 ];
 
-/// Types told apart by a member, which refuse every other one; their derives do not say so.
-const STRICT: [&str; 5] = ["Answer", "LadderStep", "OnSilence", "Question", "Route"];
+/// Types told apart by a member, which refuse every other one; their derives do not say so. Types of
+/// several parts do it too, but only `unevaluatedProperties` could say that, which few tools know.
+const STRICT: [&str; 3] = ["Answer", "OnSilence", "Route"];
 
 /// Says that a type has no members but those it names.
 fn close(schema: &mut RefOr<Schema>) {
@@ -127,10 +127,6 @@ fn close(schema: &mut RefOr<Schema>) {
         Schema::OneOf(variants) => variants.items.iter_mut().for_each(close),
         Schema::Object(object) if !object.properties.is_empty() => {
             object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
-        }
-        // Each part has members the others do not know, so that none of them can say it.
-        Schema::AllOf(parts) => {
-            parts.extensions = Some(Extensions::from_iter([("unevaluatedProperties", false)]));
         }
         _ => {}
     }
