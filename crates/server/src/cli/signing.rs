@@ -35,6 +35,7 @@ enum SigningCommand {
     /// Call a key back: nothing it signed counts any more
     Revoke {
         /// The name of the key, as listed
+        #[arg(allow_hyphen_values = true)]
         kid: String,
         /// Why; published with the revocations
         #[arg(long, value_name = "TEXT")]
