@@ -2,6 +2,8 @@
 //! name; a flag wins over the environment, the environment over the file. This is the one place
 //! that reads the environment.
 
+mod secret;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,6 +12,8 @@ use anyhow::{Context, bail};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use url::Url;
+
+pub use secret::Secret;
 
 /// Where the server listens when nobody says otherwise.
 pub const DEFAULT_PORT: u16 = 3402;
@@ -141,43 +145,6 @@ pub enum LogFormat {
     Json,
     /// For people.
     Text,
-}
-
-/// A text that never prints.
-#[derive(Clone, Deserialize)]
-#[serde(transparent)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Wraps a secret.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// The secret itself.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::str::FromStr for Secret {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(Self(text.to_owned()))
-    }
-}
-
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("(hidden)")
-    }
-}
-
-impl Serialize for Secret {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str("(hidden)")
-    }
 }
 
 /// Settings that fit together, with every default filled in.

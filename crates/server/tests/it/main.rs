@@ -25,6 +25,7 @@ mod origins;
 mod pages;
 mod races;
 mod receipts;
+mod revoked;
 mod routing;
 mod rust_client;
 mod scripted;

@@ -1,0 +1,123 @@
+//! Whether a chain holds, link by link.
+
+use super::{Digest, Head, Record, Row, link_hash};
+use crate::event::Event;
+use crate::ids::Subject;
+
+/// The place where a chain does not hold, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{subject} event {seq}: {why}")]
+pub struct Broken {
+    /// Whose chain.
+    pub subject: Subject,
+    /// Which event.
+    pub seq: u64,
+    /// What does not hold.
+    pub why: Why,
+}
+
+/// What can be wrong with a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Why {
+    /// The stored bytes do not hash to the stored hash.
+    #[error("its bytes do not give its hash")]
+    Hash,
+    /// It does not point at the event before, is dated before it, or belongs to something else.
+    #[error("it does not follow the event before it")]
+    Link,
+    /// A number is missing or doubled.
+    #[error("a number is missing or doubled here")]
+    Gap,
+    /// A value beside the event is not the one committed to, or the event cannot be read.
+    #[error("a value beside it is not the one it commits to")]
+    Content,
+    /// The columns beside the bytes say something else than the bytes.
+    #[error("its columns disagree with its bytes")]
+    Columns,
+    /// The subject's row does not stand where its chain ends.
+    #[error("the subject's state does not match the end of its chain")]
+    Head,
+}
+
+/// Checks one subject's chain from its first event, link by link.
+#[derive(Debug, Default)]
+pub struct Verifier {
+    last: Option<(Subject, Head)>,
+}
+
+impl Verifier {
+    /// Checks the next record and gives its event.
+    pub fn check(&mut self, record: &Record) -> Result<Event, Broken> {
+        let place = Place {
+            subject: &record.subject,
+            seq: record.seq,
+            prev: record.prev,
+            hash: record.hash,
+        };
+        self.follow(place, || {
+            if link_hash(record.prev, record.body.as_bytes()) != record.hash {
+                return Err(Why::Hash);
+            }
+            let event = record.event().map_err(|broken| broken.why)?;
+            let columns = event.subject == record.subject
+                && event.seq == record.seq
+                && event.at == record.at
+                && event.what.name() == record.what;
+            if columns { Ok(event) } else { Err(Why::Columns) }
+        })
+    }
+
+    /// The same for a row of this subject, which may have been opened elsewhere.
+    pub fn check_row(
+        &mut self,
+        subject: &Subject,
+        row: &Row,
+        opened: impl FnOnce() -> Result<Event, Why>,
+    ) -> Result<Event, Broken> {
+        self.follow(Place { subject, seq: row.seq, prev: row.prev, hash: row.hash }, opened)
+    }
+
+    fn follow(
+        &mut self,
+        place: Place<'_>,
+        opened: impl FnOnce() -> Result<Event, Why>,
+    ) -> Result<Event, Broken> {
+        let broken = |why| Broken { subject: place.subject.clone(), seq: place.seq, why };
+        let (seq, prev) =
+            self.last.as_ref().map_or((1, Digest::ZERO), |(_, head)| (head.seq + 1, head.hash));
+        if place.seq != seq {
+            return Err(broken(Why::Gap));
+        }
+        if place.prev != prev {
+            return Err(broken(Why::Link));
+        }
+        let event = opened().map_err(broken)?;
+        let follows =
+            |(subject, head): &(Subject, Head)| *subject == event.subject && head.at <= event.at;
+        if !self.last.as_ref().is_none_or(follows) {
+            return Err(broken(Why::Link));
+        }
+        let head = Head { seq, hash: place.hash, at: event.at };
+        self.last = Some((event.subject.clone(), head));
+        Ok(event)
+    }
+
+    /// Goes on behind what was checked before, or is taken as it is.
+    pub fn after(subject: Subject, head: Head) -> Self {
+        Self { last: Some((subject, head)) }
+    }
+
+    /// Where the chain ends.
+    pub fn head(&self) -> Option<Head> {
+        self.last.as_ref().map(|(_, head)| *head)
+    }
+}
+
+/// What a record says of its place.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    subject: &'a Subject,
+    seq: u64,
+    prev: Digest,
+    hash: Digest,
+}

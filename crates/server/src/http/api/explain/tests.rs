@@ -1,0 +1,250 @@
+//! What is said of which body.
+
+use dialects::native::{CommentBody, CreateAsk, ExtendBody, IssueKey, ProjectBody};
+use kernel::question::Reply;
+use serde_json::json;
+
+use super::*;
+
+/// What is said of a body: field, what was expected.
+fn told<T: DeserializeOwned>(body: &str) -> (String, String) {
+    let Err(error) = super::super::parse::<T>(body.as_bytes()) else {
+        panic!("{body} is fine");
+    };
+    let shown = serde_json::to_value(error.wire()).unwrap();
+    assert_eq!(shown["status"], 422, "{body}: {shown}");
+    let text = |name: &str| shown["errors"][0][name].as_str().unwrap().to_owned();
+    (text("field"), text("expected"))
+}
+
+#[test]
+fn what_is_wrong_with_an_ask() {
+    let whole = |more: Value| {
+        let mut body = json!({ "question": { "kind": "approve", "prompt": "Go?" } });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    let asking = |more: Value| {
+        let mut question = json!({ "prompt": "Go?" });
+        question.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({ "question": question })
+    };
+    let missing = "a value; it is missing";
+    let words = "`low`, `normal`, `high` or `critical`";
+    let moment = "a moment as in RFC 3339, such as 2026-11-15T09:00:00Z";
+    let label = "no such field, only `id`, `label` or `description`";
+    for (body, field, expected) in [
+        (json!([]), "body", "an object"),
+        (json!(["reason"]), "body", "an object"),
+        (json!(null), "body", "an object"),
+        (json!({}), "question", missing),
+        (json!({ "question": {} }), "question.prompt", missing),
+        (json!({ "question": { "prompt": "x" } }), "question.kind", missing),
+        (json!({ "question": "x" }), "question", "an object with `kind` and `prompt`"),
+        (asking(json!({ "kind": "approve", "prompt": "" })), "question.prompt", "a non-empty text"),
+        (asking(json!({ "kind": "approve", "prompt": 7 })), "question.prompt", "a text"),
+        (
+            asking(json!({ "kind": "aprove" })),
+            "question.kind",
+            "`approve`, `choose`, `provide`, `confirm`, `escalate` or `converse`",
+        ),
+        (
+            asking(json!({ "kind": null })),
+            "question.kind",
+            "`approve`, `choose`, `provide`, `confirm`, `escalate` or `converse`",
+        ),
+        (
+            asking(json!({ "kind": "stop at line 3, expected never" })),
+            "question.kind",
+            "`approve`, `choose`, `provide`, `confirm`, `escalate` or `converse`",
+        ),
+        (
+            asking(json!({ "kind": "approve", "detail": {} })),
+            "question.detail",
+            "no such field, only `details`, `editable` or `reject_requires_reason`",
+        ),
+        (
+            asking(json!({ "kind": "converse", "detail": {} })),
+            "question.detail",
+            "no such field; there are none",
+        ),
+        (
+            asking(json!({ "kind": "approve", "editable": "y" })),
+            "question.editable",
+            "true or false",
+        ),
+        // Which of the two it was, serde does not tell.
+        (
+            asking(json!({ "kind": "approve", "editable": 1, "details": { "n": 1 } })),
+            "question",
+            "true or false instead of integer `1`",
+        ),
+        (
+            asking(json!({ "kind": "choose", "options": [] })),
+            "question.options",
+            "at least two options",
+        ),
+        (
+            asking(json!({ "kind": "choose", "options": ["x", "y"], "pick": "one" })),
+            "question.options[0]",
+            "an object",
+        ),
+        (
+            asking(json!({ "kind": "choose", "options": [{ "id": "a" }], "pick": "one" })),
+            "question.options[0].label",
+            missing,
+        ),
+        (
+            asking(json!({ "kind": "confirm", "items": [{ "name": "a" }], "yes": "Y", "no": "N" })),
+            "question.items[0].name",
+            label,
+        ),
+        (
+            asking(json!({ "kind": "confirm", "items": [], "yes": "Y", "no": "Y" })),
+            "question.no",
+            "another label than that of `yes`",
+        ),
+        (
+            asking(json!({ "kind": "provide", "form": { "fields": [{ "key": "k" }] } })),
+            "question.form.fields[0].label",
+            missing,
+        ),
+        (
+            asking(json!({ "kind": "provide", "form": {} })),
+            "question.form",
+            "a form has exactly one of `fields` and `steps`",
+        ),
+        (
+            whole(json!({ "colour": 1 })),
+            "colour",
+            "no such field, only `question`, `priority`, `route`, \
+            `timeout_seconds`, `on_expiry`, `reminders`, `tags`, `metadata` or `follows`",
+        ),
+        (whole(json!({ "timeout_seconds": -1 })), "timeout_seconds", "a whole number"),
+        (whole(json!({ "timeout_seconds": 1.5 })), "timeout_seconds", "a whole number"),
+        (whole(json!({ "timeout_seconds": "60" })), "timeout_seconds", "a whole number"),
+        (whole(json!({ "priority": null })), "priority", words),
+        (whole(json!({ "priority": 3 })), "priority", words),
+        (whole(json!({ "priority": "urgent" })), "priority", words),
+        (whole(json!({ "tags": "a" })), "tags", "a list"),
+        (whole(json!({ "tags": ["a", 1] })), "tags[1]", "a text"),
+        (whole(json!({ "metadata": [] })), "metadata", "an object"),
+        (whole(json!({ "reminders": ["soon"] })), "reminders[0]", moment),
+        (whole(json!({ "follows": "x" })), "follows", "ask_ followed by a ULID"),
+        (whole(json!({ "route": "owner" })), "route", "an object with `to`"),
+        (whole(json!({ "route": {} })), "route.to", missing),
+        (
+            whole(json!({ "route": { "to": "all" } })),
+            "route.to",
+            "`owner`, `delegate`, `pool` or `person`",
+        ),
+        (whole(json!({ "route": { "to": "person" } })), "route.human", missing),
+        (whole(json!({ "route": { "to": "person", "human": 7 } })), "route.human", "a text"),
+        (
+            whole(json!({ "route": { "to": "pool", "groups": "ops" } })),
+            "route.groups",
+            "no such field, only `group`",
+        ),
+        (
+            whole(json!({ "route": { "to": "owner", "group": "ops" } })),
+            "route.group",
+            "no such field; there are none",
+        ),
+        (
+            whole(json!({ "on_expiry": null })),
+            "on_expiry",
+            "`stay_open`, `fail`, `answer` or `report`",
+        ),
+        (
+            whole(json!({ "on_expiry": "never" })),
+            "on_expiry",
+            "`stay_open`, `fail`, `answer` or `report`",
+        ),
+        (
+            whole(json!({ "on_expiry": { "report": "skip", "answer": {} } })),
+            "on_expiry",
+            "an object with one field",
+        ),
+        (
+            whole(json!({ "on_expiry": { "report": "no" } })),
+            "on_expiry.report",
+            "`skip`, `approve`, `reject` or `abort`",
+        ),
+        (
+            whole(json!({ "on_expiry": { "answer": { "verdict": "approved" } } })),
+            "on_expiry.answer.verdict",
+            "no such field, only `answer` or `comment`",
+        ),
+    ] {
+        let told = told::<CreateAsk>(&body.to_string());
+        assert_eq!((told.0.as_str(), told.1.as_str()), (field, expected), "{body}");
+    }
+    let twice =
+        r#"{"question":{"kind":"converse","prompt":"x"},"priority":"low","priority":"high"}"#;
+    assert_eq!(told::<CreateAsk>(twice), ("priority".to_owned(), "it only once".to_owned()));
+}
+
+#[test]
+fn what_is_wrong_with_other_bodies() {
+    let verdicts = "`approved`, `rejected`, `changes_requested`, `chosen`, `provided`, \
+        `confirmed`, `declined`, `retry`, `skip`, `abort` or `replied`";
+    for (read, body, field, expected) in [
+        (
+            told::<Reply> as fn(&str) -> (String, String),
+            json!({ "answer": { "verdict": "approved", "edit": {} } }),
+            "answer.edit",
+            "no such field, only `edits`",
+        ),
+        (
+            told::<Reply>,
+            json!({ "answer": { "verdict": "rejected", "edits": {} } }),
+            "answer.edits",
+            "no such field; there are none",
+        ),
+        (told::<Reply>, json!({ "answer": { "verdict": "yes" } }), "answer.verdict", verdicts),
+        (told::<Reply>, json!({ "answer": "approved" }), "answer", "an object with `verdict`"),
+        (
+            told::<Reply>,
+            json!({ "verdict": "approved" }),
+            "verdict",
+            "no such field, only `answer` or `comment`",
+        ),
+        (
+            told::<ExtendBody>,
+            json!({ "until": "soon" }),
+            "until",
+            "a moment as in RFC 3339, such as 2026-11-15T09:00:00Z",
+        ),
+        (told::<ExtendBody>, json!({ "until": 7 }), "until", "a text"),
+        (told::<CommentBody>, json!({}), "text", "a value; it is missing"),
+        (
+            told::<IssueKey>,
+            json!({ "agent": "a b" }),
+            "agent",
+            "1 to 64 letters, digits or any of _ - . : @, beginning with a letter or digit",
+        ),
+        (
+            told::<ProjectBody>,
+            json!({ "ladder": [{ "after": 1, "seat": "pool", "groups": "ops" }] }),
+            "ladder[0].groups",
+            "no such field, only `group`",
+        ),
+    ] {
+        let told = read(&body.to_string());
+        assert_eq!((told.0.as_str(), told.1.as_str()), (field, expected), "{body}");
+    }
+}
+
+/// 400 is for what is no JSON at all.
+#[test]
+fn what_is_no_json() {
+    for body in ["", "{", "{\"question\":", "nonsense", "{} {}", "{'a':1}", "\u{0}"] {
+        let error = super::super::parse::<CreateAsk>(body.as_bytes()).unwrap_err();
+        let shown = serde_json::to_value(error.wire()).unwrap();
+        assert_eq!(
+            (&shown["status"], &shown["type"]),
+            (&json!(400), &json!("/errors/invalid-json")),
+            "{body}"
+        );
+    }
+}
