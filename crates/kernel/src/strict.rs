@@ -14,6 +14,16 @@ pub(crate) fn nothing_more<'de, D: Deserializer<'de>>(from: D) -> Result<(), D::
     Nothing::deserialize(from).map(|Nothing {}| ())
 }
 
+/// For an enum that shares its object with others: among what serde sets aside for it, the number of
+/// a variant would do for its name.
+pub(crate) fn unbuffered<'de, D, T>(from: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    T::deserialize(Value::deserialize(from)?).map_err(D::Error::custom)
+}
+
 /// For a member that has members itself: its error begins with the place, as in
 /// ``options[0]: missing field `label` ``.
 pub(crate) fn placed<'de, D, T>(name: &str, from: D) -> Result<T, D::Error>

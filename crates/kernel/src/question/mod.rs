@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::form::{Form, Values};
-use crate::strict::{nothing_more, placed};
+use crate::strict::{nothing_more, placed, unbuffered};
 use crate::text::{is_storable, is_storable_json};
 
 /// Names the field of a question that is wrong and what was expected there.
@@ -36,7 +36,7 @@ pub struct Question {
     prompt: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<String>,
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "unbuffered")]
     body: Body,
 }
 
