@@ -36,7 +36,7 @@ pub struct Question {
     prompt: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<String>,
-    #[serde(flatten, deserialize_with = "unbuffered")]
+    #[serde(flatten)]
     body: Body,
 }
 
@@ -45,7 +45,7 @@ pub struct Question {
 struct Unchecked {
     prompt: String,
     context: Option<String>,
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "unbuffered")]
     body: Body,
 }
 
@@ -426,6 +426,16 @@ pub struct Reply {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_kind_is_a_word_and_not_its_number() {
+        for kind in [json!(0), json!(5), json!(null), json!("0"), json!(["approve"])] {
+            let question = json!({"prompt": "p", "kind": kind});
+            assert!(serde_json::from_value::<Question>(question.clone()).is_err(), "{question}");
+            let text = question.to_string();
+            assert!(serde_json::from_str::<Question>(&text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn nul_is_refused_wherever_an_agent_can_write() {
