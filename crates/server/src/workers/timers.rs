@@ -18,6 +18,10 @@ const BATCH: usize = 512;
 /// How many of them are judged at once; the store commits those together.
 const AT_ONCE: usize = 64;
 
+/// In a flood, others get the store to themselves for a while after each batch, unless something is
+/// due for this long already. A deadline that fires some seconds late is dated by itself all the same.
+const LATE: u64 = 20;
+
 /// Runs until shutdown.
 pub async fn run(gateway: Gateway, stop: CancellationToken) {
     loop {
@@ -54,9 +58,7 @@ pub async fn run_due(gateway: &Gateway) -> Result<(), StoreError> {
         if let Some(error) = failed {
             return Err(error);
         }
-        // In a flood, others get the store to themselves for a while: a deadline that fires some
-        // seconds late is dated by the deadline all the same.
-        if flood {
+        if flood && !is_late(gateway).await? {
             tokio::time::sleep(began.elapsed() * 3 / 4).await;
         }
     }
@@ -79,6 +81,11 @@ async fn fire(gateway: &Gateway, id: AskId) -> Result<(), StoreError> {
         metrics::counter!("countersign_timers_fired_total", "due" => name).increment(1);
     }
     Ok(())
+}
+
+async fn is_late(gateway: &Gateway) -> Result<bool, StoreError> {
+    let oldest = gateway.store().next_due().await?;
+    Ok(oldest.is_some_and(|due| due.plus_seconds(LATE) < gateway.now()))
 }
 
 async fn nap(gateway: &Gateway) -> Duration {
