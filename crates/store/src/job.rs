@@ -120,11 +120,11 @@ impl Ahead {
 pub(crate) fn transact(
     books: &mut impl Books,
     now: Time,
-    job: Job,
+    job: &Job,
     ahead: Option<Ahead>,
 ) -> Result<Outcome> {
     let Job { envelope, idempotency } = job;
-    if let Some(request) = &idempotency
+    if let Some(request) = idempotency
         && let Some(earlier) =
             books.remembered(&request.scope, &request.key)?.filter(|earlier| earlier.is_live(now))
     {
@@ -142,7 +142,7 @@ pub(crate) fn transact(
     let mut asks = Asks::new();
     let mut work = match ahead {
         Some(ahead) if Arc::ptr_eq(&ahead.directory, &books.directory()) => ahead.work,
-        Some(_) | None => settle(books, now, &envelope, &mut asks)?,
+        Some(_) | None => settle(books, now, envelope, &mut asks)?,
     };
     // Never before the subject's last event, whatever the clock says.
     let at = work.records.first().map_or(work.now, |record| record.at);

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`memory`] | everything in maps; for tests and for reading the contract |
 //! | [`sqlite`] | the embedded default: one writer thread, group commit, a pool of readers |
+//! | [`postgres`] | many nodes on one database |
 //! | [`listing`] | which lists an ask stands in, and how lists are paged |
 //! | `suite` | the named checks every backend passes |
 
@@ -15,7 +16,10 @@ mod chains;
 mod job;
 pub mod listing;
 pub mod memory;
+mod migrations;
 mod paging;
+pub mod postgres;
+mod rows;
 pub mod sqlite;
 #[cfg(any(test, feature = "suite"))]
 #[expect(
@@ -38,6 +42,7 @@ use tokio::sync::broadcast;
 
 pub use chains::{Chain, Chains, Held};
 pub use listing::{Count, Cursor, Filter, List, Page, Scope};
+pub use migrations::SchemaError;
 
 /// What a caller wants done, with the key that makes repeating it harmless.
 #[derive(Debug, Clone)]

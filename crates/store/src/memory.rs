@@ -247,7 +247,7 @@ impl Store for Memory {
     async fn transact(&self, job: Job) -> Result<Outcome> {
         let mut state = self.state();
         let before = state.records.len();
-        let outcome = job::transact(&mut *state, self.clock.now(), job, None)?;
+        let outcome = job::transact(&mut *state, self.clock.now(), &job, None)?;
         let news: Arc<[News]> = state.news(before).collect();
         if !news.is_empty() {
             // Nobody listening is no failure.

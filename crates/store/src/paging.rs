@@ -13,7 +13,7 @@ use crate::listing::{Count, Cursor, EXAMINED, Filter, List, MARGIN, Scope};
 const CHUNK: usize = 500;
 
 /// The rows of one scope, phase and rank; newest first.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Stretch {
     pub(crate) scope: String,
     pub(crate) phase: Phase,
@@ -151,6 +151,13 @@ fn ranks(list: &List) -> Vec<u8> {
     } else {
         vec![0]
     }
+}
+
+/// Every stretch a list may have rows of, in its order.
+pub(crate) fn every_stretch(list: &List) -> impl Iterator<Item = Stretch> {
+    let after = list.after.map_or(0, |after| after.rank);
+    let ranks = ranks(list).into_iter().filter(move |rank| *rank >= after);
+    ranks.flat_map(|rank| stretches(list, rank))
 }
 
 fn stretches(list: &List, rank: u8) -> Vec<Stretch> {

@@ -1,18 +1,10 @@
 //! The schema and how it got there: numbered files, forward only, never edited once released.
 
-use kernel::audit::Digest;
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::Result;
+use crate::migrations::{self, Applied, Migration};
 use crate::sqlite::failed;
-use crate::{Result, StoreError};
-
-/// One step. A released file is never edited: its checksum is stored where it ran.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Migration {
-    pub(super) version: i64,
-    pub(super) name: &'static str,
-    pub(super) sql: &'static str,
-}
 
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "begin", sql: include_str!("migrations/0001_begin.sql") },
@@ -20,46 +12,6 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { version: 3, name: "stream", sql: include_str!("migrations/0003_stream.sql") },
     Migration { version: 4, name: "outbox", sql: include_str!("migrations/0004_outbox.sql") },
 ];
-
-/// Why a database does not fit this program.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SchemaError {
-    /// A newer program wrote it.
-    #[error(
-        "the database has version {found}, this program knows versions up to {known}; use a newer \
-         one"
-    )]
-    Newer {
-        /// The version of the database.
-        found: i64,
-        /// The newest version known here.
-        known: i64,
-    },
-    /// An older program wrote it and it is opened only for reading.
-    #[error(
-        "the database has version {found} and must be opened for writing once to reach {known}"
-    )]
-    Older {
-        /// The version of the database.
-        found: i64,
-        /// The newest version known here.
-        known: i64,
-    },
-    /// A step ran there with other contents than this program has.
-    #[error("migration {version} ({name}) is not the one that was applied to this database")]
-    Edited {
-        /// Which.
-        version: i64,
-        /// Its name.
-        name: String,
-    },
-}
-
-impl From<SchemaError> for StoreError {
-    fn from(error: SchemaError) -> Self {
-        Self::Damaged { what: "schema".to_owned(), source: error.into() }
-    }
-}
 
 /// Brings a database to the newest version, all steps or none.
 pub(super) fn migrate(conn: &mut Connection, steps: &[Migration]) -> Result<()> {
@@ -78,7 +30,7 @@ pub(super) fn migrate(conn: &mut Connection, steps: &[Migration]) -> Result<()> 
         transaction
             .execute(
                 "INSERT INTO migration (version, name, sha256) VALUES (?1, ?2, ?3)",
-                params![step.version, step.name, checksum(step)],
+                params![step.version, step.name, step.checksum()],
             )
             .map_err(failed)?;
     }
@@ -92,8 +44,7 @@ pub(super) fn check_current(conn: &Connection, steps: &[Migration]) -> Result<()
         .optional()
         .map_err(failed)?;
     let found = if there.is_some() { check(conn, steps)? } else { 0 };
-    let known = newest(steps);
-    if found < known { Err(SchemaError::Older { found, known }.into()) } else { Ok(()) }
+    Ok(migrations::check_current(found, steps)?)
 }
 
 /// The version of the database, if every step that ran there is one we know.
@@ -101,29 +52,11 @@ fn check(conn: &Connection, steps: &[Migration]) -> Result<i64> {
     let mut rows = conn
         .prepare("SELECT version, name, sha256 FROM migration ORDER BY version")
         .map_err(failed)?;
-    let applied: Vec<(i64, String, String)> = rows
+    let applied: Vec<Applied> = rows
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .and_then(Iterator::collect)
         .map_err(failed)?;
-    let mut found = 0;
-    for (version, name, sha256) in applied {
-        let Some(step) = steps.iter().find(|step| step.version == version) else {
-            return Err(SchemaError::Newer { found: version, known: newest(steps) }.into());
-        };
-        if checksum(step) != sha256 {
-            return Err(SchemaError::Edited { version, name }.into());
-        }
-        found = version;
-    }
-    Ok(found)
-}
-
-fn newest(steps: &[Migration]) -> i64 {
-    steps.last().map_or(0, |step| step.version)
-}
-
-fn checksum(step: &Migration) -> String {
-    Digest::of(step.sql.as_bytes()).to_string()
+    Ok(migrations::check(applied, steps)?)
 }
 
 #[cfg(test)]

@@ -34,8 +34,6 @@ use kernel::{AgentId, Ask, AskId, KeyId, Subject, Time};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::broadcast;
 
-pub use migrate::SchemaError;
-
 use crate::job::{self, Ahead};
 use crate::listing::{Count, List, Page};
 use crate::{
@@ -157,7 +155,7 @@ impl Store for Sqlite {
         let clock = Arc::clone(self.clock.as_ref().ok_or_else(read_only)?);
         // Hashing and canonical JSON are a third of the work: done here, off the one writer thread.
         let ahead = Ahead::decide(self.directory(), clock.now(), &job);
-        self.write(move |ledger| job::transact(ledger, clock.now(), job, ahead)).await
+        self.write(move |ledger| job::transact(ledger, clock.now(), &job, ahead)).await
     }
 
     fn directory(&self) -> Arc<Directory> {

@@ -7,14 +7,11 @@ use kernel::audit::{self, Digest, Record};
 use kernel::{AgentId, AskId, Subject, Time};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
-use serde_json::Value;
 
 use super::ledger::{digest, one};
 use super::{failed, int, uint};
+use crate::rows::opened;
 use crate::{Change, Result, StoreError};
-
-/// Stands for a name that is not the one in the event, and matches none.
-const ALTERED: &str = "altered";
 
 pub(super) fn changes(conn: &Connection, position: u64, limit: usize) -> Result<Vec<Change>> {
     let select = "SELECT position, subject, seq, at, what FROM record WHERE position > ?1
@@ -62,7 +59,7 @@ fn told(conn: &Connection, select: &str, params: impl rusqlite::Params) -> Resul
         let seq = uint(row.get(2).map_err(failed)?);
         changes.push(Change {
             position: uint(row.get(0).map_err(failed)?),
-            subject: subject(row, 1, seq)?,
+            subject: subject(&lossy(bytes(row, 1)?.unwrap_or_default()), seq)?,
             seq,
             at: Time::from_millis(row.get(3).map_err(failed)?),
             what: row.get(4).map_err(failed)?,
@@ -158,40 +155,12 @@ fn records(
 }
 
 fn read(row: &Row<'_>) -> Result<(u64, Record)> {
-    let position = uint(row.get(0).map_err(failed)?);
-    let seq = uint(row.get(2).map_err(failed)?);
-    let subject = subject(row, 1, seq)?;
-    let at = Time::from_millis(row.get(3).map_err(failed)?);
-    let what = bytes(row, 4)?.unwrap_or_default();
-    let body = String::from_utf8_lossy(bytes(row, 7)?.unwrap_or_default()).into_owned();
-    // The event with its slots still closed: it says its own name and how many contents it had.
-    let event = audit::open(&body, &[]);
-    let name = event.as_ref().map(|event| event.what.name());
-    let contents = if let Some(json) = bytes(row, 8)? {
-        serde_json::from_slice(json)
-            .unwrap_or_else(|_| vec![Value::String("unreadable".to_owned())])
-    } else {
-        let mut erased = Vec::new();
-        if let Some(mut event) = event {
-            event.what.slots(&mut |_| erased.push(Value::Null));
-        }
-        erased
-    };
-    let record = Record {
-        subject,
-        seq,
-        at,
-        what: name.filter(|name| name.as_bytes() == what).unwrap_or(ALTERED),
-        prev: digest(bytes(row, 5)?.unwrap_or_default()),
-        hash: digest(bytes(row, 6)?.unwrap_or_default()),
-        body,
-        contents,
-    };
-    Ok((position, record))
+    let row = raw(row)?;
+    let subject = subject(&row.subject, row.seq)?;
+    Ok((row.position, opened(row, subject)))
 }
 
-fn subject(row: &Row<'_>, column: usize, seq: u64) -> Result<Subject> {
-    let text = String::from_utf8_lossy(bytes(row, column)?.unwrap_or_default());
+fn subject(text: &str, seq: u64) -> Result<Subject> {
     text.parse().map_err(|error: kernel::ids::BadId| StoreError::Damaged {
         what: format!("record {text} event {seq}"),
         source: error.into(),

@@ -182,7 +182,7 @@ mod tests {
         let (now, job) = (stage.now(), stage.job(Actor::System, project("ghost")));
         let lost = sqlite
             .write(move |ledger| {
-                job::transact(ledger, now, job, None)?;
+                job::transact(ledger, now, &job, None)?;
                 // As SQLite itself does when the disk fails.
                 ledger.conn().execute_batch("ROLLBACK").map_err(failed)
             })
@@ -206,8 +206,8 @@ mod tests {
         let (now, once, again) = (stage.now(), cancel(), cancel());
         let twice = sqlite
             .write(move |ledger| {
-                job::transact(ledger, now, once, None)?;
-                job::transact(ledger, now, again, None)
+                job::transact(ledger, now, &once, None)?;
+                job::transact(ledger, now, &again, None)
             })
             .await;
         let taken = |refusal: &Refusal| matches!(refusal, Refusal::AlreadyCancelled { .. });

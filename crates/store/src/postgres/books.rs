@@ -1,0 +1,161 @@
+//! What the jobs of one transaction read and write, in memory: everything they need was loaded
+//! before, and everything they came to is written afterwards in a few statements.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use kernel::audit::Record;
+use kernel::directory::Directory;
+use kernel::{Ask, AskId, Effect, Entity, Refusal, Subject, Time};
+
+use crate::job::{Books, Remembered, Work};
+use crate::listing::Entry;
+use crate::{Idempotency, Result, StoreError};
+
+/// The name of an idempotency key: whose, and which.
+pub(super) type Key = (String, String);
+
+/// The books of one transaction.
+pub(super) struct Batch {
+    directory: Arc<Directory>,
+    asks: HashMap<AskId, Option<Ask>>,
+    remembered: HashMap<Key, Option<Remembered>>,
+    lacking: BTreeSet<AskId>,
+    pub(super) out: Output,
+}
+
+/// Everything to be written, as it is at the end of the transaction.
+#[derive(Default)]
+pub(super) struct Output {
+    /// With the version that was read from the database; none for a new one.
+    pub(super) asks: BTreeMap<AskId, (Option<u64>, Ask)>,
+    pub(super) unlisted: BTreeSet<(Entry, AskId)>,
+    pub(super) listed: BTreeSet<(Entry, AskId)>,
+    /// With the version that was read; 0 for a new one.
+    pub(super) entities: BTreeMap<Subject, (u64, Entity)>,
+    /// With the agent whose ask it is about.
+    pub(super) records: Vec<(Record, Option<String>)>,
+    pub(super) effects: Vec<(Time, Effect)>,
+    pub(super) remembered: BTreeMap<Key, Remembered>,
+}
+
+impl Output {
+    pub(super) fn is_empty(&self) -> bool {
+        self.records.is_empty() && self.effects.is_empty() && self.remembered.is_empty()
+    }
+}
+
+/// Why a job could not go on: an ask it needs was not loaded yet.
+#[derive(Debug, thiserror::Error)]
+#[error("an ask was not loaded yet")]
+struct Lacking;
+
+impl Batch {
+    pub(super) fn new(directory: Arc<Directory>) -> Self {
+        Self {
+            directory,
+            asks: HashMap::new(),
+            remembered: HashMap::new(),
+            lacking: BTreeSet::new(),
+            out: Output::default(),
+        }
+    }
+
+    /// Puts in what was loaded: what is asked for later and is not among it counts as absent.
+    pub(super) fn load(
+        &mut self,
+        asked: impl IntoIterator<Item = AskId>,
+        found: impl IntoIterator<Item = Ask>,
+    ) {
+        for id in asked {
+            self.asks.entry(id).or_default();
+        }
+        for ask in found {
+            self.asks.insert(ask.id, Some(ask));
+        }
+    }
+
+    pub(super) fn remember(&mut self, keys: impl IntoIterator<Item = (Key, Option<Remembered>)>) {
+        self.remembered.extend(keys);
+    }
+
+    /// What a job that failed just now needs before it is tried again; empty if it failed for
+    /// another reason.
+    pub(super) fn lacking(&mut self) -> BTreeSet<AskId> {
+        std::mem::take(&mut self.lacking)
+    }
+
+    pub(super) fn into_parts(self) -> (Arc<Directory>, Output) {
+        (self.directory, self.out)
+    }
+}
+
+impl Books for Batch {
+    fn directory(&self) -> Arc<Directory> {
+        Arc::clone(&self.directory)
+    }
+
+    fn ask(&mut self, id: AskId) -> Result<Option<Ask>> {
+        if let Some(ask) = self.asks.get(&id) {
+            return Ok(ask.clone());
+        }
+        self.lacking.insert(id);
+        Err(StoreError::Unavailable(Lacking.into()))
+    }
+
+    fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>> {
+        Ok(self.remembered.get(&(scope.to_owned(), key.to_owned())).copied().flatten())
+    }
+
+    fn write(&mut self, work: &Work, remember: Option<(&Idempotency, Remembered)>) -> Result<()> {
+        for moved in work.asks.iter().filter(|moved| moved.before.is_none()) {
+            if self.ask(moved.after.id)?.is_some() {
+                return Err(Refusal::Exists { what: "request" }.into());
+            }
+        }
+        for moved in &work.asks {
+            let ask = &moved.after;
+            let read = moved.before.as_ref().map(|before| before.head.seq);
+            let written = self.out.asks.entry(ask.id).or_insert_with(|| (read, ask.clone()));
+            written.1 = ask.clone();
+            self.asks.insert(ask.id, Some(ask.clone()));
+            let (old, new) = Entry::moved(moved);
+            self.out.relist(ask.id, old, new);
+        }
+        for entity in &work.entities {
+            let subject = entity.subject();
+            let read = work.version_before(&subject);
+            let written =
+                self.out.entities.entry(subject).or_insert_with(|| (read, entity.clone()));
+            written.1 = entity.clone();
+            Arc::make_mut(&mut self.directory).put(entity.clone());
+        }
+        for record in &work.records {
+            let agent = work.ask_of(record).map(|moved| moved.after.agent.to_string());
+            self.out.records.push((record.clone(), agent));
+        }
+        self.out.effects.extend(work.effects.iter().map(|effect| (work.now, effect.clone())));
+        if let Some((request, remembered)) = remember {
+            let key = (request.scope.clone(), request.key.clone());
+            self.remembered.insert(key.clone(), Some(remembered));
+            self.out.remembered.insert(key, remembered);
+        }
+        Ok(())
+    }
+}
+
+impl Output {
+    /// What one job puts in and a later one takes out again is never written.
+    fn relist(&mut self, id: AskId, old: Vec<Entry>, new: Vec<Entry>) {
+        for entry in old.into_iter().map(|entry| (entry, id)) {
+            if !self.listed.remove(&entry) {
+                self.unlisted.insert(entry);
+            }
+        }
+        for entry in new.into_iter().map(|entry| (entry, id)) {
+            if !self.unlisted.remove(&entry) {
+                self.listed.insert(entry);
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The record by subject, with the state each subject is in: what a check of the record reads.
+
+use deadpool_postgres::{Client, Transaction};
+use kernel::audit::Row;
+use kernel::{AskId, Subject};
+use tokio_postgres::IsolationLevel;
+use uuid::Uuid;
+
+use super::{Failure, int, record, uint, ulid, uuid};
+use crate::{Chains, Held};
+
+/// The chains of the subjects after `after`, in the order of their names, each whole and with its
+/// state of the same moment; about `limit` records.
+pub(super) async fn chains(
+    client: &mut Client,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<Chains, Failure> {
+    let moment = client
+        .build_transaction()
+        .isolation_level(IsolationLevel::RepeatableRead)
+        .read_only(true)
+        .start()
+        .await?;
+    let (rows, next) = rows(&moment, after, limit).await?;
+    let mut held = states(&moment, after, next.as_deref()).await?;
+    held.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(Chains::join(rows, held, next))
+}
+
+/// Stops between two subjects, and only behind one whose name can be read: the names of asks are
+/// turned into ids to find their states.
+async fn rows(
+    moment: &Transaction<'_>,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<(Vec<Row>, Option<String>), Failure> {
+    let sql = "SELECT position, subject, seq, at, what, prev, hash, body, contents
+        FROM record LEFT JOIN feed USING (subject, seq)
+        WHERE (subject, seq) > ($1, $2) ORDER BY subject, seq LIMIT $3";
+    let mut rows: Vec<Row> = Vec::with_capacity(limit);
+    // Behind every event of the subject before.
+    let mut from = (after.unwrap_or_default().to_owned(), i64::MAX);
+    loop {
+        let chunk = int(limit.max(1));
+        let more = record::raw(moment, sql, &[&from.0, &from.1, &chunk]).await?;
+        let last_page = int(more.len()) < chunk;
+        for row in more {
+            if let Some(last) = rows.last()
+                && rows.len() >= limit
+                && last.subject != row.subject
+                && last.subject.parse::<Subject>().is_ok()
+            {
+                let next = last.subject.clone();
+                return Ok((rows, Some(next)));
+            }
+            from = (row.subject.clone(), int(row.seq));
+            rows.push(row);
+        }
+        if last_page {
+            return Ok((rows, None));
+        }
+    }
+}
+
+/// The states of subjects in the stretch behind `after` up to and with `to`, as they lie there.
+async fn states(
+    moment: &Transaction<'_>,
+    after: Option<&str>,
+    to: Option<&str>,
+) -> Result<Vec<(String, Held)>, Failure> {
+    // After every name.
+    const END: &str = "\u{10ffff}";
+    let sql = "SELECT id, version, state FROM entity WHERE id > $1 AND id <= $2";
+    let statement = moment.prepare_cached(sql).await?;
+    let rows = moment.query(&statement, &[&after.unwrap_or_default(), &to.unwrap_or(END)]).await?;
+    let mut states = Vec::new();
+    for row in rows {
+        let held = Held { version: uint(row.try_get(1)?), state: row.try_get(2)? };
+        states.push((row.try_get(0)?, held));
+    }
+    let (Some(from), Some(to)) = (edge(after, None, true), edge(to, Some(Uuid::max()), false))
+    else {
+        return Ok(states);
+    };
+    let sql = "SELECT id, version, state FROM ask
+        WHERE ($1::uuid IS NULL OR id > $1) AND id <= $2 ORDER BY id";
+    let statement = moment.prepare_cached(sql).await?;
+    for row in moment.query(&statement, &[&from, &to]).await? {
+        let held = Held { version: uint(row.try_get(1)?), state: row.try_get(2)? };
+        states.push((AskId::new(ulid(row.try_get(0)?)).to_string(), held));
+    }
+    Ok(states)
+}
+
+/// The id of an ask that ends a stretch: the outer `None` if there are no asks in it. Other names
+/// come before all asks or after all of them.
+fn edge(name: Option<&str>, open: Option<Uuid>, beginning: bool) -> Option<Option<Uuid>> {
+    let Some(name) = name else { return Some(open) };
+    match name.parse::<AskId>() {
+        Ok(id) => Some(Some(uuid(id.ulid()))),
+        Err(_) if (name < AskId::PREFIX) == beginning => Some(open),
+        Err(_) => None,
+    }
+}

@@ -1,0 +1,135 @@
+//! What is asked of the database, on whichever connection.
+
+use deadpool_postgres::{Client, GenericClient};
+use kernel::{Ask, AskId, Entity, KeyId, Time};
+use tokio_postgres::IsolationLevel;
+use uuid::Uuid;
+
+use super::listing::Fetched;
+use super::{Failure, damaged, int, read_ask, uint, ulid, uuid};
+use crate::job::forgotten_before;
+use crate::listing::{Count, EXAMINED, List, Page};
+use crate::paging;
+
+/// Rows of each stretch fetched for a count before it is known which are long.
+const SAMPLE: usize = 500;
+
+/// Everything in the directory that changed after a version of it, and the version this leads to.
+pub(super) async fn entities(
+    client: &impl GenericClient,
+    after: u64,
+) -> Result<(u64, Vec<Entity>), Failure> {
+    // One statement, so that the version is the one of these very states.
+    let sql = "SELECT directory.version, entity.id, entity.state FROM directory
+        LEFT JOIN entity ON entity.changed > $1";
+    let statement = client.prepare_cached(sql).await?;
+    let (mut version, mut entities) = (after, Vec::new());
+    for row in client.query(&statement, &[&int(after)]).await? {
+        version = uint(row.try_get(0)?);
+        if let Some(id) = row.try_get::<_, Option<&str>>(1)? {
+            let state: &str = row.try_get(2)?;
+            let entity = serde_json::from_str(state).map_err(|error| damaged(id, error))?;
+            entities.push(entity);
+        }
+    }
+    Ok((version, entities))
+}
+
+pub(super) async fn ask(client: &Client, id: AskId) -> Result<Option<Ask>, Failure> {
+    let statement = client.prepare_cached("SELECT id, state FROM ask WHERE id = $1").await?;
+    let row = client.query_opt(&statement, &[&uuid(id.ulid())]).await?;
+    row.as_ref().map(read_ask).transpose()
+}
+
+pub(super) async fn ids(
+    client: &Client,
+    after: Option<AskId>,
+    limit: usize,
+) -> Result<Vec<AskId>, Failure> {
+    let sql = "SELECT id FROM ask WHERE $1::uuid IS NULL OR id > $1 ORDER BY id LIMIT $2";
+    let statement = client.prepare_cached(sql).await?;
+    let after = after.map(|id| uuid(id.ulid()));
+    let rows = client.query(&statement, &[&after, &int(limit)]).await?;
+    rows.iter().map(|row| Ok(AskId::new(ulid(row.try_get(0)?)))).collect()
+}
+
+pub(super) async fn list(client: &mut Client, list: &List) -> Result<Page, Failure> {
+    // One transaction, so that the rows and the asks they stand for are of one moment.
+    let moment = client
+        .build_transaction()
+        .isolation_level(IsolationLevel::RepeatableRead)
+        .read_only(true)
+        .start()
+        .await?;
+    let n = list.limit.saturating_add(1).min(EXAMINED);
+    let found = Fetched::read(&moment, list, n, |rows, list| paging::page(rows, list)).await?;
+    let ids: Vec<Uuid> = found.ids.iter().map(|id| uuid(id.ulid())).collect();
+    let sql =
+        "SELECT ask.id, ask.state FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, place)
+        JOIN ask ON ask.id = wanted.id ORDER BY place";
+    let statement = moment.prepare_cached(sql).await?;
+    let rows = moment.query(&statement, &[&ids]).await?;
+    let asks: Vec<Ask> = rows.iter().map(read_ask).collect::<Result<_, _>>()?;
+    match found.ids.iter().find(|id| !asks.iter().any(|ask| ask.id == **id)) {
+        Some(missing) => Err(damaged(&missing.to_string(), "it is listed but not there")),
+        None => Ok(Page { asks, next: found.next }),
+    }
+}
+
+pub(super) async fn count(client: &mut Client, list: &List) -> Result<Count, Failure> {
+    let moment = client
+        .build_transaction()
+        .isolation_level(IsolationLevel::RepeatableRead)
+        .read_only(true)
+        .start()
+        .await?;
+    let list = List { after: None, ..list.clone() };
+    Fetched::read(&moment, &list, SAMPLE, |rows, list| paging::count(rows, list)).await
+}
+
+pub(super) async fn due(client: &Client, now: Time, limit: usize) -> Result<Vec<AskId>, Failure> {
+    let sql = "SELECT id FROM ask WHERE wake_at <= $1 ORDER BY wake_at, id LIMIT $2";
+    let statement = client.prepare_cached(sql).await?;
+    let rows = client.query(&statement, &[&now.millis(), &int(limit)]).await?;
+    rows.iter().map(|row| Ok(AskId::new(ulid(row.try_get(0)?)))).collect()
+}
+
+pub(super) async fn next_due(client: &Client) -> Result<Option<Time>, Failure> {
+    let sql = "SELECT wake_at FROM ask WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1";
+    let statement = client.prepare_cached(sql).await?;
+    let row = client.query_opt(&statement, &[]).await?;
+    Ok(row.map(|row| row.try_get(0).map(Time::from_millis)).transpose()?)
+}
+
+pub(super) async fn touch_keys(client: &Client, used: &[(KeyId, Time)]) -> Result<(), Failure> {
+    // A statement may touch a row once.
+    let mut latest = std::collections::BTreeMap::new();
+    for (key, at) in used {
+        let known = latest.entry(*key).or_insert(*at);
+        *known = (*known).max(*at);
+    }
+    let keys: Vec<Uuid> = latest.keys().map(|key| uuid(key.ulid())).collect();
+    let moments: Vec<i64> = latest.values().map(|at| at.millis()).collect();
+    let sql = "INSERT INTO key_use AS old (key, at)
+        SELECT * FROM unnest($1::uuid[], $2::bigint[]) AS new (key, at) ORDER BY 1
+        ON CONFLICT (key) DO UPDATE SET at = greatest(old.at, excluded.at)";
+    let statement = client.prepare_cached(sql).await?;
+    client.execute(&statement, &[&keys, &moments]).await?;
+    Ok(())
+}
+
+pub(super) async fn key_used(client: &Client, id: KeyId) -> Result<Option<Time>, Failure> {
+    let statement = client.prepare_cached("SELECT at FROM key_use WHERE key = $1").await?;
+    let row = client.query_opt(&statement, &[&uuid(id.ulid())]).await?;
+    Ok(row.map(|row| row.try_get(0).map(Time::from_millis)).transpose()?)
+}
+
+/// Forgets up to `limit` idempotency keys that are too old to count; how many.
+pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<u64, Failure> {
+    let sql = "DELETE FROM idempotency WHERE (scope, key) IN (
+            SELECT scope, key FROM idempotency WHERE at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
+        )";
+    let statement = client.prepare_cached(sql).await?;
+    let old = forgotten_before(now).millis();
+    Ok(client.execute(&statement, &[&old, &int(limit)]).await?)
+}

@@ -1,0 +1,269 @@
+//! Everything the jobs of a transaction came to, in a handful of statements whatever their number.
+//! They are sent one behind the other without waiting for answers.
+
+use deadpool_postgres::Transaction;
+use futures_util::future::try_join_all;
+use kernel::audit::Record;
+use kernel::{Ask, AskId, Effect, Entity, Subject, Time};
+use serde::Serialize;
+use tokio_postgres::types::ToSql;
+
+use super::books::{Key, Output};
+use super::{Failure, int, uuid};
+use crate::job::{Remembered, forgotten_before};
+use crate::listing::Entry;
+use crate::{Result, StoreError};
+
+const NEW_ASKS: &str = "INSERT INTO ask (id, version, wake_at, state)
+    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[])";
+
+const CHANGED_ASKS: &str = "UPDATE ask SET version = new.version, wake_at = new.wake_at,
+        state = new.state
+    FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[])
+        AS new (id, version, wake_at, state, read)
+    WHERE ask.id = new.id AND ask.version = new.read";
+
+const UNLISTED: &str = "DELETE FROM listing
+    USING unnest($1::text[], $2::text[], $3::smallint[], $4::uuid[]) AS old (scope, phase, rank, id)
+    WHERE listing.scope = old.scope AND listing.phase = old.phase AND listing.rank = old.rank
+        AND listing.id = old.id";
+
+const LISTED: &str = "INSERT INTO listing
+        (scope, phase, rank, id, kind, priority, agent_label, project_label)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::smallint[], $4::uuid[], $5::text[],
+        $6::smallint[], $7::text[], $8::text[])";
+
+const ENTITIES: &str = "WITH next AS (
+        UPDATE directory SET version = version + 1 RETURNING version
+    )
+    INSERT INTO entity AS old (kind, id, version, changed, state)
+    SELECT new.kind, new.id, new.version, next.version, new.state
+    FROM next, unnest($1::text[], $2::text[], $3::bigint[], $4::text[])
+        AS new (kind, id, version, state)
+    ON CONFLICT (kind, id) DO UPDATE
+        SET version = excluded.version, changed = excluded.changed, state = excluded.state";
+
+const RECORDS: &str = "INSERT INTO record (subject, seq, at, what, prev, hash, body, contents)
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[],
+        $6::bytea[], $7::text[], $8::text[])";
+
+const PENDING: &str = "INSERT INTO pending (subject, seq, agent)
+    SELECT subject, seq, agent
+    FROM unnest($1::text[], $2::bigint[], $3::text[])
+        WITH ORDINALITY AS new (subject, seq, agent, place)
+    ORDER BY place";
+
+const ERASED: &str =
+    "UPDATE record SET contents = NULL WHERE subject = ANY ($1) AND contents IS NOT NULL";
+
+const EFFECTS: &str = "INSERT INTO outbox (rank, due_at, written_at, effect)
+    SELECT rank, at, at, effect
+    FROM unnest($1::smallint[], $2::bigint[], $3::text[])
+        WITH ORDINALITY AS new (rank, at, effect, place)
+    ORDER BY place";
+
+/// In place of one that is too old to count, never of another.
+const REMEMBERED: &str = "INSERT INTO idempotency AS old (scope, key, fingerprint, ask, at)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[], $4::uuid[], $5::bigint[])
+    ON CONFLICT (scope, key) DO UPDATE
+        SET fingerprint = excluded.fingerprint, ask = excluded.ask, at = excluded.at
+        WHERE old.at <= $6";
+
+type Param = Box<dyn ToSql + Sync + Send>;
+
+/// A statement, what it is given, and how many rows it must come to.
+struct Statement {
+    sql: &'static str,
+    params: Vec<Param>,
+    rows: Option<u64>,
+}
+
+/// Writes it all into an open transaction.
+pub(super) async fn write(
+    transaction: &Transaction<'_>,
+    out: &Output,
+    now: Time,
+) -> Result<(), Failure> {
+    let statements = statements(out, now)?;
+    // All prepared before the first is sent: preparing waits, and the order must not change.
+    let mut prepared = Vec::with_capacity(statements.len());
+    for statement in &statements {
+        prepared.push(transaction.prepare_cached(statement.sql).await.map_err(Failure::from)?);
+    }
+    let sent = prepared.iter().zip(statements).map(async |(prepared, statement)| {
+        let rows = transaction.execute_raw(prepared, statement.params).await?;
+        match statement.rows {
+            Some(expected) if expected != rows => Err(Failure::Conflict),
+            Some(_) | None => Ok(()),
+        }
+    });
+    try_join_all(sent).await.map(drop)
+}
+
+fn statements(out: &Output, now: Time) -> Result<Vec<Statement>> {
+    let (changed, new): (Vec<_>, Vec<_>) = out.asks.values().partition(|(read, _)| read.is_some());
+    let erased: Vec<String> = (out.records.iter())
+        .filter(|(record, _)| record.what == "erased")
+        .map(|(record, _)| record.subject.to_string())
+        .collect();
+    let all = [
+        asks(NEW_ASKS, &new)?,
+        asks(CHANGED_ASKS, &changed)?,
+        unlisted(&out.unlisted),
+        listed(out),
+        entities(out)?,
+        records(&out.records)?,
+        pending(&out.records),
+        some(&erased).map(|()| Statement {
+            sql: ERASED,
+            params: vec![Box::new(erased)],
+            rows: None,
+        }),
+        effects(&out.effects)?,
+        remembered(out, now),
+    ];
+    Ok(all.into_iter().flatten().collect())
+}
+
+/// Nothing is sent for nothing.
+fn some<T>(rows: &[T]) -> Option<()> {
+    (!rows.is_empty()).then_some(())
+}
+
+fn asks(sql: &'static str, asks: &[&(Option<u64>, Ask)]) -> Result<Option<Statement>> {
+    if asks.is_empty() {
+        return Ok(None);
+    }
+    let states: Result<Vec<String>> =
+        asks.iter().map(|(_, ask)| json(ask, || ask.id.to_string())).collect();
+    let mut params: Vec<Param> = vec![
+        Box::new(column(asks, |(_, ask)| uuid(ask.id.ulid()))),
+        Box::new(column(asks, |(_, ask)| int(ask.head.seq))),
+        Box::new(column(asks, |(_, ask)| ask.wake_at().map(Time::millis))),
+        Box::new(states?),
+    ];
+    let read: Vec<i64> = asks.iter().filter_map(|(read, _)| read.map(int)).collect();
+    if !read.is_empty() {
+        params.push(Box::new(read));
+    }
+    Ok(Some(Statement { sql, params, rows: Some(asks.len() as u64) }))
+}
+
+fn unlisted(entries: &std::collections::BTreeSet<(Entry, AskId)>) -> Option<Statement> {
+    let rows: Vec<&(Entry, AskId)> = entries.iter().collect();
+    some(&rows)?;
+    Some(Statement { sql: UNLISTED, params: places(&rows), rows: None })
+}
+
+fn listed(out: &Output) -> Option<Statement> {
+    let rows: Vec<(&(Entry, AskId), &Ask)> = (out.listed.iter())
+        .filter_map(|row| out.asks.get(&row.1).map(|(_, ask)| (row, ask)))
+        .collect();
+    some(&rows)?;
+    let mut params = places(&column(&rows, |(row, _)| *row));
+    let more: [Param; 4] = [
+        Box::new(column(&rows, |(_, ask)| ask.kind.as_str().to_owned())),
+        Box::new(column(&rows, |(_, ask)| i16::from(ask.priority.rank()))),
+        Box::new(column(&rows, |(_, ask)| ask.labels.agent.clone())),
+        Box::new(column(&rows, |(_, ask)| ask.labels.project.clone())),
+    ];
+    params.extend(more);
+    Some(Statement { sql: LISTED, params, rows: None })
+}
+
+fn places(rows: &[&(Entry, AskId)]) -> Vec<Param> {
+    vec![
+        Box::new(column(rows, |(entry, _)| entry.scope.clone())),
+        Box::new(column(rows, |(entry, _)| entry.phase.as_str().to_owned())),
+        Box::new(column(rows, |(entry, _)| i16::from(entry.rank))),
+        Box::new(column(rows, |(_, id)| uuid(id.ulid()))),
+    ]
+}
+
+/// The row of the directory is held by this transaction, so nobody else can have changed them.
+fn entities(out: &Output) -> Result<Option<Statement>> {
+    let rows: Vec<(&Subject, &Entity)> =
+        out.entities.iter().map(|(subject, (_, entity))| (subject, entity)).collect();
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let states: Result<Vec<String>> =
+        rows.iter().map(|(subject, entity)| json(entity, || subject.to_string())).collect();
+    let params: Vec<Param> = vec![
+        Box::new(column(&rows, |(subject, _)| subject.kind().to_owned())),
+        Box::new(column(&rows, |(subject, _)| subject.to_string())),
+        Box::new(column(&rows, |(_, entity)| int(entity.head().seq))),
+        Box::new(states?),
+    ];
+    Ok(Some(Statement { sql: ENTITIES, params, rows: Some(rows.len() as u64) }))
+}
+
+fn records(rows: &[(Record, Option<String>)]) -> Result<Option<Statement>> {
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let contents = |record: &Record| {
+        let some = !record.contents.is_empty();
+        some.then(|| json(&record.contents, || record.subject.to_string())).transpose()
+    };
+    let contents: Result<Vec<Option<String>>> =
+        rows.iter().map(|(record, _)| contents(record)).collect();
+    let params: Vec<Param> = vec![
+        Box::new(column(rows, |(record, _)| record.subject.to_string())),
+        Box::new(column(rows, |(record, _)| int(record.seq))),
+        Box::new(column(rows, |(record, _)| record.at.millis())),
+        Box::new(column(rows, |(record, _)| record.what)),
+        Box::new(column(rows, |(record, _)| record.prev.0.to_vec())),
+        Box::new(column(rows, |(record, _)| record.hash.0.to_vec())),
+        Box::new(column(rows, |(record, _)| record.body.clone())),
+        Box::new(contents?),
+    ];
+    Ok(Some(Statement { sql: RECORDS, params, rows: Some(rows.len() as u64) }))
+}
+
+fn pending(rows: &[(Record, Option<String>)]) -> Option<Statement> {
+    some(rows)?;
+    let params: Vec<Param> = vec![
+        Box::new(column(rows, |(record, _)| record.subject.to_string())),
+        Box::new(column(rows, |(record, _)| int(record.seq))),
+        Box::new(column(rows, |(_, agent)| agent.clone())),
+    ];
+    Some(Statement { sql: PENDING, params, rows: None })
+}
+
+fn effects(rows: &[(Time, Effect)]) -> Result<Option<Statement>> {
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let effects: Result<Vec<String>> =
+        rows.iter().map(|(_, effect)| json(effect, || "effect".to_owned())).collect();
+    let params: Vec<Param> = vec![
+        Box::new(column(rows, |(_, effect)| i16::from(effect.rank()))),
+        Box::new(column(rows, |(at, _)| at.millis())),
+        Box::new(effects?),
+    ];
+    Ok(Some(Statement { sql: EFFECTS, params, rows: None }))
+}
+
+fn remembered(out: &Output, now: Time) -> Option<Statement> {
+    let rows: Vec<(&Key, &Remembered)> = out.remembered.iter().collect();
+    some(&rows)?;
+    let params: Vec<Param> = vec![
+        Box::new(column(&rows, |((scope, _), _)| scope.clone())),
+        Box::new(column(&rows, |((_, key), _)| key.clone())),
+        Box::new(column(&rows, |(_, one)| one.fingerprint.0.to_vec())),
+        Box::new(column(&rows, |(_, one)| one.ask.map(|id| uuid(id.ulid())))),
+        Box::new(column(&rows, |(_, one)| one.at.millis())),
+        Box::new(forgotten_before(now).millis()),
+    ];
+    Some(Statement { sql: REMEMBERED, params, rows: Some(rows.len() as u64) })
+}
+
+fn column<T, C>(rows: &[T], of: impl Fn(&T) -> C) -> Vec<C> {
+    rows.iter().map(of).collect()
+}
+
+fn json<T: Serialize>(value: &T, what: impl FnOnce() -> String) -> Result<String> {
+    serde_json::to_string(value)
+        .map_err(|error| StoreError::Damaged { what: what(), source: error.into() })
+}
