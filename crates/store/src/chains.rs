@@ -1,6 +1,7 @@
 //! The record by subject: what a check of it reads.
 
 use kernel::audit::Row;
+use kernel::{AskId, Subject};
 
 /// Part of the record by subject, as it lies there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,4 +54,31 @@ impl Chains {
         chains.extend(held.map(alone));
         Self { chains, next }
     }
+}
+
+/// Where a reading that has these rows stops before the next one: between two subjects, when there
+/// are enough, and only behind one whose name can be read, since the names of asks are turned into
+/// ids to find their states.
+pub(crate) fn stop(rows: &[Row], next: &Row, limit: usize) -> Option<String> {
+    let last = rows.last().filter(|last| rows.len() >= limit && last.subject != next.subject)?;
+    last.subject.parse::<Subject>().is_ok().then(|| last.subject.clone())
+}
+
+/// The asks among the names behind `after` up to and with `to`, by the ids behind and up to which
+/// they are; `None` if there can be none. Other names come before all asks or after all of them.
+pub(crate) fn asks_between(
+    after: Option<&str>,
+    to: Option<&str>,
+) -> Option<(Option<AskId>, Option<AskId>)> {
+    let from = match after.map(|name| (name, name.parse())) {
+        Some((_, Ok(id))) => Some(id),
+        Some((name, Err(_))) if name >= AskId::PREFIX => return None,
+        Some((_, Err(_))) | None => None,
+    };
+    let to = match to.map(|name| (name, name.parse())) {
+        Some((_, Ok(id))) => Some(id),
+        Some((name, Err(_))) if name < AskId::PREFIX => return None,
+        Some((_, Err(_))) | None => None,
+    };
+    Some((from, to))
 }

@@ -13,7 +13,9 @@
 //! | `suite` | the named checks every backend passes |
 
 mod chains;
+mod estimates;
 mod job;
+mod leases;
 pub mod listing;
 pub mod memory;
 mod migrations;
@@ -36,13 +38,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
-use kernel::seal::Block;
+use kernel::seal::{Block, LARGEST};
 use kernel::{AgentId, Ask, AskId, Effect, Envelope, KeyId, Refusal, Subject, Time};
 use tokio::sync::broadcast;
 
 pub use chains::{Chain, Chains, Held};
 pub use listing::{Count, Cursor, Filter, List, Page, Scope};
 pub use migrations::SchemaError;
+pub use postgres::Postgres;
 
 /// What a caller wants done, with the key that makes repeating it harmless.
 #[derive(Debug, Clone)]
@@ -134,6 +137,19 @@ pub struct SealedBlock {
     pub jws: String,
 }
 
+impl SealedBlock {
+    /// Whether it may come behind `last` in a record that ends at position `end`.
+    fn follows(&self, last: Option<&Self>, end: u64) -> bool {
+        let expected = last.map_or((1, Digest::ZERO, 1), |last| {
+            (last.block.n + 1, last.block.hash(), last.block.end())
+        });
+        let block = &self.block;
+        expected == (block.n, block.prev, block.first)
+            && (1..=LARGEST).contains(&block.count)
+            && block.end() <= end + 1
+    }
+}
+
 /// A change as it is announced, with the lists its ask stands in from then on; none for anything
 /// but an ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -222,10 +238,16 @@ pub trait Store: Send + Sync + 'static {
     /// the last changes, by fewer than would make the list one that is counted.
     async fn count(&self, list: List) -> Result<Count>;
 
-    /// Up to `limit` asks on which something is due at `now`, longest due first.
+    /// Up to `limit` asks on which something is due at `now` and that nobody has claimed, longest
+    /// due first.
     async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>>;
 
-    /// When something is next due.
+    /// Claims up to `limit` of what is due at `now`, until `now + lease`, so that several workers
+    /// share it. Whatever moves the wake-up of an ask ends its claim. Two who work on one ask all the
+    /// same do no harm: a decision is made on the ask as it is, and who comes second is refused.
+    async fn claim_due(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<AskId>>;
+
+    /// When something is next due, or next to be claimed again.
     async fn next_due(&self) -> Result<Option<Time>>;
 
     /// Claims up to `limit` deliveries that are due at `now`, most urgent first, until `now + lease`.
@@ -302,6 +324,13 @@ pub trait Store: Send + Sync + 'static {
 
     /// When a key was last used.
     async fn key_used(&self, id: KeyId) -> Result<Option<Time>>;
+
+    /// What was kept under a name.
+    async fn secret(&self, name: &str) -> Result<Option<Vec<u8>>>;
+
+    /// Keeps something under a name, unless something is kept there already; what is kept there now.
+    /// For what all nodes must share: the store neither reads nor protects it, so it comes encrypted.
+    async fn keep_secret(&self, name: &str, secret: Vec<u8>) -> Result<Vec<u8>>;
 
     /// Forgets idempotency keys older than [`IDEMPOTENCY_HOURS`]; how many.
     async fn sweep(&self, now: Time) -> Result<u64>;

@@ -12,13 +12,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use kernel::audit::{Digest, Record, Row as RecordRow};
 use kernel::directory::Directory;
-use kernel::seal::LARGEST;
 use kernel::{AgentId, Ask, AskId, Effect, KeyId, Refusal, Subject, Time};
 use serde_json::Value;
 use tokio::sync::broadcast;
 use ulid::Ulid;
 
 use crate::job::{self, Books, Moved, Remembered, Work};
+use crate::leases::{Leases, Wake};
 use crate::listing::{Count, Entry, Filter, List, Page, Scope};
 use crate::paging::{self, Rows, Stretch};
 use crate::{
@@ -51,7 +51,8 @@ struct State {
     directory: Arc<Directory>,
     asks: BTreeMap<AskId, Ask>,
     listing: BTreeSet<(Entry, Reverse<AskId>)>,
-    wakes: BTreeSet<(Time, AskId)>,
+    wakes: BTreeSet<Wake>,
+    leases: Leases,
     /// The record at place `n` has position `n + 1`.
     records: Vec<Record>,
     /// The positions of what happened to the asks of an agent.
@@ -63,6 +64,7 @@ struct State {
     key_use: HashMap<KeyId, Time>,
     blocks: Vec<SealedBlock>,
     anchored: Option<u64>,
+    secrets: HashMap<String, Vec<u8>>,
 }
 
 struct Row {
@@ -142,6 +144,10 @@ impl State {
         for record in self.records.iter_mut().filter(|record| record.subject == *subject) {
             record.contents.fill(Value::Null);
         }
+    }
+
+    fn due(&self, now: Time) -> Vec<Wake> {
+        self.wakes.iter().take_while(|(at, _)| *at <= now).copied().collect()
     }
 
     /// The state of everything, as JSON, by name.
@@ -289,12 +295,18 @@ impl Store for Memory {
 
     async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>> {
         let state = self.state();
-        let due = state.wakes.iter().take_while(|(at, _)| *at <= now).take(limit);
-        Ok(due.map(|(_, id)| *id).collect())
+        Ok(state.leases.free(now, state.due(now), limit))
+    }
+
+    async fn claim_due(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<AskId>> {
+        let state = self.state();
+        Ok(state.leases.claim(now, later(now, lease), state.due(now), limit))
     }
 
     async fn next_due(&self) -> Result<Option<Time>> {
-        Ok(self.state().wakes.first().map(|(at, _)| *at))
+        let state = self.state();
+        let wakes: Vec<Wake> = state.wakes.iter().take(state.leases.len() + 1).copied().collect();
+        Ok(state.leases.next(&wakes))
     }
 
     async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>> {
@@ -428,13 +440,7 @@ impl Store for Memory {
 
     async fn append_block(&self, sealed: SealedBlock) -> Result<bool> {
         let mut state = self.state();
-        let expected = state.blocks.last().map_or((1, Digest::ZERO, 1), |last| {
-            (last.block.n + 1, last.block.hash(), last.block.end())
-        });
-        let block = &sealed.block;
-        let fits = expected == (block.n, block.prev, block.first)
-            && (1..=LARGEST).contains(&block.count)
-            && block.end() <= state.records.len() as u64 + 1;
+        let fits = sealed.follows(state.blocks.last(), state.records.len() as u64);
         if fits {
             state.blocks.push(sealed);
         }
@@ -477,6 +483,14 @@ impl Store for Memory {
 
     async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
         Ok(self.state().key_use.get(&id).copied())
+    }
+
+    async fn secret(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.state().secrets.get(name).cloned())
+    }
+
+    async fn keep_secret(&self, name: &str, secret: Vec<u8>) -> Result<Vec<u8>> {
+        Ok(self.state().secrets.entry(name.to_owned()).or_insert(secret).clone())
     }
 
     async fn sweep(&self, now: Time) -> Result<u64> {

@@ -9,6 +9,8 @@ use crate::StoreError;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Migration {
     pub(crate) version: i64,
+    /// The oldest version a program may know and still work with a database on which this ran.
+    pub(crate) serves: i64,
     pub(crate) name: &'static str,
     pub(crate) sql: &'static str,
 }
@@ -19,8 +21,14 @@ impl Migration {
     }
 }
 
-/// A step that ran on a database: its version, its name, its checksum.
-pub(crate) type Applied = (i64, String, String);
+/// A step that ran on a database.
+#[derive(Debug, Clone)]
+pub(crate) struct Applied {
+    pub(crate) version: i64,
+    pub(crate) name: String,
+    pub(crate) sha256: String,
+    pub(crate) serves: i64,
+}
 
 /// Why a database does not fit this program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,15 +70,17 @@ impl From<SchemaError> for StoreError {
     }
 }
 
-/// The version of a database on which these steps ran, if every one of them is one we know.
+/// The version of a database on which these steps ran, if every one of them is one we know or one
+/// that serves us.
 pub(crate) fn check(applied: Vec<Applied>, steps: &[Migration]) -> Result<i64, SchemaError> {
     let mut found = 0;
-    for (version, name, sha256) in applied {
-        let Some(step) = steps.iter().find(|step| step.version == version) else {
-            return Err(SchemaError::Newer { found: version, known: newest(steps) });
-        };
-        if step.checksum() != sha256 {
-            return Err(SchemaError::Edited { version, name });
+    let known = newest(steps);
+    for Applied { version, name, sha256, serves } in applied {
+        match steps.iter().find(|step| step.version == version) {
+            Some(step) if step.checksum() == sha256 => {}
+            Some(_) => return Err(SchemaError::Edited { version, name }),
+            None if version > known && serves <= known => {}
+            None => return Err(SchemaError::Newer { found: version, known }),
         }
         found = version;
     }
@@ -85,4 +95,35 @@ pub(crate) fn check_current(found: i64, steps: &[Migration]) -> Result<(), Schem
 
 fn newest(steps: &[Migration]) -> i64 {
     steps.last().map_or(0, |step| step.version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(version: i64) -> Migration {
+        Migration { version, serves: version, name: "step", sql: "SELECT 1" }
+    }
+
+    fn ran(version: i64, serves: i64) -> Applied {
+        let sha256 = step(version).checksum();
+        Applied { version, name: "step".to_owned(), sha256, serves }
+    }
+
+    #[test]
+    fn a_newer_database_is_refused_unless_it_serves_us() {
+        let steps = [step(1), step(2)];
+        assert_eq!(check(vec![], &steps), Ok(0));
+        assert_eq!(check(vec![ran(1, 1), ran(2, 1)], &steps), Ok(2));
+        assert_eq!(check(vec![ran(1, 1), ran(2, 1), ran(3, 2)], &steps), Ok(3));
+        let newer = |found| Err(SchemaError::Newer { found, known: 2 });
+        assert_eq!(check(vec![ran(1, 1), ran(2, 1), ran(3, 3)], &steps), newer(3));
+        assert_eq!(check(vec![ran(1, 1), ran(2, 1), ran(3, 2), ran(4, 3)], &steps), newer(4));
+    }
+
+    #[test]
+    fn an_edited_step_is_refused() {
+        let edited = Applied { sha256: "other".to_owned(), ..ran(1, 1) };
+        assert!(matches!(check(vec![edited], &[step(1)]), Err(SchemaError::Edited { .. })));
+    }
 }

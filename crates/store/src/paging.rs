@@ -10,7 +10,7 @@ use crate::Result;
 use crate::listing::{Count, Cursor, EXAMINED, Filter, List, MARGIN, Scope};
 
 /// Rows fetched from one stretch at a time; a page fetches less when it wants less.
-const CHUNK: usize = 500;
+pub(crate) const CHUNK: usize = 500;
 
 /// The rows of one scope, phase and rank; newest first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,8 +1,10 @@
-//! A record as it lies there, made into one the verifier understands.
+//! What lies in rows, made into what it means.
 
 use kernel::Subject;
-use kernel::audit::{self, Record};
+use kernel::audit::{self, Digest, Record};
 use serde_json::Value;
+
+use crate::{Result, StoreError};
 
 /// Stands for a name that is not the one in the event, and matches none.
 const ALTERED: &str = "altered";
@@ -31,4 +33,28 @@ pub(crate) fn opened(row: audit::Row, subject: Subject) -> Record {
         body: row.body,
         contents,
     }
+}
+
+/// The subject of a record. One whose name cannot be read is an error of the store.
+pub(crate) fn subject(text: &str, seq: u64) -> Result<Subject> {
+    text.parse().map_err(|error: kernel::ids::BadId| StoreError::Damaged {
+        what: format!("record {text} event {seq}"),
+        source: error.into(),
+    })
+}
+
+/// A digest from its column. One of the wrong length is turned into another that matches nothing,
+/// so that whoever compares it finds out.
+pub(crate) fn digest(bytes: &[u8]) -> Digest {
+    bytes.try_into().map_or_else(|_| Digest::of(bytes), Digest)
+}
+
+/// Numbers as databases have them. Ours never reach the top bit.
+pub(crate) fn int(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
+/// A number as we have it; what was stored by [`int`] is never negative.
+pub(crate) fn uint(number: i64) -> u64 {
+    number.try_into().unwrap_or(0)
 }

@@ -14,6 +14,7 @@ pub mod directory;
 pub mod jobs;
 pub mod lists;
 pub mod outbox;
+pub mod secrets;
 pub mod stage;
 pub mod streams;
 pub mod timers;
@@ -21,14 +22,17 @@ pub mod timers;
 pub use stage::{Guard, Hands, Stage};
 
 /// Makes one test per check for a backend. `$open` takes a clock and gives, in time, an empty store
-/// and something to keep alive while it is used.
+/// and something to keep alive while it is used. A backend that may be `missing` skips them all then.
 #[macro_export]
 macro_rules! suite {
     ($backend:ident, $open:expr) => {
+        $crate::suite!($backend, $open, missing: false);
+    };
+    ($backend:ident, $open:expr, missing: $missing:expr) => {
         mod $backend {
             #[allow(unused_imports, reason = "the opening expression may need nothing from here")]
             use super::*;
-            $crate::suite! { @in $open; jobs:
+            $crate::suite! { @in $open, $missing; jobs:
                 an_ask_reads_back,
                 an_unknown_ask_is_none,
                 a_refusal_changes_nothing,
@@ -50,7 +54,7 @@ macro_rules! suite {
                 an_id_is_given_once,
                 time_never_runs_backwards_for_an_ask,
             }
-            $crate::suite! { @in $open; lists:
+            $crate::suite! { @in $open, $missing; lists:
                 newest_come_first,
                 an_inbox_puts_the_urgent_first,
                 a_list_has_only_its_phases,
@@ -70,14 +74,19 @@ macro_rules! suite {
                 counts_are_estimates_when_large,
                 a_list_that_became_short_is_counted,
             }
-            $crate::suite! { @in $open; timers:
+            $crate::suite! { @in $open, $missing; timers:
                 the_longest_due_comes_first,
                 next_due_is_the_earliest,
                 extending_moves_the_wake_up,
                 what_is_over_wakes_nobody,
                 reminders_then_deadline,
+                a_claimed_wake_up_is_left_to_who_claimed_it,
+                a_claim_that_ended_is_given_again,
+                what_moves_a_wake_up_ends_its_claim,
+                of_many_who_claim_each_gets_others,
+                two_who_fire_one_ask_fire_it_once,
             }
-            $crate::suite! { @in $open; outbox:
+            $crate::suite! { @in $open, $missing; outbox:
                 the_urgent_are_claimed_first,
                 a_lease_keeps_others_away,
                 a_lease_that_ended_is_claimed_again,
@@ -88,7 +97,7 @@ macro_rules! suite {
                 many_claim_each_once,
                 a_clock_gone_back_delays_nothing,
             }
-            $crate::suite! { @in $open; audit:
+            $crate::suite! { @in $open, $missing; audit:
                 records_are_in_order,
                 every_chain_verifies,
                 state_is_the_replay_of_its_records,
@@ -97,7 +106,7 @@ macro_rules! suite {
                 the_feed_tells_what_was_committed,
                 erasing_keeps_the_chain_and_drops_the_words,
             }
-            $crate::suite! { @in $open; blocks:
+            $crate::suite! { @in $open, $missing; blocks:
                 a_block_follows_the_last,
                 what_does_not_follow_is_refused,
                 of_many_sealers_one_wins,
@@ -108,14 +117,18 @@ macro_rules! suite {
                 rows_are_the_records,
                 chains_are_whole_and_have_their_state,
             }
-            $crate::suite! { @in $open; streams:
+            $crate::suite! { @in $open, $missing; streams:
                 a_stream_has_all_of_an_agent_and_nothing_else,
                 a_stream_goes_on_where_it_was_left,
                 a_stream_of_several_agents_is_merged,
                 a_stream_misses_nothing_while_others_write,
                 the_history_of_an_ask_has_its_positions,
             }
-            $crate::suite! { @in $open; directory:
+            $crate::suite! { @in $open, $missing; secrets:
+                the_first_secret_is_kept,
+                of_many_who_keep_a_secret_one_wins,
+            }
+            $crate::suite! { @in $open, $missing; directory:
                 a_change_shows_at_once,
                 a_key_is_found_by_its_hash,
                 a_revoked_key_is_not_live,
@@ -126,10 +139,13 @@ macro_rules! suite {
             }
         }
     };
-    (@in $open:expr; $part:ident: $($check:ident,)+) => {
+    (@in $open:expr, $missing:expr; $part:ident: $($check:ident,)+) => {
         $(
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $check() {
+                if $missing {
+                    return;
+                }
                 let stage = $crate::suite::Stage::set($open).await;
                 $crate::suite::$part::$check(&stage).await;
             }

@@ -2,14 +2,14 @@
 
 use deadpool_postgres::{Client, GenericClient};
 use kernel::Time;
-use kernel::audit::Digest;
-use kernel::seal::{Block, LARGEST};
+use kernel::seal::Block;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
+use super::failure::Failure;
 use super::record::last_position;
-use super::{Failure, digest, int, uint};
 use crate::SealedBlock;
+use crate::rows::{digest, int, uint};
 
 const COLUMNS: &str = "SELECT n, first, count, root, prev, at, issuer, jws FROM block";
 
@@ -18,13 +18,8 @@ const COLUMNS: &str = "SELECT n, first, count, root, prev, at, issuer, jws FROM 
 pub(super) async fn append(client: &mut Client, sealed: &SealedBlock) -> Result<bool, Failure> {
     let transaction = client.transaction().await?;
     let block = &sealed.block;
-    let expected = last(&transaction).await?.map_or((1, Digest::ZERO, 1), |last| {
-        (last.block.n + 1, last.block.hash(), last.block.end())
-    });
-    let fits = expected == (block.n, block.prev, block.first)
-        && (1..=LARGEST).contains(&block.count)
-        && block.end() <= last_position(&transaction).await? + 1;
-    if !fits {
+    let (last, end) = (last(&transaction).await?, last_position(&transaction).await?);
+    if !sealed.follows(last.as_ref(), end) {
         return Ok(false);
     }
     let sql = "INSERT INTO block (n, first, count, root, prev, at, issuer, jws)

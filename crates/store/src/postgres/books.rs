@@ -19,7 +19,7 @@ pub(super) type Key = (String, String);
 pub(super) struct Batch {
     directory: Arc<Directory>,
     asks: HashMap<AskId, Option<Ask>>,
-    remembered: HashMap<Key, Option<Remembered>>,
+    remembered: HashMap<Key, Remembered>,
     lacking: BTreeSet<AskId>,
     pub(super) out: Output,
 }
@@ -29,6 +29,8 @@ pub(super) struct Batch {
 pub(super) struct Output {
     /// With the version that was read from the database; none for a new one.
     pub(super) asks: BTreeMap<AskId, (Option<u64>, Ask)>,
+    /// Where it moved: the moment to wake an ask, or none any more.
+    pub(super) wakes: BTreeMap<AskId, Option<Time>>,
     pub(super) unlisted: BTreeSet<(Entry, AskId)>,
     pub(super) listed: BTreeSet<(Entry, AskId)>,
     /// With the version that was read; 0 for a new one.
@@ -75,7 +77,7 @@ impl Batch {
         }
     }
 
-    pub(super) fn remember(&mut self, keys: impl IntoIterator<Item = (Key, Option<Remembered>)>) {
+    pub(super) fn remember(&mut self, keys: impl IntoIterator<Item = (Key, Remembered)>) {
         self.remembered.extend(keys);
     }
 
@@ -104,7 +106,7 @@ impl Books for Batch {
     }
 
     fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>> {
-        Ok(self.remembered.get(&(scope.to_owned(), key.to_owned())).copied().flatten())
+        Ok(self.remembered.get(&(scope.to_owned(), key.to_owned())).copied())
     }
 
     fn write(&mut self, work: &Work, remember: Option<(&Idempotency, Remembered)>) -> Result<()> {
@@ -119,6 +121,10 @@ impl Books for Batch {
             let written = self.out.asks.entry(ask.id).or_insert_with(|| (read, ask.clone()));
             written.1 = ask.clone();
             self.asks.insert(ask.id, Some(ask.clone()));
+            let wake = ask.wake_at();
+            if moved.before.as_ref().and_then(Ask::wake_at) != wake {
+                self.out.wakes.insert(ask.id, wake);
+            }
             let (old, new) = Entry::moved(moved);
             self.out.relist(ask.id, old, new);
         }
@@ -137,7 +143,7 @@ impl Books for Batch {
         self.out.effects.extend(work.effects.iter().map(|effect| (work.now, effect.clone())));
         if let Some((request, remembered)) = remember {
             let key = (request.scope.clone(), request.key.clone());
-            self.remembered.insert(key.clone(), Some(remembered));
+            self.remembered.insert(key.clone(), remembered);
             self.out.remembered.insert(key, remembered);
         }
         Ok(())

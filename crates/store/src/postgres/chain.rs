@@ -1,12 +1,15 @@
 //! The record by subject, with the state each subject is in: what a check of the record reads.
 
 use deadpool_postgres::{Client, Transaction};
+use kernel::AskId;
 use kernel::audit::Row;
-use kernel::{AskId, Subject};
 use tokio_postgres::IsolationLevel;
 use uuid::Uuid;
 
-use super::{Failure, int, record, uint, ulid, uuid};
+use super::failure::Failure;
+use super::{record, ulid, uuid};
+use crate::chains::{asks_between, stop};
+use crate::rows::{int, uint};
 use crate::{Chains, Held};
 
 /// The chains of the subjects after `after`, in the order of their names, each whole and with its
@@ -28,8 +31,6 @@ pub(super) async fn chains(
     Ok(Chains::join(rows, held, next))
 }
 
-/// Stops between two subjects, and only behind one whose name can be read: the names of asks are
-/// turned into ids to find their states.
 async fn rows(
     moment: &Transaction<'_>,
     after: Option<&str>,
@@ -46,12 +47,7 @@ async fn rows(
         let more = record::raw(moment, sql, &[&from.0, &from.1, &chunk]).await?;
         let last_page = int(more.len()) < chunk;
         for row in more {
-            if let Some(last) = rows.last()
-                && rows.len() >= limit
-                && last.subject != row.subject
-                && last.subject.parse::<Subject>().is_ok()
-            {
-                let next = last.subject.clone();
+            if let Some(next) = stop(&rows, &row, limit) {
                 return Ok((rows, Some(next)));
             }
             from = (row.subject.clone(), int(row.seq));
@@ -79,27 +75,14 @@ async fn states(
         let held = Held { version: uint(row.try_get(1)?), state: row.try_get(2)? };
         states.push((row.try_get(0)?, held));
     }
-    let (Some(from), Some(to)) = (edge(after, None, true), edge(to, Some(Uuid::max()), false))
-    else {
-        return Ok(states);
-    };
-    let sql = "SELECT id, version, state FROM ask
-        WHERE ($1::uuid IS NULL OR id > $1) AND id <= $2 ORDER BY id";
+    let Some((from, to)) = asks_between(after, to) else { return Ok(states) };
+    let edge = |id: Option<AskId>, open| id.map_or(open, |id| uuid(id.ulid()));
+    let (from, to) = (edge(from, Uuid::nil()), edge(to, Uuid::max()));
+    let sql = "SELECT id, version, state FROM ask WHERE id > $1 AND id <= $2 ORDER BY id";
     let statement = moment.prepare_cached(sql).await?;
     for row in moment.query(&statement, &[&from, &to]).await? {
         let held = Held { version: uint(row.try_get(1)?), state: row.try_get(2)? };
         states.push((AskId::new(ulid(row.try_get(0)?)).to_string(), held));
     }
     Ok(states)
-}
-
-/// The id of an ask that ends a stretch: the outer `None` if there are no asks in it. Other names
-/// come before all asks or after all of them.
-fn edge(name: Option<&str>, open: Option<Uuid>, beginning: bool) -> Option<Option<Uuid>> {
-    let Some(name) = name else { return Some(open) };
-    match name.parse::<AskId>() {
-        Ok(id) => Some(Some(uuid(id.ulid()))),
-        Err(_) if (name < AskId::PREFIX) == beginning => Some(open),
-        Err(_) => None,
-    }
 }

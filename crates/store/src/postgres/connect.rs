@@ -1,92 +1,158 @@
-//! Connections: a pool with limits and time-outs, and single ones for those who listen.
+//! Connections: a pool with limits, on which everything ends in time, and one for whoever listens.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
-use tokio::sync::mpsc;
-use tokio_postgres::config::SslMode;
-use tokio_postgres::{AsyncMessage, Client, Config};
+use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
+use tokio::time::timeout;
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::Failure;
-use super::tls::Trust;
-use crate::{Result, StoreError};
+use super::failure::{Failure, Fault};
+use super::{address, migrate};
+use crate::{Clock, Result, StoreError};
 
-/// Connections of one node, those that listen aside.
-const CONNECTIONS: usize = 16;
-/// How long a caller waits for one of them.
-const WAIT: Duration = Duration::from_secs(5);
-/// How long the database may take to let us in.
-const CONNECT: Duration = Duration::from_secs(5);
-/// What each connection asks of the database: nothing of ours takes this long unless it is stuck.
-const LIMITS: &str = "-c statement_timeout=30s -c lock_timeout=10s \
-                      -c idle_in_transaction_session_timeout=30s -c default_transaction_isolation=read\\ committed";
-
-/// Where the database is, and how to get there.
+/// How a node uses its database.
 #[derive(Clone)]
-pub(super) struct Address {
+pub struct Options {
+    /// Whose clock says when something is decided: the database's if none is given, which is the
+    /// same for all nodes.
+    pub clock: Option<Arc<dyn Clock>>,
+    /// Connections of this node, besides the one that listens. No fewer than eight are used.
+    pub connections: usize,
+    /// How long the database may take to let us in, and a caller waits for a free connection.
+    pub connect: Duration,
+    /// How long one statement may take, waiting for locks included.
+    pub statement: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            clock: None,
+            connections: 16,
+            connect: Duration::from_secs(5),
+            statement: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Does something on a connection, and once more on another if the first was lost on the way: so it
+/// must bear a repetition. A macro, because a closure could not say that its future may move between
+/// threads.
+macro_rules! on {
+    ($database:expr, $client:ident => $work:expr) => {{
+        let database: &$crate::postgres::connect::Database = &$database;
+        let mut spare = true;
+        loop {
+            let mut lent = database.lend().await?;
+            let done = {
+                let $client = &mut lent;
+                database.within(async { $work.await }).await
+            };
+            database.take_back(lent, done.as_ref().err());
+            match done {
+                Err(failure) if spare && failure.is_lost() => spare = false,
+                done => break done,
+            }
+        }
+    }};
+}
+pub(super) use on;
+
+/// Writers, the announcer and a few readers.
+const FEWEST: usize = 8;
+
+/// The way to the database.
+#[derive(Clone)]
+pub(super) struct Database {
+    pool: Pool,
     config: Config,
     tls: MakeRustlsConnect,
+    connect: Duration,
+    /// How long some work may take in all, whatever the database says or does not say.
+    pub(super) call: Duration,
 }
 
-/// A connection of one's own, with what the database says unasked.
-pub(super) struct Link {
-    pub(super) client: Client,
-    pub(super) messages: mpsc::UnboundedReceiver<Result<AsyncMessage, tokio_postgres::Error>>,
-}
+/// A connection of one's own, and what drives it.
+pub(super) type Link = (
+    tokio_postgres::Client,
+    Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>,
+);
 
-impl Address {
-    /// Reads `postgres://user:password@host:port/database?sslmode=…&sslrootcert=…`. As with other
-    /// clients, `prefer` and `require` encrypt and trust whoever answers; `verify-full` checks the
-    /// certificate, against `sslrootcert` if it is given, else against those the system trusts.
-    pub(super) fn read(url: &str) -> Result<Self> {
-        let bad = |error: crate::BoxError| StoreError::Unavailable(error);
-        let (url, trust) = Trust::read(url)?;
-        let mut config: Config =
-            url.parse().map_err(|error: tokio_postgres::Error| bad(error.into()))?;
-        if trust.is_strict() {
-            config.ssl_mode(SslMode::Require);
-        }
-        config.application_name("countersign");
-        config.connect_timeout(CONNECT);
-        config.keepalives_idle(Duration::from_secs(30));
-        let options = match config.get_options() {
-            Some(options) => format!("{LIMITS} {options}"),
-            None => LIMITS.to_owned(),
-        };
-        config.options(options);
-        Ok(Self { config, tls: MakeRustlsConnect::new(trust.config()?) })
-    }
-
-    pub(super) fn pool(&self) -> Result<Pool> {
-        let recycling_method = RecyclingMethod::Fast;
-        let manager = Manager::from_config(
-            self.config.clone(),
-            self.tls.clone(),
-            ManagerConfig { recycling_method },
+impl Database {
+    pub(super) fn new(url: &str, options: &Options, read_only: bool) -> Result<Self> {
+        let (mut config, trust) = address::read(url)?;
+        let millis = options.statement.as_millis();
+        // Every query of ours finds a few rows by an index, and so it joins them. A plan made while
+        // a table was small must not scan it when it has grown. What the address asks for comes last
+        // and wins.
+        let limits = format!(
+            "-c statement_timeout={millis} -c lock_timeout={millis} \
+             -c idle_in_transaction_session_timeout={millis} -c jit=off \
+             -c enable_seqscan=off -c enable_bitmapscan=off \
+             -c enable_hashjoin=off -c enable_mergejoin=off \
+             -c default_transaction_read_only={read_only} {}",
+            config.get_options().unwrap_or_default()
         );
-        let timeouts = Timeouts { wait: Some(WAIT), create: Some(CONNECT), recycle: Some(CONNECT) };
-        Pool::builder(manager)
-            .max_size(CONNECTIONS)
-            .timeouts(timeouts)
+        config.options(limits.trim_end());
+        config.application_name("countersign");
+        config.connect_timeout(options.connect);
+        config.keepalives_idle(Duration::from_secs(30));
+        config.tcp_user_timeout(options.statement + options.connect);
+        let tls = MakeRustlsConnect::new(trust.config()?);
+        let manager = Manager::from_config(
+            config.clone(),
+            tls.clone(),
+            ManagerConfig { recycling_method: RecyclingMethod::Fast },
+        );
+        let wait = Some(options.connect);
+        let pool = Pool::builder(manager)
+            .max_size(options.connections.max(FEWEST))
+            .timeouts(Timeouts { wait, create: wait, recycle: wait })
             .runtime(Runtime::Tokio1)
             .build()
-            .map_err(|error| StoreError::Unavailable(error.into()))
+            .map_err(|error| StoreError::Unavailable(error.into()))?;
+        let call = options.statement + options.connect;
+        Ok(Self { pool, config, tls, connect: options.connect, call })
+    }
+
+    /// Brings the schema up to date, however long that takes.
+    pub(super) async fn migrate(&self) -> Result<(), Failure> {
+        let mut client = self.pool.get().await?;
+        migrate::migrate(&mut client, migrate::MIGRATIONS).await
+    }
+
+    /// A connection, if one can be had in time.
+    pub(super) async fn lend(&self) -> Result<Client, Failure> {
+        Ok(self.pool.get().await?)
+    }
+
+    /// Some work on a connection, if it is done in time.
+    pub(super) async fn within<T>(
+        &self,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        timeout(self.call, work).await.unwrap_or(Err(Failure::Slow))
+    }
+
+    /// Takes back what was lent, unless it is of no use to the next one.
+    pub(super) fn take_back(&self, client: Client, failure: Option<&Failure>) {
+        match failure {
+            // Whoever got it would wait behind what still runs there.
+            Some(Failure::Slow) => drop(Client::take(client)),
+            // What took this one away took others, too, and not all of them know yet.
+            Some(failure) if failure.is_lost() => drop(self.pool.retain(|_, _| false)),
+            Some(_) | None => {}
+        }
     }
 
     pub(super) async fn link(&self) -> Result<Link, Failure> {
-        let (client, mut connection) = self.config.connect(self.tls.clone()).await?;
-        let (tell, messages) = mpsc::unbounded_channel();
-        tokio::spawn(async move {
-            while let Some(message) =
-                std::future::poll_fn(|context| connection.poll_message(context)).await
-            {
-                // Whoever listened is gone; so is the connection then.
-                if tell.send(message).is_err() {
-                    return;
-                }
-            }
-        });
-        Ok(Link { client, messages })
+        let connecting = self.config.connect(self.tls.clone());
+        match timeout(self.connect, connecting).await {
+            Ok(link) => link.map_err(|error| Failure::Connection(Fault::from(error).into())),
+            Err(_) => Err(Failure::Slow),
+        }
     }
 }

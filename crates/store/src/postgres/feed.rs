@@ -6,17 +6,20 @@
 //! `NOTIFY`, apart from the transactions that write: inside one it would be a lock on the database.
 
 use std::collections::{BTreeSet, HashMap};
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Client, Pool};
+use deadpool_postgres::Client;
 use kernel::{AskId, Subject};
 use tokio::sync::Notify;
 use tokio_postgres::AsyncMessage;
 use uuid::Uuid;
 
-use super::connect::{Address, Link};
-use super::{Failure, Published, read_ask, record, uuid};
+use super::connect::{Database, Link, on};
+use super::failure::Failure;
+use super::{Published, read_ask, record, uuid};
 use crate::listing::Scope;
 use crate::{Change, News, Result};
 
@@ -31,20 +34,22 @@ const PAGE: usize = 500;
 /// How long a node goes without looking, should nobody tell it anything.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Gives everything that is committed its position; how many there were.
-pub(super) async fn number(client: &mut Client) -> Result<u64, Failure> {
+/// Gives everything that is committed its position.
+pub(super) async fn number(client: &mut Client) -> Result<(), Failure> {
     let mut numbered = 0;
     loop {
-        let statement = client.prepare_cached("SELECT EXISTS (SELECT FROM pending)").await?;
+        let sql = "SELECT EXISTS (SELECT FROM pending ORDER BY n LIMIT 1)";
+        let statement = client.prepare_cached(sql).await?;
         if !client.query_one(&statement, &[]).await?.try_get::<_, bool>(0)? {
-            return Ok(numbered);
+            break;
         }
         let transaction = client.transaction().await?;
         let lock = transaction.prepare_cached("SELECT pg_advisory_xact_lock($1)").await?;
         transaction.query(&lock, &[&LOCK]).await?;
+        // A statement of its own: it sees what whoever held the lock before has done.
         let sql = "WITH taken AS (
                 DELETE FROM pending
-                WHERE n IN (SELECT n FROM pending ORDER BY n LIMIT $1)
+                WHERE n = ANY (ARRAY (SELECT n FROM pending ORDER BY n LIMIT $1))
                 RETURNING n, subject, seq, agent
             ), last AS (
                 SELECT coalesce(max(position), 0) AS position FROM feed
@@ -56,13 +61,19 @@ pub(super) async fn number(client: &mut Client) -> Result<u64, Failure> {
         numbered += transaction.execute(&statement, &[&NUMBERED]).await?;
         transaction.commit().await?;
     }
+    if numbered > 0 {
+        // Of this node's too. Should it get lost with the connection, they look every second.
+        let statement = client.prepare_cached("SELECT pg_notify($1, '')").await?;
+        client.query(&statement, &[&CHANNEL]).await?;
+    }
+    Ok(())
 }
 
 /// Tells this node's listeners what any node committed.
 pub(super) struct Announcer {
-    pub(super) pool: Pool,
+    pub(super) database: Database,
     pub(super) published: Arc<Published>,
-    /// Rung when this node committed something or another told of something.
+    /// Rung when this node committed something or any node numbered something.
     pub(super) news: Arc<Notify>,
     /// The last position that was told.
     pub(super) told: u64,
@@ -74,28 +85,25 @@ impl Announcer {
             // Nobody rings: the line may be down. The safety net looks anyway.
             let _ = tokio::time::timeout(LOOK, self.news.notified()).await;
             if let Err(error) = self.tell().await {
-                tracing::warn!(%error, "the feed cannot be read; trying again");
+                warn(&error, "the feed cannot be read; trying again");
                 tokio::time::sleep(LOOK).await;
             }
         }
     }
 
     async fn tell(&mut self) -> Result<(), Failure> {
-        let mut client = self.pool.get().await?;
-        if number(&mut client).await? > 0 {
-            let statement = client.prepare_cached("SELECT pg_notify($1, '')").await?;
-            client.query(&statement, &[&CHANNEL]).await?;
-        }
         loop {
-            let changes = record::changes(&client, self.told, PAGE).await?;
-            let Some(last) = changes.last() else { return Ok(()) };
-            self.told = last.position;
-            if changes.iter().any(|change| !matches!(change.subject, Subject::Ask(_))) {
-                self.published.refresh(&client).await?;
-            }
-            let news = listed(&client, changes).await?;
-            // Without anybody listening there is nobody to tell.
-            let _ = self.published.feed.send(news.into());
+            let (position, news) = on!(self.database, client => async {
+                number(client).await?;
+                let (position, changes) = record::news(&*client, self.told, PAGE).await?;
+                if changes.iter().any(|change| !matches!(change.subject, Subject::Ask(_))) {
+                    self.published.refresh(&*client).await?;
+                }
+                Ok((position, listed(client, changes).await?))
+            })?;
+            let Some(position) = position else { return Ok(()) };
+            self.told = position;
+            self.published.audience.tell(news);
         }
     }
 }
@@ -113,8 +121,13 @@ async fn listed(client: &Client, changes: Vec<Change>) -> Result<Vec<News>, Fail
     let statement = client.prepare_cached(sql).await?;
     let mut lists: HashMap<AskId, Arc<[Scope]>> = HashMap::new();
     for row in client.query(&statement, &[&ids]).await? {
-        let ask = read_ask(&row)?;
-        lists.insert(ask.id, Scope::of(&ask).into());
+        match read_ask(&row) {
+            Ok(ask) => {
+                lists.insert(ask.id, Scope::of(&ask).into());
+            }
+            // Whoever waits for it by name still hears, and so does everybody behind it.
+            Err(error) => tracing::error!(error = &error as &dyn std::error::Error, "in the feed"),
+        }
     }
     let with_lists = |change: Change| {
         let found = match change.subject {
@@ -126,32 +139,43 @@ async fn listed(client: &Client, changes: Vec<Change>) -> Result<Vec<News>, Fail
     Ok(changes.into_iter().map(with_lists).collect())
 }
 
-/// Rings whenever another node tells of something, over a connection of its own.
-pub(super) async fn listen(address: Address, news: Arc<Notify>) {
+/// Rings whenever a node tells of something, over a connection of its own.
+pub(super) async fn listen(database: Database, news: Arc<Notify>) {
     loop {
-        match address.link().await {
+        let ended = match database.link().await {
             Ok(link) => hear(link, &news).await,
-            Err(error) => tracing::warn!(%error, "cannot listen to the other nodes"),
-        }
+            Err(failure) => failure,
+        };
+        warn(&ended, "cannot listen to the other nodes; trying again");
         tokio::time::sleep(LOOK).await;
     }
 }
 
-async fn hear(Link { client, mut messages }: Link, news: &Notify) {
-    let listen = async {
-        if let Err(error) = client.batch_execute(&format!("LISTEN {CHANNEL}")).await {
-            tracing::warn!(%error, "cannot listen to the other nodes");
+/// Until the connection ends; why.
+async fn hear((client, mut connection): Link, news: &Notify) -> Failure {
+    let listen = format!("LISTEN {CHANNEL}");
+    let mut listening = pin!(client.batch_execute(&listen));
+    let mut began = false;
+    loop {
+        tokio::select! {
+            message = poll_fn(|context| connection.poll_message(context)) => match message {
+                Some(Ok(AsyncMessage::Notification(_))) => news.notify_one(),
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return error.into(),
+                None => return Failure::Closed,
+            },
+            done = &mut listening, if !began => match done {
+                Ok(()) => {
+                    began = true;
+                    // What was told before this is found by looking.
+                    news.notify_one();
+                }
+                Err(error) => return error.into(),
+            },
         }
-        // What was told before this is found by looking.
-        news.notify_one();
-        std::future::pending::<()>().await;
-    };
-    let hear = async {
-        while let Some(Ok(message)) = messages.recv().await {
-            if let AsyncMessage::Notification(_) = message {
-                news.notify_one();
-            }
-        }
-    };
-    tokio::select! { () = listen => {}, () = hear => {} }
+    }
+}
+
+fn warn(error: &Failure, what: &'static str) {
+    tracing::warn!(error = error as &dyn std::error::Error, "{what}");
 }

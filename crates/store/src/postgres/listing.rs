@@ -9,9 +9,11 @@ use kernel::ask::Priority;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
-use super::{Failure, int, ulid, uuid};
+use super::failure::Failure;
+use super::{ulid, uuid};
 use crate::listing::{Filter, List};
 use crate::paging::{Rows, Stretch, every_stretch};
+use crate::rows::int;
 use crate::{Result, StoreError};
 
 /// What was fetched of the stretches of one list so far.

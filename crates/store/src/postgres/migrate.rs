@@ -1,13 +1,22 @@
 //! The schema and how it got there. Several nodes may start at once: one of them migrates, under a
 //! lock, and the others find it done.
+//!
+//! Old and new programs run side by side while nodes are replaced one by one, so each step says the
+//! oldest version of a program that may go on working beside it. A step that only adds serves the
+//! version before it. A step that takes something away comes one release later, when no program
+//! that needs it is left, and serves itself alone.
 
-use deadpool_postgres::Client;
+use deadpool_postgres::{Client, GenericClient};
 
-use super::Failure;
+use super::failure::Failure;
 use crate::migrations::{self, Applied, Migration};
 
-pub(super) const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, name: "begin", sql: include_str!("migrations/0001_begin.sql") }];
+pub(super) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    serves: 1,
+    name: "begin",
+    sql: include_str!("migrations/0001_begin.sql"),
+}];
 
 /// Held while a schema is brought up to date.
 const LOCK: i64 = 0x636f_756e_7465_7272;
@@ -15,24 +24,51 @@ const LOCK: i64 = 0x636f_756e_7465_7272;
 /// Brings a database to the newest version, all steps or none.
 pub(super) async fn migrate(client: &mut Client, steps: &[Migration]) -> Result<(), Failure> {
     let transaction = client.transaction().await?;
+    // Whoever comes second waits as long as the first takes, and a step may take its time.
+    transaction
+        .batch_execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
+        .await?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
     transaction
         .batch_execute(
             "CREATE TABLE IF NOT EXISTS migration (
-                 version bigint PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL
+                 version bigint PRIMARY KEY,
+                 name    text   NOT NULL,
+                 sha256  text   NOT NULL,
+                 serves  bigint NOT NULL
              )",
         )
         .await?;
-    let rows = transaction
-        .query("SELECT version, name, sha256 FROM migration ORDER BY version", &[])
-        .await?;
-    let applied: Result<Vec<Applied>, tokio_postgres::Error> =
-        rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))).collect();
-    let applied = migrations::check(applied?, steps)?;
+    let applied = migrations::check(applied(&transaction).await?, steps)?;
     for step in steps.iter().filter(|step| step.version > applied) {
         transaction.batch_execute(step.sql).await?;
-        let note = "INSERT INTO migration (version, name, sha256) VALUES ($1, $2, $3)";
-        transaction.execute(note, &[&step.version, &step.name, &step.checksum()]).await?;
+        let sql = "INSERT INTO migration (version, name, sha256, serves) VALUES ($1, $2, $3, $4)";
+        let note = transaction.prepare(sql).await?;
+        let (name, sum) = (step.name, step.checksum());
+        transaction.execute(&note, &[&step.version, &name, &sum, &step.serves]).await?;
     }
     Ok(transaction.commit().await?)
+}
+
+/// Checks that a database that is only read has the newest version.
+pub(super) async fn check_current(client: &Client, steps: &[Migration]) -> Result<(), Failure> {
+    let there = client.query_one("SELECT to_regclass('migration') IS NOT NULL", &[]).await?;
+    let found =
+        if there.try_get(0)? { migrations::check(applied(client).await?, steps)? } else { 0 };
+    Ok(migrations::check_current(found, steps)?)
+}
+
+async fn applied(client: &impl GenericClient) -> Result<Vec<Applied>, Failure> {
+    let sql = "SELECT version, name, sha256, serves FROM migration ORDER BY version";
+    let rows = client.query(sql, &[]).await?;
+    rows.iter()
+        .map(|row| {
+            Ok(Applied {
+                version: row.try_get(0)?,
+                name: row.try_get(1)?,
+                sha256: row.try_get(2)?,
+                serves: row.try_get(3)?,
+            })
+        })
+        .collect()
 }

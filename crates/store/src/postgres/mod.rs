@@ -12,17 +12,23 @@
 //! Rows of asks are locked by whoever decides on them; the directory is one row that whoever changes
 //! it locks. Nothing else is shared: see `docs/adr/0017-many-nodes.md`.
 
+mod address;
+mod audience;
 mod block;
 mod books;
 mod chain;
 mod connect;
+mod failure;
 mod feed;
 mod listing;
+mod load;
 mod migrate;
 mod outbox;
 mod query;
 mod record;
+mod secret;
 mod tls;
+mod wake;
 mod write;
 mod writer;
 
@@ -30,24 +36,28 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use deadpool_postgres::{Client, GenericClient, Pool, PoolError};
+use deadpool_postgres::{Client, GenericClient};
 use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
 use kernel::{AgentId, Ask, AskId, KeyId, Subject, Time};
 use tokio::sync::{Notify, broadcast};
 use tokio::task::JoinSet;
-use tokio_postgres::error::SqlState;
 use ulid::Ulid;
 use uuid::Uuid;
 
+pub use address::{BadAddress, redacted};
+pub use connect::Options;
+
+use crate::estimates::Estimates;
 use crate::job::Ahead;
 use crate::listing::{Count, List, Page};
-use crate::migrations::SchemaError;
 use crate::{
-    Backlog, BoxError, Chains, Change, Clock, Delivery, FEED, Job, News, Outcome, Result,
-    SealedBlock, Settlement, Store, StoreError,
+    Backlog, Chains, Change, Clock, Delivery, Job, News, Outcome, Result, SealedBlock, Settlement,
+    Store,
 };
-use connect::Address;
+use audience::Audience;
+use connect::{Database, on};
+use failure::{Failure, damaged};
 use feed::{Announcer, number};
 use writer::{Desk, Writers};
 
@@ -56,36 +66,21 @@ const SWEPT: usize = 2_000;
 
 /// A store in a `PostgreSQL` database, one of any number on it.
 pub struct Postgres {
-    pool: Pool,
+    database: Database,
     published: Arc<Published>,
-    watch: Watch,
-    writers: Writers,
+    clock: Option<Arc<dyn Clock>>,
+    estimates: Estimates,
+    /// None in a store that is only read.
+    writers: Option<Writers>,
     /// Writers, announcer and listener; they end with the store.
     _tasks: JoinSet<()>,
 }
 
-/// Whose clock says when something is decided.
-#[derive(Clone)]
-pub enum Watch {
-    /// The database's: the same for all nodes.
-    Database,
-    /// One that is given, for tests.
-    Given(Arc<dyn Clock>),
-}
-
-impl Watch {
-    fn now(&self, database: Time) -> Time {
-        match self {
-            Self::Database => database,
-            Self::Given(clock) => clock.now(),
-        }
-    }
-}
-
 /// What a node shows to its own: the directory as it knows it, and what happened.
+#[derive(Default)]
 struct Published {
     directory: RwLock<(u64, Arc<Directory>)>,
-    feed: broadcast::Sender<Arc<[News]>>,
+    audience: Audience,
 }
 
 impl Published {
@@ -128,100 +123,132 @@ impl Published {
 }
 
 impl Postgres {
-    /// Connects, brings the schema up to date, and joins the other nodes.
-    pub async fn open(url: &str, watch: Watch) -> Result<Self> {
-        let address = Address::read(url)?;
-        let pool = address.pool()?;
-        let mut client = pool.get().await.map_err(Failure::from)?;
-        migrate::migrate(&mut client, migrate::MIGRATIONS).await?;
-        let (feed, _) = broadcast::channel(FEED);
-        let directory = RwLock::default();
-        let published = Arc::new(Published { directory, feed });
-        published.refresh(&client).await?;
-        // Whatever was committed before is no news.
-        number(&mut client).await?;
-        let told = record::last_position(&client).await?;
-        drop(client);
+    /// Connects to `postgres://…`, brings the schema up to date, and joins the other nodes. No error
+    /// holds the password; [`redacted`] shows an address without it.
+    pub async fn open(url: &str, options: Options) -> Result<Self> {
+        let database = Database::new(url, &options, false)?;
+        database.migrate().await?;
+        let published = Arc::new(Published::default());
+        let told = on!(database, client => async {
+            published.refresh(&*client).await?;
+            // Whatever was committed before is no news.
+            number(client).await?;
+            record::last_position(&*client).await
+        })?;
         let news = Arc::new(Notify::new());
         let mut tasks = JoinSet::new();
         let desk = Desk {
-            pool: pool.clone(),
+            database: database.clone(),
             published: Arc::clone(&published),
-            watch: watch.clone(),
+            clock: options.clock.clone(),
             committed: Arc::clone(&news),
         };
-        let writers = Writers::start(&desk, &mut tasks);
+        let writers = Some(Writers::start(&desk, &mut tasks));
         let (heard, announced) = (Arc::clone(&news), Arc::clone(&published));
-        tasks.spawn(Announcer { pool: pool.clone(), published: announced, news, told }.run());
-        tasks.spawn(feed::listen(address, heard));
-        Ok(Self { pool, published, watch, writers, _tasks: tasks })
+        let announcer = Announcer { database: database.clone(), published: announced, news, told };
+        tasks.spawn(announcer.run());
+        tasks.spawn(feed::listen(database.clone(), heard));
+        let (clock, estimates) = (options.clock, Estimates::default());
+        Ok(Self { database, published, clock, estimates, writers, _tasks: tasks })
     }
 
-    async fn client(&self) -> Result<Client, Failure> {
-        Ok(self.pool.get().await?)
+    /// Opens a database only to look at it. The directory is the one of this moment, nothing is
+    /// announced, and everything that would write answers
+    /// [`StoreError::Unavailable`](crate::StoreError).
+    pub async fn open_read_only(url: &str, options: Options) -> Result<Self> {
+        let store = Self::open_to_check(url, options).await?;
+        on!(store.database, client => store.published.refresh(&*client))?;
+        Ok(store)
     }
 
-    /// A connection on which everything committed before has its position.
-    async fn numbered(&self) -> Result<Client, Failure> {
-        let mut client = self.client().await?;
-        number(&mut client).await?;
-        Ok(client)
+    /// Opens a database to check what is in it: like [`Postgres::open_read_only`], with an empty
+    /// directory, so that one damaged row does not keep everything else from being looked at.
+    pub async fn open_to_check(url: &str, options: Options) -> Result<Self> {
+        let database = Database::new(url, &options, true)?;
+        on!(database, client => migrate::check_current(client, migrate::MIGRATIONS))?;
+        let (published, estimates) = (Arc::default(), Estimates::default());
+        let tasks = JoinSet::new();
+        Ok(Self { database, published, clock: None, estimates, writers: None, _tasks: tasks })
+    }
+
+    /// Gives everything committed so far its position, unless this store is only read.
+    async fn number(&self, client: &mut Client) -> Result<(), Failure> {
+        if self.writers.is_some() { number(client).await } else { Ok(()) }
+    }
+
+    fn writers(&self) -> Result<&Writers, Failure> {
+        self.writers.as_ref().ok_or(Failure::ReadOnly)
     }
 }
 
 #[async_trait]
 impl Store for Postgres {
     async fn transact(&self, job: Job) -> Result<Outcome> {
-        let ahead = match &self.watch {
-            Watch::Given(clock) => Ahead::decide(self.directory(), clock.now(), &job),
-            // The moment is the database's to say.
-            Watch::Database => None,
-        };
-        self.writers.run(job, ahead).await
+        let writers = self.writers()?;
+        // Without a clock of ours the moment is the database's to say.
+        let ahead = (self.clock.as_ref())
+            .and_then(|clock| Ahead::decide(self.directory(), clock.now(), &job));
+        Ok(writers.run(job, ahead).await?)
     }
 
     fn directory(&self) -> Arc<Directory> {
         self.published.get().1
     }
 
+    fn feed(&self) -> broadcast::Receiver<Arc<[News]>> {
+        self.published.audience.listen()
+    }
+
     async fn ask(&self, id: AskId) -> Result<Option<Ask>> {
-        Ok(query::ask(&self.client().await?, id).await?)
+        Ok(on!(self.database, client => query::ask(client, id))?)
     }
 
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
-        Ok(query::ids(&self.client().await?, after, limit).await?)
+        Ok(on!(self.database, client => query::ids(client, after, limit))?)
     }
 
     async fn list(&self, list: List) -> Result<Page> {
-        Ok(query::list(&mut self.client().await?, &list).await?)
+        Ok(on!(self.database, client => query::list(client, &list))?)
     }
 
     async fn count(&self, list: List) -> Result<Count> {
-        Ok(query::count(&mut self.client().await?, &list).await?)
+        // Counted is the whole, from wherever and in whatever pages it is read.
+        let list = List { after: None, limit: 0, ..list };
+        Ok(on!(self.database, client => query::count(client, &self.estimates, &list))?)
     }
 
     async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>> {
-        Ok(query::due(&self.client().await?, now, limit).await?)
+        Ok(on!(self.database, client => wake::due(client, now, limit))?)
+    }
+
+    async fn claim_due(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<AskId>> {
+        self.writers()?;
+        Ok(on!(self.database, client => wake::claim(client, now, lease, limit))?)
     }
 
     async fn next_due(&self) -> Result<Option<Time>> {
-        Ok(query::next_due(&self.client().await?).await?)
+        Ok(on!(self.database, client => wake::next(client))?)
     }
 
     async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>> {
-        Ok(outbox::claim(&self.client().await?, now, lease, limit).await?)
+        self.writers()?;
+        Ok(on!(self.database, client => outbox::claim(client, now, lease, limit))?)
     }
 
     async fn settle(&self, settled: Vec<(u64, Settlement)>) -> Result<()> {
-        Ok(outbox::settle(&mut self.client().await?, &settled).await?)
+        self.writers()?;
+        Ok(on!(self.database, client => outbox::settle(client, &settled))?)
     }
 
     async fn backlog(&self) -> Result<Backlog> {
-        Ok(outbox::backlog(&self.client().await?).await?)
+        Ok(on!(self.database, client => outbox::backlog(client))?)
     }
 
     async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>> {
-        Ok(record::changes(&self.numbered().await?, position, limit).await?)
+        Ok(on!(self.database, client => async {
+            self.number(client).await?;
+            record::changes(&*client, position, limit).await
+        })?)
     }
 
     async fn stream(
@@ -230,81 +257,114 @@ impl Store for Postgres {
         position: u64,
         limit: usize,
     ) -> Result<Vec<Change>> {
-        Ok(record::stream(&self.numbered().await?, &agents, position, limit).await?)
+        Ok(on!(self.database, client => async {
+            self.number(client).await?;
+            record::stream(&*client, &agents, position, limit).await
+        })?)
     }
 
     async fn history(&self, ask: AskId, seq: u64, limit: usize) -> Result<Vec<Change>> {
-        Ok(record::history(&self.numbered().await?, ask, seq, limit).await?)
-    }
-
-    fn feed(&self) -> broadcast::Receiver<Arc<[News]>> {
-        self.published.feed.subscribe()
+        Ok(on!(self.database, client => async {
+            self.number(client).await?;
+            record::history(&*client, ask, seq, limit).await
+        })?)
     }
 
     async fn records(&self, subject: Subject, seq: u64, limit: usize) -> Result<Vec<Record>> {
-        Ok(record::chain(&self.client().await?, &subject, seq, limit).await?)
+        Ok(on!(self.database, client => record::chain(&*client, &subject, seq, limit))?)
     }
 
     async fn all_records(&self, position: u64, limit: usize) -> Result<Vec<(u64, Record)>> {
-        Ok(record::all(&self.numbered().await?, position, limit).await?)
+        Ok(on!(self.database, client => async {
+            self.number(client).await?;
+            record::all(&*client, position, limit).await
+        })?)
     }
 
     async fn last_position(&self) -> Result<u64> {
-        Ok(record::last_position(&self.numbered().await?).await?)
+        Ok(on!(self.database, client => async {
+            self.number(client).await?;
+            record::last_position(&*client).await
+        })?)
     }
 
     async fn position(&self, subject: Subject, seq: u64) -> Result<Option<u64>> {
-        Ok(record::position(&self.numbered().await?, &subject, seq).await?)
+        Ok(on!(self.database, client => async {
+            self.number(client).await?;
+            record::position(&*client, &subject, seq).await
+        })?)
     }
 
     async fn hashes(&self, position: u64, limit: usize) -> Result<Vec<(u64, Digest)>> {
-        Ok(record::hashes(&self.numbered().await?, position, limit).await?)
+        Ok(on!(self.database, client => async {
+            self.number(client).await?;
+            record::hashes(&*client, position, limit).await
+        })?)
     }
 
     async fn rows(&self, position: u64, limit: usize) -> Result<Vec<Row>> {
-        Ok(record::rows(&self.numbered().await?, position, limit).await?)
+        Ok(on!(self.database, client => async {
+            self.number(client).await?;
+            record::rows(&*client, position, limit).await
+        })?)
     }
 
     async fn chains(&self, after: Option<String>, limit: usize) -> Result<Chains> {
-        Ok(chain::chains(&mut self.numbered().await?, after.as_deref(), limit).await?)
+        Ok(on!(self.database, client => async {
+            self.number(client).await?;
+            chain::chains(client, after.as_deref(), limit).await
+        })?)
     }
 
     async fn append_block(&self, sealed: SealedBlock) -> Result<bool> {
-        Ok(block::append(&mut self.numbered().await?, &sealed).await?)
+        self.writers()?;
+        Ok(on!(self.database, client => block::append(client, &sealed))?)
     }
 
     async fn last_block(&self) -> Result<Option<SealedBlock>> {
-        Ok(block::last(&self.client().await?).await?)
+        Ok(on!(self.database, client => block::last(&*client))?)
     }
 
     async fn blocks(&self, n: u64, limit: usize) -> Result<Vec<SealedBlock>> {
-        Ok(block::after(&self.client().await?, n, limit).await?)
+        Ok(on!(self.database, client => block::after(&*client, n, limit))?)
     }
 
     async fn block_at(&self, position: u64) -> Result<Option<SealedBlock>> {
-        Ok(block::holding(&self.client().await?, position).await?)
+        Ok(on!(self.database, client => block::holding(&*client, position))?)
     }
 
     async fn anchored(&self) -> Result<Option<u64>> {
-        Ok(block::anchored(&self.client().await?).await?)
+        Ok(on!(self.database, client => block::anchored(client))?)
     }
 
     async fn anchor(&self, n: u64) -> Result<()> {
-        Ok(block::anchor(&self.client().await?, n).await?)
+        self.writers()?;
+        Ok(on!(self.database, client => block::anchor(client, n))?)
     }
 
     async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()> {
-        Ok(query::touch_keys(&self.client().await?, &used).await?)
+        self.writers()?;
+        Ok(on!(self.database, client => query::touch_keys(client, &used))?)
     }
 
     async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
-        Ok(query::key_used(&self.client().await?, id).await?)
+        Ok(on!(self.database, client => query::key_used(client, id))?)
+    }
+
+    async fn secret(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(on!(self.database, client => secret::find(&*client, name))?)
+    }
+
+    async fn keep_secret(&self, name: &str, secret: Vec<u8>) -> Result<Vec<u8>> {
+        self.writers()?;
+        Ok(on!(self.database, client => secret::keep(&*client, name, &secret))?)
     }
 
     async fn sweep(&self, now: Time) -> Result<u64> {
+        self.writers()?;
         let mut total = 0;
         loop {
-            let swept = query::sweep(&self.client().await?, now, SWEPT).await?;
+            let swept = on!(self.database, client => query::sweep(client, now, SWEPT))?;
             total += swept;
             if swept < SWEPT as u64 {
                 return Ok(total);
@@ -313,74 +373,8 @@ impl Store for Postgres {
     }
 
     async fn ping(&self) -> Result<()> {
-        let client = self.client().await?;
-        client.query_one("SELECT 1", &[]).await.map_err(Failure::from)?;
-        Ok(())
+        Ok(on!(self.database, client => query::ping(client))?)
     }
-}
-
-/// Why something came to nothing.
-#[derive(Debug, thiserror::Error)]
-enum Failure {
-    /// Another transaction was there first; trying again will see what it did.
-    #[error("another transaction was there first")]
-    Conflict,
-    #[error("the database did not do it")]
-    Database(#[source] tokio_postgres::Error),
-    #[error("no connection to the database")]
-    Pool(#[source] PoolError),
-    #[error(transparent)]
-    Store(StoreError),
-    #[error("the store is closed")]
-    Closed,
-    #[error(transparent)]
-    Shared(Arc<Failure>),
-}
-
-impl From<tokio_postgres::Error> for Failure {
-    fn from(error: tokio_postgres::Error) -> Self {
-        let met = [
-            SqlState::UNIQUE_VIOLATION,
-            SqlState::T_R_SERIALIZATION_FAILURE,
-            SqlState::T_R_DEADLOCK_DETECTED,
-        ];
-        if error.code().is_some_and(|code| met.contains(code)) {
-            Self::Conflict
-        } else {
-            Self::Database(error)
-        }
-    }
-}
-
-impl From<PoolError> for Failure {
-    fn from(error: PoolError) -> Self {
-        Self::Pool(error)
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<SchemaError> for Failure {
-    fn from(error: SchemaError) -> Self {
-        Self::Store(error.into())
-    }
-}
-
-impl From<Failure> for StoreError {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Store(error) => error,
-            other => Self::Unavailable(other.into()),
-        }
-    }
-}
-
-fn damaged(what: &str, source: impl Into<BoxError>) -> Failure {
-    Failure::Store(StoreError::Damaged { what: what.to_owned(), source: source.into() })
 }
 
 /// An ask from its id and state.
@@ -392,26 +386,10 @@ fn read_ask(row: &tokio_postgres::Row) -> Result<Ask, Failure> {
     })
 }
 
-/// A digest from its column. One of the wrong length is turned into another that matches nothing,
-/// so that whoever compares it finds out.
-fn digest(bytes: &[u8]) -> Digest {
-    bytes.try_into().map_or_else(|_| Digest::of(bytes), Digest)
-}
-
 fn uuid(id: Ulid) -> Uuid {
     Uuid::from_bytes(id.to_bytes())
 }
 
 fn ulid(id: Uuid) -> Ulid {
     Ulid::from_bytes(id.into_bytes())
-}
-
-/// Numbers as the database has them. Ours never reach the top bit.
-fn int(number: impl TryInto<i64>) -> i64 {
-    number.try_into().unwrap_or(i64::MAX)
-}
-
-/// A number as we have it; what was stored by [`int`] is never negative.
-fn uint(number: i64) -> u64 {
-    number.try_into().unwrap_or(0)
 }

@@ -7,7 +7,8 @@ use deadpool_postgres::{Client, GenericClient};
 use kernel::ask::Priority;
 use kernel::{Effect, Time};
 
-use super::{Failure, int, uint};
+use super::failure::Failure;
+use crate::rows::{int, uint};
 use crate::{BACKLOG_COUNTED, Backlog, Delivery, Settlement, later};
 
 /// A lease is the moment from which a row may be claimed again, so claimed rows are out of the way
@@ -18,12 +19,14 @@ pub(super) async fn claim(
     lease: Duration,
     limit: usize,
 ) -> Result<Vec<Delivery>, Failure> {
-    let sql = "UPDATE outbox SET due_at = $1, attempt = attempt + 1
-        WHERE id = ANY (ARRAY (
-            SELECT id FROM outbox WHERE NOT dead AND rank = $2 AND due_at <= $3
+    let sql = "WITH due AS (
+            SELECT id, due_at FROM outbox WHERE NOT dead AND rank = $2 AND due_at <= $3
             ORDER BY due_at, id LIMIT $4 FOR UPDATE SKIP LOCKED
-        ))
-        RETURNING id, attempt, written_at, effect";
+        ), claimed AS (
+            UPDATE outbox SET due_at = $1, attempt = attempt + 1 FROM due WHERE outbox.id = due.id
+            RETURNING outbox.id, attempt, written_at, effect, due.due_at AS was_due_at
+        )
+        SELECT id, attempt, written_at, effect FROM claimed ORDER BY was_due_at, id";
     let statement = client.prepare_cached(sql).await?;
     let until = later(now, lease).millis();
     let mut claimed = Vec::new();
@@ -35,14 +38,13 @@ pub(super) async fn claim(
         let rank = i16::from(priority.rank());
         let params: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
             [&until, &rank, &now.millis(), &int(left)];
-        let mut found = Vec::new();
         for row in client.query(&statement, &params).await? {
             let (id, attempt): (i64, i32) = (row.try_get(0)?, row.try_get(1)?);
             let written_at = Time::from_millis(row.try_get(2)?);
             match serde_json::from_str::<Effect>(row.try_get(3)?) {
                 Ok(effect) => {
                     let (id, attempt) = (uint(id), attempt.unsigned_abs());
-                    found.push(Delivery { id, effect, attempt, written_at });
+                    claimed.push(Delivery { id, effect, attempt, written_at });
                 }
                 // It must not stand in the way of those behind it, and it must show.
                 Err(error) => {
@@ -51,9 +53,6 @@ pub(super) async fn claim(
                 }
             }
         }
-        // An update gives its rows back in any order.
-        found.sort_by_key(|delivery| (delivery.written_at, delivery.id));
-        claimed.append(&mut found);
     }
     Ok(claimed)
 }
@@ -75,7 +74,7 @@ pub(super) async fn settle(
             Settlement::Retry { at, error } => {
                 let sql = "UPDATE outbox SET due_at = $2, error = $3 WHERE id = $1 AND NOT dead";
                 let retry = transaction.prepare_cached(sql).await?;
-                transaction.execute(&retry, &[&int(*id), &at.millis(), error]).await?;
+                transaction.execute(&retry, &[&int(*id), &at.millis(), &plain(error)]).await?;
             }
             Settlement::Dead { error } => bury(&transaction, int(*id), error).await?,
         }
@@ -84,10 +83,16 @@ pub(super) async fn settle(
 }
 
 async fn bury(client: &impl GenericClient, id: i64, error: &str) -> Result<(), Failure> {
+    let error = plain(error);
     let sql = "UPDATE outbox SET dead = true, error = $2 WHERE id = $1";
     let statement = client.prepare_cached(sql).await?;
     client.execute(&statement, &[&id, &error]).await?;
     Ok(())
+}
+
+/// Whatever a channel reports, in what the database takes for text.
+fn plain(error: &str) -> String {
+    error.replace('\0', "")
 }
 
 pub(super) async fn backlog(client: &Client) -> Result<Backlog, Failure> {

@@ -1,18 +1,25 @@
 //! What is asked of the database, on whichever connection.
 
-use deadpool_postgres::{Client, GenericClient};
+use deadpool_postgres::{Client, GenericClient, Transaction};
 use kernel::{Ask, AskId, Entity, KeyId, Time};
 use tokio_postgres::IsolationLevel;
 use uuid::Uuid;
 
+use super::failure::{Failure, damaged};
 use super::listing::Fetched;
-use super::{Failure, damaged, int, read_ask, uint, ulid, uuid};
+use super::{read_ask, record, ulid, uuid};
+use crate::estimates::Estimates;
 use crate::job::forgotten_before;
 use crate::listing::{Count, EXAMINED, List, Page};
-use crate::paging;
+use crate::paging::{self, CHUNK, every_stretch};
+use crate::rows::{int, uint};
 
-/// Rows of each stretch fetched for a count before it is known which are long.
-const SAMPLE: usize = 500;
+/// Records without a position yet that are counted.
+const COUNTED: i64 = 5_000;
+
+pub(super) async fn ping(client: &Client) -> Result<(), Failure> {
+    Ok(client.simple_query("SELECT 1").await.map(drop)?)
+}
 
 /// Everything in the directory that changed after a version of it, and the version this leads to.
 pub(super) async fn entities(
@@ -46,9 +53,9 @@ pub(super) async fn ids(
     after: Option<AskId>,
     limit: usize,
 ) -> Result<Vec<AskId>, Failure> {
-    let sql = "SELECT id FROM ask WHERE $1::uuid IS NULL OR id > $1 ORDER BY id LIMIT $2";
+    let sql = "SELECT id FROM ask WHERE id > $1 ORDER BY id LIMIT $2";
     let statement = client.prepare_cached(sql).await?;
-    let after = after.map(|id| uuid(id.ulid()));
+    let after = after.map_or(Uuid::nil(), |id| uuid(id.ulid()));
     let rows = client.query(&statement, &[&after, &int(limit)]).await?;
     rows.iter().map(|row| Ok(AskId::new(ulid(row.try_get(0)?)))).collect()
 }
@@ -76,29 +83,37 @@ pub(super) async fn list(client: &mut Client, list: &List) -> Result<Page, Failu
     }
 }
 
-pub(super) async fn count(client: &mut Client, list: &List) -> Result<Count, Failure> {
+pub(super) async fn count(
+    client: &mut Client,
+    estimates: &Estimates,
+    list: &List,
+) -> Result<Count, Failure> {
     let moment = client
         .build_transaction()
         .isolation_level(IsolationLevel::RepeatableRead)
         .read_only(true)
         .start()
         .await?;
-    let list = List { after: None, ..list.clone() };
-    Fetched::read(&moment, &list, SAMPLE, |rows, list| paging::count(rows, list)).await
+    let end = written(&moment).await?;
+    if let Some(count) = end.and_then(|end| estimates.find(list, end)) {
+        return Ok(count);
+    }
+    // As much of every stretch as a count looks at first.
+    let n = (EXAMINED / every_stretch(list).count().max(1)).clamp(1, CHUNK);
+    let count = Fetched::read(&moment, list, n, |rows, list| paging::count(rows, list)).await?;
+    if let Some(end) = end.filter(|_| !count.exact) {
+        estimates.keep(list, end, count);
+    }
+    Ok(count)
 }
 
-pub(super) async fn due(client: &Client, now: Time, limit: usize) -> Result<Vec<AskId>, Failure> {
-    let sql = "SELECT id FROM ask WHERE wake_at <= $1 ORDER BY wake_at, id LIMIT $2";
-    let statement = client.prepare_cached(sql).await?;
-    let rows = client.query(&statement, &[&now.millis(), &int(limit)]).await?;
-    rows.iter().map(|row| Ok(AskId::new(ulid(row.try_get(0)?)))).collect()
-}
-
-pub(super) async fn next_due(client: &Client) -> Result<Option<Time>, Failure> {
-    let sql = "SELECT wake_at FROM ask WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1";
-    let statement = client.prepare_cached(sql).await?;
-    let row = client.query_opt(&statement, &[]).await?;
-    Ok(row.map(|row| row.try_get(0).map(Time::from_millis)).transpose()?)
+/// How many records there are, those without a position included; `None` if those are many.
+async fn written(moment: &Transaction<'_>) -> Result<Option<u64>, Failure> {
+    let sql = "SELECT count(*) FROM (SELECT FROM pending ORDER BY n LIMIT $1) AS pending";
+    let statement = moment.prepare_cached(sql).await?;
+    let pending: i64 = moment.query_one(&statement, &[&COUNTED]).await?.try_get(0)?;
+    let end = record::last_position(moment).await?;
+    Ok((pending < COUNTED).then(|| end + uint(pending)))
 }
 
 pub(super) async fn touch_keys(client: &Client, used: &[(KeyId, Time)]) -> Result<(), Failure> {

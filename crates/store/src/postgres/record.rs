@@ -9,20 +9,44 @@ use kernel::{AgentId, AskId, Subject, Time};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use super::{Failure, digest, int, uint};
-use crate::rows::opened;
-use crate::{Change, StoreError};
+use super::failure::Failure;
+use crate::Change;
+use crate::rows::{digest, int, opened, subject, uint};
 
 type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+const CHANGES: &str =
+    "SELECT position, subject, seq, at, what FROM feed JOIN record USING (subject, seq)
+    WHERE position > $1 ORDER BY position LIMIT $2";
 
 pub(super) async fn changes(
     client: &impl GenericClient,
     position: u64,
     limit: usize,
 ) -> Result<Vec<Change>, Failure> {
-    let sql = "SELECT position, subject, seq, at, what FROM feed JOIN record USING (subject, seq)
-        WHERE position > $1 ORDER BY position LIMIT $2";
-    told(client, sql, &[&int(position), &int(limit)]).await
+    told(client, CHANGES, &[&int(position), &int(limit)]).await
+}
+
+/// Changes to be announced, and the position they reach to; none at the end. One that cannot be
+/// named is passed over: it must not keep everybody from hearing of what comes behind it.
+pub(super) async fn news(
+    client: &impl GenericClient,
+    position: u64,
+    limit: usize,
+) -> Result<(Option<u64>, Vec<Change>), Failure> {
+    let statement = client.prepare_cached(CHANGES).await?;
+    let rows = client.query(&statement, &[&int(position), &int(limit)]).await?;
+    let Some(last) = rows.last() else { return Ok((None, Vec::new())) };
+    let mut changes = Vec::with_capacity(rows.len());
+    for row in &rows {
+        match change(row) {
+            Ok(change) => changes.push(change),
+            Err(error) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "in the feed");
+            }
+        }
+    }
+    Ok((Some(uint(last.try_get(0)?)), changes))
 }
 
 pub(super) async fn history(
@@ -62,18 +86,18 @@ async fn told(
 ) -> Result<Vec<Change>, Failure> {
     let statement = client.prepare_cached(sql).await?;
     let rows = client.query(&statement, params).await?;
-    rows.iter()
-        .map(|row| {
-            let seq = uint(row.try_get(2)?);
-            Ok(Change {
-                position: uint(row.try_get(0)?),
-                subject: subject(row.try_get(1)?, seq)?,
-                seq,
-                at: Time::from_millis(row.try_get(3)?),
-                what: row.try_get(4)?,
-            })
-        })
-        .collect()
+    rows.iter().map(change).collect()
+}
+
+fn change(row: &Row) -> Result<Change, Failure> {
+    let seq = uint(row.try_get(2)?);
+    Ok(Change {
+        position: uint(row.try_get(0)?),
+        subject: subject(row.try_get(1)?, seq)?,
+        seq,
+        at: Time::from_millis(row.try_get(3)?),
+        what: row.try_get(4)?,
+    })
 }
 
 /// What has no position yet stands there with none.
@@ -167,11 +191,4 @@ fn row(row: &Row) -> Result<audit::Row, Failure> {
 fn record(row: audit::Row) -> Result<Record, Failure> {
     let subject = subject(&row.subject, row.seq)?;
     Ok(opened(row, subject))
-}
-
-fn subject(text: &str, seq: u64) -> Result<Subject, Failure> {
-    text.parse().map_err(|error: kernel::ids::BadId| {
-        let what = format!("record {text} event {seq}");
-        Failure::Store(StoreError::Damaged { what, source: error.into() })
-    })
 }

@@ -13,6 +13,7 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use crate::{Result, StoreError};
 
 /// What was asked for in the address.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trust {
     /// Whoever answers.
     Anyone,
@@ -23,29 +24,6 @@ pub(super) enum Trust {
 }
 
 impl Trust {
-    /// Takes out of an address what is for us, since the driver knows neither `verify-full` nor
-    /// `sslrootcert`.
-    pub(super) fn read(url: &str) -> Result<(String, Self)> {
-        let Some((before, query)) = url.split_once('?') else {
-            return Ok((url.to_owned(), Self::Anyone));
-        };
-        let (mut kept, mut strict, mut roots) = (Vec::new(), false, None);
-        for pair in query.split('&') {
-            match pair.split_once('=') {
-                Some(("sslmode", "verify-full" | "verify-ca")) => strict = true,
-                Some(("sslrootcert", path)) => roots = Some(PathBuf::from(path)),
-                _ => kept.push(pair),
-            }
-        }
-        let trust = match roots {
-            Some(roots) => Self::Roots(roots),
-            None if strict => Self::System,
-            None => Self::Anyone,
-        };
-        let query = kept.join("&");
-        Ok((if query.is_empty() { before.to_owned() } else { format!("{before}?{query}") }, trust))
-    }
-
     pub(super) fn is_strict(&self) -> bool {
         !matches!(self, Self::Anyone)
     }

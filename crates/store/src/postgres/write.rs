@@ -9,19 +9,25 @@ use serde::Serialize;
 use tokio_postgres::types::ToSql;
 
 use super::books::{Key, Output};
-use super::{Failure, int, uuid};
+use super::failure::Failure;
+use super::uuid;
 use crate::job::{Remembered, forgotten_before};
 use crate::listing::Entry;
+use crate::rows::int;
 use crate::{Result, StoreError};
 
-const NEW_ASKS: &str = "INSERT INTO ask (id, version, wake_at, state)
-    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[])";
+const NEW_ASKS: &str = "INSERT INTO ask (id, version, state)
+    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[])";
 
-const CHANGED_ASKS: &str = "UPDATE ask SET version = new.version, wake_at = new.wake_at,
-        state = new.state
-    FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[])
-        AS new (id, version, wake_at, state, read)
+const CHANGED_ASKS: &str = "UPDATE ask SET version = new.version, state = new.state
+    FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[])
+        AS new (id, version, state, read)
     WHERE ask.id = new.id AND ask.version = new.read";
+
+const WAKES: &str = "INSERT INTO wake (ask, at) SELECT * FROM unnest($1::uuid[], $2::bigint[])
+    ON CONFLICT (ask) DO UPDATE SET at = excluded.at";
+
+const ASLEEP: &str = "DELETE FROM wake WHERE ask = ANY ($1)";
 
 const UNLISTED: &str = "DELETE FROM listing
     USING unnest($1::text[], $2::text[], $3::smallint[], $4::uuid[]) AS old (scope, phase, rank, id)
@@ -109,6 +115,8 @@ fn statements(out: &Output, now: Time) -> Result<Vec<Statement>> {
     let all = [
         asks(NEW_ASKS, &new)?,
         asks(CHANGED_ASKS, &changed)?,
+        wakes(out),
+        asleep(out),
         unlisted(&out.unlisted),
         listed(out),
         entities(out)?,
@@ -139,7 +147,6 @@ fn asks(sql: &'static str, asks: &[&(Option<u64>, Ask)]) -> Result<Option<Statem
     let mut params: Vec<Param> = vec![
         Box::new(column(asks, |(_, ask)| uuid(ask.id.ulid()))),
         Box::new(column(asks, |(_, ask)| int(ask.head.seq))),
-        Box::new(column(asks, |(_, ask)| ask.wake_at().map(Time::millis))),
         Box::new(states?),
     ];
     let read: Vec<i64> = asks.iter().filter_map(|(read, _)| read.map(int)).collect();
@@ -147,6 +154,25 @@ fn asks(sql: &'static str, asks: &[&(Option<u64>, Ask)]) -> Result<Option<Statem
         params.push(Box::new(read));
     }
     Ok(Some(Statement { sql, params, rows: Some(asks.len() as u64) }))
+}
+
+fn wakes(out: &Output) -> Option<Statement> {
+    let rows: Vec<(&AskId, Time)> =
+        out.wakes.iter().filter_map(|(id, at)| at.map(|at| (id, at))).collect();
+    some(&rows)?;
+    let params: Vec<Param> = vec![
+        Box::new(column(&rows, |(id, _)| uuid(id.ulid()))),
+        Box::new(column(&rows, |(_, at)| at.millis())),
+    ];
+    Some(Statement { sql: WAKES, params, rows: None })
+}
+
+fn asleep(out: &Output) -> Option<Statement> {
+    let rows: Vec<&AskId> =
+        out.wakes.iter().filter(|(_, at)| at.is_none()).map(|(id, _)| id).collect();
+    some(&rows)?;
+    let params: Vec<Param> = vec![Box::new(column(&rows, |id| uuid(id.ulid())))];
+    Some(Statement { sql: ASLEEP, params, rows: None })
 }
 
 fn unlisted(entries: &std::collections::BTreeSet<(Entry, AskId)>) -> Option<Statement> {

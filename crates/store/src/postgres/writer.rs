@@ -5,17 +5,18 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use deadpool_postgres::{Pool, Transaction};
-use futures_util::try_join;
-use kernel::audit::Digest;
-use kernel::{Ask, AskId, Command, Time};
+use deadpool_postgres::{Client, Transaction};
+use kernel::{AskId, Command, Time};
 use tokio::sync::{Mutex, Notify, mpsc, oneshot};
 use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
 
 use super::books::{Batch, Key};
-use super::{Failure, Published, Watch, read_ask, ulid, uuid, write};
-use crate::job::{self, Ahead, Remembered};
-use crate::{Job, Outcome, Result, StoreError};
+use super::connect::Database;
+use super::failure::Failure;
+use super::{Published, load, write};
+use crate::job::{self, Ahead};
+use crate::{Clock, Job, Outcome, Result};
 
 /// Jobs in one transaction. More makes the first wait longer and gains nothing.
 const BATCH: usize = 128;
@@ -31,19 +32,22 @@ struct Queued {
     job: Job,
     ahead: Option<Ahead>,
     answer: oneshot::Sender<Result<Outcome>>,
+    /// When whoever wants it done was told that it was not.
+    until: Instant,
 }
 
 /// The way to the writers. Dropping it ends them when the queue is empty.
 pub(super) struct Writers {
     queue: mpsc::Sender<Queued>,
+    patience: std::time::Duration,
 }
 
 /// What a writer works with.
 #[derive(Clone)]
 pub(super) struct Desk {
-    pub(super) pool: Pool,
+    pub(super) database: Database,
     pub(super) published: Arc<Published>,
-    pub(super) watch: Watch,
+    pub(super) clock: Option<Arc<dyn Clock>>,
     /// Rung after every commit.
     pub(super) committed: Arc<Notify>,
 }
@@ -55,14 +59,20 @@ impl Writers {
         for _ in 0..WRITERS {
             tasks.spawn(work(desk.clone(), Arc::clone(&waiting)));
         }
-        Self { queue }
+        Self { queue, patience: desk.database.call * 2 }
     }
 
-    pub(super) async fn run(&self, job: Job, ahead: Option<Ahead>) -> Result<Outcome> {
+    /// Does a job, or says that it was not done within bounds. What was not begun by then is not
+    /// done any more.
+    pub(super) async fn run(&self, job: Job, ahead: Option<Ahead>) -> Result<Outcome, Failure> {
+        let until = Instant::now() + self.patience;
         let (answer, outcome) = oneshot::channel();
-        let closed = || StoreError::Unavailable(Failure::Closed.into());
-        self.queue.send(Queued { job, ahead, answer }).await.map_err(|_| closed())?;
-        outcome.await.map_err(|_| closed())?
+        let queued = Queued { job, ahead, answer, until };
+        let done = timeout_at(until, async {
+            self.queue.send(queued).await.map_err(|_| Failure::Closed)?;
+            outcome.await.map_err(|_| Failure::Closed)
+        });
+        Ok(done.await.map_err(|_| Failure::Slow)???)
     }
 }
 
@@ -72,6 +82,8 @@ async fn work(desk: Desk, waiting: Arc<Mutex<mpsc::Receiver<Queued>>>) {
         if waiting.lock().await.recv_many(&mut jobs, BATCH).await == 0 {
             return;
         }
+        let now = Instant::now();
+        jobs.retain(|queued| queued.until > now);
         // Whoever changes the directory has it to itself, and only for as long as that takes.
         let (alone, together): (Vec<_>, Vec<_>) =
             jobs.into_iter().partition(|queued| changes_directory(&queued.job.envelope.command));
@@ -94,20 +106,18 @@ impl Desk {
         }
         match self.attempt(&mut jobs).await {
             Ok(outcomes) => answer(jobs, outcomes),
-            // Another transaction got in the way of one of them: each for itself, then.
-            Err(Failure::Conflict) => {
+            // Another transaction got in the way of one of them, or what one of them needs cannot
+            // be read: each for itself, then.
+            Err(Failure::Conflict | Failure::Store(_)) => {
                 for queued in jobs {
                     self.insist(queued).await;
                 }
             }
             Err(failure) => {
                 let failure = Arc::new(failure);
-                for queued in jobs {
-                    let told =
-                        StoreError::Unavailable(Failure::Shared(Arc::clone(&failure)).into());
-                    // Whoever is gone does not want to know.
-                    let _ = queued.answer.send(Err(told));
-                }
+                let told = || Err(Failure::Shared(Arc::clone(&failure)).into());
+                let outcomes = jobs.iter().map(|_| told()).collect();
+                answer(jobs, outcomes);
             }
         }
     }
@@ -121,40 +131,59 @@ impl Desk {
                 Err(failure) => return answer(one, vec![Err(failure.into())]),
             }
         }
-        answer(one, vec![Err(StoreError::Unavailable(Failure::Conflict.into()))]);
+        answer(one, vec![Err(Failure::Conflict.into())]);
     }
 
-    /// One transaction for all of them.
+    /// One transaction for all of them. If the connection is lost before the commit was asked for,
+    /// nothing was done, and there is another.
     async fn attempt(&self, jobs: &mut [Queued]) -> Result<Vec<Result<Outcome>>, Failure> {
+        let mut committing = false;
+        let mut spare = true;
+        loop {
+            let mut client = self.database.lend().await?;
+            let work = self.transact(&mut client, jobs, &mut committing);
+            let done = self.database.within(work).await;
+            self.database.take_back(client, done.as_ref().err());
+            match done {
+                Err(failure) if spare && !committing && failure.is_lost() => spare = false,
+                done => return done,
+            }
+        }
+    }
+
+    async fn transact(
+        &self,
+        client: &mut Client,
+        jobs: &mut [Queued],
+        committing: &mut bool,
+    ) -> Result<Vec<Result<Outcome>>, Failure> {
         let alone = jobs.iter().any(|queued| changes_directory(&queued.job.envelope.command));
-        let mut client = self.pool.get().await?;
         let transaction = client.transaction().await?;
         let (asks, keys) = named(jobs);
-        let ((version, clock), found, remembered) = try_join!(
-            head(&transaction, alone),
-            load(&transaction, &asks),
-            recall(&transaction, &keys),
-        )?;
-        let now = self.watch.now(clock);
-        let directory = self.published.at(&transaction, version).await?;
+        let loaded = load::load(&transaction, alone, &asks, &keys).await?;
+        let now = self.clock.as_ref().map_or(loaded.now, |clock| clock.now());
+        let directory = self.published.at(&transaction, loaded.version).await?;
         let mut batch = Batch::new(directory);
-        batch.load(asks, found);
-        batch.remember(remembered);
+        batch.load(asks, loaded.asks);
+        batch.remember(loaded.remembered);
         let mut outcomes = Vec::with_capacity(jobs.len());
         for queued in jobs {
             outcomes.push(decide(&transaction, &mut batch, now, queued).await?);
         }
         let (directory, out) = batch.into_parts();
-        if !out.is_empty() {
-            write::write(&transaction, &out, now).await?;
+        if out.is_empty() {
+            return Ok(outcomes);
         }
+        write::write(&transaction, &out, now).await?;
+        let events = out.records.iter().map(|(record, _)| (record.subject.clone(), record.seq));
+        let begun = self.published.audience.begin(events);
+        *committing = true;
         transaction.commit().await?;
+        begun.committed();
         if !out.entities.is_empty() {
-            self.published.publish(version + 1, directory);
+            self.published.publish(loaded.version + 1, directory);
         }
-        if !out.records.is_empty() {
-            self.committed.notify_one();
-        }
+        self.committed.notify_one();
         Ok(outcomes)
     }
 }
@@ -172,7 +201,7 @@ async fn decide(
         if lacking.is_empty() {
             return Ok(outcome);
         }
-        let found = load(transaction, &lacking).await?;
+        let found = load::asks(transaction, &lacking).await?;
         batch.load(lacking, found);
     }
 }
@@ -185,67 +214,12 @@ fn answer(jobs: Vec<Queued>, outcomes: Vec<Result<Outcome>>) {
 }
 
 /// The asks and idempotency keys the jobs name.
-fn named(jobs: &[Queued]) -> (BTreeSet<AskId>, Vec<Key>) {
+fn named(jobs: &[Queued]) -> (BTreeSet<AskId>, BTreeSet<Key>) {
     let asks = jobs.iter().filter_map(|queued| match &queued.job.envelope.command {
         Command::Ask(_) => Some(AskId::new(queued.job.envelope.fresh)),
         other => other.ask(),
     });
     let keys = jobs.iter().filter_map(|queued| queued.job.idempotency.as_ref());
-    let keys: BTreeSet<Key> = keys.map(|key| (key.scope.clone(), key.key.clone())).collect();
-    (asks.collect(), keys.into_iter().collect())
-}
-
-/// The version of the directory and the time of the database.
-async fn head(transaction: &Transaction<'_>, alone: bool) -> Result<(u64, Time), Failure> {
-    let sql = if alone {
-        "SELECT version, (extract(epoch FROM clock_timestamp()) * 1000)::bigint
-         FROM directory FOR UPDATE"
-    } else {
-        "SELECT version, (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM directory"
-    };
-    let statement = transaction.prepare_cached(sql).await?;
-    let row = transaction.query_one(&statement, &[]).await?;
-    let (version, millis): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
-    Ok((version.unsigned_abs(), Time::from_millis(millis)))
-}
-
-/// Asks, locked in the order of their ids, so that two transactions never wait for each other.
-async fn load(transaction: &Transaction<'_>, ids: &BTreeSet<AskId>) -> Result<Vec<Ask>, Failure> {
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    let sql = "SELECT id, state FROM ask WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
-    let statement = transaction.prepare_cached(sql).await?;
-    let ids: Vec<uuid::Uuid> = ids.iter().map(|id| uuid(id.ulid())).collect();
-    let rows = transaction.query(&statement, &[&ids]).await?;
-    rows.iter().map(|row| read_ask(row).map_err(Failure::from)).collect()
-}
-
-async fn recall(
-    transaction: &Transaction<'_>,
-    keys: &[Key],
-) -> Result<Vec<(Key, Option<Remembered>)>, Failure> {
-    if keys.is_empty() {
-        return Ok(Vec::new());
-    }
-    let sql = "SELECT scope, key, fingerprint, ask, at FROM idempotency
-        WHERE (scope, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))";
-    let statement = transaction.prepare_cached(sql).await?;
-    let (scopes, names): (Vec<&str>, Vec<&str>) =
-        keys.iter().map(|(scope, key)| (scope.as_str(), key.as_str())).unzip();
-    let rows = transaction.query(&statement, &[&scopes, &names]).await?;
-    rows.iter()
-        .map(|row| {
-            let fingerprint: &[u8] = row.try_get(2)?;
-            let ask: Option<uuid::Uuid> = row.try_get(3)?;
-            let remembered = Remembered {
-                fingerprint: fingerprint
-                    .try_into()
-                    .map_or_else(|_| Digest::of(fingerprint), Digest),
-                ask: ask.map(|id| AskId::new(ulid(id))),
-                at: Time::from_millis(row.try_get(4)?),
-            };
-            Ok(((row.try_get(0)?, row.try_get(1)?), Some(remembered)))
-        })
-        .collect()
+    let keys = keys.map(|key| (key.scope.clone(), key.key.clone()));
+    (asks.collect(), keys.collect())
 }

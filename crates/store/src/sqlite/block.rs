@@ -1,27 +1,21 @@
 //! Blocks: one small row each, found by number and by the position they begin at.
 
 use kernel::Time;
-use kernel::audit::Digest;
-use kernel::seal::{Block, LARGEST};
+use kernel::seal::Block;
 use rusqlite::{Connection, Row, params};
 
-use super::ledger::{digest, one};
+use super::failed;
+use super::ledger::one;
 use super::record::{bytes, last_position, lossy};
-use super::{failed, int, uint};
+use crate::rows::{digest, int, uint};
 use crate::{Result, SealedBlock};
 
 /// Appends a block if it follows the last one and its records are there.
 pub(super) fn append(conn: &Connection, sealed: &SealedBlock) -> Result<bool> {
-    let block = &sealed.block;
-    let expected = last(conn)?.map_or((1, Digest::ZERO, 1), |last| {
-        (last.block.n + 1, last.block.hash(), last.block.end())
-    });
-    let fits = expected == (block.n, block.prev, block.first)
-        && (1..=LARGEST).contains(&block.count)
-        && block.end() <= last_position(conn)? + 1;
-    if !fits {
+    if !sealed.follows(last(conn)?.as_ref(), last_position(conn)?) {
         return Ok(false);
     }
+    let block = &sealed.block;
     conn.prepare_cached(
         "INSERT INTO block (n, first, count, root, prev, at, issuer, jws)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",

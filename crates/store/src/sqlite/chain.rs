@@ -1,11 +1,13 @@
 //! The record by subject, with the state each subject is in: what a check of the record reads.
 
+use kernel::AskId;
 use kernel::audit::Row;
-use kernel::{AskId, Subject};
 use rusqlite::{Connection, params};
 
+use super::failed;
 use super::record::{bytes, lossy, raw};
-use super::{failed, uint};
+use crate::chains::{asks_between, stop};
+use crate::rows::uint;
 use crate::{Chains, Held, Result};
 
 /// Kinds whose state lies in `entity`.
@@ -21,8 +23,6 @@ pub(super) fn chains(conn: &Connection, after: Option<&str>, limit: usize) -> Re
     Ok(Chains::join(rows, held, next))
 }
 
-/// Stops between two subjects, and only behind one whose name can be read: the names of asks are
-/// turned into ids to find their states.
 fn rows(
     conn: &Connection,
     after: Option<&str>,
@@ -38,12 +38,7 @@ fn rows(
     let mut rows: Vec<Row> = Vec::with_capacity(limit);
     while let Some(row) = found.next().map_err(failed)? {
         let row = raw(row)?;
-        if let Some(last) = rows.last()
-            && rows.len() >= limit
-            && last.subject != row.subject
-            && last.subject.parse::<Subject>().is_ok()
-        {
-            let next = last.subject.clone();
+        if let Some(next) = stop(&rows, &row, limit) {
             return Ok((rows, Some(next)));
         }
         rows.push(row);
@@ -69,15 +64,13 @@ fn states(conn: &Connection, after: Option<&str>, to: Option<&str>) -> Result<Ve
             states.push((lossy(bytes(row, 0)?.unwrap_or_default()), held(row)?));
         }
     }
-    let (Some(from), Some(to)) = (
-        after.map_or(Some(Vec::new()), |after| edge(after, Some(Vec::new()), None)),
-        to.map_or_else(|| Some(LAST.to_vec()), |to| edge(to, None, Some(LAST.to_vec()))),
-    ) else {
-        return Ok(states);
+    let Some((from, to)) = asks_between(after, to) else { return Ok(states) };
+    let edge = |id: Option<AskId>, open: &[u8]| {
+        id.map_or_else(|| open.to_vec(), |id| id.ulid().to_bytes().to_vec())
     };
     let sql = "SELECT id, version, state FROM ask WHERE id > ?1 AND id <= ?2 ORDER BY id";
     let mut select = conn.prepare_cached(sql).map_err(failed)?;
-    let mut rows = select.query(params![from, to]).map_err(failed)?;
+    let mut rows = select.query(params![edge(from, &[]), edge(to, &LAST)]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
         let id = bytes(row, 0)?.unwrap_or_default();
         let name = <[u8; 16]>::try_from(id).map_or_else(
@@ -87,15 +80,6 @@ fn states(conn: &Connection, after: Option<&str>, to: Option<&str>) -> Result<Ve
         states.push((name, held(row)?));
     }
     Ok(states)
-}
-
-/// The id of an ask that ends a stretch. Other names come before all asks or after all of them.
-fn edge(name: &str, before: Option<Vec<u8>>, after: Option<Vec<u8>>) -> Option<Vec<u8>> {
-    match name.parse::<AskId>() {
-        Ok(id) => Some(id.ulid().to_bytes().to_vec()),
-        Err(_) if name < AskId::PREFIX => before,
-        Err(_) => after,
-    }
 }
 
 fn held(row: &rusqlite::Row<'_>) -> Result<Held> {

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use kernel::audit::{Digest, Record};
+use kernel::audit::Record;
 use kernel::directory::Directory;
 use kernel::{Ask, AskId, Effect, Entity, Refusal, Subject};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Serialize;
 
-use super::{Failure, Published, failed, int, outbox, query, uint};
+use super::{Failure, Published, failed, outbox, query};
 use crate::job::{Books, Moved, Remembered, Work};
 use crate::listing::Entry;
+use crate::rows::{int, uint};
 use crate::{Change, Idempotency, News, Result, StoreError};
 
 /// The writing connection with what the open transaction has changed so far.
@@ -343,12 +344,6 @@ fn json<T: Serialize>(value: &T, what: impl FnOnce() -> String) -> Result<String
         .map_err(Into::into)
         .and_then(|()| String::from_utf8(text).map_err(Into::into))
         .map_err(|source| StoreError::Damaged { what: what(), source })
-}
-
-/// A digest from its column. One of the wrong length is turned into another that matches nothing,
-/// so that whoever compares it finds out.
-pub(super) fn digest(bytes: &[u8]) -> Digest {
-    bytes.try_into().map_or_else(|_| Digest::of(bytes), Digest)
 }
 
 /// Runs a query for at most one row.

@@ -6,11 +6,17 @@ use crate::Result;
 use crate::migrations::{self, Applied, Migration};
 use crate::sqlite::failed;
 
+/// One process at a time has the file open, so no program has to bear with the steps of another.
+const fn step(version: i64, name: &'static str, sql: &'static str) -> Migration {
+    Migration { version, serves: version, name, sql }
+}
+
 pub(super) const MIGRATIONS: &[Migration] = &[
-    Migration { version: 1, name: "begin", sql: include_str!("migrations/0001_begin.sql") },
-    Migration { version: 2, name: "blocks", sql: include_str!("migrations/0002_blocks.sql") },
-    Migration { version: 3, name: "stream", sql: include_str!("migrations/0003_stream.sql") },
-    Migration { version: 4, name: "outbox", sql: include_str!("migrations/0004_outbox.sql") },
+    step(1, "begin", include_str!("migrations/0001_begin.sql")),
+    step(2, "blocks", include_str!("migrations/0002_blocks.sql")),
+    step(3, "stream", include_str!("migrations/0003_stream.sql")),
+    step(4, "outbox", include_str!("migrations/0004_outbox.sql")),
+    step(5, "secret", include_str!("migrations/0005_secret.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.
@@ -53,7 +59,10 @@ fn check(conn: &Connection, steps: &[Migration]) -> Result<i64> {
         .prepare("SELECT version, name, sha256 FROM migration ORDER BY version")
         .map_err(failed)?;
     let applied: Vec<Applied> = rows
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .query_map([], |row| {
+            let version = row.get(0)?;
+            Ok(Applied { version, serves: version, name: row.get(1)?, sha256: row.get(2)? })
+        })
         .and_then(Iterator::collect)
         .map_err(failed)?;
     Ok(migrations::check(applied, steps)?)
@@ -64,7 +73,7 @@ mod tests {
     use super::*;
 
     fn step(version: i64, sql: &'static str) -> Migration {
-        Migration { version, name: "step", sql }
+        super::step(version, "step", sql)
     }
 
     #[test]

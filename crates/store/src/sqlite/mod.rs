@@ -12,7 +12,6 @@
 mod block;
 mod chain;
 mod connect;
-mod estimates;
 mod ledger;
 mod migrate;
 mod outbox;
@@ -34,13 +33,14 @@ use kernel::{AgentId, Ask, AskId, KeyId, Subject, Time};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::broadcast;
 
+use crate::estimates::Estimates;
 use crate::job::{self, Ahead};
+use crate::leases::{Leases, Wake};
 use crate::listing::{Count, List, Page};
 use crate::{
     Backlog, Chains, Change, Clock, Delivery, FEED, Job, News, Outcome, Result, SealedBlock,
-    Settlement, Store, StoreError,
+    Settlement, Store, StoreError, later,
 };
-use estimates::Estimates;
 use ledger::Ledger;
 use reader::Readers;
 use recent::Recent;
@@ -56,6 +56,7 @@ pub struct Sqlite {
     writer: Option<Writer>,
     published: Arc<Published>,
     clock: Option<Arc<dyn Clock>>,
+    leases: Leases,
     _lock: Option<File>,
 }
 
@@ -102,7 +103,7 @@ impl Sqlite {
         let writer = Writer::start(ledger, Arc::clone(&published))?;
         let readers = Readers::start(path)?;
         let (writer, clock) = (Some(writer), Some(clock));
-        Ok(Self { readers, writer, published, clock, _lock: Some(lock) })
+        Ok(Self { readers, writer, published, clock, leases: Leases::default(), _lock: Some(lock) })
     }
 
     /// Opens a file only to look at it, whether or not a server has it open. The directory is the
@@ -113,7 +114,14 @@ impl Sqlite {
         migrate::check_current(&conn, migrate::MIGRATIONS)?;
         let published = Published::new(Arc::new(query::directory(&conn)?));
         let readers = Readers::start(path)?;
-        Ok(Self { readers, writer: None, published, clock: None, _lock: None })
+        Ok(Self {
+            readers,
+            writer: None,
+            published,
+            clock: None,
+            leases: Leases::default(),
+            _lock: None,
+        })
     }
 
     /// Opens a file to check what is in it: like [`Sqlite::open_read_only`], with an empty
@@ -122,7 +130,14 @@ impl Sqlite {
         migrate::check_current(&connect::reader(path)?, migrate::MIGRATIONS)?;
         let published = Published::new(Arc::default());
         let readers = Readers::start(path)?;
-        Ok(Self { readers, writer: None, published, clock: None, _lock: None })
+        Ok(Self {
+            readers,
+            writer: None,
+            published,
+            clock: None,
+            leases: Leases::default(),
+            _lock: None,
+        })
     }
 
     /// Lets the file grow to this many pages and no further, so that tests can fill the disk.
@@ -134,6 +149,12 @@ impl Sqlite {
             ledger.conn().query_row(&limit, [], |_| Ok(())).map_err(failed)
         })
         .await
+    }
+
+    /// The first wake-ups up to and with a moment: `n`, and as many as may be claimed already.
+    async fn wakes(&self, until: Time, n: usize) -> Result<Vec<Wake>> {
+        let n = n.saturating_add(self.leases.len());
+        self.readers.run(move |conn| query::wakes(conn, until, n)).await
     }
 
     async fn write<T, F>(&self, work: F) -> Result<T>
@@ -198,11 +219,15 @@ impl Store for Sqlite {
     }
 
     async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>> {
-        self.readers.run(move |conn| query::due(conn, now, limit)).await
+        Ok(self.leases.free(now, self.wakes(now, limit).await?, limit))
+    }
+
+    async fn claim_due(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<AskId>> {
+        Ok(self.leases.claim(now, later(now, lease), self.wakes(now, limit).await?, limit))
     }
 
     async fn next_due(&self) -> Result<Option<Time>> {
-        self.readers.run(query::next_due).await
+        Ok(self.leases.next(&self.wakes(Time::from_millis(i64::MAX), 1).await?))
     }
 
     async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>> {
@@ -299,6 +324,17 @@ impl Store for Sqlite {
         self.readers.run(move |conn| query::key_used(conn, id)).await
     }
 
+    async fn secret(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let name = name.to_owned();
+        self.readers.run(move |conn| query::secret(conn, &name)).await
+    }
+
+    async fn keep_secret(&self, name: &str, secret: Vec<u8>) -> Result<Vec<u8>> {
+        let name = name.to_owned();
+        let keep = move |conn: &Connection| query::keep_secret(conn, &name, secret);
+        self.write(move |ledger| ledger.savepoint(keep)).await
+    }
+
     async fn sweep(&self, now: Time) -> Result<u64> {
         let mut total = 0;
         loop {
@@ -360,14 +396,4 @@ fn failed(error: rusqlite::Error) -> StoreError {
     } else {
         StoreError::Unavailable(error.into())
     }
-}
-
-/// Numbers as `SQLite` has them. Ours never reach the top bit.
-fn int(number: impl TryInto<i64>) -> i64 {
-    number.try_into().unwrap_or(i64::MAX)
-}
-
-/// A number as we have it; what was stored by [`int`] is never negative.
-fn uint(number: i64) -> u64 {
-    number.try_into().unwrap_or(0)
 }

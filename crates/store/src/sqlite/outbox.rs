@@ -6,8 +6,9 @@ use kernel::ask::Priority;
 use kernel::{Effect, Time};
 use rusqlite::{Connection, params};
 
+use super::failed;
 use super::ledger::one;
-use super::{failed, int, uint};
+use crate::rows::{int, uint};
 use crate::{BACKLOG_COUNTED, Backlog, Delivery, Result, Settlement, later};
 
 /// A lease is the moment from which a row may be claimed again, so claimed rows are out of the way

@@ -5,12 +5,14 @@ use kernel::{Ask, AskId, Entity, KeyId, Time};
 use rusqlite::{Connection, Row, params};
 use ulid::Ulid;
 
-use super::estimates::Estimates;
-use super::ledger::{digest, one};
-use super::{failed, int, record};
+use super::ledger::one;
+use super::{failed, record};
+use crate::estimates::Estimates;
 use crate::job::{Remembered, forgotten_before};
+use crate::leases::Wake;
 use crate::listing::{Count, Filter, List, Page};
 use crate::paging::{self, Rows, Stretch};
+use crate::rows::{digest, int};
 use crate::{Idempotency, Result, StoreError};
 
 pub(super) fn ping(conn: &Connection) -> Result<()> {
@@ -143,20 +145,28 @@ impl Rows for Listing<'_> {
     }
 }
 
-pub(super) fn due(conn: &Connection, now: Time, limit: usize) -> Result<Vec<AskId>> {
+/// The first `limit` wake-ups up to and with a moment.
+pub(super) fn wakes(conn: &Connection, until: Time, limit: usize) -> Result<Vec<Wake>> {
     conn.prepare_cached(
-        "SELECT id FROM ask WHERE wake_at IS NOT NULL AND wake_at <= ?1
+        "SELECT wake_at, id FROM ask WHERE wake_at IS NOT NULL AND wake_at <= ?1
          ORDER BY wake_at, id LIMIT ?2",
     )
     .and_then(|mut select| {
-        select.query_map(params![now.millis(), int(limit)], |row| ask_id(row, 0))?.collect()
+        let wake = |row: &Row<'_>| Ok((Time::from_millis(row.get(0)?), ask_id(row, 1)?));
+        select.query_map(params![until.millis(), int(limit)], wake)?.collect()
     })
     .map_err(failed)
 }
 
-pub(super) fn next_due(conn: &Connection) -> Result<Option<Time>> {
-    let sql = "SELECT wake_at FROM ask WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1";
-    one(conn, sql, [], |row| row.get(0).map(Time::from_millis))
+pub(super) fn secret(conn: &Connection, name: &str) -> Result<Option<Vec<u8>>> {
+    one(conn, "SELECT secret FROM secret WHERE name = ?1", [name], |row| row.get(0))
+}
+
+pub(super) fn keep_secret(conn: &Connection, name: &str, secret: Vec<u8>) -> Result<Vec<u8>> {
+    conn.prepare_cached("INSERT OR IGNORE INTO secret (name, secret) VALUES (?1, ?2)")
+        .and_then(|mut keep| keep.execute(params![name, secret]))
+        .map_err(failed)?;
+    Ok(self::secret(conn, name)?.unwrap_or(secret))
 }
 
 pub(super) fn remembered(conn: &Connection, scope: &str, key: &str) -> Result<Option<Remembered>> {

@@ -8,10 +8,10 @@ use kernel::{AgentId, AskId, Subject, Time};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 
-use super::ledger::{digest, one};
-use super::{failed, int, uint};
-use crate::rows::opened;
-use crate::{Change, Result, StoreError};
+use super::failed;
+use super::ledger::one;
+use crate::rows::{digest, int, opened, subject, uint};
+use crate::{Change, Result};
 
 pub(super) fn changes(conn: &Connection, position: u64, limit: usize) -> Result<Vec<Change>> {
     let select = "SELECT position, subject, seq, at, what FROM record WHERE position > ?1
@@ -158,13 +158,6 @@ fn read(row: &Row<'_>) -> Result<(u64, Record)> {
     let row = raw(row)?;
     let subject = subject(&row.subject, row.seq)?;
     Ok((row.position, opened(row, subject)))
-}
-
-fn subject(text: &str, seq: u64) -> Result<Subject> {
-    text.parse().map_err(|error: kernel::ids::BadId| StoreError::Damaged {
-        what: format!("record {text} event {seq}"),
-        source: error.into(),
-    })
 }
 
 /// A text, whatever its bytes are. Usually they are fine, which is quicker to see in one go.

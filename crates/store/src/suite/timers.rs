@@ -1,15 +1,26 @@
 //! Timers: what is due, in which order, and when to look again.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
 use kernel::ask::DefaultAction;
 use kernel::command::{NewAsk, Silence};
 use kernel::testing::{new_ask, yes};
 use kernel::{Actor, AskId, Command, Refusal};
+use tokio::task::JoinSet;
 
 use super::stage::{Stage, bot, person, refusal};
 use crate::Clock;
 
 async fn expiring(stage: &Stage, seconds: u64) -> AskId {
     stage.ask(NewAsk { timeout: Some(seconds), on_expiry: Silence::Fail, ..new_ask() }).await
+}
+
+const LEASE: Duration = Duration::from_secs(30);
+
+async fn claim(stage: &Stage, limit: usize) -> Vec<AskId> {
+    stage.store.claim_due(stage.now(), LEASE, limit).await.unwrap()
 }
 
 async fn due(stage: &Stage) -> Vec<AskId> {
@@ -79,4 +90,78 @@ pub async fn reminders_then_deadline(stage: &Stage) {
     stage.run(Actor::System, Command::Remind(id)).await;
     assert_eq!(due(stage).await, []);
     assert_eq!(stage.store.next_due().await.unwrap(), Some(deadline));
+}
+
+pub async fn a_claimed_wake_up_is_left_to_who_claimed_it(stage: &Stage) {
+    let (first, second) = (expiring(stage, 10).await, expiring(stage, 20).await);
+    assert_eq!(claim(stage, 10).await, []);
+    stage.clock.advance(20);
+    assert_eq!(claim(stage, 1).await, [first]);
+    assert_eq!(due(stage).await, [second]);
+    assert_eq!(stage.store.next_due().await.unwrap(), Some(stage.now()));
+    assert_eq!(claim(stage, 10).await, [second]);
+    assert_eq!(claim(stage, 10).await, []);
+    let again = stage.now().plus_seconds(30);
+    assert_eq!(stage.store.next_due().await.unwrap(), Some(again), "when the claims end");
+    stage.run(Actor::System, Command::Expire(first)).await;
+    stage.run(Actor::System, Command::Expire(second)).await;
+    assert_eq!(stage.store.next_due().await.unwrap(), None);
+}
+
+pub async fn a_claim_that_ended_is_given_again(stage: &Stage) {
+    let id = expiring(stage, 10).await;
+    stage.clock.advance(10);
+    assert_eq!(claim(stage, 10).await, [id]);
+    stage.clock.advance(29);
+    assert_eq!(claim(stage, 10).await, []);
+    stage.clock.advance(1);
+    assert_eq!(due(stage).await, [id]);
+    assert_eq!(claim(stage, 10).await, [id]);
+    assert_eq!(claim(stage, 10).await, []);
+}
+
+pub async fn what_moves_a_wake_up_ends_its_claim(stage: &Stage) {
+    let at = |seconds| stage.clock.now().plus_seconds(seconds);
+    let reminders = vec![at(10), at(12)];
+    let id = stage.ask(NewAsk { reminders, ..new_ask() }).await;
+    stage.clock.advance(10);
+    assert_eq!(claim(stage, 10).await, [id]);
+    stage.run(person("olga"), Command::Open(id)).await;
+    assert_eq!(claim(stage, 10).await, [], "looking at it moves nothing");
+    stage.run(Actor::System, Command::Remind(id)).await;
+    stage.clock.advance(2);
+    assert_eq!(claim(stage, 10).await, [id], "the next one is not claimed");
+}
+
+pub async fn of_many_who_claim_each_gets_others(stage: &Stage) {
+    for _ in 0..40 {
+        expiring(stage, 10).await;
+    }
+    stage.clock.advance(10);
+    let mut workers = JoinSet::new();
+    for _ in 0..16 {
+        let (store, now) = (Arc::clone(&stage.store), stage.now());
+        workers.spawn(async move { store.claim_due(now, LEASE, 4).await.unwrap() });
+    }
+    let mut claimed: Vec<AskId> = workers.join_all().await.into_iter().flatten().collect();
+    // Who looked while another was choosing may have gone away with less.
+    claimed.extend(claim(stage, 40).await);
+    assert_eq!(claimed.len(), 40);
+    assert_eq!(claimed.iter().collect::<BTreeSet<_>>().len(), 40);
+}
+
+pub async fn two_who_fire_one_ask_fire_it_once(stage: &Stage) {
+    let id = expiring(stage, 10).await;
+    stage.clock.advance(10);
+    let mut workers = JoinSet::new();
+    for _ in 0..8 {
+        let job = stage.job(Actor::System, Command::Expire(id));
+        let store = Arc::clone(&stage.store);
+        workers.spawn(async move { store.transact(job).await });
+    }
+    let (fired, late): (Vec<_>, Vec<_>) =
+        workers.join_all().await.into_iter().partition(Result::is_ok);
+    assert_eq!(fired.len(), 1);
+    assert!(late.into_iter().all(|late| refusal(late) == Refusal::NotDue));
+    assert_eq!(stage.store.history(id, 1, 10).await.unwrap().len(), 1);
 }

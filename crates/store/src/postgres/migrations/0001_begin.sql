@@ -4,11 +4,17 @@
 CREATE TABLE ask (
     id      uuid   PRIMARY KEY,
     version bigint NOT NULL,
-    wake_at bigint,
     state   text   NOT NULL
 );
 
-CREATE INDEX ask_wake ON ask (wake_at, id) WHERE wake_at IS NOT NULL;
+-- When something is due on an ask, or when its claim by a node ends. Apart from the ask, so that a
+-- claim does not write its state again.
+CREATE TABLE wake (
+    ask uuid   PRIMARY KEY,
+    at  bigint NOT NULL
+);
+
+CREATE INDEX wake_at ON wake (at, ask);
 
 -- The ordered set every list is a range of.
 CREATE TABLE listing (
@@ -56,14 +62,15 @@ CREATE TABLE record (
     PRIMARY KEY (subject, seq)
 );
 
--- Committed and not in the feed yet. `n` is the order of writing, which of two events of one subject
+-- Committed and not in the feed yet. Rows come and go, as in the outbox: cleaned up after by their
+-- number, not by how many there are. `n` is the order of writing, which of two events of one subject
 -- is the order in which they happened.
 CREATE TABLE pending (
     n       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     subject text COLLATE "C" NOT NULL,
     seq     bigint           NOT NULL,
     agent   text COLLATE "C"
-);
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
 -- The order of everything that was committed, without a gap. Filled from `pending` by one session at
 -- a time, after the commit: what is committed late gets a late position, so nobody who follows the
@@ -87,7 +94,7 @@ CREATE TABLE outbox (
     dead       boolean  NOT NULL DEFAULT false,
     effect     text     NOT NULL,
     error      text
-);
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
 CREATE INDEX outbox_waiting ON outbox (rank, due_at, id) WHERE NOT dead;
 CREATE INDEX outbox_dead ON outbox (id) WHERE dead;
@@ -123,4 +130,10 @@ CREATE TABLE block (
 CREATE TABLE anchor (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     n   bigint  NOT NULL
+);
+
+-- What all nodes share, encrypted before it comes here.
+CREATE TABLE secret (
+    name   text COLLATE "C" PRIMARY KEY,
+    secret bytea            NOT NULL
 );

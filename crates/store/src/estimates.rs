@@ -13,7 +13,7 @@ use crate::listing::{Count, List, MARGIN};
 const KEPT: usize = 256;
 
 #[derive(Default)]
-pub(super) struct Estimates {
+pub(crate) struct Estimates {
     kept: Mutex<HashMap<List, Kept>>,
 }
 
@@ -25,7 +25,7 @@ struct Kept {
 
 impl Estimates {
     /// What was estimated, if it still serves at this position.
-    pub(super) fn find(&self, list: &List, position: u64) -> Option<Count> {
+    pub(crate) fn find(&self, list: &List, position: u64) -> Option<Count> {
         let kept = self.kept();
         let found = kept.get(list)?;
         // A record changes one ask, which has at most one row in each scope.
@@ -33,7 +33,7 @@ impl Estimates {
         (gone <= MARGIN as u64).then_some(found.count)
     }
 
-    pub(super) fn keep(&self, list: &List, position: u64, count: Count) {
+    pub(crate) fn keep(&self, list: &List, position: u64, count: Count) {
         let mut kept = self.kept();
         if kept.len() >= KEPT && !kept.contains_key(list) {
             kept.clear();

@@ -1,0 +1,115 @@
+//! Why something came to nothing. Nothing here holds a password or what a query was about: the
+//! database's own words for details are left out.
+
+use std::sync::Arc;
+
+use deadpool_postgres::PoolError;
+use tokio_postgres::error::SqlState;
+
+use crate::migrations::SchemaError;
+use crate::{BoxError, StoreError};
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    /// Trying again will see what the other one did.
+    #[error("another transaction was there first")]
+    Conflict,
+    #[error("the database did not do it")]
+    Database(#[source] Fault),
+    #[error("no connection to the database")]
+    Connection(#[source] BoxError),
+    #[error("the database did not answer in time")]
+    Slow,
+    #[error("the store is closed")]
+    Closed,
+    #[error("the store was opened only for reading")]
+    ReadOnly,
+    #[error(transparent)]
+    Store(StoreError),
+    #[error(transparent)]
+    Shared(Arc<Self>),
+}
+
+/// What went wrong between the database and us.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Fault {
+    /// It says no.
+    #[error("{message} ({})", code.code())]
+    Said { code: SqlState, message: String },
+    /// It says nothing any more, or nothing that makes sense.
+    #[error(transparent)]
+    Line(tokio_postgres::Error),
+}
+
+impl Failure {
+    /// Whether the connection went away, so that another one may still do it.
+    pub(super) fn is_lost(&self) -> bool {
+        let ended = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN];
+        match self {
+            Self::Database(Fault::Line(_)) => true,
+            Self::Database(Fault::Said { code, .. }) => ended.contains(code),
+            _ => false,
+        }
+    }
+}
+
+impl From<tokio_postgres::Error> for Fault {
+    fn from(error: tokio_postgres::Error) -> Self {
+        match error.as_db_error() {
+            Some(said) => {
+                Self::Said { code: said.code().clone(), message: said.message().to_owned() }
+            }
+            None => Self::Line(error),
+        }
+    }
+}
+
+impl From<tokio_postgres::Error> for Failure {
+    fn from(error: tokio_postgres::Error) -> Self {
+        let met = [
+            SqlState::UNIQUE_VIOLATION,
+            SqlState::T_R_SERIALIZATION_FAILURE,
+            SqlState::T_R_DEADLOCK_DETECTED,
+        ];
+        match Fault::from(error) {
+            Fault::Said { code, .. } if met.contains(&code) => Self::Conflict,
+            fault => Self::Database(fault),
+        }
+    }
+}
+
+impl From<PoolError> for Failure {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Backend(error) => Self::Connection(Fault::from(error).into()),
+            PoolError::Closed => Self::Closed,
+            other => Self::Connection(other.into()),
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<SchemaError> for Failure {
+    fn from(error: SchemaError) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+impl From<Failure> for StoreError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Store(error) => error,
+            other => Self::Unavailable(other.into()),
+        }
+    }
+}
+
+/// What is stored does not make sense.
+pub(super) fn damaged(what: &str, source: impl Into<BoxError>) -> Failure {
+    Failure::Store(StoreError::Damaged { what: what.to_owned(), source: source.into() })
+}
