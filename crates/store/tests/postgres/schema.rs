@@ -1,0 +1,161 @@
+//! The schema: what programs of different ages make of it, what survives, and that nothing scans.
+
+use std::sync::Arc;
+
+use kernel::Command;
+use kernel::testing::{new_ask, yes};
+use store::postgres::{Options, Postgres};
+use store::suite::Hands;
+use store::suite::stage::{bot, person};
+use store::{Clock, Store};
+
+use super::support::{Database, missing, with};
+
+/// Why a database was not opened.
+async fn why(database: &Database) -> String {
+    let error = Postgres::open(&database.url, Options::default()).await.map(drop).unwrap_err();
+    std::error::Error::source(&error).unwrap().to_string()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_newer_database_is_refused_unless_it_serves() {
+    if missing() {
+        return;
+    }
+    let database = Database::new().await;
+    drop(database.stage().await);
+    let raw = database.raw().await;
+    let newer = "INSERT INTO migration VALUES (2, 'later', 'x', 1)";
+    raw.client.batch_execute(newer).await.unwrap();
+    drop(database.open(Hands::new()).await);
+    raw.client.batch_execute("UPDATE migration SET serves = 2 WHERE version = 2").await.unwrap();
+    let why = why(&database).await;
+    assert!(why.contains("version 2"), "{why}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_edited_migration_is_refused() {
+    if missing() {
+        return;
+    }
+    let database = Database::new().await;
+    drop(database.stage().await);
+    let raw = database.raw().await;
+    raw.client.batch_execute("UPDATE migration SET sha256 = 'other'").await.unwrap();
+    let why = why(&database).await;
+    assert!(why.contains("migration 1 (begin) is not the one"), "{why}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_restart_keeps_everything() {
+    if missing() {
+        return;
+    }
+    let database = Database::new().await;
+    let stage = database.stage().await;
+    let id = stage.ask(new_ask()).await;
+    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    let keyed = stage.keyed(bot(), Command::Ask(Box::new(new_ask())), "k", "a");
+    let made = stage.store.transact(keyed).await.unwrap().ask.unwrap();
+    let before = (
+        stage.seen(id).await,
+        stage.store.rows(0, 1000).await.unwrap(),
+        stage.store.backlog().await.unwrap(),
+        stage.store.directory().humans().count(),
+    );
+    let hands = Arc::clone(&stage.clock);
+    drop(stage);
+    let stage = database.node(hands).await;
+    let after = (
+        stage.seen(id).await,
+        stage.store.rows(0, 1000).await.unwrap(),
+        stage.store.backlog().await.unwrap(),
+        stage.store.directory().humans().count(),
+    );
+    assert_eq!(before, after);
+    let replayed = stage.keyed(bot(), Command::Ask(Box::new(new_ask())), "k", "a");
+    let replayed = stage.store.transact(replayed).await.unwrap();
+    assert_eq!((replayed.replayed, replayed.ask.unwrap().id), (true, made.id));
+}
+
+/// Without a clock of its own a node takes the database's.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_database_has_the_time() {
+    if missing() {
+        return;
+    }
+    let database = Database::new().await;
+    let stage = database.stage().await;
+    let node = Postgres::open(&database.url, Options::default()).await.unwrap();
+    let job = stage.job(bot(), Command::Ask(Box::new(new_ask())));
+    let at = node.transact(job).await.unwrap().at.millis();
+    let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+    let now: i64 = database.raw().await.client.query_one(sql, &[]).await.unwrap().get(0);
+    assert!((0..60_000).contains(&(now - at)), "{at} and {now}");
+}
+
+/// What grows without bound is never scanned: each of these goes by an index, in its order, in the
+/// plan that serves all values.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn queries_go_by_an_index() {
+    if missing() {
+        return;
+    }
+    let database = Database::new().await;
+    let clock = Hands::new() as Arc<dyn Clock>;
+    drop(Postgres::open(&database.url, with(clock)).await.unwrap());
+    let raw = database.raw().await;
+    let settings = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;
+        SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off";
+    raw.client.batch_execute(settings).await.unwrap();
+    for (types, sql, values) in [
+        ("bigint, bigint", "SELECT ask FROM wake WHERE at <= $1 ORDER BY at, ask LIMIT $2", "1, 1"),
+        (
+            "smallint, bigint",
+            "SELECT id FROM outbox WHERE NOT dead AND rank = $1 AND due_at <= $2
+             ORDER BY due_at, id LIMIT 5",
+            "1, 1",
+        ),
+        (
+            "text, text, smallint, uuid",
+            "SELECT id FROM listing WHERE scope = $1 AND phase = $2 AND rank = $3 AND id < $4
+             ORDER BY id DESC LIMIT 5",
+            "'a', 'b', 1, gen_random_uuid()",
+        ),
+        ("bigint", "SELECT key FROM idempotency WHERE at <= $1 LIMIT 5", "1"),
+        ("uuid", "SELECT id FROM ask WHERE id > $1 ORDER BY id LIMIT 5", "gen_random_uuid()"),
+        (
+            "text, bigint",
+            "SELECT body FROM record WHERE subject = $1 AND seq > $2 ORDER BY seq LIMIT 5",
+            "'a', 1",
+        ),
+        (
+            "text, bigint",
+            "SELECT body FROM record WHERE (subject, seq) > ($1, $2) ORDER BY subject, seq LIMIT 5",
+            "'a', 1",
+        ),
+        (
+            "bigint",
+            "SELECT position, what FROM feed JOIN record USING (subject, seq)
+             WHERE position > $1 ORDER BY position LIMIT 5",
+            "1",
+        ),
+        (
+            "text, bigint",
+            "SELECT position FROM feed WHERE agent = $1 AND position > $2 ORDER BY position LIMIT 5",
+            "'a', 1",
+        ),
+        ("bigint", "SELECT max(position) FROM feed WHERE $1 > 0", "1"),
+        ("bigint", "SELECT id FROM entity WHERE changed > $1", "1"),
+        ("bigint", "SELECT n FROM block WHERE first <= $1 ORDER BY first DESC LIMIT 1", "1"),
+        ("bigint", "SELECT n FROM pending ORDER BY n LIMIT $1", "1"),
+    ] {
+        let prepare = format!("DEALLOCATE ALL; PREPARE q ({types}) AS {sql}");
+        raw.client.batch_execute(&prepare).await.unwrap();
+        let explain = format!("EXPLAIN EXECUTE q ({values})");
+        let plan: Vec<String> =
+            raw.client.query(&explain, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+        let bad = |step: &String| step.contains("Seq Scan") || step.contains("Sort");
+        assert!(!plan.iter().any(bad), "{sql}: {plan:#?}");
+    }
+}
