@@ -3,6 +3,8 @@
 //! Nothing survives the process. Every other backend behaves like this one; where the two differ,
 //! the `suite` lacks a check.
 
+mod listing;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
@@ -15,12 +17,11 @@ use kernel::directory::Directory;
 use kernel::{AgentId, Ask, AskId, Effect, KeyId, Refusal, Subject, Time};
 use serde_json::Value;
 use tokio::sync::broadcast;
-use ulid::Ulid;
 
 use crate::job::{self, Books, Moved, Remembered, Work};
 use crate::leases::{Leases, Wake};
-use crate::listing::{Count, Entry, Filter, List, Page, Scope};
-use crate::paging::{self, Rows, Stretch};
+use crate::listing::{Count, Entry, List, Page, Scope};
+use crate::paging;
 use crate::{
     BACKLOG_COUNTED, Backlog, Chains, Change, Clock, Delivery, FEED, Held, Idempotency, Job, News,
     Outcome, Result, SealedBlock, Settlement, Store, later,
@@ -164,9 +165,13 @@ impl State {
         asks.chain(entities).collect()
     }
 
-    fn changes(&self, position: usize, limit: usize) -> impl Iterator<Item = Change> {
-        let from = self.records.iter().enumerate().skip(position).take(limit);
-        from.map(|(place, record)| change(place as u64 + 1, record))
+    /// Records after a position, with their places.
+    fn after(&self, position: u64, limit: usize) -> impl Iterator<Item = (usize, &Record)> {
+        self.records.iter().enumerate().skip(place(position)).take(limit)
+    }
+
+    fn changes(&self, position: u64, limit: usize) -> impl Iterator<Item = Change> {
+        self.after(position, limit).map(|(place, record)| change(place as u64 + 1, record))
     }
 
     fn change(&self, position: u64) -> Option<Change> {
@@ -175,7 +180,7 @@ impl State {
     }
 
     /// Changes as they are announced.
-    fn news(&self, position: usize) -> impl Iterator<Item = News> {
+    fn news(&self, position: u64) -> impl Iterator<Item = News> {
         self.changes(position, usize::MAX).map(|change| {
             let ask = match &change.subject {
                 Subject::Ask(id) => self.asks.get(id),
@@ -184,39 +189,6 @@ impl State {
             News { change, lists: ask.map_or_else(|| [].into(), |ask| Scope::of(ask).into()) }
         })
     }
-}
-
-impl Rows for State {
-    fn rows(
-        &self,
-        stretch: &Stretch,
-        before: Option<AskId>,
-        filter: &Filter,
-        n: usize,
-    ) -> Result<Vec<(AskId, bool)>> {
-        let entry = entry(stretch);
-        let start = match before {
-            Some(id) => Bound::Excluded((entry.clone(), Reverse(id))),
-            None => Bound::Included((entry.clone(), Reverse(AskId::new(Ulid::max())))),
-        };
-        let end = Bound::Included((entry, Reverse(AskId::new(Ulid::nil()))));
-        let rows =
-            self.listing.range((start, end)).take(n).map(|(_, Reverse(id))| {
-                (*id, self.asks.get(id).is_some_and(|ask| filter.admits(ask)))
-            });
-        Ok(rows.collect())
-    }
-
-    fn oldest(&self, stretch: &Stretch) -> Result<Option<AskId>> {
-        let entry = entry(stretch);
-        let start = (entry.clone(), Reverse(AskId::new(Ulid::max())));
-        let end = (entry, Reverse(AskId::new(Ulid::nil())));
-        Ok(self.listing.range(start..=end).next_back().map(|(_, Reverse(id))| *id))
-    }
-}
-
-fn entry(stretch: &Stretch) -> Entry {
-    Entry { scope: stretch.scope.clone(), phase: stretch.phase, rank: stretch.rank }
 }
 
 fn row(place: usize, record: &Record) -> RecordRow {
@@ -252,7 +224,7 @@ fn place(position: u64) -> usize {
 impl Store for Memory {
     async fn transact(&self, job: Job) -> Result<Outcome> {
         let mut state = self.state();
-        let before = state.records.len();
+        let before = state.records.len() as u64;
         let outcome = job::transact(&mut *state, self.clock.now(), &job, None)?;
         let news: Arc<[News]> = state.news(before).collect();
         if !news.is_empty() {
@@ -357,7 +329,7 @@ impl Store for Memory {
     }
 
     async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>> {
-        Ok(self.state().changes(place(position), limit).collect())
+        Ok(self.state().changes(position, limit).collect())
     }
 
     async fn stream(
@@ -393,8 +365,10 @@ impl Store for Memory {
 
     async fn all_records(&self, position: u64, limit: usize) -> Result<Vec<(u64, Record)>> {
         let state = self.state();
-        let records = state.records.iter().enumerate().skip(place(position)).take(limit);
-        Ok(records.map(|(place, record)| (place as u64 + 1, record.clone())).collect())
+        Ok(state
+            .after(position, limit)
+            .map(|(place, record)| (place as u64 + 1, record.clone()))
+            .collect())
     }
 
     async fn last_position(&self) -> Result<u64> {
@@ -408,14 +382,15 @@ impl Store for Memory {
 
     async fn hashes(&self, position: u64, limit: usize) -> Result<Vec<(u64, Digest)>> {
         let state = self.state();
-        let records = state.records.iter().enumerate().skip(place(position)).take(limit);
-        Ok(records.map(|(place, record)| (place as u64 + 1, record.hash)).collect())
+        Ok(state
+            .after(position, limit)
+            .map(|(place, record)| (place as u64 + 1, record.hash))
+            .collect())
     }
 
     async fn rows(&self, position: u64, limit: usize) -> Result<Vec<RecordRow>> {
         let state = self.state();
-        let records = state.records.iter().enumerate().skip(place(position)).take(limit);
-        Ok(records.map(|(place, record)| row(place, record)).collect())
+        Ok(state.after(position, limit).map(|(place, record)| row(place, record)).collect())
     }
 
     async fn chains(&self, after: Option<String>, limit: usize) -> Result<Chains> {

@@ -133,7 +133,7 @@ impl<'a> Fetched<'a> {
     fn before(&self, stretch: &Stretch) -> Uuid {
         let last = self.stretches.get(stretch).and_then(|part| part.rows.last());
         let cursor = self.list.after.filter(|after| after.rank == stretch.rank);
-        let last = last.map(|(id, _)| *id).or(cursor.map(|after| after.ask));
+        let last = last.map(|(id, _)| *id).or_else(|| cursor.map(|after| after.ask));
         last.map_or(Uuid::max(), |id| uuid(id.ulid()))
     }
 

@@ -103,7 +103,9 @@ impl Published {
         let (version, entities) = query::entities(client, known).await?;
         if version > known {
             let changed = Arc::make_mut(&mut directory);
-            entities.into_iter().for_each(|entity| changed.put(entity));
+            for entity in entities {
+                changed.put(entity);
+            }
             self.publish(version, directory);
         }
         Ok(())

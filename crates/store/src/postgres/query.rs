@@ -69,7 +69,7 @@ pub(super) async fn list(client: &mut Client, list: &List) -> Result<Page, Failu
         .start()
         .await?;
     let n = list.limit.saturating_add(1).min(EXAMINED);
-    let found = Fetched::read(&moment, list, n, |rows, list| paging::page(rows, list)).await?;
+    let found = Fetched::read(&moment, list, n, paging::page).await?;
     let ids: Vec<Uuid> = found.ids.iter().map(|id| uuid(id.ulid())).collect();
     let sql =
         "SELECT ask.id, ask.state FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, place)
@@ -100,7 +100,7 @@ pub(super) async fn count(
     }
     // As much of every stretch as a count looks at first.
     let n = (EXAMINED / every_stretch(list).count().max(1)).clamp(1, CHUNK);
-    let count = Fetched::read(&moment, list, n, |rows, list| paging::count(rows, list)).await?;
+    let count = Fetched::read(&moment, list, n, paging::count).await?;
     if let Some(end) = end.filter(|_| !count.exact) {
         estimates.keep(list, end, count);
     }

@@ -1,4 +1,4 @@
-//! The store on PostgreSQL passes every check, and those that only several nodes, a database that
+//! The store on `PostgreSQL` passes every check, and those that only several nodes, a database that
 //! goes away or an older program can fail.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]

@@ -184,7 +184,7 @@ async fn the_feed_is_the_same_everywhere_and_skips_nothing() {
     let mut read: Vec<Change> = Vec::new();
     while read.len() < 2 * ASKS {
         let after = read.last().map_or(begin, |last| last.position);
-        let node = if read.len() % 2 == 0 { &one } else { &other };
+        let node = if read.len().is_multiple_of(2) { &one } else { &other };
         read.extend(node.store.changes(after, 7).await.unwrap());
     }
     writing.join_all().await;
