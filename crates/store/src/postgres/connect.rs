@@ -143,7 +143,10 @@ impl Database {
             // Whoever got it would wait behind what still runs there.
             Some(Failure::Slow) => drop(Client::take(client)),
             // What took this one away took others, too, and not all of them know yet.
-            Some(failure) if failure.is_lost() => drop(self.pool.retain(|_, _| false)),
+            Some(failure) if failure.is_lost() => {
+                drop(Client::take(client));
+                self.pool.retain(|_, _| false);
+            }
             Some(_) | None => {}
         }
     }
