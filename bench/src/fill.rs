@@ -14,7 +14,7 @@ use server::bootstrap;
 use server::channels::Channels;
 use server::clock::SystemClock;
 use server::gateway::Gateway;
-use server::serve::open_store;
+use server::home::Home;
 use server::workers::outbox;
 use store::Clock;
 use tokio::task::JoinSet;
@@ -44,8 +44,8 @@ pub(crate) async fn run(folder: &Path, asks: usize, due: &str) -> anyhow::Result
         "none" => Arc::new(SystemClock),
         millis => Arc::new(Stopped(Time::from_millis(millis.parse::<i64>()? - TIMEOUT_MILLIS))),
     };
-    let store = open_store(&settings(folder).check()?, Arc::clone(&clock))?;
-    let gateway = Gateway::new(store, clock);
+    let home = Home::open(&settings(folder).check()?, clock, true).await?;
+    let gateway = Gateway::new(home.store, home.clock);
     bootstrap::dev(&gateway).await?;
     let left = Arc::new(AtomicUsize::new(asks));
     let mut asking = JoinSet::new();

@@ -14,6 +14,7 @@ use server::audit::{Against, Export, check, check_export};
 use server::clock::SystemClock;
 use server::gateway::Gateway;
 use server::signing::Signer;
+use server::vault::Vault;
 use server::workers::sealer::Sealer;
 use store::sqlite::Sqlite;
 use store::{Clock, Store};
@@ -36,7 +37,7 @@ async fn main() -> anyhow::Result<()> {
     let events = store.last_position().await?;
     told("written", events, &begun);
 
-    let signer = Signer::ephemeral(clock.now())?;
+    let signer = Signer::open(Arc::new(Vault::memory()), clock.now()).await?;
     let keys = Arc::new(signer.jwks());
     let issuer = "http://localhost:3402".to_owned();
     let sealer = Sealer::new(

@@ -2,6 +2,7 @@
 //! name; a flag wins over the environment, the environment over the file. This is the one place
 //! that reads the environment.
 
+mod database;
 mod secret;
 
 use std::net::SocketAddr;
@@ -13,6 +14,8 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::vault::shared::MasterKey;
+pub use database::{Database, DatabaseUrl};
 pub use secret::Secret;
 
 /// Where the server listens when nobody says otherwise.
@@ -43,9 +46,15 @@ settings! {
     /// Folder for the database, keys and uploads [default: ./countersign-data]
     #[arg(long, env = "COUNTERSIGN_DATA", value_name = "DIR")]
     data: PathBuf,
-    /// Database: `sqlite:FILE` or `memory:` [default: sqlite in the data folder]
-    #[arg(long, env = "COUNTERSIGN_DATABASE", value_name = "URL")]
-    database: String,
+    /// Database: `postgres://…`, `sqlite:FILE` or `memory:` [default: sqlite in the data folder]
+    #[arg(long, env = "COUNTERSIGN_DATABASE", hide_env_values = true, value_name = "URL")]
+    database: DatabaseUrl,
+    /// What the server's keys are encrypted with in a shared database: 32 bytes in Base64
+    #[arg(long, env = "COUNTERSIGN_MASTER_KEY", hide_env_values = true, value_name = "BASE64")]
+    master_key: Secret,
+    /// File that holds the master key
+    #[arg(long, env = "COUNTERSIGN_MASTER_KEY_FILE", value_name = "FILE")]
+    master_key_file: PathBuf,
     /// The address people and agents reach this server by; links are built from it
     #[arg(long, env = "COUNTERSIGN_PUBLIC_URL", value_name = "URL")]
     public_url: Url,
@@ -156,6 +165,8 @@ pub struct Config {
     pub data: PathBuf,
     /// The store.
     pub database: Database,
+    /// What the server's keys are encrypted with in a shared one.
+    pub master_key: Option<MasterKey>,
     /// What links are built from.
     pub public_url: Url,
     /// Certificate and key.
@@ -194,15 +205,6 @@ pub struct Config {
     pub agent_api_keys: Vec<Secret>,
     /// Human tokens to accept.
     pub human_tokens: Vec<Secret>,
-}
-
-/// Which store.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Database {
-    /// Embedded, in this file.
-    Sqlite(PathBuf),
-    /// Nothing is kept.
-    Memory,
 }
 
 /// An issuer of human JWTs.
@@ -282,11 +284,12 @@ impl Settings {
             }
         };
         let data = self.data.unwrap_or_else(|| PathBuf::from("countersign-data"));
-        let database = database(self.database.as_deref(), &data)?;
-        let evidence_secret =
-            one_of("evidence_secret", self.evidence_secret, self.evidence_secret_file, |text| {
-                Secret::new(text.trim_end())
-            })?;
+        let database = DatabaseUrl::database(self.database, &data)?;
+        let whole = |text: &str| Secret::new(text.trim_end());
+        let master_key = one_of("master_key", self.master_key, self.master_key_file, whole)?;
+        let master_key = master_key.as_ref().map(MasterKey::read).transpose()?;
+        let (secret, file) = (self.evidence_secret, self.evidence_secret_file);
+        let evidence_secret = one_of("evidence_secret", secret, file, whole)?;
         let lines = |text: &str| text.lines().map(|line| Secret::new(line.trim())).collect();
         let (keys, file) = (self.agent_api_keys, self.agent_api_keys_file);
         let agent_api_keys = given(one_of("agent_api_keys", keys, file, lines)?);
@@ -311,6 +314,7 @@ impl Settings {
             listen,
             data,
             database,
+            master_key,
             public_url,
             tls,
             cors_origins: self.cors_origins.unwrap_or_default(),
@@ -387,20 +391,6 @@ fn addresses(text: &str) -> anyhow::Result<Vec<SocketAddr>> {
     Ok(vec![address])
 }
 
-fn database(url: Option<&str>, data: &Path) -> anyhow::Result<Database> {
-    match url {
-        None => Ok(Database::Sqlite(data.join("countersign.db"))),
-        Some("memory:") => Ok(Database::Memory),
-        Some(url) => match url.strip_prefix("sqlite:") {
-            Some(path) if !path.is_empty() => {
-                let path = path.strip_prefix("//").unwrap_or(path);
-                Ok(Database::Sqlite(PathBuf::from(path)))
-            }
-            _ => bail!("database: expected sqlite:FILE or memory:"),
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -437,8 +427,8 @@ mod tests {
         assert!(refused(alone).contains("--dev"));
         let never = Settings { seal_seconds: Some(86_401), ..Settings::default() };
         assert!(refused(never).contains("seal_seconds"));
-        let other = Settings { database: Some("mysql:x".into()), ..Settings::default() };
-        assert!(refused(other).contains("expected sqlite"));
+        let weak = Settings { master_key: Some(Secret::new("secret")), ..Settings::default() };
+        assert!(refused(weak).contains("32 random bytes"));
     }
 
     #[test]

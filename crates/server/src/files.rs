@@ -10,10 +10,18 @@ use kernel::audit::Digest;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
+use store::postgres::Postgres;
 
 /// Where uploads are kept.
 #[derive(Clone)]
-pub struct Files(Arc<dyn ObjectStore>);
+pub struct Files(Kept);
+
+#[derive(Clone)]
+enum Kept {
+    Objects(Arc<dyn ObjectStore>),
+    /// In the database, so that every node has what any node was given.
+    Shared(Arc<Postgres>),
+}
 
 impl Files {
     /// In a folder.
@@ -22,34 +30,53 @@ impl Files {
         let store = LocalFileSystem::new_with_prefix(folder)
             .with_context(|| format!("cannot use {}", folder.display()))?
             .with_fsync(true);
-        Ok(Self(Arc::new(store)))
+        Ok(Self(Kept::Objects(Arc::new(store))))
     }
 
     /// As long as the process lives.
     pub fn ephemeral() -> Self {
-        Self(Arc::new(InMemory::new()))
+        Self(Kept::Objects(Arc::new(InMemory::new())))
+    }
+
+    /// In the database.
+    pub fn shared(store: Arc<Postgres>) -> Self {
+        Self(Kept::Shared(store))
     }
 
     /// Keeps some bytes and gives their digest. Keeping the same bytes twice keeps them once.
     pub async fn keep(&self, bytes: Bytes) -> anyhow::Result<Digest> {
         let digest = Digest::of(&bytes);
-        self.0
-            .put(&path(&digest), PutPayload::from(bytes))
-            .await
-            .context("cannot keep the file")?;
+        match &self.0 {
+            Kept::Objects(objects) => {
+                let put = objects.put(&path(&digest), PutPayload::from(bytes)).await;
+                put.map(drop).map_err(anyhow::Error::from)
+            }
+            Kept::Shared(store) => store.keep_file(digest, &bytes).await.map_err(Into::into),
+        }
+        .context("cannot keep the file")?;
         Ok(digest)
     }
 
     /// The bytes behind a digest, checked against it.
     pub async fn read(&self, digest: &Digest) -> anyhow::Result<Option<Bytes>> {
-        let found = match self.0.get(&path(digest)).await {
-            Ok(found) => found,
-            Err(object_store::Error::NotFound { .. }) => return Ok(None),
-            Err(error) => return Err(error).context("cannot read the file"),
+        let found = match &self.0 {
+            Kept::Objects(objects) => object(&**objects, digest).await,
+            Kept::Shared(store) => match store.file(digest).await {
+                Ok(found) => Ok(found.map(Bytes::from)),
+                Err(error) => Err(error.into()),
+            },
         };
-        let bytes = found.bytes().await.context("cannot read the file")?;
+        let Some(bytes) = found.context("cannot read the file")? else { return Ok(None) };
         anyhow::ensure!(Digest::of(&bytes) == *digest, "the stored file {digest} is damaged");
         Ok(Some(bytes))
+    }
+}
+
+async fn object(objects: &dyn ObjectStore, digest: &Digest) -> anyhow::Result<Option<Bytes>> {
+    match objects.get(&path(digest)).await {
+        Ok(found) => Ok(Some(found.bytes().await?)),
+        Err(object_store::Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -8,7 +8,7 @@ use anyhow::Context;
 use kernel::audit::Digest;
 use serde::{Deserialize, Serialize};
 
-use crate::secrets::replace_file;
+use crate::vault::file::replace_file;
 
 const FILE: &str = "sealed.json";
 

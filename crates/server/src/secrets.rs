@@ -1,23 +1,13 @@
-//! The server's own keys: a file only its owner can read, beside the embedded store.
-
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+//! What the server derives and hashes with, and nobody else may know.
 
 use anyhow::Context;
 use kernel::audit::Digest;
 use kernel::form::FileRef;
 use kernel::{AskId, HumanId};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::Secret;
-use crate::ids::random;
-use crate::signing::ring::StoredKey;
-
-const FILE: &str = "server-keys.json";
+use crate::vault::Vault;
 
 /// What the server keeps to itself.
 pub struct Secrets {
@@ -26,40 +16,13 @@ pub struct Secrets {
     seed: [u8; 32],
 }
 
-/// The file as it is written.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Stored {
-    evidence: String,
-    seed: String,
-    /// What receipts are signed with, oldest first. Files of earlier versions have none.
-    #[serde(default)]
-    pub(crate) signing: Vec<StoredKey>,
-    /// What later versions keep here is kept.
-    #[serde(flatten)]
-    rest: Map<String, Value>,
-}
-
-impl Stored {
-    fn fresh() -> Self {
-        let drawn = || hex::encode(random::<32>());
-        Self { evidence: drawn(), seed: drawn(), signing: Vec::new(), rest: Map::new() }
-    }
-}
-
 impl Secrets {
-    /// Reads the keys of a data folder, making them on first start.
-    pub fn open(data: &Path, evidence: Option<Secret>) -> anyhow::Result<Self> {
-        let file = KeyFile::of(data);
-        let stored = file.change(|stored| Ok(stored.clone()))?;
+    /// Reads them, making them on first start. A secret from the settings wins over what lies there.
+    pub async fn open(vault: &Vault, evidence: Option<Secret>) -> anyhow::Result<Self> {
+        let stored = vault.change(|stored| Ok(stored.clone())).await?;
         let mut seed = [0; 32];
-        hex::decode_to_slice(&stored.seed, &mut seed).with_context(|| file.damaged())?;
+        hex::decode_to_slice(&stored.seed, &mut seed).with_context(|| vault.damaged())?;
         Ok(Self { evidence: evidence.unwrap_or_else(|| Secret::new(stored.evidence)), seed })
-    }
-
-    /// Keys that live as long as the process.
-    pub fn ephemeral(evidence: Option<Secret>) -> Self {
-        let drawn = || Secret::new(hex::encode(random::<32>()));
-        Self { evidence: evidence.unwrap_or_else(drawn), seed: random() }
     }
 
     /// The mark on a file that says who uploaded it to which ask: derived, so that nothing has to be
@@ -83,140 +46,23 @@ impl Secrets {
     }
 }
 
-/// The file of a data folder. It is replaced whole, by one process at a time, and never written in
-/// place: whoever reads it meanwhile, or after a crash, finds all of the old one or all of the new.
-pub(crate) struct KeyFile {
-    path: PathBuf,
-}
-
-/// What tells one state of the file from the next without reading it.
-pub(crate) type Stamp = (u64, i64, i64, u64);
-
-impl KeyFile {
-    pub(crate) fn of(data: &Path) -> Self {
-        Self { path: data.join(FILE) }
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(crate) fn damaged(&self) -> String {
-        format!("{} is damaged", self.path.display())
-    }
-
-    /// Which state of the file is there, if one is.
-    pub(crate) fn stamp(&self) -> Option<Stamp> {
-        let found = fs::metadata(&self.path).ok()?;
-        Some((found.ino(), found.ctime(), found.ctime_nsec(), found.len()))
-    }
-
-    /// What is in the file, if there is one.
-    pub(crate) fn read(&self) -> anyhow::Result<Option<Stored>> {
-        match fs::read(&self.path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).with_context(|| self.damaged()),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => {
-                Err(error).with_context(|| format!("cannot read {}", self.path.display()))
-            }
-        }
-    }
-
-    /// Reads the file or makes one, lets it be changed, and replaces it if it was.
-    pub(crate) fn change<T>(
-        &self,
-        change: impl FnOnce(&mut Stored) -> anyhow::Result<T>,
-    ) -> anyhow::Result<T> {
-        let _alone = self.lock().with_context(|| format!("cannot lock {}", self.path.display()))?;
-        let before = self.read()?;
-        let mut stored = before.clone().unwrap_or_else(Stored::fresh);
-        let changed = change(&mut stored)?;
-        if before.as_ref() != Some(&stored) {
-            let text = serde_json::to_vec_pretty(&stored)?;
-            replace_file(&self.path, &text)
-                .with_context(|| format!("cannot write {}", self.path.display()))?;
-        }
-        Ok(changed)
-    }
-
-    /// Held until it is dropped, or the process ends however it ends.
-    fn lock(&self) -> std::io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).mode(0o600);
-        let lock = options.open(self.path.with_extension("lock"))?;
-        lock.lock()?;
-        Ok(lock)
-    }
-}
-
-/// Replaces a file whole and durably; only its owner may read it.
-pub(crate) fn replace_file(path: &Path, contents: &[u8]) -> std::io::Result<()> {
-    let draft = path.with_extension("new");
-    // What a crash may have left; its rights are not known.
-    match fs::remove_file(&draft) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-        Ok(()) | Err(_) => {}
-    }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-    file.write_all(contents)?;
-    file.sync_all()?;
-    fs::rename(&draft, path)?;
-    // The new name is on disk when its folder is.
-    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 
-    #[test]
-    fn made_once_and_readable_by_the_owner_only() {
+    #[tokio::test]
+    async fn made_once_and_readable_by_the_owner_only() {
         let folder = tempfile::tempdir().unwrap();
-        let first = Secrets::open(folder.path(), None).unwrap();
-        let again = Secrets::open(folder.path(), None).unwrap();
+        let vault = Vault::folder(folder.path());
+        let first = Secrets::open(&vault, None).await.unwrap();
+        let again = Secrets::open(&vault, None).await.unwrap();
         assert_eq!(first.evidence.reveal(), again.evidence.reveal());
         assert_eq!(first.csrf("a"), again.csrf("a"));
         assert_ne!(first.csrf("a"), first.csrf("b"));
-        let mode = fs::metadata(folder.path().join(FILE)).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-    }
-
-    /// What a crash left behind, and what a later version wrote, do no harm.
-    #[test]
-    fn replaced_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(FILE);
-        let seed = "5".repeat(64);
-        let later = format!(r#"{{"evidence":"e","seed":"{seed}","invented":{{"later":1}}}}"#);
-        fs::write(&path, later).unwrap();
-        fs::write(path.with_extension("new"), "half a fi").unwrap();
-        let file = KeyFile::of(folder.path());
-        let refused: anyhow::Result<()> = file.change(|stored| {
-            stored.evidence.clear();
-            anyhow::bail!("not today")
-        });
-        assert!(refused.is_err());
-        let before = file.stamp();
-        assert_eq!(Secrets::open(folder.path(), None).unwrap().evidence.reveal(), "e");
-        assert_eq!(file.stamp(), before, "nothing changed, nothing was written");
-        file.change(|stored| {
-            stored.evidence.push('f');
-            Ok(())
-        })
-        .unwrap();
-        assert_ne!(file.stamp(), before);
-        let text = fs::read_to_string(&path).unwrap();
-        assert!(text.contains(r#""ef""#) && text.contains(r#""later": 1"#), "{text}");
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert!(!path.with_extension("new").exists());
-    }
-
-    #[test]
-    fn damage_is_said_and_not_papered_over() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(FILE), "{").unwrap();
-        assert!(Secrets::open(folder.path(), None).is_err());
+        let mode = fs::metadata(folder.path().join("server-keys.json")).unwrap().permissions();
+        assert_eq!(mode.mode() & 0o777, 0o600);
     }
 }

@@ -10,9 +10,7 @@ use axum_server::Handle;
 use axum_server::tls_rustls::RustlsConfig;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use store::memory::Memory;
-use store::sqlite::{Locked, Sqlite};
-use store::{Clock, Store, StoreError};
+use store::Clock;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -21,20 +19,19 @@ use crate::bootstrap::{self, FirstStart};
 use crate::channels::Channels;
 use crate::channels::terminal::Terminal;
 use crate::clock::MovableClock;
-use crate::config::{Config, Database};
-use crate::files::{Files, make_private_folder};
+use crate::config::Config;
 use crate::gateway::Gateway;
+use crate::home::Home;
 use crate::http::api::Dev;
 use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
-use crate::mark::Mark;
 use crate::script::{Players, Script};
 use crate::secrets::Secrets;
 use crate::signing::Signer;
 use crate::streams::Streams;
 use crate::telemetry;
 use crate::workers::sealer::Sealer;
-use crate::workers::{anchor, housekeeping, outbox, sealer, timers};
+use crate::workers::{anchor, housekeeping, keys, outbox, sealer, timers};
 
 /// How long a connection may take to send its headers.
 const HEADERS: Duration = Duration::from_secs(15);
@@ -65,25 +62,15 @@ impl Server {
         let script = config.scripted.as_deref().map(Script::read).transpose()?;
         let movable = config.dev.then(|| Arc::new(MovableClock::new(Arc::clone(&clock))));
         let clock = movable.clone().map_or(clock, |movable| movable as Arc<dyn Clock>);
-        let store = open_store(&config, Arc::clone(&clock))?;
+        let home = Home::open(&config, clock, movable.is_some()).await?;
+        let turn = home.turn().await?;
+        let Home { store, clock, vault, files, mark, .. } = home;
         let listeners = bind(&mut config)?;
         let listening =
             listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
         let tls = tls(&config).await?;
-        let (secrets, signer, files, mark) = match config.database {
-            Database::Memory => (
-                Secrets::ephemeral(config.evidence_secret.clone()),
-                Signer::ephemeral(clock.now())?,
-                Files::ephemeral(),
-                Mark::none(),
-            ),
-            Database::Sqlite(_) => (
-                Secrets::open(&config.data, config.evidence_secret.clone())?,
-                Signer::open(&config.data, clock.now())?,
-                Files::open(&config.data.join("files"))?,
-                Mark::of(&config.data),
-            ),
-        };
+        let secrets = Secrets::open(&vault, config.evidence_secret.clone()).await?;
+        let signer = Signer::open(vault, clock.now()).await?;
         let issuer = config.public_url.as_str().trim_end_matches('/').to_owned();
         let (sealed, signs) = (Arc::clone(&store), signer.clone());
         let sealer = Sealer::new(sealed, Arc::clone(&clock), signs, issuer, mark);
@@ -92,6 +79,7 @@ impl Server {
         let gateway = Gateway::new(store, clock);
         // Last of all: nothing that fails later may swallow what is told only once.
         let welcome = prepare(&gateway, &config).await?;
+        drop(turn);
         let dev = match movable {
             Some(clock) => Some(Dev { clock, players: players(&gateway, script).await? }),
             None => None,
@@ -170,6 +158,7 @@ impl Server {
             let (store, command) = (Arc::clone(gateway.store()), command.clone());
             self.tasks.spawn(anchor::run(store, command, app.sealer.newest(), stop()));
         }
+        self.tasks.spawn(keys::run(app.signer.clone(), stop()));
         self.tasks.spawn(housekeeping::run(
             gateway.clone(),
             Arc::clone(&self.app.door),
@@ -262,27 +251,6 @@ fn bind(config: &mut Config) -> anyhow::Result<Vec<TcpListener>> {
         let _ = config.public_url.set_port(port.map(|address| address.port()));
     }
     Ok(listeners)
-}
-
-/// Opens the store. One process at a time.
-pub fn open_store(config: &Config, clock: Arc<dyn Clock>) -> anyhow::Result<Arc<dyn Store>> {
-    match &config.database {
-        Database::Memory => Ok(Arc::new(Memory::new(clock))),
-        Database::Sqlite(path) => {
-            make_private_folder(&config.data)?;
-            let store = Sqlite::open(path, clock).map_err(|error| {
-                let what = match &error {
-                    StoreError::Unavailable(why) if why.is::<Locked>() => format!(
-                        "another countersign uses {}; stop it, or talk to it with --url",
-                        path.display()
-                    ),
-                    _ => format!("cannot open {}", path.display()),
-                };
-                anyhow::Error::from(error).context(what)
-            })?;
-            Ok(Arc::new(store))
-        }
-    }
 }
 
 /// The people of a script. They answer what is asked from now on.

@@ -1,11 +1,11 @@
 //! The installation's signing keys, ready to sign and to check.
 //!
-//! The keys lie in the data folder and change there: `countersign signing` rotates and revokes them
-//! with or without a running server, which notices before it uses them again.
+//! The keys lie in the vault and change there: `countersign signing` rotates and revokes them with or
+//! without a running server. One with a file notices before it uses them again; nodes that share a
+//! database look every few seconds.
 
 pub(crate) mod ring;
 
-use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::{Context, ensure};
@@ -15,7 +15,8 @@ use kernel::text::is_storable;
 use serde::Serialize;
 
 use crate::ids::random;
-use crate::secrets::{KeyFile, Stamp};
+use crate::vault::file::Stamp;
+use crate::vault::{Stored, Vault};
 pub use ring::Revoked;
 use ring::{Ring, StoredKey, first};
 
@@ -24,47 +25,47 @@ use ring::{Ring, StoredKey, first};
 pub struct Signer(Arc<Shared>);
 
 struct Shared {
-    /// Where the keys come from; none if they live as long as the process.
-    file: Option<KeyFile>,
+    vault: Arc<Vault>,
     held: RwLock<Held>,
 }
 
 struct Held {
     ring: Arc<Ring>,
-    stamp: Option<Stamp>,
+    seen: Seen,
+}
+
+/// Which state of the vault is known, so that it is read again only when it is another.
+#[derive(PartialEq)]
+enum Seen {
+    File(Option<Stamp>),
+    Row(Option<u64>),
+    Ours,
 }
 
 impl Signer {
-    /// The keys of a data folder; the first one is made if there is none.
-    pub fn open(data: &Path, now: Time) -> anyhow::Result<Self> {
-        let file = KeyFile::of(data);
-        let stored = file.change(|stored| {
+    /// The keys of a vault; the first one is made if there is none.
+    pub async fn open(vault: Arc<Vault>, now: Time) -> anyhow::Result<Self> {
+        let made = |stored: &mut Stored| {
             if stored.signing.is_empty() {
                 stored.signing.push(first(&random(), now));
             }
-            Ok(stored.signing.clone())
-        })?;
-        let ring = Ring::of(&stored).with_context(|| file.damaged())?;
-        let held = Held { ring: Arc::new(ring), stamp: file.stamp() };
-        Ok(Self(Arc::new(Shared { file: Some(file), held: RwLock::new(held) })))
+            Ok(())
+        };
+        vault.change(made).await?;
+        let found = Self::find(Arc::clone(&vault)).await?;
+        found.with_context(|| vault.damaged())
     }
 
-    /// The keys of a data folder, if it has some.
-    pub fn find(data: &Path) -> anyhow::Result<Option<Self>> {
-        let file = KeyFile::of(data);
-        let Some(stored) = file.read()?.filter(|stored| !stored.signing.is_empty()) else {
+    /// The keys of a vault, if it has some.
+    pub async fn find(vault: Arc<Vault>) -> anyhow::Result<Option<Self>> {
+        // Before the keys: what changes meanwhile is noticed then.
+        let seen = seen(&vault).await?;
+        let Some(stored) = vault.read().await?.filter(|stored| !stored.signing.is_empty()) else {
             return Ok(None);
         };
-        let ring = Ring::of(&stored.signing).with_context(|| file.damaged())?;
-        let held = Held { ring: Arc::new(ring), stamp: file.stamp() };
-        Ok(Some(Self(Arc::new(Shared { file: Some(file), held: RwLock::new(held) }))))
-    }
-
-    /// A key that lives as long as the process.
-    pub fn ephemeral(now: Time) -> anyhow::Result<Self> {
-        let ring = Arc::new(Ring::of(&[first(&random(), now)])?);
-        let held = RwLock::new(Held { ring, stamp: None });
-        Ok(Self(Arc::new(Shared { file: None, held })))
+        let ring = Ring::of(&stored.signing).with_context(|| vault.damaged())?;
+        let held = RwLock::new(Held { ring: Arc::new(ring), seen });
+        Ok(Some(Self(Arc::new(Shared { vault, held }))))
     }
 
     /// Signs claims about something that happened `at` a moment, with the key that was current then:
@@ -97,19 +98,36 @@ impl Signer {
     /// The keys as they are now. Looking whether the file is another one costs less than a signature,
     /// so it is done every time: a revoked key signs nothing more.
     fn ring(&self) -> Arc<Ring> {
-        let Shared { file, held } = &*self.0;
+        let Shared { vault, held } = &*self.0;
         let known = held.read().unwrap_or_else(PoisonError::into_inner);
-        let Some(file) = file else { return Arc::clone(&known.ring) };
-        let stamp = file.stamp();
-        if stamp == known.stamp {
+        let Vault::Folder(file) = &**vault else { return Arc::clone(&known.ring) };
+        let now = Seen::File(file.stamp());
+        if now == known.seen {
             return Arc::clone(&known.ring);
         }
         drop(known);
-        let mut held = held.write().unwrap_or_else(PoisonError::into_inner);
-        if stamp != held.stamp {
-            // Looked at once, whatever came of it: a file that cannot be read is said once.
-            held.stamp = stamp;
-            match read(file) {
+        let read = file.read().and_then(|stored| ring_of(vault, stored));
+        self.learn(now, read)
+    }
+
+    /// Looks whether another node changed the keys.
+    pub async fn refresh(&self) -> anyhow::Result<()> {
+        let Shared { vault, held } = &*self.0;
+        let Vault::Shared(keys) = &**vault else { return Ok(()) };
+        let now = Seen::Row(keys.version().await?);
+        if held.read().unwrap_or_else(PoisonError::into_inner).seen != now {
+            let read = vault.read().await.and_then(|stored| ring_of(vault, stored));
+            self.learn(now, read);
+        }
+        Ok(())
+    }
+
+    fn learn(&self, now: Seen, read: anyhow::Result<Ring>) -> Arc<Ring> {
+        let mut held = self.0.held.write().unwrap_or_else(PoisonError::into_inner);
+        if held.seen != now {
+            // Looked at once, whatever came of it: what cannot be read is said once.
+            held.seen = now;
+            match read {
                 Ok(ring) => {
                     held.ring.tell_changes(&ring);
                     held.ring = Arc::new(ring);
@@ -122,6 +140,19 @@ impl Signer {
         }
         Arc::clone(&held.ring)
     }
+}
+
+async fn seen(vault: &Vault) -> anyhow::Result<Seen> {
+    Ok(match vault {
+        Vault::Memory(_) => Seen::Ours,
+        Vault::Folder(file) => Seen::File(file.stamp()),
+        Vault::Shared(keys) => Seen::Row(keys.version().await?),
+    })
+}
+
+fn ring_of(vault: &Vault, stored: Option<Stored>) -> anyhow::Result<Ring> {
+    let stored = stored.with_context(|| format!("{} is gone", vault.place()))?;
+    Ring::of(&stored.signing).with_context(|| vault.damaged())
 }
 
 /// A key as it is listed: never with its secret.
@@ -139,11 +170,10 @@ pub struct Listed {
     pub revoked: Option<Revoked>,
 }
 
-/// The keys of a data folder, oldest first.
-pub fn list(data: &Path) -> anyhow::Result<Vec<Listed>> {
-    let file = KeyFile::of(data);
-    let stored = file.read()?;
-    let stored = stored.with_context(|| format!("there is no {}", file.path().display()))?;
+/// The keys of a vault, oldest first.
+pub async fn list(vault: &Vault) -> anyhow::Result<Vec<Listed>> {
+    let stored = vault.read().await?;
+    let stored = stored.with_context(|| format!("there is no {}", vault.place()))?;
     let keys = stored.signing.into_iter();
     let listed = keys.map(|StoredKey { kid, created_at, retired_at, revoked, .. }| Listed {
         kid,
@@ -154,47 +184,47 @@ pub fn list(data: &Path) -> anyhow::Result<Vec<Listed>> {
     Ok(listed.collect())
 }
 
-/// The public keys of a data folder, and those that were called back.
-pub fn published(data: &Path) -> anyhow::Result<(Jwks, Vec<RevokedKey>)> {
-    let ring = read(&KeyFile::of(data))?;
+/// The public keys of a vault, and those that were called back.
+pub async fn published(vault: &Vault) -> anyhow::Result<(Jwks, Vec<RevokedKey>)> {
+    let ring = ring_of(vault, vault.read().await?)?;
     Ok((ring.jwks(), ring.revoked()))
 }
 
-/// Every public key a data folder ever had, revoked ones too; `None` if it never had one.
-pub fn ever(data: &Path) -> anyhow::Result<Option<Jwks>> {
-    Ok(Signer::find(data)?.map(|signer| signer.ever()))
+/// Every public key a vault ever had, revoked ones too; `None` if it never had one.
+pub async fn ever(vault: Arc<Vault>) -> anyhow::Result<Option<Jwks>> {
+    Ok(Signer::find(vault).await?.map(|signer| signer.ever()))
 }
 
-/// Makes a new key in a data folder. Gives its name and since when it signs.
-pub fn rotate(data: &Path, now: Time) -> anyhow::Result<(String, Time)> {
-    change(data, |keys| Ok(ring::rotate(keys, &random(), now)))
+/// Makes a new key. Gives its name and since when it signs.
+pub async fn rotate(vault: &Vault, now: Time) -> anyhow::Result<(String, Time)> {
+    change(vault, |keys| Ok(ring::rotate(keys, &random(), now))).await
 }
 
-/// Calls a key of a data folder back. Gives the name of the new one, if it was the current one.
-pub fn revoke(data: &Path, kid: &str, reason: &str, now: Time) -> anyhow::Result<Option<String>> {
+/// Calls a key back. Gives the name of the new one, if it was the current one.
+pub async fn revoke(
+    vault: &Vault,
+    kid: &str,
+    reason: &str,
+    now: Time,
+) -> anyhow::Result<Option<String>> {
     let fits = !reason.trim().is_empty() && is_storable(reason) && reason.chars().count() <= 1000;
     ensure!(fits, "the reason is a text of at most 1000 characters");
-    change(data, |keys| ring::revoke(keys, kid, reason.to_owned(), &random(), now))
+    change(vault, |keys| ring::revoke(keys, kid, reason.to_owned(), &random(), now)).await
 }
 
-fn change<T>(
-    data: &Path,
-    change: impl FnOnce(&mut Vec<StoredKey>) -> anyhow::Result<T>,
+async fn change<T>(
+    vault: &Vault,
+    mut change: impl FnMut(&mut Vec<StoredKey>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let file = KeyFile::of(data);
-    // Only a server makes the first one: anything else would be the wrong folder.
-    ensure!(file.stamp().is_some(), "there is no {}", file.path().display());
-    file.change(|stored| {
+    // Only a server makes the first one: anything else would be the wrong place.
+    ensure!(vault.read().await?.is_some(), "there is no {}", vault.place());
+    let changed = |stored: &mut Stored| {
         ensure!(!stored.signing.is_empty(), "there is no signing key yet: start the server once");
         let changed = change(&mut stored.signing)?;
-        Ring::of(&stored.signing).with_context(|| file.damaged())?;
+        Ring::of(&stored.signing).with_context(|| vault.damaged())?;
         Ok(changed)
-    })
-}
-
-fn read(file: &KeyFile) -> anyhow::Result<Ring> {
-    let stored = file.read()?.with_context(|| format!("{} is gone", file.path().display()))?;
-    Ring::of(&stored.signing).with_context(|| file.damaged())
+    };
+    vault.change(changed).await
 }
 
 #[cfg(test)]
@@ -209,6 +239,10 @@ mod tests {
         Time::from_millis(1_770_372_000_000).plus_seconds(seconds)
     }
 
+    async fn open(folder: &tempfile::TempDir, seconds: u64) -> anyhow::Result<Signer> {
+        Signer::open(Arc::new(Vault::folder(folder.path())), at(seconds)).await
+    }
+
     fn sign(signer: &Signer, seconds: u64) -> String {
         signer.sign("x+jwt", &json!({ "n": 1 }), at(seconds))
     }
@@ -218,17 +252,17 @@ mod tests {
     }
 
     /// A file of an earlier version opens, keeps what it had and gets a key.
-    #[test]
-    fn old_files_get_a_key() {
+    #[tokio::test]
+    async fn old_files_get_a_key() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("server-keys.json");
         let old = format!(r#"{{"evidence":"e","seed":"{}"}}"#, "5".repeat(64));
         fs::write(&path, old).unwrap();
-        let signer = Signer::open(folder.path(), at(0)).unwrap();
+        let signer = open(&folder, 0).await.unwrap();
         assert_eq!(signer.jwks().keys.len(), 1);
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.contains(r#""evidence": "e""#), "{text}");
-        let again = Signer::open(folder.path(), at(9)).unwrap();
+        let again = open(&folder, 9).await.unwrap();
         assert_eq!(again.jwks(), signer.jwks());
         // What ended before there was a key is signed with the first one.
         assert_eq!(
@@ -238,18 +272,18 @@ mod tests {
     }
 
     /// A signer that runs sees what the command line does, at once.
-    #[test]
-    fn a_running_signer_follows_the_file() {
+    #[tokio::test]
+    async fn a_running_signer_follows_the_file() {
         let folder = tempfile::tempdir().unwrap();
-        let signer = Signer::open(folder.path(), at(0)).unwrap();
+        let signer = open(&folder, 0).await.unwrap();
         let (early, old) = (sign(&signer, 10), current(&signer));
-        rotate(folder.path(), at(100)).unwrap();
+        rotate(&Vault::folder(folder.path()), at(100)).await.unwrap();
         assert_ne!(current(&signer), old);
         assert_eq!(signer.jwks().keys.len(), 2, "the retired key is still published");
         assert_eq!(sign(&signer, 10), early, "byte for byte");
         assert_ne!(sign(&signer, 200), early);
 
-        revoke(folder.path(), &old, "stolen", at(300)).unwrap();
+        revoke(&Vault::folder(folder.path()), &old, "stolen", at(300)).await.unwrap();
         assert_eq!(signer.jwks().keys.len(), 1);
         assert_eq!(signer.revoked()[0].kid, old);
         let opened: Value = proof::jws::open(&sign(&signer, 10), "x+jwt", &signer.jwks()).unwrap();
@@ -257,19 +291,19 @@ mod tests {
     }
 
     /// What is damaged or gone stops nobody who knows the keys, and lets nobody start.
-    #[test]
-    fn a_spoilt_file_stops_no_one_who_runs() {
+    #[tokio::test]
+    async fn a_spoilt_file_stops_no_one_who_runs() {
         let folder = tempfile::tempdir().unwrap();
-        let signer = Signer::open(folder.path(), at(0)).unwrap();
+        let signer = open(&folder, 0).await.unwrap();
         let before = sign(&signer, 1);
         let path = folder.path().join("server-keys.json");
         let kept = fs::read_to_string(&path).unwrap();
         fs::write(&path, kept.replacen("\"secret\": \"", "\"secret\": \"00", 1)).unwrap();
         assert_eq!(sign(&signer, 1), before);
-        assert!(Signer::open(folder.path(), at(0)).is_err());
+        assert!(open(&folder, 0).await.is_err());
         fs::remove_file(&path).unwrap();
         assert_eq!(sign(&signer, 1), before);
         fs::write(&path, kept).unwrap();
-        assert_eq!(Signer::open(folder.path(), at(0)).unwrap().jwks(), signer.jwks());
+        assert_eq!(open(&folder, 0).await.unwrap().jwks(), signer.jwks());
     }
 }

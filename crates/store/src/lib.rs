@@ -325,13 +325,6 @@ pub trait Store: Send + Sync + 'static {
     /// When a key was last used.
     async fn key_used(&self, id: KeyId) -> Result<Option<Time>>;
 
-    /// What was kept under a name.
-    async fn secret(&self, name: &str) -> Result<Option<Vec<u8>>>;
-
-    /// Keeps something under a name, unless something is kept there already; what is kept there now.
-    /// For what all nodes must share: the store neither reads nor protects it, so it comes encrypted.
-    async fn keep_secret(&self, name: &str, secret: Vec<u8>) -> Result<Vec<u8>>;
-
     /// Forgets idempotency keys older than [`IDEMPOTENCY_HOURS`]; how many.
     async fn sweep(&self, now: Time) -> Result<u64>;
 

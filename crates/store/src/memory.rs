@@ -65,7 +65,6 @@ struct State {
     key_use: HashMap<KeyId, Time>,
     blocks: Vec<SealedBlock>,
     anchored: Option<u64>,
-    secrets: HashMap<String, Vec<u8>>,
 }
 
 struct Row {
@@ -458,14 +457,6 @@ impl Store for Memory {
 
     async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
         Ok(self.state().key_use.get(&id).copied())
-    }
-
-    async fn secret(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        Ok(self.state().secrets.get(name).cloned())
-    }
-
-    async fn keep_secret(&self, name: &str, secret: Vec<u8>) -> Result<Vec<u8>> {
-        Ok(self.state().secrets.entry(name.to_owned()).or_insert(secret).clone())
     }
 
     async fn sweep(&self, now: Time) -> Result<u64> {

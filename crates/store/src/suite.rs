@@ -14,7 +14,6 @@ pub mod directory;
 pub mod jobs;
 pub mod lists;
 pub mod outbox;
-pub mod secrets;
 pub mod stage;
 pub mod streams;
 pub mod timers;
@@ -123,10 +122,6 @@ macro_rules! suite {
                 a_stream_of_several_agents_is_merged,
                 a_stream_misses_nothing_while_others_write,
                 the_history_of_an_ask_has_its_positions,
-            }
-            $crate::suite! { @in $open, $missing; secrets:
-                the_first_secret_is_kept,
-                of_many_who_keep_a_secret_one_wins,
             }
             $crate::suite! { @in $open, $missing; directory:
                 a_change_shows_at_once,

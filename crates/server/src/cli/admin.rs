@@ -10,9 +10,9 @@ use kernel::{Actor, Command};
 
 use super::remote::{Remote, Server};
 use crate::clock::SystemClock;
-use crate::config::{Config, Database, Settings, variable};
+use crate::config::{Config, Database, DatabaseUrl, Secret, Settings, variable};
 use crate::gateway::Gateway;
-use crate::serve::open_store;
+use crate::home::Home;
 
 /// Where to do it. The environment does not decide it: only what is said on the command line means
 /// the folder of a stopped server.
@@ -21,9 +21,9 @@ pub(super) struct Place {
     /// Work on this data folder, of a stopped server, instead of talking to a running one
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Work on this database, of a stopped server: `sqlite:FILE`
+    /// Work on this database: `sqlite:FILE` of a stopped server, or `postgres://…`
     #[arg(long, value_name = "URL")]
-    database: Option<String>,
+    database: Option<DatabaseUrl>,
     /// Work on the stopped server that the environment and the settings file describe
     #[arg(long)]
     offline: bool,
@@ -49,12 +49,12 @@ pub(super) struct Offline {
 
 impl Place {
     /// Opens it.
-    pub(super) fn open(self) -> anyhow::Result<(Admin, bool)> {
-        self.open_with(Settings::default())
+    pub(super) async fn open(self) -> anyhow::Result<(Admin, bool)> {
+        self.open_with(Settings::default()).await
     }
 
     /// Opens it, with other settings that were given.
-    pub(super) fn open_with(self, settings: Settings) -> anyhow::Result<(Admin, bool)> {
+    pub(super) async fn open_with(self, settings: Settings) -> anyhow::Result<(Admin, bool)> {
         let json = self.remote.json;
         if !self.offline && self.data.is_none() && self.database.is_none() {
             return Ok((Admin::Remote(self.remote.human()?), json));
@@ -64,7 +64,8 @@ impl Place {
         let named = |name| variable(name).filter(|_| usual);
         let settings = Settings {
             data: data.or_else(|| named("COUNTERSIGN_DATA").map(PathBuf::from)),
-            database: database.or_else(|| named("COUNTERSIGN_DATABASE")),
+            database: database.or_else(|| named("COUNTERSIGN_DATABASE")?.parse().ok()),
+            master_key: variable("COUNTERSIGN_MASTER_KEY").map(Secret::new),
             ..settings
         };
         let config = settings.complete(config.as_deref())?.check()?;
@@ -73,9 +74,8 @@ impl Place {
         {
             bail!("there is no database at {}", path.display());
         }
-        let clock = Arc::new(SystemClock);
-        let store = open_store(&config, clock.clone())?;
-        let gateway = Gateway::new(store, clock);
+        let home = Home::open(&config, Arc::new(SystemClock), false).await?;
+        let gateway = Gateway::new(home.store, home.clock);
         Ok((Admin::Offline(Box::new(Offline { gateway, config })), json))
     }
 }

@@ -11,7 +11,6 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use dialects::proof::Jwks;
 use kernel::audit::Digest;
-use store::sqlite::Sqlite;
 use store::{Clock, Store};
 
 use super::output::say;
@@ -19,6 +18,7 @@ use super::{Exit, Stored};
 use crate::audit::{Against, Export, Progress, Report, check, check_export};
 use crate::clock::SystemClock;
 use crate::config::{Config, Database};
+use crate::home::{self, Access};
 use crate::mark::Mark;
 use crate::signing::{self, Signer};
 
@@ -101,10 +101,10 @@ impl Verify {
             let config = self.stored.config()?;
             // Before the store: by then it has this block at least.
             let marked = match config.database {
-                Database::Memory => None,
+                Database::Memory | Database::Postgres(_) => None,
                 Database::Sqlite(_) => Mark::of(&config.data).read()?,
             };
-            let store = open(&config)?;
+            let store = home::look(&config).await?;
             let keys = match keys {
                 Some(keys) => keys,
                 None => installed_keys(&config, &store).await?,
@@ -189,10 +189,10 @@ fn tell(report: &Report, took: Duration, own_keys: bool, json: bool) {
 impl ExportArgs {
     async fn run(self) -> anyhow::Result<Exit> {
         let config = self.stored.config()?;
-        let store = open(&config)?;
-        let signer = Signer::find(&config.data)?.with_context(|| {
-            format!("there is no key to sign the export with in {}", config.data.display())
-        })?;
+        let store = home::look(&config).await?;
+        let vault = home::vault(&config, Access::Look).await?;
+        let none = format!("there is no key to sign the export with in {}", vault.place());
+        let signer = Signer::find(vault).await?.context(none)?;
         let last = store.last_block().await?;
         let issuer = last.map_or_else(
             || config.public_url.as_str().trim_end_matches('/').to_owned(),
@@ -216,31 +216,22 @@ impl ExportArgs {
     }
 }
 
-fn open(config: &Config) -> anyhow::Result<Arc<dyn Store>> {
-    let Database::Sqlite(path) = &config.database else {
-        bail!("there is no record to check: the database is in memory");
-    };
-    if !path.exists() {
-        bail!("there is no database at {}", path.display());
-    }
-    Ok(Arc::new(Sqlite::open_to_check(path)?))
-}
-
 fn read_jwks(path: &Path) -> anyhow::Result<Arc<Jwks>> {
     let read = || -> anyhow::Result<Jwks> { Ok(serde_json::from_slice(&std::fs::read(path)?)?) };
     let keys = read().with_context(|| format!("cannot use the keys in {}", path.display()))?;
     Ok(Arc::new(keys))
 }
 
-/// The keys of the data folder, revoked ones too: what they signed then is still the record of then.
+/// The keys of the installation, revoked ones too: what they signed then is still the record of then.
 /// A store that was never sealed needs none.
 async fn installed_keys(config: &Config, store: &Arc<dyn Store>) -> anyhow::Result<Arc<Jwks>> {
-    let jwks = match signing::ever(&config.data)? {
+    let vault = home::vault(config, Access::Look).await?;
+    let place = vault.place();
+    let jwks = match signing::ever(vault).await? {
         Some(jwks) => jwks,
-        None if store.last_block().await?.is_some() => bail!(
-            "there are no keys in {} to check the blocks with: give --data or --jwks",
-            config.data.display()
-        ),
+        None if store.last_block().await?.is_some() => {
+            bail!("there are no keys in {place} to check the blocks with: give --data or --jwks")
+        }
         None => Jwks::default(),
     };
     Ok(Arc::new(jwks))

@@ -6,11 +6,11 @@ use std::net::TcpListener;
 
 use axum_server::tls_rustls::RustlsConfig;
 use clap::Args;
-use store::sqlite::Sqlite;
 
 use super::output::say;
 use super::{Exit, Local};
 use crate::config::{Config, Database};
+use crate::home;
 
 #[derive(Args)]
 pub(super) struct Doctor {
@@ -73,14 +73,10 @@ fn indent(text: &str) -> String {
 
 fn applied_text(config: &Config) -> String {
     let listen: Vec<String> = config.listen.iter().map(ToString::to_string).collect();
-    let database = match &config.database {
-        Database::Sqlite(path) => format!("sqlite:{}", path.display()),
-        Database::Memory => "memory:".to_owned(),
-    };
     [
         format!("listen      {}", listen.join(", ")),
         format!("public_url  {}", config.public_url),
-        format!("database    {database}"),
+        format!("database    {}", config.database),
         format!("data        {}", config.data.display()),
         format!("tls         {}", if config.tls.is_some() { "built in" } else { "off" }),
         format!("rate_limit  {} a second per key", config.rate_limit),
@@ -117,19 +113,7 @@ async fn look(config: &Config) -> Vec<Finding> {
         };
         findings.push(Finding { what: "tls", ok, says });
     }
-    if let Database::Sqlite(path) = &config.database {
-        let (ok, says) = if path.exists() {
-            match Sqlite::open_read_only(path) {
-                Ok(_) => (true, format!("{} can be read", path.display())),
-                Err(error) => {
-                    (false, format!("{}: {:#}", path.display(), anyhow::Error::from(error)))
-                }
-            }
-        } else {
-            (true, format!("{} will be made on first start", path.display()))
-        };
-        findings.push(Finding { what: "database", ok, says });
-    }
+    findings.push(database(config).await);
     let public = config.public_url.scheme() == "https"
         || config.public_url.host_str().is_some_and(|host| host == "localhost");
     let says = if public {
@@ -139,6 +123,25 @@ async fn look(config: &Config) -> Vec<Finding> {
     };
     findings.push(Finding { what: "public_url", ok: public, says });
     findings
+}
+
+/// Whether the database can be used.
+async fn database(config: &Config) -> Finding {
+    let shown = &config.database;
+    let (ok, says) = match shown {
+        Database::Memory => (true, "in memory: nothing is kept".to_owned()),
+        Database::Sqlite(path) if !path.exists() => {
+            (true, format!("{shown} will be made on first start"))
+        }
+        Database::Postgres(_) if config.master_key.is_none() => {
+            (false, format!("{shown} needs master_key, the same on every node"))
+        }
+        Database::Sqlite(_) | Database::Postgres(_) => match home::look(config).await {
+            Ok(_) => (true, format!("{shown} can be read")),
+            Err(error) => (false, format!("{shown}: {error:#}")),
+        },
+    };
+    Finding { what: "database", ok, says }
 }
 
 /// Whether a server has the database open.

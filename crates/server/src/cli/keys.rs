@@ -64,11 +64,11 @@ impl Keys {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             KeysCommand::List { place } => {
-                let (admin, json) = place.open()?;
+                let (admin, json) = place.open().await?;
                 list(&admin, json).await?;
             }
             KeysCommand::Create { agent, human, project_wide, label, expires_at, place } => {
-                let (admin, json) = place.open()?;
+                let (admin, json) = place.open().await?;
                 let reach = project_wide.then_some(Reach::Project);
                 let new = IssueKey { agent, reach, human, label, expires_at };
                 let issued = create(&admin, new).await?;
@@ -80,7 +80,7 @@ impl Keys {
                 }
             }
             KeysCommand::Revoke { id, place } => {
-                let (admin, json) = place.open()?;
+                let (admin, json) = place.open().await?;
                 revoke(&admin, id).await?;
                 if json {
                     say!("{}", serde_json::json!({ "revoked": id }));

@@ -32,7 +32,7 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use crate::config::{Config, Settings};
+use crate::config::{Config, DatabaseUrl, Secret, Settings, variable};
 use output::patiently;
 
 /// The human gateway for AI agents: agents ask, people answer, a proof comes back.
@@ -99,9 +99,12 @@ struct Stored {
     /// Folder for the database, keys and uploads [default: ./countersign-data]
     #[arg(long, env = "COUNTERSIGN_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Database: `sqlite:FILE` [default: sqlite in the data folder]
-    #[arg(long, env = "COUNTERSIGN_DATABASE", value_name = "URL")]
-    database: Option<String>,
+    /// Database: `postgres://…` or `sqlite:FILE` [default: sqlite in the data folder]
+    #[arg(long, env = "COUNTERSIGN_DATABASE", hide_env_values = true, value_name = "URL")]
+    database: Option<DatabaseUrl>,
+    /// File that holds the master key of a shared database [default: `COUNTERSIGN_MASTER_KEY`]
+    #[arg(long, env = "COUNTERSIGN_MASTER_KEY_FILE", value_name = "FILE")]
+    master_key_file: Option<PathBuf>,
     /// A TOML file with settings
     #[arg(long, env = "COUNTERSIGN_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
@@ -109,9 +112,11 @@ struct Stored {
 
 impl Stored {
     fn config(self) -> anyhow::Result<Config> {
-        let Self { data, database, config } = self;
-        let settings = Settings { data, database, ..Settings::default() };
-        settings.complete(config.as_deref())?.check()
+        let Self { data, database, master_key_file, config } = self;
+        let master_key = variable("COUNTERSIGN_MASTER_KEY").map(Secret::new);
+        let master_key = master_key.filter(|_| master_key_file.is_none());
+        let given = Settings { data, database, master_key, master_key_file, ..Settings::default() };
+        given.complete(config.as_deref())?.check()
     }
 }
 
@@ -179,7 +184,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Erase(erase) => patiently(erase.run()).await,
         Command::Audit(audit) => audit.run().await,
         Command::Keys(keys) => patiently(keys.run()).await,
-        Command::Signing(signing) => signing.run(),
+        Command::Signing(signing) => signing.run().await,
         Command::People(people) => patiently(people.run()).await,
         Command::Doctor(doctor) => patiently(doctor.run()).await,
         Command::Completions(completions) => Ok(completions.run(&mut Cli::command())),

@@ -151,7 +151,7 @@ async fn save<B: Serialize>(
     body: &B,
     command: Command,
 ) -> anyhow::Result<()> {
-    let (admin, json) = place.open()?;
+    let (admin, json) = place.open().await?;
     match &admin {
         Admin::Remote(server) => {
             let call = server.client.call(Method::PUT, path, Some(body));
@@ -168,7 +168,7 @@ async fn save<B: Serialize>(
 }
 
 async fn list(place: Place) -> anyhow::Result<()> {
-    let (admin, json) = place.open()?;
+    let (admin, json) = place.open().await?;
     let shown = match &admin {
         Admin::Remote(server) => {
             serde_json::json!({
@@ -219,7 +219,7 @@ fn cell(value: Option<&Value>) -> String {
 }
 
 async fn link(place: Place, settings: Settings, id: HumanId) -> anyhow::Result<()> {
-    let (admin, json) = place.open_with(settings)?;
+    let (admin, json) = place.open_with(settings).await?;
     let (link, when) = match &admin {
         Admin::Remote(server) => {
             let path = format!("/api/v1/people/{id}/link");

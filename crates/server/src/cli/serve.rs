@@ -67,6 +67,7 @@ fn welcome(server: &Server) -> String {
     lines.push(match &config.database {
         Database::Memory => "  Data       in memory: nothing is kept\n".to_owned(),
         Database::Sqlite(path) => format!("  Data       {}\n", path.display()),
+        Database::Postgres(url) => format!("  Data       {url}\n"),
     });
     lines.join("\n")
 }

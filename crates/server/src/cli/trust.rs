@@ -7,6 +7,7 @@ use anyhow::{Context, ensure};
 use dialects::proof::{Jwks, RevokedKey};
 
 use crate::signing::published;
+use crate::vault::Vault;
 
 /// The largest answer that is read.
 const LARGEST: usize = 16 << 20;
@@ -87,7 +88,7 @@ impl Trust {
             here.join("server-keys.json").exists().then_some(here)
         });
         if let Some(folder) = folder {
-            let (keys, revoked) = published(&folder)?;
+            let (keys, revoked) = published(&Vault::folder(&folder)).await?;
             return Ok(Self { keys, revoked, source: Source::Folder(folder) });
         }
         ensure!(

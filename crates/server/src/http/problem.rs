@@ -131,6 +131,11 @@ impl Problem {
         }
     }
 
+    /// Whether it may be gone in a moment, with nobody doing anything else.
+    pub(crate) fn is_temporary(&self) -> bool {
+        self.status == 503
+    }
+
     /// When to try again, in seconds.
     #[must_use]
     pub fn retry_after(mut self, seconds: u64) -> Self {

@@ -2,6 +2,7 @@
 
 pub mod anchor;
 pub mod housekeeping;
+pub mod keys;
 pub mod outbox;
 pub mod sealer;
 pub mod timers;

@@ -13,7 +13,9 @@ use crate::gateway::Gateway;
 
 /// How long the worker sleeps at most: a deadline set meanwhile is noticed within this.
 const NAP: Duration = Duration::from_millis(250);
-/// How many asks are fetched at once.
+/// How long other nodes leave to this one what it has claimed: should it die, they take over then.
+const LEASE: Duration = Duration::from_secs(30);
+/// How many asks are claimed at once.
 const BATCH: usize = 512;
 /// How many of them are judged at once; the store commits those together.
 const AT_ONCE: usize = 64;
@@ -42,7 +44,7 @@ pub async fn run(gateway: Gateway, stop: CancellationToken) {
 /// Works off everything that is due now.
 pub async fn run_due(gateway: &Gateway) -> Result<(), StoreError> {
     loop {
-        let due = gateway.store().due(gateway.now(), BATCH).await?;
+        let due = gateway.store().claim_due(gateway.now(), LEASE, BATCH).await?;
         if due.is_empty() {
             return Ok(());
         }

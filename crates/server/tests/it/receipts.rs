@@ -8,6 +8,7 @@ use kernel::AskId;
 use serde_json::{Value, json};
 use server::config::Settings;
 use server::signing;
+use server::vault::Vault;
 
 use crate::client::{Client, Reply};
 use crate::world::{World, dev, logged};
@@ -64,8 +65,8 @@ pub(crate) async fn checked(world: &World, receipt: &str) -> Reply {
     world.anonymous().post(VERIFY, json!({ "receipt": receipt })).await.is(200)
 }
 
-fn data(world: &World) -> std::path::PathBuf {
-    world.folder().join("data")
+fn keys(world: &World) -> Vault {
+    Vault::folder(&world.folder().join("data"))
 }
 
 /// An address that stays when the server is started again.
@@ -257,7 +258,7 @@ async fn rotation_changes_no_receipt() {
     let before = receipt(&world.agent(), &old).await;
     let first = jwks(&world).await;
     assert_eq!(first.keys.len(), 1);
-    let (kid, from) = signing::rotate(&data(&world), world.now()).unwrap();
+    let (kid, from) = signing::rotate(&keys(&world), world.now()).await.unwrap();
     assert!(from > world.now());
     let published = jwks(&world).await;
     assert_eq!(published.keys.len(), 2, "the server knows at once");
@@ -287,7 +288,8 @@ async fn a_revoked_key_counts_no_more() {
     let id = approved(&world).await;
     let before = receipt(&world.agent(), &id).await;
     let kid = jwks(&world).await.keys[0].kid.clone();
-    let next = signing::revoke(&data(&world), &kid, "the disk was sold", world.now()).unwrap();
+    let (keys, reason) = (keys(&world), "the disk was sold");
+    let next = signing::revoke(&keys, &kid, reason, world.now()).await.unwrap();
     let published = jwks(&world).await;
     assert_eq!(published.keys.iter().map(|key| &key.kid).collect::<Vec<_>>(), [&next.unwrap()]);
     let seen = checked(&world, &before).await;
@@ -358,11 +360,11 @@ async fn the_largest_receipt_is_checked() {
 /// Without a data folder there are keys as well, for as long as the server runs.
 #[tokio::test]
 async fn a_store_in_memory_signs_too() {
-    let memory = Settings { database: Some("memory:".to_owned()), ..dev() };
+    let memory = Settings { database: Some("memory:".parse().unwrap()), ..dev() };
     let world = World::with(memory).await;
     let id = approved(&world).await;
     let signed = receipt(&world.agent(), &id).await;
     proven(&world, &signed).await;
-    assert!(!data(&world).join("server-keys.json").exists());
+    assert!(!world.folder().join("data/server-keys.json").exists());
     world.end().await;
 }

@@ -12,6 +12,8 @@ use kernel::{Actor, Command};
 use rusqlite::{Connection, params};
 use serde_json::Value;
 use server::audit::{Against, Finding, Report, check, check_export};
+use server::signing::Signer;
+use server::vault::Vault;
 use store::sqlite::Sqlite;
 use store::{SealedBlock, Store};
 
@@ -488,7 +490,8 @@ async fn words_that_nobody_erased_are_missed() {
 #[tokio::test]
 async fn only_our_keys_count() {
     let played = Played::new().await;
-    let other = server::signing::Signer::ephemeral(kernel::Time::from_millis(0)).unwrap();
+    let vault = Arc::new(Vault::memory());
+    let other = Signer::open(vault, kernel::Time::from_millis(0)).await.unwrap();
     let keys = Arc::new(other.jwks());
     let path = played.folder.path().join("sound.db");
     let found = played.check(&path, &Against { keys: Arc::clone(&keys), known: None }).await;

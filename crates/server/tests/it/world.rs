@@ -195,8 +195,7 @@ impl World {
 
     /// Every public key this server ever had.
     pub(crate) fn keys(&self) -> Arc<Jwks> {
-        let ever = server::signing::ever(&self.app().config.data).unwrap();
-        Arc::new(ever.unwrap_or_else(|| self.app().signer.jwks()))
+        Arc::new(self.app().signer.ever())
     }
 
     /// A check of the whole record.

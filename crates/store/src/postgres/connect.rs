@@ -90,7 +90,7 @@ impl Database {
         // and wins.
         let limits = format!(
             "-c statement_timeout={millis} -c lock_timeout={millis} \
-             -c idle_in_transaction_session_timeout={millis} -c jit=off \
+             -c idle_in_transaction_session_timeout={millis} -c client_min_messages=warning -c jit=off \
              -c enable_seqscan=off -c enable_bitmapscan=off \
              -c enable_hashjoin=off -c enable_mergejoin=off \
              -c default_transaction_read_only={read_only} {}",

@@ -94,6 +94,7 @@ impl Announcer {
     async fn tell(&mut self) -> Result<(), Failure> {
         loop {
             let (position, news) = on!(self.database, client => async {
+                self.published.clock.look(client).await?;
                 number(client).await?;
                 let (position, changes) = record::news(&*client, self.told, PAGE).await?;
                 if changes.iter().any(|change| !matches!(change.subject, Subject::Ask(_))) {

@@ -17,6 +17,7 @@ mod audience;
 mod block;
 mod books;
 mod chain;
+mod clock;
 mod connect;
 mod failure;
 mod feed;
@@ -26,7 +27,7 @@ mod migrate;
 mod outbox;
 mod query;
 mod record;
-mod secret;
+mod shared;
 mod tls;
 mod wake;
 mod write;
@@ -47,6 +48,7 @@ use uuid::Uuid;
 
 pub use address::{BadAddress, redacted};
 pub use connect::Options;
+pub use shared::Turn;
 
 use crate::estimates::Estimates;
 use crate::job::Ahead;
@@ -56,6 +58,7 @@ use crate::{
     Store,
 };
 use audience::Audience;
+use clock::DatabaseClock;
 use connect::{Database, on};
 use failure::{Failure, damaged};
 use feed::{Announcer, number};
@@ -81,6 +84,7 @@ pub struct Postgres {
 struct Published {
     directory: RwLock<(u64, Arc<Directory>)>,
     audience: Audience,
+    clock: Arc<DatabaseClock>,
 }
 
 impl Published {
@@ -132,6 +136,7 @@ impl Postgres {
         database.migrate().await?;
         let published = Arc::new(Published::default());
         let told = on!(database, client => async {
+            published.clock.look(client).await?;
             published.refresh(&*client).await?;
             // Whatever was committed before is no news.
             number(client).await?;
@@ -171,6 +176,11 @@ impl Postgres {
         let (published, estimates) = (Arc::default(), Estimates::default());
         let tasks = JoinSet::new();
         Ok(Self { database, published, clock: None, estimates, writers: None, _tasks: tasks })
+    }
+
+    /// The clock of the database, as far as this node knows it.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.published.clock) as Arc<dyn Clock>
     }
 
     /// Gives everything committed so far its position, unless this store is only read.
@@ -351,15 +361,6 @@ impl Store for Postgres {
 
     async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
         Ok(on!(self.database, client => query::key_used(client, id))?)
-    }
-
-    async fn secret(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        Ok(on!(self.database, client => secret::find(&*client, name))?)
-    }
-
-    async fn keep_secret(&self, name: &str, secret: Vec<u8>) -> Result<Vec<u8>> {
-        self.writers()?;
-        Ok(on!(self.database, client => secret::keep(&*client, name, &secret))?)
     }
 
     async fn sweep(&self, now: Time) -> Result<u64> {

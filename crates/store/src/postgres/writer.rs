@@ -161,6 +161,7 @@ impl Desk {
         let transaction = client.transaction().await?;
         let (asks, keys) = named(jobs);
         let loaded = load::load(&transaction, alone, &asks, &keys).await?;
+        self.published.clock.set(loaded.now);
         let now = self.clock.as_ref().map_or(loaded.now, |clock| clock.now());
         let directory = self.published.at(&transaction, loaded.version).await?;
         let mut batch = Batch::new(directory);

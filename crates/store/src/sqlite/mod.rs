@@ -324,17 +324,6 @@ impl Store for Sqlite {
         self.readers.run(move |conn| query::key_used(conn, id)).await
     }
 
-    async fn secret(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        let name = name.to_owned();
-        self.readers.run(move |conn| query::secret(conn, &name)).await
-    }
-
-    async fn keep_secret(&self, name: &str, secret: Vec<u8>) -> Result<Vec<u8>> {
-        let name = name.to_owned();
-        let keep = move |conn: &Connection| query::keep_secret(conn, &name, secret);
-        self.write(move |ledger| ledger.savepoint(keep)).await
-    }
-
     async fn sweep(&self, now: Time) -> Result<u64> {
         let mut total = 0;
         loop {

@@ -158,17 +158,6 @@ pub(super) fn wakes(conn: &Connection, until: Time, limit: usize) -> Result<Vec<
     .map_err(failed)
 }
 
-pub(super) fn secret(conn: &Connection, name: &str) -> Result<Option<Vec<u8>>> {
-    one(conn, "SELECT secret FROM secret WHERE name = ?1", [name], |row| row.get(0))
-}
-
-pub(super) fn keep_secret(conn: &Connection, name: &str, secret: Vec<u8>) -> Result<Vec<u8>> {
-    conn.prepare_cached("INSERT OR IGNORE INTO secret (name, secret) VALUES (?1, ?2)")
-        .and_then(|mut keep| keep.execute(params![name, secret]))
-        .map_err(failed)?;
-    Ok(self::secret(conn, name)?.unwrap_or(secret))
-}
-
 pub(super) fn remembered(conn: &Connection, scope: &str, key: &str) -> Result<Option<Remembered>> {
     let sql = "SELECT fingerprint, ask, at FROM idempotency WHERE scope = ?1 AND key = ?2";
     one(conn, sql, [scope, key], |row| {

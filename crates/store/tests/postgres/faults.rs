@@ -245,7 +245,7 @@ async fn a_reader_looks_on() {
     for refused in [
         looking.transact(new_job(&stage)).await.err(),
         looking.claim(stage.now(), Duration::ZERO, 1).await.err(),
-        looking.keep_secret("a", Vec::new()).await.err(),
+        looking.put_secret("a", 0, Vec::new()).await.err(),
     ] {
         assert!(matches!(refused, Some(StoreError::Unavailable(_))), "{refused:?}");
     }

@@ -7,6 +7,7 @@ mod faults;
 mod nodes;
 mod proxy;
 mod schema;
+mod shared;
 mod support;
 
 use std::sync::Arc;

@@ -19,6 +19,9 @@ use crate::http::name::Named;
 use crate::http::problem::Problem;
 use crate::http::{App, Shared, body};
 
+/// How soon a store that was away is asked again by whoever waits.
+const AGAIN: Duration = Duration::from_secs(1);
+
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -201,17 +204,22 @@ impl App {
         let mut waiter = self.gateway.subscribe(id);
         let time_is_up = tokio::time::sleep(at_most);
         tokio::pin!(time_is_up);
+        let mut begun = false;
         loop {
-            let waits = {
-                let ask = self.visible(actor, id).await?;
-                known(&ask) && ask.is_open()
+            let (waits, away) = match self.visible(actor, id).await {
+                Ok(ask) => (known(&ask) && ask.is_open(), false),
+                // Whoever waits already goes on: the store may be back in time.
+                Err(problem) if begun && problem.is_temporary() => (true, true),
+                Err(problem) => return Err(problem),
             };
             if !waits {
                 return Ok(());
             }
+            begun = true;
             tokio::select! {
                 // Perhaps only the news of what was seen already.
                 () = waiter.changed() => {}
+                () = tokio::time::sleep(AGAIN), if away => {}
                 // The caller gets what there is.
                 () = &mut time_is_up => return Ok(()),
                 () = self.stop.cancelled() => return Ok(()),

@@ -134,6 +134,15 @@ CREATE TABLE anchor (
 
 -- What all nodes share, encrypted before it comes here.
 CREATE TABLE secret (
-    name   text COLLATE "C" PRIMARY KEY,
-    secret bytea            NOT NULL
+    name    text COLLATE "C" PRIMARY KEY,
+    version bigint           NOT NULL,
+    secret  bytea            NOT NULL
 );
+
+-- Uploads by the SHA-256 of their content. They are compressed already, or not worth it.
+CREATE TABLE file (
+    digest bytea PRIMARY KEY,
+    bytes  bytea NOT NULL
+);
+
+ALTER TABLE file ALTER COLUMN bytes SET STORAGE EXTERNAL;

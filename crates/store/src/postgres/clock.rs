@@ -1,0 +1,44 @@
+//! The clock of the database, for those who must not wait for it: shown from the last moment it told,
+//! by the time that has passed here. What the machine's own clock says, or jumps to, does not matter.
+
+use std::sync::{PoisonError, RwLock};
+use std::time::Instant;
+
+use deadpool_postgres::Client;
+use kernel::Time;
+
+use super::failure::Failure;
+use crate::{Clock, later};
+
+pub(super) struct DatabaseClock {
+    told: RwLock<(Instant, Time)>,
+}
+
+impl Default for DatabaseClock {
+    fn default() -> Self {
+        Self { told: RwLock::new((Instant::now(), Time::from_millis(0))) }
+    }
+}
+
+impl DatabaseClock {
+    /// What the database said a moment ago.
+    pub(super) fn set(&self, now: Time) {
+        *self.told.write().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), now);
+    }
+
+    /// Asks the database.
+    pub(super) async fn look(&self, client: &Client) -> Result<(), Failure> {
+        let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+        let statement = client.prepare_cached(sql).await?;
+        let row = client.query_one(&statement, &[]).await?;
+        self.set(Time::from_millis(row.try_get(0)?));
+        Ok(())
+    }
+}
+
+impl Clock for DatabaseClock {
+    fn now(&self) -> Time {
+        let (at, told) = *self.told.read().unwrap_or_else(PoisonError::into_inner);
+        later(told, at.elapsed())
+    }
+}

@@ -1,0 +1,86 @@
+//! What nodes share besides the record: the server's keys, uploads, and whose turn it is. What is kept
+//! here is opaque: keys come encrypted.
+
+use deadpool_postgres::GenericClient;
+use kernel::audit::Digest;
+use tokio::task::JoinSet;
+
+use super::Postgres;
+use super::connect::on;
+use super::failure::Failure;
+use crate::Result;
+use crate::rows::{int, uint};
+
+impl Postgres {
+    /// What is kept under a name, with the number of its version.
+    pub async fn secret(&self, name: &str) -> Result<Option<(u64, Vec<u8>)>> {
+        Ok(on!(self.database, client => async {
+            let sql = "SELECT version, secret FROM secret WHERE name = $1";
+            let statement = client.prepare_cached(sql).await?;
+            let row = client.query_opt(&statement, &[&name]).await?;
+            row.map(|row| Ok((uint(row.try_get(0)?), row.try_get(1)?))).transpose()
+        })?)
+    }
+
+    /// Keeps something in place of the version that was read, 0 if there was none. `false`, and
+    /// nothing changed, if somebody was faster.
+    pub async fn put_secret(&self, name: &str, version: u64, secret: Vec<u8>) -> Result<bool> {
+        self.writers()?;
+        Ok(on!(self.database, client => async {
+            let sql = "INSERT INTO secret (name, version, secret)
+                SELECT $1::text, $2::bigint + 1, $3::bytea
+                WHERE $2 = 0 OR EXISTS (SELECT FROM secret WHERE name = $1)
+                ON CONFLICT (name) DO UPDATE SET version = excluded.version, secret = excluded.secret
+                    WHERE secret.version = $2";
+            let statement = client.prepare_cached(sql).await?;
+            Ok::<_, Failure>(client.execute(&statement, &[&name, &int(version), &secret]).await? == 1)
+        })?)
+    }
+
+    /// Keeps the bytes of this digest.
+    pub async fn keep_file(&self, digest: Digest, bytes: &[u8]) -> Result<()> {
+        self.writers()?;
+        Ok(on!(self.database, client => async {
+            let sql = "INSERT INTO file (digest, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+            let statement = client.prepare_cached(sql).await?;
+            client.execute(&statement, &[&&digest.0[..], &bytes]).await?;
+            Ok::<_, Failure>(())
+        })?)
+    }
+
+    /// The bytes of a digest.
+    pub async fn file(&self, digest: &Digest) -> Result<Option<Vec<u8>>> {
+        Ok(on!(self.database, client => async {
+            let statement = client.prepare_cached("SELECT bytes FROM file WHERE digest = $1").await?;
+            let row = client.query_opt(&statement, &[&&digest.0[..]]).await?;
+            Ok::<_, Failure>(row.map(|row| row.try_get(0)).transpose()?)
+        })?)
+    }
+
+    /// Waits for its turn at something that one node at a time may do, and has it until this is
+    /// dropped, or its connection is lost.
+    pub async fn turn(&self, at: &str) -> Result<Turn> {
+        let (client, connection) = self.database.link().await?;
+        let mut driver = JoinSet::new();
+        driver.spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::warn!(%error, "a turn ended with its connection");
+            }
+        });
+        let turn = Turn { client, _driver: driver };
+        // Its own number space: two keys, of which the first is ours.
+        let sql = "SELECT pg_advisory_lock($1, hashtext($2))";
+        let wait = async { Ok(turn.client.query(sql, &[&TURNS, &at]).await?) };
+        self.database.within(wait).await?;
+        Ok(turn)
+    }
+}
+
+/// The first half of the locks of turns.
+const TURNS: i32 = 0x636f_756e;
+
+/// One's turn: a lock of a session, which ends with it.
+pub struct Turn {
+    client: tokio_postgres::Client,
+    _driver: JoinSet<()>,
+}
