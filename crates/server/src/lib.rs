@@ -10,8 +10,10 @@
 //! | [`audit`] | checking the record, exporting it, proving one event of it |
 //! | [`wake`], [`streams`] | who waits for what, and how many may |
 //! | [`auth`], [`jwt`] | from a credential to an actor |
-//! | [`signing`], [`mark`] | the keys receipts are signed with, and the newest block that was |
-//! | [`config`], [`secrets`], [`files`], [`telemetry`] | settings, own keys, uploads, logs |
+//! | [`home`] | what an installation keeps, and where |
+//! | [`vault`], [`secrets`], [`signing`] | the server's own keys, and what is done with them |
+//! | [`mark`], [`files`] | the newest block that was sealed, uploads |
+//! | [`config`], [`telemetry`] | settings, logs |
 //! | [`serve`], [`bootstrap`] | starting, and who there is on the first start |
 //! | [`cli`] | the `countersign` command |
 //! | [`script`] | scripted people, for testing agents |
