@@ -28,6 +28,7 @@ mod outbox;
 mod query;
 mod record;
 mod shared;
+mod take_over;
 mod tls;
 mod wake;
 mod write;
@@ -49,6 +50,7 @@ use uuid::Uuid;
 pub use address::{BadAddress, redacted};
 pub use connect::Options;
 pub use shared::Turn;
+pub use take_over::{Occupied, Taken};
 
 use crate::estimates::Estimates;
 use crate::job::Ahead;

@@ -19,6 +19,7 @@ mod query;
 mod reader;
 mod recent;
 mod record;
+mod source;
 mod writer;
 
 use std::fs::File;
@@ -44,6 +45,7 @@ use crate::{
 use ledger::Ledger;
 use reader::Readers;
 use recent::Recent;
+pub(crate) use source::Source;
 use writer::Writer;
 
 /// Idempotency keys forgotten in one go: a sweep of millions lets others in between.

@@ -1,0 +1,302 @@
+//! Taking over an embedded store: every row as it lies there, positions and hashes included, in one
+//! transaction. So it is all there or nothing is, and doing it again replaces what was taken before.
+
+use std::path::Path;
+use std::pin::pin;
+use std::thread;
+
+use deadpool_postgres::Transaction;
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, Row};
+use tokio::sync::mpsc;
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
+use tokio_postgres::types::{ToSql, Type};
+use uuid::Uuid;
+
+use super::Postgres;
+use super::failure::Failure;
+use crate::sqlite::Source;
+use crate::{Result, StoreError};
+
+/// Rows read before they are sent.
+const PAGE: usize = 500;
+/// Pages that may wait.
+const AHEAD: usize = 4;
+
+/// A table here, and what fills it there.
+struct Table {
+    name: &'static str,
+    columns: &'static [(&'static str, Type)],
+    select: &'static str,
+}
+
+static TABLES: [Table; 12] = [
+    Table {
+        name: "ask",
+        columns: &[("id", Type::UUID), ("version", Type::INT8), ("state", Type::TEXT)],
+        select: "SELECT id, version, state FROM ask",
+    },
+    Table {
+        name: "wake",
+        columns: &[("ask", Type::UUID), ("at", Type::INT8)],
+        select: "SELECT id, wake_at FROM ask WHERE wake_at IS NOT NULL",
+    },
+    Table {
+        name: "listing",
+        columns: &[
+            ("scope", Type::TEXT),
+            ("phase", Type::TEXT),
+            ("rank", Type::INT2),
+            ("id", Type::UUID),
+            ("kind", Type::TEXT),
+            ("priority", Type::INT2),
+            ("agent_label", Type::TEXT),
+            ("project_label", Type::TEXT),
+        ],
+        select: "SELECT scope, phase, rank, id, kind, priority, agent_label, project_label
+                 FROM listing",
+    },
+    Table {
+        name: "entity",
+        columns: &[
+            ("kind", Type::TEXT),
+            ("id", Type::TEXT),
+            ("version", Type::INT8),
+            ("changed", Type::INT8),
+            ("state", Type::TEXT),
+        ],
+        select: "SELECT kind, id, version, 1, state FROM entity",
+    },
+    Table {
+        name: "directory",
+        columns: &[("version", Type::INT8)],
+        select: "SELECT 1",
+    },
+    Table {
+        name: "record",
+        columns: &[
+            ("subject", Type::TEXT),
+            ("seq", Type::INT8),
+            ("at", Type::INT8),
+            ("what", Type::TEXT),
+            ("prev", Type::BYTEA),
+            ("hash", Type::BYTEA),
+            ("body", Type::TEXT),
+            ("contents", Type::TEXT),
+        ],
+        select: "SELECT subject, seq, at, what, prev, hash, body, contents FROM record
+                 ORDER BY position",
+    },
+    Table {
+        name: "feed",
+        columns: &[
+            ("position", Type::INT8),
+            ("subject", Type::TEXT),
+            ("seq", Type::INT8),
+            ("agent", Type::TEXT),
+        ],
+        select: "SELECT position, subject, seq, agent FROM record ORDER BY position",
+    },
+    Table {
+        name: "outbox",
+        columns: &[
+            ("rank", Type::INT2),
+            ("due_at", Type::INT8),
+            ("attempt", Type::INT4),
+            ("written_at", Type::INT8),
+            ("dead", Type::BOOL),
+            ("effect", Type::TEXT),
+            ("error", Type::TEXT),
+        ],
+        select: "SELECT rank, due_at, attempt, written_at, dead, effect, error FROM outbox
+                 ORDER BY id",
+    },
+    Table {
+        name: "idempotency",
+        columns: &[
+            ("scope", Type::TEXT),
+            ("key", Type::TEXT),
+            ("fingerprint", Type::BYTEA),
+            ("ask", Type::UUID),
+            ("at", Type::INT8),
+        ],
+        select: "SELECT scope, key, fingerprint, ask, at FROM idempotency",
+    },
+    Table {
+        name: "key_use",
+        columns: &[("key", Type::UUID), ("at", Type::INT8)],
+        select: "SELECT key, at FROM key_use",
+    },
+    Table {
+        name: "block",
+        columns: &[
+            ("n", Type::INT8),
+            ("first", Type::INT8),
+            ("count", Type::INT8),
+            ("root", Type::BYTEA),
+            ("prev", Type::BYTEA),
+            ("at", Type::INT8),
+            ("issuer", Type::TEXT),
+            ("jws", Type::TEXT),
+        ],
+        select: "SELECT n, first, count, root, prev, at, issuer, jws FROM block ORDER BY n",
+    },
+    Table { name: "anchor", columns: &[("n", Type::INT8)], select: "SELECT n FROM anchor" },
+];
+
+type Cell = Box<dyn ToSql + Sync + Send>;
+type Page = Vec<Vec<Cell>>;
+
+/// What was taken over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Rows of all tables.
+    pub rows: u64,
+    /// Events among them.
+    pub events: u64,
+}
+
+impl Postgres {
+    /// Takes over everything of an embedded store that nobody has open, and tells how far it is: rows
+    /// done, rows in all. Refused if this database has a history that is not the beginning of that one.
+    pub async fn take_over(
+        &self,
+        from: &Path,
+        progress: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<Taken> {
+        self.writers()?;
+        let source = Source::open(from)?;
+        let all = count(&source)?;
+        let mut client = self.database.lend().await?;
+        let transaction = client.transaction().await.map_err(Failure::from)?;
+        // However long it takes; others wait.
+        let alone = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
+            LOCK TABLE directory IN ACCESS EXCLUSIVE MODE";
+        transaction.batch_execute(alone).await.map_err(Failure::from)?;
+        fits(&transaction, &source).await?;
+        let names: Vec<&str> = TABLES.iter().map(|table| table.name).chain(["pending"]).collect();
+        let emptied = format!("TRUNCATE {}", names.join(", "));
+        transaction.batch_execute(&emptied).await.map_err(Failure::from)?;
+        let mut taken = Taken::default();
+        for table in &TABLES {
+            let before = taken.rows;
+            let mut pages = read(&source, table)?;
+            let columns: Vec<&str> = table.columns.iter().map(|(name, _)| *name).collect();
+            let copy =
+                format!("COPY {} ({}) FROM STDIN (FORMAT binary)", table.name, columns.join(", "));
+            let sink = transaction.copy_in(&copy).await.map_err(Failure::from)?;
+            let types: Vec<Type> = table.columns.iter().map(|(_, kind)| kind.clone()).collect();
+            let mut writer = pin!(BinaryCopyInWriter::new(sink, &types));
+            while let Some(page) = pages.recv().await {
+                for row in page? {
+                    let row: Vec<&(dyn ToSql + Sync)> =
+                        row.iter().map(|cell| &**cell as &(dyn ToSql + Sync)).collect();
+                    writer.as_mut().write(&row).await.map_err(Failure::from)?;
+                    taken.rows += 1;
+                }
+                progress(taken.rows, all);
+            }
+            writer.as_mut().finish().await.map_err(Failure::from)?;
+            if table.name == "record" {
+                taken.events = taken.rows - before;
+            }
+        }
+        transaction.commit().await.map_err(Failure::from)?;
+        Ok(taken)
+    }
+}
+
+fn count(source: &Source) -> Result<u64> {
+    let conn = source.reader()?;
+    let mut all: u64 = 0;
+    for table in &TABLES {
+        let sql = format!("SELECT count(*) FROM ({})", table.select);
+        let rows = conn.query_row(&sql, [], |row| row.get::<_, i64>(0)).map_err(unreadable)?;
+        all += rows.unsigned_abs();
+    }
+    Ok(all)
+}
+
+/// What is here must be a beginning of what is there: a copy that was taken before.
+async fn fits(transaction: &Transaction<'_>, source: &Source) -> Result<()> {
+    let sql = "SELECT feed.position, record.hash FROM feed
+        JOIN record USING (subject, seq) ORDER BY feed.position DESC LIMIT 1";
+    let last = transaction.query_opt(sql, &[]).await.map_err(Failure::from)?;
+    let waiting = transaction.query_one("SELECT count(*) FROM pending", &[]).await;
+    let waiting: i64 = waiting.and_then(|row| row.try_get(0)).map_err(Failure::from)?;
+    let ours = match last {
+        None => waiting == 0,
+        Some(row) => {
+            let position: i64 = row.try_get(0).map_err(Failure::from)?;
+            let hash: Vec<u8> = row.try_get(1).map_err(Failure::from)?;
+            let sql = "SELECT hash FROM record WHERE position = ?1";
+            let theirs = source.reader()?.query_row(sql, [position], |row| row.get::<_, Vec<u8>>(0));
+            waiting == 0 && theirs.is_ok_and(|theirs| theirs == hash)
+        }
+    };
+    if ours { Ok(()) } else { Err(StoreError::Unavailable(Occupied.into())) }
+}
+
+/// Why nothing was taken over: the database has a history of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the database has a history of its own; take an empty one")]
+pub struct Occupied;
+
+/// Reads a table in pages, on a thread of its own.
+fn read(source: &Source, table: &'static Table) -> Result<mpsc::Receiver<Result<Page>>> {
+    let (send, pages) = mpsc::channel(AHEAD);
+    let conn = source.reader()?;
+    let reading = move || {
+        if let Err(error) = send_pages(&conn, table, &send) {
+            // Whoever wanted to know is gone.
+            let _ = send.blocking_send(Err(error));
+        }
+    };
+    thread::Builder::new()
+        .name("store-source".to_owned())
+        .spawn(reading)
+        .map_err(|error| StoreError::Unavailable(error.into()))?;
+    Ok(pages)
+}
+
+fn send_pages(conn: &Connection, table: &Table, to: &mpsc::Sender<Result<Page>>) -> Result<()> {
+    let mut statement = conn.prepare(table.select).map_err(unreadable)?;
+    let mut rows = statement.query([]).map_err(unreadable)?;
+    let mut page = Vec::with_capacity(PAGE);
+    while let Some(row) = rows.next().map_err(unreadable)? {
+        let cells = table.columns.iter().enumerate();
+        let cells = cells.map(|(place, (_, kind))| cell(row, place, kind));
+        page.push(cells.collect::<Result<_, _>>().map_err(unreadable)?);
+        if page.len() == PAGE && to.blocking_send(Ok(std::mem::take(&mut page))).is_err() {
+            return Ok(());
+        }
+    }
+    // The last one, unless nobody wants it any more.
+    let _ = to.blocking_send(Ok(page));
+    Ok(())
+}
+
+fn cell(row: &Row<'_>, place: usize, kind: &Type) -> rusqlite::Result<Cell> {
+    fn boxed<T: FromSql + ToSql + Sync + Send + 'static>(
+        row: &Row<'_>,
+        place: usize,
+    ) -> rusqlite::Result<Cell> {
+        Ok(Box::new(row.get::<_, Option<T>>(place)?))
+    }
+    match *kind {
+        Type::INT2 => boxed::<i16>(row, place),
+        Type::INT4 => boxed::<i32>(row, place),
+        Type::INT8 => boxed::<i64>(row, place),
+        Type::BOOL => boxed::<bool>(row, place),
+        Type::BYTEA => boxed::<Vec<u8>>(row, place),
+        Type::UUID => {
+            let id: Option<[u8; 16]> = row.get(place)?;
+            Ok(Box::new(id.map(Uuid::from_bytes)))
+        }
+        _ => boxed::<String>(row, place),
+    }
+}
+
+fn unreadable(error: rusqlite::Error) -> StoreError {
+    StoreError::Damaged { what: "embedded store".to_owned(), source: error.into() }
+}
