@@ -7,6 +7,8 @@ mod admin;
 mod answer;
 mod ask;
 mod audit;
+mod backup;
+mod bar;
 mod cancel;
 mod completions;
 mod demo;
@@ -71,6 +73,8 @@ enum Command {
     Erase(erase::Erase),
     /// Check and export the audit record
     Audit(audit::Audit),
+    /// Copy everything an installation has, beside a running server or without one
+    Backup(backup::Backup),
     /// Make, list and revoke keys and tokens
     Keys(keys::Keys),
     /// List, rotate and revoke the keys receipts are signed with
@@ -109,9 +113,13 @@ struct Stored {
 
 impl Stored {
     fn config(self) -> anyhow::Result<Config> {
+        self.settings()?.check()
+    }
+
+    fn settings(self) -> anyhow::Result<Settings> {
         let Self { data, database, config } = self;
         let settings = Settings { data, database, ..Settings::default() };
-        settings.complete(config.as_deref())?.check()
+        settings.complete(config.as_deref())
     }
 }
 
@@ -178,6 +186,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Revoke(revoke) => patiently(revoke.run()).await,
         Command::Erase(erase) => patiently(erase.run()).await,
         Command::Audit(audit) => audit.run().await,
+        Command::Backup(backup) => backup.run().await,
         Command::Keys(keys) => patiently(keys.run()).await,
         Command::Signing(signing) => signing.run(),
         Command::People(people) => patiently(people.run()).await,

@@ -6,6 +6,7 @@
 mod admin;
 mod ask;
 mod audit;
+mod backup;
 mod doctor;
 mod guide;
 mod help;
