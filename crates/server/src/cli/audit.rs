@@ -112,7 +112,7 @@ impl Verify {
             let against = Against { keys, known: self.since_block.or(marked) };
             check(&store, &against, &mut show).await.map_err(anyhow::Error::from)
         };
-        bar.clear();
+        drop(bar);
         let report = report?;
         tell(&report, started.elapsed(), own_keys, self.json);
         Ok(if report.holds() { Exit::Done } else { Exit::Denied })

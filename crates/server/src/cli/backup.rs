@@ -111,7 +111,7 @@ impl Backup {
         let against = Against { keys, known: marked.map(|sealed| (sealed.n, sealed.hash)) };
         let report = check(&store, &against, &mut |progress| bar.checked(progress)).await?;
         drop(store);
-        bar.clear();
+        drop(bar);
 
         // What does not hold is kept too: it may be all there is.
         let bytes = fs::metadata(&copy)?.len();
@@ -247,7 +247,7 @@ impl Done<'_> {
         let holds = report.holds() && uploads.damaged.is_empty();
         if json {
             let shown = json!({
-                "folder": to,
+                "folder": to.display().to_string(),
                 "valid": holds,
                 "database_bytes": bytes,
                 "uploads": uploads.count,
@@ -265,9 +265,9 @@ impl Done<'_> {
             say!(
                 "Backed up to {}: a database of {}, {} uploads of {} ({:.1} s).",
                 to.display(),
-                mebibytes(bytes),
+                size(bytes),
                 uploads.count,
-                mebibytes(uploads.bytes),
+                size(uploads.bytes),
                 copied.as_secs_f64()
             );
         }
@@ -275,7 +275,10 @@ impl Done<'_> {
     }
 }
 
-fn mebibytes(bytes: u64) -> String {
+fn size(bytes: u64) -> String {
+    if bytes < 1 << 20 {
+        return format!("{} KiB", bytes.div_ceil(1024));
+    }
     let tenths = bytes.saturating_mul(10) >> 20;
     format!("{}.{} MiB", tenths / 10, tenths % 10)
 }

@@ -52,13 +52,17 @@ impl Bar {
             let rest = usize::try_from(Self::WIDTH).unwrap_or(0).saturating_sub(full);
             format!("[{}{}] {percent:3} %  ", "#".repeat(full), ".".repeat(rest))
         });
-        eprint!("\r\x1b[K{}{}", bar.unwrap_or_default(), says());
-        let _ = io::stderr().flush();
+        let mut terminal = io::stderr();
+        let _ = write!(terminal, "\r\x1b[K{}{}", bar.unwrap_or_default(), says());
+        let _ = terminal.flush();
     }
+}
 
-    pub(super) fn clear(&self) {
+/// What is said next, result or error, begins on a clean line.
+impl Drop for Bar {
+    fn drop(&mut self) {
         if self.terminal {
-            eprint!("\r\x1b[K");
+            let _ = write!(io::stderr(), "\r\x1b[K");
         }
     }
 }
