@@ -14,6 +14,7 @@ mod completions;
 mod demo;
 mod doctor;
 mod erase;
+mod health;
 mod inbox;
 mod keys;
 mod output;
@@ -83,6 +84,8 @@ enum Command {
     People(people::People),
     /// Show the settings that apply and what is wrong with them
     Doctor(doctor::Doctor),
+    /// Say whether a server is ready
+    Health(health::Health),
     /// Print completions for a shell
     Completions(completions::Completions),
 }
@@ -191,6 +194,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Signing(signing) => signing.run(),
         Command::People(people) => patiently(people.run()).await,
         Command::Doctor(doctor) => patiently(doctor.run()).await,
+        Command::Health(health) => patiently(health.run()).await,
         Command::Completions(completions) => Ok(completions.run(&mut Cli::command())),
     }
 }

@@ -9,6 +9,7 @@ mod audit;
 mod backup;
 mod doctor;
 mod guide;
+mod health;
 mod help;
 mod inbox;
 mod receipts;
