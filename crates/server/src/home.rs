@@ -125,7 +125,7 @@ pub enum Access {
     Change,
 }
 
-async fn joined(url: &DatabaseUrl, options: Options) -> anyhow::Result<Postgres> {
+pub(crate) async fn joined(url: &DatabaseUrl, options: Options) -> anyhow::Result<Postgres> {
     Postgres::open(url.reveal(), options).await.with_context(|| format!("cannot open {url}"))
 }
 
@@ -134,7 +134,7 @@ async fn existing(url: &DatabaseUrl) -> anyhow::Result<Postgres> {
     store.with_context(|| format!("cannot open {url}"))
 }
 
-fn shared(config: &Config, store: Arc<Postgres>) -> anyhow::Result<Vault> {
+pub(crate) fn shared(config: &Config, store: Arc<Postgres>) -> anyhow::Result<Vault> {
     let master = config.master_key.clone().context(
         "master_key: nodes that share a database need the same one, to share the server's keys; \
          make it with `openssl rand -base64 32`",

@@ -2,7 +2,7 @@
 //! `countersign audit export` writes one.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, IsTerminal, Write};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,19 +11,19 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use dialects::proof::Jwks;
 use kernel::audit::Digest;
+use serde_json::{Value, json};
 use store::{Clock, Store};
 
+use super::bar::Bar;
 use super::output::say;
 use super::{Exit, Stored};
-use crate::audit::{Against, Export, Progress, Report, check, check_export};
+use crate::audit::{Against, Export, Report, check, check_export};
 use crate::clock::SystemClock;
-use crate::config::{Config, Database};
+use crate::config::Database;
 use crate::home::{self, Access};
 use crate::mark::Mark;
 use crate::signing::{self, Signer};
-
-/// How often progress is shown.
-const SHOWN_EVERY: Duration = Duration::from_millis(100);
+use crate::vault::Vault;
 
 #[derive(Args)]
 pub(super) struct Audit {
@@ -93,7 +93,7 @@ impl Verify {
         let own_keys = keys.is_none() && self.export.is_some();
         let started = Instant::now();
         let mut bar = Bar::new();
-        let mut show = |progress| bar.show(progress);
+        let mut show = |progress| bar.checked(progress);
         let report = if let Some(path) = &self.export {
             let (lines, size) = lines(path)?;
             check_export(lines, size, keys, self.since_block, &mut show).await
@@ -107,13 +107,13 @@ impl Verify {
             let store = home::look(&config).await?;
             let keys = match keys {
                 Some(keys) => keys,
-                None => installed_keys(&config, &store).await?,
+                None => installed_keys(home::vault(&config, Access::Look).await?, &store).await?,
             };
             let marked = marked.map(|sealed| (sealed.n, sealed.hash));
             let against = Against { keys, known: self.since_block.or(marked) };
             check(&store, &against, &mut show).await.map_err(anyhow::Error::from)
         };
-        bar.clear();
+        drop(bar);
         let report = report?;
         tell(&report, started.elapsed(), own_keys, self.json);
         Ok(if report.holds() { Exit::Done } else { Exit::Denied })
@@ -132,32 +132,49 @@ fn lines(path: &Path) -> anyhow::Result<(Box<dyn io::BufRead + Send>, u64)> {
 }
 
 fn tell(report: &Report, took: Duration, own_keys: bool, json: bool) {
-    let seconds = took.as_secs_f64();
-    let rate = u128::from(report.events) * 1000 / took.as_millis().max(1);
     if json {
-        let findings: Vec<_> = report
-            .findings
-            .iter()
-            .map(|finding| serde_json::json!({ "what": finding.to_string(), "where": finding.place() }))
-            .collect();
-        let broken: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
-        let last = report.last_block.map(|(n, hash)| serde_json::json!({ "n": n, "hash": hash }));
-        let shown = serde_json::json!({
-            "valid": report.holds(),
-            "events": report.events,
-            "subjects": report.subjects,
-            "blocks": report.blocks,
-            "last_block": last,
-            "not_sealed": report.unsealed,
-            "seconds": seconds,
-            "events_per_second": u64::try_from(rate).unwrap_or(u64::MAX),
-            "broken": broken,
-            "findings": findings,
-            "more": report.more,
-        });
-        say!("{shown}");
+        say!("{}", report_json(report, took));
         return;
     }
+    tell_in_words(report, took);
+    if own_keys {
+        eprintln!(
+            "Signatures were checked with the keys the export brought along; give --jwks with keys \
+             you trust to know who signed it."
+        );
+    }
+}
+
+fn rate(report: &Report, took: Duration) -> u64 {
+    let rate = u128::from(report.events) * 1000 / took.as_millis().max(1);
+    u64::try_from(rate).unwrap_or(u64::MAX)
+}
+
+/// What a check found, for programs.
+pub(super) fn report_json(report: &Report, took: Duration) -> Value {
+    let findings: Vec<_> = report
+        .findings
+        .iter()
+        .map(|finding| json!({ "what": finding.to_string(), "where": finding.place() }))
+        .collect();
+    let broken: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
+    json!({
+        "valid": report.holds(),
+        "events": report.events,
+        "subjects": report.subjects,
+        "blocks": report.blocks,
+        "last_block": report.last_block.map(|(n, hash)| json!({ "n": n, "hash": hash })),
+        "not_sealed": report.unsealed,
+        "seconds": took.as_secs_f64(),
+        "events_per_second": rate(report, took),
+        "broken": broken,
+        "findings": findings,
+        "more": report.more,
+    })
+}
+
+/// What a check found, for people.
+pub(super) fn tell_in_words(report: &Report, took: Duration) {
     for finding in &report.findings {
         say!("{finding}");
     }
@@ -166,6 +183,7 @@ fn tell(report: &Report, took: Duration, own_keys: bool, json: bool) {
     }
     let Report { events, subjects, blocks, unsealed, .. } = report;
     if report.holds() {
+        let (seconds, rate) = (took.as_secs_f64(), rate(report, took));
         say!(
             "The record holds: {events} events of {subjects} subjects, {blocks} signed blocks \
              ({seconds:.1} s, {rate} events/s)."
@@ -177,12 +195,6 @@ fn tell(report: &Report, took: Duration, own_keys: bool, json: bool) {
     } else {
         let found = report.findings.len() as u64 + report.more;
         say!("The record does NOT hold; found wrong: {found}. Checked: {events} events.");
-    }
-    if own_keys {
-        eprintln!(
-            "Signatures were checked with the keys the export brought along; give --jwks with keys \
-             you trust to know who signed it."
-        );
     }
 }
 
@@ -224,8 +236,10 @@ fn read_jwks(path: &Path) -> anyhow::Result<Arc<Jwks>> {
 
 /// The keys of the installation, revoked ones too: what they signed then is still the record of then.
 /// A store that was never sealed needs none.
-async fn installed_keys(config: &Config, store: &Arc<dyn Store>) -> anyhow::Result<Arc<Jwks>> {
-    let vault = home::vault(config, Access::Look).await?;
+pub(super) async fn installed_keys(
+    vault: Arc<Vault>,
+    store: &Arc<dyn Store>,
+) -> anyhow::Result<Arc<Jwks>> {
     let place = vault.place();
     let jwks = match signing::ever(vault).await? {
         Some(jwks) => jwks,
@@ -235,45 +249,4 @@ async fn installed_keys(config: &Config, store: &Arc<dyn Store>) -> anyhow::Resu
         None => Jwks::default(),
     };
     Ok(Arc::new(jwks))
-}
-
-/// A bar on the terminal; a courtesy, so a closed terminal is no reason to stop.
-struct Bar {
-    terminal: bool,
-    started: Instant,
-    shown: Instant,
-}
-
-impl Bar {
-    const WIDTH: u64 = 30;
-
-    fn new() -> Self {
-        let (terminal, now) = (io::stderr().is_terminal(), Instant::now());
-        Self { terminal, started: now, shown: now }
-    }
-
-    fn show(&mut self, progress: Progress) {
-        if !self.terminal || self.shown.elapsed() < SHOWN_EVERY {
-            return;
-        }
-        self.shown = Instant::now();
-        let millis = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
-        let rate = progress.events.saturating_mul(1000) / millis;
-        let line = match (progress.done.min(progress.total) * 100).checked_div(progress.total) {
-            Some(percent) => {
-                let full = usize::try_from(percent * Self::WIDTH / 100).unwrap_or(0);
-                let rest = usize::try_from(Self::WIDTH).unwrap_or(0).saturating_sub(full);
-                format!("[{}{}] {percent:3} %", "#".repeat(full), ".".repeat(rest))
-            }
-            None => format!("{} events", progress.events),
-        };
-        eprint!("\r\x1b[K{line}  {rate} events/s");
-        let _ = io::stderr().flush();
-    }
-
-    fn clear(&self) {
-        if self.terminal {
-            eprint!("\r\x1b[K");
-        }
-    }
 }

@@ -7,13 +7,17 @@ mod admin;
 mod answer;
 mod ask;
 mod audit;
+mod backup;
+mod bar;
 mod cancel;
 mod completions;
 mod demo;
 mod doctor;
 mod erase;
+mod health;
 mod inbox;
 mod keys;
+mod migrate;
 mod output;
 mod people;
 mod receipt;
@@ -71,6 +75,10 @@ enum Command {
     Erase(erase::Erase),
     /// Check and export the audit record
     Audit(audit::Audit),
+    /// Copy everything an installation has, beside a running server or without one
+    Backup(backup::Backup),
+    /// Move an installation from SQLite to PostgreSQL
+    Migrate(migrate::Migrate),
     /// Make, list and revoke keys and tokens
     Keys(keys::Keys),
     /// List, rotate and revoke the keys receipts are signed with
@@ -79,6 +87,8 @@ enum Command {
     People(people::People),
     /// Show the settings that apply and what is wrong with them
     Doctor(doctor::Doctor),
+    /// Say whether a server is ready
+    Health(health::Health),
     /// Print completions for a shell
     Completions(completions::Completions),
 }
@@ -183,10 +193,13 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Revoke(revoke) => patiently(revoke.run()).await,
         Command::Erase(erase) => patiently(erase.run()).await,
         Command::Audit(audit) => audit.run().await,
+        Command::Backup(backup) => backup.run().await,
+        Command::Migrate(migrate) => migrate.run().await,
         Command::Keys(keys) => patiently(keys.run()).await,
         Command::Signing(signing) => signing.run().await,
         Command::People(people) => patiently(people.run()).await,
         Command::Doctor(doctor) => patiently(doctor.run()).await,
+        Command::Health(health) => patiently(health.run()).await,
         Command::Completions(completions) => Ok(completions.run(&mut Cli::command())),
     }
 }

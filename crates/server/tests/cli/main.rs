@@ -6,8 +6,10 @@
 mod admin;
 mod ask;
 mod audit;
+mod backup;
 mod doctor;
 mod guide;
+mod health;
 mod help;
 mod inbox;
 mod receipts;

@@ -67,11 +67,7 @@ static TABLES: [Table; 12] = [
         ],
         select: "SELECT kind, id, version, 1, state FROM entity",
     },
-    Table {
-        name: "directory",
-        columns: &[("version", Type::INT8)],
-        select: "SELECT 1",
-    },
+    Table { name: "directory", columns: &[("version", Type::INT8)], select: "SELECT 1" },
     Table {
         name: "record",
         columns: &[
@@ -170,7 +166,8 @@ impl Postgres {
         let mut client = self.database.lend().await?;
         let transaction = client.transaction().await.map_err(Failure::from)?;
         // However long it takes; others wait.
-        let alone = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
+        let alone =
+            "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
             LOCK TABLE directory IN ACCESS EXCLUSIVE MODE";
         transaction.batch_execute(alone).await.map_err(Failure::from)?;
         fits(&transaction, &source).await?;
@@ -230,7 +227,8 @@ async fn fits(transaction: &Transaction<'_>, source: &Source) -> Result<()> {
             let position: i64 = row.try_get(0).map_err(Failure::from)?;
             let hash: Vec<u8> = row.try_get(1).map_err(Failure::from)?;
             let sql = "SELECT hash FROM record WHERE position = ?1";
-            let theirs = source.reader()?.query_row(sql, [position], |row| row.get::<_, Vec<u8>>(0));
+            let theirs =
+                source.reader()?.query_row(sql, [position], |row| row.get::<_, Vec<u8>>(0));
             waiting == 0 && theirs.is_ok_and(|theirs| theirs == hash)
         }
     };

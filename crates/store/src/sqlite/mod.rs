@@ -9,6 +9,7 @@
 //! Acknowledged means on disk: the log is synced at every commit, and one commit serves everyone
 //! who waited while the one before it was synced. No call blocks its async task.
 
+mod backup;
 mod block;
 mod chain;
 mod connect;
@@ -367,6 +368,8 @@ enum Failure {
     ReadOnly,
     #[error("the file system cannot hold a write-ahead log; SQLite offered {0:?}")]
     NoWal(String),
+    #[error("somebody else uses the copy while it is written")]
+    CopyInUse,
 }
 
 /// What a driver's error means to a caller.

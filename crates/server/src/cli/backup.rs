@@ -1,0 +1,289 @@
+//! `countersign backup`: everything a server on SQLite needs to go on elsewhere, in one folder. It
+//! is made beside a running server or of a stopped one, and checked before it is called done.
+
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf, absolute};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+use store::Store;
+use store::sqlite::Sqlite;
+
+use super::audit::{installed_keys, report_json, tell_in_words};
+use super::bar::Bar;
+use super::output::say;
+use super::{Exit, Stored};
+use crate::audit::{Against, Report, check};
+use crate::config::Database;
+use crate::mark::Mark;
+use crate::vault::Vault;
+
+const DATABASE: &str = "countersign.db";
+const KEYS: &str = "server-keys.json";
+const FILES: &str = "files";
+
+#[derive(Args)]
+#[command(
+    after_help = "The folder is a data folder: `countersign serve --data FOLDER` runs on it.\n\
+                  Exits with 0 if it was made and its record holds, 1 if it was made and something \
+                  in it does not hold, 4 if it could not be made."
+)]
+pub(super) struct Backup {
+    #[command(flatten)]
+    stored: Stored,
+    /// Where to write it: a folder that is not there yet, or is empty
+    #[arg(long, value_name = "FOLDER")]
+    to: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was copied beside the database.
+#[derive(Default)]
+struct Uploads {
+    count: u64,
+    bytes: u64,
+    /// Those whose content is not the one they are named by.
+    damaged: Vec<String>,
+}
+
+impl Backup {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let config = self.stored.config()?;
+        let database = match &config.database {
+            Database::Sqlite(database) => database,
+            Database::Postgres(_) => bail!(
+                "the database is PostgreSQL: use pg_dump or your provider's backups, see \
+                 docs/operations.md"
+            ),
+            Database::Memory => bail!("there is nothing to back up: the database is in memory"),
+        };
+        if !database.exists() {
+            bail!("there is no database at {}", database.display());
+        }
+        let keys = config.data.join(KEYS);
+        if !keys.exists() {
+            bail!("there is no {}: give the --data folder of this database", keys.display());
+        }
+        let to = free(&self.to)?;
+        let parent = to.parent().context("a backup cannot take the place of /")?;
+        let mut prefix = to.file_name().unwrap_or_default().to_owned();
+        prefix.push(".partial-");
+        // Beside its place, under another name until it is whole; an error takes it away again.
+        let draft = tempfile::Builder::new()
+            .prefix(&prefix)
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(parent)
+            .with_context(|| format!("cannot make a folder in {}", parent.display()))?;
+        let folder = draft.path();
+
+        // The order matters while a server writes on. Each thing is copied after all that it has to
+        // know, because nothing is ever taken back:
+        // 1. the mark of the newest block: it is written after its block, so a database copied later
+        //    has that block. A newer mark would keep the restored server from sealing;
+        // 2. the database;
+        // 3. the signing keys: a key is stored before it signs, so every block of the copy has its key;
+        // 4. the uploads: a file is kept before an answer names it.
+        let (started, mut bar) = (Instant::now(), Bar::new());
+        let marked = Mark::of(&config.data).read()?;
+        if let Some(sealed) = marked {
+            Mark::of(folder).write(sealed)?;
+        }
+        let copy = folder.join(DATABASE);
+        Sqlite::backup(database, &copy, &mut |done, all| bar.copied("database", done, all))
+            .with_context(|| format!("cannot copy {}", database.display()))?;
+        copy_file(&keys, &folder.join(KEYS))?;
+        let uploads = copy_uploads(&config.data.join(FILES), &folder.join(FILES), &mut bar)?;
+        sync(folder)?;
+        let copied = started.elapsed();
+
+        let checking = Instant::now();
+        let store: Arc<dyn Store> = Arc::new(Sqlite::open_to_check(&copy)?);
+        let keys = installed_keys(Arc::new(Vault::folder(folder)), &store).await?;
+        let against = Against { keys, known: marked.map(|sealed| (sealed.n, sealed.hash)) };
+        let report = check(&store, &against, &mut |progress| bar.checked(progress)).await?;
+        drop(store);
+        drop(bar);
+
+        // What does not hold is kept too: it may be all there is.
+        let bytes = fs::metadata(&copy)?.len();
+        fs::rename(folder, &to).with_context(|| format!("cannot make {}", to.display()))?;
+        let _ = draft.keep();
+        sync(parent)?;
+        let done = Done { to: &to, bytes, uploads, copied, report, checked: checking.elapsed() };
+        Ok(done.tell(self.json))
+    }
+}
+
+/// Where the backup goes, if nothing is there.
+fn free(to: &Path) -> anyhow::Result<PathBuf> {
+    let context = || format!("cannot use {}", to.display());
+    let mut inside = match fs::read_dir(to) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return absolute(to).with_context(context);
+        }
+        inside => inside.with_context(context)?,
+    };
+    if inside.next().is_some() {
+        bail!("{} is not empty: name a folder that is not there yet", to.display());
+    }
+    let to = to.canonicalize().with_context(context)?;
+    // A whole file system cannot be put in place by giving it a name.
+    let device = |path: &Path| fs::metadata(path).map(|found| found.dev());
+    if let Some(parent) = to.parent()
+        && device(&to)? != device(parent)?
+    {
+        bail!("{} is a mount point: name a folder in it", to.display());
+    }
+    Ok(to)
+}
+
+/// Copies every upload. What is still being written has another kind of name and is named by nobody.
+fn copy_uploads(from: &Path, to: &Path, bar: &mut Bar) -> anyhow::Result<Uploads> {
+    let found = kept(from)?;
+    let path = |root: &Path, (folder, name): &(String, String)| root.join(folder).join(name);
+    let mut total = 0;
+    for upload in &found {
+        total += fs::metadata(path(from, upload))?.len();
+    }
+    let mut uploads = Uploads::default();
+    private_folder(to)?;
+    for upload in &found {
+        private_folder(&to.join(&upload.0))?;
+        let (bytes, digest) = copy_file(&path(from, upload), &path(to, upload))?;
+        uploads.count += 1;
+        uploads.bytes += bytes;
+        let name = format!("{}{}", upload.0, upload.1);
+        if digest != name {
+            uploads.damaged.push(name);
+        }
+        bar.copied("uploads", uploads.bytes, total);
+    }
+    for folder in names(to)? {
+        sync(&to.join(folder))?;
+    }
+    sync(to)?;
+    Ok(uploads)
+}
+
+/// Every upload of a folder: the digest by which it is named, in two parts.
+pub(super) fn kept(from: &Path) -> anyhow::Result<Vec<(String, String)>> {
+    let mut found = Vec::new();
+    for folder in names(from)?.into_iter().filter(|name| name.len() == 2) {
+        let inside = names(&from.join(&folder))?.into_iter().filter(|name| name.len() == 62);
+        found.extend(inside.map(|name| (folder.clone(), name)));
+    }
+    Ok(found)
+}
+
+/// The names in a folder that could be parts of a digest, in order; none if there is no folder.
+fn names(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let context = || format!("cannot read {}", folder.display());
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.with_context(context)?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let name = entry.with_context(context)?.file_name();
+        let hex = |name: &str| name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        names.extend(name.into_string().ok().filter(|name| hex(name)));
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Copies a file durably, for its owner only; its size and its SHA-256.
+fn copy_file(from: &Path, to: &Path) -> anyhow::Result<(u64, String)> {
+    let copy = || -> std::io::Result<(u64, String)> {
+        let mut source = File::open(from)?;
+        let mut target = File::options().write(true).create_new(true).mode(0o600).open(to)?;
+        let (mut size, mut hash, mut buffer) = (0, Sha256::new(), vec![0; 1 << 16]);
+        loop {
+            let read = source.read(&mut buffer)?;
+            let part = buffer.get(..read).unwrap_or_default();
+            if part.is_empty() {
+                target.sync_all()?;
+                return Ok((size, hex::encode(hash.finalize())));
+            }
+            target.write_all(part)?;
+            hash.update(part);
+            size += part.len() as u64;
+        }
+    };
+    copy().with_context(|| format!("cannot copy {}", from.display()))
+}
+
+fn private_folder(path: &Path) -> anyhow::Result<()> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            Err(error).with_context(|| format!("cannot make {}", path.display()))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// The names in a folder are on disk when the folder is.
+fn sync(folder: &Path) -> anyhow::Result<()> {
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.with_context(|| format!("cannot write {}", folder.display()))
+}
+
+/// A backup that is in its place.
+struct Done<'a> {
+    to: &'a Path,
+    bytes: u64,
+    uploads: Uploads,
+    copied: Duration,
+    report: Report,
+    checked: Duration,
+}
+
+impl Done<'_> {
+    fn tell(self, json: bool) -> Exit {
+        let Self { to, bytes, uploads, copied, report, checked } = self;
+        let holds = report.holds() && uploads.damaged.is_empty();
+        if json {
+            let shown = json!({
+                "folder": to.display().to_string(),
+                "valid": holds,
+                "database_bytes": bytes,
+                "uploads": uploads.count,
+                "upload_bytes": uploads.bytes,
+                "damaged_uploads": uploads.damaged,
+                "seconds": copied.as_secs_f64(),
+                "audit": report_json(&report, checked),
+            });
+            say!("{shown}");
+        } else {
+            for name in &uploads.damaged {
+                say!("upload {name}: its content is not what was uploaded");
+            }
+            tell_in_words(&report, checked);
+            say!(
+                "Backed up to {}: a database of {}, {} uploads of {} ({:.1} s).",
+                to.display(),
+                size(bytes),
+                uploads.count,
+                size(uploads.bytes),
+                copied.as_secs_f64()
+            );
+        }
+        if holds { Exit::Done } else { Exit::Denied }
+    }
+}
+
+fn size(bytes: u64) -> String {
+    if bytes < 1 << 20 {
+        return format!("{} KiB", bytes.div_ceil(1024));
+    }
+    let tenths = bytes.saturating_mul(10) >> 20;
+    format!("{}.{} MiB", tenths / 10, tenths % 10)
+}

@@ -1,0 +1,73 @@
+//! A bar on the terminal; a courtesy, so a closed terminal is no reason to stop.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use crate::audit::Progress;
+
+/// How often progress is shown.
+const SHOWN_EVERY: Duration = Duration::from_millis(100);
+
+pub(super) struct Bar {
+    terminal: bool,
+    started: Instant,
+    shown: Instant,
+}
+
+impl Bar {
+    const WIDTH: u64 = 30;
+
+    pub(super) fn new() -> Self {
+        let (terminal, now) = (io::stderr().is_terminal(), Instant::now());
+        Self { terminal, started: now, shown: now }
+    }
+
+    /// How far a check is.
+    pub(super) fn checked(&mut self, progress: Progress) {
+        let Progress { done, total, events } = progress;
+        let started = self.started;
+        self.show(done, total, || {
+            let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
+            let rate = events.saturating_mul(1000) / millis;
+            if total == 0 {
+                format!("{events} events  {rate} events/s")
+            } else {
+                format!("{rate} events/s")
+            }
+        });
+    }
+
+    /// How far a copy is, in bytes.
+    pub(super) fn copied(&mut self, what: &str, done: u64, total: u64) {
+        self.show(done, total, || format!("{what}, {} of {} MiB", done >> 20, total >> 20));
+    }
+
+    /// How far something is that is counted.
+    pub(super) fn counted(&mut self, what: &str, done: u64, total: u64) {
+        self.show(done, total, || format!("{done} of {total} {what}"));
+    }
+
+    fn show(&mut self, done: u64, total: u64, says: impl FnOnce() -> String) {
+        if !self.terminal || self.shown.elapsed() < SHOWN_EVERY {
+            return;
+        }
+        self.shown = Instant::now();
+        let bar = (done.min(total) * 100).checked_div(total).map(|percent| {
+            let full = usize::try_from(percent * Self::WIDTH / 100).unwrap_or(0);
+            let rest = usize::try_from(Self::WIDTH).unwrap_or(0).saturating_sub(full);
+            format!("[{}{}] {percent:3} %  ", "#".repeat(full), ".".repeat(rest))
+        });
+        let mut terminal = io::stderr();
+        let _ = write!(terminal, "\r\x1b[K{}{}", bar.unwrap_or_default(), says());
+        let _ = terminal.flush();
+    }
+}
+
+/// What is said next, result or error, begins on a clean line.
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if self.terminal {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}

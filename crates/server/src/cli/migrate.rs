@@ -1,0 +1,164 @@
+//! `countersign migrate`: moves an installation from the embedded store to PostgreSQL, checked on both
+//! sides. What was moved is as it was: positions, hashes, blocks, keys, so every receipt stays valid.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, bail, ensure};
+use bytes::Bytes;
+use clap::Args;
+use serde_json::json;
+use store::postgres::{Occupied, Postgres, Taken};
+use store::sqlite::{Locked, Sqlite};
+use store::{Store, StoreError};
+
+use super::Exit;
+use super::audit::{installed_keys, report_json, tell_in_words};
+use super::backup::kept;
+use super::bar::Bar;
+use super::output::say;
+use crate::audit::{Against, Report, check};
+use crate::config::{Database, DatabaseUrl, Secret, Settings, variable};
+use crate::files::Files;
+use crate::home::{joined, shared};
+use crate::mark::Mark;
+use crate::vault::Vault;
+
+#[derive(Args)]
+#[command(
+    after_help = "The server must be stopped. If anything fails, the target is as it was; doing it \
+                  again replaces what was moved before, as long as nothing happened there since.\n\
+                  Exits with 0 if everything was moved and holds, 1 if the record does not hold on \
+                  one of the sides, 4 if it could not be moved."
+)]
+pub(super) struct Migrate {
+    /// The database to move: `sqlite:FILE`
+    #[arg(long, value_name = "URL")]
+    from: DatabaseUrl,
+    /// The data folder with its keys and uploads [default: the folder of the file]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Where to: `postgres://…`, an empty database
+    #[arg(long, value_name = "URL")]
+    to: DatabaseUrl,
+    /// File that holds the master key of the nodes to be [default: `COUNTERSIGN_MASTER_KEY`]
+    #[arg(long, env = "COUNTERSIGN_MASTER_KEY_FILE", value_name = "FILE")]
+    master_key_file: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Migrate {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let Self { from, data, to, master_key_file, json } = self;
+        let master_key = variable("COUNTERSIGN_MASTER_KEY").map(Secret::new);
+        let master_key = master_key.filter(|_| master_key_file.is_none());
+        let given = |database| Settings { database: Some(database), ..Settings::default() };
+        let Database::Sqlite(file) = given(from).check()?.database else {
+            bail!("--from: expected sqlite:FILE")
+        };
+        let target = Settings { master_key, master_key_file, ..given(to) }.check()?;
+        let Database::Postgres(url) = &target.database else {
+            bail!("--to: expected postgres://…")
+        };
+        ensure!(file.exists(), "there is no database at {}", file.display());
+        let folder = data.or_else(|| file.parent().map(Path::to_owned)).unwrap_or_default();
+        let keys = Arc::new(Vault::folder(&folder));
+        let stored = keys.read().await?.with_context(|| {
+            format!("there is no {}: give the --data folder of this database", keys.place())
+        })?;
+
+        let (started, mut bar) = (Instant::now(), Bar::new());
+        let source: Arc<dyn Store> = Arc::new(Sqlite::open_to_check(&file)?);
+        let before = checked(&source, keys, &Mark::of(&folder), &mut bar).await?;
+        drop(source);
+        if !before.holds() {
+            drop(bar);
+            tell_in_words(&before, started.elapsed());
+            say!("Nothing was moved.");
+            return Ok(Exit::Denied);
+        }
+        let nodes = Arc::new(joined(url, store::postgres::Options::default()).await?);
+        let vault = Arc::new(shared(&target, Arc::clone(&nodes))?);
+        // Read once before anything is changed: with another master key nothing could be put there.
+        vault.read().await?;
+        let taken = take_over(&nodes, &file, &mut bar).await?;
+        let uploads =
+            upload(&folder.join("files"), &Files::shared(Arc::clone(&nodes)), &mut bar).await?;
+        vault
+            .change(|there| {
+                stored.clone_into(there);
+                Ok(())
+            })
+            .await?;
+
+        let after = checked(&(nodes as Arc<dyn Store>), vault, &Mark::none(), &mut bar).await?;
+        drop(bar);
+        let same = (after.events, after.last_block) == (before.events, before.last_block);
+        let holds = after.holds() && same;
+        if json {
+            let moved = json!({
+                "to": url.to_string(),
+                "valid": holds,
+                "rows": taken.rows,
+                "events": taken.events,
+                "uploads": uploads,
+                "seconds": started.elapsed().as_secs_f64(),
+                "audit": report_json(&after, started.elapsed()),
+            });
+            say!("{moved}");
+        } else {
+            tell_in_words(&after, started.elapsed());
+            if !same {
+                say!("It is not the record that was moved: {} events there.", before.events);
+            }
+            let Taken { rows, events } = taken;
+            say!("Moved to {url}: {events} events, {rows} rows, {uploads} uploads.");
+        }
+        Ok(if holds { Exit::Done } else { Exit::Denied })
+    }
+}
+
+async fn checked(
+    store: &Arc<dyn Store>,
+    vault: Arc<Vault>,
+    mark: &Mark,
+    bar: &mut Bar,
+) -> anyhow::Result<Report> {
+    let known = mark.read()?.map(|sealed| (sealed.n, sealed.hash));
+    let against = Against { keys: installed_keys(vault, store).await?, known };
+    Ok(check(store, &against, &mut |progress| bar.checked(progress)).await?)
+}
+
+async fn take_over(nodes: &Postgres, file: &Path, bar: &mut Bar) -> anyhow::Result<Taken> {
+    let taken = nodes.take_over(file, &mut |done, all| bar.counted("rows", done, all)).await;
+    taken.map_err(|error| {
+        let what = match &error {
+            StoreError::Unavailable(why) if why.is::<Locked>() => {
+                format!("a server has {} open: stop it first", file.display())
+            }
+            StoreError::Unavailable(why) if why.is::<Occupied>() => {
+                return anyhow::anyhow!(Occupied);
+            }
+            _ => "nothing was moved".to_owned(),
+        };
+        anyhow::Error::from(error).context(what)
+    })
+}
+
+/// Every upload, checked against its name.
+async fn upload(from: &Path, to: &Files, bar: &mut Bar) -> anyhow::Result<usize> {
+    let found = kept(from)?;
+    for (n, (folder, name)) in found.iter().enumerate() {
+        let path = from.join(folder).join(name);
+        let bytes = std::fs::read(&path);
+        let bytes = bytes.with_context(|| format!("cannot read {}", path.display()))?;
+        let digest = to.keep(Bytes::from(bytes)).await?;
+        let whole = digest.to_string() == format!("{folder}{name}");
+        ensure!(whole, "the upload {} is not what was uploaded", path.display());
+        bar.counted("uploads", n as u64 + 1, found.len() as u64);
+    }
+    Ok(found.len())
+}
