@@ -46,7 +46,10 @@ fn what_is_wrong_is_said() {
     says(doctor(data.path()).args(["--listen", "0.0.0.0:0"]), "without TLS");
     says(doctor(data.path()).args(["--listen", "localhost"]), "expected HOST:PORT");
     says(doctor(data.path()).args(["--tls-cert", "x.pem"]), "belong together");
-    says(doctor(data.path()).args(["--database", "mysql:x"]), "expected sqlite:FILE");
+    says(
+        doctor(data.path()).args(["--database", "mysql:x"]),
+        "expected postgres://…, sqlite:FILE or memory:",
+    );
     says(doctor(data.path()).args(["--body-limit", "1"]), "at least 4096");
     says(doctor(data.path()).args(["--public-url", "http://ask.example.com"]), "plain HTTP");
     says(doctor(data.path()).args(["--evidence-secret-file", "/nowhere"]), "/nowhere");

@@ -9,6 +9,7 @@ mod proxy;
 mod schema;
 mod shared;
 mod support;
+mod take_over;
 
 use std::sync::Arc;
 

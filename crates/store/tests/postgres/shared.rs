@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kernel::audit::Digest;
-use store::Clock;
 use store::postgres::{Options, Postgres};
 use store::suite::Hands;
 use tokio::task::JoinSet;

@@ -1,0 +1,121 @@
+//! From the embedded store to the shared one: everything, as it was, again and again, and not on top of
+//! something else.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use kernel::command::{NewAsk, Silence};
+use kernel::testing::{new_ask, yes};
+use kernel::{AskId, Command, Phase};
+use store::postgres::{Occupied, Postgres};
+use store::sqlite::{Locked, Sqlite};
+use store::suite::blocks::next_block;
+use store::suite::stage::{acme, bot, person};
+use store::suite::{Hands, Stage};
+use store::{Clock, Store, StoreError};
+
+use super::support::{Database, missing};
+
+fn file(folder: &Path) -> PathBuf {
+    folder.join("store.db")
+}
+
+fn embedded(folder: &Path, hands: &Arc<Hands>) -> Stage {
+    let clock = Arc::clone(hands) as Arc<dyn Clock>;
+    let store = Sqlite::open(&file(folder), clock).unwrap();
+    Stage::on(Arc::new(store), Arc::clone(hands), Box::new(()))
+}
+
+async fn take(store: &Postgres, folder: &Path) -> store::Result<(u64, u64)> {
+    let mut last = (0, 0);
+    let taken = store.take_over(&file(folder), &mut |done, all| last = (done, all)).await?;
+    assert_eq!(last, (taken.rows, taken.rows), "it was told to the end");
+    Ok((taken.rows, taken.events))
+}
+
+/// Everything a store shows of what lies in it.
+async fn shown(store: &dyn Store, asks: &[AskId]) -> impl PartialEq + std::fmt::Debug + use<> {
+    let mut seen = Vec::new();
+    for id in asks {
+        seen.push(store.ask(*id).await.unwrap());
+    }
+    let list = store::suite::stage::list(vec![acme()], &Phase::OPEN);
+    let directory: Vec<String> = store.directory().keys().map(|key| format!("{key:?}")).collect();
+    (
+        seen,
+        store.rows(0, 1000).await.unwrap(),
+        store.stream(vec!["bot".parse().unwrap()], 0, 1000).await.unwrap(),
+        store.blocks(0, 100).await.unwrap(),
+        (store.list(list).await.unwrap(), store.backlog().await.unwrap()),
+        (store.next_due().await.unwrap(), directory),
+    )
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everything_is_there_as_it_was() {
+    if missing() {
+        return;
+    }
+    let (folder, hands) = (tempfile::tempdir().unwrap(), Hands::new());
+    let stage = embedded(folder.path(), &hands);
+    stage.cast().await;
+    let expiring = NewAsk { timeout: Some(60), on_expiry: Silence::Fail, ..new_ask() };
+    let mut asks = vec![stage.ask(expiring).await, stage.ask(new_ask()).await];
+    stage.run(person("olga"), Command::Answer(asks[1], yes())).await;
+    let keyed = || stage.keyed(bot(), Command::Ask(Box::new(new_ask())), "once", "the same");
+    asks.push(stage.store.transact(keyed()).await.unwrap().ask.unwrap().id);
+    let block = next_block(&stage, None, 3).await;
+    assert!(stage.store.append_block(block).await.unwrap());
+    let before = shown(&*stage.store, &asks).await;
+    let again = keyed();
+
+    let database = Database::new().await;
+    let store = database.open(Arc::clone(&hands) as Arc<dyn Clock>).await;
+    let busy = take(&store, folder.path()).await.unwrap_err();
+    assert!(matches!(busy, StoreError::Unavailable(why) if why.is::<Locked>()));
+    drop(stage);
+    let first = take(&store, folder.path()).await.unwrap();
+    assert_eq!(take(&store, folder.path()).await.unwrap(), first, "again, with the same result");
+    drop(store);
+
+    let node = database.node(Arc::clone(&hands)).await;
+    assert_eq!(format!("{:?}", shown(&*node.store, &asks).await), format!("{before:?}"));
+    let replayed = node.store.transact(again).await.unwrap();
+    assert!(replayed.replayed, "what was asked before is known");
+    // It goes on from there: deadlines, deliveries, positions, blocks.
+    hands.advance(61);
+    assert_eq!(node.store.due(node.now(), 9).await.unwrap(), [asks[0]]);
+    node.run(kernel::Actor::System, Command::Expire(asks[0])).await;
+    assert!(!node.store.claim(node.now(), Duration::from_secs(9), 9).await.unwrap().is_empty());
+    let last = node.store.last_block().await.unwrap().unwrap();
+    let block = next_block(&node, Some(&last.block), 2).await;
+    assert!(node.store.append_block(block).await.unwrap());
+}
+
+/// More was done there since: it is taken as well. Something was done here: nothing is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_history_of_its_own_is_not_replaced() {
+    if missing() {
+        return;
+    }
+    let (folder, hands) = (tempfile::tempdir().unwrap(), Hands::new());
+    let stage = embedded(folder.path(), &hands);
+    stage.cast().await;
+    drop(stage);
+    let database = Database::new().await;
+    let store = database.open(Arc::clone(&hands) as Arc<dyn Clock>).await;
+    let (_, events) = take(&store, folder.path()).await.unwrap();
+    let stage = embedded(folder.path(), &hands);
+    let id = stage.ask(new_ask()).await;
+    drop(stage);
+    assert_eq!(take(&store, folder.path()).await.unwrap().1, events + 1);
+    drop(store);
+
+    let node = database.node(Arc::clone(&hands)).await;
+    node.run(person("olga"), Command::Answer(id, yes())).await;
+    let store = database.open(Arc::clone(&hands) as Arc<dyn Clock>).await;
+    let refused = take(&store, folder.path()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Unavailable(why) if why.is::<Occupied>()));
+    assert!(!node.seen(id).await.is_open(), "and nothing is lost");
+}
