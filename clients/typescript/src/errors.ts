@@ -119,7 +119,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   "default-forbidden": "This project takes no default on silence: use onExpiry \"fail\" or \"stay_open\".",
   "already-answered": "Read the ask to see the answer.",
   "already-cancelled": "Ask again if it is still wanted.",
-  unavailable: "Try again; nothing was changed.",
+  unavailable: "Try again, under the same idempotency key where there is one.",
 };
 
 /** The error for an answer with an error status. */

@@ -203,7 +203,8 @@ impl From<StoreError> for Problem {
             StoreError::Unavailable(source) => {
                 tracing::error!(error = %source, "the store is not available");
                 Self::new(503, "unavailable")
-                    .detail("the store cannot be reached or written right now; nothing was changed")
+                    .detail("the store cannot be reached or written right now; try again, with the same \
+                             Idempotency-Key where there is one")
                     .retry_after(1)
             }
             StoreError::Damaged { what, source } => {

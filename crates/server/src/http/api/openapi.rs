@@ -91,7 +91,7 @@ const ALWAYS: [Usual; 4] = [
     ),
     ("429", "TooMany", "`rate-limited`: too many requests with this credential"),
     ("500", "Internal", "`internal`: something went wrong inside the server"),
-    ("503", "Unavailable", "`unavailable`: the store cannot be reached; nothing was changed"),
+    ("503", "Unavailable", "`unavailable`: the store cannot be reached; try again"),
 ];
 const CLOSED: [Usual; 1] = [(
     "401",
