@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use clap::Args;
 use server::config::{Settings, variables};
@@ -215,8 +216,10 @@ const COMING: [&str; 2] = ["COUNTERSIGN_MASTER_KEY", "COUNTERSIGN_MASTER_KEY_FIL
 fn every_variable_of_a_deployment_is_known() {
     let mut known: BTreeSet<String> = variables().into_iter().collect();
     known.extend(OTHERS.into_iter().chain(COMING).map(str::to_owned));
+    let mut paths = files(&root().join("deploy"));
+    paths.push(root().join("docs/operations.md"));
     let (mut seen, mut wrong) = (0, Vec::new());
-    for path in files(&root().join("deploy")) {
+    for path in paths {
         let text = fs::read_to_string(&path).unwrap();
         let word = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
         for name in text.split(|c| !word(c)).filter(|name| name.starts_with("COUNTERSIGN_")) {
@@ -227,7 +230,31 @@ fn every_variable_of_a_deployment_is_known() {
             }
         }
     }
-    assert!(seen > 15, "only {seen} variables were found");
+    assert!(seen > 20, "only {seen} variables were found");
+    none(&wrong);
+}
+
+/// `countersign keys create …` in the guide for operators is a command there is.
+#[test]
+fn every_command_of_the_guide_for_operators_exists() {
+    let text = read("docs/operations.md");
+    let plain = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let mut commands = BTreeSet::new();
+    for rest in text.lines().flat_map(|line| line.split("countersign ").skip(1)) {
+        let quoted = rest.split(['`', '|']).next().unwrap_or(rest);
+        let words: Vec<&str> = quoted.split(' ').take_while(plain).take(2).collect();
+        commands.insert(words);
+    }
+    commands.retain(|words| words.first().is_some_and(|word| !word.is_empty()));
+    assert!(commands.len() > 5, "{commands:?}");
+    let runs = |words: &Vec<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+        command.args(words).arg("--help").stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().unwrap().success()
+    };
+    let unknown = commands.iter().filter(|words| !runs(words));
+    let wrong: Vec<String> =
+        unknown.map(|words| format!("there is no countersign {}", words.join(" "))).collect();
     none(&wrong);
 }
 
