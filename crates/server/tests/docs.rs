@@ -6,9 +6,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use clap::Args;
-use server::config::Settings;
+use server::config::{Settings, variables};
 use server::http::problem::PAGES;
 
 fn root() -> PathBuf {
@@ -20,18 +21,25 @@ fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Every Markdown file under a folder.
-fn markdown(folder: &Path) -> Vec<PathBuf> {
+/// Every file under a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(markdown(&path));
-        } else if path.extension().is_some_and(|kind| kind == "md") {
+            found.extend(files(&path));
+        } else {
             found.push(path);
         }
     }
     found.sort();
+    found
+}
+
+/// Every Markdown file under a folder.
+fn markdown(folder: &Path) -> Vec<PathBuf> {
+    let mut found = files(folder);
+    found.retain(|path| path.extension().is_some_and(|kind| kind == "md"));
     found
 }
 
@@ -194,6 +202,57 @@ fn every_setting_is_explained() {
             wrong.push(format!("docs/configuration.md has no row with {}", names.join(", ")));
         }
     }
+    none(&wrong);
+}
+
+/// Variables that are no settings: the file they stand in, and what commands read.
+const OTHERS: [&str; 4] =
+    ["COUNTERSIGN_CONFIG", "COUNTERSIGN_URL", "COUNTERSIGN_API_KEY", "COUNTERSIGN_TOKEN"];
+
+/// What an installation is told must be something the server listens to.
+#[test]
+fn every_variable_of_a_deployment_is_known() {
+    let mut known: BTreeSet<String> = variables().into_iter().collect();
+    known.extend(OTHERS.into_iter().map(str::to_owned));
+    let mut paths = files(&root().join("deploy"));
+    paths.push(root().join("docs/operations.md"));
+    let (mut seen, mut wrong) = (0, Vec::new());
+    for path in paths {
+        let text = fs::read_to_string(&path).unwrap();
+        let word = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        for name in text.split(|c| !word(c)).filter(|name| name.starts_with("COUNTERSIGN_")) {
+            seen += 1;
+            // `COUNTERSIGN_…` stands for all of them.
+            if name != "COUNTERSIGN_" && !known.contains(name) {
+                wrong.push(format!("{}: nobody reads {name}", path.display()));
+            }
+        }
+    }
+    assert!(seen > 20, "only {seen} variables were found");
+    none(&wrong);
+}
+
+/// `countersign keys create …` in the guide for operators is a command there is.
+#[test]
+fn every_command_of_the_guide_for_operators_exists() {
+    let text = read("docs/operations.md");
+    let plain = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let mut commands = BTreeSet::new();
+    for rest in text.lines().flat_map(|line| line.split("countersign ").skip(1)) {
+        let quoted = rest.split(['`', '|']).next().unwrap_or(rest);
+        let words: Vec<&str> = quoted.split(' ').take_while(plain).take(2).collect();
+        commands.insert(words);
+    }
+    commands.retain(|words| words.first().is_some_and(|word| !word.is_empty()));
+    assert!(commands.len() > 5, "{commands:?}");
+    let runs = |words: &Vec<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+        command.args(words).arg("--help").stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().unwrap().success()
+    };
+    let unknown = commands.iter().filter(|words| !runs(words));
+    let wrong: Vec<String> =
+        unknown.map(|words| format!("there is no countersign {}", words.join(" "))).collect();
     none(&wrong);
 }
 
