@@ -5,9 +5,13 @@
 
 mod agent;
 mod clock_back;
+mod cluster;
+mod database_killed;
 mod disk_full;
 mod hostile_input;
 mod kill_nine;
+mod load;
+mod place;
 mod restart_timers;
 mod sealing;
 mod shutdown;
@@ -16,3 +20,4 @@ mod streams;
 mod support;
 mod tls;
 mod two_servers;
+mod waiting;
