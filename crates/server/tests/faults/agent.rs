@@ -1,12 +1,11 @@
 //! An agent, and the person who answers it, over HXP Execution.
 
-use std::path::Path;
 use std::time::Duration;
 
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use super::support::Server;
+use super::support::{PATIENCE, Server};
 
 pub(crate) const AGENT: &str = "dev-agent-key";
 pub(crate) const HUMAN: &str = "dev-human-token";
@@ -27,8 +26,12 @@ impl Caller {
     }
 
     pub(crate) fn at(url: &str) -> Self {
-        let http = Client::builder().timeout(Duration::from_secs(15)).build().unwrap();
+        let http = Client::builder().timeout(PATIENCE).build().unwrap();
         Self { http, url: url.to_owned() }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
     }
 
     pub(crate) fn request(&self, method: Method, path: &str, credential: &str) -> RequestBuilder {
@@ -61,6 +64,20 @@ impl Caller {
         self.post(&path, HUMAN, &json!({ "result": result })).await
     }
 
+    /// The status of `/readyz`.
+    pub(crate) async fn ready(&self) -> u16 {
+        let asked = self.request(Method::GET, "/readyz", AGENT).send().await;
+        asked.expect("an answer in time").status().as_u16()
+    }
+
+    /// A number from the metrics; 0 if it is not there.
+    pub(crate) async fn measured(&self, name: &str) -> u64 {
+        let metrics = self.request(Method::GET, "/metrics", AGENT).send().await.unwrap();
+        let metrics = metrics.text().await.unwrap();
+        let line = metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.map_or(0, |number| number.parse().unwrap())
+    }
+
     /// How many requests the agent has.
     pub(crate) async fn total(&self) -> u64 {
         let (_, list) = self.get("/hxp/v1/requests?limit=1", AGENT).await.unwrap();
@@ -71,19 +88,10 @@ impl Caller {
 pub(crate) async fn answer(request: RequestBuilder) -> Answer {
     let answer = request.send().await?;
     let status = answer.status().as_u16();
+    let comes_back = answer.headers().contains_key("retry-after");
+    assert!(status != 503 || comes_back, "nobody says when to come back");
     let bytes = answer.bytes().await?;
     Ok((status, serde_json::from_slice(&bytes).unwrap_or(Value::Null)))
-}
-
-/// The names of the events of each subject, as they lie in the file.
-pub(crate) fn events(data: &Path) -> Vec<(String, String)> {
-    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
-    let file = data.join("countersign.db");
-    let conn = rusqlite::Connection::open_with_flags(file, flags).unwrap();
-    conn.busy_timeout(Duration::from_secs(5)).unwrap();
-    let mut select = conn.prepare("SELECT subject, what FROM record ORDER BY position").unwrap();
-    let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-    rows.collect::<Result<_, _>>().unwrap()
 }
 
 /// How often a request ended, by what the file says.
@@ -95,4 +103,14 @@ pub(crate) fn endings(events: &[(String, String)], id: &str) -> Vec<String> {
         .filter(|(subject, what)| subject.ends_with(ulid) && over.contains(&what.as_str()))
         .map(|(_, what)| what.clone())
         .collect()
+}
+
+/// Looks, without holding anybody up, until it is so.
+pub(crate) async fn until(what: &str, mut is: impl AsyncFnMut() -> bool) {
+    let looked = async {
+        while !is().await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looked).await.unwrap_or_else(|_| panic!("in vain: {what}"));
 }

@@ -5,9 +5,16 @@
 
 mod agent;
 mod clock_back;
+mod cluster;
+mod database_killed;
+mod delivered_later;
 mod disk_full;
 mod hostile_input;
 mod kill_nine;
+mod load;
+mod one_winner;
+mod place;
+mod repeated;
 mod restart_timers;
 mod sealing;
 mod shutdown;
@@ -16,3 +23,4 @@ mod streams;
 mod support;
 mod tls;
 mod two_servers;
+mod waiting;

@@ -4,13 +4,24 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::agent::{AGENT, Caller, endings, events};
-use super::support::{Server, eventually, verify};
+use super::agent::{AGENT, Caller, endings};
+use super::place::Place;
+use super::support::PATIENCE;
 
 #[tokio::test]
 async fn what_is_late_ends_at_once_and_once() {
-    let data = tempfile::tempdir().unwrap();
-    let server = Server::dev(data.path());
+    late_ends_at_once(Place::sqlite()).await;
+}
+
+#[tokio::test]
+async fn what_is_late_in_postgres_ends_at_once_and_once() {
+    if let Some(place) = Place::postgres().await {
+        late_ends_at_once(place).await;
+    }
+}
+
+async fn late_ends_at_once(place: Place) {
+    let server = place.dev();
     let caller = Caller::of(&server);
     let choice = json!({ "question": "Which?", "options": ["a", "b"], "default_option": "b" });
     let ask = async |fallback: &str, seconds: u64| {
@@ -34,19 +45,22 @@ async fn what_is_late_ends_at_once_and_once() {
     let asked = Instant::now();
     server.kill();
     // Nobody is there when the deadlines pass.
-    assert!(endings(&events(data.path()), &failed).is_empty());
+    assert!(endings(&place.events().await, &failed).is_empty());
     std::thread::sleep(Duration::from_millis(2_100).saturating_sub(asked.elapsed()));
 
-    let server = Server::dev(data.path());
-    // Read from the file: reading through the server would end them by itself.
-    let ended = |id: &str| endings(&events(data.path()), id);
-    eventually("all late ones end", || {
-        let all = [&failed, &defaulted, &reported].map(|id| ended(id));
-        all.iter().all(|ended| !ended.is_empty()).then_some(())
-    });
+    let server = place.dev();
+    // Not read through the server, which would end them by itself.
+    loop {
+        let events = place.events().await;
+        let all = [&failed, &defaulted, &reported].map(|id| endings(&events, id));
+        if all.iter().all(|ended| !ended.is_empty()) {
+            break;
+        }
+        assert!(asked.elapsed() < PATIENCE, "late ones do not end: {events:?}");
+    }
     assert!(asked.elapsed() < Duration::from_secs(8), "not at once");
     server.kill();
-    let server = Server::dev(data.path());
+    let server = place.dev();
 
     let caller = Caller::of(&server);
     let request = caller.poll(&failed).await;
@@ -70,10 +84,12 @@ async fn what_is_late_ends_at_once_and_once() {
     assert_eq!(caller.poll(&later).await["status"], "pending");
     server.stop();
 
+    let events = place.events().await;
+    let ended = |id: &str| endings(&events, id);
     assert_eq!(ended(&failed), ["failed"]);
     assert_eq!(ended(&defaulted), ["defaulted"]);
     assert_eq!(ended(&reported), ["expired"]);
     assert_eq!(ended(&paused), ["answered"]);
     assert!(ended(&later).is_empty());
-    assert_eq!(verify(data.path()).0, Some(0));
+    place.sound().await;
 }

@@ -1,5 +1,7 @@
 //! The record by subject, with the state each subject is in: what a check of the record reads.
 
+use std::collections::HashMap;
+
 use deadpool_postgres::{Client, Transaction};
 use kernel::AskId;
 use kernel::audit::Row;
@@ -25,7 +27,8 @@ pub(super) async fn chains(
         .read_only(true)
         .start()
         .await?;
-    let (rows, next) = rows(&moment, after, limit).await?;
+    let (mut rows, next) = rows(&moment, after, limit).await?;
+    place_behind(&moment, &mut rows).await?;
     let mut held = states(&moment, after, next.as_deref()).await?;
     held.sort_by(|(one, _), (other, _)| one.cmp(other));
     Ok(Chains::join(rows, held, next))
@@ -57,6 +60,25 @@ async fn rows(
             return Ok((rows, None));
         }
     }
+}
+
+/// What was committed and has no position yet stands behind everything that has, as it was written.
+/// What is in neither was taken out of the feed, and keeps none.
+async fn place_behind(moment: &Transaction<'_>, rows: &mut [Row]) -> Result<(), Failure> {
+    if rows.iter().all(|row| row.position > 0) {
+        return Ok(());
+    }
+    let sql = "SELECT subject, seq, n + (SELECT coalesce(max(position), 0) FROM feed) FROM pending
+        ORDER BY n";
+    let statement = moment.prepare_cached(sql).await?;
+    let mut places: HashMap<(String, u64), u64> = HashMap::new();
+    for row in moment.query(&statement, &[]).await? {
+        places.insert((row.try_get(0)?, uint(row.try_get(1)?)), uint(row.try_get(2)?));
+    }
+    for row in rows.iter_mut().filter(|row| row.position == 0) {
+        row.position = places.get(&(row.subject.clone(), row.seq)).copied().unwrap_or_default();
+    }
+    Ok(())
 }
 
 /// The states of subjects in the stretch behind `after` up to and with `to`, as they lie there.

@@ -1,0 +1,80 @@
+//! `kill -9` of the database under load: callers are told to come back, whoever waits goes on
+//! waiting, and what was acknowledged is there afterwards.
+
+use std::time::Duration;
+
+use reqwest::Client;
+use tokio::task::JoinSet;
+
+use super::agent::{Caller, until};
+use super::cluster::Cluster;
+use super::load::{Ended, Load};
+use super::place::Place;
+use super::waiting::WAYS;
+
+/// Agents that wait in each way.
+const WAITING: usize = 8;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_waits_goes_on_and_nothing_acknowledged_is_lost() {
+    let Some(cluster) = Cluster::start() else { return };
+    let place = Place::at(&cluster.url);
+    let nodes = place.nodes();
+    let callers: Vec<Caller> = nodes.iter().map(Caller::of).collect();
+    let (http, mut ids, mut waiting) = (Client::new(), Vec::new(), JoinSet::new());
+    for n in 0..WAITING * WAYS.len() {
+        let (way, caller) = (WAYS[n % WAYS.len()], &callers[n / WAYS.len() % callers.len()]);
+        let (_, id) = caller.ask("Deploy?").await.unwrap();
+        ids.push(id.clone());
+        let (http, url) = (http.clone(), caller.url().to_owned());
+        // One connection only: whoever loses it has lost.
+        waiting.spawn(async move {
+            let told = way.wait(&http, &url, &id).await;
+            (id, told.unwrap_or_else(|| panic!("{way:?} lost its connection")))
+        });
+    }
+    let all_wait = async || {
+        let mut watched = 0;
+        for caller in &callers {
+            watched += caller.measured("countersign_watched_asks").await;
+        }
+        watched == ids.len() as u64
+    };
+    until("everybody waits", all_wait).await;
+    let load = Load::default();
+    let mut workers = load.start(&callers);
+    load.more(50).await;
+
+    for _ in 0..2 {
+        cluster.kill();
+        for caller in &callers {
+            until("it is not ready", async || caller.ready().await == 503).await;
+        }
+        load.refusals(20).await;
+        cluster.restart();
+        for caller in &callers {
+            until("it is ready", async || caller.ready().await == 200).await;
+        }
+        load.more(50).await;
+    }
+    load.stop();
+    while let Some(ended) = workers.join_next().await {
+        assert_eq!(ended.unwrap(), Ended::Stopped, "a request was not answered in time");
+    }
+
+    for (n, id) in ids.iter().enumerate() {
+        // Often on another node than the one where its agent waits.
+        let (status, said) = callers[n % callers.len()].resolve(id, "approved").await.unwrap();
+        assert_eq!(status, 200, "{said}");
+    }
+    let told = tokio::time::timeout(Duration::from_secs(10), waiting.join_all()).await;
+    for (id, at) in told.expect("everybody is told") {
+        assert_eq!(callers[0].poll(&id).await["receipt"]["completed_at"], *at);
+    }
+    load.check(&callers[1]).await;
+    for node in nodes {
+        node.stop();
+    }
+    let ended = place.sound().await;
+    assert!(ended.values().all(|what| what == "answered"), "{ended:?}");
+}
