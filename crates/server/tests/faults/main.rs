@@ -12,6 +12,7 @@ mod disk_full;
 mod hostile_input;
 mod kill_nine;
 mod load;
+mod moved;
 mod one_winner;
 mod place;
 mod repeated;

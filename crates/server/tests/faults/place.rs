@@ -2,6 +2,7 @@
 //! number of nodes, on the `PostgreSQL` that `DATABASE_URL` names.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -84,10 +85,24 @@ impl Place {
     }
 
     fn with_database(&self, mut command: Command) -> Command {
-        if let Some(database) = &self.database {
-            command.args(["--database", &database.url]).env("COUNTERSIGN_MASTER_KEY", MASTER_KEY);
+        match &self.database {
+            Some(database) => {
+                command.args(["--database", &database.url]);
+                Self::with_key(command)
+            }
+            None => command,
         }
+    }
+
+    /// A command that knows what the server's keys here are encrypted with.
+    pub(crate) fn with_key(mut command: Command) -> Command {
+        command.env("COUNTERSIGN_MASTER_KEY", MASTER_KEY);
         command
+    }
+
+    /// The folder of a server that is alone.
+    pub(crate) fn data(&self) -> &Path {
+        self.data.path()
     }
 
     /// The names of the events of each subject, read behind the servers' backs.
