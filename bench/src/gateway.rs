@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use server::clock::SystemClock;
-use server::config::Settings;
+use server::config::{Secret, Settings};
 use server::serve::Server;
 use server::telemetry;
 
@@ -17,8 +17,8 @@ pub(crate) const PERSON: &str = "dev-human-token";
 pub(crate) const ASK: &str = r#"{"action":"APPROVE","role":"owner","priority":"normal","timeout_seconds":3600,"fallback":"fail","agent_id":"bench","payload":{"item":"Refund €120.00 to Ada Lovelace for order 4711?","details":{"amount":"€120.00","recipient":"ada@example.com","order":4711},"context":"The parcel was lost; the carrier confirmed it this morning."}}"#;
 
 /// Serves until the process is ended; says where first.
-pub(crate) async fn serve(folder: &Path) -> anyhow::Result<()> {
-    let config = settings(folder).check()?;
+pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
+    let config = settings.check()?;
     telemetry::start_logging(config.log_format, &config.log_level)?;
     let server = Box::pin(Server::start(config, Arc::new(SystemClock))).await?;
     if let Some(address) = server.listening().first() {
@@ -34,4 +34,18 @@ pub(crate) fn settings(folder: &Path) -> Settings {
         dev: Some(true),
         ..Settings::default()
     }
+}
+
+/// One of several nodes: not `--dev`, whose clock can be moved and thus is not the database's.
+pub(crate) fn node(folder: &Path, database: &str) -> anyhow::Result<Settings> {
+    Ok(Settings {
+        dev: None,
+        database: Some(database.parse()?),
+        master_key: Some(Secret::new("5".repeat(64))),
+        agent_api_keys: Some(vec![Secret::new(AGENT)]),
+        human_tokens: Some(vec![Secret::new(PERSON)]),
+        rate_limit: Some(0),
+        stream_limit: Some(0),
+        ..settings(folder)
+    })
 }

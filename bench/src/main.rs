@@ -3,6 +3,7 @@
 //! ```text
 //! this process: load ──▶ gateway   (this binary again, the server as it is)
 //!                    ──▶ baseline  (this binary again, the bare parts)
+//!                    ──▶ nodes     (this binary again, on a PostgreSQL of their own, beside pgbench)
 //! ```
 //!
 //! Everything is on loopback and bounded in count and time ([`scale`]). The baseline is axum with one
@@ -45,7 +46,12 @@ fn main() -> anyhow::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match *words.as_slice() {
-        ["gateway", folder] => runtime.block_on(gateway::serve(Path::new(folder))),
+        ["gateway", folder] => {
+            runtime.block_on(gateway::serve(gateway::settings(Path::new(folder))))
+        }
+        ["node", folder, database] => {
+            runtime.block_on(gateway::serve(gateway::node(Path::new(folder), database)?))
+        }
         ["baseline", folder] => runtime.block_on(baseline::serve(Path::new(folder))),
         ["fill", folder, asks, due] => {
             runtime.block_on(Box::pin(fill::run(Path::new(folder), asks.parse()?, due)))

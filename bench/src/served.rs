@@ -28,11 +28,21 @@ pub(crate) struct Served {
 impl Served {
     /// This binary, as one of the two.
     pub(crate) async fn start(role: &str, folder: &Path) -> anyhow::Result<Self> {
+        Self::run(role, folder, None).await
+    }
+
+    /// One of the nodes on a database.
+    pub(crate) async fn node(folder: &Path, database: &str) -> anyhow::Result<Self> {
+        Self::run("node", folder, Some(database)).await
+    }
+
+    async fn run(role: &str, folder: &Path, database: Option<&str>) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let began = Instant::now();
         let mut child = Command::new(std::env::current_exe()?)
             .arg(role)
             .arg(folder)
+            .args(database)
             .stdout(Stdio::piped())
             .stderr(log(folder)?)
             .spawn()?;

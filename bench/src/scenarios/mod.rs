@@ -3,6 +3,7 @@
 mod create;
 mod expiries;
 mod idle;
+mod nodes;
 mod open;
 mod poll;
 mod start;
@@ -29,11 +30,20 @@ pub(crate) enum Scenario {
     Idle,
     Expiries,
     Open,
+    Nodes,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Start, Self::Create, Self::Poll, Self::Wake, Self::Idle, Self::Expiries, Self::Open];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Start,
+        Self::Create,
+        Self::Poll,
+        Self::Wake,
+        Self::Idle,
+        Self::Expiries,
+        Self::Open,
+        Self::Nodes,
+    ];
 
     /// Its name on the command line.
     fn name(self) -> String {
@@ -57,6 +67,7 @@ impl Scenario {
             Self::Idle => idle::run(scale).await,
             Self::Expiries => expiries::run(scale).await,
             Self::Open => open::run(scale).await,
+            Self::Nodes => nodes::run(scale).await,
         }
     }
 }

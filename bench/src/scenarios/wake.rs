@@ -24,10 +24,10 @@ const PAIRS: usize = 16;
 const BEGUN: Duration = Duration::from_millis(20);
 
 /// What one pair, or all, measured.
-struct Timed {
-    created: Latencies,
-    acknowledged: Latencies,
-    woken: Latencies,
+pub(super) struct Timed {
+    pub(super) created: Latencies,
+    pub(super) acknowledged: Latencies,
+    pub(super) woken: Latencies,
 }
 
 impl Timed {
@@ -48,7 +48,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
             rows.push(Row::missing(what, "the server does not have it yet"));
             continue;
         }
-        let timed = pairs(gateway.address, way, scale.wakes).await?;
+        let timed = pairs(gateway.address, gateway.address, way, scale.wakes).await?;
         let row = Row::new(what, timed.woken.p99(), "ms").against(timed.created.p99());
         rows.push(row.goal(Goal::AtMost(3.0)).note(format!(
             "p50 {:.2} ms; answer acknowledged {}; create {}",
@@ -60,11 +60,17 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-async fn pairs(address: SocketAddr, way: Way, wakes: usize) -> anyhow::Result<Timed> {
+/// Agents here and people there.
+pub(super) async fn pairs(
+    agents: SocketAddr,
+    people: SocketAddr,
+    way: Way,
+    wakes: usize,
+) -> anyhow::Result<Timed> {
     let left = Arc::new(AtomicUsize::new(wakes));
     let mut pairs = JoinSet::new();
     for _ in 0..PAIRS {
-        pairs.spawn(pair(address, way, Arc::clone(&left)));
+        pairs.spawn(pair(agents, people, way, Arc::clone(&left)));
     }
     let mut all = Timed::new()?;
     while let Some(pair) = pairs.join_next().await {
@@ -76,17 +82,22 @@ async fn pairs(address: SocketAddr, way: Way, wakes: usize) -> anyhow::Result<Ti
     Ok(all)
 }
 
-async fn pair(address: SocketAddr, way: Way, left: Arc<AtomicUsize>) -> anyhow::Result<Timed> {
+async fn pair(
+    agents: SocketAddr,
+    people: SocketAddr,
+    way: Way,
+    left: Arc<AtomicUsize>,
+) -> anyhow::Result<Timed> {
     let mut timed = Timed::new()?;
-    let mut agent = Connection::open(address).await?;
-    let mut person = Connection::open(address).await?;
+    let mut agent = Connection::open(agents).await?;
+    let mut person = Connection::open(people).await?;
     let take = |left: usize| left.checked_sub(1);
     while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok() {
         let sent = Instant::now();
         let id = create_one(&mut agent).await?;
         timed.created.add(sent.elapsed());
 
-        let mut waiting = Connection::open(address).await?;
+        let mut waiting = Connection::open(agents).await?;
         way.wait(&mut waiting, &id).await?;
         tokio::time::sleep(BEGUN).await;
 

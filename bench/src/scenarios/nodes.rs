@@ -1,0 +1,128 @@
+//! Nodes on a PostgreSQL of their own, beside `pgbench` that writes the same two rows per create into
+//! the same server, in the same run.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use anyhow::{Context, ensure};
+use tempfile::TempDir;
+
+use super::create_shot;
+use super::waiting::Way;
+use super::wake::pairs;
+use crate::gateway::ASK;
+use crate::load::{Measured, fire};
+use crate::report::{Goal, Row};
+use crate::scale::Scale;
+use crate::served::{Served, scratch};
+
+const CONNECTIONS: usize = 32;
+/// Starts and stops it, the same as for tests.
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../.ci/postgres");
+
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
+    let Some(database) = Cluster::start()? else {
+        return Ok(vec![Row::missing("nodes on PostgreSQL", "PostgreSQL is not installed here")]);
+    };
+    let folder = scratch()?;
+    database.prepare()?;
+    let one = Served::node(&folder.path().join("one"), &database.url).await?;
+    let other = Served::node(&folder.path().join("other"), &database.url).await?;
+    let (first, second) = (one.target(create_shot()), other.target(create_shot()));
+    let (mut bare, mut alone) = (0.0, Measured::new()?);
+    let (mut left, mut right) = (Measured::new()?, Measured::new()?);
+    for _ in 0..scale.turns {
+        bare += database.pgbench(scale)? / f64::from(scale.turns);
+        alone.add(&fire(&first, CONNECTIONS, scale.turn).await?)?;
+        let (here, there) = tokio::try_join!(
+            fire(&first, CONNECTIONS / 2, scale.turn),
+            fire(&second, CONNECTIONS / 2, scale.turn)
+        )?;
+        left.add(&here)?;
+        right.add(&there)?;
+    }
+    let single =
+        Row::new("PostgreSQL: durable create, one node, 32 connections", alone.rate(), "/s")
+            .against(bare)
+            .goal(Goal::AtLeast(0.50))
+            .note(format!("{}; against pgbench, 32 clients", alone.words()));
+    let double = Row::new("… two nodes, 16 connections each", left.rate() + right.rate(), "/s")
+        .against(alone.rate())
+        .goal(Goal::AtLeast(1.0))
+        .note(format!("{}; {}", left.words(), right.words()));
+    let timed = pairs(one.address, other.address, Way::WebSocket, scale.wakes).await?;
+    let across =
+        Row::new("… answer on one node → agent on the other: p99", timed.woken.p99(), "ms")
+            .against(timed.created.p99())
+            .note(format!(
+                "WebSocket, p50 {:.2} ms; answer acknowledged {}; create {}",
+                timed.woken.p50(),
+                timed.acknowledged.words(),
+                timed.created.words(),
+            ));
+    Ok(vec![single, double, across])
+}
+
+/// A server of its own; ends when dropped.
+struct Cluster {
+    folder: TempDir,
+    url: String,
+}
+
+impl Cluster {
+    fn start() -> anyhow::Result<Option<Self>> {
+        let folder = scratch()?;
+        let made = script("start", folder.path())?;
+        let url = String::from_utf8(made.stdout)?.trim().to_owned();
+        Ok(made.status.success().then_some(Self { folder, url }))
+    }
+
+    /// What `pgbench` writes into, and what it writes: the two rows of a create.
+    fn prepare(&self) -> anyhow::Result<()> {
+        let tables = "CREATE TABLE bare_request (n bigserial PRIMARY KEY, body text NOT NULL);
+             CREATE TABLE bare_audit (n bigserial PRIMARY KEY, request bigint NOT NULL,
+                                      hash bytea NOT NULL, body text NOT NULL);";
+        let made = Command::new("psql").args(["-q", "-c", tables, &self.url]).output()?;
+        ensure!(made.status.success(), "psql: {}", String::from_utf8_lossy(&made.stderr));
+        let body = ASK.replace('\'', "''");
+        let write = format!(
+            "WITH made AS (INSERT INTO bare_request (body) VALUES ('{body}') RETURNING n)
+             INSERT INTO bare_audit (request, hash, body)
+             SELECT n, sha256('{body}'::bytea), '{body}' FROM made;"
+        );
+        Ok(std::fs::write(self.write(), write.replace('\n', " "))?)
+    }
+
+    fn write(&self) -> std::path::PathBuf {
+        self.folder.path().join("write.sql")
+    }
+
+    /// Transactions a second, one round trip each.
+    fn pgbench(&self, scale: &Scale) -> anyhow::Result<f64> {
+        let seconds = scale.turn.as_secs_f64().ceil().to_string();
+        let clients = CONNECTIONS.to_string();
+        let ran = Command::new("pgbench")
+            .args(["-n", "-M", "prepared", "-j", "2", "-c", &clients, "-T", &seconds, "-f"])
+            .arg(self.write())
+            .arg(&self.url)
+            .output()
+            .context("pgbench")?;
+        let said = String::from_utf8_lossy(&ran.stdout);
+        let rate = said.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next());
+        let rate = rate.with_context(|| {
+            format!("pgbench said {said}{}", String::from_utf8_lossy(&ran.stderr))
+        })?;
+        Ok(rate.parse()?)
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // Its folder goes with it in any case.
+        let _ = script("stop", self.folder.path());
+    }
+}
+
+fn script(verb: &str, folder: &Path) -> std::io::Result<Output> {
+    Command::new("sh").arg(SCRIPT).arg(verb).arg(folder).output()
+}
