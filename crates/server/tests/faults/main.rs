@@ -5,6 +5,7 @@
 
 mod agent;
 mod clock_back;
+mod clock_jumps;
 mod cluster;
 mod database_killed;
 mod delivered_later;
@@ -14,10 +15,14 @@ mod kill_nine;
 mod load;
 mod one_winner;
 mod place;
+#[path = "../../../store/tests/postgres/proxy.rs"]
+mod proxy;
 mod repeated;
 mod restart_timers;
+mod rolling_restart;
 mod sealing;
 mod shutdown;
+mod slow_database;
 mod streams;
 #[path = "../support/mod.rs"]
 mod support;

@@ -70,6 +70,11 @@ impl Place {
         self.with_database(serve(self.data.path()))
     }
 
+    /// The same with another way to the database.
+    pub(crate) fn through(&self, url: &str) -> Command {
+        with(serve(self.data.path()), url)
+    }
+
     pub(crate) fn dev(&self) -> Server {
         Server::start(self.serve().arg("--dev"))
     }
@@ -83,11 +88,11 @@ impl Place {
         (out.status.code(), String::from_utf8(said).unwrap())
     }
 
-    fn with_database(&self, mut command: Command) -> Command {
-        if let Some(database) = &self.database {
-            command.args(["--database", &database.url]).env("COUNTERSIGN_MASTER_KEY", MASTER_KEY);
+    fn with_database(&self, command: Command) -> Command {
+        match &self.database {
+            Some(database) => with(command, &database.url),
+            None => command,
         }
-        command
     }
 
     /// The names of the events of each subject, read behind the servers' backs.
@@ -150,6 +155,11 @@ impl Drop for Database {
         });
         let _ = dropped.join();
     }
+}
+
+fn with(mut command: Command, url: &str) -> Command {
+    command.args(["--database", url]).env("COUNTERSIGN_MASTER_KEY", MASTER_KEY);
+    command
 }
 
 /// The server to make databases on, if there is one.
