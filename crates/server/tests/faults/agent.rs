@@ -30,6 +30,12 @@ impl Caller {
         Self { http, url: url.to_owned() }
     }
 
+    /// The same with more patience.
+    pub(crate) fn patient(self, timeout: Duration) -> Self {
+        let http = Client::builder().timeout(timeout).build().unwrap();
+        Self { http, ..self }
+    }
+
     pub(crate) fn url(&self) -> &str {
         &self.url
     }

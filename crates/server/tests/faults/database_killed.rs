@@ -3,14 +3,13 @@
 
 use std::time::Duration;
 
-use reqwest::Client;
 use tokio::task::JoinSet;
 
 use super::agent::{Caller, until};
 use super::cluster::Cluster;
 use super::load::{Ended, Load};
 use super::place::Place;
-use super::waiting::WAYS;
+use super::waiting::{WAYS, watched};
 
 /// Agents that wait in each way.
 const WAITING: usize = 8;
@@ -21,26 +20,19 @@ async fn whoever_waits_goes_on_and_nothing_acknowledged_is_lost() {
     let place = Place::at(&cluster.url);
     let nodes = place.nodes();
     let callers: Vec<Caller> = nodes.iter().map(Caller::of).collect();
-    let (http, mut ids, mut waiting) = (Client::new(), Vec::new(), JoinSet::new());
+    let (mut ids, mut waiting) = (Vec::new(), JoinSet::new());
     for n in 0..WAITING * WAYS.len() {
         let (way, caller) = (WAYS[n % WAYS.len()], &callers[n / WAYS.len() % callers.len()]);
         let (_, id) = caller.ask("Deploy?").await.unwrap();
         ids.push(id.clone());
-        let (http, url) = (http.clone(), caller.url().to_owned());
+        let caller = caller.clone();
         // One connection only: whoever loses it has lost.
         waiting.spawn(async move {
-            let told = way.wait(&http, &url, &id).await;
+            let told = way.wait(&caller, &id).await;
             (id, told.unwrap_or_else(|| panic!("{way:?} lost its connection")))
         });
     }
-    let all_wait = async || {
-        let mut watched = 0;
-        for caller in &callers {
-            watched += caller.measured("countersign_watched_asks").await;
-        }
-        watched == ids.len() as u64
-    };
-    until("everybody waits", all_wait).await;
+    until("everybody waits", async || watched(&callers).await == ids.len() as u64).await;
     let load = Load::default();
     let mut workers = load.start(&callers);
     load.more(50).await;

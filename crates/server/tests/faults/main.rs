@@ -5,6 +5,7 @@
 
 mod agent;
 mod clock_back;
+mod clock_jumps;
 mod cluster;
 mod database_killed;
 mod delivered_later;
@@ -15,10 +16,14 @@ mod load;
 mod moved;
 mod one_winner;
 mod place;
+#[path = "../../../store/tests/postgres/proxy.rs"]
+mod proxy;
 mod repeated;
 mod restart_timers;
+mod rolling_restart;
 mod sealing;
 mod shutdown;
+mod slow_database;
 mod streams;
 #[path = "../support/mod.rs"]
 mod support;

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::agent::Caller;
-use super::place::Place;
+use super::place::{Place, with_key};
 use super::support::{Server, clean, countersign};
 
 /// An approval, with its receipt as it was told; and one that is still open.
@@ -23,7 +23,7 @@ fn migrate(from: &Place, to: &Place) -> (Option<i32>, String) {
     let mut migrate = countersign();
     let file = format!("sqlite:{}", from.data().join("countersign.db").display());
     migrate.args(["migrate", "--from", &file, "--to", to.url()]);
-    let out = Place::with_key(migrate).output().unwrap();
+    let out = with_key(migrate).output().unwrap();
     (out.status.code(), String::from_utf8([out.stdout, out.stderr].concat()).unwrap())
 }
 

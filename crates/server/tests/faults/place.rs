@@ -71,6 +71,11 @@ impl Place {
         self.with_database(serve(self.data.path()))
     }
 
+    /// The same with another way to the database.
+    pub(crate) fn through(&self, url: &str) -> Command {
+        with(serve(self.data.path()), url)
+    }
+
     pub(crate) fn dev(&self) -> Server {
         Server::start(self.serve().arg("--dev"))
     }
@@ -84,20 +89,11 @@ impl Place {
         (out.status.code(), String::from_utf8(said).unwrap())
     }
 
-    fn with_database(&self, mut command: Command) -> Command {
+    fn with_database(&self, command: Command) -> Command {
         match &self.database {
-            Some(database) => {
-                command.args(["--database", &database.url]);
-                Self::with_key(command)
-            }
+            Some(database) => with(command, &database.url),
             None => command,
         }
-    }
-
-    /// A command that knows what the server's keys here are encrypted with.
-    pub(crate) fn with_key(mut command: Command) -> Command {
-        command.env("COUNTERSIGN_MASTER_KEY", MASTER_KEY);
-        command
     }
 
     /// The folder of a server that is alone.
@@ -165,6 +161,17 @@ impl Drop for Database {
         });
         let _ = dropped.join();
     }
+}
+
+fn with(mut command: Command, url: &str) -> Command {
+    command.args(["--database", url]);
+    with_key(command)
+}
+
+/// A command that knows what the server's keys are encrypted with.
+pub(crate) fn with_key(mut command: Command) -> Command {
+    command.env("COUNTERSIGN_MASTER_KEY", MASTER_KEY);
+    command
 }
 
 /// The server to make databases on, if there is one.

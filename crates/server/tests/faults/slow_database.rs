@@ -1,0 +1,92 @@
+//! A database that is slow, then says nothing at all, then is cut off: requests end in time with a
+//! reason to come back, `/readyz` says so, and when it is back everything goes on by itself.
+
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+use tokio::task::JoinSet;
+
+use super::agent::{AGENT, Caller, HUMAN, until};
+use super::place::Place;
+use super::proxy::{Line, Proxy};
+use super::support::Server;
+use super::waiting::{WAYS, watched};
+
+/// Longer than a request may take while the database says nothing: fifteen seconds in a queue, or
+/// for a free connection, and fifteen more for its turn.
+const BOUND: Duration = Duration::from_secs(35);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_end_in_time_and_go_on_when_it_is_back() {
+    let Some(place) = Place::postgres().await else { return };
+    let proxy = Proxy::before(place.url()).await;
+    let server = Server::start(place.through(&proxy.url).arg("--dev"));
+    let caller = Caller::of(&server).patient(BOUND);
+
+    // Slow: nothing is lost and nobody is refused.
+    let served = async {
+        let (status, late) = caller.ask("Is it slow?").await.unwrap();
+        assert_eq!(status, 201);
+        assert_eq!(caller.resolve(&late, "approved").await.unwrap().0, 200);
+        assert_eq!(caller.ready().await, 200);
+    };
+    tokio::select! {
+        () = served => proxy.set(Line::Up),
+        () = hold_up(&proxy) => {}
+    }
+
+    let (mut asked, mut waiting) = (Vec::new(), JoinSet::new());
+    for way in WAYS {
+        let (caller, (_, id)) = (caller.clone(), caller.ask("Deploy?").await.unwrap());
+        asked.push(id.clone());
+        waiting.spawn(async move { (way, way.wait(&caller, &id).await) });
+    }
+    let callers = [caller.clone()];
+    until("everybody waits", async || watched(&callers).await == WAYS.len() as u64).await;
+    let path = format!("/hxp/v1/requests/{}", asked[0]);
+    for line in [Line::Stuck, Line::Cut] {
+        proxy.set(line);
+        let begun = Instant::now();
+        let (write, answer, read, list, ready) = tokio::join!(
+            caller.ask("Anybody?"),
+            caller.resolve(&asked[0], "approved"),
+            caller.get(&path, AGENT),
+            caller.get("/hxp/v1/inbox", HUMAN),
+            caller.ready(),
+        );
+        assert_eq!(write.unwrap().0, 503, "{line:?}");
+        for told in [answer, read, list] {
+            assert_eq!(told.unwrap().0, 503, "{line:?}");
+        }
+        assert_eq!(ready, 503, "{line:?}");
+        assert!(begun.elapsed() < BOUND, "{line:?}: {:?}", begun.elapsed());
+        // The process lives, and says so.
+        let healthy = caller.request(Method::GET, "/healthz", AGENT).send().await.unwrap();
+        assert_eq!(healthy.status(), 200);
+
+        proxy.set(Line::Up);
+        until("it is ready again", async || caller.ready().await == 200).await;
+        let (status, id) = caller.ask("And now?").await.unwrap();
+        assert_eq!(status, 201, "{line:?}");
+        assert_eq!(caller.resolve(&id, "approved").await.unwrap().0, 200, "{line:?}");
+    }
+    for id in &asked {
+        assert_eq!(caller.resolve(id, "approved").await.unwrap().0, 200);
+    }
+    let told = tokio::time::timeout(Duration::from_secs(10), waiting.join_all()).await;
+    for (way, told) in told.expect("whoever waited all the time is told") {
+        assert!(told.is_some(), "{way:?}");
+    }
+    server.stop();
+    place.sound().await;
+}
+
+/// Lets something through only now and then.
+async fn hold_up(proxy: &Proxy) {
+    loop {
+        for (line, millis) in [(Line::Stuck, 100), (Line::Up, 5)] {
+            proxy.set(line);
+            tokio::time::sleep(Duration::from_millis(millis)).await;
+        }
+    }
+}
