@@ -36,16 +36,8 @@ pub(crate) fn settings(folder: &Path) -> Settings {
     }
 }
 
-/// One of several nodes: not `--dev`, whose clock can be moved and thus is not the database's.
+/// One of several nodes on a database.
 pub(crate) fn node(folder: &Path, database: &str) -> anyhow::Result<Settings> {
-    Ok(Settings {
-        dev: None,
-        database: Some(database.parse()?),
-        master_key: Some(Secret::new("5".repeat(64))),
-        agent_api_keys: Some(vec![Secret::new(AGENT)]),
-        human_tokens: Some(vec![Secret::new(PERSON)]),
-        rate_limit: Some(0),
-        stream_limit: Some(0),
-        ..settings(folder)
-    })
+    let master_key = Some(Secret::new("5".repeat(64)));
+    Ok(Settings { database: Some(database.parse()?), master_key, ..settings(folder) })
 }

@@ -20,8 +20,17 @@ fn every_scenario_still_runs() {
     let report = report(folder.path()).unwrap();
     let rows = report["rows"].as_array().unwrap();
     let whats: Vec<&str> = rows.iter().map(|row| row["what"].as_str().unwrap()).collect();
-    for part in ["start to", "create", "poll", "WebSocket", "SSE", "long poll", "idle", "open asks"]
-    {
+    for part in [
+        "start to",
+        "create",
+        "poll",
+        "WebSocket",
+        "SSE",
+        "long poll",
+        "idle",
+        "open asks",
+        "PostgreSQL",
+    ] {
         assert!(whats.iter().any(|what| what.contains(part)), "no figure for {part}: {whats:?}");
     }
     for row in rows.iter().filter(|row| !row["figure"].is_null()) {
