@@ -73,7 +73,7 @@ impl Caller {
     /// The status of `/readyz`.
     pub(crate) async fn ready(&self) -> u16 {
         let asked = self.request(Method::GET, "/readyz", AGENT).send().await;
-        asked.expect("an answer in time").status().as_u16()
+        asked.unwrap().status().as_u16()
     }
 
     /// A number from the metrics; 0 if it is not there.
@@ -112,11 +112,16 @@ pub(crate) fn endings(events: &[(String, String)], id: &str) -> Vec<String> {
 }
 
 /// Looks, without holding anybody up, until it is so.
-pub(crate) async fn until(what: &str, mut is: impl AsyncFnMut() -> bool) {
+pub(crate) async fn until(what: &str, is: impl AsyncFnMut() -> bool) {
+    within(PATIENCE, what, is).await;
+}
+
+/// The same with another patience.
+pub(crate) async fn within(patience: Duration, what: &str, mut is: impl AsyncFnMut() -> bool) {
     let looked = async {
         while !is().await {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, looked).await.unwrap_or_else(|_| panic!("in vain: {what}"));
+    tokio::time::timeout(patience, looked).await.unwrap_or_else(|_| panic!("in vain: {what}"));
 }

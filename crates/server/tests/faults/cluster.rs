@@ -31,11 +31,10 @@ impl Cluster {
     pub(crate) fn kill(&self) {
         let file = self.folder.path().join("postgres/data/postmaster.pid");
         let first = fs::read_to_string(file).unwrap().lines().next().unwrap().parse().unwrap();
-        let family: Vec<u32> = children(first).into_iter().chain([first]).collect();
-        let mut kill = Command::new("kill");
-        kill.arg("-9").args(family.iter().map(u32::to_string)).stderr(Stdio::null());
-        // Of the children some may have ended by themselves; not the first.
-        let _ = kill.status().unwrap();
+        // Held still, it has no more children while they are counted.
+        signal("-STOP", &[first]);
+        let family: Vec<u32> = [first].into_iter().chain(children(first)).collect();
+        signal("-9", &family);
         eventually("it is dead", || family.iter().all(|id| !is_alive(*id)).then_some(()));
     }
 
@@ -56,6 +55,13 @@ fn script(verb: &str, folder: &TempDir) -> Command {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.ci/postgres");
     command.arg(path).arg(verb).arg(folder.path());
     command
+}
+
+/// Some may have ended by themselves.
+fn signal(name: &str, ids: &[u32]) {
+    let mut kill = Command::new("kill");
+    kill.arg(name).args(ids.iter().map(u32::to_string)).stderr(Stdio::null());
+    kill.status().unwrap();
 }
 
 /// State and parent of a process, as the kernel writes them behind its name.

@@ -49,7 +49,7 @@ async fn one_wins(place: Place) {
         });
         let answers = tokio::time::timeout(Duration::from_secs(10), join_all(answers)).await;
         let (won, lost): (Vec<_>, Vec<_>) =
-            answers.expect("in time").into_iter().partition(|(status, _)| *status == 200);
+            answers.unwrap().into_iter().partition(|(status, _)| *status == 200);
         let [(_, won)] = &won[..] else { panic!("{} won: {lost:?}", won.len()) };
         let first = won["result"]["by"]["id"].as_str().unwrap();
         for (status, said) in &lost {

@@ -55,7 +55,7 @@ impl Place {
 
     /// The address of the database that nodes share.
     pub(crate) fn url(&self) -> &str {
-        &self.database.as_ref().expect("a shared database").url
+        &self.database.as_ref().unwrap().url
     }
 
     pub(crate) fn is_shared(&self) -> bool {

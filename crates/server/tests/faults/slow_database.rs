@@ -1,7 +1,7 @@
 //! A database that is slow, then says nothing at all, then is cut off: requests end in time with a
 //! reason to come back, `/readyz` says so, and when it is back everything goes on by itself.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use reqwest::Method;
 use tokio::task::JoinSet;
@@ -12,16 +12,12 @@ use super::proxy::{Line, Proxy};
 use super::support::Server;
 use super::waiting::{WAYS, watched};
 
-/// Longer than a request may take while the database says nothing: fifteen seconds in a queue, or
-/// for a free connection, and fifteen more for its turn.
-const BOUND: Duration = Duration::from_secs(35);
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_end_in_time_and_go_on_when_it_is_back() {
     let Some(place) = Place::postgres().await else { return };
     let proxy = Proxy::before(place.url()).await;
     let server = Server::start(place.through(&proxy.url).arg("--dev"));
-    let caller = Caller::of(&server).patient(BOUND);
+    let caller = Caller::of(&server);
 
     // Slow: nothing is lost and nobody is refused.
     let served = async {
@@ -46,7 +42,7 @@ async fn requests_end_in_time_and_go_on_when_it_is_back() {
     let path = format!("/hxp/v1/requests/{}", asked[0]);
     for line in [Line::Stuck, Line::Cut] {
         proxy.set(line);
-        let begun = Instant::now();
+        // A caller that is not answered within its patience gets no status at all.
         let (write, answer, read, list, ready) = tokio::join!(
             caller.ask("Anybody?"),
             caller.resolve(&asked[0], "approved"),
@@ -59,7 +55,6 @@ async fn requests_end_in_time_and_go_on_when_it_is_back() {
             assert_eq!(told.unwrap().0, 503, "{line:?}");
         }
         assert_eq!(ready, 503, "{line:?}");
-        assert!(begun.elapsed() < BOUND, "{line:?}: {:?}", begun.elapsed());
         // The process lives, and says so.
         let healthy = caller.request(Method::GET, "/healthz", AGENT).send().await.unwrap();
         assert_eq!(healthy.status(), 200);

@@ -224,6 +224,36 @@ async fn an_altered_record_is_the_verifiers_to_name() {
     }
 }
 
+/// Nodes may all die before what they committed has a position; the record is whole nevertheless.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_has_no_position_yet_stands_behind_what_has() {
+    if missing() {
+        return;
+    }
+    let database = Database::new().await;
+    let stage = database.stage().await;
+    let end = stage.store.last_position().await.unwrap();
+    let raw = database.raw().await;
+    // As whoever gives out positions does.
+    execute(&raw, "SELECT pg_advisory_lock(7165074649429406323)").await;
+    let id = stage.ask(new_ask()).await;
+    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    let checking = Postgres::open_to_check(&database.url, Options::default()).await.unwrap();
+    let positions = async || {
+        let chains = checking.chains(None, 1000).await.unwrap().chains;
+        let chain = chains.into_iter().find(|chain| chain.subject == id.to_string()).unwrap();
+        chain.rows.iter().map(|row| row.position).collect::<Vec<_>>()
+    };
+    assert_eq!(checking.last_position().await.unwrap(), end, "nothing was numbered");
+    let behind = positions().await;
+    assert!(
+        behind.len() >= 2 && behind[0] > end && behind.is_sorted_by(|a, b| a < b),
+        "{behind:?}"
+    );
+    execute(&raw, "DELETE FROM pending").await;
+    assert!(positions().await.iter().all(|at| *at == 0), "what is nowhere in the feed shows");
+}
+
 /// A store that is only read sees what others write and writes nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reader_looks_on() {
