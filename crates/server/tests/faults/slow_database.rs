@@ -71,7 +71,7 @@ async fn requests_end_in_time_and_go_on_when_it_is_back() {
     }
     let told = tokio::time::timeout(Duration::from_secs(10), waiting.join_all()).await;
     for (way, told) in told.expect("whoever waited all the time is told") {
-        assert!(told.is_some(), "{way:?}");
+        assert!(told.is_ok(), "{way:?}: {told:?}");
     }
     server.stop();
     place.sound().await;
