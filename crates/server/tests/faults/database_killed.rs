@@ -29,7 +29,7 @@ async fn whoever_waits_goes_on_and_nothing_acknowledged_is_lost() {
         // One connection only: whoever loses it has lost.
         waiting.spawn(async move {
             let told = way.wait(&caller, &id).await;
-            (id, told.unwrap_or_else(|| panic!("{way:?} lost its connection")))
+            (id, told.unwrap_or_else(|why| panic!("{way:?}: {why}")))
         });
     }
     until("everybody waits", async || watched(&callers).await == ids.len() as u64).await;

@@ -98,7 +98,7 @@ async fn everybody_who_waits_is_told_while_nodes_restart() {
 async fn wait(nodes: Nodes, mut n: usize, id: String) -> (String, String) {
     let way = WAYS[n % WAYS.len()];
     loop {
-        if let Some(at) = way.wait(&nodes.get(n), &id).await {
+        if let Ok(at) = way.wait(&nodes.get(n), &id).await {
             return (id, at);
         }
         n += 1;

@@ -23,51 +23,61 @@ pub(crate) enum Way {
 pub(crate) const WAYS: [Way; 3] = [Way::Socket, Way::Events, Way::LongPoll];
 
 impl Way {
-    /// Waits on one connection, which ends with the answer: when it was given. Nothing if it ends
-    /// without.
-    pub(crate) async fn wait(self, caller: &Caller, id: &str) -> Option<String> {
+    /// Waits on one connection, which ends with the answer: when it was given. If it ends without,
+    /// why.
+    pub(crate) async fn wait(self, caller: &Caller, id: &str) -> Result<String, String> {
         let path = format!("/api/v1/asks/{}", id.replacen("hxp_", "ask_", 1));
         match self {
             Self::Socket => socket(caller, id).await,
             Self::Events => events(open(caller, &format!("{path}/events")).await?).await,
-            Self::LongPoll => given(&open(caller, &path).await?.json().await.ok()?),
-        }
-    }
-}
-
-async fn open(caller: &Caller, path: &str) -> Option<Response> {
-    let request = caller.request(Method::GET, path, AGENT).header("prefer", "wait=60");
-    let answer = request.timeout(LONG).send().await.ok()?;
-    // A server that stops, or has lost its database, may say so; nothing else is an excuse.
-    assert!([200, 503].contains(&answer.status().as_u16()), "{answer:?}");
-    (answer.status() == 200).then_some(answer)
-}
-
-async fn socket(caller: &Caller, id: &str) -> Option<String> {
-    let url = caller.url().replacen("http", "ws", 1);
-    let (mut socket, _) = connect_async(format!("{url}/hxp/ws/{id}?token={AGENT}")).await.ok()?;
-    loop {
-        let Message::Text(text) = socket.next().await?.ok()? else { continue };
-        let frame: Value = serde_json::from_str(&text).unwrap();
-        if let Some(at) = frame["receipt"]["completed_at"].as_str() {
-            return Some(at.to_owned());
-        }
-    }
-}
-
-async fn events(mut response: Response) -> Option<String> {
-    let mut text = String::new();
-    loop {
-        text.push_str(std::str::from_utf8(&response.chunk().await.ok()??).unwrap());
-        while let Some((block, rest)) = text.split_once("\n\n") {
-            let data = block.lines().find_map(|line| line.strip_prefix("data: "));
-            let data: Value = data.map_or(Value::Null, |data| serde_json::from_str(data).unwrap());
-            text = rest.to_owned();
-            if let Some(at) = given(&data["ask"]) {
-                return Some(at);
+            Self::LongPoll => {
+                let ask = open(caller, &path).await?.json().await.map_err(text)?;
+                given(&ask).ok_or_else(|| format!("not answered yet: {ask}"))
             }
         }
     }
+}
+
+async fn open(caller: &Caller, path: &str) -> Result<Response, String> {
+    let request = caller.request(Method::GET, path, AGENT).header("prefer", "wait=60");
+    let answer = request.timeout(LONG).send().await.map_err(text)?;
+    // A server that stops, or has lost its database, may say so; nothing else is an excuse.
+    assert!([200, 503].contains(&answer.status().as_u16()), "{answer:?}");
+    if answer.status() == 200 { Ok(answer) } else { Err(answer.status().to_string()) }
+}
+
+async fn socket(caller: &Caller, id: &str) -> Result<String, String> {
+    let url = caller.url().replacen("http", "ws", 1);
+    let connected = connect_async(format!("{url}/hxp/ws/{id}?token={AGENT}")).await;
+    let (mut socket, _) = connected.map_err(text)?;
+    loop {
+        let message = socket.next().await.ok_or("the socket ended")?.map_err(text)?;
+        let Message::Text(said) = message else { continue };
+        let frame: Value = serde_json::from_str(&said).unwrap();
+        if let Some(at) = frame["receipt"]["completed_at"].as_str() {
+            return Ok(at.to_owned());
+        }
+    }
+}
+
+async fn events(mut response: Response) -> Result<String, String> {
+    let mut told = String::new();
+    loop {
+        let chunk = response.chunk().await.map_err(text)?.ok_or("the stream ended")?;
+        told.push_str(std::str::from_utf8(&chunk).unwrap());
+        while let Some((block, rest)) = told.split_once("\n\n") {
+            let data = block.lines().find_map(|line| line.strip_prefix("data: "));
+            let data: Value = data.map_or(Value::Null, |data| serde_json::from_str(data).unwrap());
+            told = rest.to_owned();
+            if let Some(at) = given(&data["ask"]) {
+                return Ok(at);
+            }
+        }
+    }
+}
+
+fn text(error: impl std::error::Error) -> String {
+    format!("{error:?}")
 }
 
 /// When an ask was answered.
