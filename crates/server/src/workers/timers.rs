@@ -22,7 +22,7 @@ const AT_ONCE: usize = 64;
 
 /// In a flood, others get the store to themselves for a while after each batch, unless something is
 /// due for this long already. A deadline that fires some seconds late is dated by itself all the same.
-const LATE: u64 = 20;
+const LATE: u64 = 12;
 
 /// Runs until shutdown.
 pub async fn run(gateway: Gateway, stop: CancellationToken) {
