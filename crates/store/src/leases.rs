@@ -1,7 +1,7 @@
 //! Who works on which wake-up, for a store that only one process has open: such a claim need not
 //! outlive the process, so nothing is written for it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kernel::{AskId, Time};
@@ -35,10 +35,17 @@ impl Leases {
         free.take(limit).map(|(_, id)| id).collect()
     }
 
-    /// Claims those nobody has claimed, at most `limit`.
+    /// Claims those nobody has claimed, at most `limit`. `due` is what is due first, in order.
     pub(crate) fn claim(&self, now: Time, until: Time, due: Vec<Wake>, limit: usize) -> Vec<AskId> {
         let mut held = self.held();
-        held.retain(|_, lease| lease.until > now);
+        // What was claimed and is not due any more was worked on. Kept until its claim ends, it would
+        // make everybody read past it: thousands in a flood.
+        let last = due.last().copied();
+        let there: HashSet<Wake> = due.iter().copied().collect();
+        held.retain(|id, lease| {
+            let wake = (lease.wake, *id);
+            lease.until > now && (there.contains(&wake) || last.is_some_and(|last| wake > last))
+        });
         let mut claimed = Vec::new();
         for (wake, id) in due {
             if claimed.len() < limit && is_free(&held, (wake, id), now) {
@@ -66,4 +73,42 @@ impl Leases {
 
 fn is_free(held: &HashMap<AskId, Lease>, (wake, id): Wake, now: Time) -> bool {
     held.get(&id).is_none_or(|lease| lease.wake != wake || lease.until <= now)
+}
+
+#[cfg(test)]
+mod tests {
+    use ulid::Ulid;
+
+    use super::*;
+
+    /// A flood of one moment, in batches that are worked on before the next one is claimed.
+    #[test]
+    fn what_was_worked_on_is_forgotten() {
+        let (leases, now, until) = (Leases::default(), Time::from_millis(5), Time::from_millis(99));
+        let mut due: Vec<Wake> =
+            (0..1_000_u128).map(|n| (now, AskId::new(Ulid::from(n)))).collect();
+        while !due.is_empty() {
+            let read = due.iter().take(leases.len() + 10).copied().collect();
+            let claimed = leases.claim(now, until, read, 10);
+            assert_eq!(claimed.len(), 10);
+            assert!(leases.len() <= 20, "{} are held", leases.len());
+            due.retain(|(_, id)| !claimed.contains(id));
+        }
+        assert!(leases.claim(now, until, Vec::new(), 10).is_empty());
+        assert_eq!(leases.len(), 0);
+    }
+
+    #[test]
+    fn what_is_worked_on_is_left_alone() {
+        let (leases, now, until) = (Leases::default(), Time::from_millis(5), Time::from_millis(99));
+        let due: Vec<Wake> = (0..6_u128).map(|n| (now, AskId::new(Ulid::from(n)))).collect();
+        let claim = |rows: &[Wake]| leases.claim(now, until, rows.to_vec(), 2);
+        let first = claim(&due[..2]);
+        assert_eq!(claim(&due[..4]), [due[2].1, due[3].1]);
+        assert_eq!(leases.len(), 4);
+        assert_eq!(first, [due[0].1, due[1].1]);
+        // One reads less far than another has claimed.
+        assert!(claim(&due[..2]).is_empty());
+        assert_eq!(leases.len(), 4);
+    }
 }
