@@ -4,6 +4,8 @@ use std::io::Write;
 use std::sync::Arc;
 
 use clap::Args;
+use futures_util::future::select_all;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{Exit, Local};
 use crate::clock::SystemClock;
@@ -31,11 +33,12 @@ impl Serve {
         let config = settings.check()?;
         telemetry::start_logging(config.log_format, &config.log_level)?;
         let server = Box::pin(Server::start(config, Arc::new(SystemClock))).await?;
+        let stop = Stop::listen();
         // A server nobody listens to at first is still a server.
         let _ = writeln!(std::io::stdout(), "{}", welcome(&server));
         let dev = server.app().config.dev;
         tracing::info!(listening = ?server.listening(), dev, "ready");
-        stopped().await;
+        stop.wanted().await;
         tracing::info!("stopping");
         server.stop().await;
         Ok(Exit::Done)
@@ -72,18 +75,25 @@ fn welcome(server: &Server) -> String {
     lines.join("\n")
 }
 
-async fn stopped() {
-    let mut terminate =
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(signal) => signal,
-            Err(error) => {
-                tracing::error!(%error, "cannot listen for SIGTERM");
-                let _ = tokio::signal::ctrl_c().await;
-                return;
-            }
-        };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
+/// What ends a server politely. Heard from the moment it is made, so that nobody who was told that the
+/// server is ready can end it otherwise.
+struct Stop(Vec<Signal>);
+
+impl Stop {
+    fn listen() -> Self {
+        let kinds = [SignalKind::terminate(), SignalKind::interrupt()];
+        let heard = kinds.map(|kind| {
+            let heard = signal(kind);
+            heard.inspect_err(|error| tracing::error!(%error, ?kind, "cannot listen for a signal"))
+        });
+        Self(heard.into_iter().flatten().collect())
+    }
+
+    async fn wanted(mut self) {
+        let heard: Vec<_> = self.0.iter_mut().map(|signal| Box::pin(signal.recv())).collect();
+        if heard.is_empty() {
+            std::future::pending::<()>().await;
+        }
+        select_all(heard).await;
     }
 }
