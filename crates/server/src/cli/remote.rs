@@ -83,6 +83,11 @@ impl Remote {
         self.connect(Role::Human)
     }
 
+    /// Where it is, without a slash at the end.
+    pub(super) fn address(&self) -> &str {
+        self.url.trim_end_matches('/')
+    }
+
     /// As whoever there is a credential for.
     pub(super) fn either(&self) -> anyhow::Result<Server> {
         let has = |role: Role| variable(role.variable()).is_some();
@@ -91,7 +96,7 @@ impl Remote {
 
     /// On loopback the credentials of `serve --dev` are tried when none is given.
     fn connect(&self, role: Role) -> anyhow::Result<Server> {
-        let url = self.url.trim_end_matches('/').to_owned();
+        let url = self.address().to_owned();
         let local = ["http://localhost", "http://127.0.0.1", "http://[::1]"];
         let fallback = || local.iter().any(|start| url.starts_with(start)).then(|| role.dev());
         let credential = variable(role.variable())

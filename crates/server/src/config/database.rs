@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use serde::{Deserialize, Serialize};
-use url::Url;
+use store::postgres::redacted;
 
 use super::Secret;
 
@@ -64,14 +64,7 @@ impl std::fmt::Display for DatabaseUrl {
         if text.starts_with("sqlite:") || text == "memory:" {
             return f.write_str(text);
         }
-        let Ok(mut url) = Url::parse(text) else { return f.write_str("(hidden)") };
-        // What cannot have a password has none to hide.
-        if url.password().is_some() && url.set_password(Some("hidden")).is_err() {
-            return f.write_str("(hidden)");
-        }
-        // The options may name one as well.
-        url.set_query(None);
-        write!(f, "{url}")
+        f.write_str(&redacted(text))
     }
 }
 
@@ -110,9 +103,9 @@ mod tests {
         let shown = |text| database(text).unwrap().to_string();
         assert_eq!(shown("memory:"), "memory:");
         assert_eq!(shown("sqlite:///var/x.db"), "sqlite:/var/x.db");
-        assert_eq!(shown("postgres://ann:s3cret@db:5433/x"), "postgres://ann:hidden@db:5433/x");
-        assert_eq!(shown("postgresql://db/x?password=s3cret"), "postgresql://db/x");
-        assert_eq!(shown("postgres://[:s3cret@"), "(hidden)");
+        assert_eq!(shown("postgres://ann:s3cret@db:5433/x"), "postgres://ann:***@db:5433/x");
+        assert_eq!(shown("postgresql://db/x?password=s3cret"), "postgresql://db/x?password=***");
+        assert!(!shown("postgres://[:s3cret@").contains("s3cret"));
         assert_eq!(
             DatabaseUrl::database(None, Path::new("data")).unwrap().to_string(),
             "sqlite:data/countersign.db"

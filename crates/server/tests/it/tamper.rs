@@ -490,10 +490,8 @@ async fn words_that_nobody_erased_are_missed() {
 #[tokio::test]
 async fn only_our_keys_count() {
     let played = Played::new().await;
-    let vault = Arc::new(Vault::memory());
-    let other = Signer::open(vault, kernel::Time::from_millis(0)).await.unwrap();
-    let keys = Arc::new(other.jwks());
-    let path = played.folder.path().join("sound.db");
+    let other = Signer::open(Arc::new(Vault::memory()), kernel::Time::from_millis(0)).await;
+    let (keys, path) = (Arc::new(other.unwrap().jwks()), played.folder.path().join("sound.db"));
     let found = played.check(&path, &Against { keys: Arc::clone(&keys), known: None }).await;
     assert_eq!(found.findings.len(), played.blocks.len());
     let lines = Box::new(std::io::Cursor::new(played.export.clone().into_bytes()));

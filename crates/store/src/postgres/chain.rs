@@ -5,11 +5,10 @@ use std::collections::HashMap;
 use deadpool_postgres::{Client, Transaction};
 use kernel::AskId;
 use kernel::audit::Row;
-use tokio_postgres::IsolationLevel;
 use uuid::Uuid;
 
 use super::failure::Failure;
-use super::{record, ulid, uuid};
+use super::{query, record, ulid, uuid};
 use crate::chains::{asks_between, stop};
 use crate::rows::{int, uint};
 use crate::{Chains, Held};
@@ -21,12 +20,7 @@ pub(super) async fn chains(
     after: Option<&str>,
     limit: usize,
 ) -> Result<Chains, Failure> {
-    let moment = client
-        .build_transaction()
-        .isolation_level(IsolationLevel::RepeatableRead)
-        .read_only(true)
-        .start()
-        .await?;
+    let moment = query::moment(client).await?;
     let (mut rows, next) = rows(&moment, after, limit).await?;
     place_behind(&moment, &mut rows).await?;
     let mut held = states(&moment, after, next.as_deref()).await?;

@@ -62,12 +62,7 @@ pub(super) async fn ids(
 
 pub(super) async fn list(client: &mut Client, list: &List) -> Result<Page, Failure> {
     // One transaction, so that the rows and the asks they stand for are of one moment.
-    let moment = client
-        .build_transaction()
-        .isolation_level(IsolationLevel::RepeatableRead)
-        .read_only(true)
-        .start()
-        .await?;
+    let moment = moment(client).await?;
     let n = list.limit.saturating_add(1).min(EXAMINED);
     let found = Fetched::read(&moment, list, n, paging::page).await?;
     let ids: Vec<Uuid> = found.ids.iter().map(|id| uuid(id.ulid())).collect();
@@ -83,17 +78,18 @@ pub(super) async fn list(client: &mut Client, list: &List) -> Result<Page, Failu
     }
 }
 
+/// Everything read here is as of one commit.
+pub(super) async fn moment(client: &mut Client) -> Result<Transaction<'_>, Failure> {
+    let reading = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead);
+    Ok(reading.read_only(true).start().await?)
+}
+
 pub(super) async fn count(
     client: &mut Client,
     estimates: &Estimates,
     list: &List,
 ) -> Result<Count, Failure> {
-    let moment = client
-        .build_transaction()
-        .isolation_level(IsolationLevel::RepeatableRead)
-        .read_only(true)
-        .start()
-        .await?;
+    let moment = moment(client).await?;
     let end = written(&moment).await?;
     if let Some(count) = end.and_then(|end| estimates.find(list, end)) {
         return Ok(count);

@@ -115,23 +115,18 @@ impl Sqlite {
     pub fn open_read_only(path: &Path) -> Result<Self> {
         let conn = connect::reader(path)?;
         migrate::check_current(&conn, migrate::MIGRATIONS)?;
-        let published = Published::new(Arc::new(query::directory(&conn)?));
-        let readers = Readers::start(path)?;
-        Ok(Self {
-            readers,
-            writer: None,
-            published,
-            clock: None,
-            leases: Leases::default(),
-            _lock: None,
-        })
+        Self::looking(path, Arc::new(query::directory(&conn)?))
     }
 
     /// Opens a file to check what is in it: like [`Sqlite::open_read_only`], with an empty
     /// directory, so that one damaged row does not keep everything else from being looked at.
     pub fn open_to_check(path: &Path) -> Result<Self> {
         migrate::check_current(&connect::reader(path)?, migrate::MIGRATIONS)?;
-        let published = Published::new(Arc::default());
+        Self::looking(path, Arc::default())
+    }
+
+    fn looking(path: &Path, directory: Arc<Directory>) -> Result<Self> {
+        let published = Published::new(directory);
         let readers = Readers::start(path)?;
         Ok(Self {
             readers,
