@@ -60,7 +60,12 @@ pub async fn drain(gateway: &Gateway, channels: &Channels) -> Result<(), StoreEr
         for delivery in claimed {
             settled.push((delivery.id, deliver(gateway, channels, &delivery).await));
         }
+        let all = settled.len() < BATCH;
         gateway.store().settle(settled).await?;
+        // What was written meanwhile brings news of its own.
+        if all {
+            return Ok(());
+        }
     }
 }
 

@@ -8,8 +8,9 @@ use kernel::audit::Record;
 use kernel::directory::Directory;
 use kernel::{Ask, AskId, Effect, Entity, Refusal, Subject, Time};
 
+use super::audience::Event;
 use crate::job::{Books, Remembered, Work};
-use crate::listing::Entry;
+use crate::listing::{Entry, Scope};
 use crate::{Idempotency, Result, StoreError};
 
 /// The name of an idempotency key: whose, and which.
@@ -44,6 +45,19 @@ pub(super) struct Output {
 impl Output {
     pub(super) fn is_empty(&self) -> bool {
         self.records.is_empty() && self.effects.is_empty() && self.remembered.is_empty()
+    }
+
+    /// What happens, each with the lists its subject then stands in.
+    pub(super) fn events(&self) -> impl Iterator<Item = (Event, Arc<[Scope]>)> {
+        let lists: HashMap<AskId, Arc<[Scope]>> =
+            self.asks.iter().map(|(id, (_, ask))| (*id, Scope::of(ask).into())).collect();
+        self.records.iter().map(move |(record, _)| {
+            let lists = match &record.subject {
+                Subject::Ask(id) => lists.get(id).cloned(),
+                _ => None,
+            };
+            ((record.subject.clone(), record.seq), lists.unwrap_or_default())
+        })
     }
 }
 

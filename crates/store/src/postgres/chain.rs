@@ -62,8 +62,9 @@ async fn place_behind(moment: &Transaction<'_>, rows: &mut [Row]) -> Result<(), 
     if rows.iter().all(|row| row.position > 0) {
         return Ok(());
     }
-    let sql = "SELECT subject, seq, n + (SELECT coalesce(max(position), 0) FROM feed) FROM pending
-        ORDER BY n";
+    let sql = "SELECT subject, seq, row_number() OVER (ORDER BY n, place)
+            + (SELECT coalesce(max(position), 0) FROM feed)
+        FROM pending, unnest(subjects, seqs) WITH ORDINALITY AS event (subject, seq, place)";
     let statement = moment.prepare_cached(sql).await?;
     let mut places: HashMap<(String, u64), u64> = HashMap::new();
     for row in moment.query(&statement, &[]).await? {

@@ -12,8 +12,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::Client;
+use futures_util::try_join;
 use kernel::{AskId, Subject};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use tokio_postgres::AsyncMessage;
 use uuid::Uuid;
 
@@ -27,44 +29,47 @@ use crate::{Change, News, Result};
 const CHANNEL: &str = "countersign";
 /// Held while positions are given out.
 const LOCK: i64 = 0x636f_756e_7465_7273;
-/// Events that get their positions in one go.
-const NUMBERED: i64 = 2_000;
+/// Transactions whose events get their positions in one go.
+const NUMBERED: i64 = 64;
 /// Changes read at once.
 const PAGE: usize = 500;
+/// What comes sooner after the last round is told together: a round is a commit and a message to
+/// every node.
+const PACE: Duration = Duration::from_millis(4);
 /// How long a node goes without looking, should nobody tell it anything.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Gives everything that is committed its position.
-pub(super) async fn number(client: &mut Client) -> Result<(), Failure> {
-    let mut numbered = 0;
-    loop {
-        let sql = "SELECT EXISTS (SELECT FROM pending ORDER BY n LIMIT 1)";
-        let statement = client.prepare_cached(sql).await?;
-        if !client.query_one(&statement, &[]).await?.try_get::<_, bool>(0)? {
+/// Gives everything that is committed its position, and tells the other nodes.
+pub(super) async fn number(client: &Client) -> Result<(), Failure> {
+    let some = "SELECT EXISTS (SELECT FROM pending ORDER BY n LIMIT 1)";
+    let some = client.prepare_cached(some).await?;
+    let lock = client.prepare_cached("SELECT pg_advisory_xact_lock($1)").await?;
+    // A statement of its own: it sees what whoever held the lock before has done.
+    let number = "WITH taken AS (
+            DELETE FROM pending
+            WHERE n = ANY (ARRAY (SELECT n FROM pending ORDER BY n LIMIT $1))
+            RETURNING n, subjects, seqs, agents
+        ), last AS (
+            SELECT coalesce(max(position), 0) AS position FROM feed
+        ), numbered AS (
+            INSERT INTO feed (position, subject, seq, agent)
+            SELECT last.position + row_number() OVER (ORDER BY n, place), subject, seq, agent
+            FROM last, taken, unnest(subjects, seqs, agents)
+                WITH ORDINALITY AS event (subject, seq, agent, place)
+        )
+        SELECT count(*), (SELECT pg_notify($2, '')::text FROM taken LIMIT 1) FROM taken";
+    let number = client.prepare_cached(number).await?;
+    while client.query_one(&some, &[]).await?.try_get::<_, bool>(0)? {
+        // One behind the other without waiting; if one fails, so does what comes behind it.
+        let ((), _, numbered, ()) = try_join!(
+            client.batch_execute("BEGIN"),
+            client.query_one(&lock, &[&LOCK]),
+            client.query_one(&number, &[&NUMBERED, &CHANNEL]),
+            client.batch_execute("COMMIT"),
+        )?;
+        if numbered.try_get::<_, i64>(0)? < NUMBERED {
             break;
         }
-        let transaction = client.transaction().await?;
-        let lock = transaction.prepare_cached("SELECT pg_advisory_xact_lock($1)").await?;
-        transaction.query(&lock, &[&LOCK]).await?;
-        // A statement of its own: it sees what whoever held the lock before has done.
-        let sql = "WITH taken AS (
-                DELETE FROM pending
-                WHERE n = ANY (ARRAY (SELECT n FROM pending ORDER BY n LIMIT $1))
-                RETURNING n, subject, seq, agent
-            ), last AS (
-                SELECT coalesce(max(position), 0) AS position FROM feed
-            )
-            INSERT INTO feed (position, subject, seq, agent)
-            SELECT last.position + row_number() OVER (ORDER BY n), subject, seq, agent
-            FROM taken, last";
-        let statement = transaction.prepare_cached(sql).await?;
-        numbered += transaction.execute(&statement, &[&NUMBERED]).await?;
-        transaction.commit().await?;
-    }
-    if numbered > 0 {
-        // Of this node's too. Should it get lost with the connection, they look every second.
-        let statement = client.prepare_cached("SELECT pg_notify($1, '')").await?;
-        client.query(&statement, &[&CHANNEL]).await?;
     }
     Ok(())
 }
@@ -84,43 +89,67 @@ impl Announcer {
         loop {
             // Nobody rings: the line may be down. The safety net looks anyway.
             let _ = tokio::time::timeout(LOOK, self.news.notified()).await;
+            let again = Instant::now() + PACE;
             if let Err(error) = self.tell().await {
                 warn(&error, "the feed cannot be read; trying again");
                 tokio::time::sleep(LOOK).await;
             }
+            tokio::time::sleep_until(again).await;
         }
     }
 
     async fn tell(&mut self) -> Result<(), Failure> {
         loop {
-            let (position, news) = on!(self.database, client => async {
+            let (page, news) = on!(self.database, client => async {
                 self.published.clock.look(client).await?;
                 number(client).await?;
-                let (position, changes) = record::news(&*client, self.told, PAGE).await?;
-                if changes.iter().any(|change| !matches!(change.subject, Subject::Ask(_))) {
+                let page = record::news(&*client, self.told, PAGE).await?;
+                if page.changes.iter().any(|change| !matches!(change.subject, Subject::Ask(_))) {
                     self.published.refresh(&*client).await?;
                 }
-                Ok((position, listed(client, changes).await?))
+                let news = self.listed(client, &page.changes).await?;
+                Ok((page, news))
             })?;
-            let Some(position) = position else { return Ok(()) };
-            self.told = position;
+            let Some(end) = page.end else { return Ok(()) };
+            self.told = end;
             self.published.audience.tell(news);
+            if page.is_last {
+                return Ok(());
+            }
         }
+    }
+
+    /// Changes with the lists their asks stand in. Those made here are remembered; asks that another
+    /// node changed are looked at.
+    async fn listed(&self, client: &Client, changes: &[Change]) -> Result<Vec<News>, Failure> {
+        let mut lists = self.published.audience.lists(changes);
+        let unknown: BTreeSet<AskId> = (changes.iter().zip(&lists))
+            .filter_map(|(change, lists)| match (&change.subject, lists) {
+                (Subject::Ask(id), None) => Some(*id),
+                _ => None,
+            })
+            .collect();
+        let found = if unknown.is_empty() { HashMap::new() } else { look(client, unknown).await? };
+        let news = changes.iter().zip(&mut lists).map(|(change, lists)| {
+            let found = match change.subject {
+                Subject::Ask(id) => lists.take().or_else(|| found.get(&id).cloned()),
+                _ => None,
+            };
+            News { change: change.clone(), lists: found.unwrap_or_default() }
+        });
+        Ok(news.collect())
     }
 }
 
-/// Changes with the lists their asks stand in.
-async fn listed(client: &Client, changes: Vec<Change>) -> Result<Vec<News>, Failure> {
-    let asks: BTreeSet<AskId> = (changes.iter())
-        .filter_map(|change| match change.subject {
-            Subject::Ask(id) => Some(id),
-            _ => None,
-        })
-        .collect();
+/// The lists asks stand in.
+async fn look(
+    client: &Client,
+    asks: BTreeSet<AskId>,
+) -> Result<HashMap<AskId, Arc<[Scope]>>, Failure> {
     let ids: Vec<Uuid> = asks.iter().map(|id| uuid(id.ulid())).collect();
     let sql = "SELECT id, state FROM ask WHERE id = ANY ($1)";
     let statement = client.prepare_cached(sql).await?;
-    let mut lists: HashMap<AskId, Arc<[Scope]>> = HashMap::new();
+    let mut lists = HashMap::new();
     for row in client.query(&statement, &[&ids]).await? {
         match read_ask(&row) {
             Ok(ask) => {
@@ -130,14 +159,7 @@ async fn listed(client: &Client, changes: Vec<Change>) -> Result<Vec<News>, Fail
             Err(error) => tracing::error!(error = &error as &dyn std::error::Error, "in the feed"),
         }
     }
-    let with_lists = |change: Change| {
-        let found = match change.subject {
-            Subject::Ask(id) => lists.get(&id).cloned(),
-            _ => None,
-        };
-        News { change, lists: found.unwrap_or_default() }
-    };
-    Ok(changes.into_iter().map(with_lists).collect())
+    Ok(lists)
 }
 
 /// Rings whenever a node tells of something, over a connection of its own.

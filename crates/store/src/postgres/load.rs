@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use deadpool_postgres::Transaction;
+use deadpool_postgres::Client;
 use futures_util::try_join;
 use kernel::{Ask, AskId, Time};
 use tokio_postgres::{Row, Statement};
@@ -27,8 +27,9 @@ pub(super) struct Loaded {
     pub(super) remembered: Vec<(Key, Remembered)>,
 }
 
-pub(super) async fn load(
-    transaction: &Transaction<'_>,
+/// Begins a transaction with it.
+pub(super) async fn begin(
+    client: &Client,
     alone: bool,
     asks: &BTreeSet<AskId>,
     keys: &BTreeSet<Key>,
@@ -44,22 +45,23 @@ pub(super) async fn load(
         WHERE (scope, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))";
     // All prepared before the first is sent: preparing waits, and the lock must come first.
     let (lock, head, found, recall) = (
-        transaction.prepare_cached(lock).await?,
-        transaction.prepare_cached(head).await?,
-        transaction.prepare_cached(ASKS).await?,
-        transaction.prepare_cached(recall).await?,
+        client.prepare_cached(lock).await?,
+        client.prepare_cached(head).await?,
+        client.prepare_cached(ASKS).await?,
+        client.prepare_cached(recall).await?,
     );
     let (scopes, names): (Vec<&str>, Vec<&str>) =
         keys.iter().map(|(scope, key)| (scope.as_str(), key.as_str())).unzip();
-    let (_, head, asks, remembered) = try_join!(
-        async { Ok::<_, Failure>(transaction.query(&lock, &[&LOCK]).await?) },
-        async { Ok(transaction.query_one(&head, &[]).await?) },
-        locked(transaction, &found, asks),
+    let ((), _, head, asks, remembered) = try_join!(
+        async { Ok(client.batch_execute("BEGIN").await?) },
+        async { Ok::<_, Failure>(client.query(&lock, &[&LOCK]).await?) },
+        async { Ok(client.query_one(&head, &[]).await?) },
+        locked(client, &found, asks),
         async {
             if keys.is_empty() {
                 return Ok(Vec::new());
             }
-            Ok(transaction.query(&recall, &[&scopes, &names]).await?)
+            Ok(client.query(&recall, &[&scopes, &names]).await?)
         },
     )?;
     Ok(Loaded {
@@ -71,19 +73,16 @@ pub(super) async fn load(
 }
 
 /// More asks, which a decision turned out to need.
-pub(super) async fn asks(
-    transaction: &Transaction<'_>,
-    ids: &BTreeSet<AskId>,
-) -> Result<Vec<Ask>, Failure> {
-    let statement = transaction.prepare_cached(ASKS).await?;
-    locked(transaction, &statement, ids).await
+pub(super) async fn asks(client: &Client, ids: &BTreeSet<AskId>) -> Result<Vec<Ask>, Failure> {
+    let statement = client.prepare_cached(ASKS).await?;
+    locked(client, &statement, ids).await
 }
 
 /// Locked in the order of their ids, so that two transactions seldom wait for each other.
 const ASKS: &str = "SELECT id, state, version FROM ask WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
 
 async fn locked(
-    transaction: &Transaction<'_>,
+    client: &Client,
     statement: &Statement,
     ids: &BTreeSet<AskId>,
 ) -> Result<Vec<Ask>, Failure> {
@@ -91,7 +90,7 @@ async fn locked(
         return Ok(Vec::new());
     }
     let ids: Vec<Uuid> = ids.iter().map(|id| uuid(id.ulid())).collect();
-    let rows = transaction.query(statement, &[&ids]).await?;
+    let rows = client.query(statement, &[&ids]).await?;
     rows.iter()
         .map(|row| {
             let ask = read_ask(row)?;

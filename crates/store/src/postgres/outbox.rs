@@ -11,8 +11,8 @@ use super::failure::Failure;
 use crate::rows::{int, uint};
 use crate::{BACKLOG_COUNTED, Backlog, Delivery, Settlement, later};
 
-/// A lease is the moment from which a row may be claimed again, so claimed rows are out of the way
-/// of the next claim, like those to be tried later and those given up.
+/// A lease is the moment from which a row may be claimed again. Those to be tried later and those
+/// given up are out of the way; passed over is what is just being worked on, which is never much.
 pub(super) async fn claim(
     client: &Client,
     now: Time,
@@ -20,37 +20,34 @@ pub(super) async fn claim(
     limit: usize,
 ) -> Result<Vec<Delivery>, Failure> {
     let sql = "WITH due AS (
-            SELECT id, due_at FROM outbox WHERE NOT dead AND rank = $2 AND due_at <= $3
-            ORDER BY due_at, id LIMIT $4 FOR UPDATE SKIP LOCKED
+            SELECT id, was.rank, due_at FROM unnest($2::smallint[]) AS was (rank)
+            CROSS JOIN LATERAL (
+                SELECT id, due_at FROM outbox
+                WHERE NOT dead AND outbox.rank = was.rank AND due_at <= $3 AND leased_until <= $3
+                ORDER BY due_at, id LIMIT $4 FOR UPDATE SKIP LOCKED
+            ) AS found LIMIT $4
         ), claimed AS (
-            UPDATE outbox SET due_at = $1, attempt = attempt + 1 FROM due WHERE outbox.id = due.id
-            RETURNING outbox.id, attempt, written_at, effect, due.due_at AS was_due_at
+            UPDATE outbox SET leased_until = $1, attempt = attempt + 1 FROM due WHERE outbox.id = due.id
+            RETURNING outbox.id, attempt, written_at, effect, due.rank, due.due_at AS was_due_at
         )
-        SELECT id, attempt, written_at, effect FROM claimed ORDER BY was_due_at, id";
+        SELECT id, attempt, written_at, effect FROM claimed ORDER BY rank, was_due_at, id";
     let statement = client.prepare_cached(sql).await?;
     let until = later(now, lease).millis();
-    let mut claimed = Vec::new();
-    for priority in Priority::ALL {
-        let left = limit - claimed.len().min(limit);
-        if left == 0 {
-            break;
-        }
-        let rank = i16::from(priority.rank());
-        let params: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
-            [&until, &rank, &now.millis(), &int(left)];
-        for row in client.query(&statement, &params).await? {
-            let (id, attempt): (i64, i32) = (row.try_get(0)?, row.try_get(1)?);
-            let written_at = Time::from_millis(row.try_get(2)?);
-            match serde_json::from_str::<Effect>(row.try_get(3)?) {
-                Ok(effect) => {
-                    let (id, attempt) = (uint(id), attempt.unsigned_abs());
-                    claimed.push(Delivery { id, effect, attempt, written_at });
-                }
-                // It must not stand in the way of those behind it, and it must show.
-                Err(error) => {
-                    tracing::error!(delivery.id = id, %error, "an outbox row cannot be read");
-                    bury(client, id, &error.to_string()).await?;
-                }
+    let ranks = Priority::ALL.map(|priority| i16::from(priority.rank()));
+    let rows = client.query(&statement, &[&until, &&ranks[..], &now.millis(), &int(limit)]).await?;
+    let mut claimed = Vec::with_capacity(rows.len());
+    for row in rows {
+        let (id, attempt): (i64, i32) = (row.try_get(0)?, row.try_get(1)?);
+        let written_at = Time::from_millis(row.try_get(2)?);
+        match serde_json::from_str::<Effect>(row.try_get(3)?) {
+            Ok(effect) => {
+                let (id, attempt) = (uint(id), attempt.unsigned_abs());
+                claimed.push(Delivery { id, effect, attempt, written_at });
+            }
+            // It must not stand in the way of those behind it, and it must show.
+            Err(error) => {
+                tracing::error!(delivery.id = id, %error, "an outbox row cannot be read");
+                bury(client, id, &error.to_string()).await?;
             }
         }
     }
@@ -72,7 +69,8 @@ pub(super) async fn settle(
         match settlement {
             Settlement::Done => {}
             Settlement::Retry { at, error } => {
-                let sql = "UPDATE outbox SET due_at = $2, error = $3 WHERE id = $1 AND NOT dead";
+                let sql = "UPDATE outbox SET due_at = $2, leased_until = 0, error = $3
+                    WHERE id = $1 AND NOT dead";
                 let retry = transaction.prepare_cached(sql).await?;
                 transaction.execute(&retry, &[&int(*id), &at.millis(), &plain(error)]).await?;
             }

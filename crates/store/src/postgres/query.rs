@@ -14,8 +14,8 @@ use crate::listing::{Count, EXAMINED, List, Page};
 use crate::paging::{self, CHUNK, every_stretch};
 use crate::rows::{int, uint};
 
-/// Records without a position yet that are counted.
-const COUNTED: i64 = 5_000;
+/// Transactions without a position yet whose records are counted.
+const COUNTED: i64 = 500;
 
 pub(super) async fn ping(client: &Client) -> Result<(), Failure> {
     Ok(client.simple_query("SELECT 1").await.map(drop)?)
@@ -105,11 +105,13 @@ pub(super) async fn count(
 
 /// How many records there are, those without a position included; `None` if those are many.
 async fn written(moment: &Transaction<'_>) -> Result<Option<u64>, Failure> {
-    let sql = "SELECT count(*) FROM (SELECT FROM pending ORDER BY n LIMIT $1) AS pending";
+    let sql = "SELECT count(*), coalesce(sum(cardinality(seqs)), 0)
+        FROM (SELECT seqs FROM pending ORDER BY n LIMIT $1) AS pending";
     let statement = moment.prepare_cached(sql).await?;
-    let pending: i64 = moment.query_one(&statement, &[&COUNTED]).await?.try_get(0)?;
+    let row = moment.query_one(&statement, &[&COUNTED]).await?;
+    let (transactions, records): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
     let end = record::last_position(moment).await?;
-    Ok((pending < COUNTED).then(|| end + uint(pending)))
+    Ok((transactions < COUNTED).then(|| end + uint(records)))
 }
 
 pub(super) async fn touch_keys(client: &Client, used: &[(KeyId, Time)]) -> Result<(), Failure> {

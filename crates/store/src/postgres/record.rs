@@ -27,16 +27,26 @@ pub(super) async fn changes(
     told(client, CHANGES, &[&int(position), &int(limit)]).await
 }
 
-/// Changes to be announced, and the position they reach to; none at the end. One that cannot be
-/// named is passed over: it must not keep everybody from hearing of what comes behind it.
+/// Changes to be announced.
+pub(super) struct Page {
+    pub(super) changes: Vec<Change>,
+    /// The position they reach to; none if there are none.
+    pub(super) end: Option<u64>,
+    /// Whether there was nothing behind them.
+    pub(super) is_last: bool,
+}
+
+/// One that cannot be named is passed over: it must not keep everybody from hearing of what comes
+/// behind it.
 pub(super) async fn news(
     client: &impl GenericClient,
     position: u64,
     limit: usize,
-) -> Result<(Option<u64>, Vec<Change>), Failure> {
+) -> Result<Page, Failure> {
     let statement = client.prepare_cached(CHANGES).await?;
     let rows = client.query(&statement, &[&int(position), &int(limit)]).await?;
-    let Some(last) = rows.last() else { return Ok((None, Vec::new())) };
+    let end = rows.last().map(|row| row.try_get(0).map(uint)).transpose()?;
+    let is_last = rows.len() < limit;
     let mut changes = Vec::with_capacity(rows.len());
     for row in &rows {
         match change(row) {
@@ -46,7 +56,7 @@ pub(super) async fn news(
             }
         }
     }
-    Ok((Some(uint(last.try_get(0)?)), changes))
+    Ok(Page { changes, end, is_last })
 }
 
 pub(super) async fn history(

@@ -1,8 +1,9 @@
-//! Everything the jobs of a transaction came to, in a handful of statements whatever their number.
-//! They are sent one behind the other without waiting for answers.
+//! Everything the jobs of a transaction came to, in one statement whatever their number: each table
+//! is a part of it, and only the parts there is something for are sent.
 
-use deadpool_postgres::Transaction;
-use futures_util::future::try_join_all;
+use std::fmt::Write as _;
+
+use deadpool_postgres::Client;
 use kernel::audit::Record;
 use kernel::{Ask, AskId, Effect, Entity, Subject, Time};
 use serde::Serialize;
@@ -27,7 +28,7 @@ const CHANGED_ASKS: &str = "UPDATE ask SET version = new.version, state = new.st
 const WAKES: &str = "INSERT INTO wake (ask, at) SELECT * FROM unnest($1::uuid[], $2::bigint[])
     ON CONFLICT (ask) DO UPDATE SET at = excluded.at";
 
-const ASLEEP: &str = "DELETE FROM wake WHERE ask = ANY ($1)";
+const ASLEEP: &str = "DELETE FROM wake WHERE ask = ANY ($1::uuid[])";
 
 const UNLISTED: &str = "DELETE FROM listing
     USING unnest($1::text[], $2::text[], $3::smallint[], $4::uuid[]) AS old (scope, phase, rank, id)
@@ -39,28 +40,24 @@ const LISTED: &str = "INSERT INTO listing
     SELECT * FROM unnest($1::text[], $2::text[], $3::smallint[], $4::uuid[], $5::text[],
         $6::smallint[], $7::text[], $8::text[])";
 
-const ENTITIES: &str = "WITH next AS (
-        UPDATE directory SET version = version + 1 RETURNING version
-    )
-    INSERT INTO entity AS old (kind, id, version, changed, state)
-    SELECT new.kind, new.id, new.version, next.version, new.state
-    FROM next, unnest($1::text[], $2::text[], $3::bigint[], $4::text[])
+const ENTITIES: &str = "INSERT INTO entity AS old (kind, id, version, changed, state)
+    SELECT new.kind, new.id, new.version, directory.version + 1, new.state
+    FROM directory, unnest($1::text[], $2::text[], $3::bigint[], $4::text[])
         AS new (kind, id, version, state)
     ON CONFLICT (kind, id) DO UPDATE
         SET version = excluded.version, changed = excluded.changed, state = excluded.state";
+
+const DIRECTORY: &str = "UPDATE directory SET version = version + 1";
 
 const RECORDS: &str = "INSERT INTO record (subject, seq, at, what, prev, hash, body, contents)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[],
         $6::bytea[], $7::text[], $8::text[])";
 
-const PENDING: &str = "INSERT INTO pending (subject, seq, agent)
-    SELECT subject, seq, agent
-    FROM unnest($1::text[], $2::bigint[], $3::text[])
-        WITH ORDINALITY AS new (subject, seq, agent, place)
-    ORDER BY place";
+const PENDING: &str = "INSERT INTO pending (subjects, seqs, agents)
+    VALUES ($1::text[], $2::bigint[], $3::text[])";
 
 const ERASED: &str =
-    "UPDATE record SET contents = NULL WHERE subject = ANY ($1) AND contents IS NOT NULL";
+    "UPDATE record SET contents = NULL WHERE subject = ANY ($1::text[]) AND contents IS NOT NULL";
 
 const EFFECTS: &str = "INSERT INTO outbox (rank, due_at, written_at, effect)
     SELECT rank, at, at, effect
@@ -73,40 +70,61 @@ const REMEMBERED: &str = "INSERT INTO idempotency AS old (scope, key, fingerprin
     SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[], $4::uuid[], $5::bigint[])
     ON CONFLICT (scope, key) DO UPDATE
         SET fingerprint = excluded.fingerprint, ask = excluded.ask, at = excluded.at
-        WHERE old.at <= $6";
+        WHERE old.at <= $6::bigint";
 
 type Param = Box<dyn ToSql + Sync + Send>;
 
-/// A statement, what it is given, and how many rows it must come to.
-struct Statement {
+/// What is done to one table, what it is given, and how many rows it must come to.
+struct Part {
     sql: &'static str,
     params: Vec<Param>,
     rows: Option<u64>,
 }
 
-/// Writes it all into an open transaction.
-pub(super) async fn write(
-    transaction: &Transaction<'_>,
-    out: &Output,
-    now: Time,
-) -> Result<(), Failure> {
-    let statements = statements(out, now)?;
-    // All prepared before the first is sent: preparing waits, and the order must not change.
-    let mut prepared = Vec::with_capacity(statements.len());
-    for statement in &statements {
-        prepared.push(transaction.prepare_cached(statement.sql).await.map_err(Failure::from)?);
-    }
-    let sent = prepared.iter().zip(statements).map(async |(prepared, statement)| {
-        let rows = transaction.execute_raw(prepared, statement.params).await?;
-        match statement.rows {
-            Some(expected) if expected != rows => Err(Failure::Conflict),
-            Some(_) | None => Ok(()),
+/// Writes it all into an open client.
+pub(super) async fn write(client: &Client, out: &Output, now: Time) -> Result<(), Failure> {
+    let parts = parts(out, now)?;
+    let statement = client.prepare_cached(&whole(&parts)).await?;
+    let expected: Vec<u64> = parts.iter().filter_map(|part| part.rows).collect();
+    let params: Vec<Param> = parts.into_iter().flat_map(|part| part.params).collect();
+    let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|one| &**one as _).collect();
+    let row = client.query_one(&statement, &params).await?;
+    for (at, expected) in expected.into_iter().enumerate() {
+        if row.try_get::<_, i64>(at)? != int(expected) {
+            return Err(Failure::Conflict);
         }
-    });
-    try_join_all(sent).await.map(drop)
+    }
+    Ok(())
 }
 
-fn statements(out: &Output, now: Time) -> Result<Vec<Statement>> {
+/// One statement of them all, which says of each that must come to something to how many rows it
+/// came. All of them see the tables as they were before.
+fn whole(parts: &[Part]) -> String {
+    let mut sql = "WITH ".to_owned();
+    let mut counts = Vec::new();
+    let mut params = 0;
+    for (n, part) in parts.iter().enumerate() {
+        let comma = if n > 0 { ", " } else { "" };
+        let _ = write!(sql, "{comma}part{n} AS (");
+        let mut pieces = part.sql.split('$');
+        sql.extend(pieces.next());
+        for piece in pieces {
+            // The number of a parameter is one digit, and there are more before this part.
+            let (number, rest) = piece.split_at(1);
+            let number = params + number.parse::<usize>().unwrap_or_default();
+            let _ = write!(sql, "${number}{rest}");
+        }
+        sql.push_str(" RETURNING 1)");
+        params += part.params.len();
+        if part.rows.is_some() {
+            counts.push(format!("(SELECT count(*) FROM part{n})"));
+        }
+    }
+    let _ = write!(sql, " SELECT {}", counts.join(", "));
+    sql
+}
+
+fn parts(out: &Output, now: Time) -> Result<Vec<Part>> {
     let (changed, new): (Vec<_>, Vec<_>) = out.asks.values().partition(|(read, _)| read.is_some());
     let erased: Vec<String> = (out.records.iter())
         .filter(|(record, _)| record.what == "erased")
@@ -120,13 +138,10 @@ fn statements(out: &Output, now: Time) -> Result<Vec<Statement>> {
         unlisted(&out.unlisted),
         listed(out),
         entities(out)?,
+        directory(out),
         records(&out.records)?,
         pending(&out.records),
-        some(&erased).map(|()| Statement {
-            sql: ERASED,
-            params: vec![Box::new(erased)],
-            rows: None,
-        }),
+        some(&erased).map(|()| Part { sql: ERASED, params: vec![Box::new(erased)], rows: None }),
         effects(&out.effects)?,
         remembered(out, now),
     ];
@@ -138,7 +153,7 @@ fn some<T>(rows: &[T]) -> Option<()> {
     (!rows.is_empty()).then_some(())
 }
 
-fn asks(sql: &'static str, asks: &[&(Option<u64>, Ask)]) -> Result<Option<Statement>> {
+fn asks(sql: &'static str, asks: &[&(Option<u64>, Ask)]) -> Result<Option<Part>> {
     if asks.is_empty() {
         return Ok(None);
     }
@@ -153,10 +168,10 @@ fn asks(sql: &'static str, asks: &[&(Option<u64>, Ask)]) -> Result<Option<Statem
     if !read.is_empty() {
         params.push(Box::new(read));
     }
-    Ok(Some(Statement { sql, params, rows: Some(asks.len() as u64) }))
+    Ok(Some(Part { sql, params, rows: Some(asks.len() as u64) }))
 }
 
-fn wakes(out: &Output) -> Option<Statement> {
+fn wakes(out: &Output) -> Option<Part> {
     let rows: Vec<(&AskId, Time)> =
         out.wakes.iter().filter_map(|(id, at)| at.map(|at| (id, at))).collect();
     some(&rows)?;
@@ -164,24 +179,24 @@ fn wakes(out: &Output) -> Option<Statement> {
         Box::new(column(&rows, |(id, _)| uuid(id.ulid()))),
         Box::new(column(&rows, |(_, at)| at.millis())),
     ];
-    Some(Statement { sql: WAKES, params, rows: None })
+    Some(Part { sql: WAKES, params, rows: None })
 }
 
-fn asleep(out: &Output) -> Option<Statement> {
+fn asleep(out: &Output) -> Option<Part> {
     let rows: Vec<&AskId> =
         out.wakes.iter().filter(|(_, at)| at.is_none()).map(|(id, _)| id).collect();
     some(&rows)?;
     let params: Vec<Param> = vec![Box::new(column(&rows, |id| uuid(id.ulid())))];
-    Some(Statement { sql: ASLEEP, params, rows: None })
+    Some(Part { sql: ASLEEP, params, rows: None })
 }
 
-fn unlisted(entries: &std::collections::BTreeSet<(Entry, AskId)>) -> Option<Statement> {
+fn unlisted(entries: &std::collections::BTreeSet<(Entry, AskId)>) -> Option<Part> {
     let rows: Vec<&(Entry, AskId)> = entries.iter().collect();
     some(&rows)?;
-    Some(Statement { sql: UNLISTED, params: places(&rows), rows: None })
+    Some(Part { sql: UNLISTED, params: places(&rows), rows: None })
 }
 
-fn listed(out: &Output) -> Option<Statement> {
+fn listed(out: &Output) -> Option<Part> {
     let rows: Vec<(&(Entry, AskId), &Ask)> = (out.listed.iter())
         .filter_map(|row| out.asks.get(&row.1).map(|(_, ask)| (row, ask)))
         .collect();
@@ -194,7 +209,7 @@ fn listed(out: &Output) -> Option<Statement> {
         Box::new(column(&rows, |(_, ask)| ask.labels.project.clone())),
     ];
     params.extend(more);
-    Some(Statement { sql: LISTED, params, rows: None })
+    Some(Part { sql: LISTED, params, rows: None })
 }
 
 fn places(rows: &[&(Entry, AskId)]) -> Vec<Param> {
@@ -207,7 +222,7 @@ fn places(rows: &[&(Entry, AskId)]) -> Vec<Param> {
 }
 
 /// The row of the directory is held by this transaction, so nobody else can have changed them.
-fn entities(out: &Output) -> Result<Option<Statement>> {
+fn entities(out: &Output) -> Result<Option<Part>> {
     let rows: Vec<(&Subject, &Entity)> =
         out.entities.iter().map(|(subject, (_, entity))| (subject, entity)).collect();
     if rows.is_empty() {
@@ -221,10 +236,15 @@ fn entities(out: &Output) -> Result<Option<Statement>> {
         Box::new(column(&rows, |(_, entity)| int(entity.head().seq))),
         Box::new(states?),
     ];
-    Ok(Some(Statement { sql: ENTITIES, params, rows: Some(rows.len() as u64) }))
+    Ok(Some(Part { sql: ENTITIES, params, rows: Some(rows.len() as u64) }))
 }
 
-fn records(rows: &[(Record, Option<String>)]) -> Result<Option<Statement>> {
+/// Its version says that something in it changed.
+fn directory(out: &Output) -> Option<Part> {
+    (!out.entities.is_empty()).then(|| Part { sql: DIRECTORY, params: Vec::new(), rows: Some(1) })
+}
+
+fn records(rows: &[(Record, Option<String>)]) -> Result<Option<Part>> {
     if rows.is_empty() {
         return Ok(None);
     }
@@ -244,20 +264,20 @@ fn records(rows: &[(Record, Option<String>)]) -> Result<Option<Statement>> {
         Box::new(column(rows, |(record, _)| record.body.clone())),
         Box::new(contents?),
     ];
-    Ok(Some(Statement { sql: RECORDS, params, rows: Some(rows.len() as u64) }))
+    Ok(Some(Part { sql: RECORDS, params, rows: Some(rows.len() as u64) }))
 }
 
-fn pending(rows: &[(Record, Option<String>)]) -> Option<Statement> {
+fn pending(rows: &[(Record, Option<String>)]) -> Option<Part> {
     some(rows)?;
     let params: Vec<Param> = vec![
         Box::new(column(rows, |(record, _)| record.subject.to_string())),
         Box::new(column(rows, |(record, _)| int(record.seq))),
         Box::new(column(rows, |(_, agent)| agent.clone())),
     ];
-    Some(Statement { sql: PENDING, params, rows: None })
+    Some(Part { sql: PENDING, params, rows: None })
 }
 
-fn effects(rows: &[(Time, Effect)]) -> Result<Option<Statement>> {
+fn effects(rows: &[(Time, Effect)]) -> Result<Option<Part>> {
     if rows.is_empty() {
         return Ok(None);
     }
@@ -268,10 +288,10 @@ fn effects(rows: &[(Time, Effect)]) -> Result<Option<Statement>> {
         Box::new(column(rows, |(at, _)| at.millis())),
         Box::new(effects?),
     ];
-    Ok(Some(Statement { sql: EFFECTS, params, rows: None }))
+    Ok(Some(Part { sql: EFFECTS, params, rows: None }))
 }
 
-fn remembered(out: &Output, now: Time) -> Option<Statement> {
+fn remembered(out: &Output, now: Time) -> Option<Part> {
     let rows: Vec<(&Key, &Remembered)> = out.remembered.iter().collect();
     some(&rows)?;
     let params: Vec<Param> = vec![
@@ -282,7 +302,7 @@ fn remembered(out: &Output, now: Time) -> Option<Statement> {
         Box::new(column(&rows, |(_, one)| one.at.millis())),
         Box::new(forgotten_before(now).millis()),
     ];
-    Some(Statement { sql: REMEMBERED, params, rows: Some(rows.len() as u64) })
+    Some(Part { sql: REMEMBERED, params, rows: Some(rows.len() as u64) })
 }
 
 fn column<T, C>(rows: &[T], of: impl Fn(&T) -> C) -> Vec<C> {

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use deadpool_postgres::{Client, Transaction};
+use deadpool_postgres::Client;
 use kernel::{AskId, Command, Time};
 use tokio::sync::{Mutex, Notify, mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -23,7 +23,7 @@ const BATCH: usize = 128;
 /// Jobs that may wait. Beyond that, callers wait for room.
 const QUEUE: usize = 4_096;
 /// Transactions at once: one is decided and sent while another is on its way to the disk.
-const WRITERS: usize = 3;
+const WRITERS: usize = 2;
 /// How often a job that met another one is tried.
 const TRIES: u32 = 8;
 
@@ -140,10 +140,11 @@ impl Desk {
         let mut committing = false;
         let mut spare = true;
         loop {
-            let mut client = self.database.lend().await?;
-            let work = self.transact(&mut client, jobs, &mut committing);
-            let done = self.database.within(work).await;
-            self.database.take_back(client, done.as_ref().err());
+            let open = Open(Some(self.database.lend().await?));
+            let done = self.database.within(self.transact(&open, jobs, &mut committing)).await;
+            if let Some(client) = open.close() {
+                self.database.take_back(client, done.as_ref().err());
+            }
             match done {
                 Err(failure) if spare && !committing && failure.is_lost() => spare = false,
                 done => return done,
@@ -153,33 +154,46 @@ impl Desk {
 
     async fn transact(
         &self,
-        client: &mut Client,
+        open: &Open,
+        jobs: &mut [Queued],
+        committing: &mut bool,
+    ) -> Result<Vec<Result<Outcome>>, Failure> {
+        let Some(client) = &open.0 else { return Err(Failure::Closed) };
+        let done = self.work(client, jobs, committing).await;
+        if !*committing {
+            client.batch_execute("ROLLBACK").await?;
+        }
+        done
+    }
+
+    /// From `BEGIN` to `COMMIT`, which is left out if nothing came of it.
+    async fn work(
+        &self,
+        client: &Client,
         jobs: &mut [Queued],
         committing: &mut bool,
     ) -> Result<Vec<Result<Outcome>>, Failure> {
         let alone = jobs.iter().any(|queued| changes_directory(&queued.job.envelope.command));
-        let transaction = client.transaction().await?;
         let (asks, keys) = named(jobs);
-        let loaded = load::load(&transaction, alone, &asks, &keys).await?;
+        let loaded = load::begin(client, alone, &asks, &keys).await?;
         self.published.clock.set(loaded.now);
         let now = self.clock.as_ref().map_or(loaded.now, |clock| clock.now());
-        let directory = self.published.at(&transaction, loaded.version).await?;
+        let directory = self.published.at(client, loaded.version).await?;
         let mut batch = Batch::new(directory);
         batch.load(asks, loaded.asks);
         batch.remember(loaded.remembered);
         let mut outcomes = Vec::with_capacity(jobs.len());
         for queued in jobs {
-            outcomes.push(decide(&transaction, &mut batch, now, queued).await?);
+            outcomes.push(decide(client, &mut batch, now, queued).await?);
         }
         let (directory, out) = batch.into_parts();
         if out.is_empty() {
             return Ok(outcomes);
         }
-        write::write(&transaction, &out, now).await?;
-        let events = out.records.iter().map(|(record, _)| (record.subject.clone(), record.seq));
-        let begun = self.published.audience.begin(events);
+        write::write(client, &out, now).await?;
+        let begun = self.published.audience.begin(out.events());
         *committing = true;
-        transaction.commit().await?;
+        client.batch_execute("COMMIT").await?;
         begun.committed();
         if !out.entities.is_empty() {
             self.published.publish(loaded.version + 1, directory);
@@ -189,9 +203,25 @@ impl Desk {
     }
 }
 
+/// A connection in a transaction. If it is left before it is closed, whatever the reason, it goes with
+/// what was done on it: nobody else may find themselves in the middle of that.
+struct Open(Option<Client>);
+
+impl Open {
+    fn close(mut self) -> Option<Client> {
+        self.0.take()
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        drop(self.0.take().map(Client::take));
+    }
+}
+
 /// One job on the books of its transaction, which are completed as it turns out to need more.
 async fn decide(
-    transaction: &Transaction<'_>,
+    client: &Client,
     batch: &mut Batch,
     now: Time,
     queued: &mut Queued,
@@ -202,7 +232,7 @@ async fn decide(
         if lacking.is_empty() {
             return Ok(outcome);
         }
-        let found = load::asks(transaction, &lacking).await?;
+        let found = load::asks(client, &lacking).await?;
         batch.load(lacking, found);
     }
 }

@@ -112,7 +112,7 @@ async fn queries_go_by_an_index() {
         ("bigint, bigint", "SELECT ask FROM wake WHERE at <= $1 ORDER BY at, ask LIMIT $2", "1, 1"),
         (
             "smallint, bigint",
-            "SELECT id FROM outbox WHERE NOT dead AND rank = $1 AND due_at <= $2
+            "SELECT id FROM outbox WHERE NOT dead AND rank = $1 AND due_at <= $2 AND leased_until <= $2
              ORDER BY due_at, id LIMIT 5",
             "1, 1",
         ),

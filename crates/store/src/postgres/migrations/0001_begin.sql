@@ -62,14 +62,14 @@ CREATE TABLE record (
     PRIMARY KEY (subject, seq)
 );
 
--- Committed and not in the feed yet. Rows come and go, as in the outbox: cleaned up after by their
--- number, not by how many there are. `n` is the order of writing, which of two events of one subject
--- is the order in which they happened.
+-- Committed and not in the feed yet: the events of one transaction, in the order in which they
+-- happened. Rows come and go, as in the outbox: cleaned up after by their number, not by how many
+-- there are. `n` is the order of writing, so of two events of one subject the first comes first.
 CREATE TABLE pending (
-    n       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    subject text COLLATE "C" NOT NULL,
-    seq     bigint           NOT NULL,
-    agent   text COLLATE "C"
+    n        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    subjects text[]   NOT NULL,
+    seqs     bigint[] NOT NULL,
+    agents   text[]   NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
 -- The order of everything that was committed, without a gap. Filled from `pending` by one session at
@@ -85,16 +85,18 @@ CREATE TABLE feed (
 
 CREATE INDEX feed_agent ON feed (agent, position) WHERE agent IS NOT NULL;
 
+-- `leased_until` is in no index, and there is room beside every row: a claim is written in place.
 CREATE TABLE outbox (
-    id         bigint   GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    rank       smallint NOT NULL,
-    due_at     bigint   NOT NULL,
-    attempt    integer  NOT NULL DEFAULT 0,
-    written_at bigint   NOT NULL,
-    dead       boolean  NOT NULL DEFAULT false,
-    effect     text     NOT NULL,
-    error      text
-) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+    id           bigint   GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    rank         smallint NOT NULL,
+    due_at       bigint   NOT NULL,
+    leased_until bigint   NOT NULL DEFAULT 0,
+    attempt      integer  NOT NULL DEFAULT 0,
+    written_at   bigint   NOT NULL,
+    dead         boolean  NOT NULL DEFAULT false,
+    effect       text     NOT NULL,
+    error        text
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
 CREATE INDEX outbox_waiting ON outbox (rank, due_at, id) WHERE NOT dead;
 CREATE INDEX outbox_dead ON outbox (id) WHERE dead;
