@@ -27,13 +27,16 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     let folder = scratch()?;
     database.prepare()?;
     let one = Served::node(&folder.path().join("one"), &database.url).await?;
-    let other = Served::node(&folder.path().join("other"), &database.url).await?;
-    let (first, second) = (one.target(create_shot()), other.target(create_shot()));
+    let first = one.target(create_shot());
+    let other = async || Served::node(&folder.path().join("other"), &database.url).await;
     let (mut bare, mut alone) = (0.0, Measured::new()?);
     let (mut left, mut right) = (Measured::new()?, Measured::new()?);
     for _ in 0..scale.turns {
         bare += database.pgbench(scale)? / f64::from(scale.turns);
         alone.add(&fire(&first, CONNECTIONS, scale.turn).await?)?;
+        // A node that only follows costs something, too.
+        let other = other().await?;
+        let second = other.target(create_shot());
         let (here, there) = tokio::try_join!(
             fire(&first, CONNECTIONS / 2, scale.turn),
             fire(&second, CONNECTIONS / 2, scale.turn)
@@ -50,6 +53,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
         .against(alone.rate())
         .goal(Goal::AtLeast(1.0))
         .note(format!("{}; {}", left.words(), right.words()));
+    let other = other().await?;
     let timed = pairs(one.address, other.address, Way::WebSocket, scale.wakes).await?;
     let across =
         Row::new("… answer on one node → agent on the other: p99", timed.woken.p99(), "ms")

@@ -39,6 +39,33 @@ impl Scope {
         }
     }
 
+    /// What [`Scope::key`] wrote; none if it did not.
+    fn from_key(key: &str) -> Option<Self> {
+        let Some((kind, name)) = key.split_once('/') else {
+            return (key == "revoked").then_some(Self::Revoked);
+        };
+        Some(match (kind, name.split_once('/')) {
+            ("agent", None) => Self::Agent(name.parse().ok()?),
+            ("project", None) => Self::Project(name.parse().ok()?),
+            ("human", None) => Self::Human(name.parse().ok()?),
+            ("pool", None) => Self::Pool(name.parse().ok()?, None),
+            ("pool", Some((project, group))) => {
+                Self::Pool(project.parse().ok()?, Some(group.parse().ok()?))
+            }
+            _ => return None,
+        })
+    }
+
+    /// Several in one text. Names have no spaces.
+    pub(crate) fn write(scopes: &[Self]) -> String {
+        scopes.iter().map(Self::key).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What [`Scope::write`] wrote.
+    pub(crate) fn read(text: &str) -> Vec<Self> {
+        text.split_whitespace().filter_map(Self::from_key).collect()
+    }
+
     /// Whether the list puts urgent asks first.
     pub fn ranked(&self) -> bool {
         matches!(self, Self::Human(_) | Self::Pool(..))
@@ -201,5 +228,26 @@ impl Entry {
         old.retain(|entry| !kept.contains(entry));
         new.retain(|entry| !kept.contains(entry));
         (old, new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_read_back() {
+        let (project, group) = ("acme".parse().unwrap(), "support".parse().unwrap());
+        let all = vec![
+            Scope::Agent("bot:7".parse().unwrap()),
+            Scope::Project("acme".parse().unwrap()),
+            Scope::Human("olga@example.com".parse().unwrap()),
+            Scope::Pool("acme".parse().unwrap(), None),
+            Scope::Pool(project, Some(group)),
+            Scope::Revoked,
+        ];
+        assert_eq!(Scope::read(&Scope::write(&all)), all);
+        assert_eq!(Scope::read(""), []);
+        assert_eq!(Scope::read("nobody agent agent/a/b pool/a/b/c human/"), []);
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
 use kernel::ask::Due;
-use kernel::{Actor, AskId, Command, Refusal};
+use kernel::{Actor, Ask, AskId, Command, Refusal};
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
@@ -22,7 +22,7 @@ const AT_ONCE: usize = 64;
 
 /// In a flood, others get the store to themselves for a while after each batch, unless something is
 /// due for this long already. A deadline that fires some seconds late is dated by itself all the same.
-const LATE: u64 = 12;
+const LATE: u64 = 20;
 
 /// Runs until shutdown.
 pub async fn run(gateway: Gateway, stop: CancellationToken) {
@@ -49,7 +49,12 @@ pub async fn run_due(gateway: &Gateway) -> Result<(), StoreError> {
             return Ok(());
         }
         let (flood, began) = (due.len() == BATCH, Instant::now());
-        let mut work = stream::iter(due).map(|id| fire(gateway, id)).buffer_unordered(AT_ONCE);
+        let fired = |id| async move {
+            // Of so many, nearly all are deadlines; reading each first would cost as much again.
+            let begun = if flood { act(gateway, id, Due::Expire).await? } else { None };
+            fire(gateway, id, begun).await
+        };
+        let mut work = stream::iter(due).map(fired).buffer_unordered(AT_ONCE);
         let mut failed = None;
         while let Some(fired) = work.next().await {
             // One ask that cannot be judged must not hold up the others.
@@ -66,23 +71,33 @@ pub async fn run_due(gateway: &Gateway) -> Result<(), StoreError> {
     }
 }
 
-/// Everything that is due on one ask, one thing after the other.
-async fn fire(gateway: &Gateway, id: AskId) -> Result<(), StoreError> {
-    let mut ask = gateway.store().ask(id).await?;
+/// Everything that is due on one ask, one thing after the other; it is read if it is not known.
+async fn fire(gateway: &Gateway, id: AskId, known: Option<Ask>) -> Result<(), StoreError> {
+    let mut ask = match known {
+        Some(ask) => Some(ask),
+        None => gateway.store().ask(id).await?,
+    };
     while let Some(due) = ask.as_ref().and_then(|ask| ask.due(gateway.now())) {
-        let (command, name) = match due {
-            Due::Expire => (Command::Expire(id), "expire"),
-            Due::Remind => (Command::Remind(id), "remind"),
-            Due::Escalate => (Command::Escalate(id), "escalate"),
-        };
-        match gateway.run(Actor::System, command).await {
-            Ok(outcome) => ask = outcome.ask,
-            Err(StoreError::Refused(Refusal::NotDue)) => return Ok(()),
-            Err(error) => return Err(error),
-        }
-        metrics::counter!("countersign_timers_fired_total", "due" => name).increment(1);
+        ask = act(gateway, id, due).await?;
     }
     Ok(())
+}
+
+/// The ask afterwards; none if that was not due.
+async fn act(gateway: &Gateway, id: AskId, due: Due) -> Result<Option<Ask>, StoreError> {
+    let (command, name) = match due {
+        Due::Expire => (Command::Expire(id), "expire"),
+        Due::Remind => (Command::Remind(id), "remind"),
+        Due::Escalate => (Command::Escalate(id), "escalate"),
+    };
+    match gateway.run(Actor::System, command).await {
+        Ok(outcome) => {
+            metrics::counter!("countersign_timers_fired_total", "due" => name).increment(1);
+            Ok(outcome.ask)
+        }
+        Err(StoreError::Refused(Refusal::NotDue)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 async fn is_late(gateway: &Gateway) -> Result<bool, StoreError> {

@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use kernel::Subject;
 use tokio::sync::broadcast;
 
-use crate::listing::Scope;
-use crate::{Change, FEED, News};
+use crate::{FEED, News};
 
 /// Which subject moved to which version.
 pub(super) type Event = (Subject, u64);
@@ -21,13 +20,8 @@ pub(super) struct Audience {
 #[derive(Default)]
 struct State {
     listeners: Vec<Listener>,
-    /// What this node writes and has not told yet.
-    untold: BTreeMap<Event, Untold>,
-}
-
-struct Untold {
-    committed: bool,
-    lists: Arc<[Scope]>,
+    /// What this node writes and has not told yet, and whether it is committed.
+    untold: BTreeMap<Event, bool>,
 }
 
 struct Listener {
@@ -45,37 +39,23 @@ pub(super) struct Begun<'a> {
 impl Audience {
     pub(super) fn listen(&self) -> broadcast::Receiver<Arc<[News]>> {
         let mut state = self.state();
-        let committed = state.untold.iter().filter(|(_, untold)| untold.committed);
+        let committed = state.untold.iter().filter(|(_, committed)| **committed);
         let before = committed.map(|(event, _)| event.clone()).collect();
         let (feed, receiver) = broadcast::channel(FEED);
         state.listeners.push(Listener { feed, before });
         receiver
     }
 
-    /// To be called before the commit, with the lists each subject then stands in: another node may
-    /// number and announce what it finds at once.
-    pub(super) fn begin(
-        &self,
-        events: impl IntoIterator<Item = (Event, Arc<[Scope]>)>,
-    ) -> Begun<'_> {
-        let mut state = self.state();
-        let begun = events.into_iter().map(|(event, lists)| {
-            state.untold.insert(event.clone(), Untold { committed: false, lists });
-            event
-        });
-        Begun { events: begun.collect(), audience: self }
-    }
-
-    /// Of each change the lists its subject stands in, if it was made here.
-    pub(super) fn lists(&self, changes: &[Change]) -> Vec<Option<Arc<[Scope]>>> {
-        let state = self.state();
-        let untold = |change| state.untold.get(&event(change));
-        changes.iter().map(|change| Some(Arc::clone(&untold(change)?.lists))).collect()
+    /// To be called before the commit: another node may number and announce what it finds at once.
+    pub(super) fn begin(&self, events: impl IntoIterator<Item = Event>) -> Begun<'_> {
+        let events: Vec<Event> = events.into_iter().collect();
+        self.state().untold.extend(events.iter().map(|event| (event.clone(), false)));
+        Begun { audience: self, events }
     }
 
     pub(super) fn tell(&self, news: Vec<News>) {
         let mut state = self.state();
-        let events: Vec<Event> = news.iter().map(|news| event(&news.change)).collect();
+        let events: Vec<Event> = news.iter().map(event).collect();
         for event in &events {
             state.untold.remove(event);
         }
@@ -103,7 +83,7 @@ impl Listener {
         if before.is_empty() {
             return Arc::clone(all);
         }
-        all.iter().filter(|news| !before.contains(&event(&news.change))).cloned().collect()
+        all.iter().filter(|news| !before.contains(&event(news))).cloned().collect()
     }
 }
 
@@ -113,7 +93,7 @@ impl Begun<'_> {
         let mut state = self.audience.state();
         for event in self.events.drain(..) {
             // What is not there any more was told already.
-            state.untold.entry(event).and_modify(|untold| untold.committed = true);
+            state.untold.entry(event).and_modify(|committed| *committed = true);
         }
     }
 }
@@ -127,8 +107,8 @@ impl Drop for Begun<'_> {
     }
 }
 
-fn event(change: &Change) -> Event {
-    (change.subject.clone(), change.seq)
+fn event(news: &News) -> Event {
+    (news.change.subject.clone(), news.change.seq)
 }
 
 #[cfg(test)]
@@ -136,13 +116,10 @@ mod tests {
     use kernel::Time;
 
     use super::*;
+    use crate::Change;
 
     fn named(seq: u64) -> Event {
         (Subject::Project("acme".parse().unwrap()), seq)
-    }
-
-    fn written(seq: u64) -> (Event, Arc<[Scope]>) {
-        (named(seq), [Scope::Revoked].into())
     }
 
     fn news(seq: u64) -> News {
@@ -164,8 +141,8 @@ mod tests {
     fn what_was_committed_before_is_no_news() {
         let audience = Audience::default();
         let mut early = audience.listen();
-        audience.begin([written(1), written(2)]).committed();
-        let begun = audience.begin([written(3)]);
+        audience.begin([named(1), named(2)]).committed();
+        let begun = audience.begin([named(3)]);
         let mut late = audience.listen();
         begun.committed();
         audience.tell(vec![news(1), news(2), news(3), news(4)]);
@@ -177,20 +154,12 @@ mod tests {
     }
 
     #[test]
-    fn where_something_stands_is_known_where_it_was_written() {
-        let audience = Audience::default();
-        audience.begin([written(1)]).committed();
-        let lists = audience.lists(&[news(1).change, news(2).change]);
-        assert_eq!(lists, [Some([Scope::Revoked].into()), None]);
-    }
-
-    #[test]
     fn nothing_is_kept_for_long() {
         let audience = Audience::default();
-        let begun = audience.begin([written(1)]);
+        let begun = audience.begin([named(1)]);
         audience.tell(vec![news(1)]);
         begun.committed();
-        drop(audience.begin([written(2)]));
+        drop(audience.begin([named(2)]));
         drop(audience.listen());
         audience.tell(vec![news(3)]);
         let state = audience.state();

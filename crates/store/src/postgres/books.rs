@@ -8,7 +8,6 @@ use kernel::audit::Record;
 use kernel::directory::Directory;
 use kernel::{Ask, AskId, Effect, Entity, Refusal, Subject, Time};
 
-use super::audience::Event;
 use crate::job::{Books, Remembered, Work};
 use crate::listing::{Entry, Scope};
 use crate::{Idempotency, Result, StoreError};
@@ -25,6 +24,21 @@ pub(super) struct Batch {
     pub(super) out: Output,
 }
 
+/// The ask an event is about, for those who follow the feed.
+#[derive(Default)]
+pub(super) struct About {
+    /// Whose it is.
+    pub(super) agent: Option<String>,
+    /// The lists it then stands in.
+    pub(super) lists: String,
+}
+
+impl About {
+    fn new(ask: &Ask) -> Self {
+        Self { agent: Some(ask.agent.to_string()), lists: Scope::write(&Scope::of(ask)) }
+    }
+}
+
 /// Everything to be written, as it is at the end of the transaction.
 #[derive(Default)]
 pub(super) struct Output {
@@ -36,8 +50,7 @@ pub(super) struct Output {
     pub(super) listed: BTreeSet<(Entry, AskId)>,
     /// With the version that was read; 0 for a new one.
     pub(super) entities: BTreeMap<Subject, (u64, Entity)>,
-    /// With the agent whose ask it is about.
-    pub(super) records: Vec<(Record, Option<String>)>,
+    pub(super) records: Vec<(Record, About)>,
     pub(super) effects: Vec<(Time, Effect)>,
     pub(super) remembered: BTreeMap<Key, Remembered>,
 }
@@ -45,19 +58,6 @@ pub(super) struct Output {
 impl Output {
     pub(super) fn is_empty(&self) -> bool {
         self.records.is_empty() && self.effects.is_empty() && self.remembered.is_empty()
-    }
-
-    /// What happens, each with the lists its subject then stands in.
-    pub(super) fn events(&self) -> impl Iterator<Item = (Event, Arc<[Scope]>)> {
-        let lists: HashMap<AskId, Arc<[Scope]>> =
-            self.asks.iter().map(|(id, (_, ask))| (*id, Scope::of(ask).into())).collect();
-        self.records.iter().map(move |(record, _)| {
-            let lists = match &record.subject {
-                Subject::Ask(id) => lists.get(id).cloned(),
-                _ => None,
-            };
-            ((record.subject.clone(), record.seq), lists.unwrap_or_default())
-        })
     }
 }
 
@@ -151,8 +151,8 @@ impl Books for Batch {
             Arc::make_mut(&mut self.directory).put(entity.clone());
         }
         for record in &work.records {
-            let agent = work.ask_of(record).map(|moved| moved.after.agent.to_string());
-            self.out.records.push((record.clone(), agent));
+            let about = work.ask_of(record).map(|moved| About::new(&moved.after));
+            self.out.records.push((record.clone(), about.unwrap_or_default()));
         }
         self.out.effects.extend(work.effects.iter().map(|effect| (work.now, effect.clone())));
         if let Some((request, remembered)) = remember {

@@ -5,7 +5,6 @@
 //! over, and no transaction waits for another to get them. Whoever numbers tells the others with one
 //! `NOTIFY`, apart from the transactions that write: inside one it would be a lock on the database.
 
-use std::collections::{BTreeSet, HashMap};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -13,17 +12,15 @@ use std::time::Duration;
 
 use deadpool_postgres::Client;
 use futures_util::try_join;
-use kernel::{AskId, Subject};
+use kernel::Subject;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_postgres::AsyncMessage;
-use uuid::Uuid;
 
 use super::connect::{Database, Link, on};
 use super::failure::Failure;
-use super::{Published, read_ask, record, uuid};
-use crate::listing::Scope;
-use crate::{Change, News, Result};
+use super::{Published, record};
+use crate::Result;
 
 /// The channel nodes tell each other on.
 const CHANNEL: &str = "countersign";
@@ -48,14 +45,14 @@ pub(super) async fn number(client: &Client) -> Result<(), Failure> {
     let number = "WITH taken AS (
             DELETE FROM pending
             WHERE n = ANY (ARRAY (SELECT n FROM pending ORDER BY n LIMIT $1))
-            RETURNING n, subjects, seqs, agents
+            RETURNING n, subjects, seqs, agents, lists
         ), last AS (
             SELECT coalesce(max(position), 0) AS position FROM feed
         ), numbered AS (
-            INSERT INTO feed (position, subject, seq, agent)
-            SELECT last.position + row_number() OVER (ORDER BY n, place), subject, seq, agent
-            FROM last, taken, unnest(subjects, seqs, agents)
-                WITH ORDINALITY AS event (subject, seq, agent, place)
+            INSERT INTO feed (position, subject, seq, agent, lists)
+            SELECT last.position + row_number() OVER (ORDER BY n, place), subject, seq, agent, told
+            FROM last, taken, unnest(subjects, seqs, agents, lists)
+                WITH ORDINALITY AS event (subject, seq, agent, told, place)
         )
         SELECT count(*), (SELECT pg_notify($2, '')::text FROM taken LIMIT 1) FROM taken";
     let number = client.prepare_cached(number).await?;
@@ -100,66 +97,23 @@ impl Announcer {
 
     async fn tell(&mut self) -> Result<(), Failure> {
         loop {
-            let (page, news) = on!(self.database, client => async {
+            let page = on!(self.database, client => async {
                 self.published.clock.look(client).await?;
                 number(client).await?;
-                let page = record::news(&*client, self.told, PAGE).await?;
-                if page.changes.iter().any(|change| !matches!(change.subject, Subject::Ask(_))) {
+                let page = record::news(client, self.told, PAGE).await?;
+                if page.news.iter().any(|news| !matches!(news.change.subject, Subject::Ask(_))) {
                     self.published.refresh(&*client).await?;
                 }
-                let news = self.listed(client, &page.changes).await?;
-                Ok((page, news))
+                Ok(page)
             })?;
             let Some(end) = page.end else { return Ok(()) };
             self.told = end;
-            self.published.audience.tell(news);
+            self.published.audience.tell(page.news);
             if page.is_last {
                 return Ok(());
             }
         }
     }
-
-    /// Changes with the lists their asks stand in. Those made here are remembered; asks that another
-    /// node changed are looked at.
-    async fn listed(&self, client: &Client, changes: &[Change]) -> Result<Vec<News>, Failure> {
-        let mut lists = self.published.audience.lists(changes);
-        let unknown: BTreeSet<AskId> = (changes.iter().zip(&lists))
-            .filter_map(|(change, lists)| match (&change.subject, lists) {
-                (Subject::Ask(id), None) => Some(*id),
-                _ => None,
-            })
-            .collect();
-        let found = if unknown.is_empty() { HashMap::new() } else { look(client, unknown).await? };
-        let news = changes.iter().zip(&mut lists).map(|(change, lists)| {
-            let found = match change.subject {
-                Subject::Ask(id) => lists.take().or_else(|| found.get(&id).cloned()),
-                _ => None,
-            };
-            News { change: change.clone(), lists: found.unwrap_or_default() }
-        });
-        Ok(news.collect())
-    }
-}
-
-/// The lists asks stand in.
-async fn look(
-    client: &Client,
-    asks: BTreeSet<AskId>,
-) -> Result<HashMap<AskId, Arc<[Scope]>>, Failure> {
-    let ids: Vec<Uuid> = asks.iter().map(|id| uuid(id.ulid())).collect();
-    let sql = "SELECT id, state FROM ask WHERE id = ANY ($1)";
-    let statement = client.prepare_cached(sql).await?;
-    let mut lists = HashMap::new();
-    for row in client.query(&statement, &[&ids]).await? {
-        match read_ask(&row) {
-            Ok(ask) => {
-                lists.insert(ask.id, Scope::of(&ask).into());
-            }
-            // Whoever waits for it by name still hears, and so does everybody behind it.
-            Err(error) => tracing::error!(error = &error as &dyn std::error::Error, "in the feed"),
-        }
-    }
-    Ok(lists)
 }
 
 /// Rings whenever a node tells of something, over a connection of its own.

@@ -3,33 +3,32 @@
 //! A damaged row is still handed out wherever it can be named: it is the verifier who says what is
 //! wrong with it. Only a row whose subject cannot be read is an error of the store.
 
-use deadpool_postgres::GenericClient;
+use deadpool_postgres::{Client, GenericClient};
 use kernel::audit::{self, Digest, Record};
 use kernel::{AgentId, AskId, Subject, Time};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::failure::Failure;
-use crate::Change;
+use crate::listing::Scope;
 use crate::rows::{digest, int, opened, subject, uint};
+use crate::{Change, News};
 
 type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
-
-const CHANGES: &str =
-    "SELECT position, subject, seq, at, what FROM feed JOIN record USING (subject, seq)
-    WHERE position > $1 ORDER BY position LIMIT $2";
 
 pub(super) async fn changes(
     client: &impl GenericClient,
     position: u64,
     limit: usize,
 ) -> Result<Vec<Change>, Failure> {
-    told(client, CHANGES, &[&int(position), &int(limit)]).await
+    let sql = "SELECT position, subject, seq, at, what FROM feed JOIN record USING (subject, seq)
+        WHERE position > $1 ORDER BY position LIMIT $2";
+    told(client, sql, &[&int(position), &int(limit)]).await
 }
 
-/// Changes to be announced.
+/// News to be told.
 pub(super) struct Page {
-    pub(super) changes: Vec<Change>,
+    pub(super) news: Vec<News>,
     /// The position they reach to; none if there are none.
     pub(super) end: Option<u64>,
     /// Whether there was nothing behind them.
@@ -38,25 +37,23 @@ pub(super) struct Page {
 
 /// One that cannot be named is passed over: it must not keep everybody from hearing of what comes
 /// behind it.
-pub(super) async fn news(
-    client: &impl GenericClient,
-    position: u64,
-    limit: usize,
-) -> Result<Page, Failure> {
-    let statement = client.prepare_cached(CHANGES).await?;
+pub(super) async fn news(client: &Client, position: u64, limit: usize) -> Result<Page, Failure> {
+    let sql = "SELECT position, subject, seq, at, what, lists FROM feed
+        JOIN record USING (subject, seq) WHERE position > $1 ORDER BY position LIMIT $2";
+    let statement = client.prepare_cached(sql).await?;
     let rows = client.query(&statement, &[&int(position), &int(limit)]).await?;
     let end = rows.last().map(|row| row.try_get(0).map(uint)).transpose()?;
     let is_last = rows.len() < limit;
-    let mut changes = Vec::with_capacity(rows.len());
+    let mut news = Vec::with_capacity(rows.len());
     for row in &rows {
         match change(row) {
-            Ok(change) => changes.push(change),
+            Ok(change) => news.push(News { change, lists: Scope::read(row.try_get(5)?).into() }),
             Err(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "in the feed");
             }
         }
     }
-    Ok(Page { changes, end, is_last })
+    Ok(Page { news, end, is_last })
 }
 
 pub(super) async fn history(

@@ -9,7 +9,7 @@ use kernel::{Ask, AskId, Effect, Entity, Subject, Time};
 use serde::Serialize;
 use tokio_postgres::types::ToSql;
 
-use super::books::{Key, Output};
+use super::books::{About, Key, Output};
 use super::failure::Failure;
 use super::uuid;
 use crate::job::{Remembered, forgotten_before};
@@ -53,8 +53,8 @@ const RECORDS: &str = "INSERT INTO record (subject, seq, at, what, prev, hash, b
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[],
         $6::bytea[], $7::text[], $8::text[])";
 
-const PENDING: &str = "INSERT INTO pending (subjects, seqs, agents)
-    VALUES ($1::text[], $2::bigint[], $3::text[])";
+const PENDING: &str = "INSERT INTO pending (subjects, seqs, agents, lists)
+    VALUES ($1::text[], $2::bigint[], $3::text[], $4::text[])";
 
 const ERASED: &str =
     "UPDATE record SET contents = NULL WHERE subject = ANY ($1::text[]) AND contents IS NOT NULL";
@@ -244,7 +244,7 @@ fn directory(out: &Output) -> Option<Part> {
     (!out.entities.is_empty()).then(|| Part { sql: DIRECTORY, params: Vec::new(), rows: Some(1) })
 }
 
-fn records(rows: &[(Record, Option<String>)]) -> Result<Option<Part>> {
+fn records(rows: &[(Record, About)]) -> Result<Option<Part>> {
     if rows.is_empty() {
         return Ok(None);
     }
@@ -267,12 +267,13 @@ fn records(rows: &[(Record, Option<String>)]) -> Result<Option<Part>> {
     Ok(Some(Part { sql: RECORDS, params, rows: Some(rows.len() as u64) }))
 }
 
-fn pending(rows: &[(Record, Option<String>)]) -> Option<Part> {
+fn pending(rows: &[(Record, About)]) -> Option<Part> {
     some(rows)?;
     let params: Vec<Param> = vec![
         Box::new(column(rows, |(record, _)| record.subject.to_string())),
         Box::new(column(rows, |(record, _)| int(record.seq))),
-        Box::new(column(rows, |(_, agent)| agent.clone())),
+        Box::new(column(rows, |(_, about)| about.agent.clone())),
+        Box::new(column(rows, |(_, about)| about.lists.clone())),
     ];
     Some(Part { sql: PENDING, params, rows: None })
 }

@@ -191,7 +191,8 @@ impl Desk {
             return Ok(outcomes);
         }
         write::write(client, &out, now).await?;
-        let begun = self.published.audience.begin(out.events());
+        let events = out.records.iter().map(|(record, _)| (record.subject.clone(), record.seq));
+        let begun = self.published.audience.begin(events);
         *committing = true;
         client.batch_execute("COMMIT").await?;
         begun.committed();

@@ -69,17 +69,20 @@ CREATE TABLE pending (
     n        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     subjects text[]   NOT NULL,
     seqs     bigint[] NOT NULL,
-    agents   text[]   NOT NULL
+    agents   text[]   NOT NULL,
+    lists    text[]   NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
 -- The order of everything that was committed, without a gap. Filled from `pending` by one session at
 -- a time, after the commit: what is committed late gets a late position, so nobody who follows the
--- feed passes it over. `agent` is whose ask it is about.
+-- feed passes it over. `agent` is whose ask it is about, `lists` are those the ask then stood in:
+-- nodes that follow need not look at it to know whom to wake.
 CREATE TABLE feed (
     position bigint PRIMARY KEY,
     subject  text COLLATE "C" NOT NULL,
     seq      bigint           NOT NULL,
     agent    text COLLATE "C",
+    lists    text             NOT NULL DEFAULT '',
     UNIQUE (subject, seq)
 );
 
