@@ -13,7 +13,7 @@ use crate::config::{Config, Database, DatabaseUrl};
 use crate::files::{Files, make_private_folder};
 use crate::mark::Mark;
 use crate::vault::Vault;
-use crate::vault::shared::SharedKeys;
+use crate::vault::shared::MasterKey;
 
 /// An installation, opened.
 pub struct Home {
@@ -66,12 +66,14 @@ impl Home {
                 })
             }
             Database::Postgres(url) => {
+                // Before anything is made there: a node that cannot serve leaves no trace.
+                let master = master(config)?;
                 let given = set.then(|| Arc::clone(&clock));
                 let options = Options { clock: given, ..Options::default() };
                 let store = Arc::new(joined(url, options).await?);
                 Ok(Self {
                     clock: if set { clock } else { store.clock() },
-                    vault: Arc::new(shared(config, Arc::clone(&store))?),
+                    vault: Arc::new(Vault::shared(Arc::clone(&store), master)),
                     files: Files::shared(Arc::clone(&store)),
                     store: Arc::clone(&store) as Arc<dyn Store>,
                     shared: Some(store),
@@ -107,13 +109,17 @@ pub async fn look(config: &Config) -> anyhow::Result<Arc<dyn Store>> {
 
 /// The server's keys, whether or not servers run: to look at them only, or to change them too.
 pub async fn vault(config: &Config, to: Access) -> anyhow::Result<Arc<Vault>> {
-    let store = match (&config.database, to) {
-        (Database::Memory, _) => bail!("the database is in memory, and so are the server's keys"),
-        (Database::Sqlite(_), _) => return Ok(Arc::new(Vault::folder(&config.data))),
-        (Database::Postgres(url), Access::Look) => existing(url).await?,
-        (Database::Postgres(url), Access::Change) => joined(url, Options::default()).await?,
+    let url = match &config.database {
+        Database::Memory => bail!("the database is in memory, and so are the server's keys"),
+        Database::Sqlite(_) => return Ok(Arc::new(Vault::folder(&config.data))),
+        Database::Postgres(url) => url,
     };
-    Ok(Arc::new(shared(config, Arc::new(store))?))
+    let master = master(config)?;
+    let store = match to {
+        Access::Look => existing(url).await?,
+        Access::Change => joined(url, Options::default()).await?,
+    };
+    Ok(Arc::new(Vault::shared(Arc::new(store), master)))
 }
 
 /// What somebody wants with keys.
@@ -134,10 +140,9 @@ async fn existing(url: &DatabaseUrl) -> anyhow::Result<Postgres> {
     store.with_context(|| format!("cannot open {url}"))
 }
 
-pub(crate) fn shared(config: &Config, store: Arc<Postgres>) -> anyhow::Result<Vault> {
-    let master = config.master_key.clone().context(
+pub(crate) fn master(config: &Config) -> anyhow::Result<MasterKey> {
+    config.master_key.clone().context(
         "master_key: nodes that share a database need the same one, to share the server's keys; \
          make it with `openssl rand -base64 32`",
-    )?;
-    Ok(Vault::Shared(SharedKeys::new(store, master)))
+    )
 }

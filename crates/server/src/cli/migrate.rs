@@ -21,7 +21,7 @@ use super::output::say;
 use crate::audit::{Against, Report, check};
 use crate::config::{Database, DatabaseUrl, Secret, Settings, variable};
 use crate::files::Files;
-use crate::home::{joined, shared};
+use crate::home::{joined, master};
 use crate::mark::Mark;
 use crate::vault::Vault;
 
@@ -80,8 +80,9 @@ impl Migrate {
             say!("Nothing was moved.");
             return Ok(Exit::Denied);
         }
+        let master = master(&target)?;
         let nodes = Arc::new(joined(url, store::postgres::Options::default()).await?);
-        let vault = Arc::new(shared(&target, Arc::clone(&nodes))?);
+        let vault = Arc::new(Vault::shared(Arc::clone(&nodes), master));
         // Read once before anything is changed: with another master key nothing could be put there.
         vault.read().await?;
         let taken = take_over(&nodes, &file, &mut bar).await?;

@@ -5,15 +5,16 @@ pub(crate) mod file;
 pub(crate) mod shared;
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use store::postgres::Postgres;
 
 use crate::ids::random;
 use crate::signing::ring::StoredKey;
 use file::KeyFile;
-use shared::SharedKeys;
+use shared::{MasterKey, SharedKeys};
 
 /// Everything that lies there.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -58,6 +59,11 @@ impl Vault {
     /// Of a data folder.
     pub fn folder(data: &Path) -> Self {
         Self::Folder(KeyFile::of(data))
+    }
+
+    /// Of nodes that share a database.
+    pub(crate) fn shared(store: Arc<Postgres>, master: MasterKey) -> Self {
+        Self::Shared(SharedKeys::new(store, master))
     }
 
     /// What is there, if anything ever was.

@@ -155,6 +155,9 @@ impl Sealer {
 
     /// Whether it is time, if something has been waiting since `since`.
     async fn is_time(&self, since: Time, every: Duration) -> bool {
+        // Another node may have sealed what waited then.
+        let last = self.store.last_block().await.ok().flatten();
+        let since = last.map_or(since, |last| last.block.at.max(since));
         let waited = self.clock.now().millis() - since.millis();
         // A clock that went back must not make anything wait for ever.
         let due = u128::try_from(waited).is_ok_and(|waited| waited >= every.as_millis());

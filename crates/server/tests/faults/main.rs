@@ -13,6 +13,7 @@ mod disk_full;
 mod hostile_input;
 mod kill_nine;
 mod load;
+mod master_key;
 mod moved;
 mod one_winner;
 mod place;

@@ -42,7 +42,7 @@ use deadpool_postgres::{Client, GenericClient};
 use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
 use kernel::{AgentId, Ask, AskId, KeyId, Subject, Time};
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, Semaphore, broadcast};
 use tokio::task::JoinSet;
 use ulid::Ulid;
 use uuid::Uuid;
@@ -151,6 +151,7 @@ impl Postgres {
             published: Arc::clone(&published),
             clock: options.clock.clone(),
             committed: Arc::clone(&news),
+            turn: Arc::new(Semaphore::new(1)),
         };
         let writers = Some(Writers::start(&desk, &mut tasks));
         let (heard, announced) = (Arc::clone(&news), Arc::clone(&published));

@@ -4,12 +4,13 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use deadpool_postgres::Client;
 use kernel::{AskId, Command, Time};
-use tokio::sync::{Mutex, Notify, mpsc, oneshot};
+use tokio::sync::{Mutex, Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::books::{Batch, Key};
 use super::connect::Database;
@@ -22,8 +23,11 @@ use crate::{Clock, Job, Outcome, Result};
 const BATCH: usize = 128;
 /// Jobs that may wait. Beyond that, callers wait for room.
 const QUEUE: usize = 4_096;
-/// Transactions at once: one is decided and sent while another is on its way to the disk.
-const WRITERS: usize = 2;
+/// Transactions at once: one is decided and sent while others are on their way to the disk.
+const WRITERS: usize = 3;
+/// How long a transaction waits for the one before it to be sent, and gathers meanwhile: the larger
+/// it is, the less each job of it costs. Not longer, since that one may wait for a lock.
+const GATHER: Duration = Duration::from_millis(5);
 /// How often a job that met another one is tried.
 const TRIES: u32 = 8;
 
@@ -39,7 +43,7 @@ struct Queued {
 /// The way to the writers. Dropping it ends them when the queue is empty.
 pub(super) struct Writers {
     queue: mpsc::Sender<Queued>,
-    patience: std::time::Duration,
+    patience: Duration,
 }
 
 /// What a writer works with.
@@ -50,6 +54,15 @@ pub(super) struct Desk {
     pub(super) clock: Option<Arc<dyn Clock>>,
     /// Rung after every commit.
     pub(super) committed: Arc<Notify>,
+    /// Held between `BEGIN` and `COMMIT`, as a rule.
+    pub(super) turn: Arc<Semaphore>,
+}
+
+/// How far a transaction has come.
+struct Stage {
+    /// Its turn, until it is sent.
+    _turn: Option<OwnedSemaphorePermit>,
+    committing: bool,
 }
 
 impl Writers {
@@ -79,17 +92,26 @@ impl Writers {
 async fn work(desk: Desk, waiting: Arc<Mutex<mpsc::Receiver<Queued>>>) {
     loop {
         let mut jobs = Vec::new();
-        if waiting.lock().await.recv_many(&mut jobs, BATCH).await == 0 {
+        let mut queue = waiting.lock().await;
+        if queue.recv_many(&mut jobs, BATCH).await == 0 {
             return;
         }
+        let turn = timeout(GATHER, Arc::clone(&desk.turn).acquire_owned()).await;
+        let turn = turn.ok().and_then(Result::ok);
+        while jobs.len() < BATCH
+            && let Ok(queued) = queue.try_recv()
+        {
+            jobs.push(queued);
+        }
+        drop(queue);
         let now = Instant::now();
         jobs.retain(|queued| queued.until > now);
         // Whoever changes the directory has it to itself, and only for as long as that takes.
         let (alone, together): (Vec<_>, Vec<_>) =
             jobs.into_iter().partition(|queued| changes_directory(&queued.job.envelope.command));
-        desk.finish(together).await;
+        desk.finish(together, turn).await;
         for queued in alone {
-            desk.finish(vec![queued]).await;
+            desk.finish(vec![queued], None).await;
         }
     }
 }
@@ -100,11 +122,11 @@ fn changes_directory(command: &Command) -> bool {
 
 impl Desk {
     /// Does the jobs, together if possible, else one by one, and answers.
-    async fn finish(&self, mut jobs: Vec<Queued>) {
+    async fn finish(&self, mut jobs: Vec<Queued>, turn: Option<OwnedSemaphorePermit>) {
         if jobs.is_empty() {
             return;
         }
-        match self.attempt(&mut jobs).await {
+        match self.attempt(&mut jobs, turn).await {
             Ok(outcomes) => answer(jobs, outcomes),
             // Another transaction got in the way of one of them, or what one of them needs cannot
             // be read: each for itself, then.
@@ -125,7 +147,7 @@ impl Desk {
     async fn insist(&self, queued: Queued) {
         let mut one = vec![queued];
         for _ in 0..TRIES {
-            match self.attempt(&mut one).await {
+            match self.attempt(&mut one, None).await {
                 Ok(outcomes) => return answer(one, outcomes),
                 Err(Failure::Conflict) => {}
                 Err(failure) => return answer(one, vec![Err(failure.into())]),
@@ -136,17 +158,21 @@ impl Desk {
 
     /// One transaction for all of them. If the connection is lost before the commit was asked for,
     /// nothing was done, and there is another.
-    async fn attempt(&self, jobs: &mut [Queued]) -> Result<Vec<Result<Outcome>>, Failure> {
-        let mut committing = false;
+    async fn attempt(
+        &self,
+        jobs: &mut [Queued],
+        turn: Option<OwnedSemaphorePermit>,
+    ) -> Result<Vec<Result<Outcome>>, Failure> {
+        let mut stage = Stage { _turn: turn, committing: false };
         let mut spare = true;
         loop {
             let open = Open(Some(self.database.lend().await?));
-            let done = self.database.within(self.transact(&open, jobs, &mut committing)).await;
+            let done = self.database.within(self.transact(&open, jobs, &mut stage)).await;
             if let Some(client) = open.close() {
                 self.database.take_back(client, done.as_ref().err());
             }
             match done {
-                Err(failure) if spare && !committing && failure.is_lost() => spare = false,
+                Err(failure) if spare && !stage.committing && failure.is_lost() => spare = false,
                 done => return done,
             }
         }
@@ -156,11 +182,11 @@ impl Desk {
         &self,
         open: &Open,
         jobs: &mut [Queued],
-        committing: &mut bool,
+        stage: &mut Stage,
     ) -> Result<Vec<Result<Outcome>>, Failure> {
         let Some(client) = &open.0 else { return Err(Failure::Closed) };
-        let done = self.work(client, jobs, committing).await;
-        if !*committing {
+        let done = self.work(client, jobs, stage).await;
+        if !stage.committing {
             client.batch_execute("ROLLBACK").await?;
         }
         done
@@ -171,7 +197,7 @@ impl Desk {
         &self,
         client: &Client,
         jobs: &mut [Queued],
-        committing: &mut bool,
+        stage: &mut Stage,
     ) -> Result<Vec<Result<Outcome>>, Failure> {
         let alone = jobs.iter().any(|queued| changes_directory(&queued.job.envelope.command));
         let (asks, keys) = named(jobs);
@@ -193,7 +219,7 @@ impl Desk {
         write::write(client, &out, now).await?;
         let events = out.records.iter().map(|(record, _)| (record.subject.clone(), record.seq));
         let begun = self.published.audience.begin(events);
-        *committing = true;
+        *stage = Stage { _turn: None, committing: true };
         client.batch_execute("COMMIT").await?;
         begun.committed();
         if !out.entities.is_empty() {

@@ -1,0 +1,29 @@
+//! A node that does not have the nodes' master key does not start, and leaves no trace.
+
+use super::place::{Place, query};
+use super::support::{Server, countersign};
+
+fn refused(place: &Place, key: Option<&str>) -> String {
+    let mut serve = countersign();
+    serve.args(["serve", "--dev", "--listen", "127.0.0.1:0", "--database", place.url()]);
+    if let Some(key) = key {
+        serve.env("COUNTERSIGN_MASTER_KEY", key);
+    }
+    let out = serve.output().unwrap();
+    assert_eq!(out.status.code(), Some(4), "{out:?}");
+    String::from_utf8(out.stderr).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_needs_the_master_key_of_the_others() {
+    let Some(place) = Place::postgres().await else { return };
+    let said = refused(&place, None);
+    assert!(said.contains("master_key: nodes that share a database need the same one"), "{said}");
+    let tables = "SELECT FROM pg_tables WHERE schemaname = 'public'";
+    assert!(query(place.url(), tables).await.is_empty(), "nothing was made");
+
+    place.nodes().into_iter().for_each(Server::stop);
+    let said = refused(&place, Some(&"ab".repeat(32)));
+    assert!(said.contains("cannot be opened with this master_key"), "{said}");
+    place.sound().await;
+}
