@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use kernel::actor::Reach;
-use kernel::ask::{Dialect, Labels, Priority, Route, Seat};
+use kernel::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Purpose, Route, Seat};
 use kernel::audit::Digest;
 use kernel::command::{NewAsk, Silence};
 use kernel::directory::{
@@ -248,6 +248,9 @@ const RECORDS: &[(&str, &str)] = &[
     ("Escalate", "escalated"),
     ("Extend", "extended"),
     ("Comment", "commented"),
+    ("Grant", "granted"),
+    ("NoteCallback", "called_back"),
+    ("CallBack", "callback_wanted"),
     ("Revoke", "revoked"),
     ("Erase", "erased"),
     ("SaveProject", "project_saved"),
@@ -316,6 +319,9 @@ fn question() -> NewAsk {
         on_expiry: Silence::StayOpen,
         reminders: Vec::new(),
         follows: None,
+        grants: Vec::new(),
+        inline: None,
+        callback: None,
     }
 }
 
@@ -400,8 +406,14 @@ async fn every_command_leaves_a_record() {
     story.run(person("ada"), Command::Answer(id, Box::new(reply))).await;
     story.run(owner(), Command::Revoke(id, "a mistake".to_owned())).await;
     story.run(system(), Command::Erase(id)).await;
-    let id = story.run(clerk.clone(), ask(question())).await.unwrap();
+    let callback = Some("https://127.0.0.1:9/hook".to_owned());
+    let id = story.run(clerk.clone(), ask(NewAsk { callback, ..question() })).await.unwrap();
+    let grant = Grant { purpose: Purpose::Review, hash: Digest::of(b"token") };
+    story.run(clerk.clone(), Command::Grant(id, vec![grant])).await;
     story.run(clerk.clone(), Command::Cancel(id, None)).await;
+    let refused = CallbackResult::Refused { status: 503 };
+    story.run(system(), Command::NoteCallback(id, refused)).await;
+    story.run(clerk.clone(), Command::CallBack(id)).await;
     let id = story.run(clerk, ask(timed)).await.unwrap();
     let due = [(10, Command::Remind(id)), (10, Command::Escalate(id)), (40, Command::Expire(id))];
     for (seconds, command) in due {
