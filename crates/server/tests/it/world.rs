@@ -14,7 +14,8 @@ use server::config::Settings;
 use server::gateway::Gateway;
 use server::http::Shared;
 use server::serve::Server;
-use server::workers::{housekeeping, outbox, timers};
+use server::workers::outbox::Desk;
+use server::workers::{housekeeping, timers};
 use store::Clock;
 use tempfile::TempDir;
 
@@ -206,9 +207,9 @@ impl World {
 
     /// The end of every story: nothing waits in the outbox, and the record holds.
     pub(crate) async fn end(mut self) {
-        let channels = Channels::default();
+        let desk = Desk::new(Arc::clone(self.app()), Channels::default());
         eventually("an empty outbox", async || {
-            outbox::drain(self.gateway(), &channels).await.unwrap();
+            desk.drain().await.unwrap();
             self.gateway().store().backlog().await.unwrap() == store::Backlog::default()
         })
         .await;
