@@ -1,9 +1,9 @@
 //! `POST /hitl/v1/reviews/{case_id}/respond`, `…/submit` and `…/cancel`: from the body to a
 //! [`Reply`]. Sections 7, 7.5 and 10.
 
-use kernel::Ask;
 use kernel::actor::Attested;
-use kernel::question::{Answer, AnswerError, Body, Question, Reply};
+use kernel::question::{Answer, Body, Question, Reply};
+use kernel::{Ask, Refusal};
 use serde_json::{Map, Value};
 
 use super::errors::{WireError, code};
@@ -53,12 +53,17 @@ impl Respond {
         self.body.get("token").and_then(Value::as_str)
     }
 
-    /// The answer of a person on the page: `{action, data?}` (HITL-060).
-    pub fn by_person(&self, ask: &Ask) -> Result<Reply, WireError> {
+    /// The answer of a person on the page: `{action, data?}` (HITL-060). `redeem` turns the marks of
+    /// uploaded files into files, before anything is held against the question.
+    pub fn by_person(
+        &self,
+        ask: &Ask,
+        redeem: impl FnOnce(Reply) -> Result<Reply, Refusal>,
+    ) -> Result<Reply, WireError> {
         let members = Members::new(&self.body, "");
         let action = action(members, ask)?;
         members.only(&["action", "data", "token"])?;
-        reply(members, action, ask)
+        reply(members, action, ask, redeem)
     }
 
     /// The answer an agent passes on, and of whom (HITL-071, HITL-074).
@@ -68,7 +73,7 @@ impl Respond {
         members.only(&["action", "data", "submitted_via", "submitted_by"])?;
         // Before anything else is held against the question: what may not be said here at all.
         if !ask.inline.as_ref().is_some_and(|may| may.contains(&action.stance)) {
-            return Err(WireError::refused(&kernel::Refusal::NotInline));
+            return Err(WireError::refused(&Refusal::NotInline));
         }
         let via = one_of(members, "submitted_via", &CHANNELS)?;
         let by = members.object("submitted_by")?.ok_or_else(|| {
@@ -82,7 +87,7 @@ impl Respond {
             platform_user_id: by.required("platform_user_id")?.to_owned(),
             display_name: by.text("display_name")?.map(ToOwned::to_owned),
         };
-        Ok((reply(members, action, ask)?, attested))
+        Ok((reply(members, action, ask, Ok)?, attested))
     }
 }
 
@@ -104,12 +109,18 @@ fn action(members: Members<'_>, ask: &Ask) -> Result<Action, WireError> {
     name.as_str().and_then(|name| kind.action(name)).ok_or_else(wrong)
 }
 
-fn reply(members: Members<'_>, action: Action, ask: &Ask) -> Result<Reply, WireError> {
+fn reply(
+    members: Members<'_>,
+    action: Action,
+    ask: &Ask,
+    redeem: impl FnOnce(Reply) -> Result<Reply, Refusal>,
+) -> Result<Reply, WireError> {
     let none = Map::new();
     let data = members.object("data")?.unwrap_or(&none);
     let question = ask.question.value().ok_or_else(WireError::no_case)?;
     let (answer, comment) = answer(action, data, question)?;
-    let checked = question.check(Reply { answer, comment });
+    let said = redeem(Reply { answer, comment }).map_err(|refusal| WireError::refused(&refusal))?;
+    let checked = question.check(said);
     checked.map(kernel::question::Checked::into_reply).map_err(|error| WireError::answer(&error))
 }
 
@@ -154,10 +165,10 @@ fn answer(
         }
         ("skip", _) => (Answer::Skip, data.words(&[])?),
         ("abort", _) => (Answer::Abort, data.words(&[])?),
-        ("submit", Body::Provide { form }) => {
-            let values = form.validate(data.0.map()).map_err(AnswerError::Fields);
-            let values = values.map_err(|error| WireError::answer(&error))?;
-            (Answer::Provided { values }, None)
+        ("submit", Body::Provide { .. }) => {
+            // Any object reads as values; the form checks them.
+            let values = serde_json::from_value(Value::Object(data.0.map().clone()));
+            (Answer::Provided { values: values.unwrap_or_default() }, None)
         }
         ("submit", Body::Converse) => {
             let comment = data.words(&[RESPONSE])?;

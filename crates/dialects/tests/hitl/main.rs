@@ -8,4 +8,5 @@ mod events;
 mod respond;
 mod schemas;
 mod stage;
+mod table;
 mod views;

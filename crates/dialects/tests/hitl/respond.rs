@@ -321,7 +321,7 @@ fn tokens_and_reasons_in_bodies() {
     let read = read_respond(&bytes(&said)).unwrap();
     assert_eq!(read.token(), Some("t"));
     let (cast, id) = made(&body("approval"));
-    assert!(read.by_person(cast.seen(id)).is_ok());
+    assert!(read.by_person(cast.seen(id), Ok).is_ok());
     assert!(read.by_relay(cast.seen(id)).is_err(), "but not beside a bearer token");
     assert_eq!(parse_cancel(b" ").unwrap(), (None, None));
     let full = br#"{"reason": "no time", "token": "t"}"#;

@@ -224,7 +224,7 @@ mod tests {
             "https://user@agent.example/",
             "ftp://agent.example/",
             "file:///etc/passwd",
-            "https:///nowhere",
+            "https:",
             "agent.example",
             "",
         ] {

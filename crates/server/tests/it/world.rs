@@ -206,11 +206,16 @@ impl World {
     }
 
     /// The end of every story: nothing waits in the outbox, and the record holds.
-    pub(crate) async fn end(mut self) {
+    pub(crate) async fn end(self) {
+        self.end_with_dead(0).await;
+    }
+
+    /// The end of a story in which so many deliveries were given up.
+    pub(crate) async fn end_with_dead(mut self, dead: u64) {
         let desk = Desk::new(Arc::clone(self.app()), Channels::default());
         eventually("an empty outbox", async || {
             desk.drain().await.unwrap();
-            self.gateway().store().backlog().await.unwrap() == store::Backlog::default()
+            self.gateway().store().backlog().await.unwrap() == store::Backlog { waiting: 0, dead }
         })
         .await;
         let report = self.audit().await;

@@ -88,7 +88,7 @@ impl App {
         self.door.count(ask.id, Lane::Submit)?;
         self.hitl_still_open(ask)?;
         let actor = Actor::LinkHolder { ask: ask.id };
-        let reply = self.redeemed(read?.by_person(ask)?, ask.id, &actor).map_err(refused)?;
+        let reply = read?.by_person(ask, |reply| self.redeemed(reply, ask.id, &actor))?;
         self.hitl_answer(actor, Command::Answer(ask.id, Box::new(reply))).await
     }
 
