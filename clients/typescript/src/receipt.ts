@@ -216,7 +216,7 @@ function isReceipt(claims: JsonObject): claims is JsonObject & ReceiptClaims {
     isHash(question) &&
     isHash(shown) &&
     isObject(by) &&
-    ["human", "agent", "system"].includes(String(by["kind"])) &&
+    ["human", "agent", "link_holder", "relay", "system"].includes(String(by["kind"])) &&
     isObject(audit)
   );
 }

@@ -93,7 +93,7 @@ impl Ended {
     /// Whether a person answered, as far as the server knows: neither time nor an agent's own word.
     /// The scripted people of a test server are people.
     pub fn is_by_a_person(&self) -> bool {
-        matches!(self.by, By::Human(_)) && self.assurance >= Some(Assurance::Link)
+        matches!(self.by, By::Human(_) | By::LinkHolder) && self.assurance >= Some(Assurance::Link)
     }
 }
 

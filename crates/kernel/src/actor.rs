@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{AgentId, HumanId, KeyId, ProjectId};
+use crate::ids::{AgentId, AskId, HumanId, KeyId, ProjectId};
 
 /// Whoever stands behind a command. Made by the shell from a checked credential, never from a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,8 +27,35 @@ pub enum Actor {
         /// How they proved who they are.
         assurance: Assurance,
     },
+    /// Whoever held the review link of one ask, and can act on no other.
+    LinkHolder {
+        /// Which.
+        ask: AskId,
+    },
+    /// An agent that passes on, with the submit token of one ask, what it says a person said.
+    Relay {
+        /// Which.
+        ask: AskId,
+        /// Who answered, as the agent says.
+        attested: Attested,
+    },
     /// Countersign itself: timers, bootstrap, the operator's shell.
     System,
+}
+
+/// Who answered and where, in the words of the agent that passes the answer on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Attested {
+    /// How they answered, such as `slack_block_action`.
+    pub via: String,
+    /// Where they are known, such as `slack`.
+    pub platform: String,
+    /// Who they are there.
+    pub platform_user_id: String,
+    /// What they are called there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
 }
 
 impl Actor {
@@ -37,6 +64,8 @@ impl Actor {
         match self {
             Self::Agent { id, .. } => By::Agent(id.clone()),
             Self::Human { id, .. } => By::Human(id.clone()),
+            Self::LinkHolder { .. } => By::LinkHolder,
+            Self::Relay { .. } => By::Relay,
             Self::System => By::System,
         }
     }
@@ -62,6 +91,10 @@ pub enum By {
     Agent(AgentId),
     /// A person.
     Human(HumanId),
+    /// Whoever held the review link.
+    LinkHolder,
+    /// A person nobody saw but the agent, which passed their answer on.
+    Relay,
     /// Countersign itself.
     System,
 }
@@ -71,6 +104,8 @@ impl std::fmt::Display for By {
         match self {
             Self::Agent(id) => id.fmt(f),
             Self::Human(id) => id.fmt(f),
+            Self::LinkHolder => f.write_str("whoever held the review link"),
+            Self::Relay => f.write_str("someone the agent speaks for"),
             Self::System => f.write_str("system"),
         }
     }
@@ -87,6 +122,10 @@ pub enum Via {
     Web,
     /// The `countersign` command.
     Cli,
+    /// The review page, with its link.
+    Link,
+    /// The agent, with the submit token.
+    Inline,
     /// Nobody: a default on silence.
     Timer,
     /// A scripted person, in a test.

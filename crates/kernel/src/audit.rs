@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq;
 
 use crate::event::Event;
 use crate::ids::Subject;
@@ -27,6 +28,11 @@ crate::openapi::text!(Digest, "^[0-9a-f]{64}$");
 impl Digest {
     /// What the first event of a chain points back to.
     pub const ZERO: Self = Self([0; 32]);
+
+    /// Whether both are the same, told in constant time.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
 
     /// The digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {

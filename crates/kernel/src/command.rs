@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 use ulid::Ulid;
 
 use crate::actor::Actor;
-use crate::ask::{Dialect, Labels, Priority, Route};
+use crate::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Route};
 use crate::audit::Salts;
 use crate::directory::{NewAgent, NewGroup, NewHuman, NewKey, NewProject, NewRule};
 use crate::form::Progress;
 use crate::ids::{AskId, HumanId, KeyId, RuleId};
-use crate::question::{Question, Reply};
+use crate::question::{Question, Reply, Stance};
 use crate::time::Time;
 
 /// A command with everything that is not in the world: who, a fresh id, randomness.
@@ -59,6 +59,12 @@ pub enum Command {
     Escalate(AskId),
     /// Move a deadline.
     Extend(AskId, Time),
+    /// More tokens were drawn for an ask.
+    Grant(AskId, Vec<Grant>),
+    /// The agent was told, or could not be told, that its ask is over.
+    NoteCallback(AskId, CallbackResult),
+    /// Tell the agent once more that its ask is over.
+    CallBack(AskId),
     /// Call back the receipt of an ask that is over.
     Revoke(AskId, String),
     /// Forget the words of an ask that is over.
@@ -99,6 +105,9 @@ impl Command {
             Self::Remind(_) => "remind",
             Self::Escalate(_) => "escalate",
             Self::Extend(..) => "extend",
+            Self::Grant(..) => "grant",
+            Self::NoteCallback(..) => "note_callback",
+            Self::CallBack(_) => "call_back",
             Self::Revoke(..) => "revoke",
             Self::Erase(_) => "erase",
             Self::SaveProject(_) => "save_project",
@@ -127,6 +136,9 @@ impl Command {
             | Self::Remind(id)
             | Self::Escalate(id)
             | Self::Extend(id, _)
+            | Self::Grant(id, _)
+            | Self::NoteCallback(id, _)
+            | Self::CallBack(id)
             | Self::Revoke(id, _)
             | Self::Erase(id) => Some(*id),
             Self::Ask(_)
@@ -168,6 +180,12 @@ pub struct NewAsk {
     pub reminders: Vec<Time>,
     /// The ask it continues.
     pub follows: Option<AskId>,
+    /// The tokens that were drawn for it.
+    pub grants: Vec<Grant>,
+    /// Which answers the agent may pass on with a submit token; `None` for none at all.
+    pub inline: Option<BTreeSet<Stance>>,
+    /// Where to tell the agent that it is over.
+    pub callback: Option<String>,
 }
 
 /// What the agent wants when nobody answers; becomes an

@@ -1,8 +1,8 @@
 //! From a command to its verdict: one `match` on one screen.
 
 use crate::ask::{
-    answer, assign, cancel, claim, comment, create, erase, escalate, expire, extend, open,
-    progress, remind, revoke,
+    answer, assign, callback, cancel, claim, comment, create, erase, escalate, expire, extend,
+    grant, open, progress, remind, revoke,
 };
 use crate::command::{Command, Envelope};
 use crate::directory::{group, key, people, project, rule};
@@ -32,6 +32,9 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::Remind(id) => remind::decide(world, envelope, *id),
         Command::Escalate(id) => escalate::decide(world, envelope, *id),
         Command::Extend(id, until) => extend::decide(world, envelope, *id, *until),
+        Command::Grant(id, grants) => grant::decide(world, envelope, *id, grants),
+        Command::NoteCallback(id, result) => callback::note(world, envelope, *id, result),
+        Command::CallBack(id) => callback::again(world, envelope, *id),
         Command::Revoke(id, reason) => revoke::decide(world, envelope, *id, reason),
         Command::Erase(id) => erase::decide(world, envelope, *id),
         Command::SaveProject(new) => project::decide(world, envelope, new),

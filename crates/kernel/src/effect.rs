@@ -25,6 +25,11 @@ pub enum Effect {
         /// Which ask.
         ask: AskId,
     },
+    /// The ask is over: tell the agent where it wants to be told.
+    CallBack {
+        /// Which ask.
+        ask: AskId,
+    },
 }
 
 /// Why somebody is told.
@@ -42,11 +47,18 @@ pub enum Occasion {
 }
 
 impl Effect {
+    /// The ask it is about.
+    pub fn ask(&self) -> AskId {
+        match self {
+            Self::Notify { ask, .. } | Self::Settle { ask } | Self::CallBack { ask } => *ask,
+        }
+    }
+
     /// The order in which the outbox is worked off: 0 first.
     pub fn rank(&self) -> u8 {
         match self {
             Self::Notify { priority, .. } => priority.rank(),
-            Self::Settle { .. } => Priority::High.rank(),
+            Self::Settle { .. } | Self::CallBack { .. } => Priority::High.rank(),
         }
     }
 }

@@ -7,13 +7,14 @@ use serde_json::{Map, Value};
 
 use crate::actor::{Assurance, By};
 use crate::ask::{
-    DefaultAction, Dialect, Labels, OnExpiry, Priority, Resolution, Route, Rung, Seat,
+    Callback, CallbackResult, DefaultAction, Dialect, Grant, Labels, OnExpiry, Priority,
+    Resolution, Route, Rung, Seat,
 };
 use crate::audit::{Erasable, Slot};
 use crate::directory::{Agent, Human, Key, Project, Rule};
 use crate::form::Progress;
 use crate::ids::{AgentId, AskId, HumanId, ProjectId, Subject};
-use crate::question::{Kind, Question};
+use crate::question::{Kind, Question, Stance};
 use crate::time::Time;
 
 /// One thing that happened to one subject.
@@ -99,6 +100,18 @@ pub enum Happened {
         /// To when.
         until: Time,
     },
+    /// More tokens were drawn for it.
+    Granted {
+        /// Which.
+        grants: Vec<Grant>,
+    },
+    /// The agent was told, or could not be told, that it is over.
+    CalledBack {
+        /// What came of it.
+        outcome: CallbackResult,
+    },
+    /// Somebody wants the agent to be told once more.
+    CallbackWanted,
     /// Its receipt was called back.
     Revoked {
         /// Why.
@@ -163,6 +176,15 @@ pub struct Asked {
     pub quorum: u32,
     /// The least assurance.
     pub floor: Assurance,
+    /// The tokens that were drawn for it, by their hashes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grants: Vec<Grant>,
+    /// Which answers the agent may pass on with a submit token; `None` for none at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inline: Option<BTreeSet<Stance>>,
+    /// Where to tell the agent that it is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback: Option<Callback>,
 }
 
 impl Happened {
@@ -184,6 +206,9 @@ impl Happened {
             Self::Reminded => "reminded",
             Self::Escalated => "escalated",
             Self::Extended { .. } => "extended",
+            Self::Granted { .. } => "granted",
+            Self::CalledBack { .. } => "called_back",
+            Self::CallbackWanted => "callback_wanted",
             Self::Revoked { .. } => "revoked",
             Self::Erased => "erased",
             Self::ProjectSaved(_) => "project_saved",
@@ -205,9 +230,15 @@ impl Happened {
                 if let OnExpiry::Answer { reply } = &mut asked.on_expiry {
                     visit(reply);
                 }
+                if let Some(callback) = &mut asked.callback {
+                    visit(&mut callback.url);
+                }
             }
             Self::Answered { vote: said, .. } | Self::Defaulted { resolution: said } => {
                 visit(&mut said.reply);
+                if let Some(attested) = &mut said.attested {
+                    visit(&mut **attested);
+                }
             }
             Self::Cancelled { reason: Some(text) }
             | Self::Commented { text }
@@ -224,6 +255,9 @@ impl Happened {
             | Self::Reminded
             | Self::Escalated
             | Self::Extended { .. }
+            | Self::Granted { .. }
+            | Self::CalledBack { .. }
+            | Self::CallbackWanted
             | Self::Erased
             | Self::ProjectSaved(_)
             | Self::AgentSaved(_)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::By;
-use crate::ask::{Ask, AskState, Claim, Comment, Ending, Look, Revocation};
+use crate::ask::{Ask, AskState, CallbackAttempt, Claim, Comment, Ending, Look, Revocation};
 use crate::audit::{Digest, Head, Record};
 use crate::command::Envelope;
 use crate::directory::{Agent, Human, Kept, Key, Project, Rule};
@@ -98,6 +98,8 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
                 votes: Vec::new(),
                 comments: Vec::new(),
                 revoked: None,
+                reminded_at: None,
+                callbacks: Vec::new(),
                 state: AskState::Pending,
             }))
         }
@@ -135,11 +137,17 @@ fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By) -> Option<()> {
     let (place, at) = (ask.head, ask.head.at);
     let over = |ending| AskState::Over { place, ending: Box::new(ending) };
     match (what, ask.is_open()) {
-        // An ask that is over may be continued, remarked on, called back and forgotten; nothing else.
+        // An ask that is over may be continued, remarked on, shown, told of, called back and
+        // forgotten; nothing else.
         (Happened::Followed { next }, _) => ask.followed_by = Some(*next),
         (Happened::Commented { text }, _) => {
             ask.comments.push(Comment { by: by.clone(), at, text: text.clone() });
         }
+        (Happened::Granted { grants }, _) => ask.granted(grants),
+        (Happened::CalledBack { outcome }, false) => {
+            ask.called_back(CallbackAttempt { at, result: outcome.clone() });
+        }
+        (Happened::CallbackWanted, false) => {}
         (Happened::Revoked { reason }, false) => {
             ask.revoked = Some(Revocation { by: by.clone(), at, reason: reason.clone() });
         }
@@ -189,6 +197,7 @@ fn evolve_open(
         }
         Happened::Failed { deadline } => ask.state = over(Ending::Failed { at: *deadline }),
         Happened::Reminded => {
+            ask.reminded_at = Some(at);
             ask.asked.reminders.retain(|due| *due > at);
         }
         Happened::Escalated => {
@@ -205,6 +214,9 @@ fn evolve_open(
         Happened::Asked(_)
         | Happened::Followed { .. }
         | Happened::Commented { .. }
+        | Happened::Granted { .. }
+        | Happened::CalledBack { .. }
+        | Happened::CallbackWanted
         | Happened::Revoked { .. }
         | Happened::Erased
         | Happened::ProjectSaved(_)

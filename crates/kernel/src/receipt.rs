@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::actor::{Assurance, By, Via};
+use crate::actor::{Assurance, Attested, By, Via};
 use crate::ask::{Ask, AskState, DefaultAction, Ending, Priority};
-use crate::audit::{Digest, Head};
+use crate::audit::{Digest, Erasable, Head};
 use crate::ids::{AgentId, AskId, ProjectId};
 use crate::question::{Kind, Question, Reply};
 use crate::text::reveal_json;
@@ -47,6 +47,8 @@ pub enum Outcome {
         via: Via,
         /// How sure we are.
         assurance: Assurance,
+        /// Who it was, as the agent says that passed the answer on.
+        attested: Option<Attested>,
     },
     /// Time ran out and the agent carries on by its default action.
     Expired {
@@ -75,6 +77,7 @@ impl Receipt {
                     by: resolution.by.clone(),
                     via: resolution.via,
                     assurance: resolution.assurance,
+                    attested: resolution.attested.as_deref().and_then(Erasable::value).cloned(),
                 },
                 resolution.at,
             ),

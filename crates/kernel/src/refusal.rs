@@ -65,6 +65,9 @@ pub enum Refusal {
         /// What is needed.
         need: Assurance,
     },
+    /// An agent may not pass on such an answer; a person gives it on the page.
+    #[error("this answer cannot be passed on; the person gives it on the review page")]
+    NotInline,
     /// A field of the command is not acceptable.
     #[error("{field}: expected {expected}")]
     Invalid {
@@ -112,6 +115,7 @@ impl Refusal {
             Self::TakenBy { .. } => "taken",
             Self::Answer(_) => "answer-mismatch",
             Self::AssuranceTooLow { .. } => "assurance-too-low",
+            Self::NotInline => "not-inline",
             Self::Invalid { .. } => "invalid-field",
             Self::Exists { .. } => "exists",
             Self::NoDeadline => "no-deadline",

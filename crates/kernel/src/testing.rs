@@ -59,6 +59,9 @@ pub fn new_ask() -> NewAsk {
         on_expiry: Silence::StayOpen,
         reminders: Vec::new(),
         follows: None,
+        grants: Vec::new(),
+        inline: None,
+        callback: None,
     }
 }
 

@@ -171,7 +171,7 @@ fn story(words: &mut Words) -> Cast {
     let edits = Some(words.object("edits"));
     answered(&mut cast, words, "approve", approve.clone(), Answer::Approved { edits });
     answered(&mut cast, words, "reject", approve.clone(), Answer::Rejected);
-    answered(&mut cast, words, "changes", approve.clone(), Answer::ChangesRequested);
+    answered(&mut cast, words, "changes", approve.clone(), Answer::CHANGES);
 
     let choices = vec![words.choice("first"), words.choice("second")];
     let chosen = Answer::Chosen { options: vec![choices.last().unwrap().id.clone()] };

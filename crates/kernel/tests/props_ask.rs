@@ -25,8 +25,8 @@ use crate::tamper::{Harm, any_harm};
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// What is over stays as it ended: only a follow-up, a remark and a revocation may be noted and
-    /// words may be forgotten.
+    /// What is over stays as it ended: only a follow-up, a remark, a fresh token, a call to the agent
+    /// and a revocation may be noted and words may be forgotten.
     #[test]
     fn terminal_states_never_change(script in any_script()) {
         Stage::play(&script, |step| {
@@ -38,6 +38,8 @@ proptest! {
                 expected.revoked = expected.revoked.or_else(|| forgetful(after).revoked);
                 let added = forgetful(after).comments.split_off(before.comments.len());
                 expected.comments.extend(added);
+                expected.callbacks.extend_from_slice(&after.callbacks[before.callbacks.len()..]);
+                expected.asked.grants.extend_from_slice(&after.grants[before.grants.len()..]);
                 prop_assert_eq!(forgetful(after), expected);
                 let words = |ask: &Ask| Some(ask.question.value()?.clone());
                 prop_assert!(words(after).is_none() || words(after) == words(before));
@@ -71,6 +73,10 @@ proptest! {
             let silent = resolution.by == By::System;
             prop_assert_eq!(silent, resolution.assurance == kernel::Assurance::None);
             prop_assert_eq!(silent, ask.votes.is_empty());
+            // What an agent passed on is told apart from what anybody was seen to say.
+            let relayed = resolution.by == By::Relay;
+            prop_assert_eq!(relayed, resolution.assurance == kernel::Assurance::AgentAttested);
+            prop_assert_eq!(relayed, resolution.attested.is_some());
         }
     }
 
@@ -320,10 +326,12 @@ fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
         Actor::System => {
             let timers = ["expired", "failed", "defaulted", "reminded", "escalated"];
             let shell = ["cancelled", "extended", "assigned", "commented", "revoked", "erased"];
-            timers.contains(&what) || shell.contains(&what)
+            let outbox = ["granted", "called_back", "callback_wanted"];
+            timers.contains(&what) || shell.contains(&what) || outbox.contains(&what)
         }
         Actor::Agent { id, project, reach, .. } => {
-            ["followed", "cancelled", "extended", "commented"].contains(&what)
+            let own = ["followed", "cancelled", "extended", "commented"];
+            (own.contains(&what) || ["granted", "callback_wanted"].contains(&what))
                 && ask.project == *project
                 && (ask.agent == *id || *reach == Reach::Project)
         }
@@ -332,11 +340,20 @@ fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
             let lets_in = match what {
                 "opened" | "progressed" | "claimed" | "extended" => is_in(ask, person),
                 "answered" => is_in(ask, person) && *assurance >= ask.floor,
-                "assigned" | "cancelled" | "commented" => is_in(ask, person) || person.admin,
+                "assigned" | "cancelled" | "commented" | "callback_wanted" => {
+                    is_in(ask, person) || person.admin
+                }
                 "revoked" | "erased" => person.admin,
                 _ => false,
             };
             person.active && lets_in
+        }
+        Actor::LinkHolder { ask: own } => {
+            let lets_in = ["opened", "progressed", "answered", "cancelled", "commented"];
+            *own == ask.id && lets_in.contains(&what)
+        }
+        Actor::Relay { ask: own, .. } => {
+            *own == ask.id && what == "answered" && ask.inline.is_some()
         }
     }
 }

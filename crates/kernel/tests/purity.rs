@@ -24,6 +24,7 @@ const PURE: [(&str, &[&str]); 2] = [
             "serde_json_canonicalizer",
             "serde_path_to_error",
             "sha2",
+            "subtle",
             "thiserror",
             "ulid",
             "url",

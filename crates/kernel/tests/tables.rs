@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use kernel::actor::{Assurance, By};
-use kernel::ask::{AskState, DefaultAction};
+use kernel::ask::{AskState, CallbackResult, DefaultAction, Grant, Purpose};
 use kernel::command::{NewAsk, Silence};
 use kernel::directory::{Holder, NewKey, NewProject, NewRule, Step};
 use kernel::ids::{AskId, KeyId, RuleId};
@@ -18,43 +18,58 @@ use ulid::Ulid;
 const STATES: [&str; 8] =
     ["pending", "claimed", "opened", "in_progress", "completed", "expired", "cancelled", "failed"];
 
-const VERBS: [&str; 14] = [
-    "open", "progress", "claim", "assign", "answer", "cancel", "extend", "expire", "remind",
-    "escalate", "comment", "revoke", "erase", "follow",
+const VERBS: [&str; 17] = [
+    "open",
+    "progress",
+    "claim",
+    "assign",
+    "answer",
+    "cancel",
+    "extend",
+    "expire",
+    "remind",
+    "escalate",
+    "comment",
+    "grant",
+    "call_back",
+    "note_callback",
+    "revoke",
+    "erase",
+    "follow",
 ];
 
 /// While nothing is due. A cell is the next state, `-` for "nothing happens", or the refusal.
 /// Completed and Cancelled are reachable from every open state, and what is over only takes note of
 /// remarks and a follow-up, has its receipt called back and forgets its words.
 const NOTHING_DUE: &str = "
-            | open        | progress          | claim             | assign            | answer           | cancel            | extend            | expire  | remind  | escalate | comment     | revoke      | erase       | follow
-pending     | opened      | in_progress       | pending           | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | pending     | not-over    | not-over    | pending
-claimed     | opened      | in_progress       | -                 | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | pending     | not-over    | not-over    | pending
-opened      | -           | in_progress       | opened            | opened            | completed        | cancelled         | opened            | not-due | not-due | not-due  | opened      | not-over    | not-over    | opened
-in_progress | -           | -                 | in_progress       | in_progress       | completed        | cancelled         | in_progress       | not-due | not-due | not-due  | in_progress | not-over    | not-over    | in_progress
-completed   | -           | already-answered  | already-answered  | already-answered  | already-answered | already-answered  | already-answered  | not-due | not-due | not-due  | completed   | completed   | completed   | completed
-expired     | -           | timed-out         | timed-out         | timed-out         | timed-out        | timed-out         | timed-out         | not-due | not-due | not-due  | expired     | expired     | expired     | expired
-cancelled   | -           | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | not-due | not-due | not-due  | cancelled   | cancelled   | cancelled   | cancelled
-failed      | -           | timed-out         | timed-out         | timed-out         | timed-out        | timed-out         | timed-out         | not-due | not-due | not-due  | failed      | failed      | failed      | failed
+            | open        | progress          | claim             | assign            | answer           | cancel            | extend            | expire  | remind  | escalate | comment     | grant       | call_back   | note_callback | revoke      | erase       | follow
+pending     | opened      | in_progress       | pending           | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
+claimed     | opened      | in_progress       | -                 | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
+opened      | -           | in_progress       | opened            | opened            | completed        | cancelled         | opened            | not-due | not-due | not-due  | opened      | opened      | not-over    | not-over      | not-over    | not-over    | opened
+in_progress | -           | -                 | in_progress       | in_progress       | completed        | cancelled         | in_progress       | not-due | not-due | not-due  | in_progress | in_progress | not-over    | not-over      | not-over    | not-over    | in_progress
+completed   | -           | already-answered  | already-answered  | already-answered  | already-answered | already-answered  | already-answered  | not-due | not-due | not-due  | completed   | completed   | completed   | completed     | completed   | completed   | completed
+expired     | -           | timed-out         | timed-out         | timed-out         | timed-out        | timed-out         | timed-out         | not-due | not-due | not-due  | expired     | expired     | expired     | expired       | expired     | expired     | expired
+cancelled   | -           | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | not-due | not-due | not-due  | cancelled   | cancelled   | cancelled   | cancelled     | cancelled   | cancelled   | cancelled
+failed      | -           | timed-out         | timed-out         | timed-out         | timed-out        | timed-out         | timed-out         | not-due | not-due | not-due  | failed      | failed      | failed      | failed        | failed      | failed      | failed
 ";
 
 /// At the very moment of the deadline, with a reminder and a rung of the ladder due as well, by
 /// what the agent wanted for silence. Expired, Completed and Failed are reachable from every open
 /// state; only `stay open` leaves an ask answerable.
 const DEADLINE_REACHED: &str = "
-                    | open        | progress    | claim       | assign      | answer    | cancel    | extend      | expire    | remind  | escalate    | comment     | revoke      | erase       | follow
-pending/stay        | opened      | in_progress | pending     | pending     | completed | cancelled | pending     | not-due   | not-due | pending     | pending     | not-over    | not-over    | pending
-pending/fail        | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | pending     | not-over    | not-over    | pending
-pending/answer      | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | pending     | not-over    | not-over    | pending
-pending/report      | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | pending     | not-over    | not-over    | pending
-opened/stay         | -           | in_progress | opened      | opened      | completed | cancelled | opened      | not-due   | not-due | opened      | opened      | not-over    | not-over    | opened
-opened/fail         | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | opened      | not-over    | not-over    | opened
-opened/answer       | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | opened      | not-over    | not-over    | opened
-opened/report       | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | opened      | not-over    | not-over    | opened
-in_progress/stay    | -           | -           | in_progress | in_progress | completed | cancelled | in_progress | not-due   | not-due | in_progress | in_progress | not-over    | not-over    | in_progress
-in_progress/fail    | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | in_progress | not-over    | not-over    | in_progress
-in_progress/answer  | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | in_progress | not-over    | not-over    | in_progress
-in_progress/report  | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | in_progress | not-over    | not-over    | in_progress
+                    | open        | progress    | claim       | assign      | answer    | cancel    | extend      | expire    | remind  | escalate    | comment     | grant       | call_back   | note_callback | revoke      | erase       | follow
+pending/stay        | opened      | in_progress | pending     | pending     | completed | cancelled | pending     | not-due   | not-due | pending     | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
+pending/fail        | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
+pending/answer      | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
+pending/report      | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
+opened/stay         | -           | in_progress | opened      | opened      | completed | cancelled | opened      | not-due   | not-due | opened      | opened      | opened      | not-over    | not-over      | not-over    | not-over    | opened
+opened/fail         | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | opened      | opened      | not-over    | not-over      | not-over    | not-over    | opened
+opened/answer       | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | opened      | opened      | not-over    | not-over      | not-over    | not-over    | opened
+opened/report       | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | opened      | opened      | not-over    | not-over      | not-over    | not-over    | opened
+in_progress/stay    | -           | -           | in_progress | in_progress | completed | cancelled | in_progress | not-due   | not-due | in_progress | in_progress | in_progress | not-over    | not-over      | not-over    | not-over    | in_progress
+in_progress/fail    | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | in_progress | in_progress | not-over    | not-over      | not-over    | not-over    | in_progress
+in_progress/answer  | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | in_progress | in_progress | not-over    | not-over      | not-over    | not-over    | in_progress
+in_progress/report  | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | in_progress | in_progress | not-over    | not-over      | not-over    | not-over    | in_progress
 ";
 
 #[test]
@@ -117,6 +132,7 @@ fn refusals_have_stable_codes() {
         Refusal::AssuranceTooLow { have, need },
         Refusal::Invalid { field, expected },
         Refusal::Exists { what },
+        Refusal::NotInline,
         Refusal::DefaultForbidden,
         Refusal::Changed { version: 1 },
         Refusal::IdempotencyMismatch,
@@ -138,6 +154,7 @@ fn refusals_have_stable_codes() {
             Refusal::AssuranceTooLow { .. } => "assurance-too-low",
             Refusal::Invalid { .. } => "invalid-field",
             Refusal::Exists { .. } => "exists",
+            Refusal::NotInline => "not-inline",
             Refusal::DefaultForbidden => "default-forbidden",
             Refusal::Changed { .. } => "changed",
             Refusal::IdempotencyMismatch => "idempotency-mismatch",
@@ -148,7 +165,7 @@ fn refusals_have_stable_codes() {
         code
     })
     .collect();
-    assert_eq!(codes.len(), 16, "every code is its own");
+    assert_eq!(codes.len(), 17, "every code is its own");
 }
 
 /// Every event there is happens in this story; its name is the one in its bytes and its own.
@@ -164,7 +181,7 @@ fn events_have_stable_names() {
         assert_eq!(body.pointer("/what/event").unwrap(), name);
         names.insert(name);
     }
-    assert_eq!(names.len(), 24, "{names:?}");
+    assert_eq!(names.len(), 27, "{names:?}");
 }
 
 /// A second spelling, without a wildcard: a new event must be entered here and in the story.
@@ -185,6 +202,9 @@ fn name(what: &Happened) -> &'static str {
         Happened::Reminded => "reminded",
         Happened::Escalated => "escalated",
         Happened::Extended { .. } => "extended",
+        Happened::Granted { .. } => "granted",
+        Happened::CalledBack { .. } => "called_back",
+        Happened::CallbackWanted => "callback_wanted",
         Happened::Revoked { .. } => "revoked",
         Happened::Erased => "erased",
         Happened::ProjectSaved(_) => "project_saved",
@@ -203,7 +223,11 @@ fn everything() -> Cast {
         act(&mut cast, id, verb);
     }
     cast.advance(TIMEOUT);
-    for verb in ["escalate", "remind", "comment", "answer", "revoke", "erase", "follow"] {
+    let told = ["call_back", "note_callback"];
+    for verb in ["escalate", "remind", "comment", "grant", "answer"] {
+        act(&mut cast, id, verb);
+    }
+    for verb in told.into_iter().chain(["revoke", "erase", "follow"]) {
         act(&mut cast, id, verb);
     }
     for silence in [
@@ -234,7 +258,8 @@ const TIMEOUT: u64 = 60;
 
 fn expiring(cast: &Cast, on_expiry: Silence) -> NewAsk {
     let reminders = vec![cast.now().plus_seconds(TIMEOUT)];
-    NewAsk { timeout: Some(TIMEOUT), on_expiry, reminders, ..new_ask() }
+    let callback = Some("https://agent.example/hook".to_owned());
+    NewAsk { timeout: Some(TIMEOUT), on_expiry, reminders, callback, ..new_ask() }
 }
 
 /// An ask of the agent `bot` of olga's, brought into a state.
@@ -277,6 +302,15 @@ fn act(cast: &mut Cast, id: AskId, verb: &str) -> String {
         "remind" => (Actor::System, Command::Remind(id)),
         "escalate" => (Actor::System, Command::Escalate(id)),
         "comment" => (olga, Command::Comment(id, "so".to_owned())),
+        "grant" => {
+            let grant = Grant { purpose: Purpose::Review, hash: Cast::hash("token") };
+            (bot, Command::Grant(id, vec![grant]))
+        }
+        "call_back" => (bot, Command::CallBack(id)),
+        "note_callback" => {
+            let result = CallbackResult::Taken { status: 200 };
+            (Actor::System, Command::NoteCallback(id, result))
+        }
         "revoke" => (Actor::System, Command::Revoke(id, "stolen".to_owned())),
         "erase" => (Actor::System, Command::Erase(id)),
         "follow" => (bot, Command::Ask(Box::new(NewAsk { follows: Some(id), ..new_ask() }))),

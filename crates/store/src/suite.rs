@@ -50,6 +50,7 @@ macro_rules! suite {
                 of_many_claims_one_holds,
                 a_follow_up_loads_what_it_needs,
                 a_follow_up_of_nothing_is_refused,
+                tokens_and_what_an_agent_passed_on_are_kept,
                 an_id_is_given_once,
                 time_never_runs_backwards_for_an_ask,
             }

@@ -18,7 +18,8 @@ from .errors import ProtocolError
 
 @dataclass(frozen=True)
 class By:
-    """Who did something: a `human`, an `agent`, or the `system` itself."""
+    """Who did something: a `human`, the `link_holder`, somebody the agent speaks for (`relay`), an
+    `agent`, or the `system` itself."""
 
     kind: str
     id: str | None = None
@@ -26,7 +27,7 @@ class By:
     @property
     def is_person(self) -> bool:
         """Whether it was a person."""
-        return self.kind == "human"
+        return self.kind in ("human", "link_holder")
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ impl Kind for Approve {
         match answer {
             Answer::Approved { edits } => Some(Approval::Approved { edits }),
             Answer::Rejected => Some(Approval::Rejected),
-            Answer::ChangesRequested => Some(Approval::ChangesRequested),
+            Answer::ChangesRequested { .. } => Some(Approval::ChangesRequested),
             _ => None,
         }
     }
@@ -86,7 +86,7 @@ impl Kind for Choose {
     fn said(answer: Answer) -> Option<Self::Said> {
         match answer {
             Answer::Chosen { options } => Some(Some(options)),
-            Answer::ChangesRequested => Some(None),
+            Answer::ChangesRequested { .. } => Some(None),
             _ => None,
         }
     }
@@ -99,7 +99,7 @@ impl Kind for Provide {
     fn said(answer: Answer) -> Option<Self::Said> {
         match answer {
             Answer::Provided { values } => Some(Some(values.as_map().clone())),
-            Answer::ChangesRequested => Some(None),
+            Answer::ChangesRequested { .. } => Some(None),
             _ => None,
         }
     }
@@ -112,7 +112,7 @@ impl Kind for Confirm {
         match answer {
             Answer::Confirmed { items } => Some(Confirmation::Confirmed(items)),
             Answer::Declined => Some(Confirmation::Declined),
-            Answer::ChangesRequested => Some(Confirmation::ChangesRequested),
+            Answer::ChangesRequested { .. } => Some(Confirmation::ChangesRequested),
             _ => None,
         }
     }
@@ -126,7 +126,7 @@ impl Kind for Escalate {
             Answer::Retry { params } => Some(Escalation::Retry(params)),
             Answer::Skip => Some(Escalation::Skip),
             Answer::Abort => Some(Escalation::Abort),
-            Answer::ChangesRequested => Some(Escalation::ChangesRequested),
+            Answer::ChangesRequested { .. } => Some(Escalation::ChangesRequested),
             _ => None,
         }
     }
@@ -139,7 +139,7 @@ impl Kind for Converse {
     fn said(answer: Answer) -> Option<Self::Said> {
         match answer {
             Answer::Replied { text } => Some(Some(text)),
-            Answer::ChangesRequested => Some(None),
+            Answer::ChangesRequested { .. } => Some(None),
             _ => None,
         }
     }

@@ -73,6 +73,9 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
         on_expiry,
         reminders: Vec::new(),
         follows: None,
+        grants: Vec::new(),
+        inline: None,
+        callback: None,
     })
 }
 

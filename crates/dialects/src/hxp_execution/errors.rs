@@ -162,13 +162,15 @@ impl WireError {
                 Self::field(400, code::INVALID_FALLBACK, "fallback", "pause or fail")
                     .saying(format!("fallback: {refusal}"))
             }
-            Refusal::NotAllowed { .. } | Refusal::AssuranceTooLow { .. } => {
+            Refusal::NotAllowed { .. } | Refusal::AssuranceTooLow { .. } | Refusal::NotInline => {
                 Self::new(403, code::FORBIDDEN, refusal.to_string())
             }
             Refusal::AlreadyAnswered { by, at } => {
                 let message = match by {
-                    By::Human(_) | By::Agent(_) if pooled => format!("already answered at {at}"),
-                    By::Human(_) | By::Agent(_) => refusal.to_string(),
+                    By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay if pooled => {
+                        format!("already answered at {at}")
+                    }
+                    By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay => refusal.to_string(),
                     By::System => format!("the default was taken at {at}"),
                 };
                 Self::new(409, code::CONFLICT, message)

@@ -43,7 +43,7 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
             };
             let reason = match by {
                 By::System => Some(DEFAULT_APPLIED.to_owned()),
-                By::Human(_) | By::Agent(_) => said,
+                By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay => said,
             };
             (Status::Completed, by, result, reason)
         }
@@ -56,7 +56,7 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
     // A timeout lasts from the beginning, whoever looked meanwhile.
     let begun = match by {
         By::System => claims.asked_at,
-        By::Human(_) | By::Agent(_) => claims.taken_up_at,
+        By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay => claims.taken_up_at,
     };
     let request_id = request_id(ask.id);
     let completed_at = claims.ended_at;
@@ -78,7 +78,7 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
 pub(super) fn name(ask: &Ask, by: &By, seal: &Seal<'_>) -> String {
     match by {
         By::Human(human) if ask.is_pooled() => pseudonym(seal.secret, ask.id, human),
-        By::Human(_) | By::Agent(_) | By::System => by.to_string(),
+        By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay | By::System => by.to_string(),
     }
 }
 
@@ -115,7 +115,7 @@ fn result(ask: AskId, question: Option<&Question>, reply: &Reply) -> (Value, Opt
         Answer::Rejected => (json!("rejected"), comment),
         // Only an approval can be said to be rejected. Elsewhere the word could be taken for an
         // option or for the value that was asked for, so there is no result.
-        Answer::ChangesRequested => {
+        Answer::ChangesRequested { edits } => {
             let result = match body {
                 Some(Body::Approve { .. }) | None => json!("rejected"),
                 Some(
@@ -126,7 +126,8 @@ fn result(ask: AskId, question: Option<&Question>, reply: &Reply) -> (Value, Opt
                     | Body::Converse,
                 ) => Value::Null,
             };
-            (result, Some(format!("{CHANGES_REQUESTED}{}", comment.unwrap_or_default())))
+            let note = edits.as_ref().map(|edits| changed("such as these", edits));
+            (result, Some(format!("{CHANGES_REQUESTED}{}", noted(note).unwrap_or_default())))
         }
         Answer::Chosen { options: ids } => (chosen(body, ids), comment),
         Answer::Provided { values } => {

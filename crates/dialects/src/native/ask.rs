@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use kernel::actor::Attested;
 use kernel::ask::{Comment, DefaultAction, Ending, Priority, Seat};
+use kernel::audit::Erasable;
 use kernel::question::{Answer, Body, Kind, Question, Reply};
 use kernel::{
     AgentId, Ask, AskId, AskState, Assurance, By, HumanId, ProjectId, Refusal, Time, Via,
@@ -158,6 +160,8 @@ pub struct ResultView {
     pub via: Option<Via>,
     /// How sure we are who it was.
     pub assurance: Option<Assurance>,
+    /// Who it was, as the agent says that passed the answer on; nobody else saw them.
+    pub attested: Option<Attested>,
     /// What the agent is to do with an ask that ran out.
     pub report: Option<DefaultAction>,
     /// Why it was withdrawn.
@@ -204,7 +208,7 @@ impl Viewer<'_> {
             }
             Refusal::TakenBy { by } => match self.named(&By::Human(by.clone()), ask) {
                 By::Human(by) => Refusal::TakenBy { by },
-                By::Agent(_) | By::System => Refusal::TakenBy { by },
+                By::Agent(_) | By::LinkHolder | By::Relay | By::System => Refusal::TakenBy { by },
             },
             other => other,
         }
@@ -251,6 +255,7 @@ impl ResultView {
             by: By::System,
             via: None,
             assurance: None,
+            attested: None,
             report: None,
             reason: None,
             at,
@@ -269,6 +274,7 @@ impl ResultView {
                     by: viewer.named(&resolution.by, ask),
                     via: Some(resolution.via),
                     assurance: Some(resolution.assurance),
+                    attested: resolution.attested.as_deref().and_then(Erasable::value).cloned(),
                     ..bare(Outcome::Completed, resolution.at)
                 }
             }

@@ -84,6 +84,9 @@ impl From<CreateAsk> for NewAsk {
             },
             reminders: body.reminders,
             follows: body.follows,
+            grants: Vec::new(),
+            inline: None,
+            callback: None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `GET /api/v1/asks/{id}/receipt`: what a receipt claims, field for field as in `docs/receipts.md`.
 
-use kernel::actor::{Assurance, By, Via};
+use kernel::actor::{Assurance, Attested, By, Via};
 use kernel::ask::{Ask, DefaultAction};
 use kernel::audit::Digest;
 use kernel::question::{Answer, Body, Kind, Reply};
@@ -60,12 +60,16 @@ pub struct ReceiptClaims {
     pub reason: Option<String>,
     /// Who answered or withdrew it; the system where nobody did.
     pub by: By,
-    /// Through which door: `web`, `api`, `cli`, `timer`, or one that is not known yet.
+    /// Through which door: `web`, `api`, `cli`, `link`, `inline`, `timer`, or one that is not known
+    /// yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
     /// How sure it is that it was them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assurance: Option<Assurance>,
+    /// Who it was, as the agent says that passed the answer on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attested: Option<Attested>,
     /// When it was asked.
     pub asked_at: Time,
     /// When somebody took it up, or it was asked.
@@ -148,6 +152,7 @@ impl ReceiptClaims {
             by: By::System,
             via: None,
             assurance: None,
+            attested: None,
             asked_at: receipt.asked_at,
             taken_up_at: receipt.taken_up_at,
             ended_at: receipt.ended_at,
@@ -155,12 +160,12 @@ impl ReceiptClaims {
             audit: Place { seq: receipt.place.seq, hash: receipt.place.hash },
         };
         match receipt.outcome {
-            Outcome::Completed { reply, by: who, via, assurance } => {
+            Outcome::Completed { reply, by: who, via, assurance, attested } => {
                 let (Reply { answer, comment }, redacted) = without_secrets(reply?, ask);
                 claims.outcome = Ended::Completed;
                 (claims.answer, claims.comment, claims.redacted) =
                     (Some(answer), comment, redacted);
-                claims.by = by(who);
+                (claims.by, claims.attested) = (by(who), attested);
                 (claims.via, claims.assurance) = (Some(door(via).to_owned()), Some(assurance));
             }
             Outcome::Expired { report } => {
@@ -194,6 +199,8 @@ fn door(via: Via) -> &'static str {
         Via::Api => "api",
         Via::Web => "web",
         Via::Cli => "cli",
+        Via::Link => "link",
+        Via::Inline => "inline",
         Via::Timer => "timer",
         Via::Script => "script",
     }

@@ -1,7 +1,7 @@
 //! A receipt for people: who decided what, how sure it is that it was them, through which door and
 //! when, what they were shown, and where it stands in the record. It says no more than is known.
 
-use kernel::actor::{Assurance, By};
+use kernel::actor::{Assurance, Attested, By};
 use kernel::ask::DefaultAction;
 use kernel::question::Answer;
 use kernel::text::reveal;
@@ -30,7 +30,7 @@ pub fn words(claims: &ReceiptClaims) -> Vec<String> {
 }
 
 fn completed(claims: &ReceiptClaims) -> Vec<String> {
-    let who = who(&claims.by);
+    let who = who(claims);
     let said = claims.answer.as_ref().map(Said::of).unwrap_or_default();
     let at = claims.ended_at;
     let mut said = match (&claims.by, claims.assurance) {
@@ -44,12 +44,20 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
              agreed."
                 .to_owned(),
         ],
-        (By::Human(_) | By::Agent(_), _) if claims.via.as_deref() == Some("script") => vec![
-            stopped(format!("In a test, a script standing in for {who} {}", said.deed)),
-            "No person decided: the server ran in development mode with scripted people."
-                .to_owned(),
+        (By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay, _)
+            if claims.via.as_deref() == Some("script") =>
+        {
+            vec![
+                stopped(format!("In a test, a script standing in for {who} {}", said.deed)),
+                "No person decided: the server ran in development mode with scripted people."
+                    .to_owned(),
+            ]
+        }
+        (By::LinkHolder, _) => vec![
+            stopped(format!("{who} {}", said.deed)),
+            "Nothing else is known of them: the link may have been passed on.".to_owned(),
         ],
-        (By::Human(_) | By::Agent(_), Some(Assurance::AgentAttested)) => vec![
+        (By::Relay, _) | (By::Human(_) | By::Agent(_), Some(Assurance::AgentAttested)) => vec![
             stopped(format!("According to the agent {}, {who} {}", claims.agent, said.deed)),
             "Only the agent says so: Countersign saw nobody, and cannot tell whether any person \
              decided."
@@ -109,6 +117,8 @@ fn door(via: Option<&str>) -> String {
         Some("web") => "through the web page".to_owned(),
         Some("api") => "through the API".to_owned(),
         Some("cli") => "through the countersign command".to_owned(),
+        Some("link") => "through the review page".to_owned(),
+        Some("inline") => "through the agent, with its submit token,".to_owned(),
         Some("timer") => "by the clock".to_owned(),
         Some("script") => "from a script".to_owned(),
         Some(other) => format!("through {other}"),
@@ -133,6 +143,8 @@ fn cancelled(claims: &ReceiptClaims) -> Vec<String> {
         By::System => "Countersign itself".to_owned(),
         By::Agent(id) => format!("The agent {id}"),
         By::Human(id) => id.to_string(),
+        By::LinkHolder => "Whoever held the review link".to_owned(),
+        By::Relay => "Someone the agent speaks for".to_owned(),
     };
     let at = claims.ended_at;
     let mut said =
@@ -159,10 +171,17 @@ fn asked(claims: &ReceiptClaims) -> Vec<String> {
     said
 }
 
-fn who(by: &By) -> String {
-    match by {
+fn who(claims: &ReceiptClaims) -> String {
+    match &claims.by {
         By::Human(id) => id.to_string(),
-        By::Agent(_) => "a person".to_owned(),
+        By::LinkHolder => "Whoever held the review link".to_owned(),
+        By::Agent(_) | By::Relay => match &claims.attested {
+            Some(Attested { platform, platform_user_id, display_name, .. }) => {
+                let called = display_name.as_ref().map(|name| format!(" (“{name}”)"));
+                format!("{platform_user_id} of {platform}{}", called.unwrap_or_default())
+            }
+            None => "a person".to_owned(),
+        },
         By::System => "nobody".to_owned(),
     }
 }
@@ -187,7 +206,12 @@ impl Said {
                 plain("approved it", "approval", &more)
             }
             Answer::Rejected => plain("rejected it", "rejection", ""),
-            Answer::ChangesRequested => plain("asked for changes", "a request for changes", ""),
+            Answer::ChangesRequested { edits } => {
+                let more = edits
+                    .as_ref()
+                    .map_or_else(String::new, |edits| format!(", such as these: {}", pairs(edits)));
+                plain("asked for changes", "a request for changes", &more)
+            }
             Answer::Chosen { options } => plain("chose ", "the choice ", &options.join(", ")),
             Answer::Provided { values } if values.is_empty() => {
                 plain("provided no value that is shown here", "no value that is shown here", "")

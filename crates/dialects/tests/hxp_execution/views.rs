@@ -233,8 +233,7 @@ fn statuses_are_phases() {
 #[test]
 fn requested_changes_are_a_rejection_with_a_reason() {
     let ask = |action: &str| -> (Cast, AskId) {
-        let reply =
-            Reply { answer: Answer::ChangesRequested, comment: Some("smaller, please".into()) };
+        let reply = Reply { answer: Answer::CHANGES, comment: Some("smaller, please".into()) };
         staged("completed", &full(action), &reply)
     };
     for (action, result) in

@@ -29,6 +29,24 @@ fn what_an_agent_attests() {
     insta::assert_snapshot!("attested", said);
 }
 
+/// HITL-068, HITL-074: whoever held the link, and whom the agent says it speaks for.
+#[test]
+fn what_a_link_and_a_relay_say() {
+    let link = json!({ "by": { "kind": "link_holder" }, "assurance": "link", "via": "link" });
+    insta::assert_snapshot!("link_holder", said(link));
+    let attested = json!({
+        "via": "slack_block_action", "platform": "slack", "platform_user_id": "U1",
+        "display_name": "Ann\u{202e}",
+    });
+    let relay = json!({
+        "by": { "kind": "relay" }, "assurance": "agent-attested", "via": "inline",
+        "attested": attested,
+    });
+    insta::assert_snapshot!("relay", said(relay));
+    let changes = json!({ "verdict": "changes_requested", "edits": { "amount": 5 } });
+    insta::assert_snapshot!("changes_with_edits", said(json!({ "answer": changes })));
+}
+
 #[test]
 fn nobody_answered() {
     let nobody = json!({ "kind": "system" });

@@ -1,14 +1,14 @@
 //! A person answers. Exactly one answer wins; every channel comes in here.
 
-use crate::actor::Actor;
+use crate::actor::{Actor, Assurance, Attested, Via};
 use crate::ask::{Ask, Vote};
 use crate::audit::Erasable;
 use crate::command::Envelope;
-use crate::effect::Effect;
 use crate::event::Happened;
 use crate::ids::AskId;
 use crate::question::Reply;
 use crate::refusal::Refusal;
+use crate::text::is_short;
 use crate::world::{Decision, Stop, World};
 
 pub(crate) fn decide(
@@ -18,38 +18,71 @@ pub(crate) fn decide(
     reply: &Reply,
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
-    // An agent never answers, its own ask least of all.
-    let Actor::Human { via, assurance, .. } = &envelope.actor else {
-        return Err(Refusal::NotAllowed { why: "only a person can answer" }.into());
+    // An agent never answers, its own ask least of all; what it passes on is marked as that.
+    let (via, assurance) = match &envelope.actor {
+        Actor::Human { via, assurance, .. } => (*via, *assurance),
+        Actor::LinkHolder { .. } => (Via::Link, Assurance::Link),
+        Actor::Relay { .. } => (Via::Inline, Assurance::AgentAttested),
+        Actor::Agent { .. } | Actor::System => {
+            return Err(Refusal::NotAllowed { why: "only a person can answer" }.into());
+        }
     };
-    let person = world.directory.person(&envelope.actor)?;
-    if !ask.admits(person) {
-        return Err(Refusal::NotFound { what: "request" }.into());
+    match &envelope.actor {
+        Actor::Relay { ask: own, .. } if *own == id => ask.still_open(world.now)?,
+        Actor::Human { .. }
+        | Actor::LinkHolder { .. }
+        | Actor::Relay { .. }
+        | Actor::Agent { .. }
+        | Actor::System => ask.worked_on_by(&envelope.actor, world.directory, world.now)?,
     }
-    ask.still_open(world.now)?;
-    ask.not_taken_from(person)?;
-    if *assurance < ask.floor {
-        return Err(Refusal::AssuranceTooLow { have: *assurance, need: ask.floor }.into());
+    if assurance < ask.floor {
+        return Err(Refusal::AssuranceTooLow { have: assurance, need: ask.floor }.into());
     }
+    let mut salts = envelope.salts.clone();
+    let attested = match &envelope.actor {
+        Actor::Relay { attested, .. } => Some(relayed(ask, reply, attested)?),
+        Actor::Human { .. } | Actor::LinkHolder { .. } | Actor::Agent { .. } | Actor::System => {
+            None
+        }
+    };
     let Some(question) = ask.question.value() else {
         return Err(Refusal::NotAllowed { why: "the question was erased" }.into());
     };
     let reply = question.check(reply.clone()).map_err(Refusal::from)?.into_reply();
 
-    let mut salts = envelope.salts.clone();
     let decisive = decides(ask, &reply);
-    let vote = Vote {
+    let vote = Box::new(Vote {
         reply: Erasable::new(reply, &mut salts),
         by: envelope.actor.by(),
-        via: *via,
-        assurance: *assurance,
+        via,
+        assurance,
         at: ask.moment(world.now),
-    };
-    let mut decision = Decision::on(ask, Happened::Answered { vote: Box::new(vote), decisive });
-    if decisive {
-        decision = decision.with(Effect::Settle { ask: ask.id });
+        attested: attested.map(|attested| Box::new(Erasable::new(attested, &mut salts))),
+    });
+    let happened = Happened::Answered { vote, decisive };
+    Ok(if decisive { ask.ends(happened) } else { Decision::on(ask, happened) })
+}
+
+/// Who answered, as the agent says, if it may pass on such an answer and says it properly.
+fn relayed(ask: &Ask, reply: &Reply, attested: &Attested) -> Result<Attested, Refusal> {
+    let allowed = ask.inline.as_ref().is_some_and(|may| may.contains(&reply.answer.stance()));
+    if !allowed {
+        return Err(Refusal::NotInline);
     }
-    Ok(decision)
+    let Attested { via, platform, platform_user_id, display_name } = attested;
+    let said = |text: &str| !text.trim().is_empty() && is_short(text);
+    for (field, good) in [
+        ("submitted_via", said(via)),
+        ("submitted_by.platform", said(platform)),
+        ("submitted_by.platform_user_id", said(platform_user_id)),
+        ("submitted_by.display_name", display_name.as_deref().is_none_or(is_short)),
+    ] {
+        if !good {
+            let expected = "a text of 1 to 200 bytes, without NUL";
+            return Err(Refusal::Invalid { field, expected });
+        }
+    }
+    Ok(attested.clone())
 }
 
 /// Whether this vote brings the equal ones to the quorum.
@@ -65,8 +98,8 @@ fn decides(ask: &Ask, reply: &Reply) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actor::{Assurance, By, Via};
-    use crate::ask::Route;
+    use crate::actor::By;
+    use crate::ask::{Phase, Route};
     use crate::command::{Command, NewAsk, Silence};
     use crate::question::Answer;
     use crate::testing::{Cast, human, new_ask, no, yes};
@@ -117,6 +150,85 @@ mod tests {
         assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })));
         let sure = Actor::Human { id: human("olga"), via: Via::Web, assurance: Assurance::Passkey };
         cast.run(sure, Command::Answer(id, yes()));
+    }
+
+    fn someone() -> Attested {
+        Attested {
+            via: "slack_block_action".to_owned(),
+            platform: "slack".to_owned(),
+            platform_user_id: "U1".to_owned(),
+            display_name: Some("Ann".to_owned()),
+        }
+    }
+
+    /// HITL-033, HITL-036, HITL-062: whoever holds the link answers that ask, once, and no other.
+    #[test]
+    fn the_link_is_good_for_its_own_ask() {
+        let mut cast = Cast::new();
+        let (id, other) = (cast.ask(new_ask()), cast.ask(new_ask()));
+        let holder = || Actor::LinkHolder { ask: id };
+        let astray = cast.attempt(holder(), Command::Answer(other, yes()));
+        assert_eq!(astray, Err(Refusal::NotFound { what: "request" }));
+        // A claim is among people; it does not bind whoever the agent gave the link to.
+        cast.run(cast.human("olga"), Command::Claim(id));
+        cast.run(holder(), Command::Answer(id, yes()));
+        let resolution = cast.seen(id).resolution().unwrap();
+        assert_eq!(resolution.by, By::LinkHolder);
+        assert_eq!((resolution.via, resolution.assurance), (Via::Link, Assurance::Link));
+        assert_eq!(resolution.attested, None);
+        let again = cast.attempt(holder(), Command::Answer(id, no()));
+        assert!(matches!(again, Err(Refusal::AlreadyAnswered { by: By::LinkHolder, .. })));
+    }
+
+    /// HITL-072, HITL-074, HITL-075: from pending, only what the agent may pass on, and with a name.
+    #[test]
+    fn an_agent_passes_on_what_it_may_and_says_whose_it_is() {
+        use crate::question::Stance;
+        let mut cast = Cast::new();
+        let inline = |stances: &[Stance]| Some(stances.iter().copied().collect());
+        let id = cast.ask(NewAsk { inline: inline(&[Stance::Approve]), ..new_ask() });
+        let closed = cast.ask(new_ask());
+        let relay = |ask, attested| Actor::Relay { ask, attested };
+        for (ask, reply) in [(id, no()), (closed, yes())] {
+            let refused = cast.attempt(relay(ask, someone()), Command::Answer(ask, reply));
+            assert_eq!(refused, Err(Refusal::NotInline));
+        }
+        let nobody = Attested { platform_user_id: " ".to_owned(), ..someone() };
+        let refused = cast.attempt(relay(id, nobody), Command::Answer(id, yes()));
+        assert!(matches!(refused, Err(Refusal::Invalid { .. })), "{refused:?}");
+        let astray = cast.attempt(relay(closed, someone()), Command::Answer(id, yes()));
+        assert_eq!(astray, Err(Refusal::NotFound { what: "request" }));
+        assert_eq!(cast.seen(id).head.seq, 1, "a refusal changes nothing");
+        cast.run(relay(id, someone()), Command::Answer(id, yes()));
+        let ask = cast.seen(id);
+        assert_eq!(ask.phase(), Phase::Completed);
+        let resolution = ask.resolution().unwrap();
+        assert_eq!(resolution.assurance, Assurance::AgentAttested);
+        assert_eq!((&resolution.by, resolution.via), (&By::Relay, Via::Inline));
+        let said = resolution.attested.as_deref().and_then(Erasable::value);
+        assert_eq!(said, Some(&someone()));
+        // Names go with the words.
+        cast.run(Actor::System, Command::Erase(id));
+        let attested = cast.seen(id).resolution().unwrap().attested.as_ref();
+        assert!(attested.is_some_and(|attested| attested.value().is_none()));
+        assert!(cast.record_of(id).len() == 3);
+    }
+
+    /// HITL-070, HITL-229: a project may refuse what only the agent says, and what a link says.
+    #[test]
+    fn a_floor_keeps_links_and_relays_out() {
+        use crate::directory::NewProject;
+        use crate::question::Stance;
+        let mut cast = Cast::new();
+        let plain = NewProject::plain("acme".parse().unwrap());
+        let strict = NewProject { floor: Assurance::Session, ..plain };
+        cast.run(Actor::System, Command::SaveProject(strict));
+        let id = cast.ask(NewAsk { inline: Some([Stance::Approve].into()), ..new_ask() });
+        for actor in [Actor::LinkHolder { ask: id }, Actor::Relay { ask: id, attested: someone() }]
+        {
+            let refused = cast.attempt(actor, Command::Answer(id, yes()));
+            assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })), "{refused:?}");
+        }
     }
 
     /// HXPX-049: after the deadline the answer is refused, timer or no timer.

@@ -3,7 +3,6 @@
 use crate::actor::Actor;
 use crate::audit::Erasable;
 use crate::command::Envelope;
-use crate::effect::Effect;
 use crate::event::Happened;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
@@ -26,6 +25,8 @@ pub(crate) fn decide(
             }
             person.admin || ask.admits(person)
         }
+        Actor::LinkHolder { .. } => ask.hand(&envelope.actor, world.directory).is_ok(),
+        Actor::Relay { .. } => false,
     };
     if !allowed {
         return Err(Refusal::NotFound { what: "request" }.into());
@@ -37,7 +38,7 @@ pub(crate) fn decide(
     }
     let mut salts = envelope.salts.clone();
     let reason = reason.map(|text| Erasable::new(text.to_owned(), &mut salts));
-    Ok(Decision::on(ask, Happened::Cancelled { reason }).with(Effect::Settle { ask: ask.id }))
+    Ok(ask.ends(Happened::Cancelled { reason }))
 }
 
 #[cfg(test)]
@@ -46,6 +47,23 @@ mod tests {
     use crate::ask::Phase;
     use crate::command::Command;
     use crate::testing::{Cast, new_ask, yes};
+
+    /// HITL-113: whoever holds the link may say that they will not answer, and why.
+    #[test]
+    fn the_link_cancels_its_own_ask() {
+        use crate::actor::By;
+        use crate::ask::Ending;
+        let mut cast = Cast::new();
+        let (id, other) = (cast.ask(new_ask()), cast.ask(new_ask()));
+        let holder = || Actor::LinkHolder { ask: id };
+        let astray = cast.attempt(holder(), Command::Cancel(other, None));
+        assert_eq!(astray, Err(Refusal::NotFound { what: "request" }));
+        cast.run(holder(), Command::Cancel(id, Some("not mine".into())));
+        let ending = cast.seen(id).ending().unwrap();
+        let Ending::Cancelled { by, reason, .. } = ending else { panic!("{ending:?}") };
+        assert_eq!(*by, By::LinkHolder);
+        assert_eq!(reason.as_ref().and_then(|reason| reason.value()).unwrap(), "not mine");
+    }
 
     #[test]
     fn only_what_is_open_and_ones_own() {

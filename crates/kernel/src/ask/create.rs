@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::actor::Actor;
-use crate::ask::{DefaultAction, Dialect, OnExpiry, Route, Rung, Seat};
+use crate::ask::{Callback, DefaultAction, Dialect, Ending, OnExpiry, Route, Rung, Seat};
 use crate::audit::{Erasable, Salts};
 use crate::command::{Envelope, NewAsk, Silence};
 use crate::directory::Project;
@@ -20,13 +20,15 @@ use crate::world::{Decision, Stop, World};
 const MOST_TAGS: usize = 50;
 /// More reminders than this are noise.
 const MOST_REMINDERS: usize = 20;
+/// A longer address is data.
+const LONGEST_URL: usize = 2000;
 
 pub(crate) fn decide(
     world: &World<'_>,
     envelope: &Envelope,
     new: &NewAsk,
 ) -> Result<Decision, Stop> {
-    let Actor::Agent { id, project, .. } = &envelope.actor else {
+    let Actor::Agent { id, project, key, .. } = &envelope.actor else {
         return Err(Refusal::NotAllowed { why: "only an agent can ask" }.into());
     };
     let agent = world.directory.agent(id).filter(|agent| agent.project == *project);
@@ -35,7 +37,7 @@ pub(crate) fn decide(
     };
     check(new)?;
     routable(world, &project.id, new)?;
-    let previous = new.follows.map(|id| previous(world, envelope, id)).transpose()?;
+    let previous = new.follows.map(|id| previous(world, envelope, new, id)).transpose()?;
 
     let mut salts = envelope.salts.clone();
     let on_expiry = on_expiry(project, new, &mut salts)?;
@@ -65,6 +67,12 @@ pub(crate) fn decide(
         follows: new.follows,
         quorum: 1,
         floor: project.floor,
+        grants: new.grants.clone(),
+        inline: new.inline.clone(),
+        callback: new
+            .callback
+            .clone()
+            .map(|url| Callback { url: Erasable::new(url, &mut salts), key: *key }),
     };
     let mut decision = Decision::of(Subject::Ask(ask), Happened::Asked(Box::new(asked)));
     if let Some(previous) = previous {
@@ -92,6 +100,9 @@ fn check(new: &NewAsk) -> Result<(), Refusal> {
     if new.tags.len() > MOST_TAGS || !new.tags.iter().all(|tag| !tag.is_empty() && is_short(tag)) {
         return invalid("tags", "at most 50 non-empty texts of at most 200 bytes");
     }
+    if !new.callback.as_deref().is_none_or(|url| is_storable(url) && url.len() <= LONGEST_URL) {
+        return invalid("callback", "an address of at most 2000 bytes, without NUL");
+    }
     let labels = [&new.labels.agent, &new.labels.project];
     if !labels.into_iter().flatten().all(|label| is_short(label)) {
         return invalid("labels", "texts of at most 200 bytes");
@@ -110,7 +121,7 @@ fn routable(world: &World<'_>, project: &ProjectId, new: &NewAsk) -> Result<(), 
                 return invalid("route.human", "a person who is a member of this project");
             }
         }
-        Route::Pool { group: Some(group) } if new.dialect == Dialect::Native => {
+        Route::Pool { group: Some(group) } if new.dialect != Dialect::HxpExecution => {
             let (mut people, none) = (world.directory.humans(), BTreeSet::new());
             if !people.any(|human| human.active && human.qualifies(project, Some(group), &none)) {
                 return invalid("route.group", "a group with members in this project");
@@ -121,11 +132,23 @@ fn routable(world: &World<'_>, project: &ProjectId, new: &NewAsk) -> Result<(), 
     Ok(())
 }
 
-/// The ask this one continues: in the agent's reach, and not continued already.
-fn previous(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<AskId, Stop> {
+/// The ask this one continues: in the agent's reach, and not continued already. In HITL a case is
+/// another round of one that was answered (HITL-143); what is still open is not continued but
+/// answered, and what ran out or was withdrawn is asked anew.
+fn previous(
+    world: &World<'_>,
+    envelope: &Envelope,
+    new: &NewAsk,
+    id: AskId,
+) -> Result<AskId, Stop> {
     let ask = world.ask(id)?;
     if !ask.within_reach(&envelope.actor) {
         return Err(Refusal::NotFound { what: "request" }.into());
+    }
+    let answered = matches!(ask.ending(), Some(Ending::Completed(_)));
+    if new.dialect == Dialect::Hitl && !answered {
+        let why = "only a request that was answered is continued";
+        return Err(Refusal::NotOver { why }.into());
     }
     if ask.followed_by.is_some() {
         return Err(Refusal::Exists { what: "follow-up" }.into());
@@ -186,6 +209,20 @@ mod tests {
         ));
     }
 
+    /// What was stored before there were tokens, relays and callbacks reads as it did, and is written
+    /// as it was.
+    #[test]
+    fn an_ask_that_needs_no_tokens_is_stored_as_ever() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        cast.run(cast.human("olga"), Command::Answer(id, crate::testing::yes()));
+        let stored = serde_json::to_string(cast.seen(id)).unwrap();
+        for new in ["grants", "inline", "callback", "attested", "reminded_at", "callbacks"] {
+            assert!(!stored.contains(&format!("\"{new}\"")), "{new} in {stored}");
+        }
+        assert_eq!(serde_json::from_str::<crate::Ask>(&stored).unwrap(), *cast.seen(id));
+    }
+
     #[test]
     fn people_and_the_system_do_not_ask() {
         let mut cast = Cast::new();
@@ -205,6 +242,25 @@ mod tests {
         let again = NewAsk { follows: Some(first), ..new_ask() };
         let refused = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(again)));
         assert_eq!(refused, Err(Refusal::Exists { what: "follow-up" }));
+    }
+
+    /// HITL-140, HITL-141, HITL-143.
+    #[test]
+    fn a_hitl_case_continues_only_what_was_answered() {
+        let mut cast = Cast::new();
+        let next = |id| NewAsk { dialect: Dialect::Hitl, follows: Some(id), ..new_ask() };
+        let (open, withdrawn, answered) =
+            (cast.ask(new_ask()), cast.ask(new_ask()), cast.ask(new_ask()));
+        cast.run(cast.agent("bot"), Command::Cancel(withdrawn, None));
+        cast.run(cast.human("olga"), Command::Answer(answered, crate::testing::no()));
+        for early in [open, withdrawn] {
+            let refused = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(next(early))));
+            assert!(matches!(refused, Err(Refusal::NotOver { .. })), "{refused:?}");
+        }
+        let before = cast.seen(answered).head.seq;
+        let second = cast.ask(next(answered));
+        assert_eq!(cast.seen(answered).followed_by, Some(second));
+        assert!(cast.seen(answered).head.seq > before, "its version, and so its tag, changes");
     }
 
     #[test]
@@ -258,7 +314,8 @@ mod tests {
         let refused = Err(Refusal::Invalid { field: "route.group", expected });
         for (group, dialect, outcome) in [
             ("legal", Dialect::Native, Ok(())),
-            ("nobody", Dialect::Native, refused),
+            ("nobody", Dialect::Native, refused.clone()),
+            ("nobody", Dialect::Hitl, refused),
             ("nobody", Dialect::HxpExecution, Ok(())),
         ] {
             let route = Route::Pool { group: group.parse().ok() };

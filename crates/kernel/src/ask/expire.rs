@@ -3,7 +3,6 @@
 use crate::actor::{Actor, Assurance, By, Via};
 use crate::ask::{Due, OnExpiry, Resolution};
 use crate::command::Envelope;
-use crate::effect::Effect;
 use crate::event::Happened;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
@@ -28,10 +27,11 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
                 via: Via::Timer,
                 assurance: Assurance::None,
                 at: deadline,
+                attested: None,
             }),
         },
     };
-    Ok(Decision::on(ask, happened).with(Effect::Settle { ask: ask.id }))
+    Ok(ask.ends(happened))
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ pub(crate) fn decide(
             ask.not_taken_from(person)?;
             ask.admits(person)
         }
+        Actor::LinkHolder { .. } | Actor::Relay { .. } => false,
     };
     if !allowed {
         return Err(Refusal::NotFound { what: "request" }.into());

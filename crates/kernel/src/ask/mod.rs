@@ -9,6 +9,7 @@
 
 pub mod answer;
 pub mod assign;
+pub mod callback;
 pub mod cancel;
 pub mod claim;
 pub mod comment;
@@ -17,6 +18,7 @@ pub mod erase;
 pub mod escalate;
 pub mod expire;
 pub mod extend;
+pub mod grant;
 pub mod open;
 pub mod progress;
 pub mod remind;
@@ -27,17 +29,22 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-use crate::actor::{Actor, Assurance, By, Reach, Via};
+use crate::actor::{Actor, Assurance, Attested, By, Reach, Via};
 use crate::audit::{Erasable, Head};
 use crate::directory::{Directory, Human};
-use crate::event::Asked;
+use crate::effect::Effect;
+use crate::event::{Asked, Happened};
 use crate::form::Progress;
 use crate::ids::{AskId, HumanId};
 use crate::question::Reply;
 use crate::refusal::Refusal;
 use crate::time::Time;
+use crate::world::Decision;
 
-pub use terms::{DefaultAction, Dialect, Labels, OnExpiry, Priority, Route, Rung, Seat};
+pub use terms::{
+    Callback, CallbackAttempt, CallbackResult, DefaultAction, Dialect, Grant, Labels, OnExpiry,
+    Priority, Purpose, Route, Rung, Seat,
+};
 
 /// What an agent wants from a person. The aggregate; made and changed only by events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,6 +70,12 @@ pub struct Ask {
     pub comments: Vec<Comment>,
     /// Why its receipt no longer counts, if it was called back.
     pub revoked: Option<Revocation>,
+    /// When a reminder last went out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reminded_at: Option<Time>,
+    /// The newest attempts to tell the agent that it is over, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub callbacks: Vec<CallbackAttempt>,
     /// Where it stands.
     pub state: AskState,
 }
@@ -131,6 +144,18 @@ pub struct Resolution {
     pub assurance: Assurance,
     /// When.
     pub at: Time,
+    /// Who it was, as the agent says that passed the answer on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attested: Option<Box<Erasable<Attested>>>,
+}
+
+impl Resolution {
+    fn erase(&mut self) {
+        self.reply.erase();
+        if let Some(attested) = &mut self.attested {
+            attested.erase();
+        }
+    }
 }
 
 /// What one person said. Today one vote decides; the list is ready for N of M.
@@ -338,7 +363,7 @@ impl Ask {
             Actor::Agent { id, project, reach, .. } => {
                 self.project == *project && (*reach == Reach::Project || self.agent == *id)
             }
-            Actor::Human { .. } => false,
+            Actor::Human { .. } | Actor::LinkHolder { .. } | Actor::Relay { .. } => false,
             Actor::System => true,
         }
     }
@@ -349,7 +374,8 @@ impl Ask {
             Actor::Human { id, .. } => directory
                 .human(id)
                 .is_some_and(|human| self.admits(human) || (human.admin && human.active)),
-            Actor::Agent { .. } | Actor::System => self.within_reach(actor),
+            Actor::LinkHolder { ask } => *ask == self.id,
+            Actor::Agent { .. } | Actor::Relay { .. } | Actor::System => self.within_reach(actor),
         }
     }
 
@@ -365,8 +391,11 @@ impl Ask {
         if let OnExpiry::Answer { reply } = &mut self.asked.on_expiry {
             reply.erase();
         }
+        if let Some(callback) = &mut self.asked.callback {
+            callback.url.erase();
+        }
         for vote in &mut self.votes {
-            vote.reply.erase();
+            vote.erase();
         }
         for comment in &mut self.comments {
             comment.text.erase();
@@ -376,12 +405,50 @@ impl Ask {
         }
         let AskState::Over { ending, .. } = &mut self.state else { return };
         match &mut **ending {
-            Ending::Completed(resolution) => resolution.reply.erase(),
+            Ending::Completed(resolution) => resolution.erase(),
             Ending::Cancelled { reason: Some(reason), .. } => reason.erase(),
             Ending::Cancelled { reason: None, .. }
             | Ending::Expired { .. }
             | Ending::Failed { .. } => {}
         }
+    }
+
+    /// What is decided when an ask ends: whoever was told of it learns that, and so does the agent,
+    /// where it wants to be told.
+    pub(crate) fn ends(&self, how: Happened) -> Decision {
+        let decision = Decision::on(self, how).with(Effect::Settle { ask: self.id });
+        match self.callback {
+            Some(_) => decision.with(Effect::CallBack { ask: self.id }),
+            None => decision,
+        }
+    }
+
+    /// The person who acts on this ask, if they may know of it; nobody where the link does, which
+    /// is good for its own ask only.
+    fn hand<'a>(
+        &self,
+        actor: &Actor,
+        directory: &'a Directory,
+    ) -> Result<Option<&'a Human>, Refusal> {
+        let admitted = match actor {
+            Actor::LinkHolder { ask } => (*ask == self.id).then_some(None),
+            // Nobody is there: what was said elsewhere can be passed on, and that is all.
+            Actor::Relay { .. } => None,
+            Actor::Human { .. } | Actor::Agent { .. } | Actor::System => {
+                let person = directory.person(actor)?;
+                self.admits(person).then_some(Some(person))
+            }
+        };
+        admitted.ok_or(Refusal::NotFound { what: "request" })
+    }
+
+    /// The refusal for whoever may not work on this ask now: strangers, anybody once it is over, and
+    /// people while somebody else has taken it on. A claim keeps people out of each other's way;
+    /// whoever holds the link was given the question by the agent itself, so it does not bind them.
+    fn worked_on_by(&self, actor: &Actor, directory: &Directory, now: Time) -> Result<(), Refusal> {
+        let person = self.hand(actor, directory)?;
+        self.still_open(now)?;
+        person.map_or(Ok(()), |person| self.not_taken_from(person))
     }
 
     /// The refusal for acting on what somebody else has taken on; its owner still may.

@@ -4,15 +4,11 @@ use crate::ask::AskState;
 use crate::command::Envelope;
 use crate::event::Happened;
 use crate::ids::AskId;
-use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
 pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
-    let person = world.directory.person(&envelope.actor)?;
-    if !ask.admits(person) {
-        return Err(Refusal::NotFound { what: "request" }.into());
-    }
+    ask.hand(&envelope.actor, world.directory)?;
     // Looking again, or looking at what is over, changes nothing and is no error.
     match &ask.state {
         AskState::Pending if ask.still_open(world.now).is_ok() => {
@@ -27,10 +23,23 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::actor::{Actor, By};
     use crate::ask::Phase;
     use crate::command::Command;
+    use crate::refusal::Refusal;
     use crate::testing::{Cast, new_ask};
+
+    /// HITL-045: whoever holds the link opens their ask, and no other.
+    #[test]
+    fn the_link_opens_its_own_ask() {
+        let mut cast = Cast::new();
+        let (id, other) = (cast.ask(new_ask()), cast.ask(new_ask()));
+        let holder = || Actor::LinkHolder { ask: id };
+        cast.run(holder(), Command::Open(id));
+        assert_eq!(cast.seen(id).look.as_ref().map(|look| &look.by), Some(&By::LinkHolder));
+        let astray = cast.attempt(holder(), Command::Open(other));
+        assert_eq!(astray, Err(Refusal::NotFound { what: "request" }));
+    }
 
     #[test]
     fn the_first_look_counts() {

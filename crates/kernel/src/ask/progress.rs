@@ -5,7 +5,6 @@ use crate::command::Envelope;
 use crate::event::Happened;
 use crate::form::Progress;
 use crate::ids::AskId;
-use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
 pub(crate) fn decide(
@@ -15,12 +14,7 @@ pub(crate) fn decide(
     progress: Option<Progress>,
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
-    let person = world.directory.person(&envelope.actor)?;
-    if !ask.admits(person) {
-        return Err(Refusal::NotFound { what: "request" }.into());
-    }
-    ask.still_open(world.now)?;
-    ask.not_taken_from(person)?;
+    ask.worked_on_by(&envelope.actor, world.directory, world.now)?;
     // Saying the same again is no news.
     if ask.state == (AskState::InProgress { progress }) {
         return Ok(Decision::default());
@@ -31,7 +25,9 @@ pub(crate) fn decide(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::actor::Actor;
     use crate::command::Command;
+    use crate::refusal::Refusal;
     use crate::testing::{Cast, new_ask};
 
     #[test]
@@ -44,6 +40,33 @@ mod tests {
         cast.run(cast.human("olga"), Command::Progress(id, None));
         assert!(matches!(cast.seen(id).state, AskState::InProgress { .. }));
         assert_eq!(cast.seen(id).look.as_ref().map(|look| look.at), Some(looked));
+    }
+
+    /// HITL-102, HITL-111, HITL-138: how far they are is known, and news only when it changes.
+    #[test]
+    fn whoever_holds_the_link_makes_progress() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        let holder = || Actor::LinkHolder { ask: id };
+        let at = |step| {
+            Some(Progress {
+                current_step: step,
+                total_steps: 3,
+                completed_fields: step,
+                total_fields: 9,
+            })
+        };
+        cast.run(holder(), Command::Progress(id, at(1)));
+        cast.run(holder(), Command::Progress(id, at(2)));
+        let seq = cast.seen(id).head.seq;
+        cast.run(holder(), Command::Progress(id, at(2)));
+        assert_eq!(cast.seen(id).head.seq, seq);
+        assert_eq!(cast.seen(id).state, AskState::InProgress { progress: at(2) });
+        let astray = cast.attempt(
+            Actor::LinkHolder { ask: AskId::new(ulid::Ulid::from(7_u128)) },
+            Command::Progress(id, None),
+        );
+        assert_eq!(astray, Err(Refusal::NotFound { what: "request" }));
     }
 
     #[test]

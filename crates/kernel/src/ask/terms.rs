@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::Erasable;
-use crate::ids::{GroupId, HumanId};
+use crate::audit::{Digest, Erasable};
+use crate::ids::{GroupId, HumanId, KeyId};
 use crate::question::Reply;
 use crate::strict::nothing_more;
 use crate::time::Time;
@@ -14,6 +14,8 @@ use crate::time::Time;
 pub enum Dialect {
     /// HXP Execution 0.1.
     HxpExecution,
+    /// HITL 0.7 and 0.8.
+    Hitl,
     /// Our own API.
     Native,
 }
@@ -147,4 +149,68 @@ pub struct Labels {
     /// HXP `project_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+}
+
+/// A token that was drawn for one ask: what it is good for, and its hash. The token itself is known
+/// to its holder only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    /// What for.
+    pub purpose: Purpose,
+    /// SHA-256 of the token.
+    pub hash: Digest,
+}
+
+/// What a token is good for. One is never good for two things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// Seeing the question on its page, and answering it there.
+    Review,
+    /// Passing on an answer, as the agent.
+    Submit,
+    /// Reading how it stands.
+    Poll,
+}
+
+/// Where the agent wants to be told that an ask is over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Callback {
+    /// The address: it may name people or hold secrets, so it is forgotten with the words.
+    pub url: Erasable<String>,
+    /// The key that asked: the call is signed with the secret that belongs to it.
+    pub key: KeyId,
+}
+
+/// One attempt to tell the agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CallbackAttempt {
+    /// When.
+    pub at: Time,
+    /// What came of it.
+    #[serde(flatten)]
+    pub result: CallbackResult,
+}
+
+/// What came of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case", tag = "result")]
+pub enum CallbackResult {
+    /// The agent took it.
+    Taken {
+        /// With this HTTP status.
+        status: u16,
+    },
+    /// It did not.
+    Refused {
+        /// With this HTTP status.
+        status: u16,
+    },
+    /// Nobody was reached.
+    Unreached {
+        /// Why.
+        error: String,
+    },
 }

@@ -404,7 +404,7 @@ impl Directory {
         match actor {
             Actor::System => true,
             Actor::Human { .. } => self.person(actor).is_ok_and(|human| human.admin),
-            Actor::Agent { .. } => false,
+            Actor::Agent { .. } | Actor::LinkHolder { .. } | Actor::Relay { .. } => false,
         }
     }
 }

@@ -85,12 +85,18 @@ impl Question {
                 }
                 Answer::Rejected
             }
-            // Asking for changes goes back with words, or the agent would not know what to change.
-            (_, Answer::ChangesRequested) => {
-                if comment.is_none() {
+            // Asking for changes says which, or the agent would not know what to change.
+            (_, Answer::ChangesRequested { edits }) => {
+                let edits = edits.filter(|edits| !edits.is_empty());
+                if comment.is_none() && edits.is_none() {
                     return Err(AnswerError::ReasonRequired);
                 }
-                Answer::ChangesRequested
+                let storable =
+                    |(k, v): (&String, &serde_json::Value)| is_storable(k) && is_storable_json(v);
+                if !edits.iter().flatten().all(storable) {
+                    return Err(NUL);
+                }
+                Answer::ChangesRequested { edits }
             }
             (Body::Choose { options, pick, .. }, Answer::Chosen { options: chosen }) => {
                 if !chosen.iter().all(|id| options.contains(id)) {
@@ -279,13 +285,19 @@ mod tests {
     #[test]
     fn changes_can_be_requested_everywhere_but_not_silently() {
         for question in [approve(false, false), choose(Pick::One)] {
-            assert_eq!(
-                question.check(say(Answer::ChangesRequested)),
-                Err(AnswerError::ReasonRequired)
-            );
-            let asked =
-                Reply { answer: Answer::ChangesRequested, comment: Some("smaller, please".into()) };
+            assert_eq!(question.check(say(Answer::CHANGES)), Err(AnswerError::ReasonRequired));
+            let asked = Reply { answer: Answer::CHANGES, comment: Some("smaller, please".into()) };
             assert!(question.check(asked).is_ok());
+            // HITL-140: the changes themselves say enough, if there are any.
+            for (edits, enough) in [
+                (serde_json::json!({"amount": 5}), true),
+                (serde_json::json!({}), false),
+                (serde_json::json!({"amount": "5\0"}), false),
+            ] {
+                let edits = edits.as_object().cloned();
+                let asked = say(Answer::ChangesRequested { edits });
+                assert_eq!(question.check(asked.clone()).is_ok(), enough, "{asked:?}");
+            }
         }
     }
 

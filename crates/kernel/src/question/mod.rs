@@ -369,8 +369,13 @@ pub enum Answer {
     #[serde(deserialize_with = "nothing_more")]
     Rejected,
     /// Neither: change it and ask again.
-    #[serde(deserialize_with = "nothing_more")]
-    ChangesRequested,
+    ChangesRequested {
+        /// The changes the person has in mind, where they could say so. They are a wish: nothing
+        /// was approved.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+        edits: Option<Map<String, Value>>,
+    },
     /// The ids of the chosen options.
     Chosen {
         /// In the order of the options.
@@ -408,6 +413,56 @@ pub enum Answer {
         /// What they wrote.
         text: String,
     },
+}
+
+impl Answer {
+    /// A request for changes that is made in words alone.
+    pub const CHANGES: Self = Self::ChangesRequested { edits: None };
+
+    /// What kind of answer it is.
+    pub fn stance(&self) -> Stance {
+        match self {
+            Self::Approved { .. } => Stance::Approve,
+            Self::Rejected => Stance::Reject,
+            Self::ChangesRequested { .. } => Stance::Change,
+            Self::Chosen { .. } => Stance::Choose,
+            Self::Provided { .. } => Stance::Provide,
+            Self::Confirmed { .. } => Stance::Confirm,
+            Self::Declined => Stance::Decline,
+            Self::Retry { .. } => Stance::Retry,
+            Self::Skip => Stance::Skip,
+            Self::Abort => Stance::Abort,
+            Self::Replied { .. } => Stance::Reply,
+        }
+    }
+}
+
+/// The kind of an answer, whatever it says in particular.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stance {
+    /// See [`Answer::Approved`].
+    Approve,
+    /// See [`Answer::Rejected`].
+    Reject,
+    /// See [`Answer::ChangesRequested`].
+    Change,
+    /// See [`Answer::Chosen`].
+    Choose,
+    /// See [`Answer::Provided`].
+    Provide,
+    /// See [`Answer::Confirmed`].
+    Confirm,
+    /// See [`Answer::Declined`].
+    Decline,
+    /// See [`Answer::Retry`].
+    Retry,
+    /// See [`Answer::Skip`].
+    Skip,
+    /// See [`Answer::Abort`].
+    Abort,
+    /// See [`Answer::Replied`].
+    Reply,
 }
 
 /// An answer with the words that go with it.

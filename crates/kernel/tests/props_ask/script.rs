@@ -40,6 +40,8 @@ pub(crate) struct Plan {
     pub silence: Quiet,
     pub reminders: Vec<u64>,
     pub follows: Option<usize>,
+    /// Whether it has tokens, answers that may be passed on, and an address to call back.
+    pub open_to_links: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +66,13 @@ pub(crate) enum Verb {
     /// Whatever is due, as the timer would do it.
     Tick,
     Extend(u64),
+    /// Whoever holds the link answers.
+    ByLink(u8),
+    /// The agent passes an answer on.
+    Relay(u8),
+    Grant,
+    CallBack,
+    NoteCallback,
     Comment,
     Revoke,
     Erase,
@@ -103,6 +112,11 @@ fn any_verb() -> impl Strategy<Value = Verb> {
         1 => Just(Verb::Escalate),
         3 => Just(Verb::Tick),
         2 => (0..120_u64).prop_map(Verb::Extend),
+        2 => any::<u8>().prop_map(Verb::ByLink),
+        2 => any::<u8>().prop_map(Verb::Relay),
+        1 => Just(Verb::Grant),
+        1 => Just(Verb::CallBack),
+        1 => Just(Verb::NoteCallback),
         2 => Just(Verb::Comment),
         1 => Just(Verb::Revoke),
         2 => Just(Verb::Erase),
@@ -137,8 +151,9 @@ fn any_plan() -> impl Strategy<Value = Plan> {
         prop::option::weighted(0.3, 0..100_usize),
     );
     let priority = prop::sample::select(Priority::ALL.to_vec());
-    (any_question(), any_object(), any::<bool>(), priority, route, when).prop_map(
-        |(question, metadata, tagged, priority, route, when)| {
+    let flags = (any::<bool>(), any::<bool>());
+    (any_question(), any_object(), flags, priority, route, when).prop_map(
+        |(question, metadata, (tagged, open_to_links), priority, route, when)| {
             let (timeout, silence, reminders, follows) = when;
             Plan {
                 question,
@@ -150,6 +165,7 @@ fn any_plan() -> impl Strategy<Value = Plan> {
                 silence,
                 reminders,
                 follows,
+                open_to_links,
             }
         },
     )
@@ -224,7 +240,7 @@ pub(crate) fn reply(question: &Question, variety: u8) -> Reply {
         return bare(Answer::Skip);
     }
     if variety.is_multiple_of(7) {
-        return noted(Answer::ChangesRequested);
+        return noted(Answer::CHANGES);
     }
     let odd = variety % 2 == 1;
     match question.body() {

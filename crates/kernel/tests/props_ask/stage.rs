@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use kernel::actor::{Actor, Assurance, Reach, Via};
-use kernel::ask::{Ask, Due, Seat};
+use kernel::actor::{Actor, Assurance, Attested, Reach, Via};
+use kernel::ask::{Ask, CallbackResult, Due, Grant, Purpose, Seat};
 use kernel::audit::{Broken, Record, Salts, Verifier, Why};
 use kernel::command::{Command, Envelope, NewAsk, Silence};
 use kernel::directory::{
@@ -12,6 +12,7 @@ use kernel::directory::{
 };
 use kernel::form::Progress;
 use kernel::ids::{AskId, HumanId, KeyId, RuleId};
+use kernel::question::Stance;
 use kernel::testing::{Cast, human, new_ask};
 use kernel::{Changes, Decision, Entity, Refusal, Subject, Time, Verdict, World, decide, settle};
 use proptest::test_runner::TestCaseError;
@@ -178,7 +179,7 @@ impl Stage {
                 )
             }
         };
-        let actor = turn.actor.map_or(suited, anybody);
+        let actor = turn.actor.map_or(suited, |n| self.anybody(n));
         Envelope {
             actor,
             fresh: Ulid::from(self.drawn),
@@ -205,6 +206,9 @@ impl Stage {
             on_expiry,
             reminders: plan.reminders.iter().map(|s| self.now.plus_seconds(*s)).collect(),
             follows: plan.follows.map(|n| self.nth(n)),
+            grants: plan.open_to_links.then_some(grant("first")).into_iter().collect(),
+            inline: plan.open_to_links.then(|| [Stance::Approve, Stance::Choose].into()),
+            callback: plan.open_to_links.then(|| "https://agent.example/hook".to_owned()),
             ..new_ask()
         }))
     }
@@ -233,11 +237,22 @@ impl Stage {
             }
             Verb::Comment => (holder, Command::Comment(id, "well".to_owned())),
             Verb::Revoke => (person("adam"), Command::Revoke(id, "stolen".to_owned())),
-            Verb::Answer(variety) => {
+            Verb::Answer(variety) | Verb::ByLink(variety) | Verb::Relay(variety) => {
                 let asked = ask.and_then(|ask| ask.question.value());
                 let plain = new_ask().question;
                 let reply = reply(asked.unwrap_or(&plain), variety);
-                (holder, Command::Answer(id, Box::new(reply)))
+                let actor = match verb {
+                    Verb::ByLink(_) => Actor::LinkHolder { ask: id },
+                    Verb::Relay(_) => Actor::Relay { ask: id, attested: someone() },
+                    _ => holder,
+                };
+                (actor, Command::Answer(id, Box::new(reply)))
+            }
+            Verb::Grant => (asker, Command::Grant(id, vec![grant("more")])),
+            Verb::CallBack => (asker, Command::CallBack(id)),
+            Verb::NoteCallback => {
+                let result = CallbackResult::Refused { status: 503 };
+                (Actor::System, Command::NoteCallback(id, result))
             }
             Verb::Cancel(reason) => (asker, Command::Cancel(id, reason.then(|| "moot".to_owned()))),
             Verb::Extend(seconds) => (asker, Command::Extend(id, self.now.plus_seconds(seconds))),
@@ -253,6 +268,16 @@ impl Stage {
                 };
                 (Actor::System, command)
             }
+        }
+    }
+
+    /// Anybody at all: people by every degree of assurance, agents of two projects, the timer, and
+    /// whoever holds a token of some ask.
+    fn anybody(&self, n: usize) -> Actor {
+        match n % 14 {
+            12 => Actor::LinkHolder { ask: self.nth(n / 14) },
+            13 => Actor::Relay { ask: self.nth(n / 14), attested: someone() },
+            n => anybody(n),
         }
     }
 
@@ -290,7 +315,19 @@ fn pick<'a>(names: &[&'a str], n: usize) -> &'a str {
     names.get(n % names.len()).unwrap()
 }
 
-/// Anybody at all: people by every degree of assurance, agents of two projects, the timer.
+fn grant(token: &str) -> Grant {
+    Grant { purpose: Purpose::Review, hash: Cast::hash(token) }
+}
+
+fn someone() -> Attested {
+    Attested {
+        via: "slack_block_action".to_owned(),
+        platform: "slack".to_owned(),
+        platform_user_id: "U1".to_owned(),
+        display_name: None,
+    }
+}
+
 fn anybody(n: usize) -> Actor {
     match n % 12 {
         0 => agent("bot", Reach::Agent),

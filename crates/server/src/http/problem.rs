@@ -39,6 +39,7 @@ pages![
     "not-allowed",
     "not-due",
     "not-found",
+    "not-inline",
     "not-over",
     "not-sealed",
     "rate-limited",
@@ -167,6 +168,7 @@ impl From<Refusal> for Problem {
             Refusal::NotFound { .. } => 404,
             Refusal::NotAllowed { .. }
             | Refusal::AssuranceTooLow { .. }
+            | Refusal::NotInline
             | Refusal::DefaultForbidden => 403,
             Refusal::NotOver { .. }
             | Refusal::AlreadyAnswered { .. }
@@ -287,6 +289,7 @@ mod tests {
             Refusal::NoDeadline,
             Refusal::NotDue,
             Refusal::DefaultForbidden,
+            Refusal::NotInline,
             Refusal::Exists { what: "key" },
             Refusal::Answer(AnswerError::Empty),
             Refusal::Invalid { field: "a", expected: "b" },

@@ -61,7 +61,7 @@ fn no(body: &Body) -> Answer {
         Body::Approve { .. } => Answer::Rejected,
         Body::Confirm { .. } => Answer::Declined,
         Body::Escalate { .. } => Answer::Abort,
-        Body::Choose { .. } | Body::Provide { .. } => Answer::ChangesRequested,
+        Body::Choose { .. } | Body::Provide { .. } => Answer::CHANGES,
         Body::Converse => Answer::Replied { text: "no".to_owned() },
     }
 }

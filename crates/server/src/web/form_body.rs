@@ -54,8 +54,7 @@ pub fn reply(question: &Question, submitted: &Submitted) -> Result<Reply, FormPr
     let answer = answer(question, submitted)?;
     let mut comment = submitted.text("comment").filter(|text| !text.trim().is_empty());
     // A conversation has one box to write in, whichever button is pressed.
-    if comment.is_none() && answer == Answer::ChangesRequested && *question.body() == Body::Converse
-    {
+    if comment.is_none() && answer == Answer::CHANGES && *question.body() == Body::Converse {
         comment = submitted.text("reply");
     }
     let checked = question.check(Reply { answer, comment });
@@ -74,7 +73,7 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
     let action = submitted.value("action").or_else(|| submitted.value("choose").map(|_| "choose"));
     let unfit = || FormProblem::one(Place::Page, "Use one of the buttons to answer");
     match (question.body(), action.ok_or_else(unfit)?) {
-        (_, "changes") => Ok(Answer::ChangesRequested),
+        (_, "changes") => Ok(Answer::CHANGES),
         (Body::Approve { details, editable, .. }, "approve") => {
             let edits = submitted.value("edits").filter(|_| *editable);
             let edits = edits.map(|text| object(text, Place::Edits)).transpose()?;

@@ -93,6 +93,7 @@ fn refused(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'st
         }
         Refusal::NotFound { .. }
         | Refusal::NotOver { .. }
+        | Refusal::NotInline
         | Refusal::Exists { .. }
         | Refusal::DefaultForbidden
         | Refusal::Changed { .. }

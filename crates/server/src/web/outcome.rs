@@ -144,9 +144,10 @@ fn answered(
     directory: &Directory,
     now: Time,
 ) -> Outcome {
-    let Resolution { reply, by, via, assurance, at } = resolution;
+    let Resolution { reply, by, via, assurance, at, attested } = resolution;
     let reply = reply.value();
-    let who = words::by(directory, by);
+    let attested = attested.as_ref().and_then(|attested| attested.value());
+    let who = attested.map_or_else(|| words::by(directory, by), words::attested);
     let sentence = if *by == By::System {
         "Nobody answered in time, so the agent's default was taken.".to_owned()
     } else {
@@ -174,7 +175,7 @@ fn tone(answer: &Answer) -> &'static str {
         | Answer::Retry { .. }
         | Answer::Replied { .. } => "yes",
         Answer::Rejected | Answer::Declined | Answer::Abort => "no",
-        Answer::ChangesRequested | Answer::Skip => "over",
+        Answer::ChangesRequested { .. } | Answer::Skip => "over",
     }
 }
 
@@ -184,7 +185,7 @@ pub fn brief(reply: &Reply, question: Option<&Question>) -> String {
         Answer::Approved { edits: None } => "Approved".to_owned(),
         Answer::Approved { edits: Some(_) } => "Approved with changes".to_owned(),
         Answer::Rejected => "Rejected".to_owned(),
-        Answer::ChangesRequested => "Changes requested".to_owned(),
+        Answer::ChangesRequested { .. } => "Changes requested".to_owned(),
         Answer::Chosen { options } => match options.as_slice() {
             [only] => format!("Chose “{}”", option_label(only, question)),
             several => format!("Chose {} options", several.len()),
@@ -225,6 +226,7 @@ fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
     };
     match answer {
         Answer::Approved { edits: Some(map) } => all(map, "edited"),
+        Answer::ChangesRequested { edits: Some(map) } => all(map, "wanted"),
         Answer::Retry { params } => all(params, "param"),
         Answer::Chosen { options } if options.len() > 1 => {
             let labels = options.iter().map(|id| option_label(id, question));
@@ -245,7 +247,7 @@ fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
         },
         Answer::Approved { edits: None }
         | Answer::Rejected
-        | Answer::ChangesRequested
+        | Answer::ChangesRequested { edits: None }
         | Answer::Chosen { .. }
         | Answer::Confirmed { .. }
         | Answer::Declined

@@ -127,6 +127,7 @@ impl FormProblem {
             | Refusal::TimedOut { .. }
             | Refusal::TakenBy { .. }
             | Refusal::AssuranceTooLow { .. }
+            | Refusal::NotInline
             | Refusal::Exists { .. }
             | Refusal::DefaultForbidden
             | Refusal::Changed { .. }

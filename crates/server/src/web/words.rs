@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use kernel::actor::Attested;
 use kernel::ask::{DefaultAction, Priority};
 use kernel::directory::Directory;
 use kernel::question::Kind;
@@ -61,8 +62,17 @@ pub fn by(directory: &Directory, by: &By) -> String {
     match by {
         By::Human(id) => person(directory, id),
         By::Agent(id) => format!("the agent {id}"),
+        By::LinkHolder => "whoever had the link".to_owned(),
+        By::Relay => "someone the agent speaks for".to_owned(),
         By::System => "Countersign".to_owned(),
     }
+}
+
+/// Whom an agent says it speaks for. Its words.
+pub fn attested(attested: &Attested) -> String {
+    let Attested { platform, platform_user_id, display_name, .. } = attested;
+    let name = display_name.as_ref().unwrap_or(platform_user_id);
+    format!("{} ({})", reveal(name), reveal(platform))
 }
 
 /// The door an answer came through.
@@ -71,6 +81,8 @@ pub fn door(via: Via) -> &'static str {
         Via::Web => "on the web page",
         Via::Cli => "in the terminal",
         Via::Api => "through the API",
+        Via::Link => "on the review page",
+        Via::Inline => "through the agent",
         Via::Timer => "when time ran out",
         Via::Script => "by a script, in a test",
     }

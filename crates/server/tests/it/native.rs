@@ -80,7 +80,7 @@ async fn each_kind_is_asked_and_answered() {
         let expected = json!({
             "outcome": "completed", "answer": answer, "comment": "done",
             "by": { "kind": "human", "id": "user_dev" }, "via": "api", "assurance": "session",
-            "report": null, "reason": null, "at": "2026-03-01T09:00:00.000Z",
+            "attested": null, "report": null, "reason": null, "at": "2026-03-01T09:00:00.000Z",
         });
         assert_eq!(result, expected);
     }

@@ -63,7 +63,7 @@ async fn a_replay_after_the_deadline_is_over() {
     let again = once.post(ASKS, timed).await.is(201);
     let expected = json!({
         "outcome": "expired", "answer": null, "comment": null, "by": { "kind": "system" },
-        "via": null, "assurance": null, "report": "abort", "reason": null,
+        "via": null, "assurance": null, "attested": null, "report": "abort", "reason": null,
         "at": "2026-03-01T09:00:05.000Z",
     });
     assert_eq!((&again["state"], &again["result"]), (&json!("expired"), &expected));

@@ -105,7 +105,7 @@ fn comments_go_along_and_changes_need_one() {
         let made =
             reply(&question, &pairs(&[("action", "changes"), ("comment", "smaller\r\nplease")]));
         let comment = Some("smaller\nplease".to_owned());
-        assert_eq!(made, Ok(Reply { answer: Answer::ChangesRequested, comment }), "{name}");
+        assert_eq!(made, Ok(Reply { answer: Answer::CHANGES, comment }), "{name}");
     }
     let talk =
         reply(&kind("converse"), &pairs(&[("action", "changes"), ("reply", "not yet")])).unwrap();

@@ -52,6 +52,9 @@ pub(crate) fn new_ask(question: Question) -> NewAsk {
         on_expiry: Silence::Fail,
         reminders: Vec::new(),
         follows: None,
+        grants: Vec::new(),
+        inline: None,
+        callback: None,
     }
 }
 

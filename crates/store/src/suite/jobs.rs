@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use kernel::actor::By;
-use kernel::ask::{Phase, Route};
+use kernel::actor::{Attested, By};
+use kernel::ask::{CallbackResult, Grant, Phase, Purpose, Route};
+use kernel::audit::Digest;
 use kernel::command::NewAsk;
 use kernel::form::Progress;
+use kernel::question::Stance;
 use kernel::testing::{new_ask, no, yes};
-use kernel::{Actor, AskId, Command, Refusal, Subject};
+use kernel::{Actor, AskId, Command, Effect, Refusal, Subject};
 use tokio::task::JoinSet;
 use ulid::Ulid;
 
@@ -229,6 +231,45 @@ pub async fn a_follow_up_of_nothing_is_refused(stage: &Stage) {
     let lost = NewAsk { follows: Some(AskId::new(Ulid::from(7_u128))), ..new_ask() };
     let refused = stage.attempt(bot(), Command::Ask(Box::new(lost))).await;
     assert_eq!(refusal(refused), Refusal::NotFound { what: "request" });
+}
+
+pub async fn tokens_and_what_an_agent_passed_on_are_kept(stage: &Stage) {
+    let hash = |token: &str| Digest::of(token.as_bytes());
+    let grant = |purpose, token| Grant { purpose, hash: hash(token) };
+    let id = stage
+        .ask(NewAsk {
+            grants: vec![grant(Purpose::Review, "first"), grant(Purpose::Submit, "s")],
+            inline: Some([Stance::Approve].into()),
+            callback: Some("https://agent.example/hook".to_owned()),
+            ..new_ask()
+        })
+        .await;
+    stage.run(bot(), Command::Grant(id, vec![grant(Purpose::Review, "second")])).await;
+    let attested = Attested {
+        via: "x-chat".to_owned(),
+        platform: "x-chat".to_owned(),
+        platform_user_id: "7".to_owned(),
+        display_name: None,
+    };
+    let relay = Actor::Relay { ask: id, attested: attested.clone() };
+    stage.run(relay, Command::Answer(id, yes())).await;
+    stage
+        .run(Actor::System, Command::NoteCallback(id, CallbackResult::Taken { status: 204 }))
+        .await;
+    let ask = stage.seen(id).await;
+    for token in ["first", "second"] {
+        assert!(ask.is_granted(Purpose::Review, &hash(token)));
+        assert!(!ask.is_granted(Purpose::Submit, &hash(token)));
+    }
+    let said = ask.resolution().unwrap().attested.as_ref().unwrap().value();
+    assert_eq!((said, ask.callbacks.len()), (Some(&attested), 1));
+    let claimed = stage.store.claim(stage.now(), std::time::Duration::from_secs(9), 9).await;
+    let told = |effect: &Effect| matches!(effect, Effect::CallBack { ask } if *ask == id);
+    assert_eq!(claimed.unwrap().iter().filter(|delivery| told(&delivery.effect)).count(), 1);
+    stage.run(Actor::System, Command::Erase(id)).await;
+    let ask = stage.seen(id).await;
+    assert!(ask.resolution().unwrap().attested.as_ref().unwrap().value().is_none());
+    assert!(ask.callback.as_ref().unwrap().url.value().is_none());
 }
 
 pub async fn an_id_is_given_once(stage: &Stage) {

@@ -24,9 +24,7 @@ async fn settle(stage: &Stage, id: u64, settlement: Settlement) {
 }
 
 fn about(delivery: &Delivery) -> AskId {
-    match &delivery.effect {
-        Effect::Notify { ask, .. } | Effect::Settle { ask } => *ask,
-    }
+    delivery.effect.ask()
 }
 
 async fn urgent(stage: &Stage, priority: Priority) -> AskId {

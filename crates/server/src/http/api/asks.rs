@@ -242,7 +242,7 @@ impl App {
             Actor::Agent { .. } | Actor::System => {
                 Viewer::Agent(self.secrets.evidence.reveal().as_bytes())
             }
-            Actor::Human { .. } => Viewer::Person,
+            Actor::Human { .. } | Actor::LinkHolder { .. } | Actor::Relay { .. } => Viewer::Person,
         }
     }
 

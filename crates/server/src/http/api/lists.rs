@@ -113,7 +113,10 @@ impl Whose {
             Actor::Human { id, .. } if project.is_none() && agent.is_none() => {
                 Ok(Self::Inbox(id.clone()))
             }
-            Actor::Human { .. } | Actor::System => {
+            Actor::Human { .. }
+            | Actor::LinkHolder { .. }
+            | Actor::Relay { .. }
+            | Actor::System => {
                 if !directory.administers(actor) {
                     let why = "only an administrator can list by project or agent";
                     return Err(Refusal::NotAllowed { why }.into());

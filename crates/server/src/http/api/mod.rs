@@ -3,6 +3,7 @@
 mod acts;
 mod asks;
 mod audit;
+mod callbacks;
 mod dev;
 mod explain;
 mod files;
@@ -51,6 +52,7 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(acts::routes())
         .merge(streams::routes())
         .merge(files::routes())
+        .merge(callbacks::routes())
         .merge(projects::routes())
         .merge(people::routes())
         .merge(keys::routes())
@@ -64,7 +66,10 @@ impl App {
     async fn person(&self, headers: &HeaderMap) -> Result<Actor, Problem> {
         match self.anyone(headers).await? {
             person @ Actor::Human { .. } => Ok(person),
-            Actor::Agent { .. } | Actor::System => {
+            Actor::Agent { .. }
+            | Actor::LinkHolder { .. }
+            | Actor::Relay { .. }
+            | Actor::System => {
                 let why = "this takes a person's token; this is an agent key";
                 Err(Refusal::NotAllowed { why }.into())
             }
@@ -74,7 +79,10 @@ impl App {
     async fn agent(&self, headers: &HeaderMap) -> Result<Actor, Problem> {
         match self.anyone(headers).await? {
             agent @ Actor::Agent { .. } => Ok(agent),
-            Actor::Human { .. } | Actor::System => {
+            Actor::Human { .. }
+            | Actor::LinkHolder { .. }
+            | Actor::Relay { .. }
+            | Actor::System => {
                 let why = "this takes an agent key; this is a person's token";
                 Err(Refusal::NotAllowed { why }.into())
             }

@@ -49,7 +49,9 @@ async fn me(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, P
             let directory = app.gateway.directory();
             Me::Human(directory.human(&id).map(PersonView::from).ok_or(Denied::Unknown)?)
         }
-        Actor::System => return Err(Denied::Unknown.into()),
+        Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::System => {
+            return Err(Denied::Unknown.into());
+        }
     };
     Ok(Json(me).into_response())
 }

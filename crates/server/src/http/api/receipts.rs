@@ -53,9 +53,11 @@ impl App {
     fn claims_for(&self, ask: &Ask, actor: &Actor) -> Option<ReceiptClaims> {
         let names = match actor {
             Actor::Human { .. } => Names::Shown,
-            Actor::Agent { .. } | Actor::System => {
-                Names::Hidden(self.secrets.evidence.reveal().as_bytes())
-            }
+            // A link is held by whoever the agent gave it to, so it learns no more than the agent.
+            Actor::Agent { .. }
+            | Actor::LinkHolder { .. }
+            | Actor::Relay { .. }
+            | Actor::System => Names::Hidden(self.secrets.evidence.reveal().as_bytes()),
         };
         ReceiptClaims::of(ask, self.issuer(), names)
     }

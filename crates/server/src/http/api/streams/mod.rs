@@ -89,7 +89,9 @@ async fn everything(
             Ok(sse::respond(OfAgent::begin(line, scope, seen).await?))
         }
         Actor::Human { id, .. } => Ok(sse::respond(OfPerson::begin(line, id, seen).await?)),
-        Actor::System => Err(Denied::Unknown.into()),
+        Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::System => {
+            Err(Denied::Unknown.into())
+        }
     }
 }
 

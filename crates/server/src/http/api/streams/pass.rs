@@ -27,7 +27,13 @@ impl Pass {
         match (&self.key, &self.actor) {
             (Ok(key), _) => Some(Subject::Key(*key)),
             (Err(_), Actor::Human { id, .. }) => Some(Subject::Human(id.clone())),
-            (Err(_), Actor::Agent { .. } | Actor::System) => None,
+            (
+                Err(_),
+                Actor::Agent { .. }
+                | Actor::LinkHolder { .. }
+                | Actor::Relay { .. }
+                | Actor::System,
+            ) => None,
         }
     }
 
@@ -35,7 +41,10 @@ impl Pass {
     pub(super) fn topics(&self) -> impl Iterator<Item = Topic> {
         let person = match &self.actor {
             Actor::Human { id, .. } => Some(Subject::Human(id.clone())),
-            Actor::Agent { .. } | Actor::System => None,
+            Actor::Agent { .. }
+            | Actor::LinkHolder { .. }
+            | Actor::Relay { .. }
+            | Actor::System => None,
         };
         self.key
             .as_ref()
@@ -54,7 +63,10 @@ impl Pass {
             |key: &KeyId| directory.key(*key).is_some_and(|key| key.is_live(app.gateway.now()));
         let active = match &self.actor {
             Actor::Human { id, .. } => directory.human(id).is_some_and(|human| human.active),
-            Actor::Agent { .. } | Actor::System => true,
+            Actor::Agent { .. }
+            | Actor::LinkHolder { .. }
+            | Actor::Relay { .. }
+            | Actor::System => true,
         };
         active && self.key.as_ref().map_or(true, live)
     }

@@ -1,0 +1,161 @@
+//! The agent is told that its ask is over, where it wanted to be told: what came of each attempt, and
+//! once more when somebody wants that.
+
+use crate::actor::Actor;
+use crate::ask::{Ask, CallbackAttempt, CallbackResult};
+use crate::command::Envelope;
+use crate::effect::Effect;
+use crate::event::Happened;
+use crate::ids::AskId;
+use crate::refusal::Refusal;
+use crate::world::{Decision, Stop, World};
+
+/// So many attempts are remembered with the ask; the record has them all.
+const MOST: usize = 50;
+/// A longer explanation is a log.
+const LONGEST_ERROR: usize = 200;
+
+/// Notes what came of an attempt.
+pub(crate) fn note(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: AskId,
+    result: &CallbackResult,
+) -> Result<Decision, Stop> {
+    let ask = world.ask(id)?;
+    if envelope.actor != Actor::System {
+        return Err(Refusal::NotAllowed { why: "only the server knows what came of it" }.into());
+    }
+    wanted(ask)?;
+    let outcome = match result.clone() {
+        CallbackResult::Unreached { error } => {
+            CallbackResult::Unreached { error: error.chars().take(LONGEST_ERROR).collect() }
+        }
+        heard @ (CallbackResult::Taken { .. } | CallbackResult::Refused { .. }) => heard,
+    };
+    Ok(Decision::on(ask, Happened::CalledBack { outcome }))
+}
+
+/// Tells the agent once more: itself, or whoever may see the ask.
+pub(crate) fn again(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
+    let ask = world.ask(id)?;
+    let allowed = match &envelope.actor {
+        Actor::Agent { .. } | Actor::Human { .. } | Actor::System => {
+            ask.is_shown_to(&envelope.actor, world.directory)
+        }
+        Actor::LinkHolder { .. } | Actor::Relay { .. } => false,
+    };
+    if !allowed {
+        return Err(Refusal::NotFound { what: "request" }.into());
+    }
+    wanted(ask)?;
+    let decision = Decision::on(ask, Happened::CallbackWanted);
+    Ok(decision.with(Effect::CallBack { ask: ask.id }))
+}
+
+/// The refusal where there is nobody to tell, nowhere, or nothing yet.
+fn wanted(ask: &Ask) -> Result<(), Refusal> {
+    let Some(callback) = &ask.callback else {
+        return Err(Refusal::NotAllowed { why: "this request names no address to call back" });
+    };
+    if ask.is_open() {
+        return Err(Refusal::NotOver { why: "the agent is called back once this is over" });
+    }
+    if callback.url.value().is_none() {
+        return Err(Refusal::NotAllowed { why: "the words of this request were erased" });
+    }
+    Ok(())
+}
+
+impl Ask {
+    pub(crate) fn called_back(&mut self, attempt: CallbackAttempt) {
+        self.callbacks.push(attempt);
+        let spare = self.callbacks.len().saturating_sub(MOST);
+        self.callbacks.drain(..spare);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::DefaultAction;
+    use crate::command::{Command, NewAsk, Silence};
+    use crate::testing::{Cast, new_ask, yes};
+
+    fn told() -> NewAsk {
+        NewAsk { callback: Some("https://agent.example/hook".to_owned()), ..new_ask() }
+    }
+
+    fn calls(cast: &Cast) -> usize {
+        cast.effects().iter().filter(|effect| matches!(effect, Effect::CallBack { .. })).count()
+    }
+
+    /// HITL-181: told of an answer, of its absence and of a withdrawal; of nothing else.
+    #[test]
+    fn the_agent_is_told_once_however_it_ends() {
+        let mut cast = Cast::new();
+        let answered = cast.ask(told());
+        cast.run(Actor::LinkHolder { ask: answered }, Command::Open(answered));
+        assert_eq!(calls(&cast), 0);
+        cast.run(cast.human("olga"), Command::Answer(answered, yes()));
+        let withdrawn = cast.ask(told());
+        cast.run(cast.agent("bot"), Command::Cancel(withdrawn, None));
+        let on_expiry = Silence::Report(DefaultAction::Skip);
+        let expired = cast.ask(NewAsk { timeout: Some(5), on_expiry, ..told() });
+        cast.advance(5);
+        cast.run(Actor::System, Command::Expire(expired));
+        assert_eq!(calls(&cast), 3);
+        let quiet = cast.ask(new_ask());
+        cast.run(cast.human("olga"), Command::Answer(quiet, yes()));
+        assert_eq!(calls(&cast), 3, "nobody asked for it");
+    }
+
+    /// HITL-184: each attempt is known, and it can be tried again.
+    #[test]
+    fn attempts_are_noted_and_repeated() {
+        let mut cast = Cast::new();
+        let id = cast.ask(told());
+        let failed = || CallbackResult::Unreached { error: "x".repeat(999) };
+        let early = cast.attempt(Actor::System, Command::NoteCallback(id, failed()));
+        assert!(matches!(early, Err(Refusal::NotOver { .. })));
+        cast.run(cast.human("olga"), Command::Answer(id, yes()));
+        cast.run(Actor::System, Command::NoteCallback(id, failed()));
+        let taken = CallbackResult::Taken { status: 200 };
+        let forged = cast.attempt(cast.agent("bot"), Command::NoteCallback(id, taken.clone()));
+        assert!(matches!(forged, Err(Refusal::NotAllowed { .. })));
+        for nosy in [cast.agent("spy"), cast.human("zoe"), Actor::LinkHolder { ask: id }] {
+            let refused = cast.attempt(nosy, Command::CallBack(id));
+            assert_eq!(refused, Err(Refusal::NotFound { what: "request" }));
+        }
+        for may in [cast.agent("bot"), cast.human("olga")] {
+            cast.run(may, Command::CallBack(id));
+        }
+        assert_eq!(calls(&cast), 3);
+        cast.run(Actor::System, Command::NoteCallback(id, taken.clone()));
+        let attempts = &cast.seen(id).callbacks;
+        assert!(
+            matches!(&attempts[0].result, CallbackResult::Unreached { error } if error.len() == 200)
+        );
+        assert_eq!(attempts[1].result, taken);
+        cast.run(Actor::System, Command::Erase(id));
+        let erased = cast.attempt(cast.agent("bot"), Command::CallBack(id));
+        assert!(matches!(erased, Err(Refusal::NotAllowed { .. })));
+        let quiet = cast.ask(new_ask());
+        let nowhere = cast.attempt(cast.agent("bot"), Command::CallBack(quiet));
+        assert!(matches!(nowhere, Err(Refusal::NotAllowed { .. })));
+    }
+
+    #[test]
+    fn only_the_newest_attempts_are_remembered() {
+        let mut cast = Cast::new();
+        let id = cast.ask(told());
+        cast.run(cast.human("olga"), Command::Answer(id, yes()));
+        for status in 500..=560 {
+            let result = CallbackResult::Refused { status };
+            cast.run(Actor::System, Command::NoteCallback(id, result));
+        }
+        let attempts = &cast.seen(id).callbacks;
+        assert_eq!(attempts.len(), MOST);
+        assert_eq!(attempts[0].result, CallbackResult::Refused { status: 511 });
+    }
+}
