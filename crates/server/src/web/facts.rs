@@ -125,11 +125,6 @@ pub fn fact(key: &str, value: &Value, id: &str) -> Fact {
     Fact { key: Words::of(key), value: shown(value, || id.to_owned()) }
 }
 
-/// JSON as a person edits it.
-pub fn pretty(map: &Map<String, Value>) -> String {
-    serde_json::to_string_pretty(map).unwrap_or_default()
-}
-
 fn shown(value: &Value, id: impl FnOnce() -> String) -> Shown {
     let line = |text: &str| Shown::Line(Words::of(text));
     match value {
@@ -164,7 +159,7 @@ fn rank(key: &str) -> Option<usize> {
 }
 
 /// `customer_email` reads "Customer email"; anything that is not an identifier stays as it is.
-fn label(key: &str) -> Words {
+pub(super) fn label(key: &str) -> Words {
     let identifier = key.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
     let mut chars = key.chars();
     match chars.next() {

@@ -8,7 +8,9 @@
 //! |---|---|
 //! | [`inbox`] | everything that waits for one person, and what was answered lately |
 //! | [`request`] | one request in every state, with its answer card |
-//! | [`card`], [`fields`] | the answer card by kind of question; form fields |
+//! | [`paper`] | the question as it is put before whoever looks at it |
+//! | [`card`], [`fields`], [`edits`] | the answer card by kind of question; form fields; values to change |
+//! | [`steps`], [`conditions`] | forms one step at a time; when a field applies |
 //! | [`outcome`] | how a request ended, in words |
 //! | [`notices`] | every other page: sign-in, not found, unavailable, a token shown once |
 //! | [`docs`] | what our own API is |
@@ -22,7 +24,9 @@
 
 pub mod assets;
 pub mod card;
+pub mod conditions;
 pub mod docs;
+pub mod edits;
 pub mod facts;
 pub mod fields;
 pub mod form_body;
@@ -30,9 +34,11 @@ pub mod headers;
 pub mod inbox;
 pub mod notices;
 pub mod outcome;
+pub mod paper;
 pub mod paths;
 pub mod problem;
 pub mod request;
+pub mod steps;
 pub mod when;
 pub mod words;
 
