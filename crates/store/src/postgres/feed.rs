@@ -19,7 +19,8 @@ use uuid::Uuid;
 
 use super::connect::{Database, Link, on};
 use super::failure::Failure;
-use super::{Published, read_ask, record, uuid};
+use super::query::read_ask;
+use super::{Published, record, uuid};
 use crate::listing::Scope;
 use crate::{Change, News, Result};
 
