@@ -5,24 +5,25 @@ use std::path::Path;
 use std::process::Command as Process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use anyhow::ensure;
 use dialects::hxp_execution::parse_create;
 use kernel::{Command, Time};
 use server::auth::Door;
 use server::bootstrap;
-use server::channels::Channels;
 use server::clock::SystemClock;
 use server::gateway::Gateway;
 use server::home::Home;
-use server::workers::outbox;
-use store::Clock;
+use store::{Clock, Settlement};
 use tokio::task::JoinSet;
 
 use crate::gateway::{AGENT, ASK, settings};
 
 /// Asks on their way at once: two commits full.
 const AT_ONCE: usize = 512;
+/// How long a delivery is claimed.
+const LEASE: Duration = Duration::from_mins(1);
 /// `timeout_seconds` in [`ASK`].
 const TIMEOUT_MILLIS: i64 = 3_600_000;
 
@@ -55,7 +56,19 @@ pub(crate) async fn run(folder: &Path, asks: usize, due: &str) -> anyhow::Result
     while let Some(asked) = asking.join_next().await {
         asked??;
     }
-    Ok(outbox::drain(&gateway, &Channels::default()).await?)
+    work_off(&gateway).await
+}
+
+/// Nobody is to be told of what nobody asked: every notice is done.
+async fn work_off(gateway: &Gateway) -> anyhow::Result<()> {
+    loop {
+        let claimed = gateway.store().claim(gateway.now(), LEASE, 1024).await?;
+        if claimed.is_empty() {
+            return Ok(());
+        }
+        let done = claimed.into_iter().map(|delivery| (delivery.id, Settlement::Done));
+        gateway.store().settle(done.collect()).await?;
+    }
 }
 
 async fn ask(gateway: Gateway, left: Arc<AtomicUsize>) -> anyhow::Result<()> {

@@ -9,6 +9,7 @@
 //! | module | protocol |
 //! |---|---|
 //! | [`hxp_execution`] | HXP Human Execution Protocol 0.1, `/hxp/v1/…` |
+//! | [`hitl`] | HITL Protocol 0.7 and 0.8, `/hitl/v1/…` |
 //! | [`native`] | our own API, `/api/v1/…` |
 //! | [`proof`] | none: signed receipts, for whoever wants to check one |
 //! | [`nesting`] | none: how deep any body may be |
@@ -18,6 +19,7 @@
 //! [`Refusal`](kernel::Refusal) to the protocol's own codes. An ask that came in by one dialect
 //! can be shown and answered in every other.
 
+pub mod hitl;
 pub mod hxp_execution;
 pub mod native;
 pub mod nesting;

@@ -6,11 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::{HeaderMap, header};
+use dialects::hitl::discovery::POLLS_PER_MINUTE;
 use governor::clock::{Clock as _, DefaultClock};
+use governor::middleware::StateInformationMiddleware;
+use governor::state::keyed::DefaultKeyedStateStore;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use kernel::audit::Digest;
 use kernel::directory::{Directory, Holder, Key};
-use kernel::{Actor, Assurance, HumanId, KeyId, Time, Via};
+use kernel::{Actor, AskId, Assurance, HumanId, KeyId, Time, Via};
 
 use crate::jwt::JwtVerifier;
 
@@ -29,8 +32,43 @@ pub enum Denied {
     Unavailable,
 }
 
+/// What is counted for each case by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lane {
+    /// Reading how it stands.
+    Poll,
+    /// Answering it, or trying to.
+    Submit,
+}
+
+/// What is left of the calls of a minute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Left {
+    /// In a minute.
+    pub limit: u32,
+    /// Now.
+    pub remaining: u32,
+}
+
+/// There were too many calls about one case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooMany {
+    /// In a minute.
+    pub limit: u32,
+    /// Until the next.
+    pub wait: Duration,
+}
+
+type CaseLimiter = RateLimiter<
+    (AskId, Lane),
+    DefaultKeyedStateStore<(AskId, Lane)>,
+    DefaultClock,
+    StateInformationMiddleware,
+>;
+
 /// Checks credentials, counts their use, and limits their rate.
 pub struct Door {
+    cases: CaseLimiter,
     limiter: Option<DefaultKeyedRateLimiter<KeyId>>,
     limiter_clock: DefaultClock,
     jwt: Option<JwtVerifier>,
@@ -44,7 +82,9 @@ impl Door {
             let burst = NonZeroU32::new(rate.get().saturating_mul(2)).unwrap_or(rate);
             RateLimiter::keyed(Quota::per_second(rate).allow_burst(burst))
         };
+        let minute = NonZeroU32::new(POLLS_PER_MINUTE).unwrap_or(NonZeroU32::MIN);
         Self {
+            cases: RateLimiter::keyed(Quota::per_minute(minute)).with_middleware(),
             limiter: NonZeroU32::new(rate).map(quota),
             limiter_clock: DefaultClock::default(),
             jwt,
@@ -123,6 +163,23 @@ impl Door {
         directory.key_by_hash(&Digest::of(secret.as_bytes())).map(|key| key.id)
     }
 
+    /// Counts a call about a case (HITL-085). Each node counts for itself.
+    pub fn count(&self, ask: AskId, lane: Lane) -> Result<Left, TooMany> {
+        let limit = POLLS_PER_MINUTE;
+        match self.cases.check_key(&(ask, lane)) {
+            Ok(state) => Ok(Left { limit, remaining: state.remaining_burst_capacity() }),
+            Err(until) => {
+                Err(TooMany { limit, wait: until.wait_time_from(self.limiter_clock.now()) })
+            }
+        }
+    }
+
+    /// Forgets the cases nobody has called about for a while.
+    pub fn forget_quiet_cases(&self) {
+        self.cases.retain_recent();
+        self.cases.shrink_to_fit();
+    }
+
     /// Keys used since the last call, for the store to remember.
     pub fn take_used(&self) -> Vec<(KeyId, Time)> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).drain().collect()
@@ -154,7 +211,7 @@ fn active(directory: &Directory, id: &HumanId) -> Result<(), Denied> {
 }
 
 /// The token behind `Bearer`, in any case.
-fn bearer(headers: &HeaderMap) -> Result<&str, Denied> {
+pub fn bearer(headers: &HeaderMap) -> Result<&str, Denied> {
     let value = headers.get(header::AUTHORIZATION).ok_or(Denied::Missing)?;
     let text = value.to_str().map_err(|_| Denied::Unknown)?;
     let (scheme, token) = text.split_once(' ').ok_or(Denied::Unknown)?;

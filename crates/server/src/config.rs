@@ -9,11 +9,12 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::callbacks::Range;
 use crate::vault::shared::MasterKey;
 pub use database::{Database, DatabaseUrl};
 pub use secret::Secret;
@@ -88,6 +89,9 @@ settings! {
     /// Streams (server-sent events, WebSockets) one key may have open; 0 for no limit [default: 100]
     #[arg(long, env = "COUNTERSIGN_STREAM_LIMIT", value_name = "N")]
     stream_limit: u32,
+    /// Addresses callbacks may go to although they are not public: ranges such as 10.0.0.0/8, comma-separated
+    #[arg(long, env = "COUNTERSIGN_CALLBACK_ALLOW", value_delimiter = ',', value_name = "RANGE")]
+    callback_allow: Vec<String>,
     /// How the HXP evidence hash is formed: `seed` or `upstream` [default: seed]
     #[arg(long, env = "COUNTERSIGN_EVIDENCE_FORM", value_name = "FORM", hide_possible_values = true)]
     evidence_form: EvidenceForm,
@@ -185,6 +189,8 @@ pub struct Config {
     pub anchor_command: Option<String>,
     /// Per key, at once.
     pub stream_limit: u32,
+    /// Where callbacks may go besides public addresses.
+    pub callback_allow: Vec<Range>,
     /// The evidence hash.
     pub evidence_form: EvidenceForm,
     /// Its secret, if given.
@@ -308,6 +314,12 @@ impl Settings {
         if seal_seconds > 86_400 {
             bail!("seal_seconds: expected at most 86400, a day");
         }
+        let range = |text: String| {
+            let range = text.trim().parse::<Range>();
+            range.map_err(|expected| anyhow!("callback_allow: expected {expected}, not {text}"))
+        };
+        let callback_allow = self.callback_allow.unwrap_or_default().into_iter().map(range);
+        let callback_allow = callback_allow.collect::<anyhow::Result<Vec<_>>>()?;
         let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
         let usual = if terminal { LogFormat::Text } else { LogFormat::Json };
         Ok(Config {
@@ -324,6 +336,7 @@ impl Settings {
             seal_every: Duration::from_secs(seal_seconds),
             anchor_command: self.anchor_command.filter(|command| !command.trim().is_empty()),
             stream_limit: self.stream_limit.unwrap_or(if dev { 0 } else { 100 }),
+            callback_allow,
             evidence_form: self.evidence_form.unwrap_or_default(),
             evidence_secret,
             open_websockets: self.open_websockets.unwrap_or(false),
@@ -427,6 +440,8 @@ mod tests {
         assert!(refused(alone).contains("--dev"));
         let never = Settings { seal_seconds: Some(86_401), ..Settings::default() };
         assert!(refused(never).contains("seal_seconds"));
+        let open = Settings { callback_allow: Some(vec!["10/8".into()]), ..Settings::default() };
+        assert!(refused(open).contains("callback_allow: expected an address or a range"));
         let weak = Settings { master_key: Some(Secret::new("secret")), ..Settings::default() };
         assert!(refused(weak).contains("32 random bytes"));
     }

@@ -22,6 +22,7 @@
 pub mod audit;
 pub mod auth;
 pub mod bootstrap;
+pub mod callbacks;
 pub mod channels;
 pub mod cli;
 pub mod clock;

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use kernel::audit::Digest;
 use kernel::form::FileRef;
-use kernel::{AskId, HumanId};
+use kernel::{AskId, By, KeyId};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::Secret;
@@ -27,12 +27,22 @@ impl Secrets {
 
     /// The mark on a file that says who uploaded it to which ask: derived, so that nothing has to be
     /// kept.
-    pub fn upload(&self, ask: AskId, human: &HumanId, file: &FileRef) -> String {
-        let claim = Digest::of_json(&(ask, human, file));
+    pub fn upload(&self, ask: AskId, by: &By, file: &FileRef) -> String {
+        let claim = Digest::of_json(&(ask, by, file));
         let mut hash = Sha256::new();
         hash.update(self.seed);
         hash.update(b"upload");
         hash.update(claim.0);
+        hex::encode(hash.finalize())
+    }
+
+    /// What the callbacks of cases made with this key are signed with: derived, so that nothing has to
+    /// be kept, and so that a new key is a new secret.
+    pub fn callback(&self, key: KeyId) -> String {
+        let mut hash = Sha256::new();
+        hash.update(self.seed);
+        hash.update(b"callback");
+        hash.update(key.ulid().to_bytes());
         hex::encode(hash.finalize())
     }
 

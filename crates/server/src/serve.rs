@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::auth::Door;
 use crate::bootstrap::{self, FirstStart};
+use crate::callbacks::{Callbacks, Policy};
 use crate::channels::Channels;
 use crate::channels::terminal::Terminal;
 use crate::clock::MovableClock;
@@ -30,8 +31,9 @@ use crate::secrets::Secrets;
 use crate::signing::Signer;
 use crate::streams::Streams;
 use crate::telemetry;
+use crate::workers::outbox::Desk;
 use crate::workers::sealer::Sealer;
-use crate::workers::{anchor, housekeeping, keys, outbox, sealer, timers};
+use crate::workers::{anchor, housekeeping, keys, sealer, timers};
 
 /// How long a connection may take to send its headers.
 const HEADERS: Duration = Duration::from_secs(15);
@@ -76,6 +78,8 @@ impl Server {
         let sealer = Sealer::new(sealed, Arc::clone(&clock), signs, issuer, mark);
         let jwt = config.jwt.clone().map(JwtVerifier::new).transpose()?;
         let door = Arc::new(Door::new(config.rate_limit, jwt));
+        let allowed = config.callback_allow.clone();
+        let callbacks = Callbacks::new(Policy { dev: config.dev, allowed })?;
         let gateway = Gateway::new(store, clock);
         // Last of all: nothing that fails later may swallow what is told only once.
         let welcome = prepare(&gateway, &config).await?;
@@ -93,6 +97,7 @@ impl Server {
             door,
             dev,
             files,
+            callbacks,
             sealer: Arc::new(sealer),
             metrics: telemetry::metrics(),
             streams: Streams::new(config.stream_limit),
@@ -147,7 +152,7 @@ impl Server {
         let stop = || self.stop.clone();
         self.tasks.spawn(gateway.wake().clone().follow(feed(), stop()));
         self.tasks.spawn(timers::run(gateway.clone(), stop()));
-        self.tasks.spawn(outbox::run(gateway.clone(), Arc::new(channels), feed(), stop()));
+        self.tasks.spawn(Desk::new(Arc::clone(&self.app), channels).run(feed()));
         if let Some(dev) = &self.app.dev {
             let players = Arc::clone(&dev.players);
             self.tasks.spawn(players.run(gateway.clone(), feed(), stop()));

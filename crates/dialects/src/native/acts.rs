@@ -1,5 +1,6 @@
 //! What may be done to an ask, and the files that answer it.
 
+use kernel::ask::CallbackAttempt;
 use kernel::form::FileRef;
 use kernel::{HumanId, Time};
 use serde::{Deserialize, Serialize};
@@ -54,4 +55,16 @@ pub struct Uploaded {
     pub file: FileRef,
     /// Says that it was, to this very ask.
     pub upload: String,
+}
+
+/// The attempts to tell an agent that its ask is over.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CallbacksView<'a> {
+    /// Where to, without what an address may hold as a secret; `null` if it wants no call, or once
+    /// erased.
+    pub to: Option<String>,
+    /// The newest fifty, oldest first.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<CallbackAttempt>))]
+    pub attempts: &'a [CallbackAttempt],
 }

@@ -9,7 +9,7 @@ mod keys;
 mod pages;
 mod rules;
 
-pub use acts::{AssignBody, CancelBody, CommentBody, ExtendBody, Uploaded};
+pub use acts::{AssignBody, CallbacksView, CancelBody, CommentBody, ExtendBody, Uploaded};
 pub use ask::{AskView, CommentView, EventView, Outcome, ResultView, Revocation, State, Viewer};
 pub use audit::{BlockPage, BlockView, RecordView, Records};
 pub use create::{CreateAsk, OnSilence};

@@ -9,6 +9,7 @@ mod ask;
 mod audit;
 mod backup;
 mod bar;
+mod callbacks;
 mod cancel;
 mod completions;
 mod demo;
@@ -65,6 +66,8 @@ enum Command {
     Wait(wait::Wait),
     /// Withdraw a request
     Cancel(cancel::Cancel),
+    /// Show whether an agent was told that its request is over, and tell it again
+    Callbacks(callbacks::Callbacks),
     /// Fetch the signed receipt of a request
     Receipt(receipt::Receipt),
     /// Check a receipt, without the server if you have its keys
@@ -188,6 +191,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Answer(answer) => patiently(answer.run()).await,
         Command::Wait(wait) => wait.run().await,
         Command::Cancel(cancel) => patiently(cancel.run()).await,
+        Command::Callbacks(callbacks) => patiently(callbacks.run()).await,
         Command::Receipt(receipt) => patiently(receipt.run()).await,
         Command::Verify(verify) => patiently(verify.run()).await,
         Command::Revoke(revoke) => patiently(revoke.run()).await,

@@ -27,6 +27,8 @@ pub fn layer(config: &Config) -> CorsLayer {
         "location",
         "idempotent-replayed",
         "preference-applied",
+        "x-ratelimit-limit",
+        "x-ratelimit-remaining",
     ];
     CorsLayer::new()
         .allow_origin(origin)

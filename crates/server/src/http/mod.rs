@@ -6,6 +6,7 @@ pub mod conditions;
 pub mod cors;
 pub mod docs;
 pub mod health;
+pub mod hitl;
 pub mod hxp_error;
 pub mod hxp_execution;
 pub mod hxp_socket;
@@ -15,6 +16,7 @@ pub mod pages;
 pub mod problem;
 pub mod sse;
 pub mod submitted;
+pub mod uploads;
 pub mod well_known;
 
 use std::panic::AssertUnwindSafe;
@@ -35,6 +37,7 @@ use tower_http::cors::CorsLayer;
 use tracing::Instrument;
 
 use crate::auth::Door;
+use crate::callbacks::Callbacks;
 use crate::config::Config;
 use crate::files::Files;
 use crate::gateway::Gateway;
@@ -62,6 +65,8 @@ pub struct App {
     pub dev: Option<Dev>,
     /// Uploads.
     pub files: Files,
+    /// Tells agents that their asks are over.
+    pub callbacks: Callbacks,
     /// Closes the record into blocks, and signs.
     pub sealer: Arc<Sealer>,
     /// What `/metrics` shows.
@@ -84,6 +89,7 @@ pub fn router(app: Shared) -> Router {
     Router::new()
         .merge(hxp_execution::routes())
         .merge(hxp_socket::routes())
+        .merge(hitl::routes())
         .merge(api::routes())
         .merge(pages::routes())
         .merge(docs::routes())
@@ -98,6 +104,7 @@ pub fn router(app: Shared) -> Router {
 /// Which error shape a caller expects, by the address they used.
 enum Speaks {
     Hxp,
+    Hitl,
     Native,
     Person,
 }
@@ -106,6 +113,8 @@ impl Speaks {
     fn at(path: &str) -> Self {
         if path == "/hxp" || path.starts_with("/hxp/") {
             Self::Hxp
+        } else if path.starts_with("/hitl/") || path == "/.well-known/hitl.json" {
+            Self::Hitl
         } else if path.starts_with("/api/") {
             Self::Native
         } else {
@@ -117,6 +126,7 @@ impl Speaks {
 async fn nowhere(State(app): State<Shared>, request: Request) -> Response {
     match Speaks::at(request.uri().path()) {
         Speaks::Hxp => hxp_execution::no_route(),
+        Speaks::Hitl => hitl::no_route(),
         Speaks::Native => Problem::new(404, "not-found")
             .detail("there is nothing at this address")
             .into_response(),
@@ -127,6 +137,7 @@ async fn nowhere(State(app): State<Shared>, request: Request) -> Response {
 async fn not_that_way(State(app): State<Shared>, request: Request) -> Response {
     match Speaks::at(request.uri().path()) {
         Speaks::Hxp => hxp_execution::wrong_method(),
+        Speaks::Hitl => hitl::wrong_method(),
         Speaks::Native => Problem::new(405, "method-not-allowed")
             .detail("this address does not take this method")
             .into_response(),
@@ -185,6 +196,7 @@ fn in_own_words(app: &App, speaks: &Speaks, mut answer: Response) -> Response {
     if plain && (status.is_client_error() || status.is_server_error()) {
         answer = match (speaks, status.is_server_error()) {
             (Speaks::Hxp, broken) => hxp_execution::unreadable(broken),
+            (Speaks::Hitl, broken) => hitl::unreadable(broken),
             (Speaks::Native, false) => Problem::new(400, "invalid-field")
                 .detail("the address or its query cannot be read")
                 .into_response(),

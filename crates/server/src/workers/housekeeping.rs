@@ -1,4 +1,4 @@
-//! Once a minute: remember which keys were used, forget old idempotency keys, fold the samples of
+//! Once a minute: remember which keys were used, forget old idempotency keys and quiet cases, fold the samples of
 //! histograms.
 
 use std::sync::Arc;
@@ -37,6 +37,7 @@ pub async fn run(
 
 /// Does it now.
 pub async fn tidy(gateway: &Gateway, door: &Door) -> Result<(), StoreError> {
+    door.forget_quiet_cases();
     let used = door.take_used();
     if !used.is_empty() {
         gateway.store().touch_keys(used).await?;

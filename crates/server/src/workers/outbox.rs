@@ -4,14 +4,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kernel::Time;
+use kernel::ask::CallbackResult;
+use kernel::{Actor, Command, Effect, Time};
 use store::{Delivery, News, Settlement, StoreError};
+use tokio::sync::Semaphore;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
-use tokio_util::sync::CancellationToken;
 
+use crate::callbacks::{self, Call};
 use crate::channels::Channels;
-use crate::gateway::Gateway;
+use crate::http::Shared;
 
 /// How long a claim holds.
 const LEASE: Duration = Duration::from_mins(1);
@@ -24,61 +26,148 @@ const NAP: Duration = Duration::from_secs(1);
 const GATHER: Duration = Duration::from_millis(20);
 /// How often a delivery is tried.
 const ATTEMPTS: u32 = 12;
+/// When a callback is tried again, in seconds after the attempt before (HITL-184). Then it is given
+/// up: polling is the truth, and whoever wants to can have it tried once more.
+const CALLBACK_AGAIN: [u64; 3] = [1, 5, 30];
+/// How many callbacks are under way at once: an agent that does not answer holds up nobody's notices.
+const CALLS: usize = 64;
 
-/// Runs until shutdown.
-pub async fn run(
-    gateway: Gateway,
+/// Works off the outbox.
+#[derive(Clone)]
+pub struct Desk {
+    app: Shared,
     channels: Arc<Channels>,
-    mut feed: Receiver<Arc<[News]>>,
-    stop: CancellationToken,
-) {
-    loop {
-        if let Err(error) = drain(&gateway, &channels).await {
-            tracing::warn!(error = %error, "cannot work off the outbox; trying again");
+    calls: Arc<Semaphore>,
+}
+
+impl Desk {
+    /// A desk that tells people through these channels.
+    pub fn new(app: Shared, channels: Channels) -> Self {
+        Self { app, channels: Arc::new(channels), calls: Arc::new(Semaphore::new(CALLS)) }
+    }
+
+    /// Runs until shutdown.
+    pub async fn run(self, mut feed: Receiver<Arc<[News]>>) {
+        loop {
+            if let Err(error) = self.drain().await {
+                tracing::warn!(error = %error, "cannot work off the outbox; trying again");
+            }
+            tokio::select! {
+                () = self.app.stop.cancelled() => return,
+                () = tokio::time::sleep(NAP) => {}
+                news = feed.recv() => match news {
+                    Ok(_) | Err(RecvError::Lagged(_)) => tokio::time::sleep(GATHER).await,
+                    Err(RecvError::Closed) => return,
+                }
+            }
+            // What was told until now is found in the outbox.
+            while !matches!(feed.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
         }
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = tokio::time::sleep(NAP) => {}
-            news = feed.recv() => match news {
-                Ok(_) | Err(RecvError::Lagged(_)) => tokio::time::sleep(GATHER).await,
-                Err(RecvError::Closed) => return,
+    }
+
+    /// Delivers everything that is due now, most urgent first. Callbacks are begun, and settled when
+    /// they are over.
+    pub async fn drain(&self) -> Result<(), StoreError> {
+        let gateway = &self.app.gateway;
+        loop {
+            let claimed = gateway.store().claim(gateway.now(), LEASE, BATCH).await?;
+            if claimed.is_empty() {
+                return Ok(());
+            }
+            let mut settled = Vec::with_capacity(claimed.len());
+            for delivery in claimed {
+                if matches!(delivery.effect, Effect::CallBack { .. }) {
+                    self.begin(delivery).await;
+                } else {
+                    settled.push((delivery.id, self.deliver(&delivery).await));
+                }
+            }
+            if !settled.is_empty() {
+                gateway.store().settle(settled).await?;
             }
         }
-        // What was told until now is found in the outbox.
-        while !matches!(feed.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
+    }
+
+    async fn deliver(&self, delivery: &Delivery) -> Settlement {
+        let outcome = self.channels.perform(&self.app.gateway, &delivery.effect).await;
+        count("countersign_deliveries_total", outcome.is_ok());
+        match outcome {
+            Ok(()) => Settlement::Done,
+            Err(error) if delivery.attempt >= ATTEMPTS => {
+                tracing::error!(delivery.id, error = format!("{error:#}"), "giving up a delivery");
+                Settlement::Dead { error: format!("{error:#}") }
+            }
+            Err(error) => {
+                let at = retry_at(self.app.gateway.now(), delivery.attempt);
+                Settlement::Retry { at, error: format!("{error:#}") }
+            }
+        }
+    }
+
+    /// Begins a callback. One that is under way when the server stops is tried again by the next.
+    async fn begin(&self, delivery: Delivery) {
+        // Nobody closes it.
+        let Ok(turn) = Arc::clone(&self.calls).acquire_owned().await else { return };
+        let desk = self.clone();
+        self.app.tasks.spawn(async move {
+            let called = tokio::select! {
+                () = desk.app.stop.cancelled() => return,
+                called = desk.call_back(&delivery) => called,
+            };
+            let settled = match called {
+                Ok(settlement) => {
+                    desk.app.gateway.store().settle(vec![(delivery.id, settlement)]).await
+                }
+                Err(error) => Err(error),
+            };
+            if let Err(error) = settled {
+                tracing::warn!(delivery.id, %error, "cannot settle a callback; it is made again");
+            }
+            drop(turn);
+        });
+    }
+
+    async fn call_back(&self, delivery: &Delivery) -> Result<Settlement, StoreError> {
+        let gateway = &self.app.gateway;
+        let Some(ask) = gateway.store().ask(delivery.effect.ask()).await? else {
+            return Ok(Settlement::Done);
+        };
+        let url =
+            ask.callback.as_ref().and_then(|callback| Some((callback.url.value()?, callback)));
+        // The words were erased, or somebody opened it again: there is nothing to tell.
+        let (Some((url, callback)), Some(body)) = (url, self.app.hitl_callback(&ask)) else {
+            return Ok(Settlement::Done);
+        };
+        let secret = self.app.callback_secret(callback.key);
+        let event_id = dialects::hitl::case_id(ask.id);
+        let at = gateway.now();
+        let call = Call { url, event_id: &event_id, body, secret: &secret, at };
+        let result = self.app.callbacks.call(call).await;
+        count("countersign_callbacks_total", matches!(result, CallbackResult::Taken { .. }));
+        let again = callbacks::may_help(&result);
+        let error = match &result {
+            CallbackResult::Taken { .. } => None,
+            CallbackResult::Refused { status } => Some(format!("HTTP status {status}")),
+            CallbackResult::Unreached { error } => Some(error.clone()),
+        };
+        match gateway.run(Actor::System, Command::NoteCallback(ask.id, result)).await {
+            // Its words were erased meanwhile, and the address with them.
+            Ok(_) | Err(StoreError::Refused(_)) => {}
+            Err(error) => return Err(error),
+        }
+        let Some(error) = error else { return Ok(Settlement::Done) };
+        let place = usize::try_from(delivery.attempt.saturating_sub(1)).unwrap_or(usize::MAX);
+        if let Some(seconds) = CALLBACK_AGAIN.get(place).filter(|_| again) {
+            return Ok(Settlement::Retry { at: gateway.now().plus_seconds(*seconds), error });
+        }
+        tracing::warn!(ask.id = %ask.id, error, "giving up a callback");
+        Ok(Settlement::Dead { error })
     }
 }
 
-/// Delivers everything that is due now, most urgent first.
-pub async fn drain(gateway: &Gateway, channels: &Channels) -> Result<(), StoreError> {
-    loop {
-        let claimed = gateway.store().claim(gateway.now(), LEASE, BATCH).await?;
-        if claimed.is_empty() {
-            return Ok(());
-        }
-        let mut settled = Vec::with_capacity(claimed.len());
-        for delivery in claimed {
-            settled.push((delivery.id, deliver(gateway, channels, &delivery).await));
-        }
-        gateway.store().settle(settled).await?;
-    }
-}
-
-async fn deliver(gateway: &Gateway, channels: &Channels, delivery: &Delivery) -> Settlement {
-    let outcome = channels.perform(gateway, &delivery.effect).await;
-    let result = if outcome.is_ok() { "done" } else { "failed" };
-    metrics::counter!("countersign_deliveries_total", "result" => result).increment(1);
-    match outcome {
-        Ok(()) => Settlement::Done,
-        Err(error) if delivery.attempt >= ATTEMPTS => {
-            tracing::error!(delivery.id, error = format!("{error:#}"), "giving up a delivery");
-            Settlement::Dead { error: format!("{error:#}") }
-        }
-        Err(error) => {
-            let at = retry_at(gateway.now(), delivery.attempt);
-            Settlement::Retry { at, error: format!("{error:#}") }
-        }
-    }
+fn count(name: &'static str, done: bool) {
+    let result = if done { "done" } else { "failed" };
+    metrics::counter!(name, "result" => result).increment(1);
 }
 
 /// One second, then twice as long each time, an hour at most.

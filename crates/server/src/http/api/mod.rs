@@ -3,6 +3,7 @@
 mod acts;
 mod asks;
 mod audit;
+mod callbacks;
 mod dev;
 mod explain;
 mod files;
@@ -51,6 +52,7 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(acts::routes())
         .merge(streams::routes())
         .merge(files::routes())
+        .merge(callbacks::routes())
         .merge(projects::routes())
         .merge(people::routes())
         .merge(keys::routes())

@@ -16,10 +16,11 @@ use crate::http::api::lists::Listed;
 use crate::http::problem::Wire;
 
 /// The groups of operations, in the order in which one reads them.
-const TAGS: [(&str, &str); 8] = [
+const TAGS: [(&str, &str); 9] = [
     ("asks", "An agent asks, a person answers, both can talk on the way."),
     ("streams", "What happens, as it happens, as server-sent events."),
     ("files", "Files that answer an ask."),
+    ("callbacks", "Whether an agent was told that its ask is over."),
     ("people", "Who there is. For administrators; everybody may know who they are themselves."),
     ("keys", "Agent keys and human tokens, and a person's delegation rules."),
     ("receipts", "Signed proof of how an ask ended, for anybody to check."),

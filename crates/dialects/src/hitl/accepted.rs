@@ -1,0 +1,65 @@
+//! The 202 of `POST /hitl/v1/cases`. Section 6.
+
+use kernel::Ask;
+use serde_json::Value;
+
+use super::poll::{default_action, expires_at};
+use super::question::context;
+use super::types::Type;
+use super::wire::{Accepted, Hitl};
+use super::{Version, case_id, create, timeout};
+
+/// The addresses of a case, each with the token that opens it. Known only now: what is kept of the
+/// tokens is hashes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Links {
+    /// The page.
+    pub review: String,
+    /// Status.
+    pub poll: String,
+    /// Events.
+    pub events: String,
+    /// Where to submit, and with which token, where inline answers are offered.
+    pub submit: Option<(String, String)>,
+}
+
+/// The body of the 202; `None` once the words of the case were erased.
+pub fn accepted(ask: &Ask, links: Links) -> Option<Accepted> {
+    let question = ask.question.value()?;
+    let kept = create::kept(ask);
+    let member = |key: &str| kept.and_then(|kept| kept.get(key)).cloned();
+    let kind = Type::of(ask);
+    let text = |value: Option<Value>| value.and_then(|value| value.as_str().map(ToOwned::to_owned));
+    let inline = ask.inline.as_ref().filter(|_| links.submit.is_some()).map(|stances| {
+        let offered = kind.actions().iter().filter(|action| stances.contains(&action.stance));
+        offered.map(|action| action.name).collect()
+    });
+    let (submit_url, submit_token) = links.submit.unzip();
+    let prompt = question.prompt().to_owned();
+    Some(Accepted {
+        status: "human_input_required",
+        message: text(member("message")).unwrap_or_else(|| format!("A person decides: {prompt}")),
+        hitl: Hitl {
+            spec_version: Version::of(ask).as_str(),
+            case_id: case_id(ask.id),
+            review_url: links.review,
+            poll_url: links.poll,
+            events_url: links.events,
+            callback_url: ask.callback.as_ref().and_then(|callback| callback.url.value().cloned()),
+            submit_url,
+            submit_token,
+            inline_actions: inline,
+            kind: kind.as_str().to_owned(),
+            prompt,
+            timeout: text(member("timeout")).unwrap_or_else(|| timeout::DEFAULT.to_owned()),
+            default_action: default_action(ask),
+            created_at: ask.created_at,
+            expires_at: expires_at(ask),
+            context: context(question, member("context").as_ref().and_then(Value::as_object)),
+            reminder_at: member("reminder_at"),
+            previous_case_id: ask.follows.map(case_id),
+            surface: member("surface"),
+        },
+        data: member("data"),
+    })
+}

@@ -1,0 +1,299 @@
+//! `POST /hitl/v1/cases`: from the body to a [`NewAsk`].
+//! Sections 6 and 10; the fields of the `hitl` object that the service decides on.
+//!
+//! What the kernel has no word for is kept as it came, in the ask's metadata under `hitl`, so that
+//! the same `hitl` object can be made again and is forgotten with the words.
+
+use std::collections::BTreeSet;
+
+use kernel::ask::{DefaultAction, Dialect, Labels, Priority, Route};
+use kernel::command::{NewAsk, Silence};
+use kernel::text::is_storable_json;
+use kernel::{Ask, Time};
+use serde_json::{Map, Value, json};
+
+use super::errors::{WireError, code};
+use super::parse::{Members, object};
+use super::question::{FORM, question};
+use super::types::{Action, Type};
+use super::{Version, ask_id, timeout};
+
+/// The longest prompt, in characters (HITL-015).
+const LONGEST_PROMPT: usize = 500;
+/// The longest message, in characters.
+const LONGEST_MESSAGE: usize = 2000;
+/// Where the ask's metadata keeps what the kernel has no word for.
+const KEPT: &str = "hitl";
+
+const FIELDS: [&str; 20] = [
+    "type",
+    "prompt",
+    "context",
+    "message",
+    "data",
+    "timeout",
+    "default_action",
+    "reminder_at",
+    "previous_case_id",
+    "hitl_callback_url",
+    "inline_actions",
+    "surface",
+    "spec_version",
+    "verification_policy",
+    "role",
+    "person",
+    "project",
+    "priority",
+    "tags",
+    "routing",
+];
+const ROUTING: [&str; 5] = ["role", "person", "project", "priority", "tags"];
+
+/// A case to be made. Its tokens are the shell's to draw, and so is the judgement of
+/// `hitl_callback_url`.
+#[derive(Debug, Clone)]
+pub struct NewCase {
+    /// The ask, without tokens.
+    pub ask: NewAsk,
+    /// The version of the protocol.
+    pub version: Version,
+}
+
+/// What the metadata of a case keeps for this dialect.
+pub(super) fn kept(ask: &Ask) -> Option<&Map<String, Value>> {
+    if ask.dialect != Dialect::Hitl {
+        return None;
+    }
+    ask.metadata.value()?.get(KEPT)?.as_object()
+}
+
+/// Reads a create body.
+pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
+    let body = object(bytes)?;
+    if !body.values().all(is_storable_json) {
+        return Err(WireError::field("body", "texts without NUL characters"));
+    }
+    let members = Members::new(&body, "");
+    members.only(&FIELDS)?;
+    let version = version(members)?;
+    let kind = review_type(members)?;
+    let prompt = prompt(members)?;
+    let none = Map::new();
+    let context = members.object("context")?;
+    let question = question(&kind, prompt, context.unwrap_or(&none))?;
+    let timeout = members.text("timeout")?.unwrap_or(timeout::DEFAULT);
+    let seconds = timeout::seconds(timeout);
+    let seconds = seconds.ok_or_else(|| members.bad("timeout", timeout::EXPECTED))?;
+    let reminders = reminders(members)?;
+    let follows = members.text("previous_case_id")?.map(|id| {
+        let expected = "the id of a case, review_ followed by a ULID";
+        ask_id(id).ok_or_else(|| members.bad("previous_case_id", expected))
+    });
+    let inline = inline(members, &kind)?;
+    let people = people(members)?;
+    let mut kept = Map::new();
+    if let Type::Custom(name) = &kind {
+        kept.insert("type".to_owned(), json!(name));
+    }
+    if version != Version::default() {
+        kept.insert("spec_version".to_owned(), json!(version.as_str()));
+    }
+    kept.insert("timeout".to_owned(), json!(timeout));
+    for (key, value) in [
+        ("message", message(members)?.map(|text| json!(text))),
+        ("data", members.object("data")?.map(|data| json!(data))),
+        ("surface", surface(members)?.map(|surface| json!(surface))),
+        ("reminder_at", reminders.as_ref().map(Reminders::shown)),
+        ("context", context.filter(|_| kind != Type::Approval).map(without_form)),
+    ] {
+        kept.extend(value.map(|value| (key.to_owned(), value)));
+    }
+    let callback = members.text("hitl_callback_url")?.map(ToOwned::to_owned);
+    let ask = NewAsk {
+        dialect: Dialect::Hitl,
+        question,
+        metadata: Map::from_iter([(KEPT.to_owned(), Value::Object(kept))]),
+        labels: Labels { agent: None, project: people.text("project")?.map(ToOwned::to_owned) },
+        tags: people.texts("tags")?.unwrap_or_default().into_iter().collect::<BTreeSet<_>>(),
+        priority: priority(people)?,
+        route: route(people)?,
+        timeout: Some(seconds),
+        on_expiry: Silence::Report(default_action(members)?),
+        reminders: reminders.map(Reminders::times).unwrap_or_default(),
+        follows: follows.transpose()?,
+        grants: Vec::new(),
+        inline,
+        callback,
+    };
+    Ok(NewCase { ask, version })
+}
+
+/// Where people are named: in `routing`, or beside everything else, not both.
+fn people(members: Members<'_>) -> Result<Members<'_>, WireError> {
+    let Some(routing) = members.object("routing")? else { return Ok(members) };
+    let routing = Members::new(routing, "routing");
+    routing.only(&ROUTING)?;
+    match ROUTING.into_iter().find(|key| members.given(key).is_some()) {
+        Some(twice) => Err(members.bad(twice, "it in `routing` only, or no `routing`")),
+        None => Ok(routing),
+    }
+}
+
+fn version(members: Members<'_>) -> Result<Version, WireError> {
+    let expected = "\"0.7\" or \"0.8\"";
+    let version = match members.text("spec_version")? {
+        None => Version::default(),
+        Some(name) => Version::named(name).ok_or_else(|| members.bad("spec_version", expected))?,
+    };
+    let field = "verification_policy";
+    match (members.given(field), version) {
+        (None, _) => Ok(version),
+        (Some(_), Version::V07) => {
+            Err(members.bad("spec_version", "\"0.8\", which knows verification_policy"))
+        }
+        // A policy that nobody enforces must not look accepted.
+        (Some(_), Version::V08) => {
+            let expected = "nothing: this server cannot verify proofs of a person";
+            Err(WireError::named(400, code::VERIFICATION_UNSUPPORTED, field, expected))
+        }
+    }
+}
+
+fn review_type(members: Members<'_>) -> Result<Type, WireError> {
+    members.given("type").and_then(Value::as_str).and_then(Type::named).ok_or_else(|| {
+        let standard = Type::STANDARD.map(|one| one.as_str().to_owned()).join(", ");
+        let expected = format!("{standard}, or a name of your own beginning with x-");
+        WireError::named(400, code::INVALID_TYPE, "type", &expected)
+    })
+}
+
+fn prompt(members: Members<'_>) -> Result<&str, WireError> {
+    let prompt = members.required("prompt")?;
+    if prompt.chars().count() > LONGEST_PROMPT {
+        return Err(members.bad("prompt", "at most 500 characters"));
+    }
+    Ok(prompt)
+}
+
+fn message(members: Members<'_>) -> Result<Option<&str>, WireError> {
+    let message = members.text("message")?;
+    if message.is_some_and(|text| text.chars().count() > LONGEST_MESSAGE) {
+        return Err(members.bad("message", "at most 2000 characters"));
+    }
+    Ok(message)
+}
+
+fn default_action(members: Members<'_>) -> Result<DefaultAction, WireError> {
+    match members.given("default_action").map(Value::as_str) {
+        None => Ok(DefaultAction::default()),
+        Some(Some("skip")) => Ok(DefaultAction::Skip),
+        Some(Some("approve")) => Ok(DefaultAction::Approve),
+        Some(Some("reject")) => Ok(DefaultAction::Reject),
+        Some(Some("abort")) => Ok(DefaultAction::Abort),
+        Some(_) => Err(members.bad("default_action", "skip, approve, reject or abort")),
+    }
+}
+
+/// `reminder_at`: one moment or several, shown again as they were given.
+enum Reminders {
+    One(Time),
+    Many(Vec<Time>),
+}
+
+impl Reminders {
+    fn shown(&self) -> Value {
+        match self {
+            Self::One(at) => json!(at),
+            Self::Many(times) => json!(times),
+        }
+    }
+
+    fn times(self) -> Vec<Time> {
+        match self {
+            Self::One(at) => vec![at],
+            Self::Many(times) => times,
+        }
+    }
+}
+
+fn reminders(members: Members<'_>) -> Result<Option<Reminders>, WireError> {
+    let key = "reminder_at";
+    let bad = || members.bad(key, "a moment as in RFC 3339, or a list of at most 20 of them");
+    let time = |value: &Value| value.as_str().and_then(|text| text.parse::<Time>().ok());
+    match members.given(key) {
+        None => Ok(None),
+        Some(Value::Array(times)) if times.len() <= 20 => {
+            let times: Option<Vec<Time>> = times.iter().map(time).collect();
+            times.map(|times| Some(Reminders::Many(times))).ok_or_else(bad)
+        }
+        Some(one) => time(one).map(|at| Some(Reminders::One(at))).ok_or_else(bad),
+    }
+}
+
+/// Which answers may be submitted inline: those named, else what fits a button; none for an empty
+/// list (HITL-027, HITL-076).
+fn inline(
+    members: Members<'_>,
+    kind: &Type,
+) -> Result<Option<BTreeSet<kernel::question::Stance>>, WireError> {
+    let key = "inline_actions";
+    let actions: Vec<Action> = match members.texts(key)? {
+        None => kind.inline(),
+        Some(names) => {
+            let expected = format!("actions of this type: {}", kind.offers());
+            let action = |name: &String| kind.action(name);
+            let actions: Option<Vec<Action>> = names.iter().map(action).collect();
+            actions.ok_or_else(|| members.bad(key, &expected))?
+        }
+    };
+    let stances: BTreeSet<_> = actions.iter().map(|action| action.stance).collect();
+    Ok(Some(stances).filter(|stances| !stances.is_empty()))
+}
+
+fn surface(members: Members<'_>) -> Result<Option<&Map<String, Value>>, WireError> {
+    let Some(surface) = members.object("surface")? else { return Ok(None) };
+    let inner = Members::new(surface, "surface");
+    inner.text("format")?;
+    inner.text("version")?;
+    Ok(Some(surface))
+}
+
+fn priority(members: Members<'_>) -> Result<Priority, WireError> {
+    match members.given("priority").map(Value::as_str) {
+        None => Ok(Priority::default()),
+        Some(Some("low")) => Ok(Priority::Low),
+        Some(Some("normal")) => Ok(Priority::Normal),
+        Some(Some("high")) => Ok(Priority::High),
+        Some(Some("critical")) => Ok(Priority::Critical),
+        Some(_) => Err(members.bad("priority", "low, normal, high or critical")),
+    }
+}
+
+/// Beside the link: who sees the case in their inbox.
+fn route(members: Members<'_>) -> Result<Route, WireError> {
+    let (role, person) = (members.text("role")?, members.text("person")?);
+    match (role, person) {
+        (Some(_), Some(_)) => Err(members.bad("person", "no person beside a role")),
+        (None, Some(id)) => {
+            let human = id.parse().map_err(|_| members.bad("person", "the id of a person"))?;
+            Ok(Route::Person { human })
+        }
+        (None | Some("owner"), None) => Ok(Route::Owner),
+        (Some("delegate"), None) => Ok(Route::Delegate),
+        (Some("pool"), None) => Ok(Route::Pool { group: None }),
+        (Some(group), None) => {
+            let expected = "owner, delegate, pool, or the name of a group";
+            let group = group.parse().map_err(|_| members.bad("role", expected))?;
+            Ok(Route::Pool { group: Some(group) })
+        }
+    }
+}
+
+/// The context as it came, but for its form: that stands in the question, and here only its place.
+fn without_form(context: &Map<String, Value>) -> Value {
+    let mut context = context.clone();
+    if let Some(form) = context.get_mut(FORM) {
+        *form = Value::Null;
+    }
+    Value::Object(context)
+}

@@ -1,0 +1,54 @@
+//! `GET /.well-known/hitl.json`. Appendix D; HITL-190, HITL-191.
+
+use serde_json::{Value, json};
+
+use super::types::Type;
+use super::{POLL_EVERY, Version, timeout};
+
+/// Polls of one case in a minute.
+pub const POLLS_PER_MINUTE: u32 = 60;
+
+/// What this server offers, as the given version words it. `base` is its address.
+pub fn discovery(base: &str, version: Version) -> Value {
+    let base = base.trim_end_matches('/');
+    let types: Vec<String> =
+        Type::STANDARD.iter().map(|standard| standard.as_str().to_owned()).collect();
+    json!({ "hitl_protocol": {
+        "spec_version": version.as_str(),
+        "service": {
+            "name": "Countersign",
+            "description": "The human gateway for AI agents: an agent asks, a person answers, a signed receipt comes back.",
+            "url": base,
+        },
+        "capabilities": {
+            "review_types": types,
+            "transports": ["polling", "sse", "callback"],
+            "max_timeout": timeout::LONGEST_WORDS,
+            "default_timeout": timeout::DEFAULT,
+            "supports_reminders": true,
+            "supports_multi_round": true,
+            "supports_signatures": true,
+            "supports_inline_submit": true,
+            "supports_surface": false,
+        },
+        "endpoints": {
+            "reviews_base": format!("{base}/hitl/v1/reviews"),
+            "review_page_base": format!("{base}/review"),
+            "events_base": format!("{base}/hitl/v1/reviews"),
+            "well_known": format!("{base}/.well-known/hitl.json"),
+        },
+        "authentication": {
+            "type": "bearer",
+            "documentation": format!("{base}/skill.md"),
+        },
+        "rate_limits": {
+            "poll_min_interval_seconds": 1,
+            "poll_recommended_interval_seconds": POLL_EVERY,
+            "max_requests_per_minute": POLLS_PER_MINUTE,
+        },
+        "examples": {
+            "documentation": format!("{base}/skill.md"),
+            "openapi": format!("{base}/openapi.json"),
+        },
+    } })
+}

@@ -1,0 +1,117 @@
+//! What happens to a case, as it is told: `GET …/events` and the callback. Sections 8.5 and 9.
+
+use kernel::ask::Ending;
+use kernel::audit::Erasable;
+use kernel::{Ask, AskState, Event, Happened};
+use serde_json::{Map, Value, json};
+
+use super::case_id;
+use super::poll::{default_action, responded_by, result};
+use super::wire::Signature;
+
+/// One event as it is told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    /// Such as `review.completed`.
+    pub event: &'static str,
+    /// Its data.
+    pub data: Value,
+}
+
+/// What is told of one event of an ask; most are nobody's business (HITL-171). `engaged` says whether
+/// somebody worked on it before: then nobody is reminded (HITL-160).
+pub fn told(ask: &Ask, event: &Event, engaged: bool) -> Option<Told> {
+    let case_id = case_id(ask.id);
+    let opened_at = ask.look.as_ref().map(|look| look.at);
+    let (event, data) = match &event.what {
+        Happened::Opened => ("review.opened", json!({ "case_id": case_id, "opened_at": event.at })),
+        Happened::Progressed { progress } => {
+            let mut data = json!({ "case_id": case_id, "opened_at": opened_at });
+            if let (Some(progress), Some(data)) = (progress, data.as_object_mut()) {
+                data.insert("progress".to_owned(), json!(progress));
+            }
+            ("review.in_progress", data)
+        }
+        Happened::Reminded if engaged => return None,
+        Happened::Reminded => {
+            let prompt = ask.question.value().map(kernel::question::Question::prompt);
+            let message = format!("Still waiting: {}", prompt.unwrap_or("this case"));
+            let data = json!({ "case_id": case_id, "reminder_at": event.at, "message": message });
+            ("review.reminder", data)
+        }
+        Happened::Answered { decisive: true, .. }
+        | Happened::Defaulted { .. }
+        | Happened::Expired { .. }
+        | Happened::Failed { .. }
+        | Happened::Cancelled { .. } => return ended(ask),
+        Happened::Answered { decisive: false, .. }
+        | Happened::Asked(_)
+        | Happened::Followed { .. }
+        | Happened::Claimed
+        | Happened::Assigned { .. }
+        | Happened::Commented { .. }
+        | Happened::Escalated
+        | Happened::Extended { .. }
+        | Happened::Granted { .. }
+        | Happened::CalledBack { .. }
+        | Happened::CallbackWanted
+        | Happened::Revoked { .. }
+        | Happened::Erased
+        | Happened::ProjectSaved(_)
+        | Happened::AgentSaved(_)
+        | Happened::HumanSaved(_)
+        | Happened::KeyIssued(_)
+        | Happened::KeyRevoked
+        | Happened::RuleAdded(_)
+        | Happened::RuleRemoved => return None,
+    };
+    Some(Told { event, data })
+}
+
+/// How a case ended.
+fn ended(ask: &Ask) -> Option<Told> {
+    let AskState::Over { ending, .. } = &ask.state else { return None };
+    let case_id = case_id(ask.id);
+    let (event, data) = match &**ending {
+        Ending::Completed(resolution) => {
+            let data =
+                json!({ "case_id": case_id, "completed_at": resolution.at, "result": result(ask) });
+            ("review.completed", data)
+        }
+        Ending::Expired { at, .. } | Ending::Failed { at } => {
+            let default_action = default_action(ask);
+            let data =
+                json!({ "case_id": case_id, "expired_at": at, "default_action": default_action });
+            ("review.expired", data)
+        }
+        Ending::Cancelled { at, reason, .. } => {
+            let reason = reason.as_ref().and_then(Erasable::value);
+            let data = json!({ "case_id": case_id, "cancelled_at": at, "reason": reason });
+            ("review.cancelled", data)
+        }
+    };
+    Some(Told { event, data })
+}
+
+/// The body of the callback: what both sources ask for (HITL-183). `None` while the case is open.
+pub fn callback(ask: &Ask, name: Option<String>, signature: Option<Signature>) -> Option<Value> {
+    let Told { event, data } = ended(ask)?;
+    let Value::Object(data) = data else { return None };
+    let mut body = Map::new();
+    body.insert("event".to_owned(), json!(event));
+    body.extend(data);
+    let at = match ask.ending()? {
+        Ending::Completed(resolution) => resolution.at,
+        Ending::Expired { at, .. } | Ending::Failed { at } | Ending::Cancelled { at, .. } => *at,
+    };
+    body.insert("timestamp".to_owned(), json!(at));
+    if let Some(Value::Object(result)) = body.get_mut("result")
+        && let Some(signature) = signature
+    {
+        result.insert("signature".to_owned(), json!(signature));
+    }
+    if let Some(by) = ask.resolution().and_then(|resolution| responded_by(resolution, name)) {
+        body.insert("responded_by".to_owned(), json!(by));
+    }
+    Some(Value::Object(body))
+}

@@ -1,0 +1,88 @@
+//! HITL Protocol 0.7, with 0.8 on request: `/hitl/v1/…`, `/.well-known/hitl.json`.
+//! Specification: `hitl-0.7`, sections 6 to 10 and 13, appendices C and D.
+//!
+//! | file | route | section |
+//! |---|---|---|
+//! | [`create`] | `POST /hitl/v1/cases` | 6, 10 |
+//! | [`question`] | `type` and `context` of a case | 10 |
+//! | [`timeout`] | `timeout` | 6 |
+//! | [`accepted`] | the 202 with its `hitl` object | 6 |
+//! | [`poll`] | `GET …/status`, and the result of every answer | 8, 10 |
+//! | [`respond`] | `POST …/respond`, `…/submit`, `…/cancel` | 7, 7.5 |
+//! | [`events`] | `GET …/events` and the callback | 8.5, 9 |
+//! | [`discovery`] | `/.well-known/hitl.json` | appendix D |
+//! | [`wire`], [`errors`] | types and codes | appendix C, 16 |
+//!
+//! The protocol knows five review types and the kernel six kinds of question. [`Type`] holds the one
+//! table between them and the actions of each; parsing an answer and rendering a result both use it,
+//! so what is offered is what is accepted and what comes back.
+
+pub mod accepted;
+pub mod create;
+pub mod discovery;
+pub mod errors;
+pub mod events;
+mod parse;
+pub mod poll;
+pub mod question;
+pub mod respond;
+pub mod timeout;
+mod types;
+pub mod wire;
+
+pub use accepted::{Links, accepted};
+pub use create::{NewCase, parse_create};
+pub use errors::{CODES, WireError};
+pub use events::{Told, callback, told};
+pub use poll::{poll, result, submitted};
+pub use respond::{Respond, parse_cancel, read_respond};
+pub use types::{Action, Type};
+
+use kernel::{Ask, AskId};
+
+/// What every case id begins with.
+pub const PREFIX: &str = "review_";
+
+/// How soon whoever polls comes back, in seconds.
+pub const POLL_EVERY: u64 = 30;
+
+/// The versions of the protocol a case can be of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Version {
+    /// The baseline.
+    #[default]
+    V07,
+    /// With what it adds.
+    V08,
+}
+
+impl Version {
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::V07 => "0.7",
+            Self::V08 => "0.8",
+        }
+    }
+
+    /// The version of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::V07, Self::V08].into_iter().find(|version| version.as_str() == name)
+    }
+
+    /// The version a case was made in; the baseline where it was made in another dialect.
+    pub fn of(ask: &Ask) -> Self {
+        let kept = create::kept(ask).and_then(|kept| kept.get("spec_version")?.as_str());
+        kept.and_then(Self::named).unwrap_or_default()
+    }
+}
+
+/// The id of a case.
+pub fn case_id(ask: AskId) -> String {
+    ask.shown_as(PREFIX)
+}
+
+/// The ask behind a case id.
+pub fn ask_id(case_id: &str) -> Option<AskId> {
+    AskId::read_as(PREFIX, case_id)
+}

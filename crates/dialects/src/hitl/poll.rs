@@ -1,0 +1,210 @@
+//! `GET /hitl/v1/reviews/{case_id}/status`, and what any answer is in this protocol.
+//! Sections 8 and 10.
+
+use kernel::actor::{Attested, By};
+use kernel::ask::{DefaultAction, Ending, OnExpiry, Resolution};
+use kernel::audit::Erasable;
+use kernel::question::{Answer, Reply};
+use kernel::{Ask, AskState, Time, Via};
+use serde_json::{Map, Value, json};
+
+use super::question::RESPONSE;
+use super::wire::{
+    Answered, Poll, RespondedBy, Signature, SubmissionContext, Submitted, SubmittedBy,
+};
+use super::{Version, case_id};
+
+/// How a case that never runs out is dated where the protocol wants a moment.
+const NEVER: &str = "9999-12-31T23:59:59Z";
+/// The action of an answer whose words were erased: which it was is not known any more.
+const ERASED: &str = "erased";
+/// Who answered when nobody did.
+const NOBODY: &str = "nobody: a default was taken on silence";
+
+/// A case as it stands. `name` is what whoever answered is called, where that may be told;
+/// `signature` proves the result.
+pub fn poll(ask: &Ask, name: Option<String>, signature: Option<Signature>) -> Poll {
+    let mut poll = Poll {
+        status: "pending",
+        case_id: case_id(ask.id),
+        created_at: ask.created_at,
+        opened_at: ask.look.as_ref().map(|look| look.at),
+        expires_at: ask.expires_at.map_or_else(|| NEVER.to_owned(), |at| at.to_string()),
+        completed_at: None,
+        result: None,
+        responded_by: None,
+        submission_context: None,
+        expired_at: None,
+        default_action: None,
+        cancelled_at: None,
+        reason: None,
+        progress: None,
+        reminder_sent_at: None,
+        next_case_id: ask.followed_by.map(case_id),
+    };
+    match &ask.state {
+        AskState::Pending => poll.reminder_sent_at = ask.reminded_at,
+        AskState::Opened => {
+            (poll.status, poll.reminder_sent_at) = ("opened", ask.reminded_at);
+        }
+        AskState::InProgress { progress } => {
+            (poll.status, poll.progress) = ("in_progress", *progress);
+        }
+        AskState::Over { ending, .. } => match &**ending {
+            Ending::Completed(resolution) => {
+                poll.status = "completed";
+                poll.completed_at = Some(resolution.at);
+                poll.result = Some(Answered { signature, ..answered(ask, resolution) });
+                poll.responded_by = responded_by(resolution, name);
+                if Version::of(ask) == Version::V08 {
+                    poll.submission_context = Some(submission_context(resolution));
+                }
+            }
+            Ending::Expired { at, .. } | Ending::Failed { at } => {
+                poll.status = "expired";
+                (poll.expired_at, poll.default_action) = (Some(*at), Some(default_action(ask)));
+            }
+            Ending::Cancelled { at, reason, .. } => {
+                poll.status = "cancelled";
+                poll.cancelled_at = Some(*at);
+                poll.reason = reason.as_ref().and_then(Erasable::value).cloned();
+            }
+        },
+    }
+    poll
+}
+
+/// Who answered, where that is known (HITL-101). What an agent says of somebody is not (HITL-077).
+pub(super) fn responded_by(resolution: &Resolution, name: Option<String>) -> Option<RespondedBy> {
+    match resolution.by {
+        By::System => Some(RespondedBy { name: NOBODY.to_owned() }),
+        By::Human(_) => name.map(|name| RespondedBy { name }),
+        By::Agent(_) | By::LinkHolder | By::Relay => None,
+    }
+}
+
+/// The result of a case that was answered.
+pub fn result(ask: &Ask) -> Option<Answered> {
+    ask.resolution().map(|resolution| answered(ask, resolution))
+}
+
+/// The body of an answer that was taken.
+pub fn submitted(ask: &Ask) -> Option<Submitted> {
+    Some(Submitted {
+        status: "completed",
+        case_id: case_id(ask.id),
+        completed_at: ask.resolution()?.at,
+        next_case_id: ask.followed_by.map(case_id),
+    })
+}
+
+fn answered(ask: &Ask, resolution: &Resolution) -> Answered {
+    let Some(Reply { answer, comment }) = resolution.reply.value() else {
+        return Answered { action: ERASED, data: Map::new(), signature: None };
+    };
+    let mut data = Map::new();
+    let mut put = |key: &str, value: Value| {
+        data.insert(key.to_owned(), value);
+    };
+    let (action, comment_key) = match answer {
+        Answer::Approved { edits } => {
+            if let Some(edits) = edits {
+                put("edits", json!(edits));
+            }
+            ("approve", "feedback")
+        }
+        // No other type has `edit`; there it can be taken for no answer of its own.
+        Answer::ChangesRequested { edits } => {
+            if let Some(edits) = edits {
+                put("edits", json!(edits));
+            }
+            ("edit", "feedback")
+        }
+        Answer::Rejected => ("reject", "feedback"),
+        Answer::Chosen { options } => {
+            put("selected", json!(options));
+            ("select", "note")
+        }
+        Answer::Provided { values } => {
+            for (key, value) in values.iter() {
+                put(key, value.clone());
+            }
+            ("submit", "note")
+        }
+        Answer::Replied { text } => {
+            put(RESPONSE, json!(text));
+            ("submit", "note")
+        }
+        Answer::Confirmed { items } => {
+            put("confirmed_items", json!(items));
+            ("confirm", "note")
+        }
+        Answer::Declined => ("cancel", "note"),
+        Answer::Retry { params } => {
+            if !params.is_empty() {
+                put("modified_params", json!(params));
+            }
+            ("retry", "reason")
+        }
+        Answer::Skip => ("skip", "reason"),
+        Answer::Abort => ("abort", "reason"),
+    };
+    // A field of the form may have that name, and it comes first.
+    if let Some(comment) = comment
+        && !form_has(ask, comment_key)
+    {
+        put(comment_key, json!(comment));
+    }
+    Answered { action, data, signature: None }
+}
+
+fn form_has(ask: &Ask, key: &str) -> bool {
+    use kernel::question::Body;
+    match ask.question.value().map(kernel::question::Question::body) {
+        Some(Body::Provide { form }) => form.field(key).is_some(),
+        Some(
+            Body::Approve { .. }
+            | Body::Choose { .. }
+            | Body::Confirm { .. }
+            | Body::Escalate { .. }
+            | Body::Converse,
+        )
+        | None => false,
+    }
+}
+
+fn submission_context(resolution: &Resolution) -> SubmissionContext {
+    let attested = resolution.attested.as_deref().and_then(Erasable::value).cloned();
+    match (resolution.via, attested) {
+        (Via::Inline, Some(Attested { via, platform, platform_user_id, display_name })) => {
+            let submitted_by = SubmittedBy { platform, platform_user_id, display_name };
+            SubmissionContext {
+                mode: "inline_submit",
+                submitted_via: Some(via),
+                submitted_by: Some(submitted_by),
+            }
+        }
+        _ => SubmissionContext { mode: "browser_submit", submitted_via: None, submitted_by: None },
+    }
+}
+
+/// What the agent does when nobody answers (HITL-099, HITL-150). A failure is a stop.
+pub(super) fn default_action(ask: &Ask) -> &'static str {
+    let action = match (ask.ending(), &ask.on_expiry) {
+        (Some(Ending::Expired { report, .. }), _) => *report,
+        (_, OnExpiry::Report { action }) => *action,
+        (_, OnExpiry::Fail) => DefaultAction::Abort,
+        (_, OnExpiry::StayOpen | OnExpiry::Answer { .. }) => DefaultAction::Skip,
+    };
+    match action {
+        DefaultAction::Skip => "skip",
+        DefaultAction::Approve => "approve",
+        DefaultAction::Reject => "reject",
+        DefaultAction::Abort => "abort",
+    }
+}
+
+/// When it runs out; the end of the calendar where it never does.
+pub(super) fn expires_at(ask: &Ask) -> Time {
+    ask.expires_at.unwrap_or_else(|| Time::from_millis(i64::MAX))
+}

@@ -1,0 +1,189 @@
+//! `type` and `context` of a case: from JSON to a [`Question`]. Section 10; HITL-121, HITL-130.
+//!
+//! The whole context is put before the person. What a kind of question has a place for stands there
+//! (items, form, error, params, and all of it for an approval); the rest stands in its words.
+
+use kernel::form::{Field, FieldSpec, Form};
+use kernel::question::{Body, Choice, Options, Pick, Question, QuestionError};
+use serde_json::{Map, Value, json};
+
+use super::errors::WireError;
+use super::parse::Members;
+use super::types::Type;
+
+/// The member of the context that holds a form.
+pub(super) const FORM: &str = "form";
+/// The key of the one field of a case that declares no form, and of a free message.
+pub(super) const RESPONSE: &str = "response";
+/// The labels of a confirmation.
+const CONFIRM: &str = "Confirm";
+/// See [`CONFIRM`].
+const CANCEL: &str = "Cancel";
+
+type Object = Map<String, Value>;
+
+/// The question a type asks with this context.
+pub(super) fn question(kind: &Type, prompt: &str, context: &Object) -> Result<Question, WireError> {
+    let members = Members::new(context, "context");
+    let (body, words) = match kind {
+        Type::Approval => {
+            let details = context.clone();
+            let body = Body::Approve { details, editable: false, reject_requires_reason: false };
+            (body, None)
+        }
+        Type::Selection => {
+            let (key, items) = items(members, &["items", "options"])?.ok_or_else(|| {
+                members.bad("items", "a list of at least two objects with `id` and `title`")
+            })?;
+            let options = Options::new(items)
+                .map_err(|error| members.bad(key, &format!("{} here", error.expected)))?;
+            let pick =
+                if members.flag("multiple")? == Some(false) { Pick::One } else { Pick::Many };
+            (Body::Choose { options, pick, suggested: None }, words(context, &[key, "multiple"]))
+        }
+        Type::Input | Type::Custom(_) => {
+            let form = match members.given(FORM) {
+                Some(form) => read_form(form)?,
+                None => free()?,
+            };
+            (Body::Provide { form }, words(context, &[FORM]))
+        }
+        Type::Confirmation => {
+            let found = items(members, &["items", "items_to_confirm"])?;
+            let (key, items) = found.unwrap_or(("items", Vec::new()));
+            let body = Body::Confirm { items, yes: CONFIRM.to_owned(), no: CANCEL.to_owned() };
+            (body, words(context, &[key]))
+        }
+        Type::Escalation => {
+            let error = match members.given("error") {
+                None => Map::new(),
+                Some(Value::Object(error)) => error.clone(),
+                Some(other) => Map::from_iter([("message".to_owned(), other.clone())]),
+            };
+            let params = members.object("params")?.cloned().unwrap_or_default();
+            (Body::Escalate { error, params }, words(context, &["error", "params"]))
+        }
+    };
+    Question::new(prompt, words, body).map_err(|error| refused(&error))
+}
+
+fn refused(error: &QuestionError) -> WireError {
+    match error.field {
+        "prompt" | "context" => WireError::field(error.field, error.expected),
+        other => WireError::field(&format!("context.{other}"), error.expected),
+    }
+}
+
+/// The first of these lists that is there.
+fn items<'k>(
+    members: Members<'_>,
+    keys: &[&'k str],
+) -> Result<Option<(&'k str, Vec<Choice>)>, WireError> {
+    let Some(key) = keys.iter().copied().find(|key| members.given(key).is_some()) else {
+        return Ok(None);
+    };
+    let list = members.list(key)?.unwrap_or_default();
+    let expected = "objects with a text as `id` and a text as `title` or `label`";
+    let choices: Option<Vec<Choice>> = list.iter().map(choice).collect();
+    choices.map(|choices| Some((key, choices))).ok_or_else(|| members.bad(key, expected))
+}
+
+/// An item: its title, and everything else that is said of it.
+fn choice(item: &Value) -> Option<Choice> {
+    let item = item.as_object()?;
+    let id = item.get("id")?.as_str()?.to_owned();
+    let titles = ["title", "label", "name"];
+    let title = titles.into_iter().find(|key| item.get(*key).is_some_and(Value::is_string))?;
+    let label = item.get(title)?.as_str()?.to_owned();
+    Some(Choice { id, label, description: words(item, &["id", title]) })
+}
+
+/// What a context says beside the members that have a place of their own, in words: a description
+/// first, then line by line.
+fn words(context: &Object, placed: &[&str]) -> Option<String> {
+    let mut lines = Vec::new();
+    let said = |key: &str| context.get(key).filter(|value| !value.is_null());
+    let plain = said("description").and_then(Value::as_str);
+    lines.extend(plain.map(ToOwned::to_owned));
+    for (key, value) in context {
+        let is_placed = placed.contains(&key.as_str()) || value.is_null();
+        if is_placed || (key == "description" && plain.is_some()) {
+            continue;
+        }
+        lines.push(line(key, value));
+    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+fn line(key: &str, value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("{key}: {text}"),
+        Value::Array(list) if list.iter().all(Value::is_string) => {
+            let texts: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
+            format!("{key}: {}", texts.join(", "))
+        }
+        Value::Object(_) | Value::Array(_) => {
+            // Any JSON can be written; if it could not, its compact form would say the same.
+            let shown = serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());
+            format!("{key}: {shown}")
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => format!("{key}: {value}"),
+    }
+}
+
+/// `context.form`, which must also be one by the published schema: it knows neither our
+/// `allowed_values` nor dates as bounds.
+fn read_form(value: &Value) -> Result<Form, WireError> {
+    let form: Form = serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        let at = if path == "." { String::new() } else { format!(".{path}") };
+        WireError::field(&format!("context.form{at}"), &error.inner().to_string())
+    })?;
+    for field in form.fields() {
+        let Some(rules) = &field.spec().validation else { continue };
+        let at = |rule: &str| format!("context.form.{}.validation.{rule}", field.key());
+        if rules.allowed_values.is_some() {
+            return Err(WireError::field(&at("allowed_values"), "`options` of a select instead"));
+        }
+        for (rule, bound) in [("min", &rules.min), ("max", &rules.max)] {
+            if matches!(bound, Some(kernel::form::Bound::Date(_))) {
+                let expected = "a number; for a date, whole days since 1970-01-01";
+                return Err(WireError::field(&at(rule), expected));
+            }
+        }
+    }
+    Ok(form)
+}
+
+/// The form of a case that declares none: one box to write in.
+fn free() -> Result<Form, WireError> {
+    let mut spec = FieldSpec::new(RESPONSE, "Your answer", "textarea");
+    spec.required = true;
+    let form = Field::try_from(spec).and_then(Form::single);
+    form.map_err(|error| WireError::field("context.form", &error.to_string()))
+}
+
+/// The context of a question as the protocol shows it: as the service sent it, with the form that
+/// stands in the question.
+pub(super) fn context(question: &Question, kept: Option<&Object>) -> Option<Value> {
+    match (question.body(), kept) {
+        (Body::Approve { details, .. }, _) => {
+            (!details.is_empty()).then(|| Value::Object(details.clone()))
+        }
+        (Body::Provide { form }, Some(kept)) => {
+            let mut context = kept.clone();
+            if let Some(place) = context.get_mut(FORM) {
+                *place = json!(form);
+            }
+            Some(Value::Object(context))
+        }
+        (
+            Body::Choose { .. }
+            | Body::Provide { .. }
+            | Body::Confirm { .. }
+            | Body::Escalate { .. }
+            | Body::Converse,
+            kept,
+        ) => kept.map(|kept| Value::Object(kept.clone())),
+    }
+}

@@ -1,0 +1,199 @@
+//! `POST /hitl/v1/reviews/{case_id}/respond`, `…/submit` and `…/cancel`: from the body to a
+//! [`Reply`]. Sections 7, 7.5 and 10.
+
+use kernel::actor::Attested;
+use kernel::question::{Answer, Body, Question, Reply};
+use kernel::{Ask, Refusal};
+use serde_json::{Map, Value};
+
+use super::errors::{WireError, code};
+use super::parse::{Members, object};
+use super::question::RESPONSE;
+use super::types::{Action, Type};
+
+const CHANNELS: [&str; 5] = [
+    "telegram_inline_button",
+    "slack_block_action",
+    "discord_component",
+    "whatsapp_reply_button",
+    "teams_adaptive_card",
+];
+const PLATFORMS: [&str; 5] = ["telegram", "slack", "discord", "whatsapp", "teams"];
+/// The words that go with an answer. Each type names them otherwise, and so do the examples.
+const WORDS: [&str; 3] = ["feedback", "note", "reason"];
+
+type Object = Map<String, Value>;
+
+/// An answer as it was sent, whatever the question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Respond {
+    body: Object,
+}
+
+/// Reads the body of an answer.
+pub fn read_respond(bytes: &[u8]) -> Result<Respond, WireError> {
+    Ok(Respond { body: object(bytes)? })
+}
+
+/// The reason and the token in the body of a cancel, which may be empty.
+pub fn parse_cancel(bytes: &[u8]) -> Result<(Option<String>, Option<String>), WireError> {
+    if bytes.trim_ascii().is_empty() {
+        return Ok((None, None));
+    }
+    let body = object(bytes)?;
+    let members = Members::new(&body, "");
+    members.only(&["reason", "token"])?;
+    let reason = members.text("reason")?.filter(|text| !text.trim().is_empty());
+    Ok((reason.map(ToOwned::to_owned), members.text("token")?.map(ToOwned::to_owned)))
+}
+
+impl Respond {
+    /// The review token, where a page sends it in the body.
+    pub fn token(&self) -> Option<&str> {
+        self.body.get("token").and_then(Value::as_str)
+    }
+
+    /// The answer of a person on the page: `{action, data?}` (HITL-060). `redeem` turns the marks of
+    /// uploaded files into files, before anything is held against the question.
+    pub fn by_person(
+        &self,
+        ask: &Ask,
+        redeem: impl FnOnce(Reply) -> Result<Reply, Refusal>,
+    ) -> Result<Reply, WireError> {
+        let members = Members::new(&self.body, "");
+        let action = action(members, ask)?;
+        members.only(&["action", "data", "token"])?;
+        reply(members, action, ask, redeem)
+    }
+
+    /// The answer an agent passes on, and of whom (HITL-071, HITL-074).
+    pub fn by_relay(&self, ask: &Ask) -> Result<(Reply, Attested), WireError> {
+        let members = Members::new(&self.body, "");
+        let action = action(members, ask)?;
+        members.only(&["action", "data", "submitted_via", "submitted_by"])?;
+        // Before anything else is held against the question: what may not be said here at all.
+        if !ask.inline.as_ref().is_some_and(|may| may.contains(&action.stance)) {
+            return Err(WireError::refused(&Refusal::NotInline));
+        }
+        let via = one_of(members, "submitted_via", &CHANNELS)?;
+        let by = members.object("submitted_by")?.ok_or_else(|| {
+            members.bad("submitted_by", "an object with `platform` and `platform_user_id`")
+        })?;
+        let by = Members::new(by, "submitted_by");
+        by.only(&["platform", "platform_user_id", "display_name"])?;
+        let attested = Attested {
+            via,
+            platform: one_of(by, "platform", &PLATFORMS)?,
+            platform_user_id: by.required("platform_user_id")?.to_owned(),
+            display_name: by.text("display_name")?.map(ToOwned::to_owned),
+        };
+        Ok((reply(members, action, ask, Ok)?, attested))
+    }
+}
+
+/// One of these, or a name of the agent's own beginning with `x-`.
+fn one_of(members: Members<'_>, key: &str, known: &[&str]) -> Result<String, WireError> {
+    let text = members.given(key).and_then(Value::as_str);
+    let custom = |text: &str| text.strip_prefix("x-").is_some_and(|rest| !rest.is_empty());
+    text.filter(|text| known.contains(text) || custom(text))
+        .map(ToOwned::to_owned)
+        .ok_or_else(|| members.bad(key, &format!("{}, or x-…", known.join(", "))))
+}
+
+fn action(members: Members<'_>, ask: &Ask) -> Result<Action, WireError> {
+    let kind = Type::of(ask);
+    let offers = kind.offers();
+    let missing = || WireError::named(400, code::MISSING_ACTION, "action", &offers);
+    let wrong = || WireError::named(400, code::INVALID_ACTION, "action", &offers);
+    let name = members.given("action").ok_or_else(missing)?;
+    name.as_str().and_then(|name| kind.action(name)).ok_or_else(wrong)
+}
+
+fn reply(
+    members: Members<'_>,
+    action: Action,
+    ask: &Ask,
+    redeem: impl FnOnce(Reply) -> Result<Reply, Refusal>,
+) -> Result<Reply, WireError> {
+    let none = Map::new();
+    let data = members.object("data")?.unwrap_or(&none);
+    let question = ask.question.value().ok_or_else(WireError::no_case)?;
+    let (answer, comment) = answer(action, data, question)?;
+    let said = redeem(Reply { answer, comment }).map_err(|refusal| WireError::refused(&refusal))?;
+    let checked = question.check(said);
+    checked.map(kernel::question::Checked::into_reply).map_err(|error| WireError::answer(&error))
+}
+
+fn answer(
+    action: Action,
+    data: &Object,
+    question: &Question,
+) -> Result<(Answer, Option<String>), WireError> {
+    let data = Data(Members::new(data, "data"));
+    Ok(match (action.name, question.body()) {
+        ("approve", _) => {
+            let comment = data.words(&["edits"])?;
+            (Answer::Approved { edits: data.0.object("edits")?.cloned() }, comment)
+        }
+        ("edit", _) => {
+            let comment = data.words(&["edits"])?;
+            (Answer::ChangesRequested { edits: data.0.object("edits")?.cloned() }, comment)
+        }
+        ("reject", _) => (Answer::Rejected, data.words(&[])?),
+        ("select", _) => {
+            let comment = data.words(&["selected"])?;
+            let options = match data.0.given("selected") {
+                Some(Value::String(one)) => vec![one.clone()],
+                _ => data.0.texts("selected")?.ok_or_else(|| {
+                    data.0.bad("selected", "a list of the ids of the chosen items")
+                })?,
+            };
+            (Answer::Chosen { options }, comment)
+        }
+        ("confirm", Body::Confirm { items, .. }) => {
+            let comment = data.words(&["confirmed_items"])?;
+            // Everything listed was shown, so going ahead without a word means all of it.
+            let all = || items.iter().map(|item| item.id.clone()).collect();
+            let confirmed = data.0.texts("confirmed_items")?.unwrap_or_else(all);
+            (Answer::Confirmed { items: confirmed }, comment)
+        }
+        ("cancel", _) => (Answer::Declined, data.words(&[])?),
+        ("retry", _) => {
+            let comment = data.words(&["modified_params"])?;
+            let params = data.0.object("modified_params")?.cloned().unwrap_or_default();
+            (Answer::Retry { params }, comment)
+        }
+        ("skip", _) => (Answer::Skip, data.words(&[])?),
+        ("abort", _) => (Answer::Abort, data.words(&[])?),
+        ("submit", Body::Provide { .. }) => {
+            // Any object reads as values; the form checks them.
+            let values = serde_json::from_value(Value::Object(data.0.map().clone()));
+            (Answer::Provided { values: values.unwrap_or_default() }, None)
+        }
+        ("submit", Body::Converse) => {
+            let comment = data.words(&[RESPONSE])?;
+            let text = data.0.text(RESPONSE)?.unwrap_or_default().to_owned();
+            (Answer::Replied { text }, comment)
+        }
+        // A type and its question come from one table, so no other pair exists.
+        (_, _) => return Err(WireError::internal()),
+    })
+}
+
+/// `data` of an answer.
+struct Data<'m>(Members<'m>);
+
+impl Data<'_> {
+    /// The words of the answer, under whichever of their names; beside them only what is known, for
+    /// what is not understood must not look accepted.
+    fn words(&self, known: &[&str]) -> Result<Option<String>, WireError> {
+        let all: Vec<&str> = known.iter().copied().chain(WORDS).collect();
+        self.0.only(&all)?;
+        let mut given = WORDS.into_iter().filter(|key| self.0.given(key).is_some());
+        let Some(key) = given.next() else { return Ok(None) };
+        if let Some(twice) = given.next() {
+            return Err(self.0.bad(twice, &format!("it once: there is `{key}` already")));
+        }
+        Ok(self.0.text(key)?.map(ToOwned::to_owned))
+    }
+}

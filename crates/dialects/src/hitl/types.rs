@@ -1,0 +1,152 @@
+//! The review types, their actions, and what both are in the kernel. Section 10.
+
+use kernel::Ask;
+use kernel::question::{Kind, Stance};
+
+use super::create;
+
+/// A review type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Type {
+    /// Approve, ask for changes, or reject.
+    Approval,
+    /// One or more of several.
+    Selection,
+    /// A form.
+    Input,
+    /// Go ahead with exactly these, or not.
+    Confirmation,
+    /// Something failed.
+    Escalation,
+    /// A type of the service's own, answered like a form.
+    Custom(String),
+}
+
+/// What a person can do with a case, as the protocol names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Action {
+    /// On the wire.
+    pub name: &'static str,
+    /// In the kernel.
+    pub stance: Stance,
+    /// Whether it is offered inline when the service says nothing of it: what needs words or a page
+    /// is not.
+    inline: bool,
+}
+
+const fn action(name: &'static str, stance: Stance, inline: bool) -> Action {
+    Action { name, stance, inline }
+}
+
+const APPROVAL: &[Action] = &[
+    action("approve", Stance::Approve, true),
+    action("edit", Stance::Change, false),
+    action("reject", Stance::Reject, true),
+];
+const SELECTION: &[Action] = &[action("select", Stance::Choose, false)];
+const INPUT: &[Action] = &[action("submit", Stance::Provide, false)];
+const CONFIRMATION: &[Action] =
+    &[action("confirm", Stance::Confirm, true), action("cancel", Stance::Decline, true)];
+const ESCALATION: &[Action] = &[
+    action("retry", Stance::Retry, true),
+    action("skip", Stance::Skip, true),
+    action("abort", Stance::Abort, true),
+];
+
+impl Type {
+    /// The five standard types.
+    pub const STANDARD: [Self; 5] =
+        [Self::Approval, Self::Selection, Self::Input, Self::Confirmation, Self::Escalation];
+
+    /// The type of this name. A custom one has something behind `x-`.
+    pub fn named(name: &str) -> Option<Self> {
+        if name.strip_prefix("x-").is_some_and(|rest| !rest.trim().is_empty()) {
+            return Some(Self::Custom(name.to_owned()));
+        }
+        Self::STANDARD.into_iter().find(|standard| standard.as_str() == name)
+    }
+
+    /// The type a case is shown as, whichever dialect it was asked in.
+    pub fn of(ask: &Ask) -> Self {
+        let kept = create::kept(ask).and_then(|kept| kept.get("type")?.as_str());
+        kept.and_then(Self::named).unwrap_or(match ask.kind {
+            Kind::Approve => Self::Approval,
+            Kind::Choose => Self::Selection,
+            Kind::Provide | Kind::Converse => Self::Input,
+            Kind::Confirm => Self::Confirmation,
+            Kind::Escalate => Self::Escalation,
+        })
+    }
+
+    /// Its name.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Approval => "approval",
+            Self::Selection => "selection",
+            Self::Input => "input",
+            Self::Confirmation => "confirmation",
+            Self::Escalation => "escalation",
+            Self::Custom(name) => name,
+        }
+    }
+
+    /// Its actions (HITL-120).
+    pub fn actions(&self) -> &'static [Action] {
+        match self {
+            Self::Approval => APPROVAL,
+            Self::Selection => SELECTION,
+            Self::Input | Self::Custom(_) => INPUT,
+            Self::Confirmation => CONFIRMATION,
+            Self::Escalation => ESCALATION,
+        }
+    }
+
+    /// The action of this name, if the type has it.
+    pub fn action(&self, name: &str) -> Option<Action> {
+        self.actions().iter().copied().find(|action| action.name == name)
+    }
+
+    /// The actions offered inline when the service names none (HITL-076).
+    pub fn inline(&self) -> Vec<Action> {
+        self.actions().iter().copied().filter(|action| action.inline).collect()
+    }
+
+    /// The names of its actions, for a sentence.
+    pub fn offers(&self) -> String {
+        self.actions().iter().map(|action| action.name).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// HITL-014, HITL-120.
+    #[test]
+    fn types_are_closed_but_for_custom_ones() {
+        for standard in Type::STANDARD {
+            assert_eq!(Type::named(standard.as_str()), Some(standard));
+        }
+        assert_eq!(Type::named("x-acme-compare"), Some(Type::Custom("x-acme-compare".into())));
+        for wrong in ["x-", "x- ", "X-a", "Approval", "approve", ""] {
+            assert_eq!(Type::named(wrong), None, "{wrong}");
+        }
+        let offers = Type::STANDARD.map(|standard| standard.offers());
+        assert_eq!(
+            offers,
+            ["approve, edit, reject", "select", "submit", "confirm, cancel", "retry, skip, abort"]
+        );
+    }
+
+    /// HITL-076: what needs a page is not offered inline.
+    #[test]
+    fn inline_by_default_is_what_fits_a_button() {
+        let inline = |of: Type| of.inline().iter().map(|a| a.name).collect::<Vec<_>>();
+        assert_eq!(inline(Type::Approval), ["approve", "reject"]);
+        assert_eq!(inline(Type::Confirmation), ["confirm", "cancel"]);
+        assert_eq!(inline(Type::Escalation), ["retry", "skip", "abort"]);
+        for none in [Type::Selection, Type::Input, Type::Custom("x-a".into())] {
+            assert!(inline(none).is_empty());
+        }
+    }
+}

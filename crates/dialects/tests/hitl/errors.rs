@@ -1,0 +1,66 @@
+//! Error bodies: one shape, stable codes. HITL-240, HITL-241.
+
+use dialects::hitl::{CODES, Version, WireError, discovery::discovery};
+use kernel::question::AnswerError;
+use kernel::{Assurance, By, Refusal, Time};
+use serde_json::json;
+
+use crate::schemas::holds;
+
+#[test]
+fn every_refusal_has_its_code() {
+    let (by, at) = (By::LinkHolder, Time::from_millis(0));
+    let (have, need) = (Assurance::Link, Assurance::Session);
+    for (refusal, status, code) in [
+        (Refusal::NotFound { what: "request" }, 404, "not_found"),
+        (Refusal::NotAllowed { why: "no" }, 403, "forbidden"),
+        (Refusal::AssuranceTooLow { have, need }, 403, "forbidden"),
+        (Refusal::NotInline, 403, "action_not_inline"),
+        (Refusal::AlreadyAnswered { by: by.clone(), at }, 409, "duplicate_submission"),
+        (Refusal::AlreadyCancelled { by, at }, 409, "case_cancelled"),
+        (Refusal::TimedOut { at }, 410, "case_expired"),
+        (Refusal::TakenBy { by: "olga".parse().unwrap() }, 409, "conflict"),
+        (Refusal::NotOver { why: "open" }, 409, "conflict"),
+        (Refusal::Exists { what: "follow-up" }, 409, "conflict"),
+        (Refusal::Changed { version: 1 }, 409, "conflict"),
+        (Refusal::NoDeadline, 409, "conflict"),
+        (Refusal::NotDue, 409, "conflict"),
+        (Refusal::IdempotencyMismatch, 409, "idempotency_conflict"),
+        (Refusal::DefaultForbidden, 400, "invalid_request"),
+        (Refusal::Invalid { field: "timeout_seconds", expected: "less" }, 400, "invalid_request"),
+        (Refusal::Answer(AnswerError::Empty), 422, "validation_failed"),
+    ] {
+        let error = WireError::refused(&refusal);
+        assert_eq!((error.status, error.code), (status, code), "{refusal:?}");
+        let body = error.body();
+        assert_eq!(body["error"], code);
+        assert!(body["message"].as_str().is_some_and(|text| !text.is_empty()), "{body}");
+        assert!(CODES.contains(&code));
+        assert!(!body.to_string().contains("olga"), "nobody is named: {body}");
+    }
+    let distinct: std::collections::BTreeSet<_> = CODES.iter().collect();
+    assert_eq!(distinct.len(), CODES.len());
+}
+
+/// HITL-143: what is wrong with the case that is continued is said of its field.
+#[test]
+fn a_bad_predecessor_is_named() {
+    for (refusal, status) in [
+        (Refusal::NotFound { what: "request" }, 400),
+        (Refusal::NotOver { why: "open" }, 400),
+        (Refusal::Exists { what: "follow-up" }, 409),
+    ] {
+        let error = WireError::create_refused(&refusal);
+        assert_eq!((error.status, &error.body()["field"]), (status, &json!("previous_case_id")));
+    }
+}
+
+/// HITL-190, HITL-191, HITL-245: what is offered, in both versions. C-21.
+#[test]
+fn discovery_holds() {
+    let document = discovery("https://countersign.example/", Version::V08);
+    holds("0.8", "discovery-response", &document);
+    insta::assert_json_snapshot!("discovery", document);
+    let baseline = discovery("https://countersign.example", Version::V07);
+    assert_eq!(baseline["hitl_protocol"]["spec_version"], "0.7");
+}

@@ -1,0 +1,130 @@
+//! `POST /hitl/v1/cases`: a service needs a person. Answers the 202 it can pass on as it is.
+//! Specification §6, §7.5.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::IntoResponse;
+use dialects::hitl::{self, Links, NewCase, WireError};
+use kernel::ask::{Grant, Purpose};
+use kernel::{Actor, Ask, Assurance, Command, KeyId};
+use serde_json::json;
+use store::StoreError;
+
+use super::{Answer, HitlError};
+use crate::gateway::Terms;
+use crate::http::{App, Shared, body, conditions};
+use crate::ids::{Ids, Minted};
+
+/// The tokens of a case, while somebody still knows them.
+struct Tokens {
+    review: Minted,
+    poll: Minted,
+    submit: Option<Minted>,
+}
+
+impl Tokens {
+    fn draw(ids: &Ids, inline: bool) -> Self {
+        // Bare: 43 characters of Base64 and nothing else (HITL-030).
+        let draw = || ids.mint("");
+        Self { review: draw(), poll: draw(), submit: inline.then(draw) }
+    }
+
+    fn grants(&self) -> Vec<Grant> {
+        let grant = |purpose, token: &Minted| Grant { purpose, hash: token.hash };
+        let submit = self.submit.as_ref().map(|token| grant(Purpose::Submit, token));
+        [grant(Purpose::Review, &self.review), grant(Purpose::Poll, &self.poll)]
+            .into_iter()
+            .chain(submit)
+            .collect()
+    }
+
+    fn links(self, base: &str, ask: &Ask) -> Links {
+        let id = hitl::case_id(ask.id);
+        let poll = self.poll.secret;
+        Links {
+            review: format!("{base}/review/{id}?token={}", self.review.secret),
+            poll: format!("{base}/hitl/v1/reviews/{id}/status?token={poll}"),
+            events: format!("{base}/hitl/v1/reviews/{id}/events?token={poll}"),
+            submit: self
+                .submit
+                .map(|token| (format!("{base}/hitl/v1/reviews/{id}/submit"), token.secret)),
+        }
+    }
+}
+
+pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: Body) -> Answer {
+    let actor = app.hitl_agent(&headers)?;
+    let bytes = body::read(body, app.config.body_limit).await?;
+    let NewCase { mut ask, .. } = hitl::parse_create(&bytes)?;
+    if let Some(url) = &ask.callback {
+        app.callbacks
+            .address(url)
+            .map_err(|expected| WireError::field("hitl_callback_url", expected))?;
+    }
+    if !app.takes_relays(&actor) {
+        ask.inline = None;
+    }
+    let tokens = Tokens::draw(app.gateway.ids(), ask.inline.is_some());
+    ask.grants = tokens.grants();
+    let terms = Terms {
+        idempotency: conditions::idempotency("hitl", &actor, &headers, &bytes)?,
+        expected: None,
+    };
+    let command = Command::Ask(Box::new(ask));
+    let outcome = app.gateway.run_on(terms, actor.clone(), command).await.map_err(refused)?;
+    let made = outcome.ask.ok_or_else(WireError::internal)?;
+    let (made, tokens) =
+        if outcome.replayed { app.granted_again(actor, made).await? } else { (made, tokens) };
+    let links = tokens.links(&app.hitl_base(&headers), &made);
+    let accepted = hitl::accepted(&made, links).ok_or_else(WireError::no_case)?;
+    let mut answer = (StatusCode::ACCEPTED, Json(accepted)).into_response();
+    answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(hitl::POLL_EVERY));
+    conditions::say_replayed(&mut answer, outcome.replayed);
+    Ok(answer)
+}
+
+/// `GET /hitl/v1/callback-secret`: what callbacks of cases made with this key are signed with.
+pub(super) async fn callback_secret(State(app): State<Shared>, headers: HeaderMap) -> Answer {
+    let Actor::Agent { key, .. } = app.hitl_agent(&headers)? else {
+        return Err(WireError::invalid_token().into());
+    };
+    let secret = app.callback_secret(key);
+    let body =
+        json!({ "secret": secret, "algorithm": "HMAC-SHA256", "header": "X-HITL-Signature" });
+    Ok(Json(body).into_response())
+}
+
+fn refused(error: StoreError) -> HitlError {
+    match error {
+        StoreError::Refused(refusal) => WireError::create_refused(&refusal).into(),
+        error => error.into(),
+    }
+}
+
+impl App {
+    /// Whether the agent's project takes what only an agent says. Where it does not, inline answers
+    /// are not even offered.
+    fn takes_relays(&self, actor: &Actor) -> bool {
+        let Actor::Agent { project, .. } = actor else { return false };
+        let directory = self.gateway.directory();
+        directory.project(project).is_some_and(|project| project.floor <= Assurance::AgentAttested)
+    }
+
+    /// A create was repeated: nobody knows the tokens of the first time, so there are more.
+    async fn granted_again(&self, actor: Actor, ask: Ask) -> Result<(Ask, Tokens), HitlError> {
+        let tokens = Tokens::draw(self.gateway.ids(), ask.inline.is_some());
+        let command = Command::Grant(ask.id, tokens.grants());
+        let granted = self.gateway.run(actor, command).await?;
+        Ok((granted.ask.ok_or_else(WireError::internal)?, tokens))
+    }
+
+    /// What callbacks of cases made with a key are signed with.
+    pub fn callback_secret(&self, key: KeyId) -> String {
+        if self.config.dev { DEV_SECRET.to_owned() } else { self.secrets.callback(key) }
+    }
+}
+
+/// With `--dev` everybody knows it, like every other credential.
+const DEV_SECRET: &str = "dev-callback-secret";

@@ -1,0 +1,38 @@
+//! `GET /.well-known/hitl.json` and `GET /skill.md`: what this server offers, for programs and for
+//! agents that meet it. HITL appendix D and §12.
+
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use dialects::hitl::discovery::discovery;
+use dialects::hitl::{Version, WireError};
+
+use super::{Answer, param};
+use crate::http::Shared;
+
+/// The page agents read; `{base}` is where the server is.
+const SKILL: &str = include_str!("skill.md");
+
+pub(super) async fn document(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Answer {
+    let version = match param(&pairs, "spec_version") {
+        None => Version::default(),
+        Some(name) => Version::named(name)
+            .ok_or_else(|| WireError::field("spec_version", "\"0.7\" or \"0.8\""))?,
+    };
+    let cache = [(header::CACHE_CONTROL, "public, max-age=86400")];
+    Ok((cache, Json(discovery(&app.hitl_base(&headers), version))).into_response())
+}
+
+pub(super) async fn skill(State(app): State<Shared>, headers: HeaderMap) -> Response {
+    let text = SKILL.replace("{base}", &app.hitl_base(&headers));
+    let headers = [
+        (header::CONTENT_TYPE, "text/markdown; charset=utf-8"),
+        (header::CACHE_CONTROL, "public, max-age=3600"),
+    ];
+    (headers, text).into_response()
+}

@@ -1,0 +1,180 @@
+//! `GET /hitl/v1/reviews/{id}/events`: what happens to a case, as it happens. Specification §8.5.
+//!
+//! The id of an event is its place in the case's chain, so a stream that broke off goes on exactly
+//! there, over a restart too. It ends behind the event that ends the case.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse;
+use bytes::Bytes;
+use dialects::hitl::{self, Told};
+use kernel::{Actor, Ask, AskId, AskState, Happened, KeyId, Subject};
+use store::StoreError;
+
+use super::{Answer, Reader, param};
+use crate::http::Shared;
+use crate::http::name::Named;
+use crate::http::sse::{self, Source};
+use crate::streams::{Held, Wire};
+use crate::wake::{Topic, Waiter};
+
+/// How often an idle stream shows that it lives.
+const BEAT: Duration = Duration::from_secs(15);
+/// The comment that shows it.
+const HEARTBEAT: Bytes = Bytes::from_static(b": heartbeat\n\n");
+/// What a stream begins with, so that whoever listens knows at once that it was let in.
+const BEGIN: Bytes = Bytes::from_static(b": listening\nretry: 2000\n\n");
+/// How soon a store that was away is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+/// How many records are read at once.
+const BATCH: usize = 32;
+
+pub(super) async fn events(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Answer {
+    let (ask, reader) = app.hitl_readable(&id, &headers, &pairs).await?;
+    let key = match reader {
+        Reader::Key(Actor::Agent { key, .. }) => Some(key),
+        Reader::Key(_) | Reader::Token => None,
+    };
+    let counted = key.map_or(Subject::Ask(ask.id), Subject::Key);
+    let held = app.streams.open(Some(counted), Wire::Events)?;
+    // A position nobody gave out is none: everything is told again (HITL-172).
+    let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    let seen = header.or_else(|| param(&pairs, "after")).and_then(|text| text.parse().ok());
+    match OfCase::begin(app, ask.id, key, held, seen.unwrap_or(0)).await? {
+        Some(stream) => Ok(sse::respond(stream)),
+        // How a stream is told that there is nothing to come back for.
+        None => Ok(StatusCode::NO_CONTENT.into_response()),
+    }
+}
+
+/// One case until it is over.
+struct OfCase {
+    app: Shared,
+    id: AskId,
+    /// The key it was opened with, if it was one.
+    key: Option<KeyId>,
+    waiter: Waiter,
+    /// What was seen before.
+    seen: u64,
+    /// The last record that was read.
+    read: u64,
+    /// Whether somebody works on it, at that record.
+    engaged: bool,
+    frames: VecDeque<Bytes>,
+    stale: bool,
+    over: bool,
+    _held: Held,
+}
+
+impl OfCase {
+    /// `None` if it is over and the caller has seen that.
+    async fn begin(
+        app: Shared,
+        id: AskId,
+        key: Option<KeyId>,
+        held: Held,
+        seen: u64,
+    ) -> Result<Option<Self>, StoreError> {
+        let topics = key.map(Subject::Key).into_iter().chain([Subject::Ask(id)]);
+        let waiter = app.gateway.wake().subscribe(topics.map(Topic::Subject));
+        // Read after the subscription: nothing that happens in between is missed.
+        let ask = app.gateway.ask(id).await?;
+        let ended = |ask: Ask| match ask.state {
+            AskState::Over { place, .. } => Some(place.seq),
+            AskState::Pending | AskState::Opened | AskState::InProgress { .. } => None,
+        };
+        if ask.and_then(ended).is_some_and(|end| end <= seen) {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            app,
+            id,
+            key,
+            waiter,
+            seen,
+            read: 0,
+            engaged: false,
+            frames: VecDeque::from([BEGIN]),
+            stale: true,
+            over: false,
+            _held: held,
+        }))
+    }
+
+    /// Reads on, and puts what is told of it into frames.
+    async fn read_on(&mut self) -> Result<(), StoreError> {
+        let gateway = &self.app.gateway;
+        // An ask whose time is up is over first.
+        let Some(ask) = Box::pin(gateway.ask(self.id)).await? else {
+            self.over = true;
+            return Ok(());
+        };
+        let records = gateway.store().records(Subject::Ask(self.id), self.read, BATCH).await?;
+        self.stale = records.len() == BATCH;
+        for record in records {
+            self.read = record.seq;
+            let Ok(event) = record.event() else { continue };
+            if record.seq > self.seen
+                && let Some(Told { event, data }) = hitl::told(&ask, &event, self.engaged)
+            {
+                self.frames.push_back(sse::frame(record.seq, event, &data));
+            }
+            self.engaged |= matches!(event.what, Happened::Progressed { .. });
+            if matches!(&ask.state, AskState::Over { place, .. } if place.seq <= record.seq) {
+                self.over = true;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the key it was opened with still holds.
+    fn holds(&self) -> bool {
+        let (directory, now) = (self.app.gateway.directory(), self.app.gateway.now());
+        self.key.is_none_or(|key| directory.key(key).is_some_and(|key| key.is_live(now)))
+    }
+}
+
+impl Source for OfCase {
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(frame) = self.frames.pop_front() {
+                return Some(frame);
+            }
+            if self.over {
+                return None;
+            }
+            if self.stale {
+                if let Err(error) = self.read_on().await {
+                    tracing::warn!(%error, "a stream cannot be read; trying again");
+                    tokio::select! {
+                        () = self.app.stop.cancelled() => return None,
+                        () = tokio::time::sleep(AGAIN) => {}
+                    }
+                }
+                continue;
+            }
+            tokio::select! {
+                biased;
+                () = self.app.stop.cancelled() => return None,
+                () = self.waiter.changed() => self.stale = true,
+                () = tokio::time::sleep(BEAT) => {
+                    if self.holds() {
+                        return Some(HEARTBEAT);
+                    }
+                }
+            }
+            if !self.holds() {
+                return None;
+            }
+        }
+    }
+}

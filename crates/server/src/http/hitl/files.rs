@@ -1,0 +1,69 @@
+//! Files in the answers to a case: `POST /hitl/v1/reviews/{id}/files?name=…` by whoever holds the link,
+//! `GET /hitl/v1/reviews/{id}/files/{digest}` by whoever reads the case. Beside the specification,
+//! which has no type for files.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse;
+use dialects::hitl::WireError;
+use kernel::Actor;
+use kernel::ask::Purpose;
+
+use super::{Answer, HitlError, cookie, is_token, param};
+use crate::auth::Lane;
+use crate::http::Shared;
+use crate::http::name::Named;
+use crate::http::uploads::Refused;
+
+type Pairs = Query<Vec<(String, String)>>;
+
+pub(super) async fn upload(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    Query(pairs): Pairs,
+    body: Body,
+) -> Answer {
+    let ask = app.hitl_ask(&id).await?;
+    let shown = param(&pairs, "token").or_else(|| cookie(&headers, &id));
+    if !shown.is_some_and(|token| is_token(&ask, Purpose::Review, token)) {
+        return Err(WireError::invalid_token().into());
+    }
+    app.door.count(ask.id, Lane::Submit)?;
+    let name = param(&pairs, "name").ok_or_else(|| WireError::field("name", "the file's name"))?;
+    let actor = Actor::LinkHolder { ask: ask.id };
+    let uploaded = app.upload(&ask, &actor, name, &headers, body).await;
+    let uploaded = uploaded.map_err(|refused| HitlError::from(refused).about(&id))?;
+    Ok((StatusCode::CREATED, Json(uploaded)).into_response())
+}
+
+pub(super) async fn file(
+    State(app): State<Shared>,
+    Named((id, digest)): Named<(String, String)>,
+    headers: HeaderMap,
+    Query(pairs): Pairs,
+) -> Answer {
+    let (ask, _) = app.hitl_readable(&id, &headers, &pairs).await?;
+    match app.kept_file(&ask, &digest).await {
+        Ok(Some(file)) => Ok(file),
+        Ok(None) => Err(WireError::no_route().into()),
+        Err(error) => {
+            tracing::error!(error = format!("{error:#}"), ask.id = %ask.id, "cannot read an upload");
+            Err(WireError::internal().into())
+        }
+    }
+}
+
+impl From<Refused> for HitlError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::NoFile => WireError::field("context.form", "a field of the type file").into(),
+            Refused::Rule(refusal) => WireError::refused(&refusal).into(),
+            Refused::Field(field, expected) => WireError::field(field, expected).into(),
+            Refused::Body(error) => error.into(),
+            Refused::Unkept => WireError::unavailable().into(),
+        }
+    }
+}

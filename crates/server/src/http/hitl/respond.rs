@@ -1,0 +1,139 @@
+//! `POST /hitl/v1/reviews/{id}/respond` and `…/submit` (the same), `…/cancel`.
+//! Specification §7, §7.5; who acts is decided by the token alone, not by the address.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, header};
+use axum::response::IntoResponse;
+use dialects::hitl::{self, Respond, WireError};
+use kernel::ask::Purpose;
+use kernel::{Actor, Ask, Command, Refusal};
+
+use super::{Answer, HitlError, cookie, is_token, param};
+use crate::auth::{Lane, bearer};
+use crate::http::name::Named;
+use crate::http::submitted::uploads_only_on_pages;
+use crate::http::{App, Shared, body};
+
+type Pairs = Query<Vec<(String, String)>>;
+
+pub(super) async fn respond(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    Query(pairs): Pairs,
+    body: Body,
+) -> Answer {
+    let ask = app.hitl_ask(&id).await?;
+    // HITL-039: whoever shows a bearer token answers inline, whatever else is sent.
+    if headers.contains_key(header::AUTHORIZATION) {
+        if !is_token(&ask, Purpose::Submit, bearer(&headers)?) {
+            return Err(WireError::invalid_token().into());
+        }
+        let bytes = body::read(body, app.config.body_limit).await?;
+        return app.hitl_relayed(&ask, &bytes, &headers).await.map_err(|error| error.about(&id));
+    }
+    let shown = param(&pairs, "token").or_else(|| cookie(&headers, &id)).map(ToOwned::to_owned);
+    let (shown, bytes) = match shown {
+        // Nothing is read from strangers that is not needed to know them.
+        Some(token) if !is_token(&ask, Purpose::Review, &token) => (None, None),
+        shown => (shown, Some(body::read(body, app.config.body_limit).await?)),
+    };
+    let Some(bytes) = bytes else { return Err(WireError::invalid_token().into()) };
+    let read = hitl::read_respond(&bytes);
+    let in_body = || read.as_ref().ok().and_then(Respond::token).map(ToOwned::to_owned);
+    let token = shown.or_else(in_body).filter(|token| is_token(&ask, Purpose::Review, token));
+    if token.is_none() {
+        return Err(WireError::invalid_token().into());
+    }
+    app.hitl_answered(&ask, read).await.map_err(|error| error.about(&id))
+}
+
+pub(super) async fn cancel(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    Query(pairs): Pairs,
+    body: Body,
+) -> Answer {
+    let ask = app.hitl_ask(&id).await;
+    if headers.contains_key(header::AUTHORIZATION) {
+        let actor = app.hitl_agent(&headers)?;
+        let ask = ask?;
+        if !ask.within_reach(&actor) {
+            return Err(WireError::no_case().into());
+        }
+        let bytes = body::read(body, app.config.body_limit).await?;
+        let (reason, _) = hitl::parse_cancel(&bytes)?;
+        return app.hitl_cancelled(&ask, actor, reason).await.map_err(|error| error.about(&id));
+    }
+    let ask = ask?;
+    let shown = param(&pairs, "token").or_else(|| cookie(&headers, &id)).map(ToOwned::to_owned);
+    let bytes = body::read(body, app.config.body_limit).await?;
+    let read = hitl::parse_cancel(&bytes);
+    let in_body = || read.as_ref().ok().and_then(|(_, token)| token.clone());
+    let token = shown.or_else(in_body).filter(|token| is_token(&ask, Purpose::Review, token));
+    if token.is_none() {
+        return Err(WireError::invalid_token().into());
+    }
+    let (reason, _) = read.map_err(|error| HitlError::from(error).about(&id))?;
+    let holder = Actor::LinkHolder { ask: ask.id };
+    app.hitl_cancelled(&ask, holder, reason).await.map_err(|error| error.about(&id))
+}
+
+impl App {
+    /// What a person says who holds the link.
+    async fn hitl_answered(&self, ask: &Ask, read: Result<Respond, WireError>) -> Answer {
+        self.door.count(ask.id, Lane::Submit)?;
+        self.hitl_still_open(ask)?;
+        let actor = Actor::LinkHolder { ask: ask.id };
+        let reply = read?.by_person(ask, |reply| self.redeemed(reply, ask.id, &actor))?;
+        self.hitl_answer(actor, Command::Answer(ask.id, Box::new(reply))).await
+    }
+
+    /// What an agent passes on.
+    async fn hitl_relayed(&self, ask: &Ask, bytes: &[u8], headers: &HeaderMap) -> Answer {
+        self.door.count(ask.id, Lane::Submit)?;
+        self.hitl_still_open(ask)?;
+        let said = hitl::read_respond(bytes).and_then(|read| read.by_relay(ask));
+        let (reply, attested) = said.map_err(|error| self.with_page(error, ask, headers))?;
+        uploads_only_on_pages(&reply).map_err(refused)?;
+        let actor = Actor::Relay { ask: ask.id, attested };
+        self.hitl_answer(actor, Command::Answer(ask.id, Box::new(reply))).await
+    }
+
+    async fn hitl_answer(&self, actor: Actor, command: Command) -> Answer {
+        let outcome = self.gateway.run(actor, command).await?;
+        let ask = outcome.ask.ok_or_else(WireError::internal)?;
+        let submitted = hitl::submitted(&ask).ok_or_else(WireError::internal)?;
+        Ok(Json(submitted).into_response())
+    }
+
+    async fn hitl_cancelled(&self, ask: &Ask, actor: Actor, reason: Option<String>) -> Answer {
+        self.door.count(ask.id, Lane::Submit)?;
+        let outcome = self.gateway.run(actor, Command::Cancel(ask.id, reason)).await?;
+        let ask = outcome.ask.ok_or_else(WireError::internal)?;
+        Ok(self.hitl_poll(&ask))
+    }
+
+    /// Before the answer is held against the question: a late one is late whatever it says.
+    fn hitl_still_open(&self, ask: &Ask) -> Result<(), HitlError> {
+        ask.still_open(self.gateway.now()).map_err(refused)
+    }
+
+    /// What cannot be passed on can be said on the page, for which whoever asks needs a link of their
+    /// own: we know no token to give them (C-15).
+    fn with_page(&self, error: WireError, ask: &Ask, headers: &HeaderMap) -> WireError {
+        if error.status != 403 {
+            return error;
+        }
+        let page = format!("{}/review/{}", self.hitl_base(headers), hitl::case_id(ask.id));
+        error.with("review_url", page.into())
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a refusal is handed over")]
+fn refused(refusal: Refusal) -> HitlError {
+    WireError::refused(&refusal).into()
+}

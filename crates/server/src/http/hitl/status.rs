@@ -1,0 +1,50 @@
+//! `GET /hitl/v1/reviews/{id}/status`: where a case stands. Specification §8.
+
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use dialects::hitl;
+use kernel::Ask;
+
+use super::Answer;
+use crate::auth::Lane;
+use crate::http::conditions::{self, Seen};
+use crate::http::name::Named;
+use crate::http::{App, Shared};
+
+pub(super) async fn status(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Answer {
+    let (ask, _) = app.hitl_readable(&id, &headers, &pairs).await?;
+    let left = app.door.count(ask.id, Lane::Poll)?;
+    // What cannot be read was not seen: polling goes on (HITL-082).
+    let seen = Seen::read(&headers).unwrap_or(Seen::Unsaid);
+    let mut answer = if seen.has(ask.head.seq) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        app.hitl_poll(&ask)
+    };
+    let headers = answer.headers_mut();
+    if let Ok(tag) = HeaderValue::from_str(&conditions::tag(&ask)) {
+        headers.insert(header::ETAG, tag);
+    }
+    if ask.is_open() {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(hitl::POLL_EVERY));
+    }
+    headers.insert("x-ratelimit-limit", HeaderValue::from(left.limit));
+    headers.insert("x-ratelimit-remaining", HeaderValue::from(left.remaining));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(answer)
+}
+
+impl App {
+    /// The body of a poll.
+    pub(super) fn hitl_poll(&self, ask: &Ask) -> Response {
+        let (name, signature) = (self.hitl_respondent(ask), self.hitl_signature(ask));
+        Json(hitl::poll(ask, name, signature)).into_response()
+    }
+}
