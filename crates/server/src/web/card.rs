@@ -9,7 +9,7 @@ use super::fields::{self, Control, Pickable, StepView};
 use super::form_body::{EDITS, PARAMS};
 use super::problem::{Draft, Place};
 use super::steps::{self, Stepper};
-use super::words::{Words, subject};
+use super::words::{self, Words, subject};
 use super::{Frame, paths};
 
 /// Up to this many options are a button each.
@@ -227,8 +227,18 @@ impl Card {
                 if !items.is_empty() {
                     card.body = CardBody::Items(items.iter().map(Item::from).collect());
                 }
-                let go = Button::act("yes", "confirm", "Go ahead:").to(Some(Words::of(yes)));
-                let stop = Button::act("no", "decline", "Do not:").to(Some(Words::of(no)));
+                let (go, stop) = if words::are_bare(yes, no) {
+                    // "Do not: Cancel" would say the opposite.
+                    (
+                        Button::act("yes", "confirm", "Confirm and go ahead"),
+                        Button::act("no", "decline", "Do not go ahead"),
+                    )
+                } else {
+                    (
+                        Button::act("yes", "confirm", "Go ahead:").to(Some(Words::of(yes))),
+                        Button::act("no", "decline", "Do not:").to(Some(Words::of(no))),
+                    )
+                };
                 card.buttons = vec![
                     go.so("The agent does exactly what is listed"),
                     stop.so("The agent does none of it"),
@@ -278,10 +288,9 @@ fn provide(card: &mut Card, form: &Form, draft: Option<&Draft>) {
     // What goes back is the form and nothing beside it.
     card.comment = None;
     let (view, stepper) = steps::view(form, step, draft);
-    card.buttons.push(match &stepper.next {
-        Some(next) => Button::act("yes", "next", "Go on:").to(Some(next.clone())),
-        None => send,
-    });
+    // Which step is next may depend on what is entered on this one.
+    let next = Button::act("yes", "next", "Go on to the next step");
+    card.buttons.push(if stepper.is_last { send } else { next });
     if let Some(back) = &stepper.back {
         card.minor.push(Button::quiet("back", "Go back:").to(Some(back.clone())));
     }

@@ -1,18 +1,18 @@
 //! JSON an agent sent, as controls a person can change value by value, and back. What was text stays
 //! text and what was a number stays one, so nobody has to write JSON to correct an amount.
 
+use std::fmt::Write;
+
 use dialects::nesting::{DEEPEST, too_deep};
 use kernel::text::is_hidden;
 use serde_json::{Map, Number, Value};
 
-use super::facts;
+use super::facts::{Leaf, leaves};
 use super::fields::{Control, FieldView, Input, Mark, Pickable};
 use super::form_body::{Submitted, same, unix};
 use super::problem::{Draft, FormProblem, Place};
 use super::words::Words;
 
-/// Objects within objects are taken apart this far; what lies deeper is edited as JSON.
-const DEEP: usize = 4;
 /// From this many characters on, a text gets several lines.
 const LONG: usize = 60;
 
@@ -96,29 +96,6 @@ pub(super) fn is_untouched(map: &Map<String, Value>, prefix: &str, name: &str, s
     n.and_then(|n| leaves(map).into_iter().nth(n)).is_some_and(|leaf| leaf.read(sent) == Ok(None))
 }
 
-/// A value and the way to it.
-struct Leaf<'a> {
-    path: Vec<&'a str>,
-    value: &'a Value,
-}
-
-fn leaves(map: &Map<String, Value>) -> Vec<Leaf<'_>> {
-    fn walk<'a>(map: &'a Map<String, Value>, path: &[&'a str], found: &mut Vec<Leaf<'a>>) {
-        for (key, value) in map {
-            let path = [path, &[key.as_str()]].concat();
-            match value {
-                Value::Object(inner) if !inner.is_empty() && path.len() < DEEP => {
-                    walk(inner, &path, found);
-                }
-                _ => found.push(Leaf { path, value }),
-            }
-        }
-    }
-    let mut found = Vec::new();
-    walk(map, &[], &mut found);
-    found
-}
-
 fn put(map: &mut Map<String, Value>, path: &[&str], value: Value) {
     match path {
         [last] => {
@@ -134,12 +111,6 @@ fn put(map: &mut Map<String, Value>, path: &[&str], value: Value) {
 }
 
 impl Leaf<'_> {
-    fn label(&self) -> Words {
-        let parts: Vec<String> =
-            self.path.iter().map(|key| facts::label(key).to_string()).collect();
-        Words::of(&parts.join(" › "))
-    }
-
     /// What was sent, as a value of the same type; `Ok(None)` if that is what stood there.
     fn read(&self, sent: &str) -> Result<Option<Value>, String> {
         match self.value {
@@ -224,7 +195,7 @@ fn line(kind: &'static str, value: String, attributes: Vec<(&'static str, String
 }
 
 fn area(value: String, mono: bool) -> Control {
-    let rows = value.lines().count().clamp(2, 14);
+    let rows = (value.lines().count().max(value.chars().count() / 45) + 1).clamp(2, 14);
     Control::Area { value, placeholder: String::new(), rows, mono }
 }
 
@@ -235,7 +206,8 @@ fn visible_json(value: &Value) -> String {
     for c in text.chars() {
         if is_hidden(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
-                shown.push_str(&format!("\\u{unit:04x}"));
+                // Writing to a String cannot fail.
+                let _ = write!(shown, "\\u{unit:04x}");
             }
         } else {
             shown.push(c);

@@ -13,6 +13,7 @@
 
 use kernel::form::{FileRef, Form, Kind};
 use kernel::question::{Answer, AnswerError, Body, Question, Reply};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::edits;
@@ -25,7 +26,7 @@ pub const PARAMS: &str = "params";
 
 /// A decoded form: names and values in the order of the page, and uploads by the name of their
 /// input.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Submitted {
     /// Decoded pairs.
     pub pairs: Vec<(String, String)>,
@@ -44,12 +45,13 @@ impl Submitted {
         self.pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+    /// Every value under a name.
+    pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// A text area's value; browsers write line breaks as CRLF.
-    fn text(&self, name: &str) -> Option<String> {
+    pub fn text(&self, name: &str) -> Option<String> {
         self.value(name).map(unix)
     }
 }

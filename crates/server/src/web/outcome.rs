@@ -204,7 +204,7 @@ pub fn brief(reply: &Reply, question: Option<&Question>) -> String {
 
 fn confirm_label(question: Option<&Question>, went_ahead: bool) -> String {
     match question.map(Question::body) {
-        Some(Body::Confirm { yes, no, .. }) => {
+        Some(Body::Confirm { yes, no, .. }) if !words::are_bare(yes, no) => {
             format!("“{}”", reveal(if went_ahead { yes } else { no }))
         }
         Some(_) | None if went_ahead => "Confirmed".to_owned(),

@@ -11,7 +11,7 @@ use super::steps::Filled;
 use super::words::Words;
 
 /// The hidden inputs that show that a form is ours. They are no words of anybody.
-const PROOFS: [&str; 2] = ["csrf", "token"];
+pub(super) const PROOFS: [&str; 2] = ["csrf", "token"];
 
 /// Where on the answer card something is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +74,34 @@ impl FormProblem {
     /// One more problem.
     pub fn add(&mut self, place: Place, label: Option<Words>, message: impl Into<String>) {
         self.problems.push(Problem { place, label, message: message.into() });
+    }
+
+    /// Only what is wrong with these fields, or with no field at all.
+    #[must_use]
+    pub fn about(mut self, concerns: impl Fn(&str) -> bool) -> Self {
+        self.problems.retain(|problem| match &problem.place {
+            Place::Field(key) => concerns(key),
+            Place::Page
+            | Place::Comment
+            | Place::Choice
+            | Place::Edits
+            | Place::Edit(..)
+            | Place::Reply => true,
+        });
+        self
+    }
+
+    /// The first field something is wrong with.
+    pub fn first_field(&self) -> Option<&str> {
+        self.problems.iter().find_map(|problem| match &problem.place {
+            Place::Field(key) => Some(key.as_str()),
+            Place::Page
+            | Place::Comment
+            | Place::Choice
+            | Place::Edits
+            | Place::Edit(..)
+            | Place::Reply => None,
+        })
     }
 
     /// What an answer error means on the card of this question.

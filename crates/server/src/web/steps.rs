@@ -62,8 +62,8 @@ pub struct Stepper {
     pub total: usize,
     /// The title of the step before, if there is one.
     pub back: Option<Words>,
-    /// The title of the step after, if there is one.
-    pub next: Option<Words>,
+    /// Whether no step comes after it, as far as is known before this one is filled in.
+    pub is_last: bool,
     /// What was answered, on a step without fields of its own.
     pub summary: Vec<Fact>,
 }
@@ -103,7 +103,7 @@ pub fn before(form: &Form, filled: &Filled, step: usize) -> Option<usize> {
 /// The first step at or after this one that applies; else the last one that does.
 pub fn settle(form: &Form, filled: &Filled, step: usize) -> usize {
     let applying = applying(form, filled);
-    applying.iter().find(|n| **n >= step).or(applying.last()).copied().unwrap_or(0)
+    applying.iter().find(|n| **n >= step).or_else(|| applying.last()).copied().unwrap_or(0)
 }
 
 /// The step a field stands on.
@@ -146,7 +146,7 @@ pub fn view(form: &Form, step: usize, draft: Option<&Draft>) -> (StepView, Stepp
         n: step + 1,
         total: pages.len(),
         back: before(form, &filled, step).map(title),
-        next: after(form, &filled, step).map(title),
+        is_last: after(form, &filled, step).is_none(),
         summary: if fields.is_empty() { filled.summary(form) } else { Vec::new() },
     };
     (view, stepper)

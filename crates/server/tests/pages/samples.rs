@@ -211,7 +211,8 @@ pub(crate) struct Gallery {
 impl Gallery {
     pub(crate) fn frame(&self) -> Frame {
         let person = Some("Olga Petrova".to_owned());
-        Frame { now: self.cast.now, person, csrf: "csrf-value".to_owned(), waiting: Some(3) }
+        let csrf = "csrf-value".to_owned();
+        Frame { now: self.cast.now, person, csrf, waiting: Some(3), nonce: None }
     }
 
     pub(crate) fn show(
@@ -327,6 +328,7 @@ fn gallery() -> Gallery {
     g.inbox("inbox", &waiting, &over, Some("/?after=2.01J"), Some(&Notice::Sent));
     g.inbox("inbox-empty", &[], &[], None, None);
     messages(&mut g);
+    crate::links::gallery(&mut g);
     g
 }
 
