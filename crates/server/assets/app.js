@@ -22,6 +22,31 @@ setInterval(tick, 15000);
 // After a refused answer, reading starts at what is wrong.
 document.getElementById("problems")?.focus();
 
+// A link's token leaves the address bar once the browser keeps it: addresses are copied and seen.
+if (location.pathname.startsWith("/review/") && /[?&](token|done)=/.test(location.search) && navigator.cookieEnabled) {
+  history.replaceState(null, "", location.pathname + location.hash);
+}
+
+// What depends on another answer of the same page comes and goes with it. The server judges again.
+const answers = (form, name) => [...form.elements]
+  .filter((e) => e.name === name && !e.closest("[data-if][hidden]") && (!e.matches("[type=radio], [type=checkbox]") || e.checked))
+  .map((e) => e.value).filter((value) => value !== "");
+const read = { number: Number, date: (text) => Date.parse(text), text: (text) => text };
+const holds = (given, { op, is, as }) => {
+  const [to, wanted] = [read[as] ?? read.text, JSON.parse(is)];
+  const same = (value) => value === null ? !given.length
+    : Array.isArray(value) ? value.length === given.length && value.every((v) => given.includes(v))
+    : given.some((g) => to(g) === to(value));
+  if (op === "gt") return given.some((g) => to(g) > to(wanted[0]));
+  if (op === "lt") return given.some((g) => to(g) < to(wanted[0]));
+  return wanted.some(same) !== (op === "neq");
+};
+for (const form of document.forms) {
+  const live = form.querySelectorAll("[data-if]");
+  const judge = () => { for (const field of live) field.hidden = !holds(answers(form, field.dataset.if), field.dataset); };
+  if (live.length) { form.addEventListener("input", judge); addEventListener("pageshow", judge); }
+}
+
 // A half-filled answer survives a reload, and a post that never arrived. Secrets and files are not
 // kept; what was sent is forgotten as soon as a page without its form shows that it arrived.
 const forms = document.querySelectorAll("form[data-keep]");
@@ -47,6 +72,28 @@ try {
   }
   if (!forms.length) for (const key of Object.keys(sessionStorage)) if (key.startsWith("sent:")) sessionStorage.removeItem(key);
 } catch { /* storage is full or forbidden, or the draft is unreadable: go on without */ }
+
+// Behind a link it survives a closed browser too: the server keeps it, a moment after each change and
+// when the page goes away. Secrets and files wait until they are sent on purpose.
+for (const form of document.querySelectorAll("form[data-save]")) {
+  let due;
+  const save = () => {
+    if (!due) return;
+    clearTimeout(due);
+    due = undefined;
+    const body = new URLSearchParams({ action: "draft" });
+    for (const e of form.elements) {
+      const sent = e.name && !e.matches("button, [type=file], [type=password], [data-secret]") && (!e.matches("[type=radio], [type=checkbox]") || e.checked);
+      if (sent) body.append(e.name, e.value);
+    }
+    // Not form.action: that is a button of this name.
+    navigator.sendBeacon?.(form.getAttribute("action"), body);
+  };
+  form.addEventListener("input", () => { clearTimeout(due); due = setTimeout(save, 2000); });
+  form.addEventListener("submit", () => { clearTimeout(due); due = undefined; });
+  addEventListener("pagehide", save);
+  document.addEventListener("visibilitychange", () => { if (document.hidden) save(); });
+}
 
 // The second tap of a double tap must not be a second answer.
 for (const form of document.forms) {

@@ -39,6 +39,8 @@ pub enum Lane {
     Poll,
     /// Answering it, or trying to.
     Submit,
+    /// Filling in its page, which is saved as it goes.
+    Fill,
 }
 
 /// What is left of the calls of a minute.

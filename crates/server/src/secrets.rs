@@ -46,6 +46,15 @@ impl Secrets {
         hex::encode(hash.finalize())
     }
 
+    /// What a draft of an answer to this ask is encrypted with: derived, so that nothing has to be kept.
+    pub fn draft(&self, ask: AskId) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.seed);
+        hash.update(b"draft");
+        hash.update(ask.ulid().to_bytes());
+        hash.finalize().into()
+    }
+
     /// The token a browser session's forms must carry: derived, so that nothing has to be kept.
     pub fn csrf(&self, session: &str) -> String {
         let mut hash = Sha256::new();

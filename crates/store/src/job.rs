@@ -94,6 +94,13 @@ pub(crate) struct Moved {
     pub(crate) lists: Arc<[Scope]>,
 }
 
+impl Moved {
+    /// Whether this is its end.
+    pub(crate) fn ended(&self) -> bool {
+        self.before.as_ref().is_some_and(Ask::is_open) && !self.after.is_open()
+    }
+}
+
 /// A decision made before its turn came, on the directory as it was then. A new ask depends on
 /// nothing else, so it is as good as one made in turn if nobody changed the directory meanwhile.
 #[derive(Debug)]

@@ -325,6 +325,14 @@ pub trait Store: Send + Sync + 'static {
     /// When a key was last used.
     async fn key_used(&self, id: KeyId) -> Result<Option<Time>>;
 
+    /// Keeps what somebody has entered and not sent yet, in place of what was kept for this ask
+    /// before. `false`, and nothing is kept, unless the ask is there and open. It is no event, and goes
+    /// in the commit that ends the ask. What is kept is opaque: it comes encrypted.
+    async fn put_draft(&self, ask: AskId, draft: Vec<u8>) -> Result<bool>;
+
+    /// What is kept for an ask.
+    async fn draft(&self, ask: AskId) -> Result<Option<Vec<u8>>>;
+
     /// Forgets idempotency keys older than [`IDEMPOTENCY_HOURS`]; how many.
     async fn sweep(&self, now: Time) -> Result<u64>;
 

@@ -63,6 +63,7 @@ struct State {
     written: u64,
     idempotency: HashMap<(String, String), Remembered>,
     key_use: HashMap<KeyId, Time>,
+    drafts: HashMap<AskId, Vec<u8>>,
     blocks: Vec<SealedBlock>,
     anchored: Option<u64>,
 }
@@ -137,6 +138,9 @@ impl State {
             self.wakes.remove(&(at, id));
         }
         self.wakes.extend(moved.after.wake_at().map(|at| (at, id)));
+        if moved.ended() {
+            self.drafts.remove(&id);
+        }
         self.asks.insert(id, moved.after.clone());
     }
 
@@ -457,6 +461,19 @@ impl Store for Memory {
 
     async fn key_used(&self, id: KeyId) -> Result<Option<Time>> {
         Ok(self.state().key_use.get(&id).copied())
+    }
+
+    async fn put_draft(&self, ask: AskId, draft: Vec<u8>) -> Result<bool> {
+        let mut state = self.state();
+        let open = state.asks.get(&ask).is_some_and(Ask::is_open);
+        if open {
+            state.drafts.insert(ask, draft);
+        }
+        Ok(open)
+    }
+
+    async fn draft(&self, ask: AskId) -> Result<Option<Vec<u8>>> {
+        Ok(self.state().drafts.get(&ask).cloned())
     }
 
     async fn sweep(&self, now: Time) -> Result<u64> {

@@ -11,6 +11,7 @@
 pub mod audit;
 pub mod blocks;
 pub mod directory;
+pub mod drafts;
 pub mod jobs;
 pub mod lists;
 pub mod outbox;
@@ -73,6 +74,11 @@ macro_rules! suite {
                 counts_are_exact_when_small,
                 counts_are_estimates_when_large,
                 a_list_that_became_short_is_counted,
+            }
+            $crate::suite! { @in $open, $missing; drafts:
+                a_draft_is_kept_while_its_ask_is_open,
+                a_draft_goes_with_the_end_of_its_ask,
+                nobody_drafts_an_answer_to_nothing,
             }
             $crate::suite! { @in $open, $missing; timers:
                 the_longest_due_comes_first,

@@ -1,7 +1,7 @@
 //! What a browser posts: plain forms, and forms with files.
 //!
-//! Nothing is read beyond the form's token until that token was found to be the session's, and a file
-//! is kept only once the answer that names it holds.
+//! Nothing is read beyond the form's token until that token was found to be the session's or the
+//! link's.
 
 use std::time::Duration;
 
@@ -15,7 +15,6 @@ use kernel::Refusal;
 use kernel::audit::Digest;
 use kernel::form::{Code, FieldError, FileRef};
 use kernel::question::{Answer, AnswerError, Reply};
-use subtle::ConstantTimeEq;
 
 use crate::http::App;
 use crate::http::body::{self, BodyError};
@@ -32,8 +31,23 @@ const LONGEST_NAME: usize = 200;
 pub enum Unread {
     /// Too large, broken off, or no form.
     Body(BodyError),
-    /// Its token is not this session's.
+    /// Its token is not the one it should be.
     Stale,
+}
+
+/// What shows that a form is one of ours: its first input.
+#[derive(Clone, Copy)]
+pub struct Proof<'a> {
+    /// What the input is called.
+    pub name: &'static str,
+    /// Whether this is a good value.
+    pub holds: &'a (dyn Fn(&str) -> bool + Sync),
+}
+
+impl Proof<'_> {
+    fn check(&self, given: Option<String>) -> Result<String, Unread> {
+        given.filter(|given| (self.holds)(given)).ok_or(Unread::Stale)
+    }
 }
 
 /// A form as it was posted.
@@ -42,6 +56,8 @@ pub struct Posted {
     pub form: Submitted,
     /// The content of those files, not kept yet.
     pub files: Vec<Bytes>,
+    /// The token it came with.
+    pub proof: String,
 }
 
 /// A small form of somebody we do not know.
@@ -49,19 +65,19 @@ pub async fn small(body: Body) -> Result<Submitted, Unread> {
     plain(body, SMALL).await
 }
 
-/// A form of a session: it must carry `csrf`, and files are taken for the fields in `file_fields`.
+/// A form of somebody we know by a token it carries; files are taken for the fields in `file_fields`.
 pub async fn read(
     app: &App,
     headers: &HeaderMap,
     body: Body,
-    csrf: &str,
+    proof: Proof<'_>,
     file_fields: &[String],
 ) -> Result<Posted, Unread> {
     let kind = headers.get(header::CONTENT_TYPE);
     if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/form-data")) {
         let form = plain(body, app.config.body_limit).await?;
-        check(csrf, form.value("csrf"))?;
-        return Ok(Posted { form, files: Vec::new() });
+        let proof = proof.check(form.value(proof.name).map(str::to_owned))?;
+        return Ok(Posted { form, files: Vec::new(), proof });
     }
     let limit = app.config.upload_limit.saturating_add(app.config.body_limit);
     let mut request = Request::new(Body::new(Limited::new(body, limit)));
@@ -70,7 +86,7 @@ pub async fn read(
     }
     // Bounded above, to the limits of the settings.
     DefaultBodyLimit::disable().apply(&mut request);
-    let reading = multipart(request, csrf, file_fields, app.config.upload_limit);
+    let reading = multipart(request, proof, file_fields, app.config.upload_limit);
     tokio::time::timeout(UPLOAD, reading).await.unwrap_or(Err(Unread::Body(BodyError::TooSlow)))
 }
 
@@ -79,29 +95,25 @@ async fn plain(body: Body, limit: usize) -> Result<Submitted, Unread> {
     Ok(Submitted::new(url::form_urlencoded::parse(&bytes).into_owned().collect()))
 }
 
-fn check(csrf: &str, given: Option<&str>) -> Result<(), Unread> {
-    let given = given.unwrap_or_default();
-    if bool::from(given.as_bytes().ct_eq(csrf.as_bytes())) { Ok(()) } else { Err(Unread::Stale) }
-}
-
 async fn multipart(
     request: Request<Body>,
-    csrf: &str,
+    proof: Proof<'_>,
     file_fields: &[String],
     upload_limit: usize,
 ) -> Result<Posted, Unread> {
     let mut parts = Multipart::from_request(request, &())
         .await
         .map_err(|_| Unread::Body(BodyError::BrokenOff))?;
-    let mut posted = Posted { form: Submitted::new(Vec::new()), files: Vec::new() };
+    let (form, files) = (Submitted::default(), Vec::new());
+    let mut posted = Posted { form, files, proof: String::new() };
     let mut trusted = false;
     while let Some(part) = parts.next_field().await.map_err(broken)? {
         let Some(name) = part.name().map(str::to_owned) else { continue };
         if !trusted {
             // Our forms begin with it.
             let given =
-                if name == "csrf" { Some(part.text().await.map_err(broken)?) } else { None };
-            check(csrf, given.as_deref())?;
+                if name == proof.name { Some(part.text().await.map_err(broken)?) } else { None };
+            posted.proof = proof.check(given)?;
             trusted = true;
         } else if part.file_name().is_none() {
             posted.form.pairs.push((name, part.text().await.map_err(broken)?));

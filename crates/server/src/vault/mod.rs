@@ -1,6 +1,7 @@
 //! Where the server's own keys lie: in a file beside the embedded store; for many nodes in a row of
 //! the database they share, encrypted under a key that is not in it.
 
+pub(crate) mod cipher;
 pub(crate) mod file;
 pub(crate) mod shared;
 

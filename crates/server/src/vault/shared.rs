@@ -5,18 +5,13 @@ use std::sync::Arc;
 use anyhow::{Context, bail, ensure};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use chacha20poly1305::aead::{Aead, Payload};
-use chacha20poly1305::{Key, KeyInit, XChaCha20Poly1305, XNonce};
 use store::postgres::Postgres;
 
-use super::Stored;
+use super::{Stored, cipher};
 use crate::config::Secret;
-use crate::ids::random;
 
 /// What the row is called; part of what is authenticated.
 const NAME: &str = "server-keys";
-/// The length of a nonce of the extended cipher: long enough to be drawn.
-const NONCE: usize = 24;
 /// How often a change that another node overtook is made again.
 const TRIES: usize = 16;
 
@@ -35,26 +30,15 @@ impl MasterKey {
         Ok(Self(key.context(expected)?))
     }
 
-    fn cipher(&self) -> XChaCha20Poly1305 {
-        XChaCha20Poly1305::new(&Key::from(self.0))
-    }
-
     /// Encrypts; every time differently.
     pub(crate) fn close(&self, plain: &[u8]) -> anyhow::Result<Vec<u8>> {
-        let nonce: [u8; NONCE] = random();
-        let payload = Payload { msg: plain, aad: NAME.as_bytes() };
-        let closed = self.cipher().encrypt(&XNonce::from(nonce), payload);
-        let closed = closed.ok().context("cannot encrypt the server's keys")?;
-        Ok([&nonce[..], &closed].concat())
+        let closed = cipher::close(&self.0, NAME.as_bytes(), plain);
+        closed.context("cannot encrypt the server's keys")
     }
 
     /// Decrypts what was encrypted under this very key and not changed since.
     pub(crate) fn open(&self, closed: &[u8]) -> anyhow::Result<Vec<u8>> {
-        let Some((nonce, closed)) = closed.split_first_chunk::<NONCE>() else {
-            bail!("the database's row of server keys is damaged")
-        };
-        let payload = Payload { msg: closed, aad: NAME.as_bytes() };
-        self.cipher().decrypt(&XNonce::from(*nonce), payload).ok().context(
+        cipher::open(&self.0, NAME.as_bytes(), closed).context(
             "the server's keys in the database cannot be opened with this master_key: every node \
              needs the one they were made with",
         )

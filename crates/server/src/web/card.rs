@@ -1,19 +1,56 @@
 //! The answer card: what a person can say to each kind of question. Every button says what it does.
 
+use kernel::AskId;
+use kernel::form::{Form, Kind};
 use kernel::question::{Body, Choice, Pick, Question};
-use serde_json::{Map, Value};
 
-use super::facts::pretty;
+use super::edits::Edits;
 use super::fields::{self, Control, Pickable, StepView};
+use super::form_body::{EDITS, PARAMS};
 use super::problem::{Draft, Place};
-use super::words::{Words, subject};
+use super::steps::{self, Stepper};
+use super::words::{self, Words, subject};
+use super::{Frame, paths};
 
 /// Up to this many options are a button each.
 const FEW: usize = 6;
 
+/// Where a card lies: in the inbox of somebody we know, or before whoever holds the review link.
+#[derive(Debug, Clone)]
+pub struct Desk {
+    /// Where the card is posted.
+    pub href: String,
+    /// What shows that it may be: the name and value of a hidden input, the first of the form.
+    pub proof: (&'static str, String),
+    /// Under which name the browser keeps what is half filled in.
+    pub keep: String,
+    /// With the link, forms come step by step and are kept on the server: the step to show, from 0.
+    pub link: Option<usize>,
+}
+
+impl Desk {
+    /// In the inbox.
+    pub fn inbox(id: AskId, frame: &Frame) -> Self {
+        let proof = ("csrf", frame.csrf.clone());
+        Self { href: paths::answer(id), proof, keep: id.to_string(), link: None }
+    }
+
+    /// Before whoever holds the link.
+    pub fn link(case_id: &str, token: &str, step: usize) -> Self {
+        Self {
+            href: paths::review(case_id),
+            proof: ("token", token.to_owned()),
+            keep: format!("{case_id}.{step}"),
+            link: Some(step),
+        }
+    }
+}
+
 /// Everything in the card.
 #[derive(Debug, Clone)]
 pub struct Card {
+    /// Where it lies.
+    pub desk: Desk,
     /// What the person is asked to do.
     pub heading: &'static str,
     /// Whether it has uploads.
@@ -22,6 +59,8 @@ pub struct Card {
     pub body: CardBody,
     /// The buttons, the affirmative one first.
     pub buttons: Vec<Button>,
+    /// The buttons that answer nothing yet.
+    pub minor: Vec<Button>,
     /// A button that cannot be taken back, set apart.
     pub apart: Option<Button>,
     /// The comment box; a conversation has its reply box instead.
@@ -36,8 +75,8 @@ pub enum CardBody {
         /// What was wrong with the button pressed before.
         error: Option<String>,
     },
-    /// JSON the person may change first.
-    Json(JsonBox),
+    /// Values the person may change first.
+    Edits(Edits),
     /// Options to pick from.
     Options {
         /// What was wrong with the choice.
@@ -46,7 +85,12 @@ pub enum CardBody {
         control: Control,
     },
     /// The fields of a form.
-    Form(Vec<StepView>),
+    Form {
+        /// All steps below each other, or only one.
+        steps: Vec<StepView>,
+        /// Where that one stands.
+        stepper: Option<Stepper>,
+    },
     /// What is about to happen, item by item.
     Items(Vec<Item>),
     /// A free reply.
@@ -65,23 +109,6 @@ pub struct Item {
     pub label: Words,
     /// More about it.
     pub note: Option<Words>,
-}
-
-/// JSON to edit.
-#[derive(Debug, Clone)]
-pub struct JsonBox {
-    /// Its name and id.
-    pub name: &'static str,
-    /// What opens it.
-    pub summary: &'static str,
-    /// What editing means.
-    pub hint: &'static str,
-    /// What is in it.
-    pub value: String,
-    /// How many lines to show.
-    pub rows: usize,
-    /// What was wrong with it.
-    pub error: Option<String>,
 }
 
 /// The comment box.
@@ -112,12 +139,19 @@ pub struct Button {
     pub object: Option<Words>,
     /// What follows from it.
     pub consequence: Option<Words>,
+    /// Whether it works on a form that is not filled in.
+    pub anyway: bool,
 }
 
 impl Button {
     fn act(tone: &'static str, value: &str, verb: &'static str) -> Self {
         let value = value.to_owned();
-        Self { tone, name: "action", value, verb, object: None, consequence: None }
+        Self { tone, name: "action", value, verb, object: None, consequence: None, anyway: false }
+    }
+
+    /// A button that answers nothing yet.
+    fn quiet(value: &str, verb: &'static str) -> Self {
+        Self { anyway: true, ..Self::act("quiet", value, verb) }
     }
 
     fn to(mut self, object: Option<Words>) -> Self {
@@ -133,32 +167,44 @@ impl Button {
 
 impl Card {
     /// The card for a question, with what the person had entered before.
-    pub fn new(question: &Question, draft: Option<&Draft>) -> Self {
+    pub fn new(question: &Question, draft: Option<&Draft>, desk: Desk) -> Self {
         let typed = |name: &str| draft.and_then(|draft| draft.value(name)).unwrap_or("").to_owned();
         let error =
             |place: Place| draft.and_then(|draft| draft.problem_at(&place)).map(str::to_owned);
+        // Over the link only an approval comes back with changes; any other question can be declined.
+        let changes = desk.link.is_none() || matches!(question.body(), Body::Approve { .. });
         let mut card = Self {
             heading: "Your answer",
             multipart: false,
             body: CardBody::Buttons { error: None },
             buttons: Vec::new(),
+            minor: Vec::new(),
             apart: None,
             comment: Some(Comment {
                 label: "Comment",
-                hint: "Optional. Needed to request changes.",
+                hint: if changes {
+                    "Optional. Needed to request changes."
+                } else {
+                    "Optional. It goes to the agent with your answer."
+                },
                 value: typed("comment"),
                 error: error(Place::Comment),
             }),
+            desk,
         };
         match question.body() {
             Body::Approve { details, editable, reject_requires_reason } => {
-                if *editable {
-                    card.body = CardBody::Json(JsonBox {
-                        name: "edits",
-                        summary: "Edit the details before you approve",
-                        hint: "The agent gets what stands here if you approve. Keep it valid JSON.",
-                        ..json(details, draft, "edits", error(Place::Edits))
-                    });
+                let (summary, hint) = if *editable {
+                    (
+                        "Edit the details before you approve",
+                        "The agent gets what stands here if you approve.",
+                    )
+                } else {
+                    ("Suggest other details", "They go back to the agent when you request changes.")
+                };
+                if *editable || !details.is_empty() {
+                    let edits = Edits::new(details, EDITS, summary, hint, draft);
+                    card.body = CardBody::Edits(edits);
                 }
                 if let (true, Some(comment)) = (*reject_requires_reason, &mut card.comment) {
                     comment.label = "Reason or comment";
@@ -175,21 +221,24 @@ impl Card {
             Body::Choose { options, pick, .. } => {
                 choose(&mut card, options.choices(), *pick, draft);
             }
-            Body::Provide { form } => {
-                card.heading = "Fill in";
-                card.multipart =
-                    form.fields().any(|field| matches!(field.kind(), kernel::form::Kind::File));
-                card.body = CardBody::Form(fields::steps(form, draft));
-                let send = Button::act("yes", "provide", "Send to the agent");
-                card.buttons.push(send.so("The agent goes on with what you filled in"));
-            }
+            Body::Provide { form } => provide(&mut card, form, draft),
             Body::Confirm { items, yes, no } => {
                 card.heading = "Confirm";
                 if !items.is_empty() {
                     card.body = CardBody::Items(items.iter().map(Item::from).collect());
                 }
-                let go = Button::act("yes", "confirm", "Go ahead:").to(Some(Words::of(yes)));
-                let stop = Button::act("no", "decline", "Do not:").to(Some(Words::of(no)));
+                let (go, stop) = if words::are_bare(yes, no) {
+                    // "Do not: Cancel" would say the opposite.
+                    (
+                        Button::act("yes", "confirm", "Confirm and go ahead"),
+                        Button::act("no", "decline", "Do not go ahead"),
+                    )
+                } else {
+                    (
+                        Button::act("yes", "confirm", "Go ahead:").to(Some(Words::of(yes))),
+                        Button::act("no", "decline", "Do not:").to(Some(Words::of(no))),
+                    )
+                };
                 card.buttons = vec![
                     go.so("The agent does exactly what is listed"),
                     stop.so("The agent does none of it"),
@@ -198,12 +247,9 @@ impl Card {
             Body::Escalate { params, .. } => {
                 card.heading = "What should the agent do?";
                 if !params.is_empty() {
-                    card.body = CardBody::Json(JsonBox {
-                        name: "params",
-                        summary: "Change the parameters of the retry",
-                        hint: "Only what you change is sent. Keep it valid JSON.",
-                        ..json(params, draft, "params", error(Place::Params))
-                    });
+                    let summary = "Change the parameters of the retry";
+                    let hint = "Only what you change is sent, and only if you press Retry.";
+                    card.body = CardBody::Edits(Edits::new(params, PARAMS, summary, hint, draft));
                 }
                 card.buttons = vec![
                     Button::act("yes", "retry", "Retry").so("The agent tries the same step again"),
@@ -221,8 +267,37 @@ impl Card {
                 card.buttons.push(send.so("The agent reads it and goes on"));
             }
         }
+        if changes {
+            let changes = Button::quiet("changes", "Request changes");
+            card.minor.push(changes.so("Goes back to the agent with your comment"));
+        }
         card
     }
+}
+
+fn provide(card: &mut Card, form: &Form, draft: Option<&Draft>) {
+    card.heading = "Fill in";
+    card.multipart = form.fields().any(|field| matches!(field.kind(), Kind::File));
+    let send = Button::act("yes", "provide", "Send to the agent")
+        .so("The agent goes on with what you filled in");
+    let Some(step) = card.desk.link else {
+        card.body = CardBody::Form { steps: fields::steps(form, draft), stepper: None };
+        card.buttons.push(send);
+        return;
+    };
+    // What goes back is the form and nothing beside it.
+    card.comment = None;
+    let (view, stepper) = steps::view(form, step, draft);
+    // Which step is next may depend on what is entered on this one.
+    let next = Button::act("yes", "next", "Go on to the next step");
+    card.buttons.push(if stepper.is_last { send } else { next });
+    if let Some(back) = &stepper.back {
+        card.minor.push(Button::quiet("back", "Go back:").to(Some(back.clone())));
+    }
+    let save = Button::quiet("save", "Save and finish later");
+    card.minor.push(save.so("Open the same link to go on"));
+    let stepper = (stepper.total > 1).then_some(stepper);
+    card.body = CardBody::Form { steps: vec![view], stepper };
 }
 
 fn approval(yes: Button) -> Vec<Button> {
@@ -252,6 +327,7 @@ fn choose(card: &mut Card, choices: &[Choice], pick: Pick, draft: Option<&Draft>
                     verb: "Choose",
                     object: Some(Words::of(&choice.label)),
                     consequence: choice.description.as_deref().map(Words::of),
+                    anyway: false,
                 })
                 .collect();
         }
@@ -275,16 +351,4 @@ impl From<&Choice> for Item {
         let note = choice.description.as_deref().map(Words::of);
         Self { label: Words::of(&choice.label), note }
     }
-}
-
-fn json(
-    map: &Map<String, Value>,
-    draft: Option<&Draft>,
-    name: &'static str,
-    error: Option<String>,
-) -> JsonBox {
-    let value =
-        draft.and_then(|draft| draft.value(name)).map_or_else(|| pretty(map), str::to_owned);
-    let rows = value.lines().count().clamp(4, 18);
-    JsonBox { name, summary: "", hint: "", value, rows, error }
 }

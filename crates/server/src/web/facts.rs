@@ -65,22 +65,23 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Every member of `map`, once. `prefix` keeps the ids of blocks apart.
+    /// Every value in `map`, once. `prefix` keeps the ids of blocks apart.
     pub fn of(map: &Map<String, Value>, prefix: &str) -> Self {
         let mut facts = Self::default();
         let mut headline: Vec<(usize, Fact)> = Vec::new();
         let currency = map.iter().find(|(key, _)| key.eq_ignore_ascii_case("currency"));
         let currency =
             currency.and_then(|(_, value)| value.as_str()).filter(|text| text.len() <= 8);
-        for (n, (key, value)) in map.iter().enumerate() {
+        for (n, leaf) in leaves(map).iter().enumerate() {
+            let value = leaf.value;
             let mut shown = shown(value, || format!("{prefix}-{n}"));
-            let rank = rank(key);
+            let rank = leaf.path.last().and_then(|key| rank(key));
             if let (Some(0), Shown::Line(line), Some(currency)) = (rank, &shown, currency)
                 && (value.is_number() || line.as_str().parse::<f64>().is_ok())
             {
                 shown = Shown::Line(Words::of(&format!("{line} {currency}")));
             }
-            let fact = Fact { key: label(key), value: shown };
+            let fact = Fact { key: leaf.label(), value: shown };
             match (rank, &fact.value) {
                 (Some(rank), Shown::Line(_)) => headline.push((rank, fact)),
                 (Some(_), Shown::Block(_)) | (None, _) => facts.rows.push(fact),
@@ -125,9 +126,41 @@ pub fn fact(key: &str, value: &Value, id: &str) -> Fact {
     Fact { key: Words::of(key), value: shown(value, || id.to_owned()) }
 }
 
-/// JSON as a person edits it.
-pub fn pretty(map: &Map<String, Value>) -> String {
-    serde_json::to_string_pretty(map).unwrap_or_default()
+/// Objects within objects are taken apart this far; what lies deeper is JSON.
+const DEEP: usize = 4;
+
+/// A value inside an object, and the way to it.
+pub(super) struct Leaf<'a> {
+    /// The keys that lead there.
+    pub(super) path: Vec<&'a str>,
+    /// What stands there.
+    pub(super) value: &'a Value,
+}
+
+impl Leaf<'_> {
+    /// The way in words.
+    pub(super) fn label(&self) -> Words {
+        let parts: Vec<String> = self.path.iter().map(|key| label(key).to_string()).collect();
+        Words::of(&parts.join(" › "))
+    }
+}
+
+/// Every value of an object in its order, objects within it taken apart.
+pub(super) fn leaves(map: &Map<String, Value>) -> Vec<Leaf<'_>> {
+    fn walk<'a>(map: &'a Map<String, Value>, path: &[&'a str], found: &mut Vec<Leaf<'a>>) {
+        for (key, value) in map {
+            let path = [path, &[key.as_str()]].concat();
+            match value {
+                Value::Object(inner) if !inner.is_empty() && path.len() < DEEP => {
+                    walk(inner, &path, found);
+                }
+                _ => found.push(Leaf { path, value }),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(map, &[], &mut found);
+    found
 }
 
 fn shown(value: &Value, id: impl FnOnce() -> String) -> Shown {
@@ -215,6 +248,15 @@ mod tests {
         assert_eq!(lines(&facts.rows), ["Ids=[402]", "To=[4]", "X-y=(none)"]);
         let Shown::Block(block) = &facts.rows[0].value else { panic!() };
         assert!(block.long && block.text.as_str().contains("399"));
+    }
+
+    #[test]
+    fn objects_are_taken_apart() {
+        let facts = facts(&json!({"artifact": {"title": "T", "content": "a\nb", "meta": {}}}));
+        assert_eq!(
+            lines(&facts.rows),
+            ["Artifact › Title=T", "Artifact › Content=[2]", "Artifact › Meta=(none)"]
+        );
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! The fields of a form as controls: labels, hints, limits in words, values kept.
 
-use kernel::form::{Bounds, Condition, Field, Form, Kind, Layout, Operator, TextRules};
+use kernel::form::{Bounds, Field, Form, Kind, Layout, TextRules};
+use kernel::text::is_hidden;
 use serde_json::{Number, Value};
 
+use super::conditions::{self, When};
 use super::problem::{Draft, Place};
 use super::words::Words;
 
 /// Up to this many options are all shown at once; more go into a list that opens.
 const FEW: usize = 6;
 
-/// One page's worth of a form; all steps stand below each other, so that nothing needs a script.
+/// One page's worth of a form.
 #[derive(Debug, Clone)]
 pub struct StepView {
     /// Its heading, where the form has steps.
@@ -35,16 +37,31 @@ pub struct FieldView {
     pub rules: Option<String>,
     /// When it is needed, if that depends on an earlier field.
     pub condition: Option<Words>,
+    /// The same for the script, where that field is on the same page.
+    pub when: Option<When>,
     /// Whether an answer is needed.
-    pub required: bool,
+    pub mark: Mark,
     /// Whether the browser may insist: not on fields that may not apply.
     pub insist: bool,
     /// Whether it is never shown again.
     pub secret: bool,
+    /// What is kept of it already and cannot be shown: a secret, an upload.
+    pub held: Option<String>,
     /// What was wrong with it.
     pub error: Option<String>,
     /// The control.
     pub control: Control,
+}
+
+/// What is said of a field beside its label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// It must be answered.
+    Required,
+    /// It may be.
+    Optional,
+    /// Nothing: it has a value already.
+    None,
 }
 
 /// How a field is answered.
@@ -58,6 +75,10 @@ pub enum Control {
         value: String,
         /// Shown while empty.
         placeholder: String,
+        /// How many lines to show.
+        rows: usize,
+        /// Whether it is code.
+        mono: bool,
     },
     /// One of a few.
     Radios(Vec<Pickable>),
@@ -103,6 +124,7 @@ impl FieldView {
         let parts = [
             ("hint", self.hint.is_some() || self.condition.is_some()),
             ("rules", self.rules.is_some()),
+            ("held", self.held.is_some()),
             ("error", self.error.is_some()),
         ];
         let ids = parts.iter().filter(|(_, there)| *there);
@@ -114,18 +136,35 @@ impl FieldView {
         !self.described_by().is_empty()
     }
 
-    fn new(field: &Field, form: &Form, draft: Option<&Draft>) -> Self {
+    /// Whether it must be answered.
+    pub fn required(&self) -> bool {
+        self.mark == Mark::Required
+    }
+
+    /// The control of a field. `near` says which earlier fields stand on the same page: what depends
+    /// on those shows and hides with them, where there is a script.
+    pub fn new(
+        field: &Field,
+        form: &Form,
+        draft: Option<&Draft>,
+        near: impl Fn(&str) -> bool,
+    ) -> Self {
         let name = format!("field.{}", field.key());
         let place = Place::Field(field.key().to_owned());
+        let held = draft.and_then(|draft| draft.held(&name)).map(str::to_owned);
+        let condition = field.condition();
+        let live = condition.filter(|condition| near(condition.field()));
         Self {
             id: format!("field-{}", field.key()),
             label: Words::of(field.label()),
-            hint: field.hint().filter(|hint| !hint.trim().is_empty()).map(Words::of),
+            hint: hint(field),
             rules: rules(field),
-            condition: field.condition().map(|condition| needed_when(condition, form)),
-            required: field.is_required(),
-            insist: field.is_required() && field.condition().is_none(),
+            condition: live.map(|condition| conditions::in_words(condition, form)),
+            when: live.map(|condition| When::new(condition, form)),
+            mark: if field.is_required() { Mark::Required } else { Mark::Optional },
+            insist: field.is_required() && condition.is_none() && held.is_none(),
             secret: field.is_sensitive(),
+            held,
             error: draft.and_then(|draft| draft.problem_at(&place)).map(str::to_owned),
             control: control(field, &name, draft),
             name,
@@ -133,10 +172,11 @@ impl FieldView {
     }
 }
 
-/// The form as steps of controls, with the draft's values or else the agent's defaults in them.
+/// The form as steps of controls below each other, so that nothing needs a script, with the draft's
+/// values or else the agent's defaults in them.
 pub fn steps(form: &Form, draft: Option<&Draft>) -> Vec<StepView> {
     let views = |fields: &[Field]| -> Vec<FieldView> {
-        fields.iter().map(|field| FieldView::new(field, form, draft)).collect()
+        fields.iter().map(|field| FieldView::new(field, form, draft, |_| true)).collect()
     };
     match form.layout() {
         Layout::Single(fields) => {
@@ -156,7 +196,7 @@ pub fn steps(form: &Form, draft: Option<&Draft>) -> Vec<StepView> {
 fn control(field: &Field, name: &str, draft: Option<&Draft>) -> Control {
     let held = |value: &str| match draft {
         Some(draft) => draft.holds(name, value),
-        None => match field.default_value() {
+        None => match in_sight(field) {
             Some(Value::Array(items)) => items.iter().any(|item| plain(item) == value),
             Some(default) => plain(default) == value,
             None => false,
@@ -164,7 +204,7 @@ fn control(field: &Field, name: &str, draft: Option<&Draft>) -> Control {
     };
     let value = || match draft {
         Some(draft) => draft.value(name).unwrap_or_default().to_owned(),
-        None => field.default_value().map(plain).unwrap_or_default(),
+        None => in_sight(field).map(plain).unwrap_or_default(),
     };
     let pick = |value: String, label: &str| {
         let checked = held(&value);
@@ -201,6 +241,8 @@ fn control(field: &Field, name: &str, draft: Option<&Draft>) -> Control {
         Kind::Textarea(_) => Control::Area {
             value: if field.is_sensitive() { String::new() } else { value() },
             placeholder: field.placeholder().map(kernel::text::reveal).unwrap_or_default(),
+            rows: 5,
+            mono: false,
         },
         Kind::Number(bounds) => input("number", limits(bounds.min(), bounds.max())),
         Kind::Range { min, max } => match scale(min, max) {
@@ -223,6 +265,19 @@ fn control(field: &Field, name: &str, draft: Option<&Draft>) -> Control {
     }
 }
 
+/// The agent's default, unless something hides in it: then it is told, and not filled in.
+fn in_sight(field: &Field) -> Option<&Value> {
+    field.default_value().filter(|value| !plain(value).contains(is_hidden))
+}
+
+fn hint(field: &Field) -> Option<Words> {
+    let hint = field.hint().filter(|hint| !hint.trim().is_empty());
+    let hides = field.default_value().filter(|_| in_sight(field).is_none());
+    let suggested = hides.map(|value| format!("The agent suggests: {}", plain(value)));
+    let parts: Vec<&str> = hint.into_iter().chain(suggested.as_deref()).collect();
+    (!parts.is_empty()).then(|| Words::of(&parts.join(" ")))
+}
+
 /// A short run of whole numbers is easier to tap than to type.
 fn scale(min: &Number, max: &Number) -> Option<std::ops::RangeInclusive<i64>> {
     let (min, max) = (min.as_i64()?, max.as_i64()?);
@@ -236,7 +291,7 @@ fn limits(min: Option<&Number>, max: Option<&Number>) -> Vec<(&'static str, Stri
     attributes
 }
 
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
@@ -285,28 +340,4 @@ fn lengths(rules: &TextRules) -> Option<String> {
         (Some(length), Some(pattern)) => Some(format!("{length} {pattern}")),
         (length, pattern) => length.or(pattern),
     }
-}
-
-fn needed_when(condition: &Condition, form: &Form) -> Words {
-    let earlier = form.field(condition.field());
-    let label = earlier.map_or_else(|| condition.field(), Field::label);
-    let shown = |value: &Value| match value {
-        Value::Null => "empty".to_owned(),
-        Value::Bool(true) => "Yes".to_owned(),
-        Value::Bool(false) => "No".to_owned(),
-        other => {
-            let value = plain(other);
-            let options = earlier.map(Field::options).unwrap_or_default();
-            let option = options.iter().find(|option| option.value == value);
-            option.map_or(value, |option| option.label.clone())
-        }
-    };
-    let values = condition.operands().iter().map(shown).collect::<Vec<_>>().join(" or ");
-    let relation = match condition.operator() {
-        Operator::Eq | Operator::In => "is",
-        Operator::Neq => "is not",
-        Operator::Gt => "is more than",
-        Operator::Lt => "is less than",
-    };
-    Words::of(&format!("Only if “{label}” {relation} {values}."))
 }

@@ -6,21 +6,27 @@
 //! | `choose` | the id of an option, where every option is a button; implies `action=choose` |
 //! | `option` | the ids of chosen options, where they are radio buttons or check boxes |
 //! | `comment` | reason, note, feedback |
-//! | `edits`, `params` | JSON, as the person changed it |
+//! | `edits.{n}`, `params.{n}` | the values of an approval's details or of a retry's parameters, as the person left them |
 //! | `reply` | the free text of a conversation |
 //! | `from` | `inbox` when answered from the list; for the handler, which goes back there |
 //! | `field.{key}` | the value of a form field; uploads are handed in beside |
 
-use dialects::nesting::{DEEPEST, too_deep};
-use kernel::form::{FileRef, Form, Kind, Values};
+use kernel::form::{FileRef, Form, Kind};
 use kernel::question::{Answer, AnswerError, Body, Question, Reply};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::edits;
 use super::problem::{FormProblem, Place};
+
+/// The names of the controls for an approval's details begin with this.
+pub const EDITS: &str = "edits";
+/// And those for the parameters of a retry.
+pub const PARAMS: &str = "params";
 
 /// A decoded form: names and values in the order of the page, and uploads by the name of their
 /// input.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Submitted {
     /// Decoded pairs.
     pub pairs: Vec<(String, String)>,
@@ -39,12 +45,13 @@ impl Submitted {
         self.pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+    /// Every value under a name.
+    pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// A text area's value; browsers write line breaks as CRLF.
-    fn text(&self, name: &str) -> Option<String> {
+    pub fn text(&self, name: &str) -> Option<String> {
         self.value(name).map(unix)
     }
 }
@@ -73,11 +80,21 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
     let action = submitted.value("action").or_else(|| submitted.value("choose").map(|_| "choose"));
     let unfit = || FormProblem::one(Place::Page, "Use one of the buttons to answer");
     match (question.body(), action.ok_or_else(unfit)?) {
+        (Body::Approve { details, .. }, "changes") => {
+            let edited = edits::changed(details, EDITS, submitted)?;
+            let edits = edited.map(|edited| edits::differing(edited, details));
+            Ok(Answer::ChangesRequested { edits })
+        }
         (_, "changes") => Ok(Answer::CHANGES),
         (Body::Approve { details, editable, .. }, "approve") => {
-            let edits = submitted.value("edits").filter(|_| *editable);
-            let edits = edits.map(|text| object(text, Place::Edits)).transpose()?;
-            Ok(Answer::Approved { edits: edits.filter(|edits| edits != details) })
+            let edits = edits::changed(details, EDITS, submitted)?;
+            // Never as if nothing had been changed: that is not what this person approves.
+            if edits.is_some() && !editable {
+                let message = "You changed details, and this agent cannot go ahead with changed \
+                               ones. Request changes, or undo yours";
+                return Err(FormProblem::one(Place::Edits, message));
+            }
+            Ok(Answer::Approved { edits })
         }
         (Body::Approve { .. }, "reject") => Ok(Answer::Rejected),
         (Body::Choose { options, .. }, "choose") => {
@@ -89,7 +106,8 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
             Ok(Answer::Chosen { options: sent.map(id).collect() })
         }
         (Body::Provide { form }, "provide") => {
-            let values = provided(form, submitted)
+            let values = form
+                .validate(&values(form, submitted))
                 .map_err(|errors| FormProblem::of(&AnswerError::Fields(errors), question))?;
             Ok(Answer::Provided { values })
         }
@@ -99,10 +117,9 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
         }
         (Body::Confirm { .. }, "decline") => Ok(Answer::Declined),
         (Body::Escalate { params, .. }, "retry") => {
-            let sent = submitted.value("params").map(|text| object(text, Place::Params));
-            let mut changed = sent.transpose()?.unwrap_or_default();
-            changed.retain(|key, value| params.get(key) != Some(value));
-            Ok(Answer::Retry { params: changed })
+            let edited = edits::changed(params, PARAMS, submitted)?;
+            let changed = edited.map(|edited| edits::differing(edited, params));
+            Ok(Answer::Retry { params: changed.unwrap_or_default() })
         }
         (Body::Escalate { .. }, "skip") => Ok(Answer::Skip),
         (Body::Escalate { .. }, "abort") => Ok(Answer::Abort),
@@ -121,7 +138,8 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
     }
 }
 
-fn provided(form: &Form, submitted: &Submitted) -> Result<Values, Vec<kernel::form::FieldError>> {
+/// What was submitted for a form, by key: not checked yet.
+pub fn values(form: &Form, submitted: &Submitted) -> Map<String, Value> {
     let mut values = Map::new();
     for field in form.fields() {
         let name = format!("field.{}", field.key());
@@ -153,22 +171,7 @@ fn provided(form: &Form, submitted: &Submitted) -> Result<Values, Vec<kernel::fo
             values.insert(field.key().to_owned(), value);
         }
     }
-    form.validate(&values)
-}
-
-fn object(text: &str, place: Place) -> Result<Map<String, Value>, FormProblem> {
-    if too_deep(text.as_bytes()) {
-        let message = format!("Nest the JSON at most {DEEPEST} levels deep");
-        return Err(FormProblem::one(place, message));
-    }
-    serde_json::from_str(text).map_err(|error| {
-        let message = format!(
-            "Check the JSON: line {}, column {} cannot be read",
-            error.line().max(1),
-            error.column()
-        );
-        FormProblem::one(place, message)
-    })
+    values
 }
 
 /// Whether two values are the same to a browser, which rewrites line breaks.
@@ -176,6 +179,6 @@ pub(crate) fn same(a: &str, b: &str) -> bool {
     a == b || ((a.contains(['\r', '\n']) || b.contains(['\r', '\n'])) && unix(a) == unix(b))
 }
 
-fn unix(text: &str) -> String {
+pub(super) fn unix(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }

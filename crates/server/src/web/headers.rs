@@ -4,6 +4,15 @@
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
      img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/// The same for a page behind a link: only the script the page itself names is run, not whatever else
+/// lies on this server, and what is entered may be saved.
+pub fn guest_policy(nonce: &str) -> String {
+    format!(
+        "default-src 'none'; style-src 'self'; script-src 'nonce-{nonce}'; connect-src 'self'; \
+         img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+}
+
 /// Pages hold questions and answers: no cache keeps them.
 pub const CACHE_PAGE: &str = "no-store";
 

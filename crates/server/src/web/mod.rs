@@ -8,7 +8,10 @@
 //! |---|---|
 //! | [`inbox`] | everything that waits for one person, and what was answered lately |
 //! | [`request`] | one request in every state, with its answer card |
-//! | [`card`], [`fields`] | the answer card by kind of question; form fields |
+//! | [`review`], [`kept`] | the same for whoever holds its link; what they entered and did not send |
+//! | [`paper`] | the question as it is put before whoever looks at it |
+//! | [`card`], [`fields`], [`edits`] | the answer card by kind of question; form fields; values to change |
+//! | [`steps`], [`conditions`] | forms one step at a time; when a field applies |
 //! | [`outcome`] | how a request ended, in words |
 //! | [`notices`] | every other page: sign-in, not found, unavailable, a token shown once |
 //! | [`docs`] | what our own API is |
@@ -22,17 +25,23 @@
 
 pub mod assets;
 pub mod card;
+pub mod conditions;
 pub mod docs;
+pub mod edits;
 pub mod facts;
 pub mod fields;
 pub mod form_body;
 pub mod headers;
 pub mod inbox;
+pub mod kept;
 pub mod notices;
 pub mod outcome;
+pub mod paper;
 pub mod paths;
 pub mod problem;
 pub mod request;
+pub mod review;
+pub mod steps;
 pub mod when;
 pub mod words;
 
@@ -53,12 +62,19 @@ pub struct Frame {
     pub csrf: String,
     /// How many requests wait for them, for the title and the way back to the inbox.
     pub waiting: Option<u64>,
+    /// On a page for whoever holds a link: what the page's script is known by.
+    pub nonce: Option<String>,
 }
 
 impl Frame {
     /// A frame for a visitor we do not know.
     pub fn anonymous(now: Time) -> Self {
-        Self { now, person: None, csrf: String::new(), waiting: None }
+        Self { now, person: None, csrf: String::new(), waiting: None, nonce: None }
+    }
+
+    /// A frame for whoever holds a link.
+    pub fn guest(now: Time, nonce: String) -> Self {
+        Self { nonce: Some(nonce), ..Self::anonymous(now) }
     }
 }
 

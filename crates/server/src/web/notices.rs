@@ -16,6 +16,10 @@ pub enum Notice {
     Taken,
     /// The person handed the request to somebody.
     Handed(HumanId),
+    /// What the person entered on a review page is kept.
+    Saved,
+    /// The person closed the request without an answer.
+    TurnedDown,
     /// What the person wanted was refused; most often somebody was faster.
     Refused(Refusal),
 }
@@ -53,6 +57,13 @@ impl Notice {
             Self::Handed(to) => {
                 let name = words::person(directory, to);
                 good(&format!("Handed to {name}"), "They have been asked to answer.")
+            }
+            Self::Saved => good(
+                "Saved. Nothing was sent yet",
+                "Open the same link again to go on, on any device. It is kept until the request ends.",
+            ),
+            Self::TurnedDown => {
+                good("The request is closed", "The agent was told that nobody will answer it.")
             }
             Self::Refused(refusal) => {
                 let (title, text) = refused(refusal, directory, now);
@@ -142,6 +153,23 @@ pub fn not_found(frame: &Frame) -> String {
     let text = "It does not exist, or it is not yours to see. If someone sent you the link, ask them \
                 to hand the request to you.";
     render(&Message::new(frame, "There is nothing here for you", &[text]))
+}
+
+/// A review link that opens nothing: wrong, cut off, or of a request that is not there. All look the
+/// same.
+pub fn no_such_link(frame: &Frame) -> String {
+    let text = "It may have been cut off when it was copied, or it was never valid. Open the whole \
+                link as it was sent to you, or ask whoever sent it for a new one.";
+    render(&Message::new(frame, "This link opens nothing", &[text]).alert())
+}
+
+/// 429: a page that was sent far more often than a person would.
+pub fn too_fast(frame: &Frame, back: &str) -> String {
+    let text =
+        "This page was sent very often within a minute. What you entered last may not be kept.";
+    let mut message = Message::new(frame, "Wait a moment", &[text]).alert();
+    message.link = Some((back, "Load it again"));
+    render(&message)
 }
 
 /// 403: the person is known, and may not.

@@ -150,6 +150,8 @@ fn answered(
     let who = attested.map_or_else(|| words::by(directory, by), words::attested);
     let sentence = if *by == By::System {
         "Nobody answered in time, so the agent's default was taken.".to_owned()
+    } else if *by == By::LinkHolder {
+        format!("Answered {} by {who}.", words::door(*via))
     } else {
         format!("Answered by {who} {} ({}).", words::door(*via), words::sureness(*assurance))
     };
@@ -202,7 +204,7 @@ pub fn brief(reply: &Reply, question: Option<&Question>) -> String {
 
 fn confirm_label(question: Option<&Question>, went_ahead: bool) -> String {
     match question.map(Question::body) {
-        Some(Body::Confirm { yes, no, .. }) => {
+        Some(Body::Confirm { yes, no, .. }) if !words::are_bare(yes, no) => {
             format!("“{}”", reveal(if went_ahead { yes } else { no }))
         }
         Some(_) | None if went_ahead => "Confirmed".to_owned(),
@@ -257,7 +259,7 @@ fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
 }
 
 /// A value of a form as the person saw it: labels for options, names for files, nothing for secrets.
-fn readable(value: &Value, field: Option<&Field>) -> Value {
+pub(super) fn readable(value: &Value, field: Option<&Field>) -> Value {
     let label = |value: &Value| {
         let options = field.map(Field::options).unwrap_or_default();
         let option = options.iter().find(|option| *value == option.value);

@@ -30,3 +30,8 @@ pub fn claim(id: AskId) -> String {
 pub fn assign(id: AskId) -> String {
     format!("/asks/{id}/assign")
 }
+
+/// The page of one request for whoever holds its link; forms on it are posted to the same address.
+pub fn review(case_id: &str) -> String {
+    format!("/review/{case_id}")
+}

@@ -1,10 +1,17 @@
 //! What was wrong with a submitted form, where, and what the person had entered.
 
 use kernel::Refusal;
+use kernel::form::Field;
 use kernel::question::{AnswerError, Body, Question};
+use kernel::text::reveal;
 
-use super::form_body::Submitted;
+use super::edits;
+use super::form_body::{EDITS, PARAMS, Submitted};
+use super::steps::Filled;
 use super::words::Words;
+
+/// The hidden inputs that show that a form is ours. They are no words of anybody.
+pub(super) const PROOFS: [&str; 2] = ["csrf", "token"];
 
 /// Where on the answer card something is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,10 +22,10 @@ pub enum Place {
     Comment,
     /// The options.
     Choice,
-    /// The edited details of an approval.
+    /// What was edited, as a whole.
     Edits,
-    /// The changed parameters of a retry.
-    Params,
+    /// One edited value: the name of its block, and which.
+    Edit(&'static str, usize),
     /// The free reply.
     Reply,
     /// A field of the form, by key.
@@ -33,7 +40,7 @@ impl Place {
             Self::Comment => Some("comment".to_owned()),
             Self::Choice => Some("options".to_owned()),
             Self::Edits => Some("edits".to_owned()),
-            Self::Params => Some("params".to_owned()),
+            Self::Edit(name, n) => Some(format!("{name}-{n}")),
             Self::Reply => Some("reply".to_owned()),
             Self::Field(key) => Some(format!("field-{key}")),
         }
@@ -62,6 +69,39 @@ impl FormProblem {
     /// A single problem.
     pub fn one(place: Place, message: impl Into<String>) -> Self {
         Self { problems: vec![Problem { place, label: None, message: message.into() }] }
+    }
+
+    /// One more problem.
+    pub fn add(&mut self, place: Place, label: Option<Words>, message: impl Into<String>) {
+        self.problems.push(Problem { place, label, message: message.into() });
+    }
+
+    /// Only what is wrong with these fields, or with no field at all.
+    #[must_use]
+    pub fn about(mut self, concerns: impl Fn(&str) -> bool) -> Self {
+        self.problems.retain(|problem| match &problem.place {
+            Place::Field(key) => concerns(key),
+            Place::Page
+            | Place::Comment
+            | Place::Choice
+            | Place::Edits
+            | Place::Edit(..)
+            | Place::Reply => true,
+        });
+        self
+    }
+
+    /// The first field something is wrong with.
+    pub fn first_field(&self) -> Option<&str> {
+        self.problems.iter().find_map(|problem| match &problem.place {
+            Place::Field(key) => Some(key.as_str()),
+            Place::Page
+            | Place::Comment
+            | Place::Choice
+            | Place::Edits
+            | Place::Edit(..)
+            | Place::Reply => None,
+        })
     }
 
     /// What an answer error means on the card of this question.
@@ -143,23 +183,68 @@ impl FormProblem {
 pub struct Draft {
     pairs: Vec<(String, String)>,
     problem: FormProblem,
+    held: Vec<(String, String)>,
+    form: Option<Filled>,
 }
 
 impl Draft {
-    /// Keeps what was submitted for this question, without the values of sensitive fields.
+    /// Keeps what was submitted for this question, without the values of sensitive fields, and
+    /// without what was left as the page had shown it.
     pub fn new(question: &Question, submitted: &Submitted, problem: FormProblem) -> Self {
-        let secret = |name: &str| match question.body() {
-            Body::Provide { form } => name
-                .strip_prefix("field.")
-                .is_some_and(|key| form.field(key).is_none_or(kernel::form::Field::is_sensitive)),
-            Body::Approve { .. }
-            | Body::Choose { .. }
-            | Body::Confirm { .. }
-            | Body::Escalate { .. }
-            | Body::Converse => false,
+        let (mut form, mut json) = (None, None);
+        match question.body() {
+            Body::Provide { form: fields } => form = Some(fields),
+            Body::Approve { details, .. } => json = Some((EDITS, details)),
+            Body::Escalate { params, .. } => json = Some((PARAMS, params)),
+            Body::Choose { .. } | Body::Confirm { .. } | Body::Converse => {}
+        }
+        let secret = |name: &str| {
+            let found = name.strip_prefix("field.").zip(form).map(|(key, form)| form.field(key));
+            found.is_some_and(|field| field.is_none_or(Field::is_sensitive))
         };
-        let kept = |(name, _): &&(String, String)| name != "csrf" && !secret(name);
-        Self { pairs: submitted.pairs.iter().filter(kept).cloned().collect(), problem }
+        let untouched = |name: &str, value: &str| {
+            json.is_some_and(|(prefix, map)| edits::is_untouched(map, prefix, name, value))
+        };
+        let kept = |(name, value): &&(String, String)| {
+            !PROOFS.contains(&name.as_str()) && !secret(name) && !untouched(name, value)
+        };
+        let pairs = submitted.pairs.iter().filter(kept).cloned().collect();
+        let form = form.map(|form| Filled::new(form, &super::form_body::values(form, submitted)));
+        Self { pairs, problem, held: Vec::new(), form }
+    }
+
+    /// The same for somebody whose secrets and uploads are kept on the server: they are told so, and
+    /// need not enter them again.
+    #[must_use]
+    pub fn holding(mut self, question: &Question, submitted: &Submitted) -> Self {
+        let Body::Provide { form } = question.body() else { return self };
+        for field in form.fields() {
+            let name = format!("field.{}", field.key());
+            let file = submitted.files.iter().rfind(|(of, _)| *of == name);
+            if let Some((_, file)) = file {
+                let words = format!(
+                    "{} is uploaded ({} bytes). Choose another only to replace it.",
+                    reveal(file.name()),
+                    file.size()
+                );
+                self.held.push((name, words));
+            } else if field.is_sensitive() && submitted.value(&name).is_some_and(|v| !v.is_empty())
+            {
+                let words = "You entered this already. Leave it empty to keep it.".to_owned();
+                self.held.push((name, words));
+            }
+        }
+        self
+    }
+
+    /// What is kept on the server under a name and cannot be shown.
+    pub fn held(&self, name: &str) -> Option<&str> {
+        self.held.iter().find(|(key, _)| key == name).map(|(_, words)| words.as_str())
+    }
+
+    /// The form as far as it is filled.
+    pub(super) fn filled(&self) -> Option<&Filled> {
+        self.form.as_ref()
     }
 
     /// The last value entered under a name.
@@ -186,7 +271,10 @@ impl Draft {
     /// Everything the person wrote, to give back when the request was decided meanwhile.
     pub(crate) fn written(&self) -> String {
         let written = |name: &str| {
-            matches!(name, "comment" | "reply" | "edits" | "params") || name.starts_with("field.")
+            matches!(name, "comment" | "reply")
+                || [EDITS, PARAMS, "field"]
+                    .iter()
+                    .any(|block| name.strip_prefix(block).is_some_and(|rest| rest.starts_with('.')))
         };
         let texts =
             self.pairs.iter().filter(|(name, value)| written(name) && !value.trim().is_empty());

@@ -145,6 +145,11 @@ pub fn default_action(action: DefaultAction) -> &'static str {
     }
 }
 
+/// Whether the labels of a confirmation are a protocol's own, and say nothing of what is confirmed.
+pub fn are_bare(yes: &str, no: &str) -> bool {
+    (yes, no) == ("Confirm", "Cancel")
+}
+
 /// The longest subject a button carries; longer ones stay above the button, whole.
 const LONGEST_SUBJECT: usize = 80;
 

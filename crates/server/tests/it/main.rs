@@ -32,6 +32,8 @@ mod origins;
 mod pages;
 mod races;
 mod receipts;
+mod review_forms;
+mod review_page;
 mod revoked;
 mod routing;
 mod rust_client;

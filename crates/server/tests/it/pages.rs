@@ -156,14 +156,14 @@ async fn a_file_goes_from_the_page_to_the_agent() {
 async fn edits_are_refused_or_kept_whole() {
     let world = World::dev().await;
     let browser = signed_in(&world).await;
-    let question = json!({ "prompt": "Retry?", "kind": "escalate", "params": { "n": 1 } });
+    let question = json!({ "prompt": "Retry?", "kind": "escalate", "params": { "n": [] } });
     for (levels, status) in [(90, 303), (125, 422), (10_000, 422)] {
         let body = json!({ "question": question });
         let created = world.agent().post("/api/v1/asks", body).await.is(201);
         let path = format!("/asks/{}", created["id"].as_str().unwrap());
         let token = csrf(&browser.client.get(&path).await.is(200));
-        let params = format!("{{\"n\":{}1{}}}", "[".repeat(levels), "]".repeat(levels));
-        let given = [("csrf", &*token), ("action", "retry"), ("params", &*params)];
+        let params = format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+        let given = [("csrf", &*token), ("action", "retry"), ("params.0", &*params)];
         browser.client.post_form(&format!("{path}/answer"), &given).await.is(status);
         world.agent().get(&format!("/api/v1{path}")).await.is(200);
         world.agent().list("").await.is(200);

@@ -45,10 +45,10 @@ fn each_button_makes_its_answer() {
         ("confirm", &[("action", "decline")], Answer::Declined),
         (
             "escalate",
-            &[("action", "retry"), ("params", "{\"timeout\": 60, \"retries\": 3}")],
+            &[("action", "retry"), ("params.0", "60"), ("params.1", "3")],
             Answer::Retry { params: map(json!({"timeout": 60})) },
         ),
-        ("escalate", &[("action", "skip"), ("params", "{oops")], Answer::Skip),
+        ("escalate", &[("action", "skip"), ("params.0", "oops")], Answer::Skip),
         ("escalate", &[("action", "abort")], Answer::Abort),
         (
             "converse",
@@ -112,24 +112,31 @@ fn comments_go_along_and_changes_need_one() {
     assert_eq!(talk.comment.as_deref(), Some("not yet"));
 }
 
+/// HITL-140: edits count only when something was edited; an agent that cannot take them gets them
+/// as a wish, and is never told that the unedited was approved.
 #[test]
 fn edits_count_only_when_something_was_edited_and_the_agent_can_take_it() {
-    let editable = kind("edit");
-    let Body::Approve { details, .. } = editable.body() else { panic!() };
-    let same = serde_json::to_string_pretty(details).unwrap().replace('\n', "\r\n");
-    let approve = |text: &str| reply(&editable, &pairs(&[("edits", text), ("action", "approve")]));
-    assert_eq!(approve(&same), Ok(say(Answer::Approved { edits: None })));
-    let edited = approve("{\"to\": \"me@example.com\"}").unwrap();
-    assert_eq!(
-        edited.answer,
-        Answer::Approved { edits: Some(map(json!({"to": "me@example.com"}))) }
-    );
-    for broken in ["{oops", "[1]", ""] {
-        assert_eq!(places(&approve(broken).unwrap_err()), [Some("edits".to_owned())], "{broken}");
-    }
-    let fixed =
-        reply(&kind("approve"), &pairs(&[("action", "approve"), ("edits", "{\"amount\": 1}")]));
-    assert_eq!(fixed, Ok(say(Answer::Approved { edits: None })));
+    let edited = |name: &str, action: &str, to: &str| {
+        reply(&kind(name), &pairs(&[("edits.0", to), ("action", action)]))
+    };
+    let to = "team@example.com";
+    assert_eq!(edited("edit", "approve", to), Ok(say(Answer::Approved { edits: None })));
+    let Answer::Approved { edits: Some(edits) } =
+        edited("edit", "approve", "me@example.com").unwrap().answer
+    else {
+        panic!()
+    };
+    assert_eq!((&edits["to"], edits.len()), (&json!("me@example.com"), 3));
+    let wish = edited("edit", "changes", "me@example.com").unwrap();
+    let edits = Some(map(json!({"to": "me@example.com"})));
+    assert_eq!(wish.answer, Answer::ChangesRequested { edits });
+
+    let wish = edited("approve", "changes", "900").unwrap();
+    let edits = Some(map(json!({"amount": 900})));
+    assert_eq!(wish.answer, Answer::ChangesRequested { edits });
+    assert_eq!(edited("approve", "approve", "1250.5"), Ok(say(Answer::Approved { edits: None })));
+    let refused = edited("approve", "approve", "900").unwrap_err();
+    assert_eq!(places(&refused), [Some("edits".to_owned())]);
 }
 
 #[test]
@@ -141,7 +148,7 @@ fn what_does_not_answer_is_a_problem_with_a_place() {
         ("choose", pairs(&[("choose", "nope")]), Some("options")),
         ("choose-many", pairs(&[("action", "choose")]), Some("options")),
         ("converse", pairs(&[("action", "reply"), ("reply", " ")]), Some("reply")),
-        ("escalate", pairs(&[("action", "retry"), ("params", "1")]), Some("params")),
+        ("escalate", pairs(&[("action", "retry"), ("params.1", "x")]), Some("params-1")),
     ] {
         let problem = reply(&kind(name), &sent).unwrap_err();
         assert_eq!(places(&problem), [place.map(str::to_owned)], "{name}");

@@ -117,6 +117,10 @@ impl Cast {
         self.decide(actor, command)
     }
 
+    pub(crate) fn attempt_as(&mut self, actor: Actor, command: Command) -> Result<(), Refusal> {
+        self.decide(actor, command)
+    }
+
     pub(crate) fn run(&mut self, actor: Actor, command: Command) {
         self.decide(actor, command).unwrap();
     }

@@ -4,6 +4,7 @@
 
 mod bodies;
 mod cast;
+mod links;
 mod rules;
 mod samples;
 mod stories;

@@ -211,7 +211,8 @@ pub(crate) struct Gallery {
 impl Gallery {
     pub(crate) fn frame(&self) -> Frame {
         let person = Some("Olga Petrova".to_owned());
-        Frame { now: self.cast.now, person, csrf: "csrf-value".to_owned(), waiting: Some(3) }
+        let csrf = "csrf-value".to_owned();
+        Frame { now: self.cast.now, person, csrf, waiting: Some(3), nonce: None }
     }
 
     pub(crate) fn show(
@@ -327,6 +328,7 @@ fn gallery() -> Gallery {
     g.inbox("inbox", &waiting, &over, Some("/?after=2.01J"), Some(&Notice::Sent));
     g.inbox("inbox-empty", &[], &[], None, None);
     messages(&mut g);
+    crate::links::gallery(&mut g);
     g
 }
 
@@ -344,14 +346,15 @@ fn states(g: &mut Gallery) {
     g.show("default-taken", ask, "olga", None, None);
 
     let ask = g.cast.ask(new_ask(edit_q.clone()));
-    let sent = pairs(&[("action", "reject"), ("comment", ""), ("edits", "{\"to\": 1}")]);
+    let approval = g.cast.ask(new_ask(approve_q.clone()));
+    let sent = pairs(&[("action", "reject"), ("comment", ""), ("edits.0", "me@example.com")]);
     let problem = form_body::reply(edit_q, &sent).unwrap_err();
     let draft = Draft::new(edit_q, &sent, problem);
     g.show("reject-without-reason", ask, "olga", None, Some(&draft));
-    let sent = pairs(&[("action", "approve"), ("edits", "{oops")]);
-    let problem = form_body::reply(edit_q, &sent).unwrap_err();
-    let draft = Draft::new(edit_q, &sent, problem);
-    g.show("bad-json", ask, "olga", None, Some(&draft));
+    let sent = pairs(&[("action", "approve"), ("edits.0", "1,250"), ("edits.5", "[oops")]);
+    let problem = form_body::reply(approve_q, &sent).unwrap_err();
+    let draft = Draft::new(approve_q, &sent, problem);
+    g.show("bad-edits", approval, "olga", None, Some(&draft));
 
     let provide = question("I need the details of the shipment.", Body::Provide { form: form() });
     let ask = g.cast.ask(new_ask(provide.clone()));

@@ -155,13 +155,15 @@ fn a_refused_form_keeps_what_was_entered() {
 
 #[test]
 fn refused_answers_lead_to_the_box_to_correct() {
-    for (name, target) in [("reject-without-reason", "#comment"), ("bad-json", "#edits")] {
+    for (name, target) in [("reject-without-reason", "#comment"), ("bad-edits", "#edits-0")] {
         let shown = page(name);
         assert_eq!(all(&shown, "#problems a")[0].attr("href"), Some(target), "{name}");
         assert_eq!(all(&shown, &format!("{target}[aria-invalid=true]")).len(), 1, "{name}");
     }
-    assert_eq!(text(all(&page("bad-json"), "#edits")[0]), "{oops");
-    assert_eq!(all(&page("bad-json"), "details[open] #edits").len(), 1);
+    let edits = page("bad-edits");
+    assert_eq!(all(&edits, "details[open] #edits-0[type=number]")[0].attr("value"), Some("1,250"));
+    assert_eq!(text(all(&edits, "#edits-5.mono[aria-invalid=true]")[0]), "[oops");
+    assert_eq!(all(&edits, "#edits-2")[0].attr("value"), Some("ann@example.com"));
 }
 
 #[test]

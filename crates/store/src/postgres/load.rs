@@ -10,7 +10,8 @@ use uuid::Uuid;
 
 use super::books::Key;
 use super::failure::{Failure, damaged};
-use super::{read_ask, ulid, uuid};
+use super::query::read_ask;
+use super::{ulid, uuid};
 use crate::job::Remembered;
 use crate::rows::{digest, uint};
 

@@ -11,12 +11,20 @@ use deadpool_postgres::{Client, GenericClient};
 use super::failure::Failure;
 use crate::migrations::{self, Applied, Migration};
 
-pub(super) const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    serves: 1,
-    name: "begin",
-    sql: include_str!("migrations/0001_begin.sql"),
-}];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        serves: 1,
+        name: "begin",
+        sql: include_str!("migrations/0001_begin.sql"),
+    },
+    Migration {
+        version: 2,
+        serves: 1,
+        name: "drafts",
+        sql: include_str!("migrations/0002_drafts.sql"),
+    },
+];
 
 /// Held while a schema is brought up to date.
 const LOCK: i64 = 0x636f_756e_7465_7272;

@@ -19,6 +19,7 @@ mod books;
 mod chain;
 mod clock;
 mod connect;
+mod draft;
 mod failure;
 mod feed;
 mod listing;
@@ -62,7 +63,7 @@ use crate::{
 use audience::Audience;
 use clock::DatabaseClock;
 use connect::{Database, on};
-use failure::{Failure, damaged};
+use failure::Failure;
 use feed::{Announcer, number};
 use writer::{Desk, Writers};
 
@@ -366,6 +367,14 @@ impl Store for Postgres {
         Ok(on!(self.database, client => query::key_used(client, id))?)
     }
 
+    async fn put_draft(&self, ask: AskId, draft: Vec<u8>) -> Result<bool> {
+        self.writers()?;
+        Ok(on!(self.database, client => draft::put(client, ask, &draft))?)
+    }
+    async fn draft(&self, ask: AskId) -> Result<Option<Vec<u8>>> {
+        Ok(on!(self.database, client => draft::of(client, ask))?)
+    }
+
     async fn sweep(&self, now: Time) -> Result<u64> {
         self.writers()?;
         let mut total = 0;
@@ -381,15 +390,6 @@ impl Store for Postgres {
     async fn ping(&self) -> Result<()> {
         Ok(on!(self.database, client => query::ping(client))?)
     }
-}
-
-/// An ask from its id and state.
-fn read_ask(row: &tokio_postgres::Row) -> Result<Ask, Failure> {
-    let state: &str = row.try_get(1)?;
-    serde_json::from_str(state).map_err(|error| {
-        let id = row.try_get(0).map(|id| AskId::new(ulid(id)).to_string());
-        damaged(id.as_deref().unwrap_or("ask"), error)
-    })
 }
 
 fn uuid(id: Ulid) -> Uuid {

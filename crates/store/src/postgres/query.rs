@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::failure::{Failure, damaged};
 use super::listing::Fetched;
-use super::{read_ask, record, ulid, uuid};
+use super::{record, ulid, uuid};
 use crate::estimates::Estimates;
 use crate::job::forgotten_before;
 use crate::listing::{Count, EXAMINED, List, Page};
@@ -145,4 +145,13 @@ pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<u6
     let statement = client.prepare_cached(sql).await?;
     let old = forgotten_before(now).millis();
     Ok(client.execute(&statement, &[&old, &int(limit)]).await?)
+}
+
+/// An ask from its id and state.
+pub(super) fn read_ask(row: &tokio_postgres::Row) -> Result<Ask, Failure> {
+    let state: &str = row.try_get(1)?;
+    serde_json::from_str(state).map_err(|error| {
+        let id = row.try_get(0).map(|id| AskId::new(ulid(id)).to_string());
+        damaged(id.as_deref().unwrap_or("ask"), error)
+    })
 }

@@ -30,7 +30,7 @@ struct Table {
     select: &'static str,
 }
 
-static TABLES: [Table; 12] = [
+static TABLES: [Table; 13] = [
     Table {
         name: "ask",
         columns: &[("id", Type::UUID), ("version", Type::INT8), ("state", Type::TEXT)],
@@ -122,6 +122,11 @@ static TABLES: [Table; 12] = [
         name: "key_use",
         columns: &[("key", Type::UUID), ("at", Type::INT8)],
         select: "SELECT key, at FROM key_use",
+    },
+    Table {
+        name: "draft",
+        columns: &[("ask", Type::UUID), ("draft", Type::BYTEA)],
+        select: "SELECT ask, draft FROM draft",
     },
     Table {
         name: "block",

@@ -30,6 +30,8 @@ const WAKES: &str = "INSERT INTO wake (ask, at) SELECT * FROM unnest($1::uuid[],
 
 const ASLEEP: &str = "DELETE FROM wake WHERE ask = ANY ($1::uuid[])";
 
+const NO_DRAFTS: &str = "DELETE FROM draft WHERE ask = ANY ($1::uuid[])";
+
 const UNLISTED: &str = "DELETE FROM listing
     USING unnest($1::text[], $2::text[], $3::smallint[], $4::uuid[]) AS old (scope, phase, rank, id)
     WHERE listing.scope = old.scope AND listing.phase = old.phase AND listing.rank = old.rank
@@ -135,6 +137,7 @@ fn parts(out: &Output, now: Time) -> Result<Vec<Part>> {
         asks(CHANGED_ASKS, &changed)?,
         wakes(out),
         asleep(out),
+        no_drafts(&changed),
         unlisted(&out.unlisted),
         listed(out),
         entities(out)?,
@@ -188,6 +191,17 @@ fn asleep(out: &Output) -> Option<Part> {
     some(&rows)?;
     let params: Vec<Param> = vec![Box::new(column(&rows, |id| uuid(id.ulid())))];
     Some(Part { sql: ASLEEP, params, rows: None })
+}
+
+/// What is over takes its draft along.
+fn no_drafts(changed: &[&(Option<u64>, Ask)]) -> Option<Part> {
+    let over: Vec<uuid::Uuid> = changed
+        .iter()
+        .filter(|(_, ask)| !ask.is_open())
+        .map(|(_, ask)| uuid(ask.id.ulid()))
+        .collect();
+    some(&over)?;
+    Some(Part { sql: NO_DRAFTS, params: vec![Box::new(over)], rows: None })
 }
 
 fn unlisted(entries: &std::collections::BTreeSet<(Entry, AskId)>) -> Option<Part> {

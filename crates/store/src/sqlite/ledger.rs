@@ -76,6 +76,15 @@ impl Ledger {
         &self.conn
     }
 
+    /// Keeps a draft, if its ask is there and open.
+    pub(super) fn put_draft(&mut self, ask: AskId, draft: &[u8]) -> Result<bool> {
+        let open = self.ask(ask)?.is_some_and(|ask| ask.is_open());
+        if open {
+            self.savepoint(|conn| query::put_draft(conn, ask, draft))?;
+        }
+        Ok(open)
+    }
+
     /// Does some work whole or not at all, whatever becomes of its neighbours.
     pub(super) fn savepoint<T>(
         &mut self,
@@ -172,6 +181,9 @@ impl Pen {
             put_ask(conn, work, moved)?;
             self.begun = true;
             relist(conn, moved)?;
+            if moved.ended() {
+                query::drop_draft(conn, moved.after.id)?;
+            }
         }
         for entity in &work.entities {
             put_entity(conn, work, entity)?;

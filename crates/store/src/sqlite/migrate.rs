@@ -16,6 +16,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(2, "blocks", include_str!("migrations/0002_blocks.sql")),
     step(3, "stream", include_str!("migrations/0003_stream.sql")),
     step(4, "outbox", include_str!("migrations/0004_outbox.sql")),
+    step(5, "drafts", include_str!("migrations/0005_drafts.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.

@@ -322,6 +322,14 @@ impl Store for Sqlite {
         self.readers.run(move |conn| query::key_used(conn, id)).await
     }
 
+    async fn put_draft(&self, ask: AskId, draft: Vec<u8>) -> Result<bool> {
+        self.write(move |ledger| ledger.put_draft(ask, &draft)).await
+    }
+
+    async fn draft(&self, ask: AskId) -> Result<Option<Vec<u8>>> {
+        self.readers.run(move |conn| query::draft(conn, ask)).await
+    }
+
     async fn sweep(&self, now: Time) -> Result<u64> {
         let mut total = 0;
         loop {

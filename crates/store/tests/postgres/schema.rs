@@ -25,12 +25,15 @@ async fn a_newer_database_is_refused_unless_it_serves() {
     let database = Database::new().await;
     drop(database.stage().await);
     let raw = database.raw().await;
-    let newer = "INSERT INTO migration VALUES (2, 'later', 'x', 1)";
+    let newer = "INSERT INTO migration VALUES (1000, 'later', 'x', 1)";
     raw.client.batch_execute(newer).await.unwrap();
     drop(database.open(Hands::new()).await);
-    raw.client.batch_execute("UPDATE migration SET serves = 2 WHERE version = 2").await.unwrap();
+    raw.client
+        .batch_execute("UPDATE migration SET serves = 1000 WHERE version = 1000")
+        .await
+        .unwrap();
     let why = why(&database).await;
-    assert!(why.contains("version 2"), "{why}");
+    assert!(why.contains("version 1000"), "{why}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

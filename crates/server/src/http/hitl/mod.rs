@@ -8,12 +8,14 @@
 //! | [`respond`] | `POST /hitl/v1/reviews/{id}/respond`, `…/submit`, `…/cancel` |
 //! | [`files`] | `POST /hitl/v1/reviews/{id}/files`, `GET …/files/{digest}` |
 //! | [`discovery`] | `GET /.well-known/hitl.json`, `GET /skill.md` |
+//! | [`demo`] | `POST /api/demo?type=…`, with `--dev` |
 //!
 //! A token is good for one thing: the review token for answering as whoever holds the link, the
 //! submit token for passing an answer on, the poll token for reading. The key that made the case
 //! reads and cancels it too.
 
 mod create;
+mod demo;
 mod discovery;
 mod error;
 mod events;
@@ -53,6 +55,7 @@ pub fn routes() -> Router<Shared> {
         .route("/hitl/v1/reviews/{id}/files/{digest}", get(files::file))
         .route("/.well-known/hitl.json", get(discovery::document))
         .route("/skill.md", get(discovery::skill))
+        .route("/api/demo", post(demo::demo))
 }
 
 /// The answer for an address under `/hitl` that leads nowhere.

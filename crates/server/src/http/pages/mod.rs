@@ -1,9 +1,14 @@
-//! The pages people answer on: `/`, `/asks/{id}`, `/sign-in`, `/settings/tokens`.
+//! The pages people answer on: `/`, `/asks/{id}`, `/sign-in`, `/settings/tokens`, and `/review/{id}`
+//! for whoever holds a link.
 //!
 //! A person is known by a session cookie that a one-time link was exchanged for. No GET decides
-//! anything; every POST carries a token bound to the session.
+//! anything; every POST carries a token bound to the session, or the link's own.
 
+mod machine;
 mod request;
+mod review;
+mod review_act;
+mod review_draft;
 mod sign_in;
 
 use axum::Router;
@@ -17,10 +22,11 @@ use kernel::directory::Human;
 use kernel::{Actor, Ask, AskId, Phase};
 use serde::Deserialize;
 use store::{Filter, List, Scope, StoreError};
+use subtle::ConstantTimeEq;
 
 use crate::auth::Denied;
 use crate::http::body::BodyError;
-use crate::http::submitted::{Posted, Unread};
+use crate::http::submitted::{Posted, Proof, Unread};
 use crate::http::{App, Shared, submitted};
 use crate::web::notices::{self, Notice};
 use crate::web::{Frame, Submitted, assets, headers, inbox, paths};
@@ -38,6 +44,7 @@ pub fn routes() -> Router<Shared> {
         .route("/asks/{id}/answer", get(request::back_to_request).post(request::answer))
         .route("/asks/{id}/claim", get(request::back_to_request).post(request::claim))
         .route("/asks/{id}/assign", get(request::back_to_request).post(request::assign))
+        .route("/review/{id}", get(review::show_review).post(review::post_review))
         .route(paths::SIGN_IN, get(sign_in::show_sign_in).post(sign_in::sign_in))
         .route(paths::SIGN_OUT, post(sign_in::sign_out))
         .route(paths::TOKENS, get(sign_in::show_tokens).post(sign_in::make_token))
@@ -179,6 +186,7 @@ impl App {
             person: Some(crate::web::words::person(&directory, &human.id)),
             csrf: self.secrets.csrf(&secret),
             waiting: Some(waiting),
+            nonce: None,
         };
         Ok(Visitor { actor, human, secret, frame })
     }
@@ -200,8 +208,10 @@ impl App {
         back: &str,
         file_fields: &[String],
     ) -> Result<Posted, Instead> {
-        let csrf = &visitor.frame.csrf;
-        match submitted::read(self, headers, body, csrf, file_fields).await {
+        let csrf = visitor.frame.csrf.as_bytes();
+        let holds = |given: &str| bool::from(given.as_bytes().ct_eq(csrf));
+        let proof = Proof { name: "csrf", holds: &holds };
+        match submitted::read(self, headers, body, proof, file_fields).await {
             Err(Unread::Body(BodyError::TooLarge)) => {
                 let shown = notices::too_large(&visitor.frame, back);
                 Err(page(StatusCode::PAYLOAD_TOO_LARGE, shown))

@@ -1,13 +1,14 @@
 //! One request: `GET /asks/{id}`, and the forms on its page.
 
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use kernel::directory::Human;
 use kernel::question::{self, Question};
 use kernel::{Ask, AskId, Command, HumanId, Refusal, form};
 use store::StoreError;
 
+use super::machine::is_person;
 use super::{Page, Visitor, html, page, parts};
 use crate::http::submitted::Posted;
 use crate::http::{App, Shared};
@@ -22,7 +23,7 @@ pub(super) async fn show_request(
 ) -> Page {
     let visitor = app.visitor(from.headers()).await?;
     let mut ask = app.seen_by(&visitor, &id).await?;
-    if ask.is_open() && from.method() == "GET" && !is_prefetch(from.headers()) {
+    if ask.is_open() && is_person(from.method(), from.headers()) {
         let looked = app.gateway.run(visitor.actor.clone(), Command::Open(ask.id)).await;
         if let Ok(Some(opened)) = looked.map(|outcome| outcome.ask) {
             ask = opened;
@@ -52,7 +53,7 @@ pub(super) async fn answer(
         return Err(page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame)));
     };
     let back = paths::request(ask.id);
-    let Posted { form: submitted, files } =
+    let Posted { form: submitted, files, .. } =
         app.posted(&visitor, &headers, body, &back, &file_fields(question)).await?;
     let refuse = |ask: &Ask, problem: FormProblem| {
         let draft = Draft::new(question, &submitted, problem);
@@ -158,15 +159,8 @@ impl App {
     }
 }
 
-fn is_prefetch(headers: &HeaderMap) -> bool {
-    ["purpose", "sec-purpose", "x-moz"]
-        .iter()
-        .filter_map(|name| headers.get(*name)?.to_str().ok())
-        .any(|value| value.contains("prefetch") || value.contains("preview"))
-}
-
 /// The names under which files of this question's form are posted.
-fn file_fields(question: &Question) -> Vec<String> {
+pub(super) fn file_fields(question: &Question) -> Vec<String> {
     let question::Body::Provide { form } = question.body() else { return Vec::new() };
     let files = form.fields().filter(|field| matches!(field.kind(), form::Kind::File));
     files.map(|field| format!("field.{}", field.key())).collect()

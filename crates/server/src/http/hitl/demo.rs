@@ -1,0 +1,38 @@
+//! `POST /api/demo?type=…`, with `--dev` only: a sample case of each type, to look at its page.
+
+use std::sync::LazyLock;
+
+use axum::body::Body;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use dialects::hitl::WireError;
+use serde_json::{Map, Value};
+
+use super::{Answer, create, param};
+use crate::http::Shared;
+
+/// One of each, as a service would send it.
+static SAMPLES: LazyLock<Map<String, Value>> = LazyLock::new(|| {
+    // Part of the program, and read by a test.
+    serde_json::from_str(include_str!("demo.json")).unwrap_or_default()
+});
+
+/// With `--dev` everybody knows it.
+const DEV_KEY: &str = "Bearer dev-agent-key";
+
+pub(super) async fn demo(
+    State(app): State<Shared>,
+    Query(pairs): Query<Vec<(String, String)>>,
+    mut headers: HeaderMap,
+) -> Answer {
+    if !app.config.dev {
+        return Err(WireError::no_route().into());
+    }
+    let kind = param(&pairs, "type").unwrap_or("approval");
+    let Some(sample) = SAMPLES.get(kind) else {
+        let kinds: Vec<&str> = SAMPLES.keys().map(String::as_str).collect();
+        return Err(WireError::field("type", &kinds.join(", ")).into());
+    };
+    headers.entry(header::AUTHORIZATION).or_insert(HeaderValue::from_static(DEV_KEY));
+    create::create(State(app), headers, Body::from(sample.to_string())).await
+}

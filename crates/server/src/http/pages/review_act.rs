@@ -1,0 +1,223 @@
+//! What a form of the review page wants: to answer, to go from step to step, to be kept, or to close
+//! the request without an answer.
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use kernel::form::Form;
+use kernel::question::{AnswerError, Body, Question};
+use kernel::{Actor, Ask, Command, Refusal};
+use store::StoreError;
+
+use super::Page;
+use super::review::{Guest, guest_instead};
+use crate::http::App;
+use crate::http::submitted::Posted;
+use crate::web::kept::Kept;
+use crate::web::notices::{self, Notice};
+use crate::web::problem::{FormProblem, Place};
+use crate::web::{Submitted, form_body, paths, steps};
+
+/// Does what the pressed button says.
+pub(super) async fn act(app: &App, guest: &Guest, ask: &Ask, posted: Posted) -> Page {
+    let Posted { form: sent, files, .. } = posted;
+    let action = sent.value("action").unwrap_or_default().to_owned();
+    if action == "cancel" {
+        return app.turn_down(guest, ask, &sent).await;
+    }
+    let Some(question) = ask.question.value() else {
+        return app.lost(guest, ask, Refusal::NotFound { what: "request" }, None).await;
+    };
+    let mut kept = app.kept(ask).await?;
+    kept.take(question, sent.clone());
+    // Kept before anything is decided: an answer never names a file we do not have.
+    for file in files {
+        app.files.keep(file).await.map_err(|error| {
+            tracing::error!(error = format!("{error:#}"), "cannot keep an upload");
+            let shown = notices::unavailable(&guest.frame);
+            guest_instead(StatusCode::SERVICE_UNAVAILABLE, &guest.frame, shown)
+        })?;
+    }
+    let step = kept.step;
+    let turn = Turn { app, guest, ask, question };
+    match (action.as_str(), question.body()) {
+        ("draft", _) => {
+            if ask.is_open() {
+                turn.keep(&kept).await?;
+            }
+            Ok(StatusCode::NO_CONTENT.into_response())
+        }
+        ("save", _) => turn.moved(kept, step, "saved").await,
+        ("back", Body::Provide { form }) => {
+            let before =
+                kept.filled(question).and_then(|filled| steps::before(form, &filled, step));
+            turn.moved(kept, before.unwrap_or(step), "").await
+        }
+        ("next", Body::Provide { form }) => turn.next(form, kept).await,
+        (_, Body::Provide { form }) => {
+            // A step that came to apply with what was just entered has not been seen yet.
+            let filled = kept.filled(question);
+            if filled.is_some_and(|filled| steps::after(form, &filled, step).is_some()) {
+                return turn.next(form, kept).await;
+            }
+            let mut whole = kept.form.clone();
+            whole.pairs.push(("action".to_owned(), action));
+            turn.answer(&whole, &kept).await
+        }
+        (
+            _,
+            Body::Approve { .. }
+            | Body::Choose { .. }
+            | Body::Confirm { .. }
+            | Body::Escalate { .. }
+            | Body::Converse,
+        ) => turn.answer(&sent, &kept).await,
+    }
+}
+
+/// One turn of somebody on one question.
+struct Turn<'a> {
+    app: &'a App,
+    guest: &'a Guest,
+    ask: &'a Ask,
+    question: &'a Question,
+}
+
+impl Turn<'_> {
+    async fn keep(&self, kept: &Kept) -> Result<(), super::Instead> {
+        Ok(self.app.keep(self.ask, self.question, kept).await?)
+    }
+
+    /// What was entered is kept, and the page goes on at another step.
+    async fn moved(&self, mut kept: Kept, step: usize, done: &str) -> Page {
+        let Self { app, guest, ask, question } = *self;
+        kept.step = kept.nearest(question, step);
+        match app.keep(ask, question, &kept).await {
+            Ok(()) => {}
+            Err(StoreError::Refused(refusal)) => {
+                return app.lost(guest, ask, refusal, Some(&kept)).await;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        if guest.remembered {
+            return Ok(on(guest, &format!("?step={}&done={done}", kept.step)));
+        }
+        let notice = (done == "saved").then_some(Notice::Saved);
+        Ok(app.review_page(guest, ask, StatusCode::OK, kept.step, notice.as_ref(), &kept))
+    }
+
+    /// The next step, once nothing is wrong with this one.
+    async fn next(&self, form: &Form, kept: Kept) -> Page {
+        let step = kept.step;
+        let wrong = form.validate(&form_body::values(form, &kept.form)).err().unwrap_or_default();
+        let problem = FormProblem::of(&AnswerError::Fields(wrong), self.question)
+            .about(|key| steps::step_of(form, key) == Some(step));
+        if problem.problems.is_empty() {
+            let filled = kept.filled(self.question);
+            let after = filled.and_then(|filled| steps::after(form, &filled, step));
+            return self.moved(kept, after.unwrap_or(step), "").await;
+        }
+        self.refused(&kept, problem).await
+    }
+
+    /// The page again, with what is wrong. What was entered is kept all the same.
+    async fn refused(&self, kept: &Kept, problem: FormProblem) -> Page {
+        let Self { app, guest, ask, question } = *self;
+        if let Err(error) = app.keep(ask, question, kept).await {
+            return match error {
+                StoreError::Refused(refusal) => app.lost(guest, ask, refusal, Some(kept)).await,
+                error => Err(error.into()),
+            };
+        }
+        let mut step = kept.step;
+        let mut problem = problem;
+        if let Body::Provide { form } = question.body() {
+            let first = problem.first_field().and_then(|key| steps::step_of(form, key));
+            step = first.unwrap_or(step);
+            problem = problem.about(|key| steps::step_of(form, key) == Some(step));
+        }
+        let draft = kept.draft(question, problem);
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        Ok(app.review_page_with(guest, ask, status, step, None, Some(&draft)))
+    }
+
+    async fn answer(&self, sent: &Submitted, kept: &Kept) -> Page {
+        let Self { app, guest, ask, question } = *self;
+        if let Err(refusal) = ask.still_open(app.gateway.now()) {
+            return app.lost(guest, ask, refusal, Some(kept)).await;
+        }
+        // Over the link only an approval comes back with changes.
+        let astray = sent.value("action") == Some("changes")
+            && !matches!(question.body(), Body::Approve { .. });
+        let reply = if astray {
+            Err(FormProblem::one(Place::Page, "Use one of the buttons to answer"))
+        } else {
+            form_body::reply(question, sent)
+        };
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(problem) => return self.refused(kept, problem).await,
+        };
+        let holder = Actor::LinkHolder { ask: ask.id };
+        match app.gateway.run(holder, Command::Answer(ask.id, Box::new(reply))).await {
+            Ok(outcome) => {
+                let ask = outcome.ask.as_ref().unwrap_or(ask);
+                Ok(app.done(guest, ask, "sent", &Notice::Sent))
+            }
+            Err(StoreError::Refused(refusal)) => {
+                if let Some(problem) = FormProblem::of_refusal(&refusal, question) {
+                    return self.refused(kept, problem).await;
+                }
+                app.lost(guest, ask, refusal, Some(kept)).await
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Back to the page, on an address that can be loaded again.
+fn on(guest: &Guest, query: &str) -> Response {
+    Redirect::to(&format!("{}{query}", paths::review(&guest.case_id))).into_response()
+}
+
+impl App {
+    async fn turn_down(&self, guest: &Guest, ask: &Ask, sent: &Submitted) -> Page {
+        let reason = sent.text("reason").filter(|text| !text.trim().is_empty());
+        let holder = Actor::LinkHolder { ask: ask.id };
+        match self.gateway.run(holder, Command::Cancel(ask.id, reason)).await {
+            Ok(outcome) => {
+                let ask = outcome.ask.as_ref().unwrap_or(ask);
+                Ok(self.done(guest, ask, "closed", &Notice::TurnedDown))
+            }
+            Err(StoreError::Refused(refusal)) => self.lost(guest, ask, refusal, None).await,
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The page of what is over, by an address that can be loaded again where the browser keeps the
+    /// link.
+    fn done(&self, guest: &Guest, ask: &Ask, done: &str, notice: &Notice) -> Response {
+        if guest.remembered {
+            return on(guest, &format!("?done={done}"));
+        }
+        self.review_page(guest, ask, StatusCode::OK, 0, Some(notice), &Kept::default())
+    }
+
+    /// Somebody was faster, or time ran out: who and what stands on the page, with what this person
+    /// had written.
+    async fn lost(&self, guest: &Guest, ask: &Ask, refusal: Refusal, kept: Option<&Kept>) -> Page {
+        let status = match &refusal {
+            Refusal::TimedOut { .. } => StatusCode::GONE,
+            Refusal::AssuranceTooLow { .. } | Refusal::NotAllowed { .. } => StatusCode::FORBIDDEN,
+            Refusal::Invalid { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            _ => StatusCode::CONFLICT,
+        };
+        let now = self.gateway.ask(ask.id).await?;
+        let ask = now.as_ref().unwrap_or(ask);
+        let notice = Notice::Refused(refusal);
+        let question = ask.question.value();
+        let draft =
+            kept.zip(question).map(|(kept, question)| kept.draft(question, FormProblem::default()));
+        let step = kept.map_or(0, |kept| kept.step);
+        Ok(self.review_page_with(guest, ask, status, step, Some(&notice), draft.as_ref()))
+    }
+}

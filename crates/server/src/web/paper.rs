@@ -1,0 +1,136 @@
+//! A question as it is put before whoever looks at it: the agent's words quoted whole, and beside
+//! them what the server knows. The inbox and the review page show the same paper.
+
+use kernel::Ask;
+use kernel::Time;
+use kernel::question::{Body, Choice, Question};
+use serde_json::{Map, Value};
+
+use super::facts::{Block, Facts};
+use super::outcome;
+use super::when::When;
+use super::words::{self, Urgency, Words};
+
+/// Where a dialect keeps what the kernel has no word for. It is no word of the agent's: whatever a
+/// person should see of it stands in the question.
+const OWN: [&str; 1] = ["hitl"];
+
+/// The whole question.
+#[derive(Debug, Clone)]
+pub struct Paper {
+    /// The question's beginning, for the title of the page.
+    pub title: String,
+    /// What the person is asked to do.
+    pub kind: &'static str,
+    /// How urgent.
+    pub urgency: Urgency,
+    /// Who asks.
+    pub agent: String,
+    /// For which project.
+    pub project: String,
+    /// What the agent says of itself.
+    pub claims: Vec<(&'static str, Words)>,
+    /// When it was asked.
+    pub asked: When,
+    /// Until when it can be answered, while it can.
+    pub deadline: Option<When>,
+    /// What happens when nobody answers, while somebody can.
+    pub silence: Option<String>,
+    /// The question.
+    pub prompt: Block,
+    /// Whether the question fits a heading.
+    pub short: bool,
+    /// Whether the answer is far below on a phone.
+    pub long: bool,
+    /// Why it is asked.
+    pub context: Option<Block>,
+    /// What it is about.
+    pub facts: Facts,
+    /// What those facts are called.
+    pub details_heading: &'static str,
+    /// What failed.
+    pub failure: Facts,
+    /// What else the agent sent along.
+    pub extra: Facts,
+}
+
+impl Paper {
+    /// The paper of an ask that can (`open`) or can no longer be answered.
+    pub fn new(ask: &Ask, now: Time, open: bool) -> Self {
+        let question = ask.question.value();
+        let prompt = question.map_or_else(outcome::erased, |question| Words::of(question.prompt()));
+        let (facts, failure) = (details(question, open), failure(question));
+        let context_lines =
+            question.and_then(Question::context).map_or(0, |c| Words::of(c).lines());
+        let labels =
+            [("calls itself", &ask.labels.agent), ("names its project", &ask.labels.project)];
+        let deadline = ask.expires_at.filter(|_| open);
+        Self {
+            title: Words::beginning(prompt.as_str(), 60).to_string(),
+            kind: words::kind(ask.kind),
+            urgency: ask.priority.into(),
+            agent: ask.agent.to_string(),
+            project: ask.project.to_string(),
+            claims: labels
+                .into_iter()
+                .filter_map(|(what, label)| Some((what, Words::of(label.as_deref()?))))
+                .collect(),
+            asked: When::new(ask.created_at, now),
+            deadline: deadline.map(|at| When::new(at, now)),
+            silence: deadline.map(|_| outcome::on_silence(&ask.on_expiry, question)),
+            short: prompt.as_str().chars().count() <= 180,
+            long: facts.height() + failure.height() + prompt.lines() + context_lines > 9,
+            prompt: Block::new(
+                "prompt".to_owned(),
+                question.map_or(prompt.as_str(), Question::prompt),
+            ),
+            context: question
+                .and_then(Question::context)
+                .filter(|context| !context.trim().is_empty())
+                .map(|context| Block::new("context".to_owned(), context)),
+            facts,
+            details_heading: if failure.is_empty() { "Details" } else { "Parameters of the step" },
+            failure,
+            extra: ask.metadata.value().map(extra).unwrap_or_default(),
+        }
+    }
+}
+
+fn extra(metadata: &Map<String, Value>) -> Facts {
+    let sent = metadata.iter().filter(|(key, _)| !OWN.contains(&key.as_str()));
+    Facts::of(&sent.map(|(key, value)| (key.clone(), value.clone())).collect(), "extra")
+}
+
+/// The facts of the question. What the answer card lists while it is open is listed here afterwards:
+/// whoever looks back sees what there was to choose.
+fn details(question: Option<&Question>, open: bool) -> Facts {
+    match question.map(Question::body) {
+        Some(Body::Approve { details, .. }) => Facts::of(details, "detail"),
+        Some(Body::Escalate { params, .. }) => Facts::of(params, "param-now"),
+        Some(Body::Choose { options, .. }) if !open => listed("options", options.choices()),
+        Some(Body::Confirm { items, .. }) if !open && !items.is_empty() => listed("items", items),
+        Some(
+            Body::Choose { .. } | Body::Provide { .. } | Body::Confirm { .. } | Body::Converse,
+        )
+        | None => Facts::default(),
+    }
+}
+
+fn listed(name: &str, choices: &[Choice]) -> Facts {
+    let labels = choices.iter().map(|choice| Value::from(choice.label.as_str())).collect();
+    Facts::of(&Map::from_iter([(name.to_owned(), Value::Array(labels))]), "detail")
+}
+
+fn failure(question: Option<&Question>) -> Facts {
+    match question.map(Question::body) {
+        Some(Body::Escalate { error, .. }) => Facts::of(error, "failure"),
+        Some(
+            Body::Approve { .. }
+            | Body::Choose { .. }
+            | Body::Provide { .. }
+            | Body::Confirm { .. }
+            | Body::Converse,
+        )
+        | None => Facts::default(),
+    }
+}

@@ -1,0 +1,86 @@
+//! The page of one request for whoever holds its link, in every state it can be in.
+
+use askama::Template;
+use kernel::directory::Directory;
+use kernel::{Ask, Assurance};
+
+use super::card::{Card, CardBody, Desk};
+use super::facts::Shown;
+use super::fields::{Control, Mark};
+use super::notices::{Banner, Notice};
+use super::outcome::Outcome;
+use super::paper::Paper;
+use super::problem::{Draft, Problem};
+use super::{Frame, assets, paths, render};
+
+/// What the page is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Review<'a> {
+    /// The request. The caller made sure that the token is one of its own.
+    pub ask: &'a Ask,
+    /// What the request is called in its address.
+    pub case_id: &'a str,
+    /// What the page's forms show to be taken.
+    pub token: &'a str,
+    /// For names.
+    pub directory: &'a Directory,
+    /// The step of a form to show, from 0.
+    pub step: usize,
+    /// What just happened, or was refused.
+    pub notice: Option<&'a Notice>,
+    /// What was entered before.
+    pub draft: Option<&'a Draft>,
+}
+
+/// The page as HTML.
+pub fn page(frame: &Frame, review: &Review<'_>) -> String {
+    render(&ReviewPage::new(frame, review))
+}
+
+#[derive(Template)]
+#[template(path = "review.html")]
+struct ReviewPage<'a> {
+    frame: &'a Frame,
+    case_id: &'a str,
+    token: &'a str,
+    href: String,
+    paper: Paper,
+    place: &'static str,
+    banner: Option<Banner>,
+    problems: &'a [Problem],
+    outcome: Option<Outcome>,
+    /// Where somebody who is signed in answers, if the link alone is not enough.
+    sign_in_href: Option<String>,
+    card: Option<Card>,
+}
+
+impl<'a> ReviewPage<'a> {
+    fn new(frame: &'a Frame, review: &Review<'a>) -> Self {
+        let Review { ask, case_id, token, directory, step, notice, draft } = *review;
+        let now = frame.now;
+        let outcome = Outcome::of(ask, directory, now);
+        let open = outcome.is_none();
+        let barred = open && ask.floor > Assurance::Link;
+        let question = ask.question.value().filter(|_| open && !barred);
+        let card =
+            question.map(|question| Card::new(question, draft, Desk::link(case_id, token, step)));
+        let lost = draft.filter(|_| !open).map(Draft::written).filter(|text| !text.is_empty());
+        Self {
+            frame,
+            case_id,
+            token,
+            href: paths::review(case_id),
+            paper: Paper::new(ask, now, open),
+            place: if barred {
+                "Only somebody who is signed in"
+            } else {
+                "Whoever holds this link, once"
+            },
+            banner: notice.map(|notice| notice.banner(directory, now, lost)),
+            problems: draft.filter(|_| card.is_some()).map(Draft::problems).unwrap_or_default(),
+            sign_in_href: barred.then(|| paths::request(ask.id)),
+            card,
+            outcome,
+        }
+    }
+}

@@ -1,0 +1,106 @@
+"""A server of its own and the system's Chromium, for every journey."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+import urllib.request
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+PHONE = {"width": 390, "height": 844}
+DESK = {"width": 1440, "height": 900}
+
+
+class Server:
+    """A running `countersign serve --dev`."""
+
+    def __init__(self, url):
+        self.url = url
+
+    def case(self, **body):
+        """Makes a case and gives the `hitl` object of its 202."""
+        headers = {"Authorization": "Bearer dev-agent-key", "Content-Type": "application/json"}
+        request = urllib.request.Request(
+            f"{self.url}/hitl/v1/cases", json.dumps(body).encode(), headers
+        )
+        with urllib.request.urlopen(request) as answer:
+            assert answer.status == 202
+            return json.load(answer)["hitl"]
+
+    def poll(self, case):
+        """How the agent sees it."""
+        with urllib.request.urlopen(case["poll_url"]) as answer:
+            return json.load(answer)
+
+    def until(self, case, so):
+        """Looks again until it is so, for what a browser sends in passing; slowly, as polls are counted."""
+        end = time.monotonic() + 20
+        while not so(seen := self.poll(case)):
+            assert time.monotonic() < end, f"waited in vain: {seen}"
+            time.sleep(1.5)
+        return seen
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("server")
+    out = open(folder / "out", "w+")
+    command = [os.environ["COUNTERSIGN_BIN"], "serve", "--dev", "--listen", "127.0.0.1:0"]
+    process = subprocess.Popen(
+        [*command, "--data", str(folder / "data")], stdout=out, stderr=subprocess.STDOUT
+    )
+    try:
+        end = time.monotonic() + 60
+        while not (found := re.search(r"Inbox +(http\S+?)/?\s", (folder / "out").read_text())):
+            assert process.poll() is None and time.monotonic() < end, "the server does not start"
+            time.sleep(0.1)
+        port = found[1].rsplit(":", 1)[1]
+        yield Server(f"http://127.0.0.1:{port}")
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    assert path, "chromium is not installed"
+    with sync_playwright() as playwright:
+        # As root, in a container, Chromium's own sandbox cannot be set up.
+        args = ["--no-sandbox", "--disable-dev-shm-usage"] if os.getuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=path, args=args)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(chromium):
+    """Opens an address in a browser of its own; nothing may go wrong on the page."""
+    contexts, wrong = [], []
+
+    def open_(url, size=PHONE, **options):
+        # Without a window it says that it is a machine, and machines open nothing.
+        agent = f"Mozilla/5.0 (Linux; Android 14) Chrome/{chromium.version} Mobile Safari/537.36"
+        context = chromium.new_context(viewport=size, user_agent=agent, **options)
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
+        page.on("console", lambda said: wrong.append(said.text) if "Refused" in said.text else None)
+        page.on("request", lambda sent: wrong.append(sent.url) if elsewhere(sent.url) else None)
+        page.goto(url)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert not wrong, wrong
+
+
+def elsewhere(url):
+    return not url.startswith("http://127.0.0.1:")
