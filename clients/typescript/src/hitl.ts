@@ -66,7 +66,7 @@ export interface HitlRounds {
 /** How it ended, after however many rounds: with a case, or with an answer that needed nobody. */
 export type HitlRoundsEnd =
   | { readonly caseId: string; readonly outcome: HitlOutcome; readonly response?: undefined }
-  | { readonly response: Response; readonly outcome?: undefined };
+  | { readonly response: Response; readonly caseId?: undefined; readonly outcome?: undefined };
 
 const SYSTEM: HitlClock = { now: () => Date.now(), sleep };
 
