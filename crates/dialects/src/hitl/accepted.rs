@@ -55,7 +55,7 @@ pub fn accepted(ask: &Ask, links: Links) -> Option<Accepted> {
             default_action: default_action(ask),
             created_at: ask.created_at,
             expires_at: expires_at(ask),
-            context: context(question, member("context").as_ref().and_then(Value::as_object)),
+            context: context(question, member("context")),
             reminder_at: member("reminder_at"),
             previous_case_id: ask.follows.map(case_id),
             surface: member("surface"),

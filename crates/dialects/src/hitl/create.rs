@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::errors::{WireError, code};
 use super::parse::{Members, object};
-use super::question::{FORM, question};
+use super::question::question;
 use super::types::{Action, Type};
 use super::{Version, ask_id, timeout};
 
@@ -104,7 +104,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
         ("data", members.object("data")?.map(|data| json!(data))),
         ("surface", surface(members)?.map(|surface| json!(surface))),
         ("reminder_at", reminders.as_ref().map(Reminders::shown)),
-        ("context", context.filter(|_| kind != Type::Approval).map(without_form)),
+        ("context", context.filter(|_| kind != Type::Approval).map(|context| json!(context))),
     ] {
         kept.extend(value.map(|value| (key.to_owned(), value)));
     }
@@ -287,13 +287,4 @@ fn route(members: Members<'_>) -> Result<Route, WireError> {
             Ok(Route::Pool { group: Some(group) })
         }
     }
-}
-
-/// The context as it came, but for its form: that stands in the question, and here only its place.
-fn without_form(context: &Map<String, Value>) -> Value {
-    let mut context = context.clone();
-    if let Some(form) = context.get_mut(FORM) {
-        *form = Value::Null;
-    }
-    Value::Object(context)
 }

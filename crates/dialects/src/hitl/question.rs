@@ -5,14 +5,14 @@
 
 use kernel::form::{Field, FieldSpec, Form};
 use kernel::question::{Body, Choice, Options, Pick, Question, QuestionError};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::errors::WireError;
 use super::parse::Members;
 use super::types::Type;
 
 /// The member of the context that holds a form.
-pub(super) const FORM: &str = "form";
+const FORM: &str = "form";
 /// The key of the one field of a case that declares no form, and of a free message.
 pub(super) const RESPONSE: &str = "response";
 /// The labels of a confirmation.
@@ -32,9 +32,10 @@ pub(super) fn question(kind: &Type, prompt: &str, context: &Object) -> Result<Qu
             (body, None)
         }
         Type::Selection => {
-            let (key, items) = items(members, &["items", "options"])?.ok_or_else(|| {
-                members.bad("items", "a list of at least two objects with `id` and `title`")
-            })?;
+            let (key, items) = items(members, &["items", "options", "options_preview"])?
+                .ok_or_else(|| {
+                    members.bad("items", "a list of at least two objects with `id` and `title`")
+                })?;
             let options = Options::new(items)
                 .map_err(|error| members.bad(key, &format!("{} here", error.expected)))?;
             let pick =
@@ -163,27 +164,16 @@ fn free() -> Result<Form, WireError> {
     form.map_err(|error| WireError::field("context.form", &error.to_string()))
 }
 
-/// The context of a question as the protocol shows it: as the service sent it, with the form that
-/// stands in the question.
-pub(super) fn context(question: &Question, kept: Option<&Object>) -> Option<Value> {
-    match (question.body(), kept) {
-        (Body::Approve { details, .. }, _) => {
+/// The context of a question as the service sent it: that of an approval stands in the question.
+pub(super) fn context(question: &Question, kept: Option<Value>) -> Option<Value> {
+    match question.body() {
+        Body::Approve { details, .. } => {
             (!details.is_empty()).then(|| Value::Object(details.clone()))
         }
-        (Body::Provide { form }, Some(kept)) => {
-            let mut context = kept.clone();
-            if let Some(place) = context.get_mut(FORM) {
-                *place = json!(form);
-            }
-            Some(Value::Object(context))
-        }
-        (
-            Body::Choose { .. }
-            | Body::Provide { .. }
-            | Body::Confirm { .. }
-            | Body::Escalate { .. }
-            | Body::Converse,
-            kept,
-        ) => kept.map(|kept| Value::Object(kept.clone())),
+        Body::Choose { .. }
+        | Body::Provide { .. }
+        | Body::Confirm { .. }
+        | Body::Escalate { .. }
+        | Body::Converse => kept,
     }
 }

@@ -250,7 +250,7 @@ fn forms_in_steps() {
             {"title": "More", "fields": [
                 {"key": "why", "label": "Why", "type": "textarea", "required": true,
                     "conditional": {"field": "kind", "operator": "in", "value": ["b"]}},
-                {"key": "tint", "label": "Tint", "type": "x-colour"},
+                {"key": "tint", "label": "Tint", "type": "x-colour", "required": false},
             ]},
             {"title": "Summary", "fields": []},
         ],

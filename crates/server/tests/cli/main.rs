@@ -7,6 +7,7 @@ mod admin;
 mod ask;
 mod audit;
 mod backup;
+mod callbacks;
 mod doctor;
 mod guide;
 mod health;

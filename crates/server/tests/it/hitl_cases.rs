@@ -72,7 +72,7 @@ async fn a_repeated_create_hands_out_fresh_tokens() {
     world.end().await;
 }
 
-/// HITL-031: what is stored of a token is its hash; the file holds no token, and neither does the log.
+/// HITL-031, HITL-048: what is stored of a token is its hash; the file holds no token, and neither does the log.
 #[tokio::test]
 async fn tokens_are_nowhere_at_rest() {
     let world = World::dev().await;
@@ -81,6 +81,9 @@ async fn tokens_are_nowhere_at_rest() {
     case.status().await;
     refused(case.respond(json!({ "action": "banana" })).await, 400, "invalid_action");
     case.submit(crate::hitl::inline("approve")).await.is(200);
+    let form = Case::make(&world, of("input")).await;
+    let secret = json!({ "action": "submit", "data": {"name": "Ann", "pin": "s3cret-pin"} });
+    form.respond(secret).await.is(200);
     let ask = world.gateway().store().ask(case.ask_id()).await.unwrap().unwrap();
     for (token, purpose) in tokens.iter().zip([Purpose::Review, Purpose::Poll, Purpose::Submit]) {
         assert!(ask.is_granted(purpose, &Digest::of(token.as_bytes())));
@@ -101,11 +104,11 @@ async fn tokens_are_nowhere_at_rest() {
     for token in &tokens {
         assert!(!logged.contains(token.as_str()), "the log holds a token");
     }
-    assert!(!logged.contains("U1\""), "the log names people");
+    assert!(!logged.contains("U1\"") && !logged.contains("s3cret-pin"), "the log names people");
     world.end().await;
 }
 
-/// HITL-002, HITL-008, HITL-240: what is wrong makes no case, and says where.
+/// HITL-002, HITL-008, HITL-038, HITL-240: what is wrong makes no case, and says where.
 #[tokio::test]
 async fn what_is_wrong_makes_no_case() {
     let world = World::dev().await;
@@ -128,7 +131,7 @@ async fn what_is_wrong_makes_no_case() {
     refused(agent.post_raw(CASES, "x".repeat(2 << 20)).await, 413, "too_large");
     refused(world.human().post(CASES, approval()).await, 401, "invalid_token");
     let anonymous = refused(world.anonymous().post(CASES, approval()).await, 401, "invalid_token");
-    assert!(anonymous.header("www-authenticate").contains("invalid_token"), "HITL-038");
+    assert!(anonymous.header("www-authenticate").contains("invalid_token"));
     refused(agent.get("/hitl/v1/nothing").await, 404, "not_found");
     refused(agent.get(CASES).await, 405, "method_not_allowed");
     let asks = agent.get("/api/v1/asks").await.is(200);
@@ -181,20 +184,26 @@ async fn a_strict_project_offers_no_inline_answers() {
     world.end().await;
 }
 
-/// HITL-190, HITL-191, HITL-195, HITL-242, HITL-245: what this server offers, for whoever asks.
+/// HITL-037, HITL-190, HITL-191, HITL-192, HITL-195, HITL-242, HITL-245: what this server offers, for whoever asks.
 #[tokio::test]
 async fn discovery_and_skill() {
     let world = World::dev().await;
     let anyone = world.anonymous();
     let document = anyone.get("/.well-known/hitl.json").await.is(200);
     assert_eq!(document["hitl_protocol"]["spec_version"], "0.7");
+    assert_eq!(document["hitl_protocol"]["capabilities"]["supports_surface"], false);
     assert!(document.header("cache-control").contains("max-age=86400"));
     let newer = anyone.get("/.well-known/hitl.json?spec_version=0.8").await.is(200);
     holds("0.8", "discovery-response", &newer.json);
     refused(anyone.get("/.well-known/hitl.json?spec_version=9").await, 400, "invalid_request");
     let skill = anyone.get("/skill.md").await.is(200);
     assert!(skill.header("content-type").starts_with("text/markdown"));
-    for words in ["supported: true", "## HITL Handling", &world.address()] {
+    for words in [
+        "Never put the token into a button",
+        "supported: true",
+        "## HITL Handling",
+        &world.address(),
+    ] {
         assert!(skill.text.contains(words), "{words}");
     }
     let info = skill.text.lines().find(|line| line.trim().starts_with("info:")).unwrap();

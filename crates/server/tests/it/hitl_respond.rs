@@ -7,7 +7,7 @@ use crate::client::Reply;
 use crate::hitl::{Case, approval, inline, of, refused, with};
 use crate::world::World;
 
-/// HITL-032, HITL-033, HITL-034, HITL-036, HITL-046: each token opens its own door and no other.
+/// HITL-032, HITL-033, HITL-034, HITL-036, HITL-039, HITL-046, HITL-244: each token opens its own door and no other.
 #[tokio::test]
 async fn a_token_is_good_for_one_thing() {
     let world = World::dev().await;
@@ -145,7 +145,7 @@ async fn an_agent_passes_an_answer_on() {
     world.end().await;
 }
 
-/// HITL-061, HITL-067, HITL-136, HITL-241: who is asked first, then what: 404, 401, 410, 409, 400, 403.
+/// HITL-061, HITL-065, HITL-067, HITL-136, HITL-241: who is asked first, then what: 404, 401, 410, 409, 400, 403.
 #[tokio::test]
 async fn errors_in_their_order() {
     let world = World::dev().await;
