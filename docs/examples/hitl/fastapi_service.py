@@ -26,7 +26,7 @@ secret = ""
 
 @contextlib.asynccontextmanager
 async def life(_: FastAPI) -> AsyncIterator[None]:
-    """Before the first request: the secret of callbacks, and what was decided while we were away."""
+    """Before the first request: the secret of callbacks, and what was decided meanwhile."""
     global secret
     for state in ("waiting", "running", "done"):
         (FOLDER / state).mkdir(parents=True, exist_ok=True)
