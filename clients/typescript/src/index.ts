@@ -27,6 +27,26 @@ export type { EventsOptions } from "./events.js";
 export { field, type Field, type FieldOptions, type Fields, type Selectable, type Values } from "./form.js";
 export type { Guarded, GuardOptions } from "./guard.js";
 export { Asked, type CancelOptions } from "./handle.js";
+export {
+  HitlFollower,
+  type HitlFollowerOptions,
+  type HitlRounds,
+  type HitlRoundsEnd,
+  type HitlSubmission,
+  type HitlSubmitted,
+  type HitlSubmittedBy,
+} from "./hitl.js";
+export { HitlCase, HitlError, type ReviewType } from "./hitl-case.js";
+export type { HitlClock, HitlNotice, HitlNotify } from "./hitl-follow.js";
+export {
+  type HitlCallback,
+  type HitlCancelled,
+  type HitlCompleted,
+  type HitlExpired,
+  type HitlOutcome,
+  verifyHitlCallback,
+} from "./hitl-outcome.js";
+export type { HitlAuthorization } from "./hitl-wire.js";
 export { canonicalJson, type JsonObject, type JsonValue, parseJson } from "./json.js";
 export type * from "./outcome.js";
 export { outcomeOf } from "./outcome.js";

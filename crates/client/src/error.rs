@@ -89,11 +89,12 @@ impl ClientError {
 
     /// The error a status and a body stand for.
     fn told(status: StatusCode, url: &Url, body: &Value, retry_after: Option<Duration>) -> Self {
-        // Our own API says `type` and `detail`, HXP Execution `error` or `code`, and `message`.
+        // Our own API says `type` and `detail`, HXP Execution and HITL `error` or `code`, and `message`.
         let text =
             |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let code = text("type").map(|page| page.rsplit('/').next().unwrap_or(page));
-        let code = code.or_else(|| text("code")).unwrap_or_default().to_owned();
+        let short = text("error").filter(|_| text("message").is_some());
+        let code = code.or_else(|| text("code")).or(short).unwrap_or_default().to_owned();
         let is_ours = text("type").is_some_and(|page| page.starts_with("/errors/"))
             || (text("error").is_some() && text("message").is_some());
         let message = if status == StatusCode::NOT_FOUND && !is_ours {

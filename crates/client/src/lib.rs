@@ -31,6 +31,7 @@
 //! | [`wait`](mod@wait) | waiting: a stream first, long polls where that is not to be had |
 //! | [`events`] | one connection for everything that happens to an agent's asks |
 //! | [`receipts`] | checking receipts without the server |
+//! | [`hitl`] | following the cases of any service that speaks HITL |
 //! | [`error`] | what can go wrong, and whether trying again may help |
 //!
 //! Calls that failed for a passing reason are tried again, later each time; a create carries a key
@@ -40,6 +41,7 @@ pub mod ask;
 pub mod asking;
 pub mod error;
 pub mod events;
+pub mod hitl;
 pub mod receipts;
 mod retry;
 pub mod wait;

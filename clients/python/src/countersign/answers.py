@@ -18,8 +18,11 @@ from .errors import ProtocolError
 
 @dataclass(frozen=True)
 class By:
-    """Who did something: a `human`, the `link_holder`, somebody the agent speaks for (`relay`), an
-    `agent`, or the `system` itself."""
+    """Who did something.
+
+    A `human`, the `link_holder`, somebody the agent speaks for (`relay`), an `agent`, or the
+    `system` itself.
+    """
 
     kind: str
     id: str | None = None

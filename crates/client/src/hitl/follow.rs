@@ -1,0 +1,320 @@
+//! Waiting for the end of a case: events where they are offered, polls everywhere, and the clock where
+//! the service falls silent. Sections 7, 11 and 12 of the protocol.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reqwest::header::{self, HeaderValue};
+use sse_stream::Sse;
+
+use super::clock::{between, later};
+use super::outcome::{Expired, JudgedBy, Terms, Told};
+use super::reminders::Reminders;
+use super::watch::{News, Watch};
+use super::wire::{Wire, retry_after};
+use super::{Case, Clock, HitlError, Outcome, Result, SystemClock};
+
+/// The pause between polls where the service names none; it grows while nothing happens.
+const INTERVAL: Duration = Duration::from_secs(30);
+/// The longest pause of our own, and how often a poll backs up an open stream.
+const LONGEST: Duration = Duration::from_mins(5);
+/// The first pause after a failure; it doubles.
+const FAILED: Duration = Duration::from_secs(5);
+/// How long after its end a case may still be called open, for clocks that disagree.
+const GRACE: Duration = Duration::from_mins(1);
+/// When we stop asking, however long the service wants to be left alone.
+const LAST: Duration = Duration::from_mins(5);
+/// So often in a row an answer may make no sense.
+const MOST_GARBLED: u32 = 3;
+
+/// What the person is told.
+#[derive(Debug, Clone)]
+pub struct Notice {
+    /// Which case.
+    pub case_id: String,
+    /// What it is about.
+    pub text: String,
+    /// Where they decide.
+    pub review_url: String,
+    /// When it runs out.
+    pub expires_at: Timestamp,
+    /// Whether they were told before.
+    pub is_reminder: bool,
+}
+
+/// Follows cases of any service. Cheap to clone.
+#[derive(Clone)]
+pub struct Follower {
+    pub(super) wire: Wire,
+    clock: Arc<dyn Clock>,
+}
+
+impl Follower {
+    /// A follower that shows no credential but the tokens in the addresses.
+    pub fn new() -> Result<Self> {
+        Ok(Self { wire: Wire::new()?, clock: Arc::new(SystemClock) })
+    }
+
+    /// With the `Authorization` header the service at `url` was called with. It is sent to that origin
+    /// and to no other, wherever the addresses of a case lead.
+    pub fn authorization(mut self, url: &str, value: &str) -> Result<Self> {
+        self.wire.authorize(url, value)?;
+        Ok(self)
+    }
+
+    /// With a clock of the caller's.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Tells the person, and waits until the case is over. `notify` is called once now and once for
+    /// each reminder; it is the only way to the person, and nothing is ever decided for them.
+    pub async fn follow<N, F>(&self, case: &Case, notify: N) -> Result<Outcome>
+    where
+        N: FnMut(Notice) -> F,
+        F: Future<Output = ()>,
+    {
+        let mut following = Following::new(self, case, notify);
+        following.tell(false).await;
+        following.end().await
+    }
+
+    /// Waits until the case is over; somebody else tells the person.
+    pub async fn wait(&self, case: &Case) -> Result<Outcome> {
+        Following::new(self, case, async |_: Notice| {}).end().await
+    }
+}
+
+struct Following<'f, N> {
+    wire: &'f Wire,
+    clock: &'f dyn Clock,
+    case: &'f Case,
+    notify: N,
+    terms: Terms,
+    reminders: Reminders,
+    /// Whether somebody works on it: then nobody is reminded.
+    engaged: bool,
+    tag: Option<HeaderValue>,
+    /// What the last poll said, for services without tags.
+    said: Vec<u8>,
+    /// When to poll next.
+    due: Timestamp,
+    /// The service does not want to be called before.
+    not_before: Timestamp,
+    /// The pause it last asked for.
+    asked: Option<Duration>,
+    /// Polls in a row that brought nothing, failed, or made no sense.
+    idle: u32,
+    failed: u32,
+    garbled: u32,
+    asked_since_end: bool,
+}
+
+impl<'f, N, F> Following<'f, N>
+where
+    N: FnMut(Notice) -> F,
+    F: Future<Output = ()>,
+{
+    fn new(follower: &'f Follower, case: &'f Case, notify: N) -> Self {
+        let now = follower.clock.now();
+        let first = later(now, case.retry_after.unwrap_or(INTERVAL));
+        Self {
+            wire: &follower.wire,
+            clock: &*follower.clock,
+            case,
+            notify,
+            terms: Terms {
+                default_action: case.default_action.clone(),
+                expires_at: case.expires_at,
+            },
+            reminders: Reminders::new(&case.reminders, now),
+            engaged: false,
+            tag: None,
+            said: Vec::new(),
+            // A case that is over already is looked at once, at once.
+            due: if case.expires_at <= now { now } else { first.min(case.expires_at) },
+            not_before: now,
+            asked: case.retry_after,
+            idle: 0,
+            failed: 0,
+            garbled: 0,
+            asked_since_end: false,
+        }
+    }
+
+    async fn tell(&mut self, is_reminder: bool) {
+        (self.notify)(Notice {
+            case_id: self.case.case_id.clone(),
+            text: self.case.text().to_owned(),
+            review_url: self.case.review_url.clone(),
+            expires_at: self.terms.expires_at,
+            is_reminder,
+        })
+        .await;
+    }
+
+    async fn end(&mut self) -> Result<Outcome> {
+        let mut watch = self.case.events_url.as_ref().map(|url| Watch::new(url, self.clock.now()));
+        loop {
+            let now = self.clock.now();
+            if self.reminders.take_due(now) && !self.engaged && now < self.terms.expires_at {
+                self.tell(true).await;
+            }
+            if now >= self.due {
+                let listening = watch.as_ref().is_some_and(Watch::is_open);
+                if let Some(outcome) = self.poll(listening).await? {
+                    return Ok(outcome);
+                }
+                continue;
+            }
+            if now >= self.last_resort() {
+                return Ok(Outcome::Expired(Expired {
+                    default_action: self.terms.default_action.clone(),
+                    expired_at: self.terms.expires_at,
+                    judged_by: JudgedBy::Clock,
+                }));
+            }
+            let reminder = self.reminders.next().unwrap_or(Timestamp::MAX);
+            let length = between(now, self.due.min(reminder).min(self.last_resort()));
+            let Some(open) = &mut watch else {
+                self.clock.sleep(length).await;
+                continue;
+            };
+            match open.next(self.wire, self.clock, length).await {
+                News::Nothing => {}
+                News::NoStream => watch = None,
+                News::Over => {
+                    watch = None;
+                    self.hurry();
+                }
+                News::Frame(frame) => {
+                    if let Some(outcome) = self.heard(&frame).await {
+                        return Ok(self.whole(outcome).await);
+                    }
+                }
+            }
+        }
+    }
+
+    /// When the clock decides, whatever the service says or does not say.
+    fn last_resort(&self) -> Timestamp {
+        later(self.terms.expires_at, if self.asked_since_end { GRACE } else { LAST })
+    }
+
+    /// There is something to see; as soon as the service lets us.
+    fn hurry(&mut self) {
+        self.due = self.clock.now().max(self.not_before);
+    }
+
+    /// One poll; the outcome if it is over.
+    async fn poll(&mut self, listening: bool) -> Result<Option<Outcome>> {
+        let looked = self.look().await;
+        let now = self.clock.now();
+        self.asked_since_end |= now >= self.terms.expires_at;
+        let pause = match looked {
+            Ok(Looked::Over(outcome)) => return Ok(Some(*outcome)),
+            Ok(Looked::Open { is_news, asked }) => {
+                self.idle = if is_news { 0 } else { self.idle + 1 };
+                (self.failed, self.garbled, self.asked) = (0, 0, asked);
+                let own = INTERVAL.mul_f64(1.5_f64.powi(self.idle.min(8).cast_signed()));
+                let own = if listening { LONGEST } else { own.min(LONGEST) };
+                match asked {
+                    Some(asked) if listening => asked.max(LONGEST),
+                    Some(asked) => asked,
+                    // Our own pace: the end is looked at when it comes, and soon again after.
+                    None if now < self.terms.expires_at => {
+                        own.min(between(now, self.terms.expires_at))
+                    }
+                    None => FAILED,
+                }
+            }
+            Err(error) => {
+                self.garbled += u32::from(matches!(error, HitlError::Malformed(_)));
+                let again = error.is_passing() || (1..MOST_GARBLED).contains(&self.garbled);
+                if !again {
+                    return Err(error);
+                }
+                let own = FAILED.saturating_mul(2_u32.saturating_pow(self.failed)).min(LONGEST);
+                self.failed += 1;
+                let asked = error.retry_after();
+                self.not_before = later(now, asked.unwrap_or_default());
+                own.max(asked.or(self.asked).unwrap_or_default())
+            }
+        };
+        self.due = later(now, pause.max(Duration::from_secs(1)));
+        Ok(None)
+    }
+
+    async fn look(&mut self) -> Result<Looked> {
+        let url = &self.case.poll_url;
+        let mut request = self.wire.get(url).header(header::ACCEPT, "application/json");
+        if let Some(tag) = &self.tag {
+            request = request.header(header::IF_NONE_MATCH, tag);
+        }
+        let answer = self.wire.call(url, request).await?;
+        let asked = retry_after(answer.headers());
+        if answer.status() == 304 {
+            return Ok(Looked::Open { is_news: false, asked });
+        }
+        let tag = answer.headers().get(header::ETAG).cloned();
+        let bytes = answer.bytes().await.map_err(|source| super::wire::unreachable(url, source))?;
+        let told = Told::read(&bytes, &self.case.case_id)?;
+        let status = told.status.clone();
+        let status =
+            status.ok_or_else(|| HitlError::Malformed("its status has no status".to_owned()))?;
+        if let Some(expires_at) = told.expires_at {
+            self.terms.expires_at = expires_at;
+        }
+        if let Some(outcome) = told.outcome(&status, &self.terms)? {
+            return Ok(Looked::Over(Box::new(outcome)));
+        }
+        self.engaged = status == "in_progress";
+        let is_news = *self.said != *bytes;
+        self.said = bytes.into();
+        self.tag = tag;
+        Ok(Looked::Open { is_news, asked })
+    }
+
+    /// One event; the outcome if it ends the case.
+    async fn heard(&mut self, frame: &Sse) -> Option<Outcome> {
+        let status = frame.event.as_deref()?.strip_prefix("review.")?;
+        // What cannot be read is left to the polls.
+        let told = Told::read(frame.data.as_deref()?.as_bytes(), &self.case.case_id).ok()?;
+        if status == "reminder" {
+            let at = told.reminder_at.unwrap_or_else(|| self.clock.now());
+            if self.reminders.take_told(at) && !self.engaged {
+                self.tell(true).await;
+            }
+            return None;
+        }
+        self.engaged = status == "in_progress";
+        told.outcome(status, &self.terms).unwrap_or_else(|_| {
+            self.hurry();
+            None
+        })
+    }
+
+    /// An event says less than a poll, such as who answered: one look more, if it may be had.
+    async fn whole(&mut self, heard: Outcome) -> Outcome {
+        if self.clock.now() < self.not_before {
+            return heard;
+        }
+        match self.look().await {
+            Ok(Looked::Over(outcome)) => *outcome,
+            Ok(Looked::Open { .. }) | Err(_) => heard,
+        }
+    }
+}
+
+enum Looked {
+    Over(Box<Outcome>),
+    Open {
+        /// Whether anything may have changed.
+        is_news: bool,
+        /// The pause the service wants.
+        asked: Option<Duration>,
+    },
+}

@@ -1,0 +1,336 @@
+//! The desk where calls wait: asks, keeps, and goes on with what was decided.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use reqwest::Url;
+use serde_json::Value;
+use tokio::sync::{Mutex, OnceCell, mpsc};
+
+use super::layer::DeskLayer;
+use super::pending::{Call, Finished, Pending, Stage};
+use crate::hitl::clock::{between, later};
+use crate::hitl::{Case, Clock, Expired, Follower, HitlError, JudgedBy, Outcome, SystemClock};
+use crate::{Client, ClientError};
+
+/// How soon a case that cannot be followed is tried again.
+const AGAIN: Duration = Duration::from_mins(5);
+/// How long finished calls are kept.
+const KEPT: Duration = Duration::from_hours(30 * 24);
+
+/// What a continuation is told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// The case. The same for every attempt: the key that makes an effect happen once.
+    pub case_id: String,
+    /// What the handler left for the continuation.
+    pub input: Value,
+    /// What was decided. On [`Outcome::Expired`] the *agent* carries out the default; the service
+    /// knows now that nobody decided.
+    pub outcome: Outcome,
+    /// 1, unless the service was killed while the continuation ran.
+    pub attempt: u32,
+}
+
+/// What went wrong at a desk.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeskError {
+    /// No continuation has this name.
+    #[error("there is no continuation called {0:?}")]
+    NoContinuation(String),
+    /// The agent repeated a call with another content.
+    #[error("this Idempotency-Key was used for another call")]
+    Repeated,
+    /// The address for callbacks is not one.
+    #[error("{0} is not an address to be called back at")]
+    BadCallback(String),
+    /// Somebody runs the desk already.
+    #[error("this desk is being run already")]
+    RunsAlready,
+    /// Calls cannot be kept.
+    #[error("pending calls cannot be kept")]
+    Pending(#[from] io::Error),
+    /// Countersign could not be asked.
+    #[error("the case could not be made")]
+    Client(#[from] ClientError),
+    /// A case or a callback makes no sense.
+    #[error(transparent)]
+    Hitl(#[from] HitlError),
+}
+
+impl DeskError {
+    pub(super) fn is_passing(&self) -> bool {
+        match self {
+            Self::Client(error) => error.is_passing(),
+            Self::Pending(_) => true,
+            Self::Hitl(error) => error.is_passing(),
+            Self::NoContinuation(_) | Self::Repeated | Self::BadCallback(_) | Self::RunsAlready => {
+                false
+            }
+        }
+    }
+}
+
+type Continuation =
+    Arc<dyn Fn(Decision) -> BoxFuture<'static, Result<Value, String>> + Send + Sync>;
+
+/// Makes a [`Desk`].
+pub struct Builder {
+    client: Client,
+    pending: Arc<dyn Pending>,
+    continuations: HashMap<String, Continuation>,
+    callback: Option<String>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Builder {
+    /// What goes on with calls that were set aside under `name`. An error is how the call ended, too:
+    /// it is kept, and nothing is tried again.
+    #[must_use]
+    pub fn on<F, T>(mut self, name: &str, then: F) -> Self
+    where
+        F: Fn(Decision) -> T + Send + Sync + 'static,
+        T: Future<Output = Result<Value, String>> + Send + 'static,
+    {
+        let then: Continuation = Arc::new(move |decision| Box::pin(then(decision)));
+        self.continuations.insert(name.to_owned(), then);
+        self
+    }
+
+    /// Where Countersign can call this service: a POST to this address's path is taken by the layer.
+    /// Without one, decisions are waited for, which is as good and a little later.
+    #[must_use]
+    pub fn callback(mut self, url: impl Into<String>) -> Self {
+        self.callback = Some(url.into());
+        self
+    }
+
+    /// With a clock of the caller's.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The desk.
+    pub fn build(self) -> Result<Desk, DeskError> {
+        let callback = match self.callback {
+            None => None,
+            Some(url) => {
+                let path = Url::parse(&url).map(|url| url.path().to_owned());
+                let path = path.map_err(|_| DeskError::BadCallback(url.clone()))?;
+                Some(CallbackAt { url, path })
+            }
+        };
+        let (news, inbox) = mpsc::unbounded_channel();
+        Ok(Desk(Arc::new(Inner {
+            follower: Follower::new()?.clock(self.clock.clone()),
+            client: self.client,
+            pending: self.pending,
+            continuations: self.continuations,
+            callback,
+            secret: OnceCell::new(),
+            clock: self.clock,
+            ledger: Mutex::new(()),
+            now: std::sync::Mutex::default(),
+            news,
+            inbox: std::sync::Mutex::new(Some(inbox)),
+        })))
+    }
+}
+
+pub(super) struct CallbackAt {
+    pub(super) url: String,
+    pub(super) path: String,
+}
+
+/// What this process is about.
+#[derive(Default)]
+pub(super) struct Now {
+    /// Which call a case belongs to.
+    pub(super) cases: HashMap<String, String>,
+    /// Calls whose cases are being made.
+    pub(super) asking: HashSet<String>,
+    /// Calls whose continuations run.
+    running: HashSet<String>,
+}
+
+pub(super) struct Inner {
+    pub(super) client: Client,
+    pub(super) follower: Follower,
+    pub(super) pending: Arc<dyn Pending>,
+    pub(super) continuations: HashMap<String, Continuation>,
+    pub(super) callback: Option<CallbackAt>,
+    pub(super) secret: OnceCell<String>,
+    pub(super) clock: Arc<dyn Clock>,
+    /// Held while a call moves from one stage to the next.
+    pub(super) ledger: Mutex<()>,
+    pub(super) now: std::sync::Mutex<Now>,
+    /// Calls that have something to be done about them.
+    pub(super) news: mpsc::UnboundedSender<String>,
+    pub(super) inbox: std::sync::Mutex<Option<mpsc::UnboundedReceiver<String>>>,
+}
+
+/// Where calls wait for people. Cheap to clone.
+#[derive(Clone)]
+pub struct Desk(pub(super) Arc<Inner>);
+
+impl Desk {
+    /// A desk that asks through `client` and keeps its calls in `pending`.
+    pub fn builder(client: Client, pending: impl Pending) -> Builder {
+        Builder {
+            client,
+            pending: Arc::new(pending),
+            continuations: HashMap::new(),
+            callback: None,
+            clock: Arc::new(SystemClock),
+        }
+    }
+
+    /// The layer that goes around the service's routes.
+    pub fn layer(&self) -> DeskLayer {
+        DeskLayer { desk: self.clone() }
+    }
+
+    /// How a call ended, by its case; `None` while it has not, or if there is none.
+    pub async fn finished(&self, case_id: &str) -> Result<Option<Finished>, DeskError> {
+        let Some(id) = self.call_of(case_id).await? else { return Ok(None) };
+        Ok(match self.load(&id).await? {
+            Some(Call { stage: Stage::Finished(finished), .. }) => Some(finished),
+            _ => None,
+        })
+    }
+
+    /// Waits for decisions and goes on with the calls they belong to, those of before a restart first.
+    /// Nothing goes on unless this runs; it only ends with an error. Dropping it is like a kill.
+    pub async fn run(&self) -> Result<(), DeskError> {
+        let taken = self.0.inbox.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut inbox = taken.ok_or(DeskError::RunsAlready)?;
+        let mut attended = HashSet::new();
+        let mut work: FuturesUnordered<BoxFuture<'_, Result<String, DeskError>>> =
+            FuturesUnordered::new();
+        loop {
+            // Those of before a restart, and those whose caller went away in the middle.
+            for call in self.blocking(Pending::all).await? {
+                self.note(&call);
+                if attended.insert(call.id.clone()) {
+                    work.push(Box::pin(self.attend(call.id)));
+                }
+            }
+            let mut pause = self.0.clock.sleep(AGAIN);
+            loop {
+                tokio::select! {
+                    Some(id) = inbox.recv() => {
+                        attended.insert(id.clone());
+                        work.push(Box::pin(self.attend(id)));
+                    }
+                    Some(done) = work.next() => drop(attended.remove(&done?)),
+                    () = &mut pause => break,
+                }
+            }
+        }
+    }
+
+    /// Does what is to be done about a call, until there is nothing more to do.
+    async fn attend(&self, id: String) -> Result<String, DeskError> {
+        loop {
+            let Some(call) = self.load(&id).await? else { return Ok(id) };
+            match call.stage {
+                Stage::Asking { repeatable: true, .. } => return Ok(id),
+                // Nobody was told of it and nobody will ask for it: nobody shall be bothered with it.
+                Stage::Asking { ref case, repeatable: false } => {
+                    self.withdraw(&id, case).await?;
+                    return Ok(id);
+                }
+                Stage::Waiting { ref case } => {
+                    let case = Case::read(case)?;
+                    let outcome = self.decision(&case).await;
+                    self.decide(&case.case_id, outcome).await?;
+                }
+                Stage::Decided { .. } => {
+                    self.go_on(call).await?;
+                    return Ok(id);
+                }
+                Stage::Finished(Finished { at, .. }) => {
+                    if later(at, KEPT) < self.0.clock.now() {
+                        let gone = id.clone();
+                        self.blocking(move |pending| pending.remove(&gone)).await?;
+                    }
+                    return Ok(id);
+                }
+            }
+        }
+    }
+
+    /// Waits for the decision, however long Countersign is away.
+    async fn decision(&self, case: &Case) -> Outcome {
+        loop {
+            if let Ok(outcome) = self.0.follower.wait(case).await {
+                return outcome;
+            }
+            // Refused, or not understood: not a decision, so time goes on.
+            let left = between(self.0.clock.now(), case.expires_at);
+            if left.is_zero() {
+                return Outcome::Expired(Expired {
+                    default_action: case.default_action.clone(),
+                    expired_at: case.expires_at,
+                    judged_by: JudgedBy::Clock,
+                });
+            }
+            self.0.clock.sleep(AGAIN.min(left)).await;
+        }
+    }
+
+    /// Keeps a decision. The first counts; whoever comes later, and the same one twice, changes nothing.
+    pub(super) async fn decide(
+        &self,
+        case_id: &str,
+        outcome: Outcome,
+    ) -> Result<Option<String>, DeskError> {
+        let Some(id) = self.call_of(case_id).await? else { return Ok(None) };
+        let _held = self.0.ledger.lock().await;
+        if let Some(mut call) = self.load(&id).await?
+            && matches!(call.stage, Stage::Waiting { .. })
+        {
+            call.stage = Stage::Decided { case_id: case_id.to_owned(), outcome, attempts: 0 };
+            self.keep(&call).await?;
+        }
+        Ok(Some(id))
+    }
+
+    /// Runs the continuation, unless it runs already, and keeps what came of it.
+    async fn go_on(&self, mut call: Call) -> Result<(), DeskError> {
+        let then = self.0.continuations.get(&call.name).cloned();
+        let then = then.ok_or_else(|| DeskError::NoContinuation(call.name.clone()))?;
+        let held = self.0.ledger.lock().await;
+        // The callback and the poll both lead here.
+        let stage = self.load(&call.id).await?.map(|call| call.stage);
+        let Some(Stage::Decided { case_id, outcome, attempts }) = stage else { return Ok(()) };
+        if !self.with(|now| now.running.insert(call.id.clone())) {
+            return Ok(());
+        }
+        let attempt = attempts + 1;
+        let kept = (case_id.clone(), outcome.clone());
+        call.stage = Stage::Decided { case_id: kept.0, outcome: kept.1, attempts: attempt };
+        self.keep(&call).await?;
+        drop(held);
+        let decision = Decision {
+            case_id: case_id.clone(),
+            input: call.input.clone(),
+            outcome: outcome.clone(),
+            attempt,
+        };
+        let result = then(decision).await;
+        let finished = Finished { case_id, outcome, result, at: self.0.clock.now() };
+        call.stage = Stage::Finished(finished);
+        self.keep(&call).await?;
+        self.with(|now| now.running.remove(&call.id));
+        Ok(())
+    }
+}

@@ -1,0 +1,203 @@
+//! The layer around a service's handlers.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt as _, Limited};
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use tower::{Layer, Service};
+
+use super::desk::{Desk, DeskError};
+use super::new_case::NewCase;
+use crate::ClientError;
+use crate::hitl::callback::SIGNATURE;
+
+/// The largest callback that is read.
+const LARGEST: usize = 1 << 20;
+
+/// What a handler says when it needs a person; it travels in the extensions of its answer.
+#[derive(Debug, Clone)]
+pub struct NeedsHuman {
+    pub(super) name: String,
+    pub(super) case: NewCase,
+    pub(super) input: Value,
+}
+
+/// The answer of a handler that needs a person. When they decided, the continuation called `name` gets
+/// `input`; everything it needs has to be in there, because the handler is gone by then.
+pub fn needs_human<B: Default>(name: &str, case: NewCase, input: &impl Serialize) -> Response<B> {
+    let mut answer = Response::new(B::default());
+    match serde_json::to_value(input) {
+        Ok(input) => {
+            *answer.status_mut() = StatusCode::ACCEPTED;
+            answer.extensions_mut().insert(NeedsHuman { name: name.to_owned(), case, input });
+        }
+        Err(_) => *answer.status_mut() = StatusCode::INTERNAL_SERVER_ERROR,
+    }
+    answer
+}
+
+/// Why nobody could be asked, in the extensions of the answer that says so; for logs.
+#[derive(Debug, Clone)]
+pub struct Unasked(pub Arc<DeskError>);
+
+/// Puts a [`Desk`] around a service.
+#[derive(Clone)]
+pub struct DeskLayer {
+    pub(super) desk: Desk,
+}
+
+impl<S> Layer<S> for DeskLayer {
+    type Service = Layered<S>;
+
+    fn layer(&self, inner: S) -> Layered<S> {
+        Layered { desk: self.desk.clone(), inner }
+    }
+}
+
+/// A service with a [`Desk`] around it.
+#[derive(Clone)]
+pub struct Layered<S> {
+    desk: Desk,
+    inner: S,
+}
+
+impl<S, B, R> Service<Request<B>> for Layered<S>
+where
+    S: Service<Request<B>, Response = Response<R>> + Clone + Send + 'static,
+    S::Future: Send,
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    R: From<Bytes> + Send,
+{
+    type Response = Response<R>;
+    type Error = S::Error;
+    type Future = BoxFuture<'static, Result<Response<R>, S::Error>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let desk = self.desk.clone();
+        if request.method() == Method::POST && desk.is_called_at(request.uri().path()) {
+            return Box::pin(async move { Ok(called(&desk, request).await) });
+        }
+        let key = key(&request);
+        // The one that is ready is the one that is called.
+        let ready = self.inner.clone();
+        let mut inner = std::mem::replace(&mut self.inner, ready);
+        Box::pin(async move {
+            let mut answer = inner.call(request).await?;
+            Ok(match answer.extensions_mut().remove::<NeedsHuman>() {
+                Some(needs) => asked(&desk, needs, key).await,
+                None => answer,
+            })
+        })
+    }
+}
+
+/// The name of a call its agent can repeat: who, where, and the `Idempotency-Key` they gave it.
+fn key<B>(request: &Request<B>) -> Option<String> {
+    let given = request.headers().get("idempotency-key")?;
+    let mut hash = Sha256::new();
+    let who = request.headers().get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
+    for part in [
+        who.unwrap_or_default(),
+        request.method().as_str().as_bytes(),
+        request.uri().path().as_bytes(),
+        given.as_bytes(),
+    ] {
+        hash.update(part.len().to_be_bytes());
+        hash.update(part);
+    }
+    Some(hex::encode(hash.finalize()))
+}
+
+async fn asked<R: From<Bytes>>(desk: &Desk, needs: NeedsHuman, key: Option<String>) -> Response<R> {
+    match desk.ask(needs, key).await {
+        Ok(accepted) => {
+            let mut answer = Response::new(R::from(accepted.body));
+            *answer.status_mut() = StatusCode::ACCEPTED;
+            let json = HeaderValue::from_static("application/json");
+            answer.headers_mut().insert(header::CONTENT_TYPE, json);
+            if let Some(after) = accepted.retry_after {
+                answer.headers_mut().insert(header::RETRY_AFTER, after);
+            }
+            answer
+        }
+        Err(error) => {
+            let mut answer = match &error {
+                DeskError::Repeated => {
+                    said(StatusCode::CONFLICT, "idempotency_conflict", &error.to_string())
+                }
+                DeskError::Client(ClientError::Refused { status, code, message, .. })
+                    if is_of_the_agent(message) =>
+                {
+                    let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_REQUEST);
+                    said(status, code, message)
+                }
+                error if error.is_passing() => {
+                    let said_why = "nobody can be asked at the moment, try again";
+                    said(StatusCode::SERVICE_UNAVAILABLE, "unavailable", said_why)
+                }
+                _ => said(StatusCode::INTERNAL_SERVER_ERROR, "internal", "nobody could be asked"),
+            };
+            if answer.status() == StatusCode::SERVICE_UNAVAILABLE {
+                answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(5));
+            }
+            answer.extensions_mut().insert(Unasked(Arc::new(error)));
+            answer
+        }
+    }
+}
+
+/// Whether it is about what the service only passes on.
+fn is_of_the_agent(message: &str) -> bool {
+    message.starts_with("previous_case_id:") || message.starts_with("hitl_callback_url:")
+}
+
+async fn called<B, R>(desk: &Desk, request: Request<B>) -> Response<R>
+where
+    B: http_body::Body,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    R: From<Bytes>,
+{
+    let signature = request.headers().get(SIGNATURE).and_then(|value| value.to_str().ok());
+    let signature = signature.map(str::to_owned);
+    let Ok(body) = Limited::new(request.into_body(), LARGEST).collect().await else {
+        return said(StatusCode::BAD_REQUEST, "invalid_request", "the body cannot be read");
+    };
+    match desk.called_back(&body.to_bytes(), signature.as_deref()).await {
+        Ok(true) => Response::new(R::from(Bytes::new())),
+        Ok(false) => said(StatusCode::NOT_FOUND, "not_found", "no call waits for this case"),
+        Err(DeskError::Hitl(crate::hitl::HitlError::BadSignature)) => {
+            said(StatusCode::UNAUTHORIZED, "invalid_signature", "the signature is not good")
+        }
+        Err(DeskError::Hitl(error)) => {
+            said(StatusCode::BAD_REQUEST, "invalid_request", &error.to_string())
+        }
+        // Called again later.
+        Err(error) => {
+            let mut answer =
+                said(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "it could not be kept");
+            answer.extensions_mut().insert(Unasked(Arc::new(error)));
+            answer
+        }
+    }
+}
+
+fn said<R: From<Bytes>>(status: StatusCode, code: &str, message: &str) -> Response<R> {
+    let body = json!({ "error": code, "message": message }).to_string();
+    let mut answer = Response::new(R::from(Bytes::from(body)));
+    *answer.status_mut() = status;
+    let json = HeaderValue::from_static("application/json");
+    answer.headers_mut().insert(header::CONTENT_TYPE, json);
+    answer
+}

@@ -1,0 +1,50 @@
+//! For services: "this call needs a person" becomes a 202, and the call goes on when they decided.
+//!
+//! ```no_run
+//! # use std::sync::Arc;
+//! # use client::Client;
+//! # use client::hitl::Outcome;
+//! # use client::hitl::service::{Desk, Files, NewCase, needs_human};
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let desk = Desk::builder(Client::from_env()?, Files::open("pending")?)
+//!     .on("refund", async |decision| match decision.outcome {
+//!         Outcome::Completed(done) if done.action == "approve" => Ok("refunded".into()),
+//!         _ => Ok("not refunded".into()),
+//!     })
+//!     .build()?;
+//! let refund = async || needs_human::<axum::body::Body>(
+//!     "refund",
+//!     NewCase::approval("Refund €120 to Ada?"),
+//!     &serde_json::json!({ "order": 4711 }),
+//! );
+//! let app = axum::Router::new()
+//!     .route("/refunds", axum::routing::post(refund))
+//!     .layer(desk.layer());
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+//! tokio::select! {
+//!     served = axum::serve(listener, app) => served?,
+//!     // Picks up what was pending when the service last stopped, and everything after.
+//!     ran = desk.run() => ran?,
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! **What is promised.** A call is kept before its case is made and a decision before it is acted on,
+//! so neither is lost when the service is killed. One decision starts its continuation once, however
+//! often callbacks repeat and polls agree. If the service is killed *while* a continuation runs, it
+//! is started again with a higher [`Decision::attempt`] and the same case id: use that as the key that
+//! makes its effect happen once.
+
+mod asking;
+mod desk;
+mod gate;
+mod layer;
+mod new_case;
+mod pending;
+
+pub use desk::{Builder, Decision, Desk, DeskError};
+pub use gate::{Choice, Gate, Priority, Suggestion, done, skipped};
+pub use layer::{DeskLayer, Layered, NeedsHuman, Unasked, needs_human};
+pub use new_case::NewCase;
+pub use pending::{Call, Files, Finished, Pending, Stage};

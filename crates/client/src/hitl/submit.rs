@@ -1,0 +1,107 @@
+//! Passing on what a person pressed in a messenger. Section 6 of the protocol.
+//!
+//! Only a person's own press may lead here, and `submit_token` stays with the agent: what goes into a
+//! button is [`Case::button`], which names the case and the action and opens nothing (HITL-037).
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{Case, Follower, HitlError, Result};
+
+const CHANNELS: [&str; 5] = [
+    "telegram_inline_button",
+    "slack_block_action",
+    "discord_component",
+    "whatsapp_reply_button",
+    "teams_adaptive_card",
+];
+const PLATFORMS: [&str; 5] = ["telegram", "slack", "discord", "whatsapp", "teams"];
+
+/// Who pressed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SubmittedBy {
+    /// `telegram`, `slack`, `discord`, `whatsapp`, `teams` or `x-…`.
+    pub platform: String,
+    /// Who they are there.
+    pub platform_user_id: String,
+    /// What they are called there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+}
+
+/// The service took the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Submitted {
+    /// Which case.
+    pub case_id: String,
+    /// When, if it said so.
+    pub completed_at: Option<Timestamp>,
+    /// The case that continues it, if there is one.
+    pub next_case_id: Option<String>,
+}
+
+impl Case {
+    /// What to put into a button: `case_id:action`, at most `limit` bytes (64 for Telegram, 100 for
+    /// Discord, 256 for `WhatsApp`, 2000 for Slack). It never holds a token.
+    pub fn button(&self, action: &str, limit: usize) -> Result<String> {
+        self.inline(action)?;
+        let button = format!("{}:{action}", self.case_id);
+        if button.len() > limit {
+            let said = format!("{button:?} is longer than {limit} bytes; keep a short name for it");
+            return Err(HitlError::Invalid(said));
+        }
+        Ok(button)
+    }
+
+    /// The case id and the action in what a button sent back.
+    pub fn pressed(button: &str) -> Option<(&str, &str)> {
+        button.rsplit_once(':').filter(|(id, action)| !id.is_empty() && !action.is_empty())
+    }
+
+    fn inline(&self, action: &str) -> Result<(&reqwest::Url, &str)> {
+        let Some((url, token)) = &self.submit else {
+            let said = format!("{} takes answers on its page only", self.case_id);
+            return Err(HitlError::NotInline(said));
+        };
+        if self.inline_actions.as_ref().is_some_and(|may| !may.iter().any(|one| one == action)) {
+            let said = format!("{action:?} is taken on the page only");
+            return Err(HitlError::NotInline(said));
+        }
+        Ok((url, token))
+    }
+}
+
+impl Follower {
+    /// Passes on what a person did. Call it from the handler of their press and from nowhere else. It
+    /// is sent once: after a failure that may have come too late, following the case tells what is so.
+    pub async fn submit(
+        &self,
+        case: &Case,
+        action: &str,
+        data: Map<String, Value>,
+        via: &str,
+        by: &SubmittedBy,
+    ) -> Result<Submitted> {
+        let (url, token) = case.inline(action)?;
+        named("submitted_via", via, &CHANNELS)?;
+        named("submitted_by.platform", &by.platform, &PLATFORMS)?;
+        if by.platform_user_id.is_empty() {
+            return Err(HitlError::Invalid("submitted_by.platform_user_id is empty".to_owned()));
+        }
+        let body =
+            json!({ "action": action, "data": data, "submitted_via": via, "submitted_by": by });
+        let answer = self.wire.call(url, self.wire.post(url, token, &body)).await?;
+        let bytes = answer.bytes().await.map_err(|source| super::wire::unreachable(url, source))?;
+        serde_json::from_slice(&bytes)
+            .map_err(|error| HitlError::Malformed(format!("its answer to a submit: {error}")))
+    }
+}
+
+fn named(field: &str, name: &str, known: &[&str]) -> Result<()> {
+    let custom = name.strip_prefix("x-").is_some_and(|rest| !rest.is_empty());
+    if known.contains(&name) || custom {
+        return Ok(());
+    }
+    Err(HitlError::Invalid(format!("{field} is one of {}, or x-…, not {name:?}", known.join(", "))))
+}

@@ -1,0 +1,150 @@
+//! The stream of one case. Section 12 of the protocol.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::future::{Either, select};
+use futures_util::stream::BoxStream;
+use jiff::Timestamp;
+use reqwest::{Response, Url, header};
+use sse_stream::{Error, Sse, SseByteStream};
+
+use super::clock::{Clock, between, later};
+use super::wire::Wire;
+use super::{HitlError, Result};
+
+/// How long a service may take to open a stream.
+const OPENING: Duration = Duration::from_secs(30);
+/// A stream that says nothing for this long may be dead; opening it again costs little.
+const SILENCE: Duration = Duration::from_secs(90);
+/// So often in a row a stream may fail before polls alone have to do.
+const MOST_FAILURES: u32 = 5;
+/// The pause before a stream is opened again, unless the service names one; it doubles.
+const PAUSE: Duration = Duration::from_secs(2);
+/// The longest such pause.
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+
+/// The stream, open or about to be opened again.
+pub(super) struct Watch {
+    url: Url,
+    last: Option<String>,
+    frames: Option<BoxStream<'static, Result<Sse, Error>>>,
+    /// Whether bytes came since anybody asked; signs of life are no frames.
+    alive: Arc<AtomicBool>,
+    heard_at: Timestamp,
+    reopen_at: Timestamp,
+    pause: Duration,
+    failures: u32,
+}
+
+/// What came of listening.
+pub(super) enum News {
+    /// An event.
+    Frame(Sse),
+    /// Nothing yet.
+    Nothing,
+    /// The service has nothing more to tell: a poll says how it ended.
+    Over,
+    /// There is no stream to be had.
+    NoStream,
+}
+
+impl Watch {
+    pub(super) fn new(url: &Url, now: Timestamp) -> Self {
+        Self {
+            url: url.clone(),
+            last: None,
+            frames: None,
+            alive: Arc::default(),
+            heard_at: now,
+            reopen_at: now,
+            pause: PAUSE,
+            failures: 0,
+        }
+    }
+
+    /// Whether something would be heard if it happened.
+    pub(super) fn is_open(&self) -> bool {
+        self.frames.is_some()
+    }
+
+    /// Listens, for `length` at the longest.
+    pub(super) async fn next(&mut self, wire: &Wire, clock: &dyn Clock, length: Duration) -> News {
+        let now = clock.now();
+        let Some(frames) = &mut self.frames else {
+            let pause = between(now, self.reopen_at);
+            if !pause.is_zero() {
+                clock.sleep(pause.min(length)).await;
+                return News::Nothing;
+            }
+            return self.connect(wire, now).await;
+        };
+        let patience = between(now, later(self.heard_at, SILENCE));
+        let silence = clock.sleep(length.min(patience));
+        match select(frames.next(), silence).await {
+            Either::Left((Some(Ok(frame)), _)) => {
+                self.heard_at = clock.now();
+                self.failures = 0;
+                if let Some(retry) = frame.retry {
+                    self.pause = Duration::from_millis(retry).min(LONGEST_PAUSE);
+                }
+                self.last = frame.id.clone().or_else(|| self.last.take());
+                News::Frame(frame)
+            }
+            Either::Left((Some(Err(_)) | None, _)) => self.broken(clock.now(), None),
+            Either::Right(_) => {
+                if self.alive.swap(false, Ordering::Relaxed) {
+                    self.heard_at = clock.now();
+                } else if clock.now() >= later(self.heard_at, SILENCE) {
+                    self.frames = None;
+                    self.heard_at = clock.now();
+                }
+                News::Nothing
+            }
+        }
+    }
+
+    async fn connect(&mut self, wire: &Wire, now: Timestamp) -> News {
+        let mut request = wire.get(&self.url).header(header::ACCEPT, "text/event-stream");
+        if let Some(last) = &self.last {
+            request = request.header("last-event-id", last);
+        }
+        let opened = tokio::time::timeout(OPENING, wire.open(&self.url, request)).await;
+        match opened {
+            Ok(Ok(answer)) if answer.status() == 204 => News::Over,
+            Ok(Ok(answer)) if is_stream(&answer) => {
+                let alive = self.alive.clone();
+                let bytes = answer.bytes_stream();
+                let bytes = bytes.inspect(move |_| alive.store(true, Ordering::Relaxed));
+                self.frames = Some(SseByteStream::new(bytes).boxed());
+                self.heard_at = now;
+                News::Nothing
+            }
+            Ok(Err(error)) if error.is_passing() => self.broken(now, Some(&error)),
+            // Somebody else's page, or a no: the poll finds out which.
+            Ok(_) => News::NoStream,
+            Err(_) => self.broken(now, None),
+        }
+    }
+
+    /// It ended or did not begin; it is opened again later, each time a little later.
+    fn broken(&mut self, now: Timestamp, error: Option<&HitlError>) -> News {
+        self.frames = None;
+        self.failures += 1;
+        if self.failures > MOST_FAILURES {
+            return News::NoStream;
+        }
+        let doubled = self.pause.saturating_mul(2_u32.saturating_pow(self.failures - 1));
+        let asked = error.and_then(HitlError::retry_after).unwrap_or_default();
+        self.reopen_at = later(now, doubled.min(LONGEST_PAUSE).max(asked));
+        News::Nothing
+    }
+}
+
+fn is_stream(answer: &Response) -> bool {
+    let kind = answer.headers().get(header::CONTENT_TYPE);
+    answer.status() == 200
+        && kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}

@@ -1,0 +1,156 @@
+//! Calls to whatever service: nothing is sent where it was not meant to go.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
+use reqwest::header::{self, HeaderMap, HeaderValue};
+use reqwest::{Method, RequestBuilder, Response, Url};
+use serde_json::Value;
+
+use super::{HitlError, Result};
+
+/// How long a poll or a submit may take.
+const CALL: Duration = Duration::from_secs(30);
+
+/// An HTTP client and the credential it may show, and to whom.
+#[derive(Clone)]
+pub(super) struct Wire {
+    http: reqwest::Client,
+    /// The origin it is for, and what it is.
+    authorization: Option<(String, HeaderValue)>,
+}
+
+impl Wire {
+    pub(super) fn new() -> Result<Self> {
+        let http = reqwest::Client::builder()
+            .user_agent(concat!("countersign-client/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(Duration::from_secs(10))
+            // A redirect could carry a token to somebody else.
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|source| HitlError::Unreachable { url: "anybody".to_owned(), source })?;
+        Ok(Self { http, authorization: None })
+    }
+
+    /// From now on `value` is shown to the origin of `url`, and to nobody else.
+    pub(super) fn authorize(&mut self, url: &str, value: &str) -> Result<()> {
+        let url = Url::parse(url).map_err(|_| HitlError::BadUrl(url.to_owned()))?;
+        let mut value = HeaderValue::from_str(value)
+            .map_err(|_| HitlError::Invalid("the authorization is no header".to_owned()))?;
+        value.set_sensitive(true);
+        self.authorization = Some((url.origin().ascii_serialization(), value));
+        Ok(())
+    }
+
+    /// A GET, with the caller's credential if it is meant for this origin.
+    pub(super) fn get(&self, url: &Url) -> RequestBuilder {
+        let request = self.http.get(url.clone());
+        match &self.authorization {
+            Some((origin, value)) if *origin == url.origin().ascii_serialization() => {
+                request.header(header::AUTHORIZATION, value)
+            }
+            _ => request,
+        }
+    }
+
+    /// A POST with a token of its own.
+    pub(super) fn post(&self, url: &Url, token: &str, body: &Value) -> RequestBuilder {
+        self.http.request(Method::POST, url.clone()).bearer_auth(token).json(body).timeout(CALL)
+    }
+
+    /// Sends a request that is answered whole; anything but success and 304 is an error.
+    pub(super) async fn call(&self, url: &Url, request: RequestBuilder) -> Result<Response> {
+        self.open(url, request.timeout(CALL)).await
+    }
+
+    /// The same for an answer that may go on for ever.
+    pub(super) async fn open(&self, url: &Url, request: RequestBuilder) -> Result<Response> {
+        let answer = request.send().await.map_err(|source| unreachable(url, source))?;
+        if answer.status().is_success() || answer.status() == 304 {
+            return Ok(answer);
+        }
+        Err(refused(answer).await)
+    }
+}
+
+async fn refused(answer: Response) -> HitlError {
+    let status = answer.status();
+    let retry_after = retry_after(answer.headers());
+    let bytes = answer.bytes().await.unwrap_or_default();
+    let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    // Some frameworks wrap their errors once more.
+    let body = body.get("detail").filter(|inner| inner.is_object()).unwrap_or(&body);
+    let text = |name: &str| body.get(name).and_then(Value::as_str).map(str::to_owned);
+    HitlError::Refused {
+        status: status.as_u16(),
+        code: text("error").unwrap_or_default(),
+        message: text("message")
+            .unwrap_or_else(|| status.canonical_reason().unwrap_or("refused").to_owned()),
+        retry_after,
+        review_url: text("review_url"),
+    }
+}
+
+/// How long the sender wants to be left alone: seconds, or a date seen from the answer's own.
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let after = text(header::RETRY_AFTER)?.trim();
+    if let Ok(seconds) = after.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let moment = |text: &str| Some(rfc2822::parse(text).ok()?.timestamp());
+    let (until, now): (Timestamp, Timestamp) = (moment(after)?, moment(text(header::DATE)?)?);
+    Some(super::clock::between(now, until))
+}
+
+pub(super) fn unreachable(url: &Url, source: reqwest::Error) -> HitlError {
+    HitlError::Unreachable { url: shown(url), source: source.without_url() }
+}
+
+/// An address without what opens it.
+pub(super) fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    url.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_go_where_they_were_meant_to_go() {
+        let mut wire = Wire::new().unwrap();
+        wire.authorize("https://jobs.example/api", "Bearer key").unwrap();
+        let shown = |url: &str| {
+            let request = wire.get(&Url::parse(url).unwrap()).build().unwrap();
+            request.headers().contains_key(header::AUTHORIZATION)
+        };
+        assert!(shown("https://jobs.example/reviews/1/status"));
+        for other in
+            ["https://reviews.example/1", "https://jobs.example:8443/1", "http://jobs.example/1"]
+        {
+            assert!(!shown(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let after = |after: &str, date: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::RETRY_AFTER, after.parse().unwrap());
+            if let Some(date) = date {
+                headers.insert(header::DATE, date.parse().unwrap());
+            }
+            retry_after(&headers).map(|length| length.as_secs())
+        };
+        let now = Some("Fri, 06 Feb 2026 10:00:00 GMT");
+        assert_eq!(after("30", None), Some(30));
+        assert_eq!(after("Fri, 06 Feb 2026 10:02:00 GMT", now), Some(120));
+        assert_eq!(after("Fri, 06 Feb 2026 09:00:00 GMT", now), Some(0));
+        assert_eq!(after("soon", now), None);
+        assert_eq!(after("-5", now), None);
+    }
+}
