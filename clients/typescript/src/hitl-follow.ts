@@ -81,7 +81,8 @@ export class Following {
     this.reminders = new Reminders(hitlCase.reminders.map(Number), now);
     this.askedMs = hitlCase.retryAfterMs;
     // A case that is over already is looked at once, at once.
-    this.due = this.end <= now ? now : Math.min(now + (this.askedMs ?? INTERVAL), this.end);
+    const first = this.askedMs === undefined ? Math.min(now + INTERVAL, this.end) : now + this.askedMs;
+    this.due = this.end <= now ? now : first;
     this.notBefore = now;
   }
 
@@ -164,7 +165,7 @@ export class Following {
     this.idle = isNews ? 0 : this.idle + 1;
     this.failed = this.garbled = 0;
     this.askedMs = askedMs;
-    if (askedMs !== undefined) return listening ? Math.max(askedMs, LONGEST) : askedMs;
+    if (askedMs !== undefined) return listening ? Math.max(askedMs, Math.min(LONGEST, this.end - now)) : askedMs;
     if (now >= this.end) return FAILED;
     // Our own pace: the end is looked at when it comes, and soon again after.
     const own = listening ? LONGEST : Math.min(INTERVAL * 1.5 ** Math.min(this.idle, 8), LONGEST);

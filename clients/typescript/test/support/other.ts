@@ -17,7 +17,7 @@ export class TestClock implements HitlClock {
   }
 
   async sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 20));
     signal?.throwIfAborted();
     this.time += ms;
   }

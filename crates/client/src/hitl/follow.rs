@@ -120,7 +120,10 @@ where
 {
     fn new(follower: &'f Follower, case: &'f Case, notify: N) -> Self {
         let now = follower.clock.now();
-        let first = later(now, case.retry_after.unwrap_or(INTERVAL));
+        let first = match case.retry_after {
+            Some(asked) => later(now, asked),
+            None => later(now, INTERVAL).min(case.expires_at),
+        };
         Self {
             wire: &follower.wire,
             clock: &*follower.clock,
@@ -135,7 +138,7 @@ where
             tag: None,
             said: Vec::new(),
             // A case that is over already is looked at once, at once.
-            due: if case.expires_at <= now { now } else { first.min(case.expires_at) },
+            due: if case.expires_at <= now { now } else { first },
             not_before: now,
             asked: case.retry_after,
             idle: 0,
@@ -222,7 +225,9 @@ where
                 let own = INTERVAL.mul_f64(1.5_f64.powi(self.idle.min(8).cast_signed()));
                 let own = if listening { LONGEST } else { own.min(LONGEST) };
                 match asked {
-                    Some(asked) if listening => asked.max(LONGEST),
+                    Some(asked) if listening => {
+                        asked.max(LONGEST.min(between(now, self.terms.expires_at)))
+                    }
                     Some(asked) => asked,
                     // Our own pace: the end is looked at when it comes, and soon again after.
                     None if now < self.terms.expires_at => {

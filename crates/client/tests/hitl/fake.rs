@@ -40,7 +40,7 @@ impl Clock for TestClock {
     fn sleep(&self, length: Duration) -> BoxFuture<'static, ()> {
         let clock = self.0.clone();
         async move {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
             *clock.lock().unwrap() += SignedDuration::try_from(length).unwrap();
         }
         .boxed()

@@ -246,6 +246,29 @@ async fn one_decision_however_often_it_is_told() {
 }
 
 #[tokio::test]
+async fn a_call_repeated_many_times_at_once_is_one() {
+    let Some(server) = Server::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let desk = Arc::new(Desked::start(server.client(), folder.path()).await);
+    let mut calls = JoinSet::new();
+    for _ in 0..8 {
+        let desk = desk.clone();
+        calls.spawn(async move { desk.pay("order-1", "7").await.json::<Value>().await.unwrap() });
+    }
+    let answers = calls.join_all().await;
+    let case = |body: &Value| body["hitl"]["case_id"].clone();
+    assert!(answers.iter().all(|body| case(body) == case(&answers[0])), "{answers:?}");
+    // Any of the links will do: each repetition brought fresh ones.
+    server.respond(answers[7]["hitl"]["review_url"].as_str().unwrap(), "confirm", json!({})).await;
+    let kept = Files::open(folder.path()).unwrap();
+    eventually("it is over", async || {
+        matches!(kept.all().unwrap().first()?.stage, Stage::Finished(_)).then_some(())
+    })
+    .await;
+    assert_eq!((kept.all().unwrap().len(), desk.ran.lock().unwrap().len()), (1, 1));
+}
+
+#[tokio::test]
 async fn what_was_under_way_when_it_was_killed() {
     let fake = Fake::start(|seen, _| match seen.path.as_str() {
         "/hitl/v1/cases" => json(202, &[], &json!({ "hitl": { "case_id": "review_lost" } })),

@@ -60,9 +60,10 @@ class Following:
         self._engaged = False
         self._tag: str | None = None
         self._said = b""
-        first = now + (INTERVAL if case.retry_after is None else case.retry_after)
+        asked = case.retry_after
+        first = min(now + INTERVAL, self._end) if asked is None else now + asked
         # A case that is over already is looked at once, at once.
-        self._due = now if self._end <= now else min(first, self._end)
+        self._due = now if self._end <= now else first
         self._not_before = now
         self._asked = case.retry_after
         self._idle = self._failed = self._garbled = 0
@@ -138,7 +139,7 @@ class Following:
         self._failed = self._garbled = 0
         self._asked = asked
         if asked is not None:
-            return max(asked, LONGEST) if listening else asked
+            return max(asked, min(LONGEST, self._end - now)) if listening else asked
         if now >= self._end:
             return FAILED
         # Our own pace: the end is looked at when it comes, and soon again after.

@@ -36,11 +36,13 @@ impl Desk {
         let id = key.unwrap_or_else(fresh_key);
         let case = case.body(self.0.callback.as_ref().map(|at| at.url.as_str()));
         let _asking = Asking::begin(self, &id);
+        let held = self.0.ledger.lock().await;
         if self.load(&id).await?.is_none() {
             // Before anybody is asked: what was asked is never unknown.
             let stage = Stage::Asking { case: case.clone(), repeatable };
             self.keep(&Call { id: id.clone(), name, input, stage }).await?;
         }
+        drop(held);
         match self.create(&id, &case).await {
             Ok(accepted) => {
                 self.await_decision(&id, &accepted.body).await?;
@@ -153,18 +155,24 @@ impl Desk {
 
     /// The call a case belongs to.
     pub(super) async fn call_of(&self, case_id: &str) -> Result<Option<String>, DeskError> {
-        let known = self.with(|now| now.cases.get(case_id).cloned());
-        if known.is_some() {
-            return Ok(known);
-        }
-        // Asked before everything was read again after a restart.
-        for call in self.blocking(Pending::all).await? {
-            self.note(&call);
+        if !self.with(|now| now.knows_all) {
+            // Asked before everything was read again after a restart.
+            self.read_again().await?;
         }
         Ok(self.with(|now| now.cases.get(case_id).cloned()))
     }
 
-    pub(super) fn note(&self, call: &Call) {
+    /// Every call that is kept.
+    pub(super) async fn read_again(&self) -> Result<Vec<Call>, DeskError> {
+        let calls = self.blocking(Pending::all).await?;
+        for call in &calls {
+            self.note(call);
+        }
+        self.with(|now| now.knows_all = true);
+        Ok(calls)
+    }
+
+    fn note(&self, call: &Call) {
         if let Some(case_id) = call.case_id() {
             self.with(|now| now.cases.insert(case_id.to_owned(), call.id.clone()));
         }

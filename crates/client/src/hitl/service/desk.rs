@@ -155,6 +155,8 @@ pub(super) struct CallbackAt {
 pub(super) struct Now {
     /// Which call a case belongs to.
     pub(super) cases: HashMap<String, String>,
+    /// Whether those of before a restart are among them.
+    pub(super) knows_all: bool,
     /// Calls whose cases are being made.
     pub(super) asking: HashSet<String>,
     /// Calls whose continuations run.
@@ -217,8 +219,7 @@ impl Desk {
             FuturesUnordered::new();
         loop {
             // Those of before a restart, and those whose caller went away in the middle.
-            for call in self.blocking(Pending::all).await? {
-                self.note(&call);
+            for call in self.read_again().await? {
                 if attended.insert(call.id.clone()) {
                     work.push(Box::pin(self.attend(call.id)));
                 }

@@ -124,7 +124,10 @@ impl Pending for Files {
         file.write_all(&serde_json::to_vec(call)?)?;
         file.sync_all()?;
         fs::rename(&beside, &path)?;
-        File::open(&self.folder)?.sync_all()
+        // That it took its place is written down where folders can be asked for it.
+        #[cfg(unix)]
+        File::open(&self.folder)?.sync_all()?;
+        Ok(())
     }
 
     fn get(&self, id: &str) -> io::Result<Option<Call>> {
