@@ -194,6 +194,7 @@ pub fn steps(form: &Form, draft: Option<&Draft>) -> Vec<StepView> {
 }
 
 fn control(field: &Field, name: &str, draft: Option<&Draft>) -> Control {
+    let draft = draft.filter(|draft| draft.knows(name));
     let held = |value: &str| match draft {
         Some(draft) => draft.holds(name, value),
         None => match in_sight(field) {

@@ -153,7 +153,8 @@ pub fn values(form: &Form, submitted: &Submitted) -> Map<String, Value> {
                 file.and_then(|(_, file)| serde_json::to_value(file).ok())
             }
             Kind::Multiselect(_) => {
-                let sent: Vec<Value> = submitted.values(&name).map(known).collect();
+                let ticked = submitted.values(&name).filter(|value| !value.is_empty());
+                let sent: Vec<Value> = ticked.map(known).collect();
                 Some(Value::Array(sent))
             }
             Kind::Select(_) => submitted.value(&name).map(known),

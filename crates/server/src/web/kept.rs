@@ -55,6 +55,10 @@ impl Kept {
         };
         if !stays {
             self.form.pairs.retain(|(of, _)| *of != name);
+            if values.is_empty() {
+                // Nothing is kept as nothing, or a default would come back.
+                self.form.pairs.push((name.clone(), String::new()));
+            }
             self.form.pairs.extend(values.iter().map(|value| (name.clone(), (*value).to_owned())));
         }
     }

@@ -185,6 +185,8 @@ pub struct Draft {
     problem: FormProblem,
     held: Vec<(String, String)>,
     form: Option<Filled>,
+    /// Whether only some of the fields were before the person yet.
+    partial: bool,
 }
 
 impl Draft {
@@ -210,7 +212,7 @@ impl Draft {
         };
         let pairs = submitted.pairs.iter().filter(kept).cloned().collect();
         let form = form.map(|form| Filled::new(form, &super::form_body::values(form, submitted)));
-        Self { pairs, problem, held: Vec::new(), form }
+        Self { pairs, problem, held: Vec::new(), form, partial: false }
     }
 
     /// The same for somebody whose secrets and uploads are kept on the server: they are told so, and
@@ -218,6 +220,7 @@ impl Draft {
     #[must_use]
     pub fn holding(mut self, question: &Question, submitted: &Submitted) -> Self {
         let Body::Provide { form } = question.body() else { return self };
+        self.partial = true;
         for field in form.fields() {
             let name = format!("field.{}", field.key());
             let file = submitted.files.iter().rfind(|(of, _)| *of == name);
@@ -235,6 +238,11 @@ impl Draft {
             }
         }
         self
+    }
+
+    /// Whether the person has had a field of this name before them; else the agent's default holds.
+    pub fn knows(&self, name: &str) -> bool {
+        !self.partial || self.pairs.iter().any(|(key, _)| key == name)
     }
 
     /// What is kept on the server under a name and cannot be shown.

@@ -150,6 +150,8 @@ def test_escalation_with_the_keyboard_only(server, visit):
     to("Timeout")
     page.keyboard.press("Control+A")
     page.keyboard.type("90")
+    # In a field, Enter is no verdict.
+    page.keyboard.press("Enter")
     to("No")
     page.keyboard.press("ArrowLeft")
     to("Comment")
