@@ -1,6 +1,6 @@
 //! A form one step at a time: which steps and fields apply, and what was filled in so far.
 
-use kernel::form::{Field, Form, Layout, REDACTED};
+use kernel::form::{Field, Form, Kind, Layout, REDACTED};
 use serde_json::{Map, Value};
 
 use super::facts::{Fact, fact};
@@ -22,7 +22,13 @@ impl Filled {
         let applies: Vec<&Field> = form.visible(values).collect();
         let answers = applies.iter().filter_map(|field| {
             let value = values.get(field.key()).filter(|value| !is_empty(value))?;
-            let shown = if field.is_sensitive() { Value::from(REDACTED) } else { value.clone() };
+            let shown = match (field.kind(), value.as_str()) {
+                _ if field.is_sensitive() => Value::from(REDACTED),
+                // As a form sends it, a yes is a text.
+                (Kind::Boolean, Some("true")) => Value::Bool(true),
+                (Kind::Boolean, Some("false")) => Value::Bool(false),
+                _ => value.clone(),
+            };
             Some((field.key().to_owned(), shown))
         });
         let answers = answers.collect();

@@ -265,7 +265,9 @@ fn forms_come_step_by_step() {
     // The visa does not apply, so its step is skipped.
     assert_eq!(text(all(&page("link-step-3-again"), "button[value=back]")[0]), "Go back: You");
     let last = main_of("link-step-4");
-    for part in ["Step 4 of 4", "Full name Ann", "booking.pdf", "(secret, not shown again)"] {
+    for part in
+        ["Step 4 of 4", "Full name Ann", "abroad? no", "booking.pdf", "(secret, not shown again)"]
+    {
         assert!(last.contains(part), "{part}: {last}");
     }
     assert_eq!(all(&page("link-step-4"), "button[value=provide]").len(), 1);
