@@ -21,7 +21,8 @@ pub(crate) struct Target {
     pub(crate) address: SocketAddr,
     /// Who answers there.
     pub(crate) process: u32,
-    pub(crate) shot: Shot,
+    /// Sent one after the other, by all connections in turns.
+    pub(crate) shots: Arc<[Shot]>,
 }
 
 /// What came of some seconds of load.
@@ -112,14 +113,17 @@ async fn fire_while(
     let begin = Instant::now() + WARM_UP;
     let used = processor_time(target.process)?;
     let mut workers = JoinSet::new();
-    for _ in 0..connections {
+    for first in 0..connections {
         let (target, go_on) = (target.clone(), go_on.clone());
         workers.spawn(async move {
             let mut connection = Connection::open(target.address).await?;
             let (mut answers, mut all) = (Latencies::new()?, 0);
-            while go_on() {
+            let mut shots = target.shots.iter().cycle().skip(first).step_by(connections);
+            while go_on()
+                && let Some(shot) = shots.next()
+            {
                 let sent = Instant::now();
-                connection.call(&target.shot).await?;
+                connection.call(shot).await?;
                 all += 1;
                 if sent >= begin {
                     answers.add(sent.elapsed());

@@ -93,7 +93,12 @@ impl Served {
 
     /// What to send here.
     pub(crate) fn target(&self, shot: Shot) -> Target {
-        Target { address: self.address, process: self.child.id(), shot }
+        self.targets(vec![shot])
+    }
+
+    /// What to send here, one after the other.
+    pub(crate) fn targets(&self, shots: Vec<Shot>) -> Target {
+        Target { address: self.address, process: self.child.id(), shots: shots.into() }
     }
 
     /// Its memory, in KiB.

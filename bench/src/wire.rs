@@ -78,7 +78,8 @@ impl Connection {
     /// The status of an answer, once all of it is there.
     pub(crate) async fn answer(&mut self) -> anyhow::Result<u16> {
         let (status, length) = self.read_head().await?;
-        let length = length.context("no length")?;
+        // What was not modified is not sent.
+        let length = if status == 304 { 0 } else { length.context("no length")? };
         while self.body.len() < length {
             let read = self.stream.read_buf(&mut self.body).await?;
             ensure!(read > 0, "the server hung up");
@@ -90,10 +91,15 @@ impl Connection {
     pub(crate) async fn call(&mut self, shot: &Shot) -> anyhow::Result<()> {
         self.send(shot).await?;
         let status = self.answer().await?;
-        if !(200..300).contains(&status) {
+        if !(200..300).contains(&status) && status != 304 {
             bail!("refused with {status}: {}", String::from_utf8_lossy(&self.body));
         }
         Ok(())
+    }
+
+    /// A header of the last answer.
+    pub(crate) fn header(&self, name: &str) -> Option<String> {
+        header(str::from_utf8(&self.buffer).ok()?, name).map(ToOwned::to_owned)
     }
 
     /// Reads on until something was said, after the head.
@@ -132,9 +138,13 @@ impl Connection {
 fn parse_head(head: &[u8]) -> anyhow::Result<(u16, Option<usize>)> {
     let head = str::from_utf8(head)?;
     let status = head.get(9..12).and_then(|status| status.parse().ok());
-    let length = head.lines().find_map(|line| {
-        let (name, value) = line.split_once(": ")?;
-        name.eq_ignore_ascii_case("content-length").then(|| value.parse().ok())?
-    });
+    let length = header(head, "content-length").and_then(|value| value.parse().ok());
     Ok((status.with_context(|| format!("no status in {head}"))?, length))
+}
+
+fn header<'h>(head: &'h str, name: &str) -> Option<&'h str> {
+    head.lines().find_map(|line| {
+        let (has, value) = line.split_once(": ")?;
+        has.eq_ignore_ascii_case(name).then_some(value)
+    })
 }

@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::waiting::Way;
-use super::{create_at, create_one};
+use super::{AT_ONCE, REQUEST_ID, create_at, create_many, create_shot};
 use crate::report::{Goal, Row};
 use crate::scale::Scale;
 use crate::served::{Served, files_allowed, scratch};
@@ -18,8 +18,6 @@ use crate::wire::Connection;
 
 /// Files this process and the gateway have open beside the connections.
 const OTHER_FILES: usize = 200;
-/// Connections made at once.
-const AT_ONCE: usize = 64;
 /// Connections from one loopback address, well below the ports it has.
 const PER_SOURCE: usize = 5_000;
 
@@ -52,24 +50,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
 /// Makes one ask for each agent.
 async fn asks(folder: &Path, many: usize) -> anyhow::Result<Vec<String>> {
     let gateway = Served::gateway(folder).await?;
-    let address = gateway.address;
-    let mut making = JoinSet::new();
-    for n in 0..AT_ONCE {
-        let share = many / AT_ONCE + usize::from(n < many % AT_ONCE);
-        making.spawn(async move {
-            let mut connection = Connection::open(address).await?;
-            let mut ids = Vec::with_capacity(share);
-            for _ in 0..share {
-                ids.push(create_one(&mut connection).await?);
-            }
-            anyhow::Ok(ids)
-        });
-    }
-    let mut ids = Vec::with_capacity(many);
-    while let Some(made) = making.join_next().await {
-        ids.extend(made??);
-    }
-    Ok(ids)
+    create_many(gateway.address, many, &create_shot(), REQUEST_ID).await
 }
 
 /// By how much the gateway grew for each connection, in KiB.

@@ -2,6 +2,7 @@
 
 mod create;
 mod expiries;
+mod hitl;
 mod idle;
 mod nodes;
 mod open;
@@ -14,11 +15,15 @@ use std::net::SocketAddr;
 
 use anyhow::Context;
 use serde_json::Value;
+use tokio::task::JoinSet;
 
 use crate::gateway::{AGENT, ASK};
 use crate::report::Row;
 use crate::scale::Scale;
 use crate::wire::{Connection, Shot};
+
+/// Connections made or used at once.
+const AT_ONCE: usize = 64;
 
 /// One of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,10 +36,11 @@ pub(crate) enum Scenario {
     Expiries,
     Open,
     Nodes,
+    Hitl,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Start,
         Self::Create,
         Self::Poll,
@@ -43,6 +49,7 @@ impl Scenario {
         Self::Expiries,
         Self::Open,
         Self::Nodes,
+        Self::Hitl,
     ];
 
     /// Its name on the command line.
@@ -68,6 +75,7 @@ impl Scenario {
             Self::Expiries => expiries::run(scale).await,
             Self::Open => open::run(scale).await,
             Self::Nodes => nodes::run(scale).await,
+            Self::Hitl => hitl::run(scale).await,
         }
     }
 }
@@ -82,11 +90,46 @@ fn poll_shot(request: &str) -> Shot {
     Shot::get(&format!("/hxp/v1/requests/{request}"), AGENT)
 }
 
+/// Where the answer to a create says what was made.
+const REQUEST_ID: &str = "/request_id";
+
 /// Makes an ask on a connection and gives its request id.
 async fn create_one(connection: &mut Connection) -> anyhow::Result<String> {
-    connection.call(&create_shot()).await?;
+    create_as(connection, &create_shot(), REQUEST_ID).await
+}
+
+/// Makes one as it is told to, and gives the id that stands at a place of the answer.
+async fn create_as(connection: &mut Connection, shot: &Shot, id: &str) -> anyhow::Result<String> {
+    connection.call(shot).await?;
     let created: Value = serde_json::from_slice(&connection.body)?;
-    Ok(created["request_id"].as_str().context("a request id")?.to_owned())
+    Ok(created.pointer(id).and_then(Value::as_str).context("an id")?.to_owned())
+}
+
+/// Makes many, several at once.
+async fn create_many(
+    address: SocketAddr,
+    many: usize,
+    shot: &Shot,
+    id: &'static str,
+) -> anyhow::Result<Vec<String>> {
+    let mut making = JoinSet::new();
+    for n in 0..AT_ONCE {
+        let share = many / AT_ONCE + usize::from(n < many % AT_ONCE);
+        let shot = shot.clone();
+        making.spawn(async move {
+            let mut connection = Connection::open(address).await?;
+            let mut ids = Vec::with_capacity(share);
+            for _ in 0..share {
+                ids.push(create_as(&mut connection, &shot, id).await?);
+            }
+            anyhow::Ok(ids)
+        });
+    }
+    let mut ids = Vec::with_capacity(many);
+    while let Some(made) = making.join_next().await {
+        ids.extend(made??);
+    }
+    Ok(ids)
 }
 
 /// Makes an ask on a connection of its own.

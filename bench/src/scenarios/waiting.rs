@@ -13,16 +13,19 @@ pub(super) enum Way {
     WebSocket,
     Sse,
     LongPoll,
+    /// Server-sent events of a HITL case.
+    Hitl,
 }
 
 impl Way {
-    pub(super) const ALL: [Self; 3] = [Self::WebSocket, Self::Sse, Self::LongPoll];
+    pub(super) const ALL: [Self; 4] = [Self::WebSocket, Self::Sse, Self::LongPoll, Self::Hitl];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::WebSocket => "WebSocket",
             Self::Sse => "SSE",
             Self::LongPoll => "long poll",
+            Self::Hitl => "HITL SSE",
         }
     }
 
@@ -32,7 +35,7 @@ impl Way {
         connection.send(&self.shot(id)).await?;
         let begun = match self {
             Self::WebSocket => 101,
-            Self::Sse => 200,
+            Self::Sse | Self::Hitl => 200,
             Self::LongPoll => return Ok(()),
         };
         let status = connection.head().await?;
@@ -49,6 +52,7 @@ impl Way {
         match self {
             Self::WebSocket => connection.until(br#""completed""#).await,
             Self::Sse => connection.until(b"event: answered").await,
+            Self::Hitl => connection.until(b"event: review.completed").await,
             Self::LongPoll => {
                 connection.answer().await?;
                 connection.until(br#""state":"completed""#).await
@@ -76,6 +80,10 @@ impl Way {
                  sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
             ),
             Self::Sse => Shot::get(&format!("/api/v1/asks/{ask}/events"), AGENT),
+            Self::Hitl => {
+                let case = request.replacen("hxp_", "review_", 1);
+                Shot::get(&format!("/hitl/v1/reviews/{case}/events"), AGENT)
+            }
             Self::LongPoll => {
                 Shot::get_with(&format!("/api/v1/asks/{ask}"), AGENT, "prefer: wait=60\r\n")
             }

@@ -1,0 +1,61 @@
+//! Cases of HITL: making them, polling them, and polls that find nothing new, beside the same bare
+//! parts as asks of HXP. A case may be polled sixty times a minute, so there are many of them.
+
+use std::net::SocketAddr;
+
+use anyhow::Context;
+
+use super::create_many;
+use crate::gateway::{AGENT, ASK};
+use crate::load::{Target, in_turns};
+use crate::report::{Goal, Row};
+use crate::scale::Scale;
+use crate::served::{Served, scratch};
+use crate::wire::{Connection, Shot};
+
+const CONNECTIONS: usize = 32;
+
+/// What services ask here: as much as agents do over HXP.
+const CASE: &str = r#"{"type":"approval","prompt":"Refund €120.00 to Ada Lovelace for order 4711?","timeout":"1h","default_action":"abort","context":{"amount":"€120.00","recipient":"ada@example.com","order":4711,"reason":"The parcel was lost; the carrier confirmed it this morning."}}"#;
+
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
+    let folder = scratch()?;
+    let gateway = Served::gateway(&folder.path().join("gateway")).await?;
+    let baseline = Served::start("baseline", &folder.path().join("baseline")).await?;
+    let row = async |what: &str, ours: Target, bare: Target, goal: f64| {
+        let (ours, bare) = in_turns(scale, CONNECTIONS, &ours, &bare).await?;
+        let note = format!("{}; bare {}", ours.words(), bare.words());
+        let row = Row::new(format!("{what}, {CONNECTIONS} connections"), ours.rate(), "/s");
+        anyhow::Ok(row.against(bare.rate()).goal(Goal::AtLeast(goal)).note(note))
+    };
+    let fixed = || baseline.target(Shot::get("/fixed", AGENT));
+    let bare = baseline.target(Shot::post("/requests", AGENT, ASK));
+    let create = row("HITL: durable create of a case", gateway.target(case()), bare, 0.55).await?;
+    let paths = cases(gateway.address, scale.idle).await?;
+    let polls = paths.iter().map(|path| Shot::get(path, AGENT)).collect();
+    let poll = row("… poll of a case", gateway.targets(polls), fixed(), 0.50).await?;
+    // Others, which were not polled yet this minute.
+    let paths = cases(gateway.address, scale.idle).await?;
+    let known = tag(gateway.address, paths.first().context("a case")?).await?;
+    let known = format!("if-none-match: {known}\r\n");
+    let polls = paths.iter().map(|path| Shot::get_with(path, AGENT, &known)).collect();
+    let same = row("… poll that finds nothing new", gateway.targets(polls), fixed(), 0.60).await?;
+    Ok(vec![create, poll, same])
+}
+
+fn case() -> Shot {
+    Shot::post("/hitl/v1/cases", AGENT, CASE)
+}
+
+/// Makes cases; where each is polled.
+async fn cases(address: SocketAddr, many: usize) -> anyhow::Result<Vec<String>> {
+    let ids = create_many(address, many, &case(), "/hitl/case_id").await?;
+    Ok(ids.iter().map(|id| format!("/hitl/v1/reviews/{id}/status")).collect())
+}
+
+/// What a case that nobody has touched is tagged with: all of them the same.
+async fn tag(address: SocketAddr, path: &str) -> anyhow::Result<String> {
+    let mut connection = Connection::open(address).await?;
+    connection.call(&Shot::get(path, AGENT)).await?;
+    connection.header("etag").context("an etag")
+}
