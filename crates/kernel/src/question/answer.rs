@@ -1,0 +1,132 @@
+//! What people say, typed to the question.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::form::Values;
+use crate::strict::nothing_more;
+
+/// What a person said, typed to its question.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case", tag = "verdict", deny_unknown_fields)]
+#[serde(expecting = "an object with `verdict`")]
+pub enum Answer {
+    /// Yes, perhaps with the details edited.
+    Approved {
+        /// The details as the person changed them, where the agent declared it can take that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+        edits: Option<Map<String, Value>>,
+    },
+    /// No.
+    #[serde(deserialize_with = "nothing_more")]
+    Rejected,
+    /// Neither: change it and ask again.
+    ChangesRequested {
+        /// The changes the person has in mind, where they could say so. They are a wish: nothing
+        /// was approved.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+        edits: Option<Map<String, Value>>,
+    },
+    /// The ids of the chosen options.
+    Chosen {
+        /// In the order of the options.
+        options: Vec<String>,
+    },
+    /// The values of a form.
+    Provided {
+        /// By field key.
+        #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+        values: Values,
+    },
+    /// Go ahead with these.
+    Confirmed {
+        /// The ids of the confirmed items.
+        items: Vec<String>,
+    },
+    /// Do not.
+    #[serde(deserialize_with = "nothing_more")]
+    Declined,
+    /// Try again, perhaps with other parameters.
+    Retry {
+        /// The changed parameters.
+        #[serde(default, skip_serializing_if = "Map::is_empty")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+        params: Map<String, Value>,
+    },
+    /// Leave this step out.
+    #[serde(deserialize_with = "nothing_more")]
+    Skip,
+    /// Stop.
+    #[serde(deserialize_with = "nothing_more")]
+    Abort,
+    /// A free answer.
+    Replied {
+        /// What they wrote.
+        text: String,
+    },
+}
+
+impl Answer {
+    /// A request for changes that is made in words alone.
+    pub const CHANGES: Self = Self::ChangesRequested { edits: None };
+
+    /// What kind of answer it is.
+    pub fn stance(&self) -> Stance {
+        match self {
+            Self::Approved { .. } => Stance::Approve,
+            Self::Rejected => Stance::Reject,
+            Self::ChangesRequested { .. } => Stance::Change,
+            Self::Chosen { .. } => Stance::Choose,
+            Self::Provided { .. } => Stance::Provide,
+            Self::Confirmed { .. } => Stance::Confirm,
+            Self::Declined => Stance::Decline,
+            Self::Retry { .. } => Stance::Retry,
+            Self::Skip => Stance::Skip,
+            Self::Abort => Stance::Abort,
+            Self::Replied { .. } => Stance::Reply,
+        }
+    }
+}
+
+/// The kind of an answer, whatever it says in particular.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stance {
+    /// See [`Answer::Approved`].
+    Approve,
+    /// See [`Answer::Rejected`].
+    Reject,
+    /// See [`Answer::ChangesRequested`].
+    Change,
+    /// See [`Answer::Chosen`].
+    Choose,
+    /// See [`Answer::Provided`].
+    Provide,
+    /// See [`Answer::Confirmed`].
+    Confirm,
+    /// See [`Answer::Declined`].
+    Decline,
+    /// See [`Answer::Retry`].
+    Retry,
+    /// See [`Answer::Skip`].
+    Skip,
+    /// See [`Answer::Abort`].
+    Abort,
+    /// See [`Answer::Replied`].
+    Reply,
+}
+
+/// An answer with the words that go with it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Reply {
+    /// The answer.
+    pub answer: Answer,
+    /// Reason, note, feedback.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+}
