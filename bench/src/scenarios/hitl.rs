@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use super::create_many;
 use crate::gateway::{AGENT, ASK};
-use crate::load::{Target, in_turns};
+use crate::load::{Target, WARM_UP, in_turns};
 use crate::report::{Goal, Row};
 use crate::scale::Scale;
 use crate::served::{Served, scratch};
@@ -31,16 +31,22 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     let fixed = || baseline.target(Shot::get("/fixed", AGENT));
     let bare = baseline.target(Shot::post("/requests", AGENT, ASK));
     let create = row("HITL: durable create of a case", gateway.target(case()), bare, 0.55).await?;
-    let paths = cases(gateway.address, scale.idle).await?;
+    let paths = cases(gateway.address, enough(scale)?).await?;
     let polls = paths.iter().map(|path| Shot::get(path, AGENT)).collect();
     let poll = row("… poll of a case", gateway.targets(polls), fixed(), 0.50).await?;
     // Others, which were not polled yet this minute.
-    let paths = cases(gateway.address, scale.idle).await?;
+    let paths = cases(gateway.address, enough(scale)?).await?;
     let known = tag(gateway.address, paths.first().context("a case")?).await?;
     let known = format!("if-none-match: {known}\r\n");
     let polls = paths.iter().map(|path| Shot::get_with(path, AGENT, &known)).collect();
     let same = row("… poll that finds nothing new", gateway.targets(polls), fixed(), 0.60).await?;
     Ok(vec![create, poll, same])
+}
+
+/// So many that at 100,000 polls a second none is polled too often in a minute.
+fn enough(scale: &Scale) -> anyhow::Result<usize> {
+    let millis = (scale.turn + WARM_UP).as_millis() * u128::from(scale.turns);
+    Ok(usize::try_from(millis * 100 / 60)? + 1)
 }
 
 fn case() -> Shot {
