@@ -2,7 +2,7 @@
 //! here (loopback, private networks, the metadata service of a cloud) is somebody else's, unless the
 //! operator lists it. With `--dev` loopback is allowed, over plain HTTP too.
 //!
-//! Names are resolved by [`Resolver`], which gives the client only addresses it may use: what was
+//! Names are resolved by `Resolver`, which gives the client only addresses it may use: what was
 //! judged is what is connected to, and a second answer of the name server changes nothing.
 
 use std::fmt;

@@ -2,13 +2,13 @@
 //!
 //! | file | route |
 //! |---|---|
-//! | [`create`] | `POST /hitl/v1/cases`, `GET /hitl/v1/callback-secret` |
-//! | [`status`] | `GET /hitl/v1/reviews/{id}/status` |
-//! | [`events`] | `GET /hitl/v1/reviews/{id}/events` |
-//! | [`respond`] | `POST /hitl/v1/reviews/{id}/respond`, `…/submit`, `…/cancel` |
-//! | [`files`] | `POST /hitl/v1/reviews/{id}/files`, `GET …/files/{digest}` |
-//! | [`discovery`] | `GET /.well-known/hitl.json`, `GET /skill.md` |
-//! | [`demo`] | `POST /api/demo?type=…`, with `--dev` |
+//! | `create` | `POST /hitl/v1/cases`, `GET /hitl/v1/callback-secret` |
+//! | `status` | `GET /hitl/v1/reviews/{id}/status` |
+//! | `events` | `GET /hitl/v1/reviews/{id}/events` |
+//! | `respond` | `POST /hitl/v1/reviews/{id}/respond`, `…/submit`, `…/cancel` |
+//! | `files` | `POST /hitl/v1/reviews/{id}/files`, `GET …/files/{digest}` |
+//! | `discovery` | `GET /.well-known/hitl.json`, `GET /skill.md` |
+//! | `demo` | `POST /api/demo?type=…`, with `--dev` |
 //!
 //! A token is good for one thing: the review token for answering as whoever holds the link, the
 //! submit token for passing an answer on, the poll token for reading. The key that made the case
