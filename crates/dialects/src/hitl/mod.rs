@@ -3,15 +3,15 @@
 //!
 //! | file | route | section |
 //! |---|---|---|
-//! | [`create`] | `POST /hitl/v1/cases` | 6, 10 |
-//! | [`question`] | `type` and `context` of a case | 10 |
-//! | [`timeout`] | `timeout` | 6 |
-//! | [`accepted`] | the 202 with its `hitl` object | 6 |
-//! | [`poll`] | `GET …/status`, and the result of every answer | 8, 10 |
-//! | [`respond`] | `POST …/respond`, `…/submit`, `…/cancel` | 7, 7.5 |
-//! | [`events`] | `GET …/events` and the callback | 8.5, 9 |
-//! | [`discovery`] | `/.well-known/hitl.json` | appendix D |
-//! | [`wire`], [`errors`] | types and codes | appendix C, 16 |
+//! | `create` | `POST /hitl/v1/cases` | 6, 10 |
+//! | `question` | `type` and `context` of a case | 10 |
+//! | `timeout` | `timeout` | 6 |
+//! | `accepted` | the 202 with its `hitl` object | 6 |
+//! | `poll` | `GET …/status`, and the result of every answer | 8, 10 |
+//! | `respond` | `POST …/respond`, `…/submit`, `…/cancel` | 7, 7.5 |
+//! | `events` | `GET …/events` and the callback | 8.5, 9 |
+//! | `discovery` | `/.well-known/hitl.json` | appendix D |
+//! | `wire`, [`errors`] | types and codes | appendix C, 16 |
 //!
 //! The protocol knows five review types and the kernel six kinds of question. [`Type`] holds the one
 //! table between them and the actions of each; parsing an answer and rendering a result both use it,
