@@ -19,6 +19,7 @@
 //! [`Refusal`](kernel::Refusal) to the protocol's own codes. An ask that came in by one dialect
 //! can be shown and answered in every other.
 
+mod codes;
 pub mod hitl;
 pub mod hxp_execution;
 pub mod native;

@@ -5,6 +5,8 @@ use kernel::form::FieldError;
 use kernel::question::AnswerError;
 use serde_json::{Map, Value, json};
 
+use crate::codes::codes;
+
 /// Why a call was refused, as this dialect says it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{code}: {message}")]
@@ -17,18 +19,6 @@ pub struct WireError {
     pub message: String,
     /// What else the body has.
     more: Map<String, Value>,
-}
-
-macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
-        /// The codes, by name.
-        pub mod code {
-            $($(#[$doc])* pub const $name: &str = $text;)*
-        }
-
-        /// Every code this dialect can send.
-        pub const CODES: &[&str] = &[$($text),*];
-    };
 }
 
 codes! {

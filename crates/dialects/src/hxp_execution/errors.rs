@@ -7,6 +7,7 @@ use kernel::{By, Refusal};
 use serde_json::{Value, json};
 
 use super::wire::ErrorBody;
+use crate::codes::codes;
 
 /// Why a call was refused, as this dialect says it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -20,18 +21,6 @@ pub struct WireError {
     pub message: String,
     /// Which field, and what was expected there.
     pub details: Option<Value>,
-}
-
-macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
-        /// The codes, by name.
-        pub mod code {
-            $($(#[$doc])* pub const $name: &str = $text;)*
-        }
-
-        /// Every code this dialect can send.
-        pub const CODES: &[&str] = &[$($text),*];
-    };
 }
 
 codes! {

@@ -29,7 +29,8 @@ const ATTEMPTS: u32 = 12;
 /// When a callback is tried again, in seconds after the attempt before (HITL-184). Then it is given
 /// up: polling is the truth, and whoever wants to can have it tried once more.
 const CALLBACK_AGAIN: [u64; 3] = [1, 5, 30];
-/// How many callbacks are under way at once: an agent that does not answer holds up nobody's notices.
+/// How many callbacks are under way at once. An agent that does not answer holds up nobody's notices;
+/// as many as this do, until the first of their calls has ended.
 const CALLS: usize = 64;
 
 /// Works off the outbox.

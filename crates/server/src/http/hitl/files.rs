@@ -11,7 +11,7 @@ use dialects::hitl::WireError;
 use kernel::Actor;
 use kernel::ask::Purpose;
 
-use super::{Answer, HitlError, cookie, is_token, param};
+use super::{Answer, HitlError, is_token, param, shown};
 use crate::auth::Lane;
 use crate::http::Shared;
 use crate::http::name::Named;
@@ -27,8 +27,7 @@ pub(super) async fn upload(
     body: Body,
 ) -> Answer {
     let ask = app.hitl_ask(&id).await?;
-    let shown = param(&pairs, "token").or_else(|| cookie(&headers, &id));
-    if !shown.is_some_and(|token| is_token(&ask, Purpose::Review, token)) {
+    if !shown(&pairs, &headers, &id).is_some_and(|token| is_token(&ask, Purpose::Review, token)) {
         return Err(WireError::invalid_token().into());
     }
     app.door.count(ask.id, Lane::Submit)?;

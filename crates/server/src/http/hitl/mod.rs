@@ -99,6 +99,15 @@ fn param<'p>(pairs: &'p [(String, String)], name: &str) -> Option<&'p str> {
     pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
+/// The review token that comes with a request, in its address or as a cookie.
+fn shown<'r>(
+    pairs: &'r [(String, String)],
+    headers: &'r HeaderMap,
+    case_id: &str,
+) -> Option<&'r str> {
+    param(pairs, "token").or_else(|| cookie(headers, case_id))
+}
+
 /// A token that was presented, and whether it is one of this ask for this purpose. Only its hash is
 /// looked at, and that in constant time.
 pub(crate) fn is_token(ask: &Ask, purpose: Purpose, token: &str) -> bool {

@@ -10,7 +10,7 @@ use dialects::hitl::{self, Respond, WireError};
 use kernel::ask::Purpose;
 use kernel::{Actor, Ask, Command, Refusal};
 
-use super::{Answer, HitlError, cookie, is_token, param};
+use super::{Answer, HitlError, is_token, shown};
 use crate::auth::{Lane, bearer};
 use crate::http::name::Named;
 use crate::http::submitted::uploads_only_on_pages;
@@ -34,7 +34,7 @@ pub(super) async fn respond(
         let bytes = body::read(body, app.config.body_limit).await?;
         return app.hitl_relayed(&ask, &bytes, &headers).await.map_err(|error| error.about(&id));
     }
-    let shown = param(&pairs, "token").or_else(|| cookie(&headers, &id)).map(ToOwned::to_owned);
+    let shown = shown(&pairs, &headers, &id).map(ToOwned::to_owned);
     let (shown, bytes) = match shown {
         // Nothing is read from strangers that is not needed to know them.
         Some(token) if !is_token(&ask, Purpose::Review, &token) => (None, None),
@@ -69,7 +69,7 @@ pub(super) async fn cancel(
         return app.hitl_cancelled(&ask, actor, reason).await.map_err(|error| error.about(&id));
     }
     let ask = ask?;
-    let shown = param(&pairs, "token").or_else(|| cookie(&headers, &id)).map(ToOwned::to_owned);
+    let shown = shown(&pairs, &headers, &id).map(ToOwned::to_owned);
     let bytes = body::read(body, app.config.body_limit).await?;
     let read = hitl::parse_cancel(&bytes);
     let in_body = || read.as_ref().ok().and_then(|(_, token)| token.clone());
