@@ -43,10 +43,10 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     Ok(vec![create, poll, same])
 }
 
-/// So many that at 100,000 polls a second none is polled too often in a minute.
+/// So many that at 60,000 polls a second none is polled too often in a minute.
 fn enough(scale: &Scale) -> anyhow::Result<usize> {
     let millis = (scale.turn + WARM_UP).as_millis() * u128::from(scale.turns);
-    Ok(usize::try_from(millis * 100 / 60)? + 1)
+    Ok(usize::try_from(millis)? + 1)
 }
 
 fn case() -> Shot {

@@ -1,10 +1,11 @@
 //! Asks read lately. An agent that polls reads the same row again and again until somebody answers;
-//! it is fetched and parsed once.
+//! what is read a second time is kept, so that thousands of them cost a look each. What is read once,
+//! by an agent that waits or by a page, is not: of those there may be far more.
 //!
 //! A change drops what it changed before anybody is told of it, so a hit is never older than an
 //! acknowledged write. Only for a store that is the only one to write.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kernel::{Ask, AskId, Subject};
@@ -12,10 +13,13 @@ use kernel::{Ask, AskId, Subject};
 use crate::News;
 
 const SHARDS: usize = 32;
-/// Asks of one generation in one shard. There are two: when the young one is full, the old one goes.
-const GENERATION: usize = 64;
-/// Larger ones are not kept, so that what is kept stays within some tens of megabytes.
-const LARGEST: usize = 4 * 1024;
+/// What the asks of one generation in one shard may come to, as stored. There are two: when the young
+/// one is full, the old one goes. All together some tens of megabytes, since they are larger in memory.
+const GENERATION: usize = 384 * 1024;
+/// Larger ones are not kept: they would push out many that are polled as often.
+const LARGEST: usize = 8 * 1024;
+/// How many ids a shard remembers to have been read once.
+const ONCE: usize = 1024;
 
 #[derive(Default)]
 pub(super) struct Recent {
@@ -24,42 +28,57 @@ pub(super) struct Recent {
 
 #[derive(Default)]
 struct Shard {
-    young: HashMap<AskId, Arc<Ask>>,
-    old: HashMap<AskId, Arc<Ask>>,
+    young: HashMap<AskId, Held>,
+    old: HashMap<AskId, Held>,
+    /// The size of the young ones.
+    size: usize,
+    /// Read once.
+    once: HashSet<AskId>,
     /// How often something here was changed.
     changes: u64,
+}
+
+#[derive(Clone)]
+struct Held {
+    ask: Arc<Ask>,
+    size: usize,
 }
 
 /// Says that a read has begun: what was changed meanwhile is not kept.
 pub(super) struct Begun {
     id: AskId,
     changes: u64,
+    /// Whether it was read before.
+    again: bool,
 }
 
 impl Recent {
     /// An ask that was read lately, or else the beginning of reading it.
     pub(super) fn find(&self, id: AskId) -> Result<Arc<Ask>, Begun> {
         let mut shard = self.shard(id);
-        if let Some(ask) = shard.young.get(&id) {
-            return Ok(Arc::clone(ask));
+        if let Some(held) = shard.young.get(&id) {
+            return Ok(Arc::clone(&held.ask));
         }
         match shard.old.remove(&id) {
-            Some(ask) => {
-                shard.put(id, Arc::clone(&ask));
-                Ok(ask)
+            Some(held) => {
+                shard.put(id, held.clone());
+                Ok(held.ask)
             }
-            None => Err(Begun { id, changes: shard.changes }),
+            None => {
+                let again = shard.was_read(id);
+                Err(Begun { id, changes: shard.changes, again })
+            }
         }
     }
 
     /// Keeps what was read, of this size, unless it may be out of date already.
     pub(super) fn keep(&self, begun: &Begun, ask: &Ask, size: usize) {
-        if size > LARGEST {
+        if size > LARGEST || !begun.again {
             return;
         }
         let mut shard = self.shard(begun.id);
         if shard.changes == begun.changes {
-            shard.put(begun.id, Arc::new(ask.clone()));
+            shard.put(begun.id, Held { ask: Arc::new(ask.clone()), size });
         }
     }
 
@@ -69,8 +88,10 @@ impl Recent {
             if let Subject::Ask(id) = change.subject {
                 let mut shard = self.shard(id);
                 shard.changes += 1;
-                shard.young.remove(&id);
                 shard.old.remove(&id);
+                if let Some(held) = shard.young.remove(&id) {
+                    shard.size -= held.size;
+                }
             }
         }
     }
@@ -85,11 +106,28 @@ impl Recent {
 }
 
 impl Shard {
-    fn put(&mut self, id: AskId, ask: Arc<Ask>) {
-        if self.young.len() >= GENERATION {
+    fn put(&mut self, id: AskId, held: Held) {
+        if self.size >= GENERATION {
             self.old = std::mem::take(&mut self.young);
+            self.size = 0;
         }
-        self.young.insert(id, ask);
+        self.size += held.size;
+        // Two may have read it at the same time.
+        if let Some(same) = self.young.insert(id, held) {
+            self.size -= same.size;
+        }
+    }
+
+    /// Whether it was read before, as far as that is remembered; from now on it was.
+    fn was_read(&mut self, id: AskId) -> bool {
+        if self.once.remove(&id) {
+            return true;
+        }
+        if self.once.len() >= ONCE {
+            self.once.clear();
+        }
+        self.once.insert(id);
+        false
     }
 }
 
@@ -115,15 +153,31 @@ mod tests {
         News { change, lists: [].into() }
     }
 
-    fn keep(recent: &Recent, ask: &Ask) {
-        let Err(begun) = recent.find(ask.id) else { panic!("it is there already") };
-        recent.keep(&begun, ask, 1);
+    fn keep(recent: &Recent, ask: &Ask, size: usize) {
+        for _ in 0..2 {
+            let Err(begun) = recent.find(ask.id) else { panic!("it is there already") };
+            recent.keep(&begun, ask, size);
+        }
+    }
+
+    #[test]
+    fn what_is_read_once_is_not_kept() {
+        let (recent, ask) = (Recent::default(), ask(7));
+        let Err(begun) = recent.find(ask.id) else { panic!("nobody has read it") };
+        recent.keep(&begun, &ask, 1);
+        let Err(begun) = recent.find(ask.id) else { panic!("it was read once") };
+        recent.keep(&begun, &ask, 1);
+        assert!(recent.find(ask.id).is_ok());
+        for n in 1..=3 * ONCE as u128 {
+            let _ = recent.find(AskId::new(Ulid::from(n * SHARDS as u128)));
+        }
+        assert!(recent.shard(AskId::new(Ulid::from(0))).once.len() <= ONCE);
     }
 
     #[test]
     fn what_was_changed_is_read_again() {
         let (recent, ask) = (Recent::default(), ask(7));
-        keep(&recent, &ask);
+        keep(&recent, &ask, 1);
         assert_eq!(*recent.find(ask.id).ok().unwrap(), ask);
         recent.forget(&[change(&ask)]);
         assert!(recent.find(ask.id).is_err());
@@ -132,6 +186,7 @@ mod tests {
     #[test]
     fn what_changed_while_it_was_read_is_not_kept() {
         let (recent, ask) = (Recent::default(), ask(7));
+        assert!(recent.find(ask.id).is_err());
         let Err(begun) = recent.find(ask.id) else { panic!("it is there already") };
         recent.forget(&[change(&ask)]);
         recent.keep(&begun, &ask, 1);
@@ -141,21 +196,21 @@ mod tests {
     #[test]
     fn it_is_bounded_and_keeps_what_is_used() {
         let (recent, used) = (Recent::default(), ask(0));
-        keep(&recent, &used);
+        keep(&recent, &used, LARGEST);
         for n in 1..300 {
             // All in the shard of the first.
-            keep(&recent, &ask(n * SHARDS as u128));
+            keep(&recent, &ask(n * SHARDS as u128), LARGEST);
             assert!(recent.find(used.id).is_ok(), "after {n} others");
         }
         let shard = recent.shard(used.id);
-        assert!(shard.young.len() + shard.old.len() <= 2 * GENERATION);
+        assert!((shard.young.len() + shard.old.len()) * LARGEST <= 2 * (GENERATION + LARGEST));
+        assert_eq!(shard.size, shard.young.len() * LARGEST);
     }
 
     #[test]
     fn a_large_one_is_not_kept() {
         let (recent, ask) = (Recent::default(), ask(7));
-        let Err(begun) = recent.find(ask.id) else { panic!("it is there already") };
-        recent.keep(&begun, &ask, LARGEST + 1);
+        keep(&recent, &ask, LARGEST + 1);
         assert!(recent.find(ask.id).is_err());
     }
 }
