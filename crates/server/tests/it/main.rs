@@ -32,6 +32,7 @@ mod origins;
 mod pages;
 mod races;
 mod receipts;
+mod retention;
 mod review_forms;
 mod review_page;
 mod revoked;
