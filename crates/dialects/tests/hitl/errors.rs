@@ -58,7 +58,7 @@ fn a_bad_predecessor_is_named() {
 /// HITL-190, HITL-191, HITL-245: what is offered, in both versions. C-21.
 #[test]
 fn discovery_holds() {
-    let document = discovery("https://countersign.example/", Version::V08, Some(30));
+    let document = discovery("https://countersign.example/", Version::V08, None);
     holds("0.8", "discovery-response", &document);
     insta::assert_json_snapshot!("discovery", document);
     let baseline = discovery("https://countersign.example", Version::V07, None);
