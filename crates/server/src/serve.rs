@@ -101,6 +101,7 @@ impl Server {
             sealer: Arc::new(sealer),
             metrics: telemetry::metrics(),
             streams: Streams::new(config.stream_limit),
+            watchers: Streams::new(config.stream_limit),
             stop: stop.clone(),
             tasks: tasks.clone(),
             config,

@@ -73,6 +73,8 @@ pub struct App {
     pub metrics: PrometheusHandle,
     /// Long connections.
     pub streams: Arc<Streams>,
+    /// Open pages that watch for the end of their request.
+    pub watchers: Arc<Streams>,
     /// Ends long connections when the server stops.
     pub stop: CancellationToken,
     /// What the server waits for when it stops.

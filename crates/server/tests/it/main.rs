@@ -35,6 +35,7 @@ mod receipts;
 mod retention;
 mod review_forms;
 mod review_page;
+mod review_watch;
 mod revoked;
 mod routing;
 mod rust_client;
