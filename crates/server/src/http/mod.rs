@@ -4,6 +4,7 @@ pub mod api;
 pub mod body;
 pub mod conditions;
 pub mod cors;
+pub mod dialect_error;
 pub mod docs;
 pub mod health;
 pub mod hitl;
