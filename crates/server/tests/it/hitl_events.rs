@@ -48,6 +48,10 @@ async fn a_stream_ends_with_its_case() {
         (completed.event.as_str(), &completed.data["result"]["action"]),
         ("review.completed", &json!("approve"))
     );
+    // HITL-098: the same proof as in a poll.
+    let proof = &completed.data["result"]["signature"];
+    assert!(proof["value"].is_string());
+    assert_eq!(*proof, case.status().await["result"]["signature"]);
     live.ended().await;
     // Whoever comes later hears the same, from the beginning, and the end of it.
     let mut late = Events::open(&world.agent(), &case.at("events")).await;

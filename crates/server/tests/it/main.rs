@@ -9,6 +9,7 @@ mod world;
 mod answers;
 mod bad_input;
 mod credentials;
+mod cross;
 mod evidence;
 mod hardening;
 mod hitl;

@@ -119,11 +119,13 @@ impl OfCase {
         };
         let records = gateway.store().records(Subject::Ask(self.id), self.read, BATCH).await?;
         self.stale = records.len() == BATCH;
+        let signature = self.app.hitl_signature(&ask);
         for record in records {
             self.read = record.seq;
             let Ok(event) = record.event() else { continue };
             if record.seq > self.seen
-                && let Some(Told { event, data }) = hitl::told(&ask, &event, self.engaged)
+                && let Some(Told { event, data }) =
+                    hitl::told(&ask, &event, self.engaged, signature.clone())
             {
                 self.frames.push_back(sse::frame(record.seq, event, &data));
             }
