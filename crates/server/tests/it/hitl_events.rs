@@ -131,3 +131,22 @@ async fn streams_are_counted_and_end_with_their_key() {
     drop(open);
     world.end().await;
 }
+
+/// HITL-172: a position nobody gave out is none, however it looks: the end is still told.
+#[tokio::test]
+async fn a_position_that_was_never_given_out_hides_nothing() {
+    let world = World::dev().await;
+    for position in ["18446744073709551615", "7", "-1", "99999999999999999999999", "evt_1", ""] {
+        let case = Case::make(&world, approval()).await;
+        let odd = world.anonymous().header("last-event-id", position);
+        let mut live = Events::open(&odd, &case.path("events_url")).await;
+        case.respond(json!({ "action": "approve" })).await.is(200);
+        let told = live.next().await.unwrap();
+        assert_eq!(told.event, "review.completed", "{position}");
+        live.ended().await;
+        // And to whoever comes back with it.
+        let mut late = Events::open(&odd, &case.path("events_url")).await;
+        assert_eq!(late.next().await.unwrap().event, "review.completed", "{position}");
+    }
+    world.end().await;
+}

@@ -150,7 +150,7 @@ mod tests {
                {{"note":"{{","n":7,"report":{{"sha256":"{digest}"}},"odd":{{"sha256":"zz"}}}}}}}}}}}}}}"#
         );
         for (id, question, state) in [
-            (1_u8, content, format!(r#"{over}{files}}}"#)),
+            (1_u8, content, format!("{over}{files}}}")),
             (2, r#"{"commitment":"x"}"#, format!(r#"{over}{{"is":"expired"}}}}"#)),
             (3, content, r#"{"is":"pending"}"#.to_owned()),
             (4, content, format!(r#"{over}{{"is":"cancelled"}}}}"#)),

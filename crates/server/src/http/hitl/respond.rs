@@ -35,7 +35,7 @@ pub(super) async fn respond(
         return app.hitl_relayed(&ask, &bytes, &headers).await.map_err(|error| error.about(&id));
     }
     let shown = shown(&pairs, &headers, &id);
-    let read = app.from_holder(&ask, shown, body, hitl::read_respond, Respond::token).await?;
+    let read = app.sent_by_holder(&ask, shown, body, hitl::read_respond, Respond::token).await?;
     app.hitl_answered(&ask, read).await.map_err(|error| error.about(&id))
 }
 
@@ -60,7 +60,7 @@ pub(super) async fn cancel(
     let ask = ask?;
     let shown = shown(&pairs, &headers, &id);
     let read =
-        app.from_holder(&ask, shown, body, hitl::parse_cancel, |(_, token)| token.as_deref());
+        app.sent_by_holder(&ask, shown, body, hitl::parse_cancel, |(_, token)| token.as_deref());
     let read = read.await?;
     let (reason, _) = read.map_err(|error| HitlError::from(error).about(&id))?;
     let holder = Actor::LinkHolder { ask: ask.id };
@@ -70,7 +70,7 @@ pub(super) async fn cancel(
 impl App {
     /// What whoever holds the link sends. Their token is in the address or a cookie, else in the body;
     /// from strangers nothing is read that is not needed to know them.
-    async fn from_holder<T>(
+    async fn sent_by_holder<T>(
         &self,
         ask: &Ask,
         shown: Option<&str>,
