@@ -166,15 +166,12 @@ async fn every_question_in_every_dialect() {
             let shown = (&open["action"], &open["payload"]["input_type"]);
             assert_eq!(shown, (&json!(row.shown.0), &row.shown.1), "{what}");
             assert_eq!(names.hitl(&world).await["status"], "pending", "{what}");
-            match door {
-                "hxp" => {
-                    let said = json!({ "result": row.hxp });
-                    world.human().resolve(&names.hxp, said).await.is(200);
-                }
-                _ => {
-                    let said = json!({ "answer": row.native });
-                    world.human().post(&format!("{}/answer", names.native), said).await.is(200);
-                }
+            if door == "hxp" {
+                let said = json!({ "result": row.hxp });
+                world.human().resolve(&names.hxp, said).await.is(200);
+            } else {
+                let said = json!({ "answer": row.native });
+                world.human().post(&format!("{}/answer", names.native), said).await.is(200);
             }
             let receipt = &names.hxp(&world).await["receipt"];
             assert_eq!(receipt["result"], row.hxp, "{what}");
@@ -294,7 +291,7 @@ async fn asked_over_hitl_answered_through_every_door() {
                     drop(case.submit(said).await.is(200));
                 }
                 "hxp" => {
-                    drop(world.human().resolve(&names.hxp, json!({ "result": hxp })).await.is(200))
+                    drop(world.human().resolve(&names.hxp, json!({ "result": hxp })).await.is(200));
                 }
                 _ => {
                     let said = json!({ "answer": native });
