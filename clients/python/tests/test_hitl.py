@@ -283,6 +283,28 @@ def test_reminders_are_given_once() -> None:
     assert [is_reminder for _, is_reminder in other.notices] == [False, True]
 
 
+def test_a_reminder_is_on_time_on_a_stream_that_is_open() -> None:
+    """A read that began earlier must not outlast the moment, however seldom the service speaks."""
+
+    def seldom(request: httpx.Request) -> httpx.Response:
+        patience = request.extensions["timeout"]["read"]
+
+        def rest() -> None:
+            other.now += min(80, patience)
+
+        word = b": hi\n\n" if patience > 80 else httpx.ReadTimeout("silence")
+        return stream(b": hi\n\n", rest, word, rest, word)
+
+    done = [PENDING] * 2 + [completed()]
+    other = Other(status=done, events=[seldom])
+    reminded = case(**EVENTS, reminder_at="2026-02-06T10:04:10Z")
+    other.follower().follow(replace(reminded, retry_after=1000.0), other.notify)
+    (_, first), (at, reminder) = other.notices
+    assert (first, reminder) == (False, True)
+    assert 250 <= at <= 255
+    assert len([t for t in other.times("events") if t <= 255]) <= 9
+
+
 def test_rounds_go_on_until_nobody_wants_an_edit() -> None:
     other = Other(
         status=[completed("edit", next_case_id="review_1"), completed()],

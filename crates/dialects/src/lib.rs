@@ -22,6 +22,7 @@
 mod codes;
 pub mod hitl;
 pub mod hxp_execution;
+mod members;
 pub mod native;
 pub mod nesting;
 pub mod proof;

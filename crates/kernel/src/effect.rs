@@ -30,6 +30,11 @@ pub enum Effect {
         /// Which ask.
         ask: AskId,
     },
+    /// The words of the ask are erased: what was uploaded to it goes too.
+    DropFiles {
+        /// Which ask.
+        ask: AskId,
+    },
 }
 
 /// Why somebody is told.
@@ -50,7 +55,10 @@ impl Effect {
     /// The ask it is about.
     pub fn ask(&self) -> AskId {
         match self {
-            Self::Notify { ask, .. } | Self::Settle { ask } | Self::CallBack { ask } => *ask,
+            Self::Notify { ask, .. }
+            | Self::Settle { ask }
+            | Self::CallBack { ask }
+            | Self::DropFiles { ask } => *ask,
         }
     }
 
@@ -59,6 +67,7 @@ impl Effect {
         match self {
             Self::Notify { priority, .. } => priority.rank(),
             Self::Settle { .. } | Self::CallBack { .. } => Priority::High.rank(),
+            Self::DropFiles { .. } => Priority::Low.rank(),
         }
     }
 }

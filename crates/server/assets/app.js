@@ -95,6 +95,39 @@ for (const form of document.querySelectorAll("form[data-save]")) {
   document.addEventListener("visibilitychange", () => { if (document.hidden) save(); });
 }
 
+// Behind a link, too: when somebody else ends the request, the page says who and how, and locks. What
+// was entered stays to be read and copied.
+const lock = (page, { title, text }) => {
+  for (const e of page.querySelectorAll("form input, form textarea, form select, form button")) {
+    if (e.matches("textarea, input:not([type=radio], [type=checkbox], [type=file], [type=range], [type=hidden])")) e.readOnly = true;
+    else e.disabled = true;
+  }
+  for (const acts of page.querySelectorAll(".acts, .hand")) acts.hidden = true;
+  const said = document.createElement("section");
+  [said.className, said.role] = ["banner no", "alert"];
+  page.querySelector("form").before(said);
+  for (const [name, words] of [["h2", title], ...text.map((words) => ["p", words])]) {
+    const line = document.createElement(name);
+    line.textContent = words;
+    said.append(line);
+  }
+  said.scrollIntoView({ block: "nearest" });
+};
+for (const page of document.querySelectorAll("[data-watch]")) {
+  let watch;
+  const token = page.querySelector("input[name=token]").value;
+  const stop = () => watch?.close();
+  const start = () => {
+    stop();
+    watch = new EventSource(`${page.dataset.watch}?token=${encodeURIComponent(token)}`);
+    watch.addEventListener("ended", (event) => { stop(); lock(page, JSON.parse(event.data)); });
+  };
+  addEventListener("pageshow", start);
+  addEventListener("pagehide", stop);
+  // What this page itself sends is answered with a page.
+  page.addEventListener("submit", stop);
+}
+
 // The second tap of a double tap must not be a second answer.
 for (const form of document.forms) {
   form.addEventListener("submit", (event) => {

@@ -41,6 +41,8 @@ pub enum Lane {
     Submit,
     /// Filling in its page, which is saved as it goes.
     Fill,
+    /// Watching its page for its end.
+    Watch,
 }
 
 /// What is left of the calls of a minute.

@@ -3,6 +3,7 @@
 //! that reads the environment.
 
 mod database;
+mod retention;
 mod secret;
 
 use std::net::SocketAddr;
@@ -17,6 +18,7 @@ use url::Url;
 use crate::callbacks::Range;
 use crate::vault::shared::MasterKey;
 pub use database::{Database, DatabaseUrl};
+pub use retention::{Keep, Retention};
 pub use secret::Secret;
 
 /// Where the server listens when nobody says otherwise.
@@ -92,6 +94,9 @@ settings! {
     /// Addresses callbacks may go to although they are not public: ranges such as 10.0.0.0/8, comma-separated
     #[arg(long, env = "COUNTERSIGN_CALLBACK_ALLOW", value_delimiter = ',', value_name = "RANGE")]
     callback_allow: Vec<String>,
+    /// How long the words of a request are kept after its end: days such as 30d, hours such as 12h, or off [default: off]
+    #[arg(long, env = "COUNTERSIGN_RETENTION", value_name = "DURATION")]
+    retention: Keep,
     /// How the HXP evidence hash is formed: `seed` or `upstream` [default: seed]
     #[arg(long, env = "COUNTERSIGN_EVIDENCE_FORM", value_name = "FORM", hide_possible_values = true)]
     evidence_form: EvidenceForm,
@@ -191,6 +196,8 @@ pub struct Config {
     pub stream_limit: u32,
     /// Where callbacks may go besides public addresses.
     pub callback_allow: Vec<Range>,
+    /// How long the words of what is over are kept; for ever if not said.
+    pub retention: Option<Retention>,
     /// The evidence hash.
     pub evidence_form: EvidenceForm,
     /// Its secret, if given.
@@ -337,6 +344,10 @@ impl Settings {
             anchor_command: self.anchor_command.filter(|command| !command.trim().is_empty()),
             stream_limit: self.stream_limit.unwrap_or(if dev { 0 } else { 100 }),
             callback_allow,
+            retention: self.retention.and_then(|keep| match keep {
+                Keep::Always => None,
+                Keep::For(retention) => Some(retention),
+            }),
             evidence_form: self.evidence_form.unwrap_or_default(),
             evidence_secret,
             open_websockets: self.open_websockets.unwrap_or(false),

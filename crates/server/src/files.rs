@@ -1,4 +1,4 @@
-//! Uploads, kept by the SHA-256 of their content.
+//! Uploads, kept by the SHA-256 of their content. The store knows which ask was given which.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
@@ -6,11 +6,14 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use bytes::Bytes;
+use kernel::AskId;
 use kernel::audit::Digest;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
+use store::Store;
 use store::postgres::Postgres;
+use tokio::sync::RwLock;
 
 /// Where uploads are kept.
 #[derive(Clone)]
@@ -18,7 +21,9 @@ pub struct Files(Kept);
 
 #[derive(Clone)]
 enum Kept {
-    Objects(Arc<dyn ObjectStore>),
+    /// Only this process has them, so that a lock of its own is enough: many may give a file, or one
+    /// may take files away.
+    Objects(Arc<dyn ObjectStore>, Arc<RwLock<()>>),
     /// In the database, so that every node has what any node was given.
     Shared(Arc<Postgres>),
 }
@@ -30,12 +35,12 @@ impl Files {
         let store = LocalFileSystem::new_with_prefix(folder)
             .with_context(|| format!("cannot use {}", folder.display()))?
             .with_fsync(true);
-        Ok(Self(Kept::Objects(Arc::new(store))))
+        Ok(Self(Kept::Objects(Arc::new(store), Arc::default())))
     }
 
     /// As long as the process lives.
     pub fn ephemeral() -> Self {
-        Self(Kept::Objects(Arc::new(InMemory::new())))
+        Self(Kept::Objects(Arc::new(InMemory::new()), Arc::default()))
     }
 
     /// In the database.
@@ -43,11 +48,45 @@ impl Files {
         Self(Kept::Shared(store))
     }
 
+    /// Keeps what was uploaded to an ask and gives its digest.
+    pub async fn give(
+        &self,
+        store: &dyn Store,
+        ask: AskId,
+        bytes: Bytes,
+    ) -> anyhow::Result<Digest> {
+        let _turn = match &self.0 {
+            Kept::Objects(_, lock) => Some(lock.read().await),
+            Kept::Shared(_) => None,
+        };
+        store.note_file(ask, Digest::of(&bytes)).await.context("cannot note the file")?;
+        self.keep(bytes).await
+    }
+
+    /// Takes away what was uploaded to an ask, except what another was given too. What fails halfway
+    /// is done by the next attempt.
+    pub async fn take_away(&self, store: &dyn Store, ask: AskId) -> anyhow::Result<()> {
+        match &self.0 {
+            Kept::Shared(shared) => shared.drop_files(ask).await?,
+            Kept::Objects(objects, lock) => {
+                let _turn = lock.write().await;
+                for digest in store.own_files(ask).await? {
+                    match objects.delete(&path(&digest)).await {
+                        Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
+                        Err(error) => return Err(error).context("cannot delete the file"),
+                    }
+                }
+                store.forget_files(ask).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Keeps some bytes and gives their digest. Keeping the same bytes twice keeps them once.
     pub async fn keep(&self, bytes: Bytes) -> anyhow::Result<Digest> {
         let digest = Digest::of(&bytes);
         match &self.0 {
-            Kept::Objects(objects) => {
+            Kept::Objects(objects, _) => {
                 let put = objects.put(&path(&digest), PutPayload::from(bytes)).await;
                 put.map(drop).map_err(anyhow::Error::from)
             }
@@ -60,7 +99,7 @@ impl Files {
     /// The bytes behind a digest, checked against it.
     pub async fn read(&self, digest: &Digest) -> anyhow::Result<Option<Bytes>> {
         let found = match &self.0 {
-            Kept::Objects(objects) => object(&**objects, digest).await,
+            Kept::Objects(objects, _) => object(&**objects, digest).await,
             Kept::Shared(store) => match store.file(digest).await {
                 Ok(found) => Ok(found.map(Bytes::from)),
                 Err(error) => Err(error.into()),
@@ -97,7 +136,11 @@ pub fn make_private_folder(folder: &Path) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use store::memory::Memory;
+    use ulid::Ulid;
+
     use super::*;
+    use crate::clock::SystemClock;
 
     #[tokio::test]
     async fn kept_by_content_and_checked_when_read() {
@@ -107,6 +150,13 @@ mod tests {
         assert_eq!(files.keep(Bytes::from_static(b"hello")).await.unwrap(), digest);
         assert_eq!(files.read(&digest).await.unwrap().unwrap(), "hello");
         assert_eq!(files.read(&Digest::ZERO).await.unwrap(), None);
+        let (store, ask) = (Memory::new(Arc::new(SystemClock)), AskId::new(Ulid::nil()));
+        files.give(&store, ask, Bytes::from_static(b"mine")).await.unwrap();
+        let mine = Digest::of(b"mine");
+        for _ in 0..2 {
+            files.take_away(&store, ask).await.unwrap();
+            assert_eq!(files.read(&mine).await.unwrap(), None);
+        }
         let name = digest.to_string();
         std::fs::write(folder.path().join(&name[..2]).join(&name[2..]), "other").unwrap();
         assert!(files.read(&digest).await.is_err());

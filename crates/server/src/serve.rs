@@ -33,7 +33,7 @@ use crate::streams::Streams;
 use crate::telemetry;
 use crate::workers::outbox::Desk;
 use crate::workers::sealer::Sealer;
-use crate::workers::{anchor, housekeeping, keys, sealer, timers};
+use crate::workers::{anchor, housekeeping, keys, retention, sealer, timers};
 
 /// How long a connection may take to send its headers.
 const HEADERS: Duration = Duration::from_secs(15);
@@ -101,6 +101,7 @@ impl Server {
             sealer: Arc::new(sealer),
             metrics: telemetry::metrics(),
             streams: Streams::new(config.stream_limit),
+            watchers: Streams::new(config.stream_limit),
             stop: stop.clone(),
             tasks: tasks.clone(),
             config,
@@ -162,6 +163,9 @@ impl Server {
         if let Some(command) = &config.anchor_command {
             let (store, command) = (Arc::clone(gateway.store()), command.clone());
             self.tasks.spawn(anchor::run(store, command, app.sealer.newest(), stop()));
+        }
+        if let Some(kept) = config.retention {
+            self.tasks.spawn(retention::run(gateway.clone(), kept, stop()));
         }
         self.tasks.spawn(keys::run(app.signer.clone(), stop()));
         self.tasks.spawn(housekeeping::run(

@@ -250,6 +250,17 @@ pub trait Store: Send + Sync + 'static {
     /// When something is next due, or next to be claimed again.
     async fn next_due(&self) -> Result<Option<Time>>;
 
+    /// Claims up to `limit` asks that ended at `since` or before and still have their words, longest
+    /// over first, until `now + lease`, so that several workers share them. Two who erase one ask all
+    /// the same erase it once.
+    async fn claim_over(
+        &self,
+        since: Time,
+        now: Time,
+        lease: Duration,
+        limit: usize,
+    ) -> Result<Vec<AskId>>;
+
     /// Claims up to `limit` deliveries that are due at `now`, most urgent first, until `now + lease`.
     async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>>;
 
@@ -332,6 +343,16 @@ pub trait Store: Send + Sync + 'static {
 
     /// What is kept for an ask.
     async fn draft(&self, ask: AskId) -> Result<Option<Vec<u8>>>;
+
+    /// Remembers that an ask was given the file of this digest. Before the file itself is kept, so
+    /// that none is there that belongs to nobody.
+    async fn note_file(&self, ask: AskId, digest: Digest) -> Result<()>;
+
+    /// The files that were given to this ask and to no other.
+    async fn own_files(&self, ask: AskId) -> Result<Vec<Digest>>;
+
+    /// Forgets which files were given to an ask.
+    async fn forget_files(&self, ask: AskId) -> Result<()>;
 
     /// Forgets idempotency keys older than [`IDEMPOTENCY_HOURS`]; how many.
     async fn sweep(&self, now: Time) -> Result<u64>;

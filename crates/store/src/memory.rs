@@ -3,6 +3,8 @@
 //! Nothing survives the process. Every other backend behaves like this one; where the two differ,
 //! the `suite` lacks a check.
 
+mod chains;
+mod files;
 mod listing;
 
 use std::cmp::Reverse;
@@ -23,7 +25,7 @@ use crate::leases::{Leases, Wake};
 use crate::listing::{Count, Entry, List, Page, Scope};
 use crate::paging;
 use crate::{
-    BACKLOG_COUNTED, Backlog, Chains, Change, Clock, Delivery, FEED, Held, Idempotency, Job, News,
+    BACKLOG_COUNTED, Backlog, Chains, Change, Clock, Delivery, FEED, Idempotency, Job, News,
     Outcome, Result, SealedBlock, Settlement, Store, later,
 };
 
@@ -54,6 +56,9 @@ struct State {
     listing: BTreeSet<(Entry, Reverse<AskId>)>,
     wakes: BTreeSet<Wake>,
     leases: Leases,
+    /// What is over with its words still here, by when it ended.
+    over: BTreeSet<Wake>,
+    over_leases: Leases,
     /// The record at place `n` has position `n + 1`.
     records: Vec<Record>,
     /// The positions of what happened to the asks of an agent.
@@ -64,6 +69,8 @@ struct State {
     idempotency: HashMap<(String, String), Remembered>,
     key_use: HashMap<KeyId, Time>,
     drafts: HashMap<AskId, Vec<u8>>,
+    /// Which files were given to which ask.
+    files: BTreeSet<(AskId, Digest)>,
     blocks: Vec<SealedBlock>,
     anchored: Option<u64>,
 }
@@ -138,6 +145,10 @@ impl State {
             self.wakes.remove(&(at, id));
         }
         self.wakes.extend(moved.after.wake_at().map(|at| (at, id)));
+        if let Some(at) = before.and_then(Ask::kept_since) {
+            self.over.remove(&(at, id));
+        }
+        self.over.extend(moved.after.kept_since().map(|at| (at, id)));
         if moved.ended() {
             self.drafts.remove(&id);
         }
@@ -152,20 +163,6 @@ impl State {
 
     fn due(&self, now: Time) -> Vec<Wake> {
         self.wakes.iter().take_while(|(at, _)| *at <= now).copied().collect()
-    }
-
-    /// The state of everything, as JSON, by name.
-    fn held(&self) -> BTreeMap<String, Held> {
-        let asks = self
-            .asks
-            .values()
-            .map(|ask| (ask.id.to_string(), Held { version: ask.head.seq, state: json(ask) }));
-        let entities = self.directory.subjects().filter_map(|subject| {
-            let entity = self.directory.entity(&subject)?;
-            let held = Held { version: entity.head().seq, state: json(&entity) };
-            Some((subject.to_string(), held))
-        });
-        asks.chain(entities).collect()
     }
 
     /// Records after a position, with their places.
@@ -284,6 +281,18 @@ impl Store for Memory {
         Ok(state.leases.next(&wakes))
     }
 
+    async fn claim_over(
+        &self,
+        since: Time,
+        now: Time,
+        lease: Duration,
+        limit: usize,
+    ) -> Result<Vec<AskId>> {
+        let state = self.state();
+        let over = state.over.iter().take_while(|(at, _)| *at <= since).copied().collect();
+        Ok(state.over_leases.claim(now, later(now, lease), over, limit))
+    }
+
     async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>> {
         let mut state = self.state();
         let mut due: Vec<(&u64, &mut Row)> = state
@@ -397,23 +406,7 @@ impl Store for Memory {
     }
 
     async fn chains(&self, after: Option<String>, limit: usize) -> Result<Chains> {
-        let state = self.state();
-        let behind = |name: &String| after.as_ref().is_none_or(|after| name > after);
-        let mut rows: Vec<RecordRow> =
-            state.records.iter().enumerate().map(|(place, record)| row(place, record)).collect();
-        rows.retain(|row| behind(&row.subject));
-        rows.sort_by(|a, b| (&a.subject, a.seq).cmp(&(&b.subject, b.seq)));
-        let whole = |n: &usize| match (rows.get(n - 1), rows.get(*n)) {
-            (Some(last), Some(next)) => last.subject != next.subject,
-            (_, None) | (None, _) => true,
-        };
-        let end = (limit.max(1)..rows.len()).find(whole).unwrap_or(rows.len());
-        let more = end < rows.len();
-        rows.truncate(end);
-        let next = rows.last().filter(|_| more).map(|last| last.subject.clone());
-        let mut held = state.held();
-        held.retain(|name, _| behind(name) && next.as_ref().is_none_or(|next| name <= next));
-        Ok(Chains::join(rows, held.into_iter().collect(), next))
+        Ok(self.state().chains(after.as_deref(), limit))
     }
 
     async fn append_block(&self, sealed: SealedBlock) -> Result<bool> {
@@ -474,6 +467,20 @@ impl Store for Memory {
 
     async fn draft(&self, ask: AskId) -> Result<Option<Vec<u8>>> {
         Ok(self.state().drafts.get(&ask).cloned())
+    }
+
+    async fn note_file(&self, ask: AskId, digest: Digest) -> Result<()> {
+        self.state().files.insert((ask, digest));
+        Ok(())
+    }
+
+    async fn own_files(&self, ask: AskId) -> Result<Vec<Digest>> {
+        Ok(self.state().own_files(ask))
+    }
+
+    async fn forget_files(&self, ask: AskId) -> Result<()> {
+        self.state().files.retain(|(given, _)| *given != ask);
+        Ok(())
     }
 
     async fn sweep(&self, now: Time) -> Result<u64> {

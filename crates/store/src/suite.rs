@@ -15,6 +15,7 @@ pub mod drafts;
 pub mod jobs;
 pub mod lists;
 pub mod outbox;
+pub mod retention;
 pub mod stage;
 pub mod streams;
 pub mod timers;
@@ -91,6 +92,13 @@ macro_rules! suite {
                 what_moves_a_wake_up_ends_its_claim,
                 of_many_who_claim_each_gets_others,
                 two_who_fire_one_ask_fire_it_once,
+            }
+            $crate::suite! { @in $open, $missing; retention:
+                the_longest_over_comes_first,
+                what_is_erased_is_not_over_any_more,
+                what_is_claimed_is_left_to_who_claimed_it,
+                of_many_who_erase_each_gets_others,
+                a_file_is_its_asks_own_until_another_has_it,
             }
             $crate::suite! { @in $open, $missing; outbox:
                 the_urgent_are_claimed_first,

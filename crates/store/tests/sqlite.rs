@@ -147,7 +147,8 @@ async fn a_database_of_version_1_opens() {
     drop((stage, sqlite));
     raw(&folder)
         .execute_batch(
-            "DROP TABLE draft; DROP TABLE block; DROP TABLE anchor; DROP INDEX record_agent;
+            "DROP TABLE file_use; DROP INDEX ask_over; ALTER TABLE ask DROP COLUMN over_at;
+             DROP TABLE draft; DROP TABLE block; DROP TABLE anchor; DROP INDEX record_agent;
              ALTER TABLE record DROP COLUMN agent; DELETE FROM migration WHERE version > 1",
         )
         .unwrap();

@@ -8,12 +8,13 @@ use super::{POLL_EVERY, Version, timeout};
 /// Polls of one case in a minute.
 pub const POLLS_PER_MINUTE: u32 = 60;
 
-/// What this server offers, as the given version words it. `base` is its address.
-pub fn discovery(base: &str, version: Version) -> Value {
+/// What this server offers, as the given version words it. `base` is its address, `retention` the days
+/// after which the words of a case are gone, if they ever are (HITL-152).
+pub fn discovery(base: &str, version: Version, retention: Option<u64>) -> Value {
     let base = base.trim_end_matches('/');
     let types: Vec<String> =
         Type::STANDARD.iter().map(|standard| standard.as_str().to_owned()).collect();
-    json!({ "hitl_protocol": {
+    let mut document = json!({ "hitl_protocol": {
         "spec_version": version.as_str(),
         "service": {
             "name": "Countersign",
@@ -50,5 +51,11 @@ pub fn discovery(base: &str, version: Version) -> Value {
             "documentation": format!("{base}/skill.md"),
             "openapi": format!("{base}/openapi.json"),
         },
-    } })
+    } });
+    if let (Some(days), Some(Value::Object(body))) = (retention, document.get_mut("hitl_protocol"))
+    {
+        let policies = json!({ "data_retention_days": days, "expired_case_retention_days": days });
+        body.insert("policies".to_owned(), policies);
+    }
+    document
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::case_id;
 use super::poll::{default_action, responded_by, result};
-use super::wire::Signature;
+use super::wire::{Answered, Signature};
 
 /// One event as it is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,8 +19,8 @@ pub struct Told {
 }
 
 /// What is told of one event of an ask; most are nobody's business (HITL-171). `engaged` says whether
-/// somebody worked on it before: then nobody is reminded (HITL-160).
-pub fn told(ask: &Ask, event: &Event, engaged: bool) -> Option<Told> {
+/// somebody worked on it before: then nobody is reminded (HITL-160). `signature` proves the result.
+pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature>) -> Option<Told> {
     let case_id = case_id(ask.id);
     let opened_at = ask.look.as_ref().map(|look| look.at);
     let (event, data) = match &event.what {
@@ -43,7 +43,7 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool) -> Option<Told> {
         | Happened::Defaulted { .. }
         | Happened::Expired { .. }
         | Happened::Failed { .. }
-        | Happened::Cancelled { .. } => return ended(ask),
+        | Happened::Cancelled { .. } => return ended(ask, signature),
         Happened::Answered { decisive: false, .. }
         | Happened::Asked(_)
         | Happened::Followed { .. }
@@ -69,13 +69,14 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool) -> Option<Told> {
 }
 
 /// How a case ended.
-fn ended(ask: &Ask) -> Option<Told> {
+fn ended(ask: &Ask, signature: Option<Signature>) -> Option<Told> {
     let AskState::Over { ending, .. } = &ask.state else { return None };
     let case_id = case_id(ask.id);
     let (event, data) = match &**ending {
         Ending::Completed(resolution) => {
+            let result = result(ask).map(|result| Answered { signature, ..result });
             let data =
-                json!({ "case_id": case_id, "completed_at": resolution.at, "result": result(ask) });
+                json!({ "case_id": case_id, "completed_at": resolution.at, "result": result });
             ("review.completed", data)
         }
         Ending::Expired { at, .. } | Ending::Failed { at } => {
@@ -95,7 +96,7 @@ fn ended(ask: &Ask) -> Option<Told> {
 
 /// The body of the callback: what both sources ask for (HITL-183). `None` while the case is open.
 pub fn callback(ask: &Ask, name: Option<String>, signature: Option<Signature>) -> Option<Value> {
-    let Told { event, data } = ended(ask)?;
+    let Told { event, data } = ended(ask, signature)?;
     let Value::Object(data) = data else { return None };
     let mut body = Map::new();
     body.insert("event".to_owned(), json!(event));
@@ -105,11 +106,6 @@ pub fn callback(ask: &Ask, name: Option<String>, signature: Option<Signature>) -
         Ending::Expired { at, .. } | Ending::Failed { at } | Ending::Cancelled { at, .. } => *at,
     };
     body.insert("timestamp".to_owned(), json!(at));
-    if let Some(Value::Object(result)) = body.get_mut("result")
-        && let Some(signature) = signature
-    {
-        result.insert("signature".to_owned(), json!(signature));
-    }
     if let Some(by) = ask.resolution().and_then(|resolution| responded_by(resolution, name)) {
         body.insert("responded_by".to_owned(), json!(by));
     }

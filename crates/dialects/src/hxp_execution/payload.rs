@@ -42,18 +42,18 @@ pub(super) fn asked(action: Action, payload: Option<&Value>) -> Result<Asked, Wi
             let default = default_option(members, &options)?;
             let suggested = default.clone();
             let body = Body::Choose { options, pick: Pick::One, suggested };
-            (members.text("question")?, body, default)
+            (members.required("question")?, body, default)
         }
         Action::Approve => {
             let body = Body::Approve {
                 details: members.object("details")?.cloned().unwrap_or_default(),
                 editable: false,
-                reject_requires_reason: members.flag("reject_requires_reason")?,
+                reject_requires_reason: members.flag("reject_requires_reason")?.unwrap_or(false),
             };
-            (members.text("item")?, body, None)
+            (members.required("item")?, body, None)
         }
         Action::Provide => {
-            let prompt = members.text("prompt")?;
+            let prompt = members.required("prompt")?;
             (prompt, Body::Provide { form: form(members)? }, None)
         }
     };
@@ -63,7 +63,7 @@ pub(super) fn asked(action: Action, payload: Option<&Value>) -> Result<Asked, Wi
 }
 
 fn context(members: Members<'_>) -> Result<Option<String>, WireError> {
-    let text = members.optional_text("context")?;
+    let text = members.text("context")?;
     if text.is_some_and(|text| text.chars().count() > LONGEST_CONTEXT) {
         return Err(members.bad("context", "at most 500 characters"));
     }
@@ -101,14 +101,14 @@ fn form(members: Members<'_>) -> Result<Form, WireError> {
     }
     let mut spec = FieldSpec::new(KEY, LABEL, "");
     spec.required = true;
-    spec.sensitive = members.flag("sensitive")?;
-    spec.placeholder = members.optional_text("placeholder")?.map(ToOwned::to_owned);
+    spec.sensitive = members.flag("sensitive")?.unwrap_or(false);
+    spec.placeholder = members.text("placeholder")?.map(ToOwned::to_owned);
     let mut validation = kernel::form::Validation {
-        pattern: rules.optional_text("pattern")?.map(ToOwned::to_owned),
+        pattern: rules.text("pattern")?.map(ToOwned::to_owned),
         ..Default::default()
     };
     if validation.pattern.is_none() {
-        validation.pattern = rules.optional_text("regex")?.map(ToOwned::to_owned);
+        validation.pattern = rules.text("regex")?.map(ToOwned::to_owned);
     }
     let allowed = rules.given("allowed_values").map(|values| {
         values.as_array().cloned().ok_or_else(|| rules.bad("allowed_values", "a list of values"))

@@ -58,9 +58,61 @@ fn a_bad_predecessor_is_named() {
 /// HITL-190, HITL-191, HITL-245: what is offered, in both versions. C-21.
 #[test]
 fn discovery_holds() {
-    let document = discovery("https://countersign.example/", Version::V08);
+    let document = discovery("https://countersign.example/", Version::V08, None);
     holds("0.8", "discovery-response", &document);
     insta::assert_json_snapshot!("discovery", document);
-    let baseline = discovery("https://countersign.example", Version::V07);
+    let baseline = discovery("https://countersign.example", Version::V07, None);
     assert_eq!(baseline["hitl_protocol"]["spec_version"], "0.7");
+}
+
+/// HITL-191a: the smaller shape of 0.7 is a part of it, each member of the kind it had there.
+#[test]
+fn discovery_has_the_older_shape_too() {
+    let document = discovery("https://countersign.example", Version::V07, Some(30));
+    let document = &document["hitl_protocol"];
+    assert_eq!(document["spec_version"], "0.7");
+    for (part, member) in [
+        ("service", "name"),
+        ("service", "description"),
+        ("service", "url"),
+        ("capabilities", "max_timeout"),
+        ("capabilities", "default_timeout"),
+        ("endpoints", "reviews_base"),
+        ("endpoints", "review_page_base"),
+        ("endpoints", "events_base"),
+    ] {
+        assert!(document[part][member].is_string(), "{part}.{member}");
+    }
+    for member in ["review_types", "transports"] {
+        assert!(document["capabilities"][member].is_array(), "{member}");
+    }
+    for member in [
+        "supports_reminders",
+        "supports_multi_round",
+        "supports_signatures",
+        "supports_inline_submit",
+    ] {
+        assert!(document["capabilities"][member].is_boolean(), "{member}");
+    }
+    for (part, member) in [
+        ("rate_limits", "poll_min_interval_seconds"),
+        ("rate_limits", "poll_recommended_interval_seconds"),
+        ("policies", "data_retention_days"),
+        ("policies", "expired_case_retention_days"),
+    ] {
+        assert!(document[part][member].is_u64(), "{part}.{member}");
+    }
+}
+
+/// HITL-152: how long cases are kept is said where that is so, and only there.
+#[test]
+fn retention_is_told_where_there_is_one() {
+    let policies = |retention| {
+        let document = discovery("https://countersign.example", Version::V08, retention);
+        holds("0.8", "discovery-response", &document);
+        document["hitl_protocol"]["policies"].clone()
+    };
+    assert_eq!(policies(None), json!(null));
+    let days = json!({ "data_retention_days": 30, "expired_case_retention_days": 30 });
+    assert_eq!(policies(Some(30)), days);
 }

@@ -15,7 +15,7 @@ fn story(cast: &Cast, id: AskId) -> Vec<Value> {
     let mut engaged = false;
     let mut said = Vec::new();
     for event in cast.record_of(id) {
-        let line = told(cast.seen(id), &event, engaged);
+        let line = told(cast.seen(id), &event, engaged, None);
         said.extend(line.map(|Told { event, data }| json!({ "event": event, "data": data })));
         engaged |= matches!(event.what, Happened::Progressed { .. });
     }

@@ -2,6 +2,7 @@
 //! holds commitments only, and the store drops what lay beside them in the same transaction.
 
 use crate::command::Envelope;
+use crate::effect::Effect;
 use crate::event::Happened;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
@@ -15,10 +16,9 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     if ask.is_open() {
         return Err(Refusal::NotOver { why: "cancel this request before erasing it" }.into());
     }
-    if ask.question.value().is_none() {
-        return Ok(Decision::default());
-    }
-    Ok(Decision::on(ask, Happened::Erased))
+    let Some(question) = ask.question.value() else { return Ok(Decision::default()) };
+    let erased = Decision::on(ask, Happened::Erased);
+    Ok(if question.wants_file() { erased.with(Effect::DropFiles { ask: id }) } else { erased })
 }
 
 #[cfg(test)]
@@ -39,9 +39,10 @@ mod tests {
         let nosy = cast.attempt(cast.human("olga"), Command::Erase(id));
         assert_eq!(nosy, Err(Refusal::NotFound { what: "request" }));
         let commitment = cast.seen(id).question.commitment();
+        assert_eq!(cast.seen(id).kept_since(), Some(cast.seen(id).head.at));
         cast.run(Actor::System, Command::Erase(id));
         let ask = cast.seen(id);
-        assert_eq!(ask.question.value(), None);
+        assert_eq!((ask.question.value(), ask.kept_since()), (None, None));
         assert_eq!(ask.question.commitment(), commitment);
         let receipt = Receipt::of(ask).unwrap();
         assert!(matches!(receipt.outcome, Outcome::Completed { reply: None, .. }));

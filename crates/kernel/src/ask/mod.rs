@@ -337,6 +337,14 @@ impl Ask {
         self.expiry().into_iter().chain(rung).chain(reminder).min()
     }
 
+    /// Since when it is over with its words still here: what retention goes by.
+    pub fn kept_since(&self) -> Option<Time> {
+        match &self.state {
+            AskState::Over { place, .. } => self.question.value().map(|_| place.at),
+            AskState::Pending | AskState::Opened | AskState::InProgress { .. } => None,
+        }
+    }
+
     /// The deadline, if passing it changes anything.
     fn expiry(&self) -> Option<Time> {
         self.expires_at.filter(|_| !matches!(self.on_expiry, OnExpiry::StayOpen))

@@ -15,7 +15,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::form::Form;
+use crate::form::{self, Form};
 use crate::strict::{nothing_more, placed, unbuffered};
 use crate::text::{is_storable, is_storable_json};
 
@@ -287,6 +287,18 @@ impl Question {
     /// The typed part.
     pub fn body(&self) -> &Body {
         &self.body
+    }
+
+    /// Whether a file may be part of the answer.
+    pub fn wants_file(&self) -> bool {
+        match &self.body {
+            Body::Provide { form } => form.fields().any(|field| *field.kind() == form::Kind::File),
+            Body::Approve { .. }
+            | Body::Choose { .. }
+            | Body::Confirm { .. }
+            | Body::Escalate { .. }
+            | Body::Converse => false,
+        }
     }
 
     /// The kind of question.

@@ -46,8 +46,8 @@ impl Channels {
                 Effect::Notify { .. } if !ask.is_open() => {}
                 Effect::Notify { seat, why, .. } => channel.notify(&ask, seat, *why).await?,
                 Effect::Settle { .. } => channel.settle(&ask).await?,
-                // That is the agent's, not a person's.
-                Effect::CallBack { .. } => {}
+                // That is the agent's, and that the server's own, not a person's.
+                Effect::CallBack { .. } | Effect::DropFiles { .. } => {}
             }
         }
         Ok(())

@@ -87,6 +87,10 @@ fn applied_text(config: &Config) -> String {
             config.seal_every.as_secs(),
             if config.anchor_command.is_some() { "given" } else { "off" }
         ),
+        match config.retention {
+            Some(retention) => format!("retention   words go {retention} after the end"),
+            None => "retention   off: words are kept until somebody erases them".to_owned(),
+        },
         format!("jwt         {}", config.jwt.as_ref().map_or("off", |jwt| &jwt.issuer)),
         format!("dev         {}", config.dev),
     ]

@@ -347,7 +347,7 @@ impl App {
         if error.error.status != 404
             && let Ok(Some(ask)) = self.gateway.ask(id).await
         {
-            error.about = Some((id, ask.phase().into()));
+            name(&mut error.headers, id, ask.phase().into());
         }
         Err(error)
     }
@@ -402,7 +402,7 @@ fn about(ask: &Ask, mut answer: Response) -> Response {
     answer
 }
 
-pub(super) fn name(headers: &mut HeaderMap, id: AskId, status: Status) {
+fn name(headers: &mut HeaderMap, id: AskId, status: Status) {
     headers.insert(STATUS_HEADER, HeaderValue::from_static(status.as_str()));
     if let Ok(id) = HeaderValue::from_str(&hxp::request_id(id)) {
         headers.insert(REQUEST_ID_HEADER, id);

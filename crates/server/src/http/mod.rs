@@ -4,6 +4,7 @@ pub mod api;
 pub mod body;
 pub mod conditions;
 pub mod cors;
+pub mod dialect_error;
 pub mod docs;
 pub mod health;
 pub mod hitl;
@@ -73,6 +74,8 @@ pub struct App {
     pub metrics: PrometheusHandle,
     /// Long connections.
     pub streams: Arc<Streams>,
+    /// Open pages that watch for the end of their request.
+    pub watchers: Arc<Streams>,
     /// Ends long connections when the server stops.
     pub stop: CancellationToken,
     /// What the server waits for when it stops.

@@ -9,10 +9,11 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use dialects::native::Uploaded;
 use kernel::audit::Digest;
-use kernel::form::{Code, FieldError, FileRef, FileRefError, Kind};
-use kernel::question::{Answer, AnswerError, Body as Asks, Reply};
+use kernel::form::{Code, FieldError, FileRef, FileRefError};
+use kernel::question::{Answer, AnswerError, Question, Reply};
 use kernel::{Actor, Ask, AskId, Refusal};
 use serde_json::Value;
 use subtle::ConstantTimeEq;
@@ -36,6 +37,9 @@ pub enum Refused {
     /// They could not be kept.
     Unkept,
 }
+
+/// The bytes of an upload could not be kept; why stands in the log.
+pub struct Unkept;
 
 impl From<FileRefError> for Refused {
     fn from(error: FileRefError) -> Self {
@@ -63,7 +67,7 @@ impl App {
         body: Body,
     ) -> Result<Uploaded, Refused> {
         ask.still_open(self.gateway.now()).map_err(Refused::Rule)?;
-        if !wants_file(ask) {
+        if !ask.question.value().is_some_and(Question::wants_file) {
             return Err(Refused::NoFile);
         }
         let kind = match headers.get(header::CONTENT_TYPE) {
@@ -78,12 +82,18 @@ impl App {
         let bytes = body::read_within(body, limit, PATIENCE).await.map_err(Refused::Body)?;
         let (digest, size) = (Digest::of(&bytes).to_string(), bytes.len() as u64);
         let file = FileRef::new(digest, name, size, kind)?;
-        self.files.keep(bytes).await.map_err(|error| {
-            tracing::error!(error = format!("{error:#}"), ask.id = %ask.id, "cannot keep an upload");
-            Refused::Unkept
-        })?;
+        self.keep_upload(ask.id, bytes).await.map_err(|Unkept| Refused::Unkept)?;
         let upload = self.secrets.upload(ask.id, &actor.by(), &file);
         Ok(Uploaded { file, upload })
+    }
+
+    /// Keeps what was uploaded to an ask, however it came.
+    pub(super) async fn keep_upload(&self, ask: AskId, bytes: Bytes) -> Result<(), Unkept> {
+        let kept = self.files.give(&**self.gateway.store(), ask, bytes).await;
+        kept.map(drop).map_err(|error| {
+            tracing::error!(error = format!("{error:#}"), ask.id = %ask, "cannot keep an upload");
+            Unkept
+        })
     }
 
     /// A reply whose files were uploaded to this ask by whoever answers; others are only claimed.
@@ -144,17 +154,6 @@ impl App {
         let bytes = self.files.read(&digest).await?;
         Ok(bytes.map(|bytes| (kind, bytes).into_response()))
     }
-}
-
-fn wants_file(ask: &Ask) -> bool {
-    ask.question.value().is_some_and(|question| match question.body() {
-        Asks::Provide { form } => form.fields().any(|field| *field.kind() == Kind::File),
-        Asks::Approve { .. }
-        | Asks::Choose { .. }
-        | Asks::Confirm { .. }
-        | Asks::Escalate { .. }
-        | Asks::Converse => false,
-    })
 }
 
 fn has_file(ask: &Ask, digest: &Digest) -> bool {

@@ -275,7 +275,11 @@ fn hint(field: &Field) -> Option<Words> {
     let hint = field.hint().filter(|hint| !hint.trim().is_empty());
     let hides = field.default_value().filter(|_| in_sight(field).is_none());
     let suggested = hides.map(|value| format!("The agent suggests: {}", plain(value)));
-    let parts: Vec<&str> = hint.into_iter().chain(suggested.as_deref()).collect();
+    // Not fetched, and not left out: whoever answers may know what to find there.
+    let kept = field.default_ref();
+    let kept = kept.map(|url| format!("The agent has a value for this elsewhere, at {url}"));
+    let said = suggested.iter().chain(&kept).map(String::as_str);
+    let parts: Vec<&str> = hint.into_iter().chain(said).collect();
     (!parts.is_empty()).then(|| Words::of(&parts.join(" ")))
 }
 

@@ -35,3 +35,8 @@ pub fn assign(id: AskId) -> String {
 pub fn review(case_id: &str) -> String {
     format!("/review/{case_id}")
 }
+
+/// How that request ends, when it does.
+pub fn review_end(case_id: &str) -> String {
+    format!("/review/{case_id}/end")
+}

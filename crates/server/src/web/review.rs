@@ -2,7 +2,8 @@
 
 use askama::Template;
 use kernel::directory::Directory;
-use kernel::{Ask, Assurance};
+use kernel::{Ask, Assurance, Time};
+use serde::Serialize;
 
 use super::card::{Card, CardBody, Desk};
 use super::facts::Shown;
@@ -37,6 +38,25 @@ pub fn page(frame: &Frame, review: &Review<'_>) -> String {
     render(&ReviewPage::new(frame, review))
 }
 
+/// What a page that is still open says when its request ends elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Ended {
+    /// What was decided.
+    pub title: String,
+    /// By whom, and what that means for whoever reads it.
+    pub text: Vec<String>,
+}
+
+/// How a request ended; `None` while it can be answered.
+pub fn ended(ask: &Ask, directory: &Directory, now: Time) -> Option<Ended> {
+    const YOURS: &str = "Nothing was sent from this page. What you entered stays here to be read, \
+                         until you leave it.";
+    let outcome = Outcome::of(ask, directory, now)?;
+    let title = format!("{}: this request is over", outcome.headline);
+    let text = [Some(outcome.sentence), outcome.next, Some(YOURS.to_owned())];
+    Some(Ended { title, text: text.into_iter().flatten().collect() })
+}
+
 #[derive(Template)]
 #[template(path = "review.html")]
 struct ReviewPage<'a> {
@@ -44,6 +64,8 @@ struct ReviewPage<'a> {
     case_id: &'a str,
     token: &'a str,
     href: String,
+    /// Where the page hears of the end, while it can be answered here.
+    watch: Option<String>,
     paper: Paper,
     place: &'static str,
     banner: Option<Banner>,
@@ -70,6 +92,7 @@ impl<'a> ReviewPage<'a> {
             case_id,
             token,
             href: paths::review(case_id),
+            watch: card.is_some().then(|| paths::review_end(case_id)),
             paper: Paper::new(ask, now, open),
             place: if barred {
                 "Only somebody who is signed in"

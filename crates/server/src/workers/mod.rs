@@ -1,8 +1,9 @@
-//! What happens without being asked: deadlines, deliveries, blocks, housekeeping.
+//! What happens without being asked: deadlines, deliveries, blocks, retention, housekeeping.
 
 pub mod anchor;
 pub mod housekeeping;
 pub mod keys;
 pub mod outbox;
+pub mod retention;
 pub mod sealer;
 pub mod timers;

@@ -95,7 +95,13 @@ impl Desk {
     }
 
     async fn deliver(&self, delivery: &Delivery) -> Settlement {
-        let outcome = self.channels.perform(&self.app.gateway, &delivery.effect).await;
+        let (gateway, files) = (&self.app.gateway, &self.app.files);
+        let outcome = match &delivery.effect {
+            Effect::DropFiles { ask } => files.take_away(&**gateway.store(), *ask).await,
+            Effect::Notify { .. } | Effect::Settle { .. } | Effect::CallBack { .. } => {
+                self.channels.perform(gateway, &delivery.effect).await
+            }
+        };
         count("countersign_deliveries_total", outcome.is_ok());
         match outcome {
             Ok(()) => Settlement::Done,

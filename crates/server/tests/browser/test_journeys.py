@@ -188,3 +188,30 @@ def test_this_is_not_for_me(server, visit):
     told(page, "The agent was told that nobody will answer it")
     seen = server.poll(case)
     assert (seen["status"], seen["reason"]) == ("cancelled", "Wrong person")
+
+
+def test_answered_elsewhere_while_it_is_open(server, visit):
+    """HITL-047, UX 6 and 7: the other page locks, says who and what, and keeps what was typed."""
+    case = server.case(**cases.APPROVAL)
+    open_page, other = visit(case["review_url"]), visit(case["review_url"], DESK)
+    comment = open_page.get_by_label("Comment")
+    comment.fill("I was just about to say")
+    press(other, "Approve")
+    told(other, "Your answer was sent")
+    alert = open_page.get_by_role("alert")
+    alert.wait_for()
+    assert "Approved" in alert.inner_text() and "whoever had the link" in alert.inner_text()
+    assert comment.input_value() == "I was just about to say" and not comment.is_editable()
+    assert open_page.get_by_role("button", name="Approve").count() == 0
+    assert not open_page.get_by_text("This is not for me").is_visible()
+    comment.press("Enter")
+    assert server.poll(case)["result"]["data"] == {}
+
+
+def test_a_page_that_answers_itself_is_not_locked(server, visit):
+    """What a page sends is answered with a page, not with a note that somebody was faster."""
+    case = server.case(**cases.APPROVAL)
+    page = visit(case["review_url"])
+    press(page, "Approve")
+    told(page, "Your answer was sent")
+    assert page.get_by_text("Nothing was sent from this page").count() == 0

@@ -63,6 +63,18 @@ fn what_is_wrong_is_said() {
     says(&mut doctor(data.path()), "database:");
 }
 
+/// Whoever runs it sees how long words are kept, and what the setting expects.
+#[test]
+fn retention_is_told() {
+    let data = tempfile::tempdir().unwrap();
+    assert!(run(&mut doctor(data.path())).out.contains("retention   off"));
+    let kept = run(doctor(data.path()).args(["--retention", "400d"])).out;
+    assert!(kept.contains("retention   words go 400d after the end"), "{kept}");
+    let wrong = run(doctor(data.path()).args(["--retention", "soon"]));
+    assert_eq!(wrong.code, 64);
+    assert!(wrong.err.contains("such as 30d"), "{}", wrong.err);
+}
+
 #[test]
 fn an_address_in_use_is_wrong_unless_it_is_ours() {
     let (data, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

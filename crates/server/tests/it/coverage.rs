@@ -125,6 +125,7 @@ const ROUTES: &[(&str, &str, Door)] = &[
     // The token in the link or in the form is the credential.
     ("get", "/review/{id}", Closed),
     ("post", "/review/{id}", Closed),
+    ("get", "/review/{id}/end", Closed),
     ("get", "/sign-in", Public),
     // The link in the form is the credential; without one it is 401.
     ("post", "/sign-in", Closed),

@@ -48,6 +48,10 @@ async fn a_stream_ends_with_its_case() {
         (completed.event.as_str(), &completed.data["result"]["action"]),
         ("review.completed", &json!("approve"))
     );
+    // HITL-098: the same proof as in a poll.
+    let proof = &completed.data["result"]["signature"];
+    assert!(proof["value"].is_string());
+    assert_eq!(*proof, case.status().await["result"]["signature"]);
     live.ended().await;
     // Whoever comes later hears the same, from the beginning, and the end of it.
     let mut late = Events::open(&world.agent(), &case.at("events")).await;
@@ -125,5 +129,24 @@ async fn streams_are_counted_and_end_with_their_key() {
     assert!(world.human().delete(&format!("/api/v1/keys/{id}")).await.status < 300);
     keyed.ended().await;
     drop(open);
+    world.end().await;
+}
+
+/// HITL-172: a position nobody gave out is none, however it looks: the end is still told.
+#[tokio::test]
+async fn a_position_that_was_never_given_out_hides_nothing() {
+    let world = World::dev().await;
+    for position in ["18446744073709551615", "7", "-1", "99999999999999999999999", "evt_1", ""] {
+        let case = Case::make(&world, approval()).await;
+        let odd = world.anonymous().header("last-event-id", position);
+        let mut live = Events::open(&odd, &case.path("events_url")).await;
+        case.respond(json!({ "action": "approve" })).await.is(200);
+        let told = live.next().await.unwrap();
+        assert_eq!(told.event, "review.completed", "{position}");
+        live.ended().await;
+        // And to whoever comes back with it.
+        let mut late = Events::open(&odd, &case.path("events_url")).await;
+        assert_eq!(late.next().await.unwrap().event, "review.completed", "{position}");
+    }
     world.end().await;
 }

@@ -266,3 +266,23 @@ async fn a_file_answers_a_field() {
     assert_eq!(world.anonymous().post_raw(&none, "x").await.status, 400);
     world.end().await;
 }
+
+/// HITL-067: from strangers nothing is read. A body that is far too large is no news to whoever has no
+/// token.
+#[tokio::test]
+async fn strangers_are_not_read() {
+    let world = World::dev().await;
+    let case = Case::make(&world, approval()).await;
+    let large = json!({ "action": "approve", "reason": "x".repeat(2 << 20) });
+    for what in ["respond", "submit", "cancel", "files"] {
+        let path = format!("{}?token=x&name=a", case.at(what));
+        refused(world.anonymous().post(&path, large.clone()).await, 401, "invalid_token");
+        let path = case.at(what);
+        let client = world.anonymous().header("cookie", &format!("countersign_{}=x", case.id));
+        refused(client.post(&path, large.clone()).await, 401, "invalid_token");
+    }
+    // Whoever may have one in the body has to be read, as far as bodies go.
+    refused(world.anonymous().post(&case.at("cancel"), large).await, 413, "too_large");
+    assert_eq!(case.status().await["status"], "pending");
+    world.end().await;
+}

@@ -223,3 +223,30 @@ async fn drafts_are_counted() {
     assert_eq!(case.status().await["status"], "in_progress");
     world.end().await;
 }
+
+/// HITL-132: `default_ref` comes back to the agent and is shown to the person; nobody fetches it, so
+/// the token that would open it stays here.
+#[tokio::test]
+async fn a_value_kept_elsewhere_is_shown_as_an_address() {
+    let world = World::dev().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/iban", listener.local_addr().unwrap());
+    let field = json!({ "key": "iban", "label": "IBAN", "type": "text", "sensitive": true,
+                        "default_ref": url });
+    let form = json!({ "form": { "fields": [field] } });
+    let body = json!({ "type": "input", "prompt": "Where to?", "context": form });
+    let case = Case::make(&world, body).await;
+    assert_eq!(case.hitl["context"], form);
+    let (page, shown) = Page::open(&world, &case).await;
+    let said = main_text(&shown);
+    assert!(
+        said.contains(&format!("The agent has a value for this elsewhere, at {url}")),
+        "{said}"
+    );
+    assert_eq!(find(&shown, &format!("[href='{url}'], [src='{url}']")), 0);
+    page.post(&[("action", "provide"), ("field.iban", "DE1")]).await;
+    assert_eq!(case.status().await["result"]["data"], json!({ "iban": "DE1" }));
+    let fetched = tokio::time::timeout(std::time::Duration::ZERO, listener.accept()).await;
+    assert!(fetched.is_err(), "somebody came for it");
+    world.end().await;
+}

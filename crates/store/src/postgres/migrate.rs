@@ -24,6 +24,12 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "drafts",
         sql: include_str!("migrations/0002_drafts.sql"),
     },
+    Migration {
+        version: 3,
+        serves: 1,
+        name: "retention",
+        sql: include_str!("migrations/0003_retention.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

@@ -28,6 +28,7 @@ mod migrate;
 mod outbox;
 mod query;
 mod record;
+mod retention;
 mod shared;
 mod take_over;
 mod tls;
@@ -246,6 +247,17 @@ impl Store for Postgres {
         Ok(on!(self.database, client => wake::next(client))?)
     }
 
+    async fn claim_over(
+        &self,
+        since: Time,
+        now: Time,
+        lease: Duration,
+        limit: usize,
+    ) -> Result<Vec<AskId>> {
+        self.writers()?;
+        Ok(on!(self.database, client => retention::claim(client, since, now, lease, limit))?)
+    }
+
     async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>> {
         self.writers()?;
         Ok(on!(self.database, client => outbox::claim(client, now, lease, limit))?)
@@ -373,6 +385,20 @@ impl Store for Postgres {
     }
     async fn draft(&self, ask: AskId) -> Result<Option<Vec<u8>>> {
         Ok(on!(self.database, client => draft::of(client, ask))?)
+    }
+
+    async fn note_file(&self, ask: AskId, digest: Digest) -> Result<()> {
+        self.writers()?;
+        Ok(on!(self.database, client => retention::note(client, ask, &digest))?)
+    }
+
+    async fn own_files(&self, ask: AskId) -> Result<Vec<Digest>> {
+        Ok(on!(self.database, client => retention::own(&*client, ask))?)
+    }
+
+    async fn forget_files(&self, ask: AskId) -> Result<()> {
+        self.writers()?;
+        Ok(on!(self.database, client => retention::forget(&*client, ask))?)
     }
 
     async fn sweep(&self, now: Time) -> Result<u64> {

@@ -30,7 +30,7 @@ struct Table {
     select: &'static str,
 }
 
-static TABLES: [Table; 13] = [
+static TABLES: [Table; 15] = [
     Table {
         name: "ask",
         columns: &[("id", Type::UUID), ("version", Type::INT8), ("state", Type::TEXT)],
@@ -40,6 +40,16 @@ static TABLES: [Table; 13] = [
         name: "wake",
         columns: &[("ask", Type::UUID), ("at", Type::INT8)],
         select: "SELECT id, wake_at FROM ask WHERE wake_at IS NOT NULL",
+    },
+    Table {
+        name: "ended",
+        columns: &[("ask", Type::UUID), ("at", Type::INT8)],
+        select: "SELECT id, over_at FROM ask WHERE over_at IS NOT NULL",
+    },
+    Table {
+        name: "file_use",
+        columns: &[("ask", Type::UUID), ("digest", Type::BYTEA)],
+        select: "SELECT ask, digest FROM file_use",
     },
     Table {
         name: "listing",

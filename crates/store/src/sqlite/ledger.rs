@@ -203,6 +203,7 @@ fn put_ask(conn: &Connection, work: &Work, moved: &Moved) -> Result<()> {
     let ask = &moved.after;
     let id = ask.id.ulid().to_bytes();
     let wake_at = ask.wake_at().map(kernel::Time::millis);
+    let over_at = ask.kept_since().map(kernel::Time::millis);
     let state = json(ask, || ask.id.to_string())?;
     let version = int(ask.head.seq);
     if moved.before.is_none() {
@@ -220,10 +221,12 @@ fn put_ask(conn: &Connection, work: &Work, moved: &Moved) -> Result<()> {
         let read = int(work.version_before(&Subject::Ask(ask.id)));
         let found = conn
             .prepare_cached(
-                "UPDATE ask SET version = ?2, wake_at = ?3, state = ?4
-                 WHERE id = ?1 AND version = ?5",
+                "UPDATE ask SET version = ?2, wake_at = ?3, over_at = ?4, state = ?5
+                 WHERE id = ?1 AND version = ?6",
             )
-            .and_then(|mut update| update.execute(params![id, version, wake_at, state, read]))
+            .and_then(|mut update| {
+                update.execute(params![id, version, wake_at, over_at, state, read])
+            })
             .map_err(failed)?;
         expect_one(found, || ask.id.to_string())?;
     }

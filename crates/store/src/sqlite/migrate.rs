@@ -17,6 +17,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(3, "stream", include_str!("migrations/0003_stream.sql")),
     step(4, "outbox", include_str!("migrations/0004_outbox.sql")),
     step(5, "drafts", include_str!("migrations/0005_drafts.sql")),
+    step(6, "retention", include_str!("migrations/0006_retention.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.
@@ -131,6 +132,47 @@ mod tests {
         let rows: Vec<String> =
             select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
         assert_eq!(rows, ["2 2 5 0 4 0 waits -", "3 1 6 12 3 1 dead no answer"]);
+    }
+
+    /// What was over before this was remembered is found by when it ended, by an index; so are the
+    /// files it was answered with.
+    #[test]
+    fn old_endings_and_files_are_found() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        let older: Vec<Migration> =
+            MIGRATIONS.iter().copied().filter(|step| step.version < 6).collect();
+        migrate(&mut conn, &older).unwrap();
+        let digest = "ab".repeat(32);
+        let content = r#"{"commitment":"x","content":{"salt":"s","value":{}}}"#;
+        let over = r#"{"is":"over","place":{"seq":2,"at":"2026-02-06T10:00:00.123Z"},"ending":"#;
+        let files = format!(
+            r#"{{"is":"completed","reply":{{"content":{{"value":{{"answer":{{"verdict":"provided","values":
+               {{"note":"{{","n":7,"report":{{"sha256":"{digest}"}},"odd":{{"sha256":"zz"}}}}}}}}}}}}}}"#
+        );
+        for (id, question, state) in [
+            (1_u8, content, format!("{over}{files}}}")),
+            (2, r#"{"commitment":"x"}"#, format!(r#"{over}{{"is":"expired"}}}}"#)),
+            (3, content, r#"{"is":"pending"}"#.to_owned()),
+            (4, content, format!(r#"{over}{{"is":"cancelled"}}}}"#)),
+        ] {
+            let state = format!(r#"{{"asked":{{"question":{question}}},"state":{state}}}"#);
+            let sql = "INSERT INTO ask (id, version, state) VALUES (?1, 1, ?2)";
+            conn.execute(sql, params![[id], state]).unwrap();
+        }
+        migrate(&mut conn, MIGRATIONS).unwrap();
+        let moments = |column: &str, from: &str| -> Vec<(Vec<u8>, Option<i64>)> {
+            let sql = format!("SELECT {column} FROM {from} ORDER BY 1");
+            let mut select = conn.prepare(&sql).unwrap();
+            let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+            rows.map(Result::unwrap).collect()
+        };
+        let at = Some(1_770_372_000_123);
+        let known = [(vec![1], at), (vec![2], None), (vec![3], None), (vec![4], at)];
+        assert_eq!(moments("id, over_at", "ask"), known);
+        assert_eq!(moments("ask, length(digest)", "file_use"), [(vec![1], Some(32))]);
+        let plan = format!("EXPLAIN QUERY PLAN {}", crate::sqlite::query::OVER);
+        let plan: String = conn.query_row(&plan, params![0, 5], |row| row.get("detail")).unwrap();
+        assert!(plan.contains("USING COVERING INDEX ask_over"), "{plan}");
     }
 
     /// A database of the first version reads on: what was recorded before has its agent.

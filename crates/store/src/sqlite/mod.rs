@@ -13,6 +13,7 @@ mod backup;
 mod block;
 mod chain;
 mod connect;
+mod file;
 mod ledger;
 mod migrate;
 mod outbox;
@@ -60,6 +61,8 @@ pub struct Sqlite {
     published: Arc<Published>,
     clock: Option<Arc<dyn Clock>>,
     leases: Leases,
+    /// Of what is over.
+    over: Leases,
     _lock: Option<File>,
 }
 
@@ -106,7 +109,8 @@ impl Sqlite {
         let writer = Writer::start(ledger, Arc::clone(&published))?;
         let readers = Readers::start(path)?;
         let (writer, clock) = (Some(writer), Some(clock));
-        Ok(Self { readers, writer, published, clock, leases: Leases::default(), _lock: Some(lock) })
+        let (leases, over) = (Leases::default(), Leases::default());
+        Ok(Self { readers, writer, published, clock, leases, over, _lock: Some(lock) })
     }
 
     /// Opens a file only to look at it, whether or not a server has it open. The directory is the
@@ -134,6 +138,7 @@ impl Sqlite {
             published,
             clock: None,
             leases: Leases::default(),
+            over: Leases::default(),
             _lock: None,
         })
     }
@@ -226,6 +231,18 @@ impl Store for Sqlite {
 
     async fn next_due(&self) -> Result<Option<Time>> {
         Ok(self.leases.next(&self.wakes(Time::from_millis(i64::MAX), 1).await?))
+    }
+
+    async fn claim_over(
+        &self,
+        since: Time,
+        now: Time,
+        lease: Duration,
+        limit: usize,
+    ) -> Result<Vec<AskId>> {
+        let n = limit.saturating_add(self.over.len());
+        let over = self.readers.run(move |conn| query::over(conn, since, n)).await?;
+        Ok(self.over.claim(now, later(now, lease), over, limit))
     }
 
     async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>> {
@@ -328,6 +345,18 @@ impl Store for Sqlite {
 
     async fn draft(&self, ask: AskId) -> Result<Option<Vec<u8>>> {
         self.readers.run(move |conn| query::draft(conn, ask)).await
+    }
+
+    async fn note_file(&self, ask: AskId, digest: Digest) -> Result<()> {
+        self.write(move |ledger| ledger.savepoint(|conn| file::note(conn, ask, &digest))).await
+    }
+
+    async fn own_files(&self, ask: AskId) -> Result<Vec<Digest>> {
+        self.readers.run(move |conn| file::own(conn, ask)).await
+    }
+
+    async fn forget_files(&self, ask: AskId) -> Result<()> {
+        self.write(move |ledger| ledger.savepoint(|conn| file::forget(conn, ask))).await
     }
 
     async fn sweep(&self, now: Time) -> Result<u64> {

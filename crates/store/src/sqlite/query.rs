@@ -147,15 +147,26 @@ impl Rows for Listing<'_> {
 
 /// The first `limit` wake-ups up to and with a moment.
 pub(super) fn wakes(conn: &Connection, until: Time, limit: usize) -> Result<Vec<Wake>> {
-    conn.prepare_cached(
-        "SELECT wake_at, id FROM ask WHERE wake_at IS NOT NULL AND wake_at <= ?1
-         ORDER BY wake_at, id LIMIT ?2",
-    )
-    .and_then(|mut select| {
-        let wake = |row: &Row<'_>| Ok((Time::from_millis(row.get(0)?), ask_id(row, 1)?));
-        select.query_map(params![until.millis(), int(limit)], wake)?.collect()
-    })
-    .map_err(failed)
+    let sql = "SELECT wake_at, id FROM ask WHERE wake_at IS NOT NULL AND wake_at <= ?1
+         ORDER BY wake_at, id LIMIT ?2";
+    moments(conn, sql, until, limit)
+}
+
+/// The first `limit` asks that were over by a moment and still have their words, with when they ended.
+pub(super) fn over(conn: &Connection, since: Time, limit: usize) -> Result<Vec<Wake>> {
+    moments(conn, OVER, since, limit)
+}
+
+pub(super) const OVER: &str = "SELECT over_at, id FROM ask
+    WHERE over_at IS NOT NULL AND over_at <= ?1 ORDER BY over_at, id LIMIT ?2";
+
+fn moments(conn: &Connection, sql: &str, until: Time, limit: usize) -> Result<Vec<Wake>> {
+    conn.prepare_cached(sql)
+        .and_then(|mut select| {
+            let wake = |row: &Row<'_>| Ok((Time::from_millis(row.get(0)?), ask_id(row, 1)?));
+            select.query_map(params![until.millis(), int(limit)], wake)?.collect()
+        })
+        .map_err(failed)
 }
 
 pub(super) fn remembered(conn: &Connection, scope: &str, key: &str) -> Result<Option<Remembered>> {

@@ -114,6 +114,17 @@ async fn queries_go_by_an_index() {
     for (types, sql, values) in [
         ("bigint, bigint", "SELECT ask FROM wake WHERE at <= $1 ORDER BY at, ask LIMIT $2", "1, 1"),
         (
+            "bigint, bigint, bigint",
+            "SELECT ask FROM ended WHERE at <= $1 AND leased_until <= $2 ORDER BY at, ask LIMIT $3",
+            "1, 1, 1",
+        ),
+        (
+            "uuid",
+            "SELECT digest FROM file_use AS own WHERE ask = $1 AND NOT EXISTS
+             (SELECT FROM file_use WHERE digest = own.digest AND ask <> own.ask)",
+            "gen_random_uuid()",
+        ),
+        (
             "smallint, bigint",
             "SELECT id FROM outbox WHERE NOT dead AND rank = $1 AND due_at <= $2 AND leased_until <= $2
              ORDER BY due_at, id LIMIT 5",

@@ -99,11 +99,13 @@ class Following:
                 continue
             if now >= self._last_resort:
                 return Expired(self._case.default_action, self._expires_at, "clock")
-            wake = min(self._due, self._reminders.next or math.inf, self._last_resort)
+            # A poll may come a little later; what the clock has to give may not.
+            promised = min(self._reminders.next or math.inf, self._last_resort)
+            wake = min(self._due, promised)
             if watch is None:
                 yield Sleep(wake - now)
                 continue
-            news = yield from watch.listen(wake - now)
+            news = yield from watch.listen(wake - now, promised - now)
             if isinstance(news, Silence):
                 watch = None
                 if news is Silence.OVER:

@@ -14,6 +14,8 @@ from ._wire import Wire
 
 SILENCE = 90.0
 """A stream that says nothing for this long may be dead; opening it again costs little."""
+BRIEF = 5.0
+"""So late somebody may be who has to be back at some moment and reads in a stream until then."""
 MOST_FAILURES = 5
 """So often in a row a stream may fail before polls alone have to do."""
 PAUSE = 2.0
@@ -40,20 +42,30 @@ class Watch:
         self._last: str | None = None
         self._reopen_at = clock()
         self._failures = 0
+        self._patience = 0.0
 
     @property
     def is_open(self) -> bool:
         """Whether something would be heard if it happened."""
         return self._decoder is not None
 
-    def listen(self, length: float) -> Flow[News]:
-        """What is told next; nothing if that takes longer than about `length`."""
+    def listen(self, length: float, at_most: float) -> Flow[News]:
+        """What is told next; nothing if that takes longer than about `length`.
+
+        By no means later than `at_most`, give or take `BRIEF`.
+        """
+        # How long one read may take is settled when a stream is opened: one that is too patient for
+        # what is due is opened again where it was.
+        if self._patience > max(at_most, BRIEF):
+            self._decoder = None
         if self._decoder is None:
             pause = self._reopen_at - self._clock()
             if pause > 0:
                 yield Sleep(min(pause, length))
                 return []
-            return (yield from self._connect(length))
+            # Half of the time that is left, so that few more are opened until then.
+            self._patience = min(SILENCE, max(1.0, length), max(BRIEF, at_most / 2))
+            return (yield from self._connect())
         try:
             chunk: bytes = yield Chunk()
         except httpx.ReadTimeout:
@@ -70,13 +82,13 @@ class Watch:
             self._last = frame.id or self._last
         return frames
 
-    def _connect(self, length: float) -> Flow[News]:
+    def _connect(self) -> Flow[News]:
         headers = {"Accept": "text/event-stream"}
         if self._last is not None:
             headers["Last-Event-ID"] = self._last
-        read = max(1.0, min(SILENCE, length))
         try:
-            response: httpx.Response = yield Open(self._wire.get(self._url, headers, read))
+            request = self._wire.get(self._url, headers, self._patience)
+            response: httpx.Response = yield Open(request)
         except httpx.TransportError as error:
             return self._broken(error)
         if response.status_code == 204:

@@ -9,6 +9,7 @@ use dialects::hitl::discovery::discovery;
 use dialects::hitl::{Version, WireError};
 
 use super::{Answer, param};
+use crate::config::Retention;
 use crate::http::Shared;
 
 /// The page agents read; `{base}` is where the server is.
@@ -25,7 +26,8 @@ pub(super) async fn document(
             .ok_or_else(|| WireError::field("spec_version", "\"0.7\" or \"0.8\""))?,
     };
     let cache = [(header::CACHE_CONTROL, "public, max-age=86400")];
-    Ok((cache, Json(discovery(&app.hitl_base(&headers), version))).into_response())
+    let retention = app.config.retention.map(Retention::days);
+    Ok((cache, Json(discovery(&app.hitl_base(&headers), version, retention))).into_response())
 }
 
 pub(super) async fn skill(State(app): State<Shared>, headers: HeaderMap) -> Response {

@@ -87,6 +87,8 @@ impl OfCase {
         let waiter = app.gateway.wake().subscribe(topics.map(Topic::Subject));
         // Read after the subscription: nothing that happens in between is missed.
         let ask = app.gateway.ask(id).await?;
+        // What has not happened yet nobody has seen; whoever says so would never hear the end.
+        let seen = if ask.as_ref().is_some_and(|ask| ask.head.seq < seen) { 0 } else { seen };
         let ended = |ask: Ask| match ask.state {
             AskState::Over { place, .. } => Some(place.seq),
             AskState::Pending | AskState::Opened | AskState::InProgress { .. } => None,
@@ -119,11 +121,13 @@ impl OfCase {
         };
         let records = gateway.store().records(Subject::Ask(self.id), self.read, BATCH).await?;
         self.stale = records.len() == BATCH;
+        let signature = self.app.hitl_signature(&ask);
         for record in records {
             self.read = record.seq;
             let Ok(event) = record.event() else { continue };
             if record.seq > self.seen
-                && let Some(Told { event, data }) = hitl::told(&ask, &event, self.engaged)
+                && let Some(Told { event, data }) =
+                    hitl::told(&ask, &event, self.engaged, signature.clone())
             {
                 self.frames.push_back(sse::frame(record.seq, event, &data));
             }

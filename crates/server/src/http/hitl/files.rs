@@ -59,7 +59,7 @@ impl From<Refused> for HitlError {
     fn from(refused: Refused) -> Self {
         match refused {
             Refused::NoFile => WireError::field("context.form", "a field of the type file").into(),
-            Refused::Rule(refusal) => WireError::refused(&refusal).into(),
+            Refused::Rule(refusal) => refusal.into(),
             Refused::Field(field, expected) => WireError::field(field, expected).into(),
             Refused::Body(error) => error.into(),
             Refused::Unkept => WireError::unavailable().into(),

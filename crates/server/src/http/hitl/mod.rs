@@ -100,7 +100,7 @@ fn param<'p>(pairs: &'p [(String, String)], name: &str) -> Option<&'p str> {
 }
 
 /// The review token that comes with a request, in its address or as a cookie.
-fn shown<'r>(
+pub(crate) fn shown<'r>(
     pairs: &'r [(String, String)],
     headers: &'r HeaderMap,
     case_id: &str,

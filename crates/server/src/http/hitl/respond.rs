@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::IntoResponse;
 use dialects::hitl::{self, Respond, WireError};
 use kernel::ask::Purpose;
-use kernel::{Actor, Ask, Command, Refusal};
+use kernel::{Actor, Ask, Command};
 
 use super::{Answer, HitlError, is_token, shown};
 use crate::auth::{Lane, bearer};
@@ -34,19 +34,8 @@ pub(super) async fn respond(
         let bytes = body::read(body, app.config.body_limit).await?;
         return app.hitl_relayed(&ask, &bytes, &headers).await.map_err(|error| error.about(&id));
     }
-    let shown = shown(&pairs, &headers, &id).map(ToOwned::to_owned);
-    let (shown, bytes) = match shown {
-        // Nothing is read from strangers that is not needed to know them.
-        Some(token) if !is_token(&ask, Purpose::Review, &token) => (None, None),
-        shown => (shown, Some(body::read(body, app.config.body_limit).await?)),
-    };
-    let Some(bytes) = bytes else { return Err(WireError::invalid_token().into()) };
-    let read = hitl::read_respond(&bytes);
-    let in_body = || read.as_ref().ok().and_then(Respond::token).map(ToOwned::to_owned);
-    let token = shown.or_else(in_body).filter(|token| is_token(&ask, Purpose::Review, token));
-    if token.is_none() {
-        return Err(WireError::invalid_token().into());
-    }
+    let shown = shown(&pairs, &headers, &id);
+    let read = app.sent_by_holder(&ask, shown, body, hitl::read_respond, Respond::token).await?;
     app.hitl_answered(&ask, read).await.map_err(|error| error.about(&id))
 }
 
@@ -69,20 +58,37 @@ pub(super) async fn cancel(
         return app.hitl_cancelled(&ask, actor, reason).await.map_err(|error| error.about(&id));
     }
     let ask = ask?;
-    let shown = shown(&pairs, &headers, &id).map(ToOwned::to_owned);
-    let bytes = body::read(body, app.config.body_limit).await?;
-    let read = hitl::parse_cancel(&bytes);
-    let in_body = || read.as_ref().ok().and_then(|(_, token)| token.clone());
-    let token = shown.or_else(in_body).filter(|token| is_token(&ask, Purpose::Review, token));
-    if token.is_none() {
-        return Err(WireError::invalid_token().into());
-    }
+    let shown = shown(&pairs, &headers, &id);
+    let read =
+        app.sent_by_holder(&ask, shown, body, hitl::parse_cancel, |(_, token)| token.as_deref());
+    let read = read.await?;
     let (reason, _) = read.map_err(|error| HitlError::from(error).about(&id))?;
     let holder = Actor::LinkHolder { ask: ask.id };
     app.hitl_cancelled(&ask, holder, reason).await.map_err(|error| error.about(&id))
 }
 
 impl App {
+    /// What whoever holds the link sends. Their token is in the address or a cookie, else in the body;
+    /// from strangers nothing is read that is not needed to know them.
+    async fn sent_by_holder<T>(
+        &self,
+        ask: &Ask,
+        shown: Option<&str>,
+        body: Body,
+        read: impl FnOnce(&[u8]) -> Result<T, WireError>,
+        in_body: impl FnOnce(&T) -> Option<&str>,
+    ) -> Result<Result<T, WireError>, HitlError> {
+        let holds = |token: &str| is_token(ask, Purpose::Review, token);
+        if shown.is_some_and(|token| !holds(token)) {
+            return Err(WireError::invalid_token().into());
+        }
+        let read = read(&body::read(body, self.config.body_limit).await?);
+        if shown.is_none() && !read.as_ref().ok().and_then(in_body).is_some_and(holds) {
+            return Err(WireError::invalid_token().into());
+        }
+        Ok(read)
+    }
+
     /// What a person says who holds the link.
     async fn hitl_answered(&self, ask: &Ask, read: Result<Respond, WireError>) -> Answer {
         self.door.count(ask.id, Lane::Submit)?;
@@ -98,7 +104,7 @@ impl App {
         self.hitl_still_open(ask)?;
         let said = hitl::read_respond(bytes).and_then(|read| read.by_relay(ask));
         let (reply, attested) = said.map_err(|error| self.with_page(error, ask, headers))?;
-        uploads_only_on_pages(&reply).map_err(refused)?;
+        uploads_only_on_pages(&reply).map_err(HitlError::from)?;
         let actor = Actor::Relay { ask: ask.id, attested };
         self.hitl_answer(actor, Command::Answer(ask.id, Box::new(reply))).await
     }
@@ -119,7 +125,7 @@ impl App {
 
     /// Before the answer is held against the question: a late one is late whatever it says.
     fn hitl_still_open(&self, ask: &Ask) -> Result<(), HitlError> {
-        ask.still_open(self.gateway.now()).map_err(refused)
+        ask.still_open(self.gateway.now()).map_err(HitlError::from)
     }
 
     /// What cannot be passed on can be said on the page, for which whoever asks needs a link of their
@@ -131,9 +137,4 @@ impl App {
         let page = format!("{}/review/{}", self.hitl_base(headers), hitl::case_id(ask.id));
         error.with("review_url", page.into())
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "a refusal is handed over")]
-fn refused(refusal: Refusal) -> HitlError {
-    WireError::refused(&refusal).into()
 }

@@ -11,6 +11,7 @@ use store::StoreError;
 use super::machine::is_person;
 use super::{Page, Visitor, html, page, parts};
 use crate::http::submitted::Posted;
+use crate::http::uploads::Unkept;
 use crate::http::{App, Shared};
 use crate::web::notices::{self, Notice};
 use crate::web::{Draft, FormProblem, form_body, paths, request};
@@ -65,8 +66,7 @@ pub(super) async fn answer(
     };
     // Kept before the answer is decided: an answer never names a file we do not have.
     for file in files {
-        app.files.keep(file).await.map_err(|error| {
-            tracing::error!(error = format!("{error:#}"), "cannot keep an upload");
+        app.keep_upload(ask.id, file).await.map_err(|Unkept| {
             let shown = notices::unavailable(&visitor.frame);
             page(StatusCode::SERVICE_UNAVAILABLE, shown)
         })?;

@@ -12,6 +12,7 @@ use super::Page;
 use super::review::{Guest, guest_instead};
 use crate::http::App;
 use crate::http::submitted::Posted;
+use crate::http::uploads::Unkept;
 use crate::web::kept::Kept;
 use crate::web::notices::{self, Notice};
 use crate::web::problem::{FormProblem, Place};
@@ -31,8 +32,7 @@ pub(super) async fn act(app: &App, guest: &Guest, ask: &Ask, posted: Posted) -> 
     kept.take(question, sent.clone());
     // Kept before anything is decided: an answer never names a file we do not have.
     for file in files {
-        app.files.keep(file).await.map_err(|error| {
-            tracing::error!(error = format!("{error:#}"), "cannot keep an upload");
+        app.keep_upload(ask.id, file).await.map_err(|Unkept| {
             let shown = notices::unavailable(&guest.frame);
             guest_instead(StatusCode::SERVICE_UNAVAILABLE, &guest.frame, shown)
         })?;

@@ -1,0 +1,127 @@
+//! Reading JSON by hand, so that every mistake names its field in the words of its dialect.
+
+use std::marker::PhantomData;
+
+use serde_json::{Map, Value};
+
+use crate::nesting::{DEEPEST, too_deep};
+
+/// How a dialect words what is wrong with a body.
+pub(crate) trait Mistake: Sized {
+    /// It is not JSON, or not such that we read it.
+    fn not_json(message: String) -> Self;
+    /// It is JSON, and no object.
+    fn not_object() -> Self;
+    /// A member is not what was expected.
+    fn member(path: &str, expected: &str) -> Self;
+}
+
+/// A body that must be a JSON object.
+pub(crate) fn object<E: Mistake>(bytes: &[u8]) -> Result<Map<String, Value>, E> {
+    if too_deep(bytes) {
+        return Err(E::not_json(format!("the body is nested more than {DEEPEST} levels deep")));
+    }
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_),
+        ) => Err(E::not_object()),
+        Err(error) => Err(E::not_json(format!("the body is not JSON: {error}"))),
+    }
+}
+
+/// A member that is there; `null` counts as absent.
+pub(crate) fn given<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
+    map.get(key).filter(|value| !value.is_null())
+}
+
+/// An object whose members are read one by one; `null` counts as absent.
+pub(crate) struct Members<'m, E> {
+    map: &'m Map<String, Value>,
+    path: &'static str,
+    words: PhantomData<fn() -> E>,
+}
+
+// Not derived: that would ask the same of the errors.
+impl<E> Clone for Members<'_, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for Members<'_, E> {}
+
+impl<'m, E: Mistake> Members<'m, E> {
+    /// The members of the body itself have no path.
+    pub(crate) fn new(map: &'m Map<String, Value>, path: &'static str) -> Self {
+        Self { map, path, words: PhantomData }
+    }
+
+    pub(crate) fn map(self) -> &'m Map<String, Value> {
+        self.map
+    }
+
+    pub(crate) fn given(self, key: &str) -> Option<&'m Value> {
+        given(self.map, key)
+    }
+
+    /// The names of those that are there.
+    pub(crate) fn keys(self) -> impl Iterator<Item = &'m str> {
+        self.map.iter().filter(|(_, value)| !value.is_null()).map(|(key, _)| key.as_str())
+    }
+
+    pub(crate) fn path(self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    pub(crate) fn bad(self, key: &str, expected: &str) -> E {
+        E::member(&self.path(key), expected)
+    }
+
+    /// Members nobody knows are mistakes: what is not understood must not look accepted.
+    pub(crate) fn only(self, known: &[&str]) -> Result<(), E> {
+        let unknown = self.map.keys().find(|key| !known.contains(&key.as_str()));
+        unknown.map_or(Ok(()), |key| {
+            Err(self.bad(key, &format!("no such field; there are {}", known.join(", "))))
+        })
+    }
+
+    pub(crate) fn text(self, key: &str) -> Result<Option<&'m str>, E> {
+        self.given(key)
+            .map(|value| value.as_str().ok_or_else(|| self.bad(key, "a string")))
+            .transpose()
+    }
+
+    /// A text that must be there and not be blank.
+    pub(crate) fn required(self, key: &str) -> Result<&'m str, E> {
+        self.given(key)
+            .and_then(Value::as_str)
+            .filter(|text| !text.trim().is_empty())
+            .ok_or_else(|| self.bad(key, "a non-empty string"))
+    }
+
+    pub(crate) fn flag(self, key: &str) -> Result<Option<bool>, E> {
+        self.given(key)
+            .map(|value| value.as_bool().ok_or_else(|| self.bad(key, "true or false")))
+            .transpose()
+    }
+
+    pub(crate) fn object(self, key: &str) -> Result<Option<&'m Map<String, Value>>, E> {
+        self.given(key)
+            .map(|value| value.as_object().ok_or_else(|| self.bad(key, "an object")))
+            .transpose()
+    }
+
+    pub(crate) fn list(self, key: &str) -> Result<Option<&'m [Value]>, E> {
+        let list = |value: &'m Value| value.as_array().map(Vec::as_slice);
+        self.given(key).map(|value| list(value).ok_or_else(|| self.bad(key, "a list"))).transpose()
+    }
+
+    /// A list of texts.
+    pub(crate) fn texts(self, key: &str) -> Result<Option<Vec<String>>, E> {
+        let Some(list) = self.list(key)? else { return Ok(None) };
+        let texts = list.iter().map(|one| one.as_str().map(ToOwned::to_owned));
+        let texts: Option<Vec<String>> = texts.collect();
+        texts.map(Some).ok_or_else(|| self.bad(key, "a list of strings"))
+    }
+}

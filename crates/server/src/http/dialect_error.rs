@@ -1,0 +1,131 @@
+//! How the refusals of a dialect go out: what every dialect does alike. The words are its own.
+
+use axum::Json;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use kernel::Refusal;
+use serde::Serialize;
+use store::StoreError;
+
+use crate::auth::{Denied, TooMany};
+use crate::http::body::BodyError;
+use crate::http::conditions::BadHeader;
+
+/// The words of a dialect for what can go wrong in any.
+pub trait Wording: Sized {
+    /// How a caller without a good credential is told which kind is wanted.
+    const CHALLENGE: &'static str;
+    /// The status.
+    fn status(&self) -> u16;
+    /// The body.
+    fn body(&self) -> impl Serialize;
+    /// The rules say no.
+    fn refused(refusal: &Refusal) -> Self;
+    /// No credential, or not a good one.
+    fn denied() -> Self;
+    /// Too often.
+    fn rate_limited() -> Self;
+    /// Not now.
+    fn unavailable() -> Self;
+    /// Something is wrong with us.
+    fn internal() -> Self;
+    /// A body that is too large.
+    fn too_large() -> Self;
+    /// A body that did not come whole.
+    fn broken_off() -> Self;
+    /// A header that is not what was expected.
+    fn header(name: &'static str, expected: &'static str) -> Self;
+}
+
+/// An error in the shape of its dialect.
+pub struct DialectError<E> {
+    /// What it says.
+    pub(super) error: Box<E>,
+    /// Further headers it is sent with.
+    pub(super) headers: HeaderMap,
+}
+
+impl<E: Wording> DialectError<E> {
+    fn later(error: E, seconds: u64) -> Self {
+        let mut error = Self::from(error);
+        error.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        error
+    }
+}
+
+impl<E: Wording> From<E> for DialectError<E> {
+    fn from(error: E) -> Self {
+        Self { error: Box::new(error), headers: HeaderMap::new() }
+    }
+}
+
+impl<E: Wording> From<StoreError> for DialectError<E> {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Refused(refusal) => refusal.into(),
+            StoreError::Unavailable(source) => {
+                tracing::error!(error = %source, "the store is not available");
+                Self::later(E::unavailable(), 1)
+            }
+            StoreError::Damaged { what, source } => {
+                tracing::error!(error = %source, what, "stored data cannot be read");
+                E::internal().into()
+            }
+        }
+    }
+}
+
+impl<E: Wording> From<Refusal> for DialectError<E> {
+    fn from(refusal: Refusal) -> Self {
+        E::refused(&refusal).into()
+    }
+}
+
+impl<E: Wording> From<Denied> for DialectError<E> {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::Missing | Denied::Unknown => E::denied().into(),
+            Denied::TooFast(wait) => Self::later(E::rate_limited(), wait.as_secs().max(1)),
+            Denied::TooManyStreams => Self::later(E::rate_limited(), 5),
+            Denied::Unavailable => Self::later(E::unavailable(), 5),
+        }
+    }
+}
+
+impl<E: Wording> From<TooMany> for DialectError<E> {
+    fn from(too_many: TooMany) -> Self {
+        let mut error = Self::later(E::rate_limited(), too_many.wait.as_secs().max(1));
+        error.headers.insert("x-ratelimit-limit", HeaderValue::from(too_many.limit));
+        error.headers.insert("x-ratelimit-remaining", HeaderValue::from(0));
+        error
+    }
+}
+
+impl<E: Wording> From<BadHeader> for DialectError<E> {
+    fn from(bad: BadHeader) -> Self {
+        E::header(bad.name, bad.expected).into()
+    }
+}
+
+impl<E: Wording> From<BodyError> for DialectError<E> {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge => E::too_large().into(),
+            BodyError::BrokenOff | BodyError::TooSlow => E::broken_off().into(),
+        }
+    }
+}
+
+impl<E: Wording> IntoResponse for DialectError<E> {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.error.status());
+        let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut answer = (status, Json(self.error.body())).into_response();
+        if status == StatusCode::UNAUTHORIZED {
+            let challenge = HeaderValue::from_static(E::CHALLENGE);
+            answer.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        answer.headers_mut().extend(self.headers);
+        answer
+    }
+}

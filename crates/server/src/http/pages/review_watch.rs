@@ -1,0 +1,99 @@
+//! `GET /review/{case_id}/end?token=…`: how the request ends, told when it does, so that a page that is
+//! still open can say so. Server-sent events, one of them.
+//!
+//! What pages watch is counted apart from what agents follow: neither uses up the other's share.
+
+use std::time::Duration;
+
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use dialects::hitl;
+use kernel::ask::Purpose;
+use kernel::{AskId, Subject};
+
+use crate::auth::Lane;
+use crate::http::Shared;
+use crate::http::hitl::{is_token, shown};
+use crate::http::name::Named;
+use crate::http::sse::{self, HEARTBEAT, Source};
+use crate::streams::{Held, Wire};
+use crate::wake::Waiter;
+use crate::web::review;
+
+/// How often an idle stream shows that it lives.
+const BEAT: Duration = Duration::from_secs(15);
+/// How soon a store that was away is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+/// What a stream begins with, so that the browser knows at once that it was let in.
+const BEGIN: Bytes = Bytes::from_static(b": watching\nretry: 5000\n\n");
+
+pub(super) async fn watch(
+    State(app): State<Shared>,
+    Named(case_id): Named<String>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Result<Response, StatusCode> {
+    let id = hitl::ask_id(&case_id).ok_or(StatusCode::NOT_FOUND)?;
+    // Read after the subscription: an end in between is not missed.
+    let waiter = app.gateway.subscribe(id);
+    let ask = app.gateway.ask(id).await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
+    let ask = ask.ok_or(StatusCode::NOT_FOUND)?;
+    let token = shown(&pairs, &headers, &case_id);
+    if !token.is_some_and(|token| is_token(&ask, Purpose::Review, token)) {
+        return Err(StatusCode::UNAUTHORIZED);
+    }
+    app.door.count(id, Lane::Watch).map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
+    let held = app.watchers.open(Some(Subject::Ask(id)), Wire::Events);
+    let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
+    let watched = Watched { app, id, waiter, begun: false, told: false, _held: held };
+    Ok(sse::respond(watched).into_response())
+}
+
+/// One request until it is over.
+struct Watched {
+    app: Shared,
+    id: AskId,
+    waiter: Waiter,
+    begun: bool,
+    told: bool,
+    _held: Held,
+}
+
+impl Source for Watched {
+    async fn next(&mut self) -> Option<Bytes> {
+        if self.told {
+            return None;
+        }
+        if !self.begun {
+            self.begun = true;
+            return Some(BEGIN);
+        }
+        loop {
+            let gateway = &self.app.gateway;
+            match Box::pin(gateway.ask(self.id)).await {
+                Ok(ask) => {
+                    let ask = ask?;
+                    if let Some(ended) = review::ended(&ask, &gateway.directory(), gateway.now()) {
+                        self.told = true;
+                        return Some(sse::frame(ask.head.seq, "ended", &ended));
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a page cannot be told; trying again");
+                    tokio::select! {
+                        () = self.app.stop.cancelled() => return None,
+                        () = tokio::time::sleep(AGAIN) => continue,
+                    }
+                }
+            }
+            tokio::select! {
+                biased;
+                () = self.app.stop.cancelled() => return None,
+                () = self.waiter.changed() => {}
+                () = tokio::time::sleep(BEAT) => return Some(HEARTBEAT),
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Erases the words of what is over for longer than they are kept, in batches that leave room for
+//! others. A restart needs nothing: what is to go is read from the store, and nodes share it.
+
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt, stream};
+use kernel::{Actor, AskId, Command, Time};
+use store::StoreError;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::Retention;
+use crate::gateway::Gateway;
+
+/// How often the worker looks.
+const EVERY: Duration = Duration::from_mins(1);
+/// How long other nodes leave to this one what it has claimed: should it die, they take over then.
+const LEASE: Duration = Duration::from_mins(1);
+/// How many asks are claimed at once.
+const BATCH: usize = 256;
+/// How many of them are erased at once; the store commits those together.
+const AT_ONCE: usize = 32;
+
+/// Runs until shutdown.
+pub async fn run(gateway: Gateway, retention: Retention, stop: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            erased = erase(&gateway, retention) => if let Err(error) = erased {
+                tracing::warn!(%error, "cannot erase what was kept long enough; trying again");
+            },
+        }
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(EVERY) => {}
+        }
+    }
+}
+
+/// Erases everything that was kept long enough; how much.
+pub async fn erase(gateway: &Gateway, retention: Retention) -> Result<u64, StoreError> {
+    let mut total = 0;
+    loop {
+        let now = gateway.now();
+        let since = Time::from_millis(now.millis().saturating_sub(retention.millis()));
+        let over = gateway.store().claim_over(since, now, LEASE, BATCH).await?;
+        let (all, began) = (over.len() < BATCH, Instant::now());
+        let mut work =
+            stream::iter(over).map(|id| erase_one(gateway, id)).buffer_unordered(AT_ONCE);
+        let mut failed = None;
+        while let Some(erased) = work.next().await {
+            match erased {
+                Ok(()) => total += 1,
+                // One ask that cannot be erased must not hold up the others.
+                Err(error) => failed = Some(error),
+            }
+        }
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if all {
+            return Ok(total);
+        }
+        tokio::time::sleep(began.elapsed()).await;
+    }
+}
+
+async fn erase_one(gateway: &Gateway, id: AskId) -> Result<(), StoreError> {
+    gateway.run(Actor::System, Command::Erase(id)).await?;
+    metrics::counter!("countersign_retention_erased_total").increment(1);
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! What is over for long enough loses its words and its files, and the record holds all the same.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use server::channels::Channels;
+use server::config::Settings;
+use server::workers::outbox::Desk;
+use server::workers::retention;
+
+use crate::client::Reply;
+use crate::hitl::{self, Case};
+use crate::native::{ASKS, asked};
+use crate::world::{World, dev, eventually};
+
+const DAY: u64 = 24 * 60 * 60;
+
+fn kept_for(days: &str) -> Settings {
+    Settings { retention: Some(days.parse().unwrap()), ..dev() }
+}
+
+impl World {
+    /// What the server does by itself to what was kept long enough; how much that is.
+    async fn retain(&self) -> u64 {
+        let retention = self.app().config.retention.unwrap();
+        retention::erase(self.gateway(), retention).await.unwrap()
+    }
+
+    /// So many uploads are left, once the outbox is worked off: the server does that too.
+    async fn keeps(&self, n: usize) {
+        let desk = Desk::new(Arc::clone(self.app()), Channels::default());
+        eventually(&format!("{n} uploads to be left"), async || {
+            desk.drain().await.unwrap();
+            self.uploads().len() == n
+        })
+        .await;
+    }
+
+    /// Every upload on disk.
+    fn uploads(&self) -> Vec<PathBuf> {
+        let inside = |folder: &Path| -> Vec<PathBuf> {
+            let entries = std::fs::read_dir(folder).unwrap();
+            entries.map(|entry| entry.unwrap().path()).collect()
+        };
+        let folders = inside(&self.folder().join("data/files"));
+        folders.iter().flat_map(|folder| inside(folder)).collect()
+    }
+}
+
+fn form(prompt: &str) -> Value {
+    let field = json!({ "key": "report", "label": "Report", "type": "file", "required": true });
+    json!({ "question": { "prompt": prompt, "kind": "provide", "form": { "fields": [field] } } })
+}
+
+/// Asks for a file and answers with it; where the ask is.
+async fn filed(world: &World, content: &str) -> String {
+    let path = asked(&world.agent(), form("The report?")).await;
+    let request = world.human().request(Method::POST, &format!("{path}/files?name=a.txt"));
+    let file = Reply::of(request.body(content.to_owned())).await.is(201).json;
+    let answer = json!({ "answer": { "verdict": "provided", "values": { "report": file } } });
+    world.human().post(&format!("{path}/answer"), answer).await.is(200);
+    path
+}
+
+/// HITL-152: a day before its time everything is there, then it is gone in every dialect, and what is
+/// still open stays.
+#[tokio::test]
+async fn words_go_in_time() {
+    let mut world = World::with(kept_for("30d")).await;
+    let open = Case::make(&world, hitl::with(hitl::approval(), json!({ "timeout": "7d" }))).await;
+    let answered = Case::make(&world, hitl::approval()).await;
+    answered.respond(json!({ "action": "approve", "data": { "feedback": "go" } })).await.is(200);
+    let cancelled = Case::make(&world, hitl::approval()).await;
+    let cancel = format!("{}?token={}", cancelled.at("cancel"), cancelled.review_token());
+    world.anonymous().post(&cancel, json!({ "reason": "because of Ada" })).await.is(200);
+    world.advance(DAY);
+    let expired =
+        Case::make(&world, hitl::with(hitl::approval(), json!({ "timeout": "1h" }))).await;
+    world.advance(3600);
+    world.run_timers().await;
+    world.advance(29 * DAY - 3601);
+    assert_eq!(world.retain().await, 0, "a second too early");
+    assert_eq!(answered.status().await["result"]["data"]["feedback"], "go");
+    // Over a restart nothing is forgotten.
+    world.restart().await;
+    world.advance(1);
+    assert_eq!(world.retain().await, 2);
+    assert_eq!(world.retain().await, 0, "what is erased is not visited again");
+
+    let agent = world.agent();
+    let poll = |case: &Case| format!("{}?token={}", case.at("status"), case.poll_token());
+    let said = agent.get(&poll(&answered)).await.is(200);
+    hitl::schemas::holds("0.7", "poll-response", &said.json);
+    assert_eq!(
+        (&said["status"], &said["result"]["action"]),
+        (&json!("completed"), &json!("erased"))
+    );
+    assert_eq!(said["result"]["data"], json!({}));
+    let said = agent.get(&poll(&cancelled)).await.is(200);
+    hitl::schemas::holds("0.7", "poll-response", &said.json);
+    assert_eq!((&said["status"], said.json.get("reason")), (&json!("cancelled"), None));
+    let hxp = agent.get(&format!("/hxp/v1/requests/{}", answered.hxp())).await.is(200);
+    assert_eq!((&hxp["status"], &hxp["payload"]), (&json!("completed"), &json!({})));
+    let native = agent.get(&format!("{ASKS}/{}", answered.ask())).await.is(200);
+    assert_eq!((&native["state"], &native["question"]), (&json!("completed"), &Value::Null));
+    let page = format!("/review/{}?token={}", answered.id, answered.review_token());
+    assert!(world.anonymous().get(&page).await.is(200).text.contains("were erased"));
+
+    assert_eq!(world.retain().await, 0);
+    assert_eq!(agent.get(&poll(&expired)).await.is(200)["default_action"], "skip");
+    world.advance(2 * DAY);
+    // Read first, so that both that ran out are over, each at its own deadline.
+    assert_eq!(agent.get(&poll(&open)).await.is(200)["status"], "expired");
+    assert_eq!(world.retain().await, 1);
+    let said = agent.get(&poll(&expired)).await.is(200);
+    assert_eq!((&said["status"], &said["default_action"]), (&json!("expired"), &json!("skip")));
+    world.end().await;
+}
+
+/// The days discovery tells are those after which nothing is left; without retention it tells none.
+#[tokio::test]
+async fn discovery_tells_how_long() {
+    for (retention, days) in [("30d", json!(30)), ("36h", json!(2)), ("off", Value::Null)] {
+        let world = World::with(kept_for(retention)).await;
+        let document = world.anonymous().get("/.well-known/hitl.json").await.is(200);
+        let policies = &document["hitl_protocol"]["policies"];
+        assert_eq!(policies["data_retention_days"], days);
+        assert_eq!(policies["expired_case_retention_days"], days);
+        world.end().await;
+    }
+}
+
+/// By age or by hand: the files of an erased ask go, unless another ask has the same bytes.
+#[tokio::test]
+async fn files_go_with_the_words() {
+    let world = World::with(kept_for("1d")).await;
+    let (shared, other) = (filed(&world, "the same").await, filed(&world, "the same").await);
+    let lone = filed(&world, "alone").await;
+    assert_eq!(world.uploads().len(), 2);
+    for path in [&shared, &lone] {
+        world.human().post(&format!("{path}/erase"), json!({})).await.is(200);
+    }
+    world.keeps(1).await;
+    let file = &world.agent().get(&other).await["result"]["answer"]["values"]["report"]["sha256"];
+    let file = format!("{other}/files/{}", file.as_str().unwrap());
+    assert_eq!(world.agent().get(&file).await.is(200).text, "the same");
+    world.advance(DAY);
+    assert_eq!(world.retain().await, 1);
+    world.keeps(0).await;
+    world.agent().get(&file).await.problem(404, "not-found");
+    world.end().await;
+}
+
+/// An upload nobody answered with goes too.
+#[tokio::test]
+async fn what_was_uploaded_for_nothing_goes_too() {
+    let world = World::with(kept_for("1d")).await;
+    let path = asked(&world.agent(), form("The report?")).await;
+    let request = world.human().request(Method::POST, &format!("{path}/files?name=a.txt"));
+    Reply::of(request.body("forgotten")).await.is(201);
+    world.agent().post(&format!("{path}/cancel"), json!({})).await.is(200);
+    assert_eq!(world.uploads().len(), 1);
+    world.advance(DAY);
+    assert_eq!(world.retain().await, 1);
+    world.keeps(0).await;
+    world.end().await;
+}
+
+/// More than a batch, which must not leave anything behind.
+#[tokio::test]
+async fn many_go_in_batches() {
+    let world = World::with(kept_for("1d")).await;
+    for _ in 0..300 {
+        let path = asked(&world.agent(), crate::native::approval()).await;
+        world.agent().post(&format!("{path}/cancel"), json!({})).await.is(200);
+    }
+    world.advance(DAY);
+    assert_eq!(world.retain().await, 300);
+    assert_eq!(world.retain().await, 0);
+    let metrics = world.anonymous().get("/metrics").await;
+    assert!(metrics.text.contains("countersign_retention_erased_total"));
+    world.end().await;
+}

@@ -1,0 +1,43 @@
+//! Chains with the state they lead to.
+
+use std::collections::BTreeMap;
+
+use kernel::audit::Row as RecordRow;
+
+use super::{State, json, row};
+use crate::{Chains, Held};
+
+impl State {
+    /// The state of everything, as JSON, by name.
+    fn held(&self) -> BTreeMap<String, Held> {
+        let asks = self
+            .asks
+            .values()
+            .map(|ask| (ask.id.to_string(), Held { version: ask.head.seq, state: json(ask) }));
+        let entities = self.directory.subjects().filter_map(|subject| {
+            let entity = self.directory.entity(&subject)?;
+            let held = Held { version: entity.head().seq, state: json(&entity) };
+            Some((subject.to_string(), held))
+        });
+        asks.chain(entities).collect()
+    }
+
+    pub(super) fn chains(&self, after: Option<&str>, limit: usize) -> Chains {
+        let behind = |name: &str| after.is_none_or(|after| name > after);
+        let mut rows: Vec<RecordRow> =
+            self.records.iter().enumerate().map(|(place, record)| row(place, record)).collect();
+        rows.retain(|row| behind(&row.subject));
+        rows.sort_by(|a, b| (&a.subject, a.seq).cmp(&(&b.subject, b.seq)));
+        let whole = |n: &usize| match (rows.get(n - 1), rows.get(*n)) {
+            (Some(last), Some(next)) => last.subject != next.subject,
+            (_, None) | (None, _) => true,
+        };
+        let end = (limit.max(1)..rows.len()).find(whole).unwrap_or(rows.len());
+        let more = end < rows.len();
+        rows.truncate(end);
+        let next = rows.last().filter(|_| more).map(|last| last.subject.clone());
+        let mut held = self.held();
+        held.retain(|name, _| behind(name) && next.as_ref().is_none_or(|next| name <= next));
+        Chains::join(rows, held.into_iter().collect(), next)
+    }
+}

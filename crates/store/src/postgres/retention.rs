@@ -1,0 +1,76 @@
+//! What is over and still has its words, and which files were given to which ask.
+
+use std::time::Duration;
+
+use deadpool_postgres::{Client, GenericClient};
+use kernel::audit::Digest;
+use kernel::{AskId, Time};
+
+use super::connect::on;
+use super::failure::Failure;
+use super::{Postgres, ulid, uuid};
+use crate::rows::{digest, int};
+use crate::{Result, later};
+
+/// Nodes that claim at the same time pass over what another is just claiming. The table is kept by a
+/// trigger of the database's.
+pub(super) async fn claim(
+    client: &Client,
+    since: Time,
+    now: Time,
+    lease: Duration,
+    limit: usize,
+) -> Result<Vec<AskId>, Failure> {
+    let sql = "WITH over AS (
+            SELECT ask, at FROM ended WHERE at <= $1 AND leased_until <= $2
+            ORDER BY at, ask LIMIT $3 FOR UPDATE SKIP LOCKED
+        ), claimed AS (
+            UPDATE ended SET leased_until = $4 FROM over WHERE ended.ask = over.ask
+            RETURNING over.ask, over.at
+        )
+        SELECT ask FROM claimed ORDER BY at, ask";
+    let statement = client.prepare_cached(sql).await?;
+    let (since, until) = (since.millis(), later(now, lease).millis());
+    let rows = client.query(&statement, &[&since, &now.millis(), &int(limit), &until]).await?;
+    rows.iter().map(|row| Ok(AskId::new(ulid(row.try_get(0)?)))).collect()
+}
+
+pub(super) async fn note(client: &Client, ask: AskId, digest: &Digest) -> Result<(), Failure> {
+    let sql = "INSERT INTO file_use (ask, digest) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    let statement = client.prepare_cached(sql).await?;
+    client.execute(&statement, &[&uuid(ask.ulid()), &&digest.0[..]]).await?;
+    Ok(())
+}
+
+pub(super) async fn own(client: &impl GenericClient, ask: AskId) -> Result<Vec<Digest>, Failure> {
+    let sql = "SELECT digest FROM file_use AS own WHERE ask = $1 AND NOT EXISTS
+        (SELECT FROM file_use WHERE digest = own.digest AND ask <> own.ask)";
+    let statement = client.prepare_cached(sql).await?;
+    let rows = client.query(&statement, &[&uuid(ask.ulid())]).await?;
+    rows.iter().map(|row| Ok(digest(row.try_get(0)?))).collect()
+}
+
+pub(super) async fn forget(client: &impl GenericClient, ask: AskId) -> Result<(), Failure> {
+    let statement = client.prepare_cached("DELETE FROM file_use WHERE ask = $1").await?;
+    client.execute(&statement, &[&uuid(ask.ulid())]).await?;
+    Ok(())
+}
+
+impl Postgres {
+    /// Takes away the files that were given to an ask, except what another was given too. Whoever just
+    /// gives one is waited for, and waits: a file is noted before it is kept.
+    pub async fn drop_files(&self, ask: AskId) -> Result<()> {
+        self.writers()?;
+        Ok(on!(self.database, client => async {
+            let transaction = client.transaction().await?;
+            transaction.batch_execute("LOCK TABLE file_use IN SHARE ROW EXCLUSIVE MODE").await?;
+            let own: Vec<Vec<u8>> =
+                own(&transaction, ask).await?.iter().map(|digest| digest.0.to_vec()).collect();
+            let sql = "DELETE FROM file WHERE digest = ANY ($1)";
+            let statement = transaction.prepare_cached(sql).await?;
+            transaction.execute(&statement, &[&own]).await?;
+            forget(&transaction, ask).await?;
+            Ok::<_, Failure>(transaction.commit().await?)
+        })?)
+    }
+}

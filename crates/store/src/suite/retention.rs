@@ -1,0 +1,100 @@
+//! What is over and still has its words, and which files were given to whom.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kernel::audit::Digest;
+use kernel::command::{NewAsk, Silence};
+use kernel::testing::{new_ask, yes};
+use kernel::{Actor, AskId, Command, Time};
+use tokio::task::JoinSet;
+
+use super::stage::{Stage, bot, person};
+
+const LEASE: Duration = Duration::from_secs(30);
+
+async fn claim_until(stage: &Stage, since: Time, limit: usize) -> Vec<AskId> {
+    stage.store.claim_over(since, stage.now(), LEASE, limit).await.unwrap()
+}
+
+async fn claim(stage: &Stage) -> Vec<AskId> {
+    claim_until(stage, stage.now(), 10).await
+}
+
+async fn answered(stage: &Stage) -> AskId {
+    let id = stage.ask(new_ask()).await;
+    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    id
+}
+
+/// HITL-152: however it ended, what was over longest comes first, and nothing before its time.
+pub async fn the_longest_over_comes_first(stage: &Stage) {
+    let begun = stage.now();
+    let expiring = NewAsk { timeout: Some(30), on_expiry: Silence::Fail, ..new_ask() };
+    let (open, expired) = (stage.ask(new_ask()).await, stage.ask(expiring).await);
+    stage.clock.advance(10);
+    let answered = answered(stage).await;
+    stage.clock.advance(10);
+    let cancelled = stage.ask(new_ask()).await;
+    stage.run(bot(), Command::Cancel(cancelled, None)).await;
+    stage.clock.advance(50);
+    stage.run(Actor::System, Command::Expire(expired)).await;
+    assert_eq!(claim_until(stage, begun.plus_seconds(9), 10).await, []);
+    assert_eq!(claim_until(stage, begun.plus_seconds(10), 10).await, [answered]);
+    stage.clock.advance(30);
+    assert_eq!(claim_until(stage, stage.now(), 2).await, [answered, cancelled]);
+    let rest = claim(stage).await;
+    assert_eq!(rest, [expired], "nobody erases {open}, which is open");
+}
+
+/// Erased asks are not visited again, and what happens to others later changes nothing.
+pub async fn what_is_erased_is_not_over_any_more(stage: &Stage) {
+    let (gone, stays) = (answered(stage).await, answered(stage).await);
+    let reason = Command::Revoke(stays, "a mistake".to_owned());
+    stage.run(Actor::System, reason).await;
+    stage.run(Actor::System, Command::Erase(gone)).await;
+    assert_eq!(claim(stage).await, [stays]);
+    stage.run(Actor::System, Command::Erase(stays)).await;
+    stage.clock.advance(1000);
+    assert_eq!(claim(stage).await, []);
+}
+
+pub async fn what_is_claimed_is_left_to_who_claimed_it(stage: &Stage) {
+    let (first, second) = (answered(stage).await, answered(stage).await);
+    assert_eq!(claim_until(stage, stage.now(), 1).await, [first]);
+    assert_eq!(claim(stage).await, [second]);
+    assert_eq!(claim(stage).await, []);
+    stage.clock.advance(30);
+    assert_eq!(claim(stage).await, [first, second], "whoever had them is gone");
+}
+
+pub async fn of_many_who_erase_each_gets_others(stage: &Stage) {
+    for _ in 0..20 {
+        answered(stage).await;
+    }
+    let mut workers = JoinSet::new();
+    for _ in 0..8 {
+        let (store, now) = (Arc::clone(&stage.store), stage.now());
+        workers.spawn(async move { store.claim_over(now, now, LEASE, 4).await.unwrap() });
+    }
+    let mut claimed: Vec<AskId> = workers.join_all().await.into_iter().flatten().collect();
+    // Who looked while another was choosing may have gone away with less.
+    claimed.extend(claim_until(stage, stage.now(), 20).await);
+    assert_eq!(claimed.len(), 20);
+    assert_eq!(claimed.iter().collect::<BTreeSet<_>>().len(), 20);
+}
+
+pub async fn a_file_is_its_asks_own_until_another_has_it(stage: &Stage) {
+    let (one, other) = (stage.ask(new_ask()).await, stage.ask(new_ask()).await);
+    let (lone, shared) = (Digest::of(b"lone"), Digest::of(b"shared"));
+    for (ask, digest) in [(one, lone), (one, shared), (one, shared), (other, shared)] {
+        stage.store.note_file(ask, digest).await.unwrap();
+    }
+    assert_eq!(stage.store.own_files(one).await.unwrap(), [lone]);
+    assert_eq!(stage.store.own_files(other).await.unwrap(), []);
+    stage.store.forget_files(one).await.unwrap();
+    stage.store.forget_files(one).await.unwrap();
+    assert_eq!(stage.store.own_files(one).await.unwrap(), []);
+    assert_eq!(stage.store.own_files(other).await.unwrap(), [shared]);
+}
