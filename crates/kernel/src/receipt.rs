@@ -3,12 +3,13 @@
 use serde::Serialize;
 
 use crate::actor::{Assurance, Attested, By, Via};
-use crate::ask::{Ask, AskState, DefaultAction, Ending, Priority};
+use crate::ask::{Ask, AskState, DefaultAction, Ending, Priority, Resolution};
 use crate::audit::{Digest, Erasable, Head};
 use crate::ids::{AgentId, AskId, ProjectId};
 use crate::question::{Kind, Question, Reply};
 use crate::text::reveal_json;
 use crate::time::Time;
+use crate::verification::Proof;
 
 /// How an ask ended, with who, how sure, when, and what was asked.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,6 +50,8 @@ pub enum Outcome {
         assurance: Assurance,
         /// Who it was, as the agent says that passed the answer on.
         attested: Option<Attested>,
+        /// The proofs of a person that held, where they were enough.
+        proofs: Vec<Proof>,
     },
     /// Time ran out and the agent carries on by its default action.
     Expired {
@@ -78,6 +81,7 @@ impl Receipt {
                     via: resolution.via,
                     assurance: resolution.assurance,
                     attested: resolution.attested.as_deref().and_then(Erasable::value).cloned(),
+                    proofs: proofs(resolution),
                 },
                 resolution.at,
             ),
@@ -100,6 +104,11 @@ impl Receipt {
             place: *place,
         })
     }
+}
+
+fn proofs(resolution: &Resolution) -> Vec<Proof> {
+    let enough = resolution.verification.as_ref().filter(|found| found.satisfied);
+    enough.map(|found| found.proofs.clone()).unwrap_or_default()
 }
 
 /// What was asked and what the person had before them, as hashes of canonical JSON.

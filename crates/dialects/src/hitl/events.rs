@@ -6,7 +6,7 @@ use kernel::{Ask, AskState, Event, Happened};
 use serde_json::{Map, Value, json};
 
 use super::case_id;
-use super::poll::{default_action, responded_by, result};
+use super::poll::{default_action, responded_by, result, submission_context};
 use super::wire::Signature;
 
 /// One event as it is told.
@@ -74,8 +74,12 @@ fn ended(ask: &Ask) -> Option<Told> {
     let case_id = case_id(ask.id);
     let (event, data) = match &**ending {
         Ending::Completed(resolution) => {
-            let data =
+            let mut data =
                 json!({ "case_id": case_id, "completed_at": resolution.at, "result": result(ask) });
+            let context = submission_context(ask, resolution);
+            if let (Some(context), Some(data)) = (context, data.as_object_mut()) {
+                data.insert("submission_context".to_owned(), json!(context));
+            }
             ("review.completed", data)
         }
         Ending::Expired { at, .. } | Ending::Failed { at } => {

@@ -27,12 +27,12 @@ pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, WireError> {
 #[derive(Clone, Copy)]
 pub(super) struct Members<'m> {
     map: &'m Map<String, Value>,
-    path: &'static str,
+    path: &'m str,
 }
 
 impl<'m> Members<'m> {
     /// The members of the body itself have no path.
-    pub(super) fn new(map: &'m Map<String, Value>, path: &'static str) -> Self {
+    pub(super) fn new(map: &'m Map<String, Value>, path: &'m str) -> Self {
         Self { map, path }
     }
 

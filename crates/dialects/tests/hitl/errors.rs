@@ -16,6 +16,16 @@ fn every_refusal_has_its_code() {
         (Refusal::NotAllowed { why: "no" }, 403, "forbidden"),
         (Refusal::AssuranceTooLow { have, need }, 403, "forbidden"),
         (Refusal::NotInline, 403, "action_not_inline"),
+        (
+            Refusal::VerificationRequired { wants: "x".to_owned(), page: true },
+            403,
+            "verification_required",
+        ),
+        (
+            Refusal::VerificationFailed { why: "x".to_owned(), page: true },
+            403,
+            "verification_failed",
+        ),
         (Refusal::AlreadyAnswered { by: by.clone(), at }, 409, "duplicate_submission"),
         (Refusal::AlreadyCancelled { by, at }, 409, "case_cancelled"),
         (Refusal::TimedOut { at }, 410, "case_expired"),
@@ -58,9 +68,16 @@ fn a_bad_predecessor_is_named() {
 /// HITL-190, HITL-191, HITL-245: what is offered, in both versions. C-21.
 #[test]
 fn discovery_holds() {
-    let document = discovery("https://countersign.example/", Version::V08);
+    let document = discovery("https://countersign.example/", Version::V08, None);
     holds("0.8", "discovery-response", &document);
     insta::assert_json_snapshot!("discovery", document);
-    let baseline = discovery("https://countersign.example", Version::V07);
+    let baseline = discovery("https://countersign.example", Version::V07, None);
     assert_eq!(baseline["hitl_protocol"]["spec_version"], "0.7");
+    let proofs = Some("proof_of_human by acme as jwt");
+    let proven = discovery("https://countersign.example/", Version::V08, proofs);
+    holds("0.8", "discovery-response", &proven);
+    let said = proven["hitl_protocol"]["service"]["description"].as_str().unwrap();
+    assert!(said.ends_with("verifies: proof_of_human by acme as jwt."), "{said}");
+    let before = discovery("https://countersign.example", Version::V07, proofs);
+    assert_eq!(before, baseline, "0.7 knows nothing of it");
 }

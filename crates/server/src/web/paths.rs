@@ -35,3 +35,8 @@ pub fn assign(id: AskId) -> String {
 pub fn review(case_id: &str) -> String {
     format!("/review/{case_id}")
 }
+
+/// Where a provider's page sends the person back to, by POST.
+pub fn proof(case_id: &str, provider: &str) -> String {
+    format!("{}/proof?provider={provider}", review(case_id))
+}

@@ -125,6 +125,9 @@ const ROUTES: &[(&str, &str, Door)] = &[
     // The token in the link or in the form is the credential.
     ("get", "/review/{id}", Closed),
     ("post", "/review/{id}", Closed),
+    // What comes back from a provider is its own credential, and only lies there.
+    ("get", "/review/{id}/proof", Public),
+    ("post", "/review/{id}/proof", Public),
     ("get", "/sign-in", Public),
     // The link in the form is the credential; without one it is 401.
     ("post", "/sign-in", Closed),

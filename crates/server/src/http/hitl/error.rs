@@ -9,6 +9,7 @@ use store::StoreError;
 use crate::auth::{Denied, TooMany};
 use crate::http::body::BodyError;
 use crate::http::conditions::BadHeader;
+use crate::verification::Unavailable;
 
 /// An error in this dialect's shape.
 pub struct HitlError {
@@ -51,6 +52,12 @@ impl From<StoreError> for HitlError {
                 WireError::internal().into()
             }
         }
+    }
+}
+
+impl From<Unavailable> for HitlError {
+    fn from(Unavailable: Unavailable) -> Self {
+        Self::later(WireError::unavailable(), 5)
     }
 }
 
