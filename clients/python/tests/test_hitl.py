@@ -386,7 +386,7 @@ def test_proofs_are_passed_on_untouched_and_nothing_is_tried_again() -> None:
     with pytest.raises(VerificationRequired) as missing:
         follower.submit(inline, "approve", via="x-signal", by=ADA)
     assert (missing.value.review_url, missing.value.is_passing) == (page, False)
-    proven = {"via": "x-signal", "by": ADA, "verification_evidence": [PROOF]}
+    proven: dict[str, Any] = {"via": "x-signal", "by": ADA, "verification_evidence": [PROOF]}
     with pytest.raises(VerificationFailed) as bad:
         follower.submit(inline, "approve", **proven)
     assert (bad.value.code, bad.value.review_url) == ("verification_failed", None)

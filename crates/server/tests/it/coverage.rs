@@ -265,6 +265,7 @@ const RECORDS: &[(&str, &str)] = &[
     ("Claim", "claimed"),
     ("Assign", "assigned"),
     ("Answer", "answered"),
+    ("AnswerWithProofs", "answered"),
     ("Cancel", "cancelled"),
     ("Expire", "failed"),
     ("Remind", "reminded"),
@@ -345,6 +346,7 @@ fn question() -> NewAsk {
         grants: Vec::new(),
         inline: None,
         callback: None,
+        verification: None,
     }
 }
 
@@ -426,9 +428,12 @@ async fn every_command_leaves_a_record() {
     story.run(clerk.clone(), Command::Extend(id, until)).await;
     let reply = Reply { answer: Answer::Replied { text: "yes".to_owned() }, comment: None };
     story.run(clerk.clone(), Command::Comment(id, "soon, please".to_owned())).await;
-    story.run(person("ada"), Command::Answer(id, Box::new(reply))).await;
+    story.run(person("ada"), Command::Answer(id, Box::new(reply.clone()))).await;
     story.run(owner(), Command::Revoke(id, "a mistake".to_owned())).await;
     story.run(system(), Command::Erase(id)).await;
+    let ask_again = story.run(clerk.clone(), ask(question())).await.unwrap();
+    let (holder, bare) = (Actor::LinkHolder { ask: ask_again }, Vec::new());
+    story.run(holder, Command::AnswerWithProofs(ask_again, Box::new(reply), bare)).await;
     let callback = Some("https://127.0.0.1:9/hook".to_owned());
     let id = story.run(clerk.clone(), ask(NewAsk { callback, ..question() })).await.unwrap();
     let grant = Grant { purpose: Purpose::Review, hash: Digest::of(b"token") };
