@@ -32,6 +32,8 @@ pub struct Receipt {
     pub ended_at: Time,
     /// The event that ended it, by its place in the ask's chain.
     pub place: Head,
+    /// The proofs of a person that held, where they were enough.
+    pub proofs: Vec<Proof>,
 }
 
 /// How an ask ended.
@@ -50,8 +52,6 @@ pub enum Outcome {
         assurance: Assurance,
         /// Who it was, as the agent says that passed the answer on.
         attested: Option<Attested>,
-        /// The proofs of a person that held, where they were enough.
-        proofs: Vec<Proof>,
     },
     /// Time ran out and the agent carries on by its default action.
     Expired {
@@ -81,7 +81,6 @@ impl Receipt {
                     via: resolution.via,
                     assurance: resolution.assurance,
                     attested: resolution.attested.as_deref().and_then(Erasable::value).cloned(),
-                    proofs: proofs(resolution),
                 },
                 resolution.at,
             ),
@@ -102,6 +101,7 @@ impl Receipt {
             taken_up_at: ask.engaged().map_or(ask.created_at, |(_, at)| at),
             ended_at,
             place: *place,
+            proofs: ask.resolution().map(proofs).unwrap_or_default(),
         })
     }
 }

@@ -180,7 +180,7 @@ impl ReceiptClaims {
             via: None,
             assurance: None,
             attested: None,
-            proofs: Vec::new(),
+            proofs: receipt.proofs.into_iter().map(ProofOfPerson::from).collect(),
             asked_at: receipt.asked_at,
             taken_up_at: receipt.taken_up_at,
             ended_at: receipt.ended_at,
@@ -188,13 +188,12 @@ impl ReceiptClaims {
             audit: Place { seq: receipt.place.seq, hash: receipt.place.hash },
         };
         match receipt.outcome {
-            Outcome::Completed { reply, by: who, via, assurance, attested, proofs } => {
+            Outcome::Completed { reply, by: who, via, assurance, attested } => {
                 let (Reply { answer, comment }, redacted) = without_secrets(reply?, ask);
                 claims.outcome = Ended::Completed;
                 (claims.answer, claims.comment, claims.redacted) =
                     (Some(answer), comment, redacted);
                 (claims.by, claims.attested) = (by(who), attested);
-                claims.proofs = proofs.into_iter().map(ProofOfPerson::from).collect();
                 (claims.via, claims.assurance) = (Some(door(via).to_owned()), Some(assurance));
             }
             Outcome::Expired { report } => {

@@ -133,18 +133,13 @@ impl Policy {
 
     /// The refusal for an answer whose proofs are not enough: some are missing, or one is wrong.
     pub(crate) fn refuse(&self, came: &[Presented], used: &BTreeSet<Digest>, now: Time) -> Refusal {
-        let sifted = self.sift(came, used, now).into_iter();
-        let wrong = sifted.filter_map(|(one, fault)| Some((one, fault?))).next();
-        match wrong {
-            Some((one, fault)) => {
-                let why = format!("the proof by {}: {fault}", one.provider);
-                Refusal::VerificationFailed { why, page: self.fallback.on_invalid.is_page() }
-            }
-            None => {
-                let (wants, page) = (self.wanted(), self.fallback.on_missing.is_page());
-                Refusal::VerificationRequired { wants, page }
-            }
+        let mut sifted = self.sift(came, used, now).into_iter();
+        if let Some((one, fault)) = sifted.find_map(|(one, fault)| Some((one, fault?))) {
+            let why = format!("the proof by {}: {fault}", one.provider);
+            return Refusal::VerificationFailed { why, page: self.fallback.on_invalid.is_page() };
         }
+        let (wants, page) = (self.wanted(), self.fallback.on_missing.is_page());
+        Refusal::VerificationRequired { wants, page }
     }
 
     /// Every proof with what is wrong with it. The same one twice is one proof.

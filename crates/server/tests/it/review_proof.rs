@@ -22,7 +22,7 @@ const FIELD: &str = "textarea[name='proof.acme']";
 /// The step as the browser comes to it.
 async fn stepped(page: &Page, pairs: &[(&str, &str)]) -> Reply {
     let moved = page.post(pairs).await.is(303);
-    assert_eq!(moved.header("location"), page.path);
+    assert_eq!(moved.header("location"), format!("{}#answer", page.path));
     page.get().await.is(200)
 }
 
@@ -160,13 +160,13 @@ async fn a_provider_sends_the_person_back() {
     let stray = token(&claims(&world, &other, "approve"));
     for bad in ["", "a.b.c", &proof("reject"), &stray] {
         let reply = provider.post_form(&back, &[("token", bad)]).await.is(303);
-        assert_eq!(reply.header("location"), format!("{}?proof=refused", page.path));
+        assert_eq!(reply.header("location"), format!("{}?proof=refused#answer", page.path));
     }
     let refused = page.client.get(&format!("{}?proof=refused", page.path)).await.is(200);
     assert!(main_text(&refused).contains("What came back confirms nothing here"));
     assert_eq!(find(&refused, STEP), 0);
     let reply = provider.post_form(&back, &[("token", &good)]).await.is(303);
-    assert_eq!(reply.header("location"), format!("{}?proof=taken", page.path));
+    assert_eq!(reply.header("location"), format!("{}?proof=taken#answer", page.path));
     assert_eq!(case.status().await["status"], "in_progress", "nobody has sent anything");
     let ready = page.get().await.is(200);
     assert!(main_text(&ready).contains("Confirmed by Acme ID"), "{}", main_text(&ready));
@@ -179,7 +179,7 @@ async fn a_provider_sends_the_person_back() {
     assert_eq!(result["satisfied"], true);
     // It is over, or it never was.
     let late = provider.post_form(&back, &[("token", &good)]).await.is(303);
-    assert!(late.header("location").ends_with("?proof=refused"));
+    assert!(late.header("location").ends_with("?proof=refused#answer"));
     let nowhere = "/review/review_01KGRT0000000000000000000/proof?provider=acme";
     provider.post_form(nowhere, &[("token", &good)]).await.is(404);
     world.end().await;

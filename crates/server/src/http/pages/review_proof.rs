@@ -70,7 +70,7 @@ pub(super) async fn come_back(
     let proof = sent.value("token").map(str::trim).unwrap_or_default().to_owned();
     let taken = app.leave_proof(&ask, (provider, proof)).await?;
     let how = if taken { "taken" } else { "refused" };
-    Ok(Redirect::to(&format!("{page}?proof={how}")).into_response())
+    Ok(Redirect::to(&format!("{page}?proof={how}#answer")).into_response())
 }
 
 impl Turn<'_> {
@@ -132,7 +132,7 @@ impl Turn<'_> {
             };
         }
         if problem.problems.is_empty() && !pressed && guest.remembered {
-            return Ok(on(guest, ""));
+            return Ok(on(guest, "#answer"));
         }
         let mut confirm = app.confirm(guest, ask, reply, &kept);
         confirm.problem = problem;
