@@ -91,7 +91,7 @@ pub enum KeySource {
 
 /// Somebody who issues JWTs, for us.
 pub struct Issuer {
-    issuer: String,
+    name: String,
     audience: String,
     source: KeySource,
     http: reqwest::Client,
@@ -106,13 +106,13 @@ struct Known {
 
 impl Issuer {
     /// An issuer of this name, its tokens for this audience.
-    pub fn new(issuer: String, audience: String, source: KeySource) -> anyhow::Result<Self> {
+    pub fn new(name: String, audience: String, source: KeySource) -> anyhow::Result<Self> {
         let http = reqwest::Client::builder()
             .timeout(std::time::Duration::from_secs(5))
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .context("cannot make an HTTP client")?;
-        Ok(Self { issuer, audience, source, http, keys: Mutex::default() })
+        Ok(Self { name, audience, source, http, keys: Mutex::default() })
     }
 
     /// What a token claims that is signed by this issuer, for us, and has these claims besides.
@@ -135,7 +135,7 @@ impl Issuer {
         .ok_or(Denied::Unknown)?;
         let key = DecodingKey::from_jwk(jwk).map_err(|_| Denied::Unknown)?;
         let mut validation = Validation::new(header.alg);
-        validation.set_issuer(&[&self.issuer]);
+        validation.set_issuer(&[&self.name]);
         validation.set_audience(&[&self.audience]);
         let required: Vec<&str> = required.iter().copied().chain(["iss", "aud"]).collect();
         validation.set_required_spec_claims(&required);

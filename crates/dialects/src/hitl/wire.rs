@@ -186,6 +186,7 @@ pub struct VerificationResult {
 
 /// One proof that held.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the protocol has them")]
 pub struct VerifiedEvidence {
     /// Which kind.
     pub proof_type: String,

@@ -32,7 +32,7 @@ fn policy() -> Value {
     })
 }
 
-fn case(policy: Value) -> Value {
+fn case(policy: &Value) -> Value {
     with(body("approval"), json!({ "spec_version": "0.8", "verification_policy": policy }))
 }
 
@@ -46,7 +46,7 @@ fn evidence() -> Value {
 /// HITL-028, HITL-220: every policy of the schema is taken, kept with the case and shown as it was.
 #[test]
 fn a_policy_comes_back_as_it_was() {
-    let (cast, id) = made(&case(policy()));
+    let (cast, id) = made(&case(&policy()));
     let hitl = &shown(cast.seen(id))["hitl"];
     holds("0.8", "hitl-object", hitl);
     assert_eq!(hitl["verification_policy"], policy());
@@ -58,7 +58,7 @@ fn a_policy_comes_back_as_it_was() {
         "fallback": { "on_missing": "reject", "on_invalid": "browser_review" },
     });
     holds("0.8", "verification-policy", &least);
-    let (cast, id) = made(&case(least.clone()));
+    let (cast, id) = made(&case(&least));
     assert_eq!(shown(cast.seen(id))["hitl"]["verification_policy"], least);
     // Nothing of it where there is none, in either version.
     for version in ["0.7", "0.8"] {
@@ -126,7 +126,7 @@ fn mistakes_in_a_policy_are_named() {
     ] {
         let mut policy = policy();
         put(&mut policy, place, wrong);
-        let error = refused(&case(policy.clone()));
+        let error = refused(&case(&policy));
         assert_eq!((error.status, error.code), (400, "invalid_request"), "{policy}");
         assert_eq!(error.body()["field"], format!("verification_policy{field}"), "{error}");
         assert!(!faults("0.8", "verification-policy", &policy).is_empty(), "{policy}");
@@ -148,7 +148,7 @@ fn put(value: &mut Value, place: &str, new: Value) {
 /// HITL-028: 0.7 knows no policy and no evidence.
 #[test]
 fn only_in_the_newer_version() {
-    let older = with(case(policy()), json!({ "spec_version": "0.7" }));
+    let older = with(case(&policy()), json!({ "spec_version": "0.7" }));
     assert_eq!(refused(&older).body()["field"], "spec_version");
     let (cast, id) = made(&body("approval"));
     let said = json!({ "action": "approve", "verification_evidence": [] });
@@ -159,7 +159,7 @@ fn only_in_the_newer_version() {
 /// HITL-224: closed items, each of the five there; what is not asked for is not taken.
 #[test]
 fn evidence_is_read_strictly() {
-    let (cast, id) = made(&case(policy()));
+    let (cast, id) = made(&case(&policy()));
     let read = |item: Value| {
         let said = with(inline(), json!({ "verification_evidence": [item] }));
         let schema = faults("0.8", "submit-request", &said);
@@ -235,7 +235,7 @@ fn proven(cast: &mut Cast, id: AskId) {
 /// of the proof is in them.
 #[test]
 fn the_result_is_told_everywhere() {
-    let (mut cast, id) = made(&case(policy()));
+    let (mut cast, id) = made(&case(&policy()));
     proven(&mut cast, id);
     let ask = cast.seen(id);
     let polled = polled(ask);
@@ -263,7 +263,7 @@ fn what_is_told_without_a_proof() {
         holds("0.8", "poll-response", &polled);
         polled["submission_context"]["verification_result"].clone()
     };
-    let (mut cast, id) = made(&case(policy()));
+    let (mut cast, id) = made(&case(&policy()));
     cast.run(cast.human("olga"), Command::Answer(id, yes()));
     let told = result(&cast, id);
     assert_eq!(told["satisfied"], false);
@@ -271,12 +271,12 @@ fn what_is_told_without_a_proof() {
     assert!(missing.ends_with("not asked of who is signed in"), "{missing}");
     let mut step_up = policy();
     step_up["mode"] = json!("step_up");
-    let id = cast.ask(new(&case(step_up)));
+    let id = cast.ask(new(&case(&step_up)));
     cast.run(Actor::LinkHolder { ask: id }, Command::Answer(id, no()));
     assert_eq!(result(&cast, id), Value::Null, "whoever says no proves nothing");
     let mut optional = policy();
     optional["mode"] = json!("optional");
-    let id = cast.ask(new(&case(optional)));
+    let id = cast.ask(new(&case(&optional)));
     let bad = Presented {
         proof_type: "proof_of_human".to_owned(),
         provider: "acme".to_owned(),

@@ -45,7 +45,7 @@ pub(crate) fn policy() -> Value {
     })
 }
 
-pub(crate) fn case_with(policy: Value) -> Value {
+pub(crate) fn case_with(policy: &Value) -> Value {
     with(approval(), json!({ "spec_version": "0.8", "verification_policy": policy }))
 }
 
@@ -88,7 +88,7 @@ async fn submit(case: &Case, claims: &Value) -> Reply {
 #[tokio::test]
 async fn a_proof_is_passed_on() {
     let world = world().await;
-    let case = Case::make(&world, case_with(policy())).await;
+    let case = Case::make(&world, case_with(&policy())).await;
     let challenge = case.hitl["verification_policy"]["binding"]["challenge"].as_str().unwrap();
     assert_eq!(challenge.len(), 43, "drawn here: {challenge}");
     let proof = claims(&world, &case, "approve");
@@ -121,7 +121,8 @@ async fn missing_and_bad_proofs_change_nothing() {
     let world = world().await;
     for (fallback, named) in [("browser_review", true), ("reject", false)] {
         let both = json!({ "on_missing": fallback, "on_invalid": fallback });
-        let case = Case::make(&world, case_with(with(policy(), json!({ "fallback": both })))).await;
+        let case =
+            Case::make(&world, case_with(&with(policy(), json!({ "fallback": both })))).await;
         let missing = refused(case.submit(inline("approve")).await, 403, "verification_required");
         let bad = proven("approve", &[evidence("a.b.c")]);
         let bad = refused(case.submit(bad).await, 403, "verification_failed");
@@ -143,8 +144,8 @@ async fn missing_and_bad_proofs_change_nothing() {
 #[tokio::test]
 async fn proofs_are_bound_and_fresh() {
     let world = world().await;
-    let case = Case::make(&world, case_with(policy())).await;
-    let other = Case::make(&world, case_with(policy())).await;
+    let case = Case::make(&world, case_with(&policy())).await;
+    let other = Case::make(&world, case_with(&policy())).await;
     let good = claims(&world, &case, "approve");
     let now = world.now().millis() / 1000;
     for (why, more) in [
@@ -190,7 +191,7 @@ async fn proofs_are_bound_and_fresh() {
 #[tokio::test]
 async fn forged_proofs_are_refused() {
     let world = world().await;
-    let case = Case::make(&world, case_with(policy())).await;
+    let case = Case::make(&world, case_with(&policy())).await;
     let claims = claims(&world, &case, "approve");
     let part = |value: &Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
     let none = format!("{}.{}.", part(&json!({ "alg": "none", "kid": "test-1" })), part(&claims));
@@ -232,7 +233,7 @@ async fn a_proof_counts_once() {
     let human = json!({ "proof_type": "proof_of_human" });
     let both = json!({ "any_of": [{ "all_of": [human, human] }] });
     let pair = with(policy(), json!({ "requirements": both }));
-    let case = Case::make(&world, case_with(pair)).await;
+    let case = Case::make(&world, case_with(&pair)).await;
     let one = claims(&world, &case, "approve");
     let proof = |claims: &Value| evidence(&token(claims));
     let single = case.submit(proven("approve", &[proof(&one)])).await;
@@ -246,8 +247,8 @@ async fn a_proof_counts_once() {
     // The same challenge does not carry it to the next case.
     let mut fixed = policy();
     fixed["binding"]["challenge"] = json!("c1");
-    let first = Case::make(&world, case_with(fixed.clone())).await;
-    let second = Case::make(&world, case_with(fixed)).await;
+    let first = Case::make(&world, case_with(&fixed)).await;
+    let second = Case::make(&world, case_with(&fixed)).await;
     let replayed = claims(&world, &first, "approve");
     submit(&first, &replayed).await.is(200);
     refused(submit(&second, &replayed).await, 403, "verification_failed");
@@ -262,8 +263,8 @@ async fn policies_and_proofs_run_out() {
     let world = world().await;
     let mut until = policy();
     until["binding"]["expires_at"] = json!(world.now().plus_seconds(100));
-    let timed = Case::make(&world, case_with(until)).await;
-    let case = Case::make(&world, case_with(policy())).await;
+    let timed = Case::make(&world, case_with(&until)).await;
+    let case = Case::make(&world, case_with(&policy())).await;
     let (early, proof) = (claims(&world, &timed, "approve"), claims(&world, &case, "approve"));
     world.advance(100);
     let late = refused(submit(&timed, &early).await, 403, "verification_failed");
@@ -278,7 +279,7 @@ async fn policies_and_proofs_run_out() {
 #[tokio::test]
 async fn modes_and_paths() {
     let world = world().await;
-    let optional = || case_with(with(policy(), json!({ "mode": "optional" })));
+    let optional = || case_with(&with(policy(), json!({ "mode": "optional" })));
     let case = Case::make(&world, optional()).await;
     case.submit(proven("approve", &[evidence("a.b.c")])).await.is(200);
     let result = &case.status().await["submission_context"]["verification_result"];
@@ -289,24 +290,24 @@ async fn modes_and_paths() {
     bare.submit(inline("approve")).await.is(200);
     let context = bare.status().await["submission_context"].clone();
     assert!(context.get("verification_result").is_none(), "{context}");
-    let step_up = || case_with(with(policy(), json!({ "mode": "step_up" })));
+    let step_up = || case_with(&with(policy(), json!({ "mode": "step_up" })));
     let case = Case::make(&world, step_up()).await;
     refused(case.submit(inline("approve")).await, 403, "verification_required");
     case.submit(inline("reject")).await.is(200);
     let case = Case::make(&world, step_up()).await;
     submit(&case, &claims(&world, &case, "approve")).await.is(200);
     let page_only = with(policy(), json!({ "required_for": ["browser_submit"] }));
-    let case = Case::make(&world, case_with(page_only)).await;
+    let case = Case::make(&world, case_with(&page_only)).await;
     case.submit(inline("approve")).await.is(200);
     // Whoever holds the link may bring a proof with the answer, too.
-    let case = Case::make(&world, case_with(policy())).await;
+    let case = Case::make(&world, case_with(&policy())).await;
     let proof = evidence(&token(&claims(&world, &case, "approve")));
     case.respond(json!({ "action": "approve", "verification_evidence": [proof] })).await.is(200);
     let context = case.status().await["submission_context"].clone();
     assert_eq!(context["mode"], "browser_submit");
     assert_eq!(context["verification_result"]["satisfied"], true);
     // Who is signed in is asked for none, and the agent is told.
-    let case = Case::make(&world, case_with(policy())).await;
+    let case = Case::make(&world, case_with(&policy())).await;
     let answer = json!({ "answer": { "verdict": "approved" } });
     world.human().post(&format!("/api/v1/asks/{}/answer", case.ask()), answer).await.is(200);
     let result = &case.status().await["submission_context"]["verification_result"];
@@ -327,11 +328,11 @@ async fn what_cannot_be_proven_is_refused_at_once() {
     ] {
         let any_of = json!({ "any_of": [{ "all_of": [wanted] }] });
         let policy = with(policy(), json!({ "requirements": any_of }));
-        let made = agent.post(CASES, case_with(policy.clone())).await;
+        let made = agent.post(CASES, case_with(&policy)).await;
         let made = refused(made, 400, "verification_unsupported");
         assert_eq!(made["field"], "verification_policy.requirements.any_of[0].all_of[0]");
         assert!(made["expected"].as_str().unwrap().contains("by acme as jwt"), "{}", made.text);
-        agent.post(CASES, case_with(with(policy, json!({ "mode": "optional" })))).await.is(202);
+        agent.post(CASES, case_with(&with(policy, json!({ "mode": "optional" })))).await.is(202);
     }
     let anyone = world.anonymous();
     let newer = anyone.get("/.well-known/hitl.json?spec_version=0.8").await.is(200);
@@ -343,7 +344,7 @@ async fn what_cannot_be_proven_is_refused_at_once() {
     world.end().await;
     // Without a provider nothing is said and nothing is taken.
     let world = World::dev().await;
-    let made = world.agent().post(CASES, case_with(policy())).await;
+    let made = world.agent().post(CASES, case_with(&policy())).await;
     let made = refused(made, 400, "verification_unsupported");
     assert!(made["expected"].as_str().unwrap().contains("no provider"), "{}", made.text);
     let skill = world.anonymous().get("/skill.md").await.is(200).text;
@@ -351,7 +352,7 @@ async fn what_cannot_be_proven_is_refused_at_once() {
     world.end().await;
     // One that does not say how sure it is cannot be asked for more.
     let world = world_with(|acme| acme.assurance_claim = None).await;
-    let made = world.agent().post(CASES, case_with(policy())).await;
+    let made = world.agent().post(CASES, case_with(&policy())).await;
     refused(made, 400, "verification_unsupported");
     world.end().await;
 }
@@ -361,8 +362,8 @@ async fn what_cannot_be_proven_is_refused_at_once() {
 async fn a_repeated_create_keeps_its_challenge() {
     let world = world().await;
     let agent = world.agent().header("idempotency-key", "k1");
-    let first = agent.post(CASES, case_with(policy())).await.is(202);
-    let again = agent.post(CASES, case_with(policy())).await.is(202);
+    let first = agent.post(CASES, case_with(&policy())).await.is(202);
+    let again = agent.post(CASES, case_with(&policy())).await.is(202);
     let policy = |reply: &Reply| reply["hitl"]["verification_policy"].clone();
     assert_eq!(policy(&first), policy(&again));
     world.end().await;
@@ -372,7 +373,7 @@ async fn a_repeated_create_keeps_its_challenge() {
 #[tokio::test]
 async fn a_proof_is_nowhere() {
     let mut world = world().await;
-    let case = Case::make(&world, case_with(policy())).await;
+    let case = Case::make(&world, case_with(&policy())).await;
     let proof = with(claims(&world, &case, "approve"), json!({ "sub": "whoever-it-was" }));
     let proof = token(&proof);
     let bad = token(&with(claims(&world, &case, "approve"), json!({ "action": "reject" })));
@@ -434,7 +435,7 @@ async fn without_keys_nobody_can_tell() {
     let verification = Some([("acme".to_owned(), acme)].into());
     world.start_with(Settings { verification, ..dev() }).await.unwrap();
     std::fs::remove_file(&keys).unwrap();
-    let case = Case::make(&world, case_with(policy())).await;
+    let case = Case::make(&world, case_with(&policy())).await;
     let proof = claims(&world, &case, "approve");
     let away = refused(submit(&case, &proof).await, 503, "unavailable");
     assert_eq!(away.header("retry-after"), "5");

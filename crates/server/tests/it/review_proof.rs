@@ -31,7 +31,7 @@ async fn stepped(page: &Page, pairs: &[(&str, &str)]) -> Reply {
 #[tokio::test]
 async fn a_proof_is_pasted_on_the_page() {
     let world = world().await;
-    let case = Case::make(&world, case_with(policy())).await;
+    let case = Case::make(&world, case_with(&policy())).await;
     let (page, _) = Page::open(&world, &case).await;
     let shown = stepped(&page, &[("comment", "looks right"), ("action", "approve")]).await;
     let text = main_text(&shown);
@@ -76,7 +76,7 @@ async fn a_proof_is_pasted_on_the_page() {
 #[tokio::test]
 async fn the_step_works_without_cookies_and_can_be_left() {
     let world = world().await;
-    let case = Case::make(&world, case_with(policy())).await;
+    let case = Case::make(&world, case_with(&policy())).await;
     let path = format!("/review/{}", case.id);
     let post = async |pairs: &[(&str, &str)]| {
         let token = case.review_token();
@@ -129,7 +129,7 @@ async fn with_start() -> World {
 #[tokio::test]
 async fn a_provider_sends_the_person_back() {
     let world = with_start().await;
-    let case = Case::make(&world, case_with(policy())).await;
+    let case = Case::make(&world, case_with(&policy())).await;
     let (page, _) = Page::open(&world, &case).await;
     let shown = stepped(&page, &[("action", "approve")]).await;
     assert_eq!((find(&shown, FIELD), find(&shown, STEP)), (0, 0), "nothing to send yet");
@@ -156,7 +156,7 @@ async fn a_provider_sends_the_person_back() {
     let looked = provider.get(&format!("{back}&token={good}")).await.is(303);
     assert_eq!(looked.header("location"), page.path);
     assert_eq!(find(&page.get().await, STEP), 0, "a GET leaves nothing");
-    let other = Case::make(&world, case_with(policy())).await;
+    let other = Case::make(&world, case_with(&policy())).await;
     let stray = token(&claims(&world, &other, "approve"));
     for bad in ["", "a.b.c", &proof("reject"), &stray] {
         let reply = provider.post_form(&back, &[("token", bad)]).await.is(303);
@@ -194,7 +194,7 @@ async fn nobody_is_asked_without_need() {
         (json!({ "mode": "step_up" }), "reject"),
         (json!({ "required_for": ["inline_submit"] }), "approve"),
     ] {
-        let case = Case::make(&world, case_with(with(policy(), more))).await;
+        let case = Case::make(&world, case_with(&with(policy(), more))).await;
         let (page, _) = Page::open(&world, &case).await;
         let sent = page.post(&[("action", action)]).await.is(303);
         assert!(sent.header("location").ends_with("?done=sent"), "{action}");
@@ -208,7 +208,7 @@ async fn nobody_is_asked_without_need() {
 #[tokio::test]
 async fn a_proof_that_lay_too_long_is_asked_for_again() {
     let world = with_start().await;
-    let case = Case::make(&world, case_with(policy())).await;
+    let case = Case::make(&world, case_with(&policy())).await;
     let (page, _) = Page::open(&world, &case).await;
     stepped(&page, &[("action", "approve")]).await;
     let back = format!("/review/{}/proof?provider=acme", case.id);
