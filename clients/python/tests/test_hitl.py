@@ -25,6 +25,8 @@ from countersign.hitl import (
     NotInline,
     Refused,
     SubmittedBy,
+    VerificationFailed,
+    VerificationRequired,
     button,
     case_of,
     pressed,
@@ -380,6 +382,41 @@ def test_what_cannot_be_passed_on_is_not_sent(
     with pytest.raises(error):
         other.follower().submit(which, action, via=via, by=ADA)
     assert other.requests == []
+
+
+PROOF = {
+    "proof_type": "proof_of_human",
+    "provider": "acme",
+    "format": "jwt",
+    "presentation": {"odd": ["as", {"it": "came"}]},
+    "binding": {"case_id": "review_1", "more": 1},
+}
+
+
+def test_proofs_are_passed_on_untouched_and_nothing_is_tried_again() -> None:
+    page = f"{BASE}/review/1"
+    required = {"error": "verification_required", "message": "prove it", "review_url": page}
+    failed = {"error": "verification_failed", "message": "stale"}
+    other = Other(
+        submit=[
+            httpx.Response(403, json=required),
+            httpx.Response(403, json=failed),
+            httpx.Response(200, json={"status": "completed", "case_id": "review_1"}),
+        ]
+    )
+    inline, follower = case(**INLINE), other.follower()
+    with pytest.raises(VerificationRequired) as missing:
+        follower.submit(inline, "approve", via="x-signal", by=ADA)
+    assert (missing.value.review_url, missing.value.is_passing) == (page, False)
+    proven: dict[str, Any] = {"via": "x-signal", "by": ADA, "verification_evidence": [PROOF]}
+    with pytest.raises(VerificationFailed) as bad:
+        follower.submit(inline, "approve", **proven)
+    assert (bad.value.code, bad.value.review_url) == ("verification_failed", None)
+    follower.submit(inline, "approve", **proven)
+    bodies = [json.loads(request.content) for request in other.asked("submit")]
+    assert "verification_evidence" not in bodies[0]
+    assert [body["verification_evidence"] for body in bodies[1:]] == [[PROOF], [PROOF]]
+    assert len(bodies) == 3
 
 
 def test_callbacks_are_read_only_if_they_are_signed() -> None:

@@ -23,6 +23,13 @@ export class HitlError extends CountersignError {
   readonly reviewUrl: string | undefined;
 }
 
+/**
+ * An answer needs a proof that a person gives it, or one that was passed on does not count (0.8): `code`
+ * is `verification_required` or `verification_failed`. Nothing is gained by sending it again; the person
+ * gives it at `reviewUrl`, if there is one.
+ */
+export class HitlVerificationError extends HitlError {}
+
 /** The service does not speak the protocol. */
 export function malformed(what: string): HitlError {
   return new HitlError(`the service does not speak HITL here: ${what}`, { code: "malformed" });

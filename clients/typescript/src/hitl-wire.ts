@@ -2,7 +2,7 @@
 
 import { limit } from "./abort.js";
 import { retryAfter } from "./errors.js";
-import { HitlError, isObject, readObject, shown } from "./hitl-case.js";
+import { HitlError, HitlVerificationError, isObject, readObject, shown } from "./hitl-case.js";
 import type { JsonObject } from "./json.js";
 
 /** A credential and the address it is for: it is sent to that origin and to no other. */
@@ -92,7 +92,8 @@ function refused(status: number, headers: Headers, body: string): HitlError {
   const inner = isObject(said["detail"]) ? said["detail"] : said;
   const text = (name: string): string | undefined => (typeof inner[name] === "string" ? inner[name] : undefined);
   const code = text("error") ?? `http-${status}`;
-  return new HitlError(`${text("message") ?? "the service refused"} (HTTP ${status} ${code})`, {
+  const unverified = status === 403 && (code === "verification_required" || code === "verification_failed");
+  return new (unverified ? HitlVerificationError : HitlError)(`${text("message") ?? "the service refused"} (HTTP ${status} ${code})`, {
     code,
     status,
     retryAfterMs: retryAfter(headers.get("retry-after")),

@@ -42,6 +42,8 @@ export interface HitlSubmission {
     | "teams_adaptive_card"
     | `x-${string}`;
   readonly submittedBy: HitlSubmittedBy;
+  /** The proofs the person gave (0.8), passed on untouched: an agent makes none and changes none. */
+  readonly verificationEvidence?: readonly JsonObject[] | undefined;
 }
 
 /** The service took the answer. */
@@ -115,11 +117,13 @@ export class HitlFollower {
   /**
    * Passes on what a person pressed. Call it from the handler of their press and from nowhere else. It
    * is sent once: after a failure that may have come too late, following the case tells what is so.
+   * Where a proof is missing or does not count it throws `HitlVerificationError`.
    */
   async submit(hitlCase: HitlCase, submission: HitlSubmission, options: { signal?: AbortSignal } = {}): Promise<HitlSubmitted> {
     const { url, token } = hitlCase.inline(submission.action);
     const { platform, platformUserId, displayName } = submission.submittedBy;
     if (platformUserId === "") throw new TypeError("submittedBy.platformUserId is empty");
+    const evidence = submission.verificationEvidence ?? [];
     const body = {
       action: submission.action,
       data: submission.data ?? {},
@@ -129,6 +133,7 @@ export class HitlFollower {
         platform_user_id: platformUserId,
         ...(displayName !== undefined && { display_name: displayName }),
       },
+      ...(evidence.length > 0 && { verification_evidence: [...evidence] }),
     };
     const reply = await this.wire.post(url, token, stringifyJson(body), options.signal);
     const said = readObject(reply.text);

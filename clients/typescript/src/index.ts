@@ -36,7 +36,7 @@ export {
   type HitlSubmitted,
   type HitlSubmittedBy,
 } from "./hitl.js";
-export { HitlCase, HitlError, type ReviewType } from "./hitl-case.js";
+export { HitlCase, HitlError, HitlVerificationError, type ReviewType } from "./hitl-case.js";
 export type { HitlClock, HitlNotice, HitlNotify } from "./hitl-follow.js";
 export {
   type HitlCallback,

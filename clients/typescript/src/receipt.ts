@@ -48,6 +48,13 @@ export interface ReceiptClaims {
   readonly asked_at: string;
   readonly taken_up_at: string;
   readonly ended_at: string;
+  /** The proofs that a person was there, where the agent wanted them and they held. */
+  readonly proofs?: readonly {
+    readonly proof_type: string;
+    readonly provider: string;
+    readonly assurance?: "low" | "medium" | "high";
+    readonly verified_at: string;
+  }[];
   readonly redacted?: readonly string[];
   readonly audit: { readonly seq: number; readonly hash: string };
 }

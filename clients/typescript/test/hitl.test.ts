@@ -5,7 +5,7 @@ import { createHmac } from "node:crypto";
 import { test } from "node:test";
 import { inspect } from "node:util";
 
-import { HitlCase, HitlError, type HitlSubmission, verifyHitlCallback } from "@countersign/client";
+import { HitlCase, HitlError, type HitlSubmission, HitlVerificationError, verifyHitlCallback } from "@countersign/client";
 
 import { completed, event, Other, PENDING, says, streams, text, type Word } from "./support/other.js";
 
@@ -271,6 +271,42 @@ test("what was pressed is passed on and the token is not", async () => {
     await assert.rejects(follower.submit(inline, { ...pressed, action: "reject" }), coded("not-inline"));
     await assert.rejects(follower.submit(other.case(), pressed), coded("not-inline"));
     assert.equal(other.calls.length, 2);
+  });
+});
+
+test("proofs are passed on untouched and nothing is tried again", async () => {
+  const required = { error: "verification_required", message: "prove it", review_url: "https://jobs.example/review/1" };
+  const failed = { error: "verification_failed", message: "stale" };
+  const script = { submit: [says(required, 403), says(failed, 403), says({ status: "completed", case_id: "review_1" })] };
+  await before(script, async (other) => {
+    const inline = other.case({ submit_url: `${other.url}/submit`, submit_token: "s".repeat(43), inline_actions: ["approve"] });
+    const pressed: HitlSubmission = {
+      action: "approve",
+      submittedVia: "x-signal",
+      submittedBy: { platform: "x-signal", platformUserId: "42" },
+    };
+    const proof = {
+      proof_type: "proof_of_human",
+      provider: "acme",
+      format: "jwt",
+      presentation: { odd: ["as", { it: "came" }] },
+      binding: { case_id: "review_1", more: 1 },
+    };
+    const follower = other.follower();
+    await assert.rejects(follower.submit(inline, pressed), (error: unknown) => {
+      assert.ok(error instanceof HitlVerificationError);
+      assert.deepEqual([error.code, error.reviewUrl], ["verification_required", required.review_url]);
+      return true;
+    });
+    const proven = { ...pressed, verificationEvidence: [proof] };
+    await assert.rejects(follower.submit(inline, proven), (error: unknown) => {
+      assert.ok(error instanceof HitlVerificationError);
+      assert.deepEqual([error.code, error.reviewUrl], ["verification_failed", undefined]);
+      return true;
+    });
+    await follower.submit(inline, proven);
+    const sent = other.calls.map((call) => JSON.parse(call.body ?? "").verification_evidence);
+    assert.deepEqual(sent, [undefined, [proof], [proof]]);
   });
 });
 

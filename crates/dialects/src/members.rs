@@ -38,7 +38,7 @@ pub(crate) fn given<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Va
 /// An object whose members are read one by one; `null` counts as absent.
 pub(crate) struct Members<'m, E> {
     map: &'m Map<String, Value>,
-    path: &'static str,
+    path: &'m str,
     words: PhantomData<fn() -> E>,
 }
 
@@ -53,7 +53,7 @@ impl<E> Copy for Members<'_, E> {}
 
 impl<'m, E: Mistake> Members<'m, E> {
     /// The members of the body itself have no path.
-    pub(crate) fn new(map: &'m Map<String, Value>, path: &'static str) -> Self {
+    pub(crate) fn new(map: &'m Map<String, Value>, path: &'m str) -> Self {
         Self { map, path, words: PhantomData }
     }
 

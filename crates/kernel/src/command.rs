@@ -13,6 +13,7 @@ use crate::form::Progress;
 use crate::ids::{AskId, HumanId, KeyId, RuleId};
 use crate::question::{Question, Reply, Stance};
 use crate::time::Time;
+use crate::verification::{Policy, Presented};
 
 /// A command with everything that is not in the world: who, a fresh id, randomness.
 ///
@@ -49,6 +50,8 @@ pub enum Command {
     Comment(AskId, String),
     /// A person answers.
     Answer(AskId, Box<Reply>),
+    /// The same, with proofs that a person is there.
+    AnswerWithProofs(AskId, Box<Reply>, Vec<Presented>),
     /// Withdraw an ask.
     Cancel(AskId, Option<String>),
     /// A deadline passed.
@@ -99,7 +102,7 @@ impl Command {
             Self::Claim(_) => "claim",
             Self::Assign(..) => "assign",
             Self::Comment(..) => "comment",
-            Self::Answer(..) => "answer",
+            Self::Answer(..) | Self::AnswerWithProofs(..) => "answer",
             Self::Cancel(..) => "cancel",
             Self::Expire(_) => "expire",
             Self::Remind(_) => "remind",
@@ -131,6 +134,7 @@ impl Command {
             | Self::Assign(id, ..)
             | Self::Comment(id, _)
             | Self::Answer(id, _)
+            | Self::AnswerWithProofs(id, ..)
             | Self::Cancel(id, _)
             | Self::Expire(id)
             | Self::Remind(id)
@@ -186,6 +190,8 @@ pub struct NewAsk {
     pub inline: Option<BTreeSet<Stance>>,
     /// Where to tell the agent that it is over.
     pub callback: Option<String>,
+    /// Which proofs of a person it wants.
+    pub verification: Option<Box<Policy>>,
 }
 
 /// What the agent wants when nobody answers; becomes an

@@ -26,7 +26,10 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::Claim(id) => claim::decide(world, envelope, *id),
         Command::Assign(id, to, note) => assign::decide(world, envelope, *id, to, note.as_deref()),
         Command::Comment(id, text) => comment::decide(world, envelope, *id, text),
-        Command::Answer(id, reply) => answer::decide(world, envelope, *id, reply),
+        Command::Answer(id, reply) => answer::decide(world, envelope, *id, reply, &[]),
+        Command::AnswerWithProofs(id, reply, proofs) => {
+            answer::decide(world, envelope, *id, reply, proofs)
+        }
         Command::Cancel(id, reason) => cancel::decide(world, envelope, *id, reason.as_deref()),
         Command::Expire(id) => expire::decide(world, envelope, *id),
         Command::Remind(id) => remind::decide(world, envelope, *id),

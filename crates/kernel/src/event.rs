@@ -16,6 +16,7 @@ use crate::form::Progress;
 use crate::ids::{AgentId, AskId, HumanId, ProjectId, Subject};
 use crate::question::{Kind, Question, Stance};
 use crate::time::Time;
+use crate::verification::Policy;
 
 /// One thing that happened to one subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -185,6 +186,9 @@ pub struct Asked {
     /// Where to tell the agent that it is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<Callback>,
+    /// Which proofs of a person it wants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Box<Policy>>,
 }
 
 impl Happened {

@@ -28,6 +28,7 @@
 //! | [`audit`] | hash chains, and values that can be erased without breaking them |
 //! | [`seal`] | blocks over the record: Merkle roots, their proofs, the chain of blocks |
 //! | [`receipt`] | the claims a proof makes |
+//! | [`verification`] | proofs that a person is there: what an ask wants of them, and what counts |
 //! | [`world`], [`command`], [`refusal`], [`effect`] | the vocabulary of a decision |
 //! | [`actor`], [`ids`], [`time`], [`text`] | who, which, when, and words made safe to show |
 
@@ -63,6 +64,7 @@ mod strict;
 pub mod testing;
 pub mod text;
 pub mod time;
+pub mod verification;
 pub mod world;
 
 pub use actor::{Actor, Assurance, By, Via};

@@ -3,12 +3,13 @@
 use serde::Serialize;
 
 use crate::actor::{Assurance, Attested, By, Via};
-use crate::ask::{Ask, AskState, DefaultAction, Ending, Priority};
+use crate::ask::{Ask, AskState, DefaultAction, Ending, Priority, Resolution};
 use crate::audit::{Digest, Erasable, Head};
 use crate::ids::{AgentId, AskId, ProjectId};
 use crate::question::{Kind, Question, Reply};
 use crate::text::reveal_json;
 use crate::time::Time;
+use crate::verification::Proof;
 
 /// How an ask ended, with who, how sure, when, and what was asked.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,6 +32,8 @@ pub struct Receipt {
     pub ended_at: Time,
     /// The event that ended it, by its place in the ask's chain.
     pub place: Head,
+    /// The proofs of a person that held, where they were enough.
+    pub proofs: Vec<Proof>,
 }
 
 /// How an ask ended.
@@ -98,8 +101,14 @@ impl Receipt {
             taken_up_at: ask.engaged().map_or(ask.created_at, |(_, at)| at),
             ended_at,
             place: *place,
+            proofs: ask.resolution().map(proofs).unwrap_or_default(),
         })
     }
+}
+
+fn proofs(resolution: &Resolution) -> Vec<Proof> {
+    let enough = resolution.verification.as_ref().filter(|found| found.satisfied);
+    enough.map(|found| found.proofs.clone()).unwrap_or_default()
 }
 
 /// What was asked and what the person had before them, as hashes of canonical JSON.

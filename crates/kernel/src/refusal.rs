@@ -68,6 +68,22 @@ pub enum Refusal {
     /// An agent may not pass on such an answer; a person gives it on the page.
     #[error("this answer cannot be passed on; the person gives it on the review page")]
     NotInline,
+    /// The ask wants proofs that a person is there, and some are missing.
+    #[error("this answer needs a proof that a person gives it: {wants}")]
+    VerificationRequired {
+        /// What would do.
+        wants: String,
+        /// Whether the review page is the way to give it.
+        page: bool,
+    },
+    /// A proof that a person is there does not count.
+    #[error("{why}")]
+    VerificationFailed {
+        /// Which and why.
+        why: String,
+        /// Whether the review page is the way to give another.
+        page: bool,
+    },
     /// A field of the command is not acceptable.
     #[error("{field}: expected {expected}")]
     Invalid {
@@ -103,6 +119,32 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Whether the person can do on the review page what was refused here.
+    pub fn leads_to_page(&self) -> bool {
+        match self {
+            Self::NotInline => true,
+            Self::VerificationRequired { page, .. } | Self::VerificationFailed { page, .. } => {
+                *page
+            }
+            Self::NotFound { .. }
+            | Self::NotAllowed { .. }
+            | Self::NotOver { .. }
+            | Self::AlreadyAnswered { .. }
+            | Self::AlreadyCancelled { .. }
+            | Self::TimedOut { .. }
+            | Self::TakenBy { .. }
+            | Self::Answer(_)
+            | Self::AssuranceTooLow { .. }
+            | Self::Invalid { .. }
+            | Self::Exists { .. }
+            | Self::NoDeadline
+            | Self::DefaultForbidden
+            | Self::Changed { .. }
+            | Self::IdempotencyMismatch
+            | Self::NotDue => false,
+        }
+    }
+
     /// A stable code, also the name of its page under `docs/errors`.
     pub fn code(&self) -> &'static str {
         match self {
@@ -116,6 +158,8 @@ impl Refusal {
             Self::Answer(_) => "answer-mismatch",
             Self::AssuranceTooLow { .. } => "assurance-too-low",
             Self::NotInline => "not-inline",
+            Self::VerificationRequired { .. } => "verification-required",
+            Self::VerificationFailed { .. } => "verification-failed",
             Self::Invalid { .. } => "invalid-field",
             Self::Exists { .. } => "exists",
             Self::NoDeadline => "no-deadline",

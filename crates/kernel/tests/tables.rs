@@ -133,6 +133,8 @@ fn refusals_have_stable_codes() {
         Refusal::Invalid { field, expected },
         Refusal::Exists { what },
         Refusal::NotInline,
+        Refusal::VerificationRequired { wants: String::new(), page: true },
+        Refusal::VerificationFailed { why: String::new(), page: true },
         Refusal::DefaultForbidden,
         Refusal::Changed { version: 1 },
         Refusal::IdempotencyMismatch,
@@ -155,6 +157,8 @@ fn refusals_have_stable_codes() {
             Refusal::Invalid { .. } => "invalid-field",
             Refusal::Exists { .. } => "exists",
             Refusal::NotInline => "not-inline",
+            Refusal::VerificationRequired { .. } => "verification-required",
+            Refusal::VerificationFailed { .. } => "verification-failed",
             Refusal::DefaultForbidden => "default-forbidden",
             Refusal::Changed { .. } => "changed",
             Refusal::IdempotencyMismatch => "idempotency-mismatch",
@@ -165,7 +169,7 @@ fn refusals_have_stable_codes() {
         code
     })
     .collect();
-    assert_eq!(codes.len(), 17, "every code is its own");
+    assert_eq!(codes.len(), 19, "every code is its own");
 }
 
 /// Every event there is happens in this story; its name is the one in its bytes and its own.

@@ -5,6 +5,7 @@
 mod database;
 mod retention;
 mod secret;
+mod verification;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ use crate::vault::shared::MasterKey;
 pub use database::{Database, DatabaseUrl};
 pub use retention::{Keep, Retention};
 pub use secret::Secret;
+pub use verification::{InlineKeys, ProofIssuer, ProviderTable, ProviderTables};
 
 /// Where the server listens when nobody says otherwise.
 pub const DEFAULT_PORT: u16 = 3402;
@@ -142,6 +144,9 @@ settings! {
     /// File that holds human tokens to accept, one to a line
     #[arg(long, env = "COUNTERSIGN_HUMAN_TOKENS_FILE", value_name = "FILE")]
     human_tokens_file: PathBuf,
+    /// Who can prove that a person is there: tables of the file only
+    #[arg(skip)]
+    verification: ProviderTables,
 }
 
 /// How the HXP evidence hash is formed.
@@ -206,6 +211,8 @@ pub struct Config {
     pub open_websockets: bool,
     /// Where human JWTs come from.
     pub jwt: Option<Jwt>,
+    /// Who can prove that a person is there.
+    pub verification: Vec<ProofIssuer>,
     /// How to log.
     pub log_format: LogFormat,
     /// What to log.
@@ -352,6 +359,7 @@ impl Settings {
             evidence_secret,
             open_websockets: self.open_websockets.unwrap_or(false),
             jwt,
+            verification: verification::providers(self.verification)?,
             log_format: self.log_format.unwrap_or(usual),
             log_level: self.log_level.unwrap_or_else(|| "info".to_owned()),
             dev,

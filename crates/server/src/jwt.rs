@@ -1,13 +1,16 @@
-//! Human tokens that somebody else issues: JWTs checked against a configured issuer and its keys.
+//! JWTs that somebody else issues, checked against a configured issuer and its keys: human tokens
+//! here, proofs of a person in [`verification`](crate::verification).
 
 use std::sync::Arc;
 
-use anyhow::Context;
-use jsonwebtoken::jwk::JwkSet;
+use anyhow::{Context, bail};
+use jsonwebtoken::jwk::{AlgorithmParameters, JwkSet};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use kernel::directory::Directory;
 use kernel::{HumanId, Time};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::sync::Mutex;
 
 use crate::auth::Denied;
@@ -34,15 +37,7 @@ const ALGORITHMS: [Algorithm; 9] = [
 
 /// Verifies the issuer's tokens.
 pub struct JwtVerifier {
-    issuer: Jwt,
-    http: reqwest::Client,
-    keys: Mutex<Known>,
-}
-
-#[derive(Default)]
-struct Known {
-    keys: Option<(Arc<JwkSet>, Time)>,
-    tried: Option<Time>,
+    issuer: Issuer,
 }
 
 #[derive(Deserialize)]
@@ -59,13 +54,9 @@ struct Claims {
 
 impl JwtVerifier {
     /// A verifier for one issuer. Its keys are fetched when first needed.
-    pub fn new(issuer: Jwt) -> anyhow::Result<Self> {
-        let http = reqwest::Client::builder()
-            .timeout(std::time::Duration::from_secs(5))
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .context("cannot make an HTTP client")?;
-        Ok(Self { issuer, http, keys: Mutex::default() })
+    pub fn new(jwt: Jwt) -> anyhow::Result<Self> {
+        let Jwt { issuer, audience, jwks } = jwt;
+        Ok(Self { issuer: Issuer::new(issuer, audience, KeySource::At(jwks))? })
     }
 
     /// The person a token names: its `sub` is their id, or its verified `email` is their address.
@@ -75,6 +66,63 @@ impl JwtVerifier {
         directory: &Directory,
         now: Time,
     ) -> Result<HumanId, Denied> {
+        let claims: Claims = self.issuer.claims(token, &["exp", "sub"], now).await?;
+        let seconds = now.millis() / 1000;
+        if claims.exp <= seconds || claims.nbf.is_some_and(|from| from > seconds + 60) {
+            return Err(Denied::Unknown);
+        }
+        let by_id = claims.sub.parse().ok().and_then(|id: HumanId| directory.human(&id));
+        let by_email = || {
+            let email = claims.email.as_deref()?;
+            directory.human_by_email(email).filter(|_| claims.email_verified == Some(true))
+        };
+        by_id.or_else(by_email).map(|human| human.id.clone()).ok_or(Denied::Unknown)
+    }
+}
+
+/// Where the keys of an issuer are.
+#[derive(Debug, Clone)]
+pub enum KeySource {
+    /// At a URL or in a file, as a JWKS.
+    At(String),
+    /// Here.
+    Given(Arc<JwkSet>),
+}
+
+/// Somebody who issues JWTs, for us.
+pub struct Issuer {
+    name: String,
+    audience: String,
+    source: KeySource,
+    http: reqwest::Client,
+    keys: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    keys: Option<(Arc<JwkSet>, Time)>,
+    tried: Option<Time>,
+}
+
+impl Issuer {
+    /// An issuer of this name, its tokens for this audience.
+    pub fn new(name: String, audience: String, source: KeySource) -> anyhow::Result<Self> {
+        let http = reqwest::Client::builder()
+            .timeout(std::time::Duration::from_secs(5))
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .context("cannot make an HTTP client")?;
+        Ok(Self { name, audience, source, http, keys: Mutex::default() })
+    }
+
+    /// What a token claims that is signed by this issuer, for us, and has these claims besides.
+    /// Time is the caller's to judge, by our own clock.
+    pub async fn claims<T: DeserializeOwned>(
+        &self,
+        token: &str,
+        required: &[&str],
+        now: Time,
+    ) -> Result<T, Denied> {
         let header = decode_header(token).map_err(|_| Denied::Unknown)?;
         if !ALGORITHMS.contains(&header.alg) {
             return Err(Denied::Unknown);
@@ -87,29 +135,23 @@ impl JwtVerifier {
         .ok_or(Denied::Unknown)?;
         let key = DecodingKey::from_jwk(jwk).map_err(|_| Denied::Unknown)?;
         let mut validation = Validation::new(header.alg);
-        validation.set_issuer(&[&self.issuer.issuer]);
-        validation.set_audience(&[&self.issuer.audience]);
-        validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // Time is judged below, by our own clock.
+        validation.set_issuer(&[&self.name]);
+        validation.set_audience(&[&self.audience]);
+        let required: Vec<&str> = required.iter().copied().chain(["iss", "aud"]).collect();
+        validation.set_required_spec_claims(&required);
         validation.validate_exp = false;
         validation.validate_nbf = false;
-        let claims =
-            decode::<Claims>(token, &key, &validation).map_err(|_| Denied::Unknown)?.claims;
-        let seconds = now.millis() / 1000;
-        if claims.exp <= seconds || claims.nbf.is_some_and(|from| from > seconds + 60) {
-            return Err(Denied::Unknown);
-        }
-        let by_id = claims.sub.parse().ok().and_then(|id: HumanId| directory.human(&id));
-        let by_email = || {
-            let email = claims.email.as_deref()?;
-            directory.human_by_email(email).filter(|_| claims.email_verified == Some(true))
-        };
-        by_id.or_else(by_email).map(|human| human.id.clone()).ok_or(Denied::Unknown)
+        let decoded = decode::<T>(token, &key, &validation);
+        Ok(decoded.map_err(|_| Denied::Unknown)?.claims)
     }
 
     /// The issuer's keys: fetched when first needed, when they are old, or when a token names one we
     /// do not know; but never more often than every ten seconds, whoever asks.
     async fn keys_with(&self, kid: Option<&str>, now: Time) -> Result<Arc<JwkSet>, Denied> {
+        let source = match &self.source {
+            KeySource::Given(keys) => return Ok(Arc::clone(keys)),
+            KeySource::At(source) => source,
+        };
         let mut known = self.keys.lock().await;
         let recent =
             |at: Time, millis| (0..millis).contains(&now.millis().saturating_sub(at.millis()));
@@ -124,7 +166,7 @@ impl JwtVerifier {
             return Err(Denied::Unavailable);
         }
         known.tried = Some(now);
-        let keys = Arc::new(self.fetch().await.map_err(|error| {
+        let keys = Arc::new(self.fetch(source).await.map_err(|error| {
             tracing::warn!(error = format!("{error:#}"), "cannot fetch the issuer's keys");
             Denied::Unavailable
         })?);
@@ -132,9 +174,8 @@ impl JwtVerifier {
         Ok(keys)
     }
 
-    async fn fetch(&self) -> anyhow::Result<JwkSet> {
-        let source = &self.issuer.jwks;
-        if source.starts_with("http://") || source.starts_with("https://") {
+    async fn fetch(&self, source: &str) -> anyhow::Result<JwkSet> {
+        if is_url(source) {
             let mut answer = self.http.get(source).send().await?.error_for_status()?;
             let mut bytes = Vec::new();
             while let Some(chunk) = answer.chunk().await? {
@@ -146,5 +187,50 @@ impl JwtVerifier {
         let bytes =
             tokio::fs::read(source).await.with_context(|| format!("cannot read {source}"))?;
         Ok(serde_json::from_slice(&bytes)?)
+    }
+}
+
+/// Whether a source of keys is an address, and not a file.
+pub fn is_url(source: &str) -> bool {
+    source.starts_with("http://") || source.starts_with("https://")
+}
+
+/// A JWKS that holds public keys and nothing else.
+pub fn public_keys(jwks: &Value) -> anyhow::Result<JwkSet> {
+    let keys: JwkSet = serde_json::from_value(jwks.clone()).context("expected a JWKS")?;
+    if keys.keys.is_empty() {
+        bail!("expected at least one key");
+    }
+    if keys.keys.iter().any(|key| matches!(key.algorithm, AlgorithmParameters::OctetKey(_))) {
+        bail!("expected public keys only, and there is a shared secret (`oct`)");
+    }
+    let given = jwks.get("keys").and_then(Value::as_array);
+    if given.into_iter().flatten().any(|key| key.get("d").is_some()) {
+        bail!("expected public keys only, and there is a private one (`d`)");
+    }
+    Ok(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_key_set_holds_public_keys_only() {
+        let public = json!({ "kty": "OKP", "crv": "Ed25519", "x": "6JUQe4laSsX4QnhCjYpHCYhT8Mz5pk3Ve4xAqlObrHM" });
+        let mut private = public.clone();
+        private["d"] = json!("c2VjcmV0");
+        let shared = json!({ "kty": "oct", "k": "c2VjcmV0" });
+        assert_eq!(public_keys(&json!({ "keys": [public] })).unwrap().keys.len(), 1);
+        for (keys, said) in [
+            (json!({ "keys": [private] }), "a private one"),
+            (json!({ "keys": [public, shared] }), "a shared secret"),
+            (json!({ "keys": [] }), "at least one key"),
+            (json!([public]), "a JWKS"),
+        ] {
+            let error = public_keys(&keys).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
     }
 }

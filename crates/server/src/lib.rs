@@ -41,6 +41,7 @@ pub mod signing;
 pub mod streams;
 pub mod telemetry;
 pub mod vault;
+pub mod verification;
 pub mod wake;
 pub mod web;
 pub mod workers;

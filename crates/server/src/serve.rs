@@ -31,6 +31,7 @@ use crate::secrets::Secrets;
 use crate::signing::Signer;
 use crate::streams::Streams;
 use crate::telemetry;
+use crate::verification::Providers;
 use crate::workers::outbox::Desk;
 use crate::workers::sealer::Sealer;
 use crate::workers::{anchor, housekeeping, keys, retention, sealer, timers};
@@ -78,6 +79,7 @@ impl Server {
         let sealer = Sealer::new(sealed, Arc::clone(&clock), signs, issuer, mark);
         let jwt = config.jwt.clone().map(JwtVerifier::new).transpose()?;
         let door = Arc::new(Door::new(config.rate_limit, jwt));
+        let providers = Providers::open(&config.verification)?;
         let allowed = config.callback_allow.clone();
         let callbacks = Callbacks::new(Policy { dev: config.dev, allowed })?;
         let gateway = Gateway::new(store, clock);
@@ -98,6 +100,7 @@ impl Server {
             dev,
             files,
             callbacks,
+            providers,
             sealer: Arc::new(sealer),
             metrics: telemetry::metrics(),
             streams: Streams::new(config.stream_limit),

@@ -38,6 +38,23 @@ pub enum HitlError {
     /// The answer cannot be passed on for this case; the person uses the page.
     #[error("{0}")]
     NotInline(String),
+    /// The answer needs a proof that a person gives it (0.8). Nothing is gained by sending it again:
+    /// the person gives it on the page, if there is one.
+    #[error("{message}")]
+    VerificationRequired {
+        /// What the service said.
+        message: String,
+        /// Where the person can go instead, if it said so.
+        review_url: Option<String>,
+    },
+    /// A proof that was passed on does not count (0.8). As above.
+    #[error("{message}")]
+    VerificationFailed {
+        /// What the service said.
+        message: String,
+        /// Where the person can go instead, if it said so.
+        review_url: Option<String>,
+    },
     /// A callback whose signature is missing, malformed or wrong.
     #[error("the callback is not signed with this secret")]
     BadSignature,
@@ -55,6 +72,8 @@ impl HitlError {
             Self::Malformed(_)
             | Self::BadUrl(_)
             | Self::NotInline(_)
+            | Self::VerificationRequired { .. }
+            | Self::VerificationFailed { .. }
             | Self::BadSignature
             | Self::Invalid(_) => false,
         }

@@ -75,6 +75,8 @@ impl Case {
 impl Follower {
     /// Passes on what a person did. Call it from the handler of their press and from nowhere else. It
     /// is sent once: after a failure that may have come too late, following the case tells what is so.
+    /// `evidence` are the proofs the person gave (`verification_evidence` of 0.8), passed on untouched;
+    /// an agent makes none and changes none (HITL-224).
     pub async fn submit(
         &self,
         case: &Case,
@@ -82,6 +84,7 @@ impl Follower {
         data: Map<String, Value>,
         via: &str,
         by: &SubmittedBy,
+        evidence: &[Value],
     ) -> Result<Submitted> {
         let (url, token) = case.inline(action)?;
         named("submitted_via", via, &CHANNELS)?;
@@ -89,8 +92,11 @@ impl Follower {
         if by.platform_user_id.is_empty() {
             return Err(HitlError::Invalid("submitted_by.platform_user_id is empty".to_owned()));
         }
-        let body =
+        let mut body =
             json!({ "action": action, "data": data, "submitted_via": via, "submitted_by": by });
+        if let (false, Some(body)) = (evidence.is_empty(), body.as_object_mut()) {
+            body.insert("verification_evidence".to_owned(), json!(evidence));
+        }
         let answer = self.wire.call(url, self.wire.post(url, token, &body)).await?;
         let bytes = answer.bytes().await.map_err(|source| super::wire::unreachable(url, source))?;
         serde_json::from_slice(&bytes)

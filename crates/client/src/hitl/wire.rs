@@ -82,13 +82,13 @@ async fn refused(answer: Response) -> HitlError {
     // Some frameworks wrap their errors once more.
     let body = body.get("detail").filter(|inner| inner.is_object()).unwrap_or(&body);
     let text = |name: &str| body.get(name).and_then(Value::as_str).map(str::to_owned);
-    HitlError::Refused {
-        status: status.as_u16(),
-        code: text("error").unwrap_or_default(),
-        message: text("message")
-            .unwrap_or_else(|| status.canonical_reason().unwrap_or("refused").to_owned()),
-        retry_after,
-        review_url: text("review_url"),
+    let (code, review_url) = (text("error").unwrap_or_default(), text("review_url"));
+    let message = text("message")
+        .unwrap_or_else(|| status.canonical_reason().unwrap_or("refused").to_owned());
+    match (status.as_u16(), code.as_str()) {
+        (403, "verification_required") => HitlError::VerificationRequired { message, review_url },
+        (403, "verification_failed") => HitlError::VerificationFailed { message, review_url },
+        (status, _) => HitlError::Refused { status, code, message, retry_after, review_url },
     }
 }
 

@@ -241,7 +241,7 @@ async fn what_was_pressed_is_passed_on_and_the_token_is_not() {
         platform_user_id: "42".to_owned(),
         display_name: None,
     };
-    let submit = |action, via| follower.submit(&case, action, Map::new(), via, &by);
+    let submit = |action, via| follower.submit(&case, action, Map::new(), via, &by, &[]);
     let submitted = submit("approve", "telegram_inline_button").await.unwrap();
     assert_eq!(submitted.case_id, "review_1");
     let seen = &fake.seen("/submit")[0];
@@ -260,7 +260,57 @@ async fn what_was_pressed_is_passed_on_and_the_token_is_not() {
     assert!(matches!(submit("reject", "x-signal").await.unwrap_err(), HitlError::NotInline(_)));
     assert!(matches!(submit("approve", "telegram").await.unwrap_err(), HitlError::Invalid(_)));
     let page_only = fake.case(&none());
-    let refused = follower.submit(&page_only, "approve", Map::new(), "x-signal", &by).await;
+    let refused = follower.submit(&page_only, "approve", Map::new(), "x-signal", &by, &[]).await;
     assert!(matches!(refused.unwrap_err(), HitlError::NotInline(_)));
     assert_eq!(fake.seen("/submit").len(), 2);
+}
+
+/// HITL-224, HITL-225: proofs are passed on untouched; a refusal says where the person goes instead, and
+/// nothing is tried again.
+#[tokio::test]
+async fn proofs_are_passed_on_untouched() {
+    let page = "https://jobs.example/review/1";
+    let fake = Fake::start(move |_, n| match n {
+        0 => json(
+            403,
+            &[],
+            &json!({ "error": "verification_required", "message": "prove it", "review_url": page }),
+        ),
+        1 => json(403, &[], &json!({ "error": "verification_failed", "message": "stale" })),
+        _ => json(200, &[], &json!({ "status": "completed", "case_id": "review_1" })),
+    })
+    .await;
+    let inline = json!({
+        "submit_url": format!("{}/submit", fake.base), "submit_token": "s".repeat(43),
+        "inline_actions": ["approve"],
+    });
+    let (case, follower) = (fake.case(&inline), fake.follower());
+    let by = SubmittedBy {
+        platform: "x-signal".to_owned(),
+        platform_user_id: "42".to_owned(),
+        display_name: None,
+    };
+    let proof = json!({
+        "proof_type": "proof_of_human", "provider": "acme", "format": "jwt",
+        "presentation": { "odd": ["as", { "it": "came" }] }, "binding": { "more": 1 },
+    });
+    let submit = |proofs: &[Value]| {
+        let proofs = proofs.to_vec();
+        let (follower, case, by) = (&follower, &case, &by);
+        async move { follower.submit(case, "approve", Map::new(), "x-signal", by, &proofs).await }
+    };
+    let missing = submit(&[]).await.unwrap_err();
+    assert!(!missing.is_passing());
+    assert!(
+        matches!(missing, HitlError::VerificationRequired { review_url: Some(url), .. } if url == page)
+    );
+    let failed = submit(std::slice::from_ref(&proof)).await.unwrap_err();
+    assert!(matches!(failed, HitlError::VerificationFailed { review_url: None, .. }));
+    submit(std::slice::from_ref(&proof)).await.unwrap();
+    let sent: Vec<Value> = fake
+        .seen("/submit")
+        .iter()
+        .map(|seen| seen.body["verification_evidence"].clone())
+        .collect();
+    assert_eq!(sent, [Value::Null, json!([proof]), json!([proof])]);
 }

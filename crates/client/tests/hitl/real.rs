@@ -51,7 +51,7 @@ async fn what_was_pressed_counts_once() {
         platform_user_id: "U7".to_owned(),
         display_name: Some("Ada".to_owned()),
     };
-    let submit = || follower.submit(&case, "approve", Map::new(), "slack_block_action", &by);
+    let submit = || follower.submit(&case, "approve", Map::new(), "slack_block_action", &by, &[]);
     assert_eq!(submit().await.unwrap().case_id, case.case_id);
     let again = submit().await.unwrap_err();
     assert!(

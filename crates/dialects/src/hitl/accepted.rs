@@ -59,6 +59,7 @@ pub fn accepted(ask: &Ask, links: Links) -> Option<Accepted> {
             reminder_at: member("reminder_at"),
             previous_case_id: ask.follows.map(case_id),
             surface: member("surface"),
+            verification_policy: ask.verification.as_deref().cloned(),
         },
         data: member("data"),
     })

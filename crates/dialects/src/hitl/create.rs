@@ -16,7 +16,7 @@ use super::errors::{WireError, code};
 use super::parse::{Members, object};
 use super::question::question;
 use super::types::{Action, Type};
-use super::{Version, ask_id, timeout};
+use super::{Version, ask_id, policy, timeout};
 
 /// The longest prompt, in characters (HITL-015).
 const LONGEST_PROMPT: usize = 500;
@@ -49,8 +49,8 @@ const FIELDS: [&str; 20] = [
 ];
 const ROUTING: [&str; 5] = ["role", "person", "project", "priority", "tags"];
 
-/// A case to be made. Its tokens are the shell's to draw, and so is the judgement of
-/// `hitl_callback_url`.
+/// A case to be made. Its tokens are the shell's to draw, and so are the challenge of its proofs and
+/// the judgement of `hitl_callback_url`.
 #[derive(Debug, Clone)]
 pub struct NewCase {
     /// The ask, without tokens.
@@ -76,6 +76,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
     let members = Members::new(&body, "");
     members.only(&FIELDS)?;
     let version = version(members)?;
+    let verification = policy::policy(members)?.map(Box::new);
     let kind = review_type(members)?;
     let prompt = prompt(members)?;
     let none = Map::new();
@@ -124,6 +125,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
         grants: Vec::new(),
         inline,
         callback,
+        verification,
     };
     Ok(NewCase { ask, version })
 }
@@ -145,17 +147,11 @@ fn version(members: Members<'_>) -> Result<Version, WireError> {
         None => Version::default(),
         Some(name) => Version::named(name).ok_or_else(|| members.bad("spec_version", expected))?,
     };
-    let field = "verification_policy";
-    match (members.given(field), version) {
-        (None, _) => Ok(version),
+    match (members.given(policy::FIELD), version) {
         (Some(_), Version::V07) => {
             Err(members.bad("spec_version", "\"0.8\", which knows verification_policy"))
         }
-        // A policy that nobody enforces must not look accepted.
-        (Some(_), Version::V08) => {
-            let expected = "nothing: this server cannot verify proofs of a person";
-            Err(WireError::named(400, code::VERIFICATION_UNSUPPORTED, field, expected))
-        }
+        (None, _) | (Some(_), Version::V08) => Ok(version),
     }
 }
 

@@ -8,17 +8,32 @@ use super::{POLL_EVERY, Version, timeout};
 /// Polls of one case in a minute.
 pub const POLLS_PER_MINUTE: u32 = 60;
 
+/// What this server is.
+const DESCRIPTION: &str = "The human gateway for AI agents: an agent asks, a person answers, a signed receipt comes back.";
+
 /// What this server offers, as the given version words it. `base` is its address, `retention` the days
-/// after which the words of a case are gone, if they ever are (HITL-152).
-pub fn discovery(base: &str, version: Version, retention: Option<u64>) -> Value {
+/// after which the words of a case are gone, if they ever are (HITL-152); `proofs` says whose proofs of
+/// a person it can check, for which the schema of 0.8 has no place but the description.
+pub fn discovery(
+    base: &str,
+    version: Version,
+    retention: Option<u64>,
+    proofs: Option<&str>,
+) -> Value {
     let base = base.trim_end_matches('/');
     let types: Vec<String> =
         Type::STANDARD.iter().map(|standard| standard.as_str().to_owned()).collect();
+    let description = match (version, proofs) {
+        (Version::V08, Some(proofs)) => {
+            format!("{DESCRIPTION} Proofs of a person it verifies: {proofs}.")
+        }
+        (Version::V08, None) | (Version::V07, _) => DESCRIPTION.to_owned(),
+    };
     let mut document = json!({ "hitl_protocol": {
         "spec_version": version.as_str(),
         "service": {
             "name": "Countersign",
-            "description": "The human gateway for AI agents: an agent asks, a person answers, a signed receipt comes back.",
+            "description": description,
             "url": base,
         },
         "capabilities": {

@@ -32,12 +32,16 @@ codes! {
     INVALID_ACTION = "invalid_action";
     /// 400: no review type.
     INVALID_TYPE = "invalid_type";
-    /// 400: `verification_policy`, which this server cannot enforce.
+    /// 400: `verification_policy` wants what no provider of this server can prove.
     VERIFICATION_UNSUPPORTED = "verification_unsupported";
     /// 401: no credential, a wrong one, or one for another purpose.
     INVALID_TOKEN = "invalid_token";
     /// 403: an action that may not be submitted inline.
     ACTION_NOT_INLINE = "action_not_inline";
+    /// 403: the answer needs a proof that a person gives it.
+    VERIFICATION_REQUIRED = "verification_required";
+    /// 403: a proof that came does not count.
+    VERIFICATION_FAILED = "verification_failed";
     /// 403: known, but not allowed.
     FORBIDDEN = "forbidden";
     /// 404: no such case or route.
@@ -100,6 +104,12 @@ impl WireError {
         Value::Object(body)
     }
 
+    /// 400: a policy that nobody could ever satisfy here, by the place of what cannot be had.
+    pub fn unprovable(place: &str, offered: &str) -> Self {
+        let field = format!("{}.{place}", super::policy::FIELD);
+        Self::named(400, code::VERIFICATION_UNSUPPORTED, &field, offered)
+    }
+
     /// 401: whichever of missing, wrong, or good for something else it is.
     pub fn invalid_token() -> Self {
         let message = "a valid token for this call is needed";
@@ -155,6 +165,12 @@ impl WireError {
                 Self::new(410, code::CASE_EXPIRED, format!("this case expired at {at}"))
             }
             Refusal::NotInline => Self::new(403, code::ACTION_NOT_INLINE, refusal.to_string()),
+            Refusal::VerificationRequired { .. } => {
+                Self::new(403, code::VERIFICATION_REQUIRED, refusal.to_string())
+            }
+            Refusal::VerificationFailed { .. } => {
+                Self::new(403, code::VERIFICATION_FAILED, refusal.to_string())
+            }
             Refusal::NotAllowed { .. } | Refusal::AssuranceTooLow { .. } => {
                 Self::new(403, code::FORBIDDEN, refusal.to_string())
             }

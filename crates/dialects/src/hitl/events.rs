@@ -6,7 +6,7 @@ use kernel::{Ask, AskState, Event, Happened};
 use serde_json::{Map, Value, json};
 
 use super::case_id;
-use super::poll::{default_action, responded_by, result};
+use super::poll::{default_action, responded_by, result, submission_context};
 use super::wire::{Answered, Signature};
 
 /// One event as it is told.
@@ -75,8 +75,12 @@ fn ended(ask: &Ask, signature: Option<Signature>) -> Option<Told> {
     let (event, data) = match &**ending {
         Ending::Completed(resolution) => {
             let result = result(ask).map(|result| Answered { signature, ..result });
-            let data =
+            let mut data =
                 json!({ "case_id": case_id, "completed_at": resolution.at, "result": result });
+            let context = submission_context(ask, resolution);
+            if let (Some(context), Some(data)) = (context, data.as_object_mut()) {
+                data.insert("submission_context".to_owned(), json!(context));
+            }
             ("review.completed", data)
         }
         Ending::Expired { at, .. } | Ending::Failed { at } => {

@@ -10,6 +10,7 @@
 //! | `poll` | `GET …/status`, and the result of every answer | 8, 10 |
 //! | `respond` | `POST …/respond`, `…/submit`, `…/cancel` | 7, 7.5 |
 //! | `events` | `GET …/events` and the callback | 8.5, 9 |
+//! | `policy`, `evidence` | `verification_policy` of a case, `verification_evidence` of an answer | 7.6 of 0.8 |
 //! | `discovery` | `/.well-known/hitl.json` | appendix D |
 //! | `wire`, [`errors`] | types and codes | appendix C, 16 |
 //!
@@ -22,7 +23,9 @@ pub mod create;
 pub mod discovery;
 pub mod errors;
 pub mod events;
+mod evidence;
 mod parse;
+mod policy;
 pub mod poll;
 pub mod question;
 pub mod respond;
@@ -34,6 +37,7 @@ pub use accepted::{Links, accepted};
 pub use create::{NewCase, parse_create};
 pub use errors::{CODES, WireError};
 pub use events::{Told, callback, told};
+pub use evidence::Evidence;
 pub use poll::{poll, result, submitted};
 pub use respond::{Respond, parse_cancel, read_respond};
 pub use types::{Action, Type};

@@ -5,12 +5,14 @@ use kernel::actor::{Attested, By};
 use kernel::ask::{DefaultAction, Ending, OnExpiry, Resolution};
 use kernel::audit::Erasable;
 use kernel::question::{Answer, Reply};
+use kernel::verification::{Door, Proof, Verification};
 use kernel::{Ask, AskState, Time, Via};
 use serde_json::{Map, Value, json};
 
 use super::question::RESPONSE;
 use super::wire::{
     Answered, Poll, RespondedBy, Signature, SubmissionContext, Submitted, SubmittedBy,
+    VerificationResult, VerifiedEvidence,
 };
 use super::{Version, case_id};
 
@@ -56,9 +58,7 @@ pub fn poll(ask: &Ask, name: Option<String>, signature: Option<Signature>) -> Po
                 poll.completed_at = Some(resolution.at);
                 poll.result = Some(Answered { signature, ..answered(ask, resolution) });
                 poll.responded_by = responded_by(resolution, name);
-                if Version::of(ask) == Version::V08 {
-                    poll.submission_context = Some(submission_context(resolution));
-                }
+                poll.submission_context = submission_context(ask, resolution);
             }
             Ending::Expired { at, .. } | Ending::Failed { at } => {
                 poll.status = "expired";
@@ -173,18 +173,66 @@ fn form_has(ask: &Ask, key: &str) -> bool {
     }
 }
 
-fn submission_context(resolution: &Resolution) -> SubmissionContext {
+/// How a case of 0.8 was answered (HITL-227).
+pub(super) fn submission_context(ask: &Ask, resolution: &Resolution) -> Option<SubmissionContext> {
+    if Version::of(ask) != Version::V08 {
+        return None;
+    }
     let attested = resolution.attested.as_deref().and_then(Erasable::value).cloned();
-    match (resolution.via, attested) {
+    let verification_result = verification_result(ask, resolution);
+    Some(match (resolution.via, attested) {
         (Via::Inline, Some(Attested { via, platform, platform_user_id, display_name })) => {
-            let submitted_by = SubmittedBy { platform, platform_user_id, display_name };
             SubmissionContext {
                 mode: "inline_submit",
                 submitted_via: Some(via),
-                submitted_by: Some(submitted_by),
+                submitted_by: Some(SubmittedBy { platform, platform_user_id, display_name }),
+                verification_result,
             }
         }
-        _ => SubmissionContext { mode: "browser_submit", submitted_via: None, submitted_by: None },
+        _ => SubmissionContext {
+            mode: "browser_submit",
+            submitted_via: None,
+            submitted_by: None,
+            verification_result,
+        },
+    })
+}
+
+/// What came of the proofs, wherever they were wanted or came (HITL-226). Whoever is signed in is
+/// asked for none: that they gave none is said, where an answer by link would have needed them.
+fn verification_result(ask: &Ask, resolution: &Resolution) -> Option<VerificationResult> {
+    if let Some(found) = &resolution.verification {
+        return Some(found.as_ref().into());
+    }
+    let policy = ask.verification.as_ref()?;
+    let stance = resolution.reply.value().map(|reply| reply.answer.stance());
+    let wanted = matches!(resolution.by, By::Human(_))
+        && stance.is_some_and(|stance| policy.demands(Door::BrowserSubmit, stance));
+    wanted.then(|| VerificationResult {
+        satisfied: false,
+        verified_evidence: Vec::new(),
+        missing_requirements: vec![format!("{}: not asked of who is signed in", policy.wanted())],
+    })
+}
+
+impl From<&Verification> for VerificationResult {
+    fn from(found: &Verification) -> Self {
+        let evidence = |proof: &Proof| VerifiedEvidence {
+            proof_type: proof.proof_type.clone(),
+            provider: proof.provider.clone(),
+            assurance_level: proof.assurance,
+            bound_to_case: proof.bound_to_case,
+            bound_to_action: proof.bound_to_action,
+            // Nothing that is not fresh is recorded as a proof.
+            fresh: true,
+            single_use_enforced: proof.single_use,
+            verified_at: proof.verified_at,
+        };
+        Self {
+            satisfied: found.satisfied,
+            verified_evidence: found.proofs.iter().map(evidence).collect(),
+            missing_requirements: found.missing.clone(),
+        }
     }
 }
 

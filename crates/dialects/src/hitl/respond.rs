@@ -6,7 +6,9 @@ use kernel::question::{Answer, Body, Question, Reply};
 use kernel::{Ask, Refusal};
 use serde_json::{Map, Value};
 
+use super::Version;
 use super::errors::{WireError, code};
+use super::evidence::{self, Evidence};
 use super::parse::{Members, object};
 use super::question::RESPONSE;
 use super::types::{Action, Type};
@@ -53,6 +55,24 @@ impl Respond {
         self.body.get("token").and_then(Value::as_str)
     }
 
+    /// The proofs of a person that came along, which a case asks for or does not take (HITL-224).
+    pub fn evidence(&self, ask: &Ask) -> Result<Vec<Evidence>, WireError> {
+        let members = Members::new(&self.body, "");
+        let proofs = evidence::evidence(members)?;
+        if !proofs.is_empty() && ask.verification.is_none() {
+            let expected = "no proofs: this case has no verification_policy";
+            return Err(members.bad(evidence::FIELD, expected));
+        }
+        Ok(proofs)
+    }
+
+    /// What an answer may hold. Proofs came with 0.8.
+    fn only(&self, ask: &Ask, known: &[&str]) -> Result<(), WireError> {
+        let proofs = (Version::of(ask) == Version::V08).then_some(evidence::FIELD);
+        let known: Vec<&str> = known.iter().copied().chain(proofs).collect();
+        Members::new(&self.body, "").only(&known)
+    }
+
     /// The answer of a person on the page: `{action, data?}` (HITL-060). `redeem` turns the marks of
     /// uploaded files into files, before anything is held against the question.
     pub fn by_person(
@@ -62,7 +82,7 @@ impl Respond {
     ) -> Result<Reply, WireError> {
         let members = Members::new(&self.body, "");
         let action = action(members, ask)?;
-        members.only(&["action", "data", "token"])?;
+        self.only(ask, &["action", "data", "token"])?;
         reply(members, action, ask, redeem)
     }
 
@@ -70,7 +90,7 @@ impl Respond {
     pub fn by_relay(&self, ask: &Ask) -> Result<(Reply, Attested), WireError> {
         let members = Members::new(&self.body, "");
         let action = action(members, ask)?;
-        members.only(&["action", "data", "submitted_via", "submitted_by"])?;
+        self.only(ask, &["action", "data", "submitted_via", "submitted_by"])?;
         // Before anything else is held against the question: what may not be said here at all.
         if !ask.inline.as_ref().is_some_and(|may| may.contains(&action.stance)) {
             return Err(WireError::refused(&Refusal::NotInline));

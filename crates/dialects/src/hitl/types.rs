@@ -106,6 +106,16 @@ impl Type {
         self.actions().iter().copied().find(|action| action.name == name)
     }
 
+    /// What an answer of this kind is called; changes are `edit` wherever somebody asks for them.
+    pub fn named_action(&self, stance: Stance) -> &'static str {
+        let action = self.actions().iter().find(|action| action.stance == stance);
+        match (action, stance) {
+            (Some(action), _) => action.name,
+            (None, Stance::Change) => "edit",
+            (None, _) => "submit",
+        }
+    }
+
     /// The actions offered inline when the service names none (HITL-076).
     pub fn inline(&self) -> Vec<Action> {
         self.actions().iter().copied().filter(|action| action.inline).collect()

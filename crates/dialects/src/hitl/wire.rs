@@ -2,6 +2,7 @@
 
 use kernel::Time;
 use kernel::form::Progress;
+use kernel::verification::{Level, Policy};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -68,6 +69,9 @@ pub struct Hitl {
     /// A declaration of the page's format.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub surface: Option<Value>,
+    /// Which proofs of a person an answer needs (0.8).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification_policy: Option<Policy>,
 }
 
 /// The body of a poll (section 8; HITL-090 to HITL-105).
@@ -162,6 +166,45 @@ pub struct SubmissionContext {
     /// The agent's words for who.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submitted_by: Option<SubmittedBy>,
+    /// What came of the proofs of a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification_result: Option<VerificationResult>,
+}
+
+/// `verification_result` (HITL-228): the same whoever the provider is, and nothing of the proofs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VerificationResult {
+    /// Whether they were enough.
+    pub satisfied: bool,
+    /// Those that held.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub verified_evidence: Vec<VerifiedEvidence>,
+    /// What would have been enough.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing_requirements: Vec<String>,
+}
+
+/// One proof that held.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the protocol has them")]
+pub struct VerifiedEvidence {
+    /// Which kind.
+    pub proof_type: String,
+    /// Whose.
+    pub provider: String,
+    /// How sure the provider is, if it says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assurance_level: Option<Level>,
+    /// Made for this case.
+    pub bound_to_case: bool,
+    /// Made for this action.
+    pub bound_to_action: bool,
+    /// Made lately enough.
+    pub fresh: bool,
+    /// Counted once only.
+    pub single_use_enforced: bool,
+    /// When that was found.
+    pub verified_at: Time,
 }
 
 /// `submitted_by`, as an agent says it.

@@ -151,7 +151,11 @@ impl WireError {
                 Self::field(400, code::INVALID_FALLBACK, "fallback", "pause or fail")
                     .saying(format!("fallback: {refusal}"))
             }
-            Refusal::NotAllowed { .. } | Refusal::AssuranceTooLow { .. } | Refusal::NotInline => {
+            Refusal::NotAllowed { .. }
+            | Refusal::AssuranceTooLow { .. }
+            | Refusal::NotInline
+            | Refusal::VerificationRequired { .. }
+            | Refusal::VerificationFailed { .. } => {
                 Self::new(403, code::FORBIDDEN, refusal.to_string())
             }
             Refusal::AlreadyAnswered { by, at } => {

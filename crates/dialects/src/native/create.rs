@@ -87,6 +87,7 @@ impl From<CreateAsk> for NewAsk {
             grants: Vec::new(),
             inline: None,
             callback: None,
+            verification: None,
         }
     }
 }

@@ -5,6 +5,7 @@ use kernel::ask::{Ask, DefaultAction};
 use kernel::audit::Digest;
 use kernel::question::{Answer, Body, Kind, Reply};
 use kernel::receipt::{Exhibit, Outcome, Receipt};
+use kernel::verification::{Level, Proof};
 use kernel::{AgentId, AskId, ProjectId, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -70,6 +71,10 @@ pub struct ReceiptClaims {
     /// Who it was, as the agent says that passed the answer on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attested: Option<Attested>,
+    /// The proofs that a person was there, where the agent wanted them and they held. They say that it
+    /// was a person, not who.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proofs: Vec<ProofOfPerson>,
     /// When it was asked.
     pub asked_at: Time,
     /// When somebody took it up, or it was asked.
@@ -97,6 +102,28 @@ pub enum Ended {
     Failed,
     /// Withdrawn.
     Cancelled,
+}
+
+/// A proof of a person that was verified.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ProofOfPerson {
+    /// Which kind, such as `proof_of_human`.
+    pub proof_type: String,
+    /// Whose.
+    pub provider: String,
+    /// How sure the provider is, if it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assurance: Option<Level>,
+    /// When it was verified.
+    pub verified_at: Time,
+}
+
+impl From<Proof> for ProofOfPerson {
+    fn from(proof: Proof) -> Self {
+        let Proof { proof_type, provider, assurance, verified_at, .. } = proof;
+        Self { proof_type, provider, assurance, verified_at }
+    }
 }
 
 /// The place of an event in the chain of `sub`.
@@ -153,6 +180,7 @@ impl ReceiptClaims {
             via: None,
             assurance: None,
             attested: None,
+            proofs: receipt.proofs.into_iter().map(ProofOfPerson::from).collect(),
             asked_at: receipt.asked_at,
             taken_up_at: receipt.taken_up_at,
             ended_at: receipt.ended_at,

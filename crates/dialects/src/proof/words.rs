@@ -7,7 +7,7 @@ use kernel::question::Answer;
 use kernel::text::reveal;
 use serde_json::{Map, Value};
 
-use super::receipt::{Ended, ReceiptClaims};
+use super::receipt::{Ended, ProofOfPerson, ReceiptClaims};
 
 /// What a receipt claims, in sentences. Hidden characters are made visible, whoever wrote them.
 pub fn words(claims: &ReceiptClaims) -> Vec<String> {
@@ -73,6 +73,13 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
         said.push(format!(
             "{id} is a pseudonym for one member of the pool that was asked; agents do not learn \
              more."
+        ));
+    }
+    for ProofOfPerson { proof_type, provider, assurance, verified_at } in &claims.proofs {
+        let sure = assurance.map(|level| format!(", with {level} assurance")).unwrap_or_default();
+        said.push(format!(
+            "{provider} proved ({proof_type}{sure}) that a person was there, as was verified at \
+             {verified_at}; that does not say who."
         ));
     }
     if !claims.redacted.is_empty() {

@@ -113,8 +113,8 @@ fn mistakes_are_named() {
         (
             "approval",
             json!({"spec_version": "0.8", "verification_policy": {}}),
-            "verification_policy",
-            "verification_unsupported",
+            "verification_policy.mode",
+            "invalid_request",
         ),
         ("approval", json!({"data": 1}), "data", "invalid_request"),
         ("approval", json!({"message": "é".repeat(2001)}), "message", "invalid_request"),

@@ -16,6 +16,16 @@ fn every_refusal_has_its_code() {
         (Refusal::NotAllowed { why: "no" }, 403, "forbidden"),
         (Refusal::AssuranceTooLow { have, need }, 403, "forbidden"),
         (Refusal::NotInline, 403, "action_not_inline"),
+        (
+            Refusal::VerificationRequired { wants: "x".to_owned(), page: true },
+            403,
+            "verification_required",
+        ),
+        (
+            Refusal::VerificationFailed { why: "x".to_owned(), page: true },
+            403,
+            "verification_failed",
+        ),
         (Refusal::AlreadyAnswered { by: by.clone(), at }, 409, "duplicate_submission"),
         (Refusal::AlreadyCancelled { by, at }, 409, "case_cancelled"),
         (Refusal::TimedOut { at }, 410, "case_expired"),
@@ -58,17 +68,24 @@ fn a_bad_predecessor_is_named() {
 /// HITL-190, HITL-191, HITL-245: what is offered, in both versions. C-21.
 #[test]
 fn discovery_holds() {
-    let document = discovery("https://countersign.example/", Version::V08, None);
+    let document = discovery("https://countersign.example/", Version::V08, None, None);
     holds("0.8", "discovery-response", &document);
     insta::assert_json_snapshot!("discovery", document);
-    let baseline = discovery("https://countersign.example", Version::V07, None);
+    let baseline = discovery("https://countersign.example", Version::V07, None, None);
     assert_eq!(baseline["hitl_protocol"]["spec_version"], "0.7");
+    let proofs = Some("proof_of_human by acme as jwt");
+    let proven = discovery("https://countersign.example/", Version::V08, None, proofs);
+    holds("0.8", "discovery-response", &proven);
+    let said = proven["hitl_protocol"]["service"]["description"].as_str().unwrap();
+    assert!(said.ends_with("verifies: proof_of_human by acme as jwt."), "{said}");
+    let before = discovery("https://countersign.example", Version::V07, None, proofs);
+    assert_eq!(before, baseline, "0.7 knows nothing of it");
 }
 
 /// HITL-191a: the smaller shape of 0.7 is a part of it, each member of the kind it had there.
 #[test]
 fn discovery_has_the_older_shape_too() {
-    let document = discovery("https://countersign.example", Version::V07, Some(30));
+    let document = discovery("https://countersign.example", Version::V07, Some(30), None);
     let document = &document["hitl_protocol"];
     assert_eq!(document["spec_version"], "0.7");
     for (part, member) in [
@@ -108,7 +125,7 @@ fn discovery_has_the_older_shape_too() {
 #[test]
 fn retention_is_told_where_there_is_one() {
     let policies = |retention| {
-        let document = discovery("https://countersign.example", Version::V08, retention);
+        let document = discovery("https://countersign.example", Version::V08, retention, None);
         holds("0.8", "discovery-response", &document);
         document["hitl_protocol"]["policies"].clone()
     };

@@ -9,4 +9,5 @@ mod respond;
 mod schemas;
 mod stage;
 mod table;
+mod verification;
 mod views;

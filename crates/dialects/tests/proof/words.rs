@@ -29,6 +29,19 @@ fn what_an_agent_attests() {
     insta::assert_snapshot!("attested", said);
 }
 
+/// HITL-229: a proof says that it was a person, and not who.
+#[test]
+fn a_proof_of_a_person_is_nobodys_name() {
+    let proof = json!({ "proof_type": "proof_of_human", "provider": "acme", "assurance": "high",
+        "verified_at": "2026-02-06T10:00:00.000Z" });
+    let link = json!({ "by": { "kind": "link_holder" }, "assurance": "link", "via": "link" });
+    let mut proven = link.clone();
+    proven["proofs"] = json!([proof]);
+    let line = "acme proved (proof_of_human, with high assurance) that a person was there, as was \
+                verified at 2026-02-06T10:00:00.000Z; that does not say who.";
+    assert_eq!(said(proven).replace(&format!("{line}\n"), ""), said(link));
+}
+
 /// HITL-068, HITL-074: whoever held the link, and whom the agent says it speaks for.
 #[test]
 fn what_a_link_and_a_relay_say() {

@@ -1,5 +1,7 @@
 //! A person answers. Exactly one answer wins; every channel comes in here.
 
+use std::collections::BTreeSet;
+
 use crate::actor::{Actor, Assurance, Attested, Via};
 use crate::ask::{Ask, Vote};
 use crate::audit::Erasable;
@@ -9,6 +11,8 @@ use crate::ids::AskId;
 use crate::question::Reply;
 use crate::refusal::Refusal;
 use crate::text::is_short;
+use crate::time::Time;
+use crate::verification::{Door, Presented, Verification};
 use crate::world::{Decision, Stop, World};
 
 pub(crate) fn decide(
@@ -16,6 +20,7 @@ pub(crate) fn decide(
     envelope: &Envelope,
     id: AskId,
     reply: &Reply,
+    proofs: &[Presented],
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
     // An agent never answers, its own ask least of all; what it passes on is marked as that.
@@ -50,14 +55,19 @@ pub(crate) fn decide(
     };
     let reply = question.check(reply.clone()).map_err(Refusal::from)?.into_reply();
 
+    // Last, so that nobody is asked for a proof of what could not be taken anyway.
+    let at = ask.moment(world.now);
+    let verification = verified(ask, &envelope.actor, &reply, proofs, at)?;
+
     let decisive = decides(ask, &reply);
     let vote = Box::new(Vote {
         reply: Erasable::new(reply, &mut salts),
         by: envelope.actor.by(),
         via,
         assurance,
-        at: ask.moment(world.now),
+        at,
         attested: attested.map(|attested| Box::new(Erasable::new(attested, &mut salts))),
+        verification: verification.map(Box::new),
     });
     let happened = Happened::Answered { vote, decisive };
     Ok(if decisive { ask.ends(happened) } else { Decision::on(ask, happened) })
@@ -83,6 +93,37 @@ fn relayed(ask: &Ask, reply: &Reply, attested: &Attested) -> Result<Attested, Re
         }
     }
     Ok(attested.clone())
+}
+
+/// What came of the proofs: nothing where none were wanted and none came. A refusal uses none up.
+fn verified(
+    ask: &Ask,
+    actor: &Actor,
+    reply: &Reply,
+    proofs: &[Presented],
+    now: Time,
+) -> Result<Option<Verification>, Refusal> {
+    let (Some(policy), Some(door)) = (&ask.verification, Door::of(actor)) else {
+        let expected = "none: no proof of a person is asked for here";
+        let field = "verification_evidence";
+        return if proofs.is_empty() {
+            Ok(None)
+        } else {
+            Err(Refusal::Invalid { field, expected })
+        };
+    };
+    let demanded = policy.demands(door, reply.answer.stance());
+    if !demanded && proofs.is_empty() {
+        return Ok(None);
+    }
+    let earlier = ask.votes.iter().filter_map(|vote| vote.verification.as_ref());
+    let used: BTreeSet<_> =
+        earlier.flat_map(|before| &before.proofs).map(|proof| proof.digest).collect();
+    let found = policy.judge(proofs, &used, now);
+    if demanded && !found.satisfied {
+        return Err(policy.refuse(proofs, &used, now));
+    }
+    Ok(Some(found))
 }
 
 /// Whether this vote brings the equal ones to the quorum.
@@ -229,6 +270,82 @@ mod tests {
             let refused = cast.attempt(actor, Command::Answer(id, yes()));
             assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })), "{refused:?}");
         }
+    }
+
+    /// HITL-222, HITL-223, HITL-225, HITL-226, HITL-229: proofs are wanted of the paths that are
+    /// listed, judged with the answer, recorded without their content, and make nobody surer who it
+    /// was.
+    #[test]
+    fn an_answer_may_need_a_proof() {
+        use crate::audit::Digest;
+        use crate::question::Stance;
+        use crate::verification::{Facts, tests::policy, tests::wants};
+        let mut cast = Cast::new();
+        let (inline, policy) =
+            (Some([Stance::Approve].into()), Box::new(policy(vec![vec![wants(None, None)]])));
+        let asked =
+            || NewAsk { inline: inline.clone(), verification: Some(policy.clone()), ..new_ask() };
+        let relay = |ask| Actor::Relay { ask, attested: someone() };
+        let facts = Facts {
+            digest: Digest::of(b"1"),
+            assurance: None,
+            bound_to_case: true,
+            bound_to_action: true,
+            answers_challenge: true,
+            issued_at: cast.now(),
+            expires_at: None,
+        };
+        let proof = |found| Presented {
+            proof_type: "proof_of_human".to_owned(),
+            provider: "acme".to_owned(),
+            format: "jwt".to_owned(),
+            found,
+        };
+        let with = |id, found| Command::AnswerWithProofs(id, yes(), vec![proof(found)]);
+        let id = cast.ask(asked());
+        for actor in [relay(id), Actor::LinkHolder { ask: id }] {
+            let missing = cast.attempt(actor.clone(), Command::Answer(id, yes()));
+            assert!(matches!(missing, Err(Refusal::VerificationRequired { .. })), "{missing:?}");
+            let wrong = cast.attempt(actor, with(id, Err("forged".to_owned())));
+            assert!(matches!(wrong, Err(Refusal::VerificationFailed { .. })), "{wrong:?}");
+        }
+        assert_eq!(cast.seen(id).head.seq, 1, "a refusal changes nothing and uses nothing up");
+        cast.run(relay(id), with(id, Ok(facts.clone())));
+        let resolution = cast.seen(id).resolution().unwrap();
+        let found = resolution.verification.as_deref().unwrap();
+        assert!(found.satisfied && found.proofs[0].verified_at == resolution.at);
+        assert_eq!(resolution.assurance, Assurance::AgentAttested);
+        // Whoever is signed in is known better than any proof of a person could tell.
+        let other = cast.ask(asked());
+        cast.run(cast.human("olga"), Command::Answer(other, yes()));
+        assert_eq!(cast.seen(other).resolution().unwrap().verification, None);
+        // Nothing is wanted here.
+        let plain = cast.ask(new_ask());
+        let holder = Actor::LinkHolder { ask: plain };
+        let unasked = cast.attempt(holder, with(plain, Ok(facts)));
+        assert!(matches!(unasked, Err(Refusal::Invalid { .. })), "{unasked:?}");
+    }
+
+    /// HITL-220, HITL-226: where proofs are optional, a bad one is told of and keeps nobody out.
+    #[test]
+    fn optional_proofs_keep_nobody_out() {
+        use crate::verification::{Mode, Policy, tests::policy, tests::wants};
+        let mut cast = Cast::new();
+        let optional = Policy { mode: Mode::Optional, ..policy(vec![vec![wants(None, None)]]) };
+        let new = || NewAsk { verification: Some(Box::new(optional.clone())), ..new_ask() };
+        let (id, bare) = (cast.ask(new()), cast.ask(new()));
+        let bad = Presented {
+            proof_type: "proof_of_human".to_owned(),
+            provider: "acme".to_owned(),
+            format: "jwt".to_owned(),
+            found: Err("forged".to_owned()),
+        };
+        let holder = |ask| Actor::LinkHolder { ask };
+        cast.run(holder(id), Command::AnswerWithProofs(id, yes(), vec![bad]));
+        let found = cast.seen(id).resolution().unwrap().verification.clone().unwrap();
+        assert!(!found.satisfied && found.proofs.is_empty() && found.missing.len() == 1);
+        cast.run(holder(bare), Command::Answer(bare, yes()));
+        assert_eq!(cast.seen(bare).resolution().unwrap().verification, None);
     }
 
     /// HXPX-049: after the deadline the answer is refused, timer or no timer.

@@ -73,6 +73,7 @@ pub(crate) fn decide(
             .callback
             .clone()
             .map(|url| Callback { url: Erasable::new(url, &mut salts), key: *key }),
+        verification: new.verification.clone(),
     };
     let mut decision = Decision::of(Subject::Ask(ask), Happened::Asked(Box::new(asked)));
     if let Some(previous) = previous {
@@ -107,7 +108,7 @@ fn check(new: &NewAsk) -> Result<(), Refusal> {
     if !labels.into_iter().flatten().all(|label| is_short(label)) {
         return invalid("labels", "texts of at most 200 bytes");
     }
-    Ok(())
+    new.verification.as_ref().map_or(Ok(()), |policy| policy.check())
 }
 
 /// Whether the people the agent names are there. Another dialect's group is free data, and what leads

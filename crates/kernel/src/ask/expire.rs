@@ -28,6 +28,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
                 assurance: Assurance::None,
                 at: deadline,
                 attested: None,
+                verification: None,
             }),
         },
     };

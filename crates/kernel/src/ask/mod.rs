@@ -39,6 +39,7 @@ use crate::ids::{AskId, HumanId};
 use crate::question::Reply;
 use crate::refusal::Refusal;
 use crate::time::Time;
+use crate::verification::Verification;
 use crate::world::Decision;
 
 pub use terms::{
@@ -147,6 +148,9 @@ pub struct Resolution {
     /// Who it was, as the agent says that passed the answer on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attested: Option<Box<Erasable<Attested>>>,
+    /// What came of the proofs that a person was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Box<Verification>>,
 }
 
 impl Resolution {

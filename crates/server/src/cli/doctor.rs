@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::output::say;
 use super::{Exit, Local};
-use crate::config::{Config, Database};
+use crate::config::{Config, Database, ProofIssuer};
 use crate::home;
 
 #[derive(Args)]
@@ -92,9 +92,17 @@ fn applied_text(config: &Config) -> String {
             None => "retention   off: words are kept until somebody erases them".to_owned(),
         },
         format!("jwt         {}", config.jwt.as_ref().map_or("off", |jwt| &jwt.issuer)),
+        format!("proofs      {}", proofs(config)),
         format!("dev         {}", config.dev),
     ]
     .join("\n")
+}
+
+/// Who can prove that a person is there.
+fn proofs(config: &Config) -> String {
+    let one = |by: &ProofIssuer| format!("{} ({})", by.name, by.issuer);
+    let all: Vec<String> = config.verification.iter().map(one).collect();
+    if all.is_empty() { "off".to_owned() } else { all.join(", ") }
 }
 
 async fn look(config: &Config) -> Vec<Finding> {

@@ -10,6 +10,7 @@ use store::StoreError;
 use crate::auth::{Denied, TooMany};
 use crate::http::body::BodyError;
 use crate::http::conditions::BadHeader;
+use crate::verification::Unavailable;
 
 /// The words of a dialect for what can go wrong in any.
 pub trait Wording: Sized {
@@ -78,6 +79,12 @@ impl<E: Wording> From<StoreError> for DialectError<E> {
 impl<E: Wording> From<Refusal> for DialectError<E> {
     fn from(refusal: Refusal) -> Self {
         E::refused(&refusal).into()
+    }
+}
+
+impl<E: Wording> From<Unavailable> for DialectError<E> {
+    fn from(Unavailable: Unavailable) -> Self {
+        Self::later(E::unavailable(), 5)
     }
 }
 

@@ -48,6 +48,7 @@ use crate::http::problem::Problem;
 use crate::secrets::Secrets;
 use crate::signing::Signer;
 use crate::streams::Streams;
+use crate::verification::Providers;
 use crate::workers::sealer::Sealer;
 
 /// What every handler shares.
@@ -68,6 +69,8 @@ pub struct App {
     pub files: Files,
     /// Tells agents that their asks are over.
     pub callbacks: Callbacks,
+    /// Who can prove that a person is there.
+    pub providers: Providers,
     /// Closes the record into blocks, and signs.
     pub sealer: Arc<Sealer>,
     /// What `/metrics` shows.

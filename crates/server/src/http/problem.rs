@@ -50,6 +50,8 @@ pages![
     "too-slow",
     "unauthorized",
     "unavailable",
+    "verification-failed",
+    "verification-required",
     "wrong-host",
 ];
 
@@ -169,6 +171,8 @@ impl From<Refusal> for Problem {
             Refusal::NotAllowed { .. }
             | Refusal::AssuranceTooLow { .. }
             | Refusal::NotInline
+            | Refusal::VerificationRequired { .. }
+            | Refusal::VerificationFailed { .. }
             | Refusal::DefaultForbidden => 403,
             Refusal::NotOver { .. }
             | Refusal::AlreadyAnswered { .. }
@@ -290,6 +294,8 @@ mod tests {
             Refusal::NotDue,
             Refusal::DefaultForbidden,
             Refusal::NotInline,
+            Refusal::VerificationRequired { wants: String::new(), page: true },
+            Refusal::VerificationFailed { why: String::new(), page: true },
             Refusal::Exists { what: "key" },
             Refusal::Answer(AnswerError::Empty),
             Refusal::Invalid { field: "a", expected: "b" },

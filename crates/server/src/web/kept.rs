@@ -19,6 +19,12 @@ pub struct Kept {
     /// What was entered.
     #[serde(flatten)]
     pub form: Submitted,
+    /// The button that was pressed, while a proof that a person pressed it is still to come.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub awaiting: Vec<(String, String)>,
+    /// Such proofs, by whose they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proofs: Vec<(String, String)>,
 }
 
 impl Kept {
@@ -61,6 +67,23 @@ impl Kept {
             }
             self.form.pairs.extend(values.iter().map(|value| (name.clone(), (*value).to_owned())));
         }
+    }
+
+    /// Notes which button was pressed. Proofs for another one do not count for it.
+    pub fn await_proof(&mut self, sent: &Submitted) {
+        let pressed = |(name, _): &&(String, String)| matches!(name.as_str(), "action" | "choose");
+        let awaiting: Vec<_> = sent.pairs.iter().filter(pressed).cloned().collect();
+        if awaiting != self.awaiting {
+            self.proofs.clear();
+        }
+        self.awaiting = awaiting;
+    }
+
+    /// Everything entered, with the button that was pressed.
+    pub fn whole(&self) -> Submitted {
+        let mut whole = self.form.clone();
+        whole.pairs.extend(self.awaiting.iter().cloned());
+        whole
     }
 
     /// Whether nothing was entered yet.

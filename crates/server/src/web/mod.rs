@@ -12,6 +12,7 @@
 //! | [`paper`] | the question as it is put before whoever looks at it |
 //! | [`card`], [`fields`], [`edits`] | the answer card by kind of question; form fields; values to change |
 //! | [`steps`], [`conditions`] | forms one step at a time; when a field applies |
+//! | [`confirm`] | the step in which somebody shows that they are a person |
 //! | [`outcome`] | how a request ended, in words |
 //! | [`notices`] | every other page: sign-in, not found, unavailable, a token shown once |
 //! | [`docs`] | what our own API is |
@@ -26,6 +27,7 @@
 pub mod assets;
 pub mod card;
 pub mod conditions;
+pub mod confirm;
 pub mod docs;
 pub mod edits;
 pub mod facts;

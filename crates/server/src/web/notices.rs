@@ -102,6 +102,10 @@ fn refused(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'st
         Refusal::Answer(_) | Refusal::Invalid { .. } => {
             ("Something needs to be corrected".to_owned(), "Nothing was changed.")
         }
+        Refusal::VerificationRequired { .. } | Refusal::VerificationFailed { .. } => (
+            "This request needs a proof that a person answers".to_owned(),
+            "Your answer was not sent.",
+        ),
         Refusal::NotFound { .. }
         | Refusal::NotOver { .. }
         | Refusal::NotInline

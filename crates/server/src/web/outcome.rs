@@ -6,6 +6,7 @@ use kernel::directory::Directory;
 use kernel::form::{Field, FileRef, REDACTED};
 use kernel::question::{Answer, Body, Choice, Question, Reply};
 use kernel::text::reveal;
+use kernel::verification::Proof;
 use kernel::{Ask, By, Time};
 use serde_json::Value;
 
@@ -144,7 +145,7 @@ fn answered(
     directory: &Directory,
     now: Time,
 ) -> Outcome {
-    let Resolution { reply, by, via, assurance, at, attested } = resolution;
+    let Resolution { reply, by, via, assurance, at, attested, verification } = resolution;
     let reply = reply.value();
     let attested = attested.as_ref().and_then(|attested| attested.value());
     let who = attested.map_or_else(|| words::by(directory, by), words::attested);
@@ -154,6 +155,10 @@ fn answered(
         format!("Answered {} by {who}.", words::door(*via))
     } else {
         format!("Answered by {who} {} ({}).", words::door(*via), words::sureness(*assurance))
+    };
+    let sentence = match verification.as_ref().filter(|found| found.satisfied) {
+        Some(found) => format!("{sentence} {}", proven(&found.proofs)),
+        None => sentence,
     };
     let comment = reply.and_then(|reply| reply.comment.as_deref());
     Outcome {
@@ -166,6 +171,12 @@ fn answered(
         comment: comment.map(|text| Block::new("comment-said".to_owned(), text)),
         next: reply.is_none().then(|| "The words of this answer were erased.".to_owned()),
     }
+}
+
+/// Who confirmed that it was a person; not who they are.
+fn proven(proofs: &[Proof]) -> String {
+    let names: Vec<String> = proofs.iter().map(|proof| reveal(&proof.provider)).collect();
+    format!("That a person answered was confirmed by {}.", names.join(" and "))
 }
 
 fn tone(answer: &Answer) -> &'static str {

@@ -40,3 +40,8 @@ pub fn review(case_id: &str) -> String {
 pub fn review_end(case_id: &str) -> String {
     format!("/review/{case_id}/end")
 }
+
+/// Where a provider's page sends the person back to, by POST.
+pub fn proof(case_id: &str, provider: &str) -> String {
+    format!("{}/proof?provider={provider}", review(case_id))
+}

@@ -30,6 +30,8 @@ pub enum Place {
     Reply,
     /// A field of the form, by key.
     Field(String),
+    /// A proof that a person answers, by its provider.
+    Proof(String),
 }
 
 impl Place {
@@ -43,6 +45,7 @@ impl Place {
             Self::Edit(name, n) => Some(format!("{name}-{n}")),
             Self::Reply => Some("reply".to_owned()),
             Self::Field(key) => Some(format!("field-{key}")),
+            Self::Proof(provider) => Some(format!("proof-{provider}")),
         }
     }
 }
@@ -86,7 +89,8 @@ impl FormProblem {
             | Place::Choice
             | Place::Edits
             | Place::Edit(..)
-            | Place::Reply => true,
+            | Place::Reply
+            | Place::Proof(_) => true,
         });
         self
     }
@@ -100,7 +104,8 @@ impl FormProblem {
             | Place::Choice
             | Place::Edits
             | Place::Edit(..)
-            | Place::Reply => None,
+            | Place::Reply
+            | Place::Proof(_) => None,
         })
     }
 
@@ -168,6 +173,8 @@ impl FormProblem {
             | Refusal::TakenBy { .. }
             | Refusal::AssuranceTooLow { .. }
             | Refusal::NotInline
+            | Refusal::VerificationRequired { .. }
+            | Refusal::VerificationFailed { .. }
             | Refusal::Exists { .. }
             | Refusal::DefaultForbidden
             | Refusal::Changed { .. }

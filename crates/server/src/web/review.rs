@@ -6,6 +6,7 @@ use kernel::{Ask, Assurance, Time};
 use serde::Serialize;
 
 use super::card::{Card, CardBody, Desk};
+use super::confirm::Confirm;
 use super::facts::Shown;
 use super::fields::{Control, Mark};
 use super::notices::{Banner, Notice};
@@ -31,6 +32,8 @@ pub struct Review<'a> {
     pub notice: Option<&'a Notice>,
     /// What was entered before.
     pub draft: Option<&'a Draft>,
+    /// The step in place of the answer card, where an answer waits for a proof.
+    pub confirm: Option<&'a Confirm>,
 }
 
 /// The page as HTML.
@@ -74,16 +77,18 @@ struct ReviewPage<'a> {
     /// Where somebody who is signed in answers, if the link alone is not enough.
     sign_in_href: Option<String>,
     card: Option<Card>,
+    confirm: Option<&'a Confirm>,
 }
 
 impl<'a> ReviewPage<'a> {
     fn new(frame: &'a Frame, review: &Review<'a>) -> Self {
-        let Review { ask, case_id, token, directory, step, notice, draft } = *review;
+        let Review { ask, case_id, token, directory, step, notice, draft, confirm } = *review;
         let now = frame.now;
         let outcome = Outcome::of(ask, directory, now);
         let open = outcome.is_none();
         let barred = open && ask.floor > Assurance::Link;
-        let question = ask.question.value().filter(|_| open && !barred);
+        let confirm = confirm.filter(|_| open && !barred);
+        let question = ask.question.value().filter(|_| open && !barred && confirm.is_none());
         let card =
             question.map(|question| Card::new(question, draft, Desk::link(case_id, token, step)));
         let lost = draft.filter(|_| !open).map(Draft::written).filter(|text| !text.is_empty());
@@ -100,9 +105,13 @@ impl<'a> ReviewPage<'a> {
                 "Whoever holds this link, once"
             },
             banner: notice.map(|notice| notice.banner(directory, now, lost)),
-            problems: draft.filter(|_| card.is_some()).map(Draft::problems).unwrap_or_default(),
+            problems: match confirm {
+                Some(confirm) => &confirm.problem.problems,
+                None => draft.filter(|_| card.is_some()).map(Draft::problems).unwrap_or_default(),
+            },
             sign_in_href: barred.then(|| paths::request(ask.id)),
             card,
+            confirm,
             outcome,
         }
     }

@@ -1,5 +1,6 @@
 """A server of its own and the system's Chromium, for every journey."""
 
+import contextlib
 import json
 import os
 import re
@@ -47,9 +48,16 @@ class Server:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("server")
+    with running(tmp_path_factory.mktemp("server")) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def running(folder, *more):
+    """A server with its data in this folder, until it is left."""
+    folder.mkdir(exist_ok=True)
     out = open(folder / "out", "w+")
-    command = [os.environ["COUNTERSIGN_BIN"], "serve", "--dev", "--listen", "127.0.0.1:0"]
+    command = [os.environ["COUNTERSIGN_BIN"], "serve", "--dev", "--listen", "127.0.0.1:0", *more]
     process = subprocess.Popen(
         [*command, "--data", str(folder / "data")], stdout=out, stderr=subprocess.STDOUT
     )
@@ -79,10 +87,11 @@ def chromium():
 
 @pytest.fixture
 def visit(chromium):
-    """Opens an address in a browser of its own; nothing may go wrong on the page."""
+    """Opens an address in a browser of its own; nothing may go wrong on the page, and nothing is
+    fetched from elsewhere but from where the story leads (`also`)."""
     contexts, wrong = [], []
 
-    def open_(url, size=PHONE, **options):
+    def open_(url, size=PHONE, also="http://127.0.0.1:", **options):
         # Without a window it says that it is a machine, and machines open nothing.
         agent = f"Mozilla/5.0 (Linux; Android 14) Chrome/{chromium.version} Mobile Safari/537.36"
         context = chromium.new_context(viewport=size, user_agent=agent, **options)
@@ -92,7 +101,7 @@ def visit(chromium):
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
         page.on("console", lambda said: wrong.append(said.text) if "Refused" in said.text else None)
-        page.on("request", lambda sent: wrong.append(sent.url) if elsewhere(sent.url) else None)
+        page.on("request", lambda sent: wrong.append(sent.url) if elsewhere(sent.url, also) else None)
         page.goto(url)
         return page
 
@@ -102,5 +111,5 @@ def visit(chromium):
     assert not wrong, wrong
 
 
-def elsewhere(url):
-    return not url.startswith("http://127.0.0.1:")
+def elsewhere(url, also):
+    return not url.startswith(("http://127.0.0.1:", also))

@@ -49,18 +49,22 @@ def test_every_type_looks_right(server, visit, name, size, scheme):
     """HITL-041, HITL-049, UX 8, UX 9."""
     case = server.case(**cases.ALL[name])
     page = visit(case["review_url"], size, color_scheme=scheme)
+    looks_right(page, f"{name}-{size['width']}-{scheme}")
+
+
+def looks_right(page, name):
+    width = page.viewport_size["width"]
     for summary in page.locator("details:not(.menu) > summary").all():
         summary.click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(CONTRAST) == []
     assert page.evaluate(SMALL) == []
     assert page.locator("h1").count() == 1
     # For looking at them: SHOTS=folder.
     if folder := os.environ.get("SHOTS"):
         height = page.evaluate("document.documentElement.scrollHeight")
-        page.set_viewport_size({"width": size["width"], "height": height})
-        path = pathlib.Path(folder) / f"{name}-{size['width']}-{scheme}.png"
-        page.screenshot(path=str(path))
+        page.set_viewport_size({"width": width, "height": height})
+        page.screenshot(path=str(pathlib.Path(folder) / f"{name}.png"))
 
 
 def test_harm_stays_words(server, visit):

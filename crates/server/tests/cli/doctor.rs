@@ -35,6 +35,32 @@ fn good_settings_are_shown_without_their_secrets() {
     assert_eq!(json["given"]["agent_api_keys"][0], "(hidden)");
 }
 
+/// Who can prove that a person is there is listed, and half of it is wrong. Their keys are nobody's to
+/// read here.
+#[test]
+fn providers_of_proofs_are_listed() {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("settings.toml");
+    let key =
+        r#"{ kty = "OKP", crv = "Ed25519", x = "6JUQe4laSsX4QnhCjYpHCYhT8Mz5pk3Ve4xAqlObrHM" }"#;
+    let whole = format!(
+        "[verification.acme]\nissuer = \"https://id.example\"\naudience = \"us\"\n\
+         jwks_inline = {{ keys = [{key}] }}\n"
+    );
+    std::fs::write(&file, &whole).unwrap();
+    let shown = run(doctor(data.path()).arg("--config").arg(&file)).ok();
+    assert!(shown.contains("proofs      acme (https://id.example)"), "{shown}");
+    assert!(shown.contains("jwks_inline = \"(hidden)\"") && !shown.contains("6JUQ"), "{shown}");
+    for (line, said) in
+        [("audience = \"us\"", "verification.acme: audience is missing"), ("issuer = ", "isuer")]
+    {
+        let broken = whole.replace(line, if said == "isuer" { "isuer = " } else { "" });
+        std::fs::write(&file, broken).unwrap();
+        let ran = run(doctor(data.path()).arg("--config").arg(&file));
+        assert!(ran.code == 1 && ran.out.contains(said), "{}", ran.out);
+    }
+}
+
 #[test]
 fn what_is_wrong_is_said() {
     let data = tempfile::tempdir().unwrap();

@@ -126,6 +126,9 @@ const ROUTES: &[(&str, &str, Door)] = &[
     ("get", "/review/{id}", Closed),
     ("post", "/review/{id}", Closed),
     ("get", "/review/{id}/end", Closed),
+    // What comes back from a provider is its own credential, and only lies there.
+    ("get", "/review/{id}/proof", Public),
+    ("post", "/review/{id}/proof", Public),
     ("get", "/sign-in", Public),
     // The link in the form is the credential; without one it is 401.
     ("post", "/sign-in", Closed),
@@ -263,6 +266,7 @@ const RECORDS: &[(&str, &str)] = &[
     ("Claim", "claimed"),
     ("Assign", "assigned"),
     ("Answer", "answered"),
+    ("AnswerWithProofs", "answered"),
     ("Cancel", "cancelled"),
     ("Expire", "failed"),
     ("Remind", "reminded"),
@@ -343,6 +347,7 @@ fn question() -> NewAsk {
         grants: Vec::new(),
         inline: None,
         callback: None,
+        verification: None,
     }
 }
 
@@ -424,9 +429,12 @@ async fn every_command_leaves_a_record() {
     story.run(clerk.clone(), Command::Extend(id, until)).await;
     let reply = Reply { answer: Answer::Replied { text: "yes".to_owned() }, comment: None };
     story.run(clerk.clone(), Command::Comment(id, "soon, please".to_owned())).await;
-    story.run(person("ada"), Command::Answer(id, Box::new(reply))).await;
+    story.run(person("ada"), Command::Answer(id, Box::new(reply.clone()))).await;
     story.run(owner(), Command::Revoke(id, "a mistake".to_owned())).await;
     story.run(system(), Command::Erase(id)).await;
+    let ask_again = story.run(clerk.clone(), ask(question())).await.unwrap();
+    let (holder, bare) = (Actor::LinkHolder { ask: ask_again }, Vec::new());
+    story.run(holder, Command::AnswerWithProofs(ask_again, Box::new(reply), bare)).await;
     let callback = Some("https://127.0.0.1:9/hook".to_owned());
     let id = story.run(clerk.clone(), ask(NewAsk { callback, ..question() })).await.unwrap();
     let grant = Grant { purpose: Purpose::Review, hash: Digest::of(b"token") };

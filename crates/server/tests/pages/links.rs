@@ -7,9 +7,12 @@ use kernel::question::{Answer, Body, Question, Reply};
 use kernel::{Actor, AskId, Command, Refusal};
 use scraper::Html;
 use serde_json::json;
+use server::web::confirm::{Confirm, Way};
 use server::web::kept::Kept;
 use server::web::notices::{self, Notice};
+use server::web::problem::Place;
 use server::web::review::{self, Review};
+use server::web::words::Words;
 use server::web::{Draft, FormProblem, Frame, Submitted, form_body};
 
 use crate::cast::{new_ask, question, say};
@@ -30,6 +33,16 @@ fn show(
     notice: Option<&Notice>,
     draft: Option<&Draft>,
 ) {
+    show_with(g, name, ask, (step, notice, draft), None);
+}
+
+fn show_with(
+    g: &mut Gallery,
+    name: &str,
+    ask: AskId,
+    (step, notice, draft): (usize, Option<&Notice>, Option<&Draft>),
+    confirm: Option<&Confirm>,
+) {
     let frame = frame(g);
     let review = Review {
         ask: g.cast.seen(ask),
@@ -39,6 +52,7 @@ fn show(
         step,
         notice,
         draft,
+        confirm,
     };
     let html = review::page(&frame, &review);
     g.pages.push((format!("link-{name}"), html));
@@ -102,6 +116,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
         show(g, &format!("{name}-closed"), ask, 0, Some(&Notice::TurnedDown), None);
     }
     stepping(g);
+    confirming(g);
     races(g);
     hostile(g);
     let frame = frame(g);
@@ -139,6 +154,39 @@ fn stepping(g: &mut Gallery) {
     let problem = problem.about(|key| ["name", "passport", "country"].contains(&key));
     let draft = wrong.draft(&asked, problem);
     show(g, "step-1-refused", ask, 0, None, Some(&draft));
+}
+
+/// The step for a proof of a person: a page to go to, a field to paste into, nobody to ask; what came
+/// back, and what was wrong with it. Names of providers are the operator's, words all the same.
+fn confirming(g: &mut Gallery) {
+    let asked = question("Pay out 4,000?", approve(json!({"amount": 4000})));
+    let ask = g.cast.ask(new_ask(asked));
+    let reply = say(Answer::Approved { edits: None });
+    let way = |name: &str, title: &str, href: Option<&str>| Way {
+        name: name.to_owned(),
+        title: Words::of(title),
+        href: href.map(|href| href.parse().unwrap()),
+    };
+    let acme = way("acme", "Acme ID", Some("https://id.example/start?a=1&b=%3Cx%3E"));
+    let notary = way("notary", HOSTILE, None);
+    let seen = g.cast.seen(ask).clone();
+    let confirm = |ways: Vec<Way>| Confirm {
+        made_for: vec![("Request", CASE.to_owned()), ("Challenge", "c".repeat(43))],
+        ..Confirm::new(&seen, &reply, ways)
+    };
+    let mut returned = confirm(vec![acme.clone()]);
+    returned.confirmed = vec!["Acme ID".to_owned()];
+    let mut wrong = confirm(vec![acme.clone(), notary.clone()]);
+    wrong.problem = FormProblem::one(Place::Proof("notary".to_owned()), "It is not fresh");
+    for (name, step) in [
+        ("confirm-page", confirm(vec![acme])),
+        ("confirm-paste", confirm(vec![notary])),
+        ("confirm-nobody", confirm(Vec::new())),
+        ("confirm-returned", returned),
+        ("confirm-wrong", wrong),
+    ] {
+        show_with(g, name, ask, (0, None, None), Some(&step));
+    }
 }
 
 fn races(g: &mut Gallery) {
@@ -193,6 +241,32 @@ fn main_of(name: &str) -> String {
     text(all(&page(name), "main")[0])
 }
 
+/// HITL-222: what is kept, who can confirm it, and what to press; nothing to press where nothing could
+/// come of it.
+#[test]
+fn the_step_for_a_proof_says_what_is_needed() {
+    let sends = |name: &str| all(&page(name), "button[value=verify]").len();
+    for (name, send) in [
+        ("link-confirm-page", 0),
+        ("link-confirm-paste", 1),
+        ("link-confirm-nobody", 0),
+        ("link-confirm-returned", 1),
+        ("link-confirm-wrong", 1),
+    ] {
+        let said = main_of(name);
+        assert!(said.contains("was not sent yet: Approved"), "{name}: {said}");
+        assert_eq!(sends(name), send, "{name}");
+        assert_eq!(all(&page(name), "button[value=change]").len(), 1, "{name}");
+        assert!(all(&page(name), "#comment").is_empty(), "{name}: the card is not there as well");
+    }
+    assert!(main_of("link-confirm-returned").contains("Confirmed by Acme ID."));
+    let wrong = page("link-confirm-wrong");
+    assert_eq!(all(&wrong, "#problems a[href='#proof-notary']").len(), 1);
+    assert_eq!(all(&wrong, "textarea#proof-notary[aria-invalid=true]").len(), 1);
+    let away = all(&page("link-confirm-page"), "a[href^='https://id.example']").len();
+    assert_eq!(away, 1);
+}
+
 /// HITL-040, HITL-044: every form posts to the page itself and carries the token; nothing leads to a
 /// place that needs an account.
 #[test]
@@ -202,7 +276,9 @@ fn the_token_is_all_it_takes() {
         for form in all(&page, "form") {
             assert_eq!(form.attr("action"), Some(format!("/review/{CASE}").as_str()), "{name}");
         }
-        let links: Vec<_> = all(&page, "a").iter().filter_map(|a| a.attr("href")).collect();
+        // Only to whom the operator named does a link lead away, and it tells nothing.
+        let links = all(&page, "a:not([rel=noreferrer])");
+        let links: Vec<_> = links.iter().filter_map(|a| a.attr("href")).collect();
         let local = |href: &&str| href.starts_with('#') || href.starts_with("/review/");
         assert!(links.iter().all(local), "{name}: {links:?}");
         assert_eq!(all(&page, "script[nonce]").len(), 1, "{name}");

@@ -51,6 +51,14 @@ fn nothing_is_loaded_from_elsewhere_and_nothing_is_inline() {
                     !attribute.starts_with("on") && attribute != "style",
                     "{name}: {attribute}"
                 );
+                // A provider's page is gone to by pressing; nothing is fetched from there.
+                let away = element.value().name() == "a"
+                    && name.starts_with("link-confirm-")
+                    && element.attr("rel") == Some("noreferrer")
+                    && value.starts_with("https://");
+                if away {
+                    continue;
+                }
                 if matches!(attribute, "src" | "href" | "action" | "formaction" | "srcset") {
                     let local = value.starts_with('#')
                         || (value.starts_with('/') && !value.starts_with("//"));

@@ -20,7 +20,15 @@ Nothing here decides for a person. A default is told, and it is the agent that c
 
 from ._callback import Callback, verify_callback
 from ._case import Case, ReviewType, case_of, read_case, recognise
-from ._errors import BadSignature, HitlError, Malformed, NotInline, Refused
+from ._errors import (
+    BadSignature,
+    HitlError,
+    Malformed,
+    NotInline,
+    Refused,
+    VerificationFailed,
+    VerificationRequired,
+)
 from ._follow import Notice
 from ._follower import Answered, AsyncFollower, Ended, Follower
 from ._outcome import Cancelled, Completed, Expired, Outcome, RespondedBy
@@ -47,6 +55,8 @@ __all__ = [
     "ReviewType",
     "Submitted",
     "SubmittedBy",
+    "VerificationFailed",
+    "VerificationRequired",
     "button",
     "case_of",
     "pressed",

@@ -50,6 +50,23 @@ class Refused(HitlError):
         return self.status in (408, 425, 429) or self.status >= 500
 
 
+class VerificationRequired(Refused):
+    """The answer needs a proof that a person gives it (0.8).
+
+    Nothing is gained by sending it again: the person gives it at `review_url`, if there is one.
+    """
+
+
+class VerificationFailed(Refused):
+    """A proof that was passed on does not count (0.8); as with `VerificationRequired`."""
+
+
+KINDS: dict[str, type[Refused]] = {
+    "verification_required": VerificationRequired,
+    "verification_failed": VerificationFailed,
+}
+
+
 def refused(response: httpx.Response) -> Refused:
     """The error a response stands for."""
     body = body_of(response)
@@ -62,9 +79,11 @@ def refused(response: httpx.Response) -> Refused:
         value = body.get(name)
         return value if isinstance(value, str) else None
 
-    return Refused(
+    code = text("error") or ""
+    kind = KINDS.get(code, Refused) if response.status_code == 403 else Refused
+    return kind(
         response.status_code,
-        code=text("error") or "",
+        code=code,
         message=text("message") or response.reason_phrase or "the service refused",
         retry_after=retry_after(response),
         review_url=text("review_url"),

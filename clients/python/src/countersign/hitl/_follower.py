@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Callable, Optional, Union, cast
@@ -124,13 +124,20 @@ class Follower(_Both):
         *,
         via: str,
         by: SubmittedBy,
+        verification_evidence: Sequence[Mapping[str, Any]] = (),
     ) -> Submitted:
         """Passes on what a person pressed.
 
         Call it from the handler of their press and from nowhere else. It is sent once: after a
         failure that may have come too late, following the case tells what is so.
+
+        `verification_evidence` are the proofs the person gave (0.8), passed on untouched: an agent
+        makes none and changes none. `VerificationRequired` and `VerificationFailed` say where the
+        person can go instead.
         """
-        return self._runner.run(submit(self._wire, case, action, data, via, by))
+        return self._runner.run(
+            submit(self._wire, case, action, data, via, by, verification_evidence)
+        )
 
     def close(self) -> None:
         """Closes its connections."""
@@ -195,9 +202,12 @@ class AsyncFollower(_Both):
         *,
         via: str,
         by: SubmittedBy,
+        verification_evidence: Sequence[Mapping[str, Any]] = (),
     ) -> Submitted:
         """As `Follower.submit`."""
-        return await self._runner.run(submit(self._wire, case, action, data, via, by))
+        return await self._runner.run(
+            submit(self._wire, case, action, data, via, by, verification_evidence)
+        )
 
     async def close(self) -> None:
         """Closes its connections."""

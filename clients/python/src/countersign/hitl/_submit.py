@@ -6,7 +6,7 @@ button is `button(…)`, which names the case and the action and opens nothing (
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -73,8 +73,9 @@ def submit(
     data: Mapping[str, Any] | None,
     via: str,
     by: SubmittedBy,
+    evidence: Sequence[Mapping[str, Any]],
 ) -> Flow[Submitted]:
-    """Passes on what a person did; sent once."""
+    """Passes on what a person did, with the proofs they gave, untouched; sent once."""
     url, token = _inline(case, action)
     _named("submitted_via", via, CHANNELS)
     _named("submitted_by.platform", by.platform, PLATFORMS)
@@ -83,12 +84,14 @@ def submit(
     who = {"platform": by.platform, "platform_user_id": by.platform_user_id}
     if by.display_name is not None:
         who["display_name"] = by.display_name
-    body = {
+    body: dict[str, Any] = {
         "action": action,
         "data": dict(data or {}),
         "submitted_via": via,
         "submitted_by": who,
     }
+    if evidence:
+        body["verification_evidence"] = [dict(proof) for proof in evidence]
     try:
         response: httpx.Response = yield Send(wire.post(url, token, body))
     except httpx.TransportError as error:

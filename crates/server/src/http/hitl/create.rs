@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::IntoResponse;
 use dialects::hitl::{self, Links, NewCase, WireError};
 use kernel::ask::{Grant, Purpose};
+use kernel::verification::Policy;
 use kernel::{Actor, Ask, Assurance, Command, KeyId};
 use serde_json::json;
 use store::StoreError;
@@ -63,6 +64,11 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
             .address(url)
             .map_err(|expected| WireError::field("hitl_callback_url", expected))?;
     }
+    if let Some(policy) = &mut ask.verification {
+        app.provable(policy)?;
+        // A proof must answer something; what nobody can guess is ours to draw.
+        policy.binding.challenge.get_or_insert_with(|| app.gateway.ids().mint("").secret);
+    }
     if !app.takes_relays(&actor) {
         ask.inline = None;
     }
@@ -110,6 +116,16 @@ impl App {
         let Actor::Agent { project, .. } = actor else { return false };
         let directory = self.gateway.directory();
         directory.project(project).is_some_and(|project| project.floor <= Assurance::AgentAttested)
+    }
+
+    /// The refusal for a policy that nobody could ever satisfy here.
+    fn provable(&self, policy: &Policy) -> Result<(), WireError> {
+        let Some(place) = policy.out_of_reach(&self.providers.offers()) else { return Ok(()) };
+        let offered = match self.providers.words() {
+            Some(words) => format!("what can be proven here: {words}"),
+            None => "no proofs: no provider is configured here".to_owned(),
+        };
+        Err(WireError::unprovable(&place, &offered))
     }
 
     /// A create was repeated: nobody knows the tokens of the first time, so there are more.

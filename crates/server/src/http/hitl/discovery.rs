@@ -14,6 +14,8 @@ use crate::http::Shared;
 
 /// The page agents read; `{base}` is where the server is.
 const SKILL: &str = include_str!("skill.md");
+/// What it says besides, where proofs of a person can be checked.
+const PROOFS: &str = include_str!("skill-proofs.md");
 
 pub(super) async fn document(
     State(app): State<Shared>,
@@ -25,13 +27,17 @@ pub(super) async fn document(
         Some(name) => Version::named(name)
             .ok_or_else(|| WireError::field("spec_version", "\"0.7\" or \"0.8\""))?,
     };
+    let proofs = app.providers.words();
     let cache = [(header::CACHE_CONTROL, "public, max-age=86400")];
     let retention = app.config.retention.map(Retention::days);
-    Ok((cache, Json(discovery(&app.hitl_base(&headers), version, retention))).into_response())
+    let document = discovery(&app.hitl_base(&headers), version, retention, proofs.as_deref());
+    Ok((cache, Json(document)).into_response())
 }
 
 pub(super) async fn skill(State(app): State<Shared>, headers: HeaderMap) -> Response {
-    let text = SKILL.replace("{base}", &app.hitl_base(&headers));
+    let proofs = app.providers.words().map(|words| PROOFS.replace("{proofs}", &words));
+    let text = format!("{SKILL}{}", proofs.unwrap_or_default());
+    let text = text.replace("{base}", &app.hitl_base(&headers));
     let headers = [
         (header::CONTENT_TYPE, "text/markdown; charset=utf-8"),
         (header::CACHE_CONTROL, "public, max-age=3600"),

@@ -158,7 +158,7 @@ impl App {
 
     /// What addresses are built from: the public address; on loopback the host the caller used, where
     /// the protocol's pattern for addresses knows it.
-    fn hitl_base(&self, headers: &HeaderMap) -> String {
+    pub(crate) fn hitl_base(&self, headers: &HeaderMap) -> String {
         let public = &self.config.public_url;
         let given = headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let local = self.config.listen.iter().all(|address| address.ip().is_loopback());

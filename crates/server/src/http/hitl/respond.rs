@@ -6,15 +6,18 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::IntoResponse;
-use dialects::hitl::{self, Respond, WireError};
+use dialects::hitl::{self, Evidence, Respond, WireError};
 use kernel::ask::Purpose;
+use kernel::question::Reply;
 use kernel::{Actor, Ask, Command};
+use store::StoreError;
 
 use super::{Answer, HitlError, is_token, shown};
 use crate::auth::{Lane, bearer};
 use crate::http::name::Named;
 use crate::http::submitted::uploads_only_on_pages;
 use crate::http::{App, Shared, body};
+use crate::verification::Expected;
 
 type Pairs = Query<Vec<(String, String)>>;
 
@@ -36,7 +39,7 @@ pub(super) async fn respond(
     }
     let shown = shown(&pairs, &headers, &id);
     let read = app.sent_by_holder(&ask, shown, body, hitl::read_respond, Respond::token).await?;
-    app.hitl_answered(&ask, read).await.map_err(|error| error.about(&id))
+    app.hitl_answered(&ask, read, &headers).await.map_err(|error| error.about(&id))
 }
 
 pub(super) async fn cancel(
@@ -90,27 +93,53 @@ impl App {
     }
 
     /// What a person says who holds the link.
-    async fn hitl_answered(&self, ask: &Ask, read: Result<Respond, WireError>) -> Answer {
+    async fn hitl_answered(
+        &self,
+        ask: &Ask,
+        read: Result<Respond, WireError>,
+        headers: &HeaderMap,
+    ) -> Answer {
         self.door.count(ask.id, Lane::Submit)?;
         self.hitl_still_open(ask)?;
         let actor = Actor::LinkHolder { ask: ask.id };
-        let reply = read?.by_person(ask, |reply| self.redeemed(reply, ask.id, &actor))?;
-        self.hitl_answer(actor, Command::Answer(ask.id, Box::new(reply))).await
+        let read = read?;
+        let evidence = read.evidence(ask)?;
+        let reply = read.by_person(ask, |reply| self.redeemed(reply, ask.id, &actor))?;
+        self.hitl_answer(ask, actor, reply, &evidence, headers).await
     }
 
     /// What an agent passes on.
     async fn hitl_relayed(&self, ask: &Ask, bytes: &[u8], headers: &HeaderMap) -> Answer {
         self.door.count(ask.id, Lane::Submit)?;
         self.hitl_still_open(ask)?;
-        let said = hitl::read_respond(bytes).and_then(|read| read.by_relay(ask));
+        let read = hitl::read_respond(bytes)?;
+        let evidence = read.evidence(ask)?;
+        let said = read.by_relay(ask);
         let (reply, attested) = said.map_err(|error| self.with_page(error, ask, headers))?;
         uploads_only_on_pages(&reply).map_err(HitlError::from)?;
         let actor = Actor::Relay { ask: ask.id, attested };
-        self.hitl_answer(actor, Command::Answer(ask.id, Box::new(reply))).await
+        self.hitl_answer(ask, actor, reply, &evidence, headers).await
     }
 
-    async fn hitl_answer(&self, actor: Actor, command: Command) -> Answer {
-        let outcome = self.gateway.run(actor, command).await?;
+    async fn hitl_answer(
+        &self,
+        ask: &Ask,
+        actor: Actor,
+        reply: Reply,
+        evidence: &[Evidence],
+        headers: &HeaderMap,
+    ) -> Answer {
+        let expected = Expected::of(ask, reply.answer.stance());
+        let came = self.providers.presented(evidence, &expected, self.gateway.now()).await?;
+        let command = Command::AnswerWithProofs(ask.id, Box::new(reply), came);
+        let outcome = self.gateway.run(actor, command).await.map_err(|error| match error {
+            StoreError::Refused(refusal) => {
+                let page = refusal.leads_to_page();
+                let error = WireError::refused(&refusal);
+                HitlError::from(if page { self.with_page(error, ask, headers) } else { error })
+            }
+            error => error.into(),
+        })?;
         let ask = outcome.ask.ok_or_else(WireError::internal)?;
         let submitted = hitl::submitted(&ask).ok_or_else(WireError::internal)?;
         Ok(Json(submitted).into_response())

@@ -9,6 +9,7 @@ mod request;
 mod review;
 mod review_act;
 mod review_draft;
+mod review_proof;
 mod review_watch;
 mod sign_in;
 
@@ -47,6 +48,10 @@ pub fn routes() -> Router<Shared> {
         .route("/asks/{id}/assign", get(request::back_to_request).post(request::assign))
         .route("/review/{id}", get(review::show_review).post(review::post_review))
         .route("/review/{id}/end", get(review_watch::watch))
+        .route(
+            "/review/{id}/proof",
+            get(review_proof::back_to_review).post(review_proof::come_back),
+        )
         .route(paths::SIGN_IN, get(sign_in::show_sign_in).post(sign_in::sign_in))
         .route(paths::SIGN_OUT, post(sign_in::sign_out))
         .route(paths::TOKENS, get(sign_in::show_tokens).post(sign_in::make_token))

@@ -16,6 +16,7 @@ use kernel::{Actor, Ask, Command};
 use serde::Deserialize;
 
 use super::machine::is_person;
+use super::review_proof::CAME_IN_VAIN;
 use super::{Instead, Page, html, parts, review_act};
 use crate::auth::Lane;
 use crate::http::body::BodyError;
@@ -24,9 +25,10 @@ use crate::http::name::Named;
 use crate::http::submitted::{self, Proof, Unread};
 use crate::http::{App, Shared};
 use crate::ids::random;
+use crate::web::confirm::Confirm;
 use crate::web::kept::Kept;
 use crate::web::notices::{self, Notice};
-use crate::web::problem::FormProblem;
+use crate::web::problem::{FormProblem, Place};
 use crate::web::{Draft, Frame, headers, paths, review};
 
 /// How long a browser remembers a link: as long as a case may live.
@@ -39,6 +41,8 @@ pub(super) struct Guest {
     pub(super) frame: Frame,
     /// Whether the browser keeps the link, so that the address alone shows the page again.
     pub(super) remembered: bool,
+    /// What addresses are built from, for whoever sends the person back.
+    pub(super) base: String,
 }
 
 #[derive(Deserialize)]
@@ -47,6 +51,8 @@ pub(super) struct Visit {
     step: Option<usize>,
     #[serde(default)]
     done: String,
+    #[serde(default)]
+    proof: String,
 }
 
 pub(super) async fn show_review(
@@ -62,7 +68,8 @@ pub(super) async fn show_review(
     let token = shown.into_iter().find(|token| is_token(&ask, Purpose::Review, token));
     let Some(token) = token else { return Err(no_link(StatusCode::UNAUTHORIZED, &frame)) };
     let remembered = known == Some(token);
-    let guest = Guest { case_id, token: token.to_owned(), frame, remembered };
+    let base = app.hitl_base(from.headers());
+    let guest = Guest { case_id, token: token.to_owned(), frame, remembered, base };
     if ask.is_open() && is_person(from.method(), from.headers()) {
         let holder = Actor::LinkHolder { ask: ask.id };
         let looked = app.gateway.run(holder, Command::Open(ask.id)).await;
@@ -79,7 +86,15 @@ pub(super) async fn show_review(
     };
     let step = visit.step.unwrap_or(kept.step);
     let status = if has_run_out(&ask) { StatusCode::GONE } else { StatusCode::OK };
-    let mut answer = app.review_page(&guest, &ask, status, step, notice.as_ref(), &kept);
+    let mut answer = match app.waiting_for_proof(&guest, &ask, &kept) {
+        Some(mut confirm) => {
+            if visit.proof == "refused" {
+                confirm.problem = FormProblem::one(Place::Page, CAME_IN_VAIN);
+            }
+            app.confirm_page(&guest, &ask, status, &confirm)
+        }
+        None => app.review_page(&guest, &ask, status, step, notice.as_ref(), &kept),
+    };
     if !guest.remembered {
         answer.headers_mut().insert(header::SET_COOKIE, app.review_cookie(&guest));
     }
@@ -116,7 +131,8 @@ pub(super) async fn post_review(
         return Err(Instead(Box::new(answer)));
     }
     let remembered = cookie(&headers, &case_id).is_some_and(holds);
-    let guest = Guest { case_id, token: posted.proof.clone(), frame, remembered };
+    let base = app.hitl_base(&headers);
+    let guest = Guest { case_id, token: posted.proof.clone(), frame, remembered, base };
     review_act::act(&app, &guest, &ask, posted).await
 }
 
@@ -126,13 +142,13 @@ fn has_run_out(ask: &Ask) -> bool {
 }
 
 impl App {
-    fn guest_frame(&self) -> Frame {
+    pub(super) fn guest_frame(&self) -> Frame {
         let nonce = BASE64_URL_SAFE_NO_PAD.encode(random::<16>());
         Frame::guest(self.gateway.now(), nonce)
     }
 
     /// The ask behind a case id; one that is not there looks like a wrong link.
-    async fn case(&self, case_id: &str, frame: &Frame) -> Result<Ask, Instead> {
+    pub(super) async fn case(&self, case_id: &str, frame: &Frame) -> Result<Ask, Instead> {
         let missing = || no_link(StatusCode::NOT_FOUND, frame);
         let id = hitl::ask_id(case_id).ok_or_else(missing)?;
         self.gateway.ask(id).await?.ok_or_else(missing)
@@ -178,7 +194,31 @@ impl App {
         let directory = self.gateway.directory();
         let Guest { case_id, token, frame, .. } = guest;
         let directory = &directory;
-        let view = review::Review { ask, case_id, token, directory, step, notice, draft };
+        let confirm = None;
+        let view = review::Review { ask, case_id, token, directory, step, notice, draft, confirm };
+        guest_html(status, frame, review::page(frame, &view))
+    }
+
+    /// The page with the step in which somebody shows that they are a person.
+    pub(super) fn confirm_page(
+        &self,
+        guest: &Guest,
+        ask: &Ask,
+        status: StatusCode,
+        confirm: &Confirm,
+    ) -> Response {
+        let directory = self.gateway.directory();
+        let Guest { case_id, token, frame, .. } = guest;
+        let view = review::Review {
+            ask,
+            case_id,
+            token,
+            directory: &directory,
+            step: 0,
+            notice: None,
+            draft: None,
+            confirm: Some(confirm),
+        };
         guest_html(status, frame, review::page(frame, &view))
     }
 }

@@ -29,7 +29,12 @@ pub(super) async fn act(app: &App, guest: &Guest, ask: &Ask, posted: Posted) -> 
         return app.lost(guest, ask, Refusal::NotFound { what: "request" }, None).await;
     };
     let mut kept = app.kept(ask).await?;
-    kept.take(question, sent.clone());
+    let turn = Turn { app, guest, ask, question };
+    match action.as_str() {
+        "verify" => return turn.verify(kept, &sent).await,
+        "change" => return turn.change(kept).await,
+        _ => kept.take(question, sent.clone()),
+    }
     // Kept before anything is decided: an answer never names a file we do not have.
     for file in files {
         app.keep_upload(ask.id, file).await.map_err(|Unkept| {
@@ -38,7 +43,6 @@ pub(super) async fn act(app: &App, guest: &Guest, ask: &Ask, posted: Posted) -> 
         })?;
     }
     let step = kept.step;
-    let turn = Turn { app, guest, ask, question };
     match (action.as_str(), question.body()) {
         ("draft", _) => {
             if ask.is_open() {
@@ -61,7 +65,7 @@ pub(super) async fn act(app: &App, guest: &Guest, ask: &Ask, posted: Posted) -> 
             }
             let mut whole = kept.form.clone();
             whole.pairs.push(("action".to_owned(), action));
-            turn.answer(&whole, &kept).await
+            turn.answer(&whole, &kept, false).await
         }
         (
             _,
@@ -70,16 +74,16 @@ pub(super) async fn act(app: &App, guest: &Guest, ask: &Ask, posted: Posted) -> 
             | Body::Confirm { .. }
             | Body::Escalate { .. }
             | Body::Converse,
-        ) => turn.answer(&sent, &kept).await,
+        ) => turn.answer(&sent, &kept, false).await,
     }
 }
 
 /// One turn of somebody on one question.
-struct Turn<'a> {
-    app: &'a App,
-    guest: &'a Guest,
-    ask: &'a Ask,
-    question: &'a Question,
+pub(super) struct Turn<'a> {
+    pub(super) app: &'a App,
+    pub(super) guest: &'a Guest,
+    pub(super) ask: &'a Ask,
+    pub(super) question: &'a Question,
 }
 
 impl Turn<'_> {
@@ -88,7 +92,7 @@ impl Turn<'_> {
     }
 
     /// What was entered is kept, and the page goes on at another step.
-    async fn moved(&self, mut kept: Kept, step: usize, done: &str) -> Page {
+    pub(super) async fn moved(&self, mut kept: Kept, step: usize, done: &str) -> Page {
         let Self { app, guest, ask, question } = *self;
         kept.step = kept.nearest(question, step);
         match app.keep(ask, question, &kept).await {
@@ -140,7 +144,8 @@ impl Turn<'_> {
         Ok(app.review_page_with(guest, ask, status, step, None, Some(&draft)))
     }
 
-    async fn answer(&self, sent: &Submitted, kept: &Kept) -> Page {
+    /// Sends an answer. `confirmed` says whether the button of the step for proofs was pressed.
+    pub(super) async fn answer(&self, sent: &Submitted, kept: &Kept, confirmed: bool) -> Page {
         let Self { app, guest, ask, question } = *self;
         if let Err(refusal) = ask.still_open(app.gateway.now()) {
             return app.lost(guest, ask, refusal, Some(kept)).await;
@@ -157,12 +162,17 @@ impl Turn<'_> {
             Ok(reply) => reply,
             Err(problem) => return self.refused(kept, problem).await,
         };
+        let came = self.presented(kept, &reply).await?;
         let holder = Actor::LinkHolder { ask: ask.id };
-        match app.gateway.run(holder, Command::Answer(ask.id, Box::new(reply))).await {
+        let command = Command::AnswerWithProofs(ask.id, Box::new(reply.clone()), came.clone());
+        match app.gateway.run(holder, command).await {
             Ok(outcome) => {
                 let ask = outcome.ask.as_ref().unwrap_or(ask);
                 Ok(app.done(guest, ask, "sent", &Notice::Sent))
             }
+            Err(StoreError::Refused(
+                Refusal::VerificationRequired { .. } | Refusal::VerificationFailed { .. },
+            )) => self.confirm(sent, kept, &reply, &came, confirmed).await,
             Err(StoreError::Refused(refusal)) => {
                 if let Some(problem) = FormProblem::of_refusal(&refusal, question) {
                     return self.refused(kept, problem).await;
@@ -175,7 +185,7 @@ impl Turn<'_> {
 }
 
 /// Back to the page, on an address that can be loaded again.
-fn on(guest: &Guest, query: &str) -> Response {
+pub(super) fn on(guest: &Guest, query: &str) -> Response {
     Redirect::to(&format!("{}{query}", paths::review(&guest.case_id))).into_response()
 }
 
@@ -204,7 +214,13 @@ impl App {
 
     /// Somebody was faster, or time ran out: who and what stands on the page, with what this person
     /// had written.
-    async fn lost(&self, guest: &Guest, ask: &Ask, refusal: Refusal, kept: Option<&Kept>) -> Page {
+    pub(super) async fn lost(
+        &self,
+        guest: &Guest,
+        ask: &Ask,
+        refusal: Refusal,
+        kept: Option<&Kept>,
+    ) -> Page {
         let status = match &refusal {
             Refusal::TimedOut { .. } => StatusCode::GONE,
             Refusal::AssuranceTooLow { .. } | Refusal::NotAllowed { .. } => StatusCode::FORBIDDEN,

@@ -1,0 +1,72 @@
+//! `verification_evidence` of an answer: proofs that a person is there, on their way to whoever can
+//! check them. Section 7.6 of 0.8, HITL-224.
+
+use std::fmt;
+
+use kernel::verification::MOST;
+use serde_json::{Map, Value};
+
+use super::errors::WireError;
+use super::parse::Members;
+use super::policy::{format, proof_type};
+
+/// The field of an answer that holds them.
+pub(super) const FIELD: &str = "verification_evidence";
+
+/// A proof as it was sent. It is shown to its provider and to nobody else, and never printed.
+#[derive(Clone, PartialEq)]
+pub struct Evidence {
+    /// Which kind it is said to be.
+    pub proof_type: String,
+    /// Whose.
+    pub provider: String,
+    /// In which form.
+    pub format: String,
+    /// The proof: a text or an object.
+    pub presentation: Value,
+    /// What it is said to be made for. Nobody signed that: it can only contradict the proof.
+    pub binding: Map<String, Value>,
+}
+
+impl fmt::Debug for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { proof_type, provider, format, .. } = self;
+        write!(f, "Evidence({proof_type} by {provider} as {format})")
+    }
+}
+
+/// Reads the proofs of an answer.
+pub(super) fn evidence(body: Members<'_>) -> Result<Vec<Evidence>, WireError> {
+    let bad = || body.bad(FIELD, &format!("a list of at most {MOST} proofs"));
+    let items = body.list(FIELD)?.unwrap_or_default();
+    if items.len() > MOST {
+        return Err(bad());
+    }
+    let one = |(at, item): (usize, &Value)| {
+        let path = format!("{FIELD}[{at}]");
+        let object = item.as_object().ok_or_else(|| WireError::field(&path, "an object"))?;
+        read(Members::new(object, &path))
+    };
+    items.iter().enumerate().map(one).collect()
+}
+
+fn read(members: Members<'_>) -> Result<Evidence, WireError> {
+    members.only(&["proof_type", "provider", "format", "presentation", "binding"])?;
+    let presentation = members.given("presentation");
+    let presentation = presentation.filter(|value| value.is_string() || value.is_object());
+    let path = members.path("binding");
+    let binding = members.object("binding")?.ok_or_else(|| members.bad("binding", "an object"))?;
+    let bound = Members::new(binding, &path);
+    for key in ["case_id", "action", "challenge"] {
+        bound.text(key)?;
+    }
+    Ok(Evidence {
+        proof_type: proof_type(members)?,
+        provider: members.required("provider")?.to_owned(),
+        format: format(members)?,
+        presentation: presentation
+            .cloned()
+            .ok_or_else(|| members.bad("presentation", "a string or an object"))?,
+        binding: binding.clone(),
+    })
+}

@@ -1,0 +1,176 @@
+//! `verification_policy` of a case: from the body to the kernel's [`Policy`]. Section 7.6 of 0.8,
+//! HITL-220. Every object is closed, and every mistake names its place.
+
+use std::collections::BTreeSet;
+
+use kernel::Time;
+use kernel::verification::{
+    AllOf, Binding, Door, Fallback, Instead, Level, MOST, Mode, PROOF_OF_HUMAN, Policy,
+    Requirement, Requirements,
+};
+use serde_json::Value;
+
+use super::errors::WireError;
+use super::parse::Members;
+
+/// Where the policy stands in the body.
+pub(super) const FIELD: &str = "verification_policy";
+/// The forms of a proof the protocol names.
+const FORMATS: [&str; 4] = ["provider_opaque", "jwt", "zkp", "attestation"];
+
+type Read<T> = Result<T, WireError>;
+
+/// Reads the policy of a case, if it has one.
+pub(super) fn policy(body: Members<'_>) -> Read<Option<Policy>> {
+    let Some(members) = body.object(FIELD)? else { return Ok(None) };
+    let members = Members::new(members, FIELD);
+    members.only(&["mode", "required_for", "requirements", "binding", "fallback"])?;
+    let mode = match members.given("mode").map(Value::as_str) {
+        Some(Some("optional")) => Mode::Optional,
+        Some(Some("required")) => Mode::Required,
+        Some(Some("step_up")) => Mode::StepUp,
+        _ => return Err(members.bad("mode", "optional, required or step_up")),
+    };
+    Ok(Some(Policy {
+        mode,
+        required_for: doors(members)?,
+        requirements: requirements(members)?,
+        binding: binding(members)?,
+        fallback: fallback(members)?,
+    }))
+}
+
+/// The kind of proof under a key: the protocol's, or one beginning with `x-`.
+pub(super) fn proof_type(members: Members<'_>) -> Read<String> {
+    named(members, "proof_type", &[PROOF_OF_HUMAN])
+}
+
+/// The form of a proof under a key.
+pub(super) fn format(members: Members<'_>) -> Read<String> {
+    named(members, "format", &FORMATS)
+}
+
+fn named(members: Members<'_>, key: &str, known: &[&str]) -> Read<String> {
+    let text = members.given(key).and_then(Value::as_str);
+    text.filter(|text| is_one_of(text, known))
+        .map(ToOwned::to_owned)
+        .ok_or_else(|| members.bad(key, &format!("{}, or x-…", known.join(", "))))
+}
+
+fn is_one_of(text: &str, known: &[&str]) -> bool {
+    known.contains(&text) || text.strip_prefix("x-").is_some_and(|rest| !rest.is_empty())
+}
+
+fn doors(members: Members<'_>) -> Read<BTreeSet<Door>> {
+    let key = "required_for";
+    let bad = || members.bad(key, "inline_submit, browser_submit or both, each once");
+    let named = |value: &Value| match value.as_str() {
+        Some("inline_submit") => Some(Door::InlineSubmit),
+        Some("browser_submit") => Some(Door::BrowserSubmit),
+        _ => None,
+    };
+    let list = members.given(key).and_then(Value::as_array).ok_or_else(bad)?;
+    let doors: Option<BTreeSet<Door>> = list.iter().map(named).collect();
+    doors.filter(|doors| !doors.is_empty() && doors.len() == list.len()).ok_or_else(bad)
+}
+
+fn requirements(members: Members<'_>) -> Read<Requirements> {
+    let ways = each(members, "requirements", "any_of", |way| {
+        way.only(&["all_of"])?;
+        let all_of = list(way, "all_of", requirement)?;
+        Ok(AllOf { all_of })
+    })?;
+    Ok(Requirements { any_of: ways })
+}
+
+/// The members of a list in an object that holds nothing else.
+fn each<T>(
+    members: Members<'_>,
+    key: &str,
+    inner: &str,
+    read: impl Fn(Members<'_>) -> Read<T>,
+) -> Read<Vec<T>> {
+    let path = members.path(key);
+    let object = members.object(key)?;
+    let object = object.ok_or_else(|| members.bad(key, &format!("an object with `{inner}`")))?;
+    let object = Members::new(object, &path);
+    object.only(&[inner])?;
+    list(object, inner, read)
+}
+
+/// A list of objects, neither empty nor long.
+fn list<T>(members: Members<'_>, key: &str, read: impl Fn(Members<'_>) -> Read<T>) -> Read<Vec<T>> {
+    let bad = || members.bad(key, &format!("a list of 1 to {MOST} objects"));
+    let items = members.list(key)?.filter(|items| (1..=MOST).contains(&items.len()));
+    let one = |(at, item): (usize, &Value)| {
+        let path = format!("{}[{at}]", members.path(key));
+        let object = item.as_object().ok_or_else(|| WireError::field(&path, "an object"))?;
+        read(Members::new(object, &path))
+    };
+    items.ok_or_else(bad)?.iter().enumerate().map(one).collect()
+}
+
+fn requirement(members: Members<'_>) -> Read<Requirement> {
+    members.only(&["proof_type", "provider", "min_assurance", "presentation_formats"])?;
+    let provider = members.given("provider").map(|_| members.required("provider")).transpose()?;
+    let min_assurance = match members.given("min_assurance").map(Value::as_str) {
+        None => None,
+        Some(Some("low")) => Some(Level::Low),
+        Some(Some("medium")) => Some(Level::Medium),
+        Some(Some("high")) => Some(Level::High),
+        Some(_) => return Err(members.bad("min_assurance", "low, medium or high")),
+    };
+    let key = "presentation_formats";
+    let formats = members.texts(key)?;
+    let good = |formats: &Vec<String>| {
+        (1..=MOST).contains(&formats.len()) && formats.iter().all(|one| is_one_of(one, &FORMATS))
+    };
+    if !formats.as_ref().is_none_or(good) {
+        let expected = format!("{}, or x-…; at least one, or no such field", FORMATS.join(", "));
+        return Err(members.bad(key, &expected));
+    }
+    Ok(Requirement {
+        proof_type: proof_type(members)?,
+        provider: provider.map(ToOwned::to_owned),
+        min_assurance,
+        presentation_formats: formats,
+    })
+}
+
+fn binding(members: Members<'_>) -> Read<Binding> {
+    let (key, path) = ("binding", members.path("binding"));
+    let object = members.object(key)?;
+    let expected = "an object with case_id, action, freshness_seconds and single_use";
+    let of = Members::new(object.ok_or_else(|| members.bad(key, expected))?, &path);
+    of.only(&["case_id", "action", "challenge", "freshness_seconds", "expires_at", "single_use"])?;
+    let flag = |key: &str| of.flag(key)?.ok_or_else(|| of.bad(key, "true or false"));
+    let seconds = of.given("freshness_seconds").and_then(Value::as_u64).filter(|n| *n >= 1);
+    let expires_at = of.text("expires_at")?.map(|text| {
+        let expected = "a moment as in RFC 3339";
+        text.parse::<Time>().map_err(|_| of.bad("expires_at", expected))
+    });
+    let challenge = of.given("challenge").map(|_| of.required("challenge")).transpose()?;
+    Ok(Binding {
+        case_id: flag("case_id")?,
+        action: flag("action")?,
+        challenge: challenge.map(ToOwned::to_owned),
+        freshness_seconds: seconds
+            .ok_or_else(|| of.bad("freshness_seconds", "a whole number from 1"))?,
+        expires_at: expires_at.transpose()?,
+        single_use: flag("single_use")?,
+    })
+}
+
+fn fallback(members: Members<'_>) -> Read<Fallback> {
+    let (key, path) = ("fallback", members.path("fallback"));
+    let object = members.object(key)?;
+    let expected = "an object with on_missing and on_invalid";
+    let of = Members::new(object.ok_or_else(|| members.bad(key, expected))?, &path);
+    of.only(&["on_missing", "on_invalid"])?;
+    let instead = |key: &str| match of.given(key).map(Value::as_str) {
+        Some(Some("browser_review")) => Ok(Instead::BrowserReview),
+        Some(Some("reject")) => Ok(Instead::Reject),
+        _ => Err(of.bad(key, "browser_review or reject")),
+    };
+    Ok(Fallback { on_missing: instead("on_missing")?, on_invalid: instead("on_invalid")? })
+}

@@ -1,0 +1,412 @@
+//! Whether what came is what was wanted. Each proof counts once, for one requirement.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::{AllOf, Instead, Level, Policy, Requirement, in_words};
+use crate::audit::Digest;
+use crate::refusal::Refusal;
+use crate::time::Time;
+
+/// How far a provider's clock may be ahead of ours, in milliseconds.
+const SKEW_MILLIS: i64 = 60_000;
+
+/// A proof that came with an answer, and what its provider says of it. Made by the shell; the proof
+/// itself never comes here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Presented {
+    /// Which kind of proof it is said to be.
+    pub proof_type: String,
+    /// Whose.
+    pub provider: String,
+    /// In which form.
+    pub format: String,
+    /// What the provider found, or why it does not hold.
+    pub found: Result<Facts, String>,
+}
+
+/// What a proof says that its provider stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// By which equivalent proofs are known, however they are written.
+    pub digest: Digest,
+    /// How sure the provider is, if it says.
+    pub assurance: Option<Level>,
+    /// Whether it was made for this ask.
+    pub bound_to_case: bool,
+    /// Whether it was made for this answer.
+    pub bound_to_action: bool,
+    /// Whether it answers the challenge of this ask.
+    pub answers_challenge: bool,
+    /// When it was made.
+    pub issued_at: Time,
+    /// When the provider no longer stands for it.
+    pub expires_at: Option<Time>,
+}
+
+/// What came of the proofs of an answer, as it is recorded. Nothing of the proofs themselves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verification {
+    /// Whether they were enough.
+    pub satisfied: bool,
+    /// Those that hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proofs: Vec<Proof>,
+    /// What is missing, one entry for each way to satisfy the policy.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+}
+
+/// A proof that holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proof {
+    /// Which kind.
+    pub proof_type: String,
+    /// Whose.
+    pub provider: String,
+    /// How sure the provider is, if it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assurance: Option<Level>,
+    /// Whether it was made for this ask.
+    pub bound_to_case: bool,
+    /// Whether it was made for this answer.
+    pub bound_to_action: bool,
+    /// Whether it counts once only.
+    pub single_use: bool,
+    /// When that was found.
+    pub verified_at: Time,
+    /// By which it is known should it come again.
+    pub digest: Digest,
+}
+
+/// Why a proof does not count.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// The provider does not stand for it.
+    #[error("{0}")]
+    Unproven(String),
+    /// The policy's own time is over.
+    #[error("proofs for this case were taken until {0}")]
+    TooLate(Time),
+    /// Made for another ask, or for none in particular.
+    #[error("it was not made for this case")]
+    OtherCase,
+    /// Made for another answer.
+    #[error("it was not made for this action")]
+    OtherAction,
+    /// It does not answer the challenge.
+    #[error("it does not answer this case's challenge")]
+    OtherChallenge,
+    /// Made too long ago, or in the future.
+    #[error("it is not fresh")]
+    Stale,
+    /// The provider no longer stands for it.
+    #[error("it has run out")]
+    RunOut,
+    /// It counted before.
+    #[error("it was used before")]
+    Used,
+    /// It holds, and is not what is wanted.
+    #[error("it is not what is asked for")]
+    Unwanted,
+}
+
+impl Policy {
+    /// Holds what came against what is wanted. `used` are the proofs that counted for this ask before.
+    pub fn judge(&self, came: &[Presented], used: &BTreeSet<Digest>, now: Time) -> Verification {
+        let sifted = self.sift(came, used, now).into_iter();
+        let good: Vec<_> = sifted
+            .filter(|(_, fault)| fault.is_none())
+            .filter_map(|(one, _)| Some((one, one.found.as_ref().ok()?)))
+            .collect();
+        let ways = &self.requirements.any_of;
+        let missing: Vec<_> = ways.iter().map(|way| way.unmet(&good)).collect();
+        let satisfied = missing.iter().any(Vec::is_empty);
+        let words = missing.into_iter().filter(|_| !satisfied).map(in_words);
+        Verification {
+            satisfied,
+            missing: words.collect(),
+            proofs: good.iter().map(|(one, facts)| self.proof(one, facts, now)).collect(),
+        }
+    }
+
+    /// The refusal for an answer whose proofs are not enough: some are missing, or one is wrong.
+    pub(crate) fn refuse(&self, came: &[Presented], used: &BTreeSet<Digest>, now: Time) -> Refusal {
+        let mut sifted = self.sift(came, used, now).into_iter();
+        if let Some((one, fault)) = sifted.find_map(|(one, fault)| Some((one, fault?))) {
+            let why = format!("the proof by {}: {fault}", one.provider);
+            return Refusal::VerificationFailed { why, page: self.fallback.on_invalid.is_page() };
+        }
+        let (wants, page) = (self.wanted(), self.fallback.on_missing.is_page());
+        Refusal::VerificationRequired { wants, page }
+    }
+
+    /// Every proof with what is wrong with it. The same one twice is one proof.
+    fn sift<'p>(
+        &self,
+        came: &'p [Presented],
+        used: &BTreeSet<Digest>,
+        now: Time,
+    ) -> Vec<(&'p Presented, Option<Fault>)> {
+        let mut seen = BTreeSet::new();
+        let one = |one: &'p Presented| {
+            let digest = one.found.as_ref().ok().map(|facts| facts.digest);
+            let again = digest.is_some_and(|digest| !seen.insert(digest));
+            let fault = self.fault(one, used, now);
+            (one, fault.or_else(|| again.then_some(Fault::Used)))
+        };
+        came.iter().map(one).collect()
+    }
+
+    /// Why a proof does not count, if it does not.
+    pub fn fault(&self, one: &Presented, used: &BTreeSet<Digest>, now: Time) -> Option<Fault> {
+        let facts = match &one.found {
+            Ok(facts) => facts,
+            Err(why) => return Some(Fault::Unproven(why.clone())),
+        };
+        let binding = &self.binding;
+        let over = binding.expires_at.filter(|until| *until <= now);
+        let age = now.millis().saturating_sub(facts.issued_at.millis());
+        let oldest = i64::try_from(binding.freshness_seconds).unwrap_or(i64::MAX);
+        let fresh = (-SKEW_MILLIS..=oldest.saturating_mul(1000)).contains(&age);
+        let faults = [
+            (over.is_some(), Fault::TooLate(over.unwrap_or(now))),
+            (binding.case_id && !facts.bound_to_case, Fault::OtherCase),
+            (binding.action && !facts.bound_to_action, Fault::OtherAction),
+            (binding.challenge.is_some() && !facts.answers_challenge, Fault::OtherChallenge),
+            (!fresh, Fault::Stale),
+            (facts.expires_at.is_some_and(|until| until <= now), Fault::RunOut),
+            (binding.single_use && used.contains(&facts.digest), Fault::Used),
+            (!self.wants(one, facts), Fault::Unwanted),
+        ];
+        faults.into_iter().find_map(|(at_fault, fault)| at_fault.then_some(fault))
+    }
+
+    fn wants(&self, one: &Presented, facts: &Facts) -> bool {
+        let mut wanted = self.requirements.any_of.iter().flat_map(|way| &way.all_of);
+        wanted.any(|wanted| wanted.is_met_by(one, facts))
+    }
+
+    fn proof(&self, one: &Presented, facts: &Facts, now: Time) -> Proof {
+        Proof {
+            proof_type: one.proof_type.clone(),
+            provider: one.provider.clone(),
+            assurance: facts.assurance,
+            bound_to_case: facts.bound_to_case,
+            bound_to_action: facts.bound_to_action,
+            single_use: self.binding.single_use,
+            verified_at: now,
+            digest: facts.digest,
+        }
+    }
+}
+
+impl Instead {
+    fn is_page(self) -> bool {
+        self == Self::BrowserReview
+    }
+}
+
+impl Requirement {
+    fn is_met_by(&self, one: &Presented, facts: &Facts) -> bool {
+        self.proof_type == one.proof_type
+            && self.provider.as_ref().is_none_or(|name| *name == one.provider)
+            && self.takes(&one.format)
+            && self.min_assurance.is_none_or(|least| facts.assurance >= Some(least))
+    }
+}
+
+impl AllOf {
+    /// What finds no proof of its own among these.
+    fn unmet(&self, good: &[(&Presented, &Facts)]) -> Vec<&Requirement> {
+        let mut holder = BTreeMap::new();
+        let left = (0..self.all_of.len())
+            .filter(|wanted| !self.place(*wanted, good, &mut BTreeSet::new(), &mut holder));
+        left.filter_map(|wanted| self.all_of.get(wanted)).collect()
+    }
+
+    /// Finds a proof for one requirement, moving others to another proof where that helps.
+    fn place(
+        &self,
+        wanted: usize,
+        good: &[(&Presented, &Facts)],
+        tried: &mut BTreeSet<usize>,
+        holder: &mut BTreeMap<usize, usize>,
+    ) -> bool {
+        let Some(requirement) = self.all_of.get(wanted) else { return false };
+        for (at, (one, facts)) in good.iter().enumerate() {
+            if !requirement.is_met_by(one, facts) || !tried.insert(at) {
+                continue;
+            }
+            let before = holder.get(&at).copied();
+            if before.is_none_or(|other| self.place(other, good, tried, holder)) {
+                holder.insert(at, wanted);
+                return true;
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{policy, wants};
+    use super::*;
+
+    const NOW: i64 = 1_770_372_000_000;
+
+    fn now() -> Time {
+        Time::from_millis(NOW)
+    }
+
+    fn proof(provider: &str, name: &str, assurance: Option<Level>) -> Presented {
+        Presented {
+            proof_type: "proof_of_human".to_owned(),
+            provider: provider.to_owned(),
+            format: "jwt".to_owned(),
+            found: Ok(Facts {
+                digest: Digest::of(name.as_bytes()),
+                assurance,
+                bound_to_case: true,
+                bound_to_action: true,
+                answers_challenge: true,
+                issued_at: now(),
+                expires_at: Some(now().plus_seconds(60)),
+            }),
+        }
+    }
+
+    fn but(change: impl FnOnce(&mut Facts)) -> Presented {
+        let mut one = proof("acme", "1", None);
+        one.found = one.found.map(|mut facts| {
+            change(&mut facts);
+            facts
+        });
+        one
+    }
+
+    fn judged(ways: Vec<Vec<Requirement>>, came: &[Presented]) -> Verification {
+        policy(ways).judge(came, &BTreeSet::new(), now())
+    }
+
+    /// HITL-220: one of several ways, all of each.
+    #[test]
+    fn an_or_of_ands() {
+        use Level::{High, Low, Medium};
+        let (a, b) = (wants(Some("a"), None), wants(Some("b"), Some(Medium)));
+        let any = wants(None, None);
+        let pa = || proof("a", "1", None);
+        let pb = |level| proof("b", "2", level);
+        for (ways, came, enough) in [
+            (vec![vec![a.clone()]], vec![pa()], true),
+            (vec![vec![a.clone()]], vec![pb(Some(High))], false),
+            (vec![vec![any.clone()]], vec![pb(None)], true),
+            (vec![vec![b.clone()]], vec![pb(Some(High))], true),
+            (vec![vec![b.clone()]], vec![pb(Some(Medium))], true),
+            (vec![vec![b.clone()]], vec![pb(Some(Low))], false),
+            (vec![vec![b.clone()]], vec![pb(None)], false),
+            (vec![vec![a.clone(), b.clone()]], vec![pa()], false),
+            (vec![vec![a.clone(), b.clone()]], vec![pb(Some(High)), pa()], true),
+            (vec![vec![a.clone()], vec![b.clone()]], vec![pb(Some(High))], true),
+            (vec![vec![a.clone(), b.clone()], vec![any.clone()]], vec![pa()], true),
+            (vec![vec![any.clone()]], vec![], false),
+            // One proof counts once; whichever comes first, each finds its place.
+            (vec![vec![any.clone(), any.clone()]], vec![pa()], false),
+            (vec![vec![any.clone(), any.clone()]], vec![pa(), pa()], false),
+            (vec![vec![any.clone(), any.clone()]], vec![pa(), pb(None)], true),
+            (vec![vec![any.clone(), a.clone()]], vec![pa(), pb(None)], true),
+            (vec![vec![any.clone(), a.clone()]], vec![pb(None), pa()], true),
+        ] {
+            let found = judged(ways.clone(), &came);
+            assert_eq!(found.satisfied, enough, "{ways:?} {came:?}");
+            assert_eq!(found.missing.is_empty(), enough, "{found:?}");
+        }
+    }
+
+    /// HITL-228: what is missing, way by way, and what holds.
+    #[test]
+    fn what_is_missing_is_said() {
+        let ways = vec![
+            vec![wants(Some("a"), None), wants(Some("b"), Some(Level::High))],
+            vec![wants(Some("c"), None)],
+        ];
+        let found = judged(ways, &[proof("a", "1", Some(Level::Low))]);
+        let missing = ["proof_of_human by b of at least high assurance", "proof_of_human by c"];
+        assert_eq!(found.missing, missing);
+        let [held] = found.proofs.as_slice() else { panic!("{found:?}") };
+        assert_eq!((held.provider.as_str(), held.assurance), ("a", Some(Level::Low)));
+        assert!(held.bound_to_case && held.bound_to_action && held.single_use);
+    }
+
+    /// HITL-223: bound, fresh, in time, once.
+    #[test]
+    fn why_a_proof_does_not_count() {
+        let plain = policy(vec![vec![wants(None, None)]]);
+        let age = |seconds: i64| but(|f| f.issued_at = Time::from_millis(NOW - seconds * 1000));
+        let none = BTreeSet::new();
+        let once = BTreeSet::from([Digest::of(b"1")]);
+        let fault = |one: &Presented, used| plain.fault(one, used, now());
+        for (one, used, expected) in [
+            (but(|_| {}), &none, None),
+            (but(|f| f.bound_to_case = false), &none, Some(Fault::OtherCase)),
+            (but(|f| f.bound_to_action = false), &none, Some(Fault::OtherAction)),
+            (but(|f| f.answers_challenge = false), &none, Some(Fault::OtherChallenge)),
+            (age(300), &none, None),
+            (age(301), &none, Some(Fault::Stale)),
+            (age(-60), &none, None),
+            (age(-61), &none, Some(Fault::Stale)),
+            (but(|f| f.expires_at = Some(now())), &none, Some(Fault::RunOut)),
+            (but(|f| f.expires_at = None), &none, None),
+            (but(|_| {}), &once, Some(Fault::Used)),
+        ] {
+            assert_eq!(fault(&one, used), expected, "{one:?}");
+        }
+        let forged = Presented { found: Err("forged".to_owned()), ..but(|_| {}) };
+        assert_eq!(fault(&forged, &none), Some(Fault::Unproven("forged".to_owned())));
+        let odd = Presented { proof_type: "x-other".to_owned(), ..but(|_| {}) };
+        assert_eq!(fault(&odd, &none), Some(Fault::Unwanted));
+    }
+
+    /// HITL-223: what the policy does not bind is not held against a proof.
+    #[test]
+    fn only_what_is_bound_is_compared() {
+        let mut loose = policy(vec![vec![wants(None, None)]]);
+        loose.binding.case_id = false;
+        loose.binding.action = false;
+        loose.binding.challenge = None;
+        loose.binding.single_use = false;
+        let stray = but(|f| {
+            (f.bound_to_case, f.bound_to_action, f.answers_challenge) = (false, false, false);
+        });
+        let once = BTreeSet::from([Digest::of(b"1")]);
+        let found = loose.judge(std::slice::from_ref(&stray), &once, now());
+        assert!(found.satisfied);
+        assert!(!found.proofs[0].bound_to_case && !found.proofs[0].single_use);
+        loose.binding.expires_at = Some(now());
+        assert_eq!(loose.fault(&stray, &once, now()), Some(Fault::TooLate(now())));
+    }
+
+    /// HITL-225: nothing came, too little came, or something wrong came.
+    #[test]
+    fn missing_and_wrong_are_told_apart() {
+        let wanted = || vec![wants(Some("a"), None), wants(Some("b"), None)];
+        let policy = policy(vec![wanted()]);
+        let refuse = |came: &[Presented]| policy.refuse(came, &BTreeSet::new(), now());
+        for came in [vec![], vec![proof("a", "1", None)]] {
+            let refused = refuse(&came);
+            assert!(
+                matches!(refused, Refusal::VerificationRequired { page: true, .. }),
+                "{refused:?}"
+            );
+        }
+        let twice = [proof("a", "1", None), proof("a", "1", None)];
+        for came in [&[proof("c", "3", None)][..], &twice] {
+            let refused = refuse(came);
+            assert!(
+                matches!(refused, Refusal::VerificationFailed { page: false, .. }),
+                "{refused:?}"
+            );
+        }
+    }
+}

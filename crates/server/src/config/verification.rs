@@ -1,0 +1,179 @@
+//! `[verification.NAME]`: who can prove that a person is there. Tables of the file only: what makes up
+//! a provider belongs together.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use kernel::text::is_short;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use url::Url;
+
+use crate::jwt::{KeySource, is_url, public_keys};
+
+/// The providers, by the name policies call them by.
+pub type ProviderTables = BTreeMap<String, ProviderTable>;
+
+/// One table, as given.
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProviderTable {
+    /// `iss` of its JWTs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
+    /// `aud` of its JWTs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audience: Option<String>,
+    /// Its keys: a URL or a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jwks: Option<String>,
+    /// Its keys, here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jwks_inline: Option<InlineKeys>,
+    /// The claim that says how sure it is: `low`, `medium` or `high`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assurance_claim: Option<String>,
+    /// What people know it by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Where people go to prove it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_url: Option<Url>,
+}
+
+/// A JWKS in the file. It does not print: somebody may have put the wrong keys there.
+#[derive(Clone, Deserialize)]
+#[serde(transparent)]
+pub struct InlineKeys(pub Value);
+
+impl std::fmt::Debug for InlineKeys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("(hidden)")
+    }
+}
+
+impl Serialize for InlineKeys {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str("(hidden)")
+    }
+}
+
+/// A provider whose settings fit together.
+#[derive(Debug, Clone)]
+pub struct ProofIssuer {
+    /// What policies call it.
+    pub name: String,
+    /// `iss`.
+    pub issuer: String,
+    /// `aud`.
+    pub audience: String,
+    /// Its keys.
+    pub keys: KeySource,
+    /// The claim that says how sure it is.
+    pub assurance_claim: Option<String>,
+    /// What people know it by.
+    pub title: String,
+    /// Where people go to prove it.
+    pub start_url: Option<Url>,
+}
+
+/// Checks that each table is whole.
+pub(super) fn providers(tables: Option<ProviderTables>) -> anyhow::Result<Vec<ProofIssuer>> {
+    let one = |(name, table): (String, ProviderTable)| {
+        provider(name.clone(), table).with_context(|| format!("verification.{name}"))
+    };
+    tables.unwrap_or_default().into_iter().map(one).collect()
+}
+
+fn provider(name: String, table: ProviderTable) -> anyhow::Result<ProofIssuer> {
+    let named = |text: &str| !text.trim().is_empty() && is_short(text);
+    if !named(&name) || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
+        bail!("expected a name of letters, digits, `-`, `_` and `.`");
+    }
+    let text = |key: &str, given: Option<String>| {
+        let given = given.with_context(|| format!("{key} is missing"))?;
+        if named(&given) { Ok(given) } else { bail!("{key}: expected a text of 1 to 200 bytes") }
+    };
+    let issuer = text("issuer", table.issuer)?;
+    let audience = text("audience", table.audience)?;
+    let keys = match (table.jwks, table.jwks_inline) {
+        (Some(place), None) => {
+            if !is_url(&place) {
+                let read = std::fs::read(&place);
+                let read = read.with_context(|| format!("jwks: cannot read {place}"))?;
+                let jwks = serde_json::from_slice(&read);
+                let jwks = jwks.with_context(|| format!("jwks: {place} is not JSON"))?;
+                public_keys(&jwks).with_context(|| format!("jwks: {place}"))?;
+            }
+            KeySource::At(place)
+        }
+        (None, Some(InlineKeys(jwks))) => {
+            KeySource::Given(Arc::new(public_keys(&jwks).context("jwks_inline")?))
+        }
+        (Some(_), Some(_)) => bail!("give jwks or jwks_inline, not both"),
+        (None, None) => bail!("jwks is missing: a file or a URL, or the keys as jwks_inline"),
+    };
+    let title = table.title.map(|title| text("title", Some(title))).transpose()?;
+    let claim = table.assurance_claim;
+    let start_url = table.start_url;
+    let safe = |url: &Url| {
+        let local = url.host_str().is_some_and(|host| host == "localhost" || host == "127.0.0.1");
+        url.scheme() == "https" || (url.scheme() == "http" && local)
+    };
+    if !start_url.as_ref().is_none_or(safe) {
+        bail!("start_url: expected an https address");
+    }
+    Ok(ProofIssuer {
+        issuer,
+        audience,
+        keys,
+        assurance_claim: claim.map(|claim| text("assurance_claim", Some(claim))).transpose()?,
+        title: title.unwrap_or_else(|| name.clone()),
+        start_url,
+        name,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEYS: &str = r#"jwks_inline = { keys = [{ kty = "OKP", crv = "Ed25519", x = "6JUQe4laSsX4QnhCjYpHCYhT8Mz5pk3Ve4xAqlObrHM" }] }"#;
+
+    fn read(text: &str) -> anyhow::Result<Vec<ProofIssuer>> {
+        providers(Some(toml::from_str(text)?))
+    }
+
+    #[test]
+    fn a_whole_table_is_a_provider() {
+        let whole = format!("[acme]\nissuer = \"https://acme\"\naudience = \"us\"\n{KEYS}");
+        let [acme] = &read(&whole).unwrap()[..] else { panic!("one") };
+        assert_eq!((acme.name.as_str(), acme.title.as_str()), ("acme", "acme"));
+        assert!(
+            !format!("{:?}", toml::from_str::<ProviderTables>(&whole).unwrap()).contains("6JUQ")
+        );
+        let tables: ProviderTables = toml::from_str(&whole).unwrap();
+        assert!(!toml::to_string(&tables).unwrap().contains("6JUQ"));
+    }
+
+    #[test]
+    fn halves_and_strangers_are_refused() {
+        let whole = |more: &str| format!("[a]\nissuer = \"i\"\naudience = \"u\"\n{more}\n");
+        for (text, said) in [
+            (format!("[a]\naudience = \"u\"\n{KEYS}"), "verification.a: issuer is missing"),
+            (format!("[a]\nissuer = \"i\"\n{KEYS}"), "audience is missing"),
+            (whole(""), "jwks is missing"),
+            (whole(&format!("jwks = \"k\"\n{KEYS}")), "not both"),
+            (whole("jwks = \"/nowhere\""), "cannot read /nowhere"),
+            (whole("jwks_inline = { keys = [] }"), "at least one key"),
+            (whole(&format!("title = \" \"\n{KEYS}")), "title: expected"),
+            (whole(&format!("start_url = \"http://a.example\"\n{KEYS}")), "start_url: expected"),
+            (whole(&format!("isuer = \"x\"\n{KEYS}")), "isuer"),
+            (format!("[\"a b\"]\nissuer = \"i\"\naudience = \"u\"\n{KEYS}"), "expected a name"),
+        ] {
+            let error = format!("{:#}", read(&text).unwrap_err());
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+}
