@@ -24,6 +24,13 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "drafts",
         sql: include_str!("migrations/0002_drafts.sql"),
     },
+    // A program of before would look for agents' asks where they no longer are.
+    Migration {
+        version: 5,
+        serves: 5,
+        name: "inbox",
+        sql: include_str!("migrations/0005_inbox.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

@@ -17,6 +17,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(3, "stream", include_str!("migrations/0003_stream.sql")),
     step(4, "outbox", include_str!("migrations/0004_outbox.sql")),
     step(5, "drafts", include_str!("migrations/0005_drafts.sql")),
+    step(8, "inbox", include_str!("migrations/0008_inbox.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.
