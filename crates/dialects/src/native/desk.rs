@@ -10,7 +10,7 @@ use super::AskView;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SnoozeBody {
-    /// When it comes back; within a year.
+    /// When it comes back; within ten years.
     pub until: Time,
 }
 
