@@ -92,6 +92,11 @@ pub(super) struct Whole<'d> {
 }
 
 impl Whole<'_> {
+    /// Whose desk is kept tidy.
+    pub(super) fn tidied(&self) -> Option<&Human> {
+        self.human.filter(|_| self.tidy)
+    }
+
     /// Whether it is less than everything there is.
     pub(super) fn is_part(&self) -> bool {
         self.human.is_some()
@@ -106,7 +111,7 @@ impl App {
     /// A page of these lists.
     pub(super) async fn page_of(&self, whole: &Whole<'_>, list: List) -> Result<Page, Problem> {
         Ok(match whole.human {
-            Some(human) if whole.tidy => self.gateway.inbox(human, list).await?,
+            Some(human) if whole.tidied().is_some() => self.gateway.inbox(human, list).await?,
             Some(human) => self.gateway.shown(human, list).await?,
             None => self.gateway.list(list).await?,
         })
