@@ -143,12 +143,11 @@ pub(super) async fn count(
     // What fits on a page is counted there, without what a pool holds for others.
     let list = List { scopes: whole.scopes.clone(), limit: 100, ..list };
     let page = app.page_of(&whole, list.clone()).await?;
-    let counted = match page.next {
-        None => AskCount { count: page.asks.len() as u64, exact: true },
-        Some(_) => {
-            let count = app.gateway.count(list).await?;
-            AskCount { count: count.n, exact: count.exact }
-        }
+    let counted = if page.next.is_none() {
+        AskCount { count: page.asks.len() as u64, exact: true }
+    } else {
+        let count = app.gateway.count(list).await?;
+        AskCount { count: count.n, exact: count.exact }
     };
     Ok(Json(counted).into_response())
 }

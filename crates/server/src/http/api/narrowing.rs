@@ -43,9 +43,8 @@ impl View {
         match self {
             Self::Mine => vec![Scope::Human(human.id.clone())],
             Self::Groups => Scope::pools(human),
-            Self::Inbox => Scope::inbox(human),
             Self::All if human.admin => Scope::everything(),
-            Self::All => Scope::inbox(human),
+            Self::Inbox | Self::All => Scope::inbox(human),
         }
     }
 }
