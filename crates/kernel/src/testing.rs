@@ -45,8 +45,11 @@ pub fn no() -> Box<Reply> {
 
 /// A plain approval for the owner without a deadline.
 pub fn new_ask() -> NewAsk {
-    let body =
-        Body::Approve { details: Map::new(), editable: false, reject_requires_reason: false };
+    let body = Body::Approve {
+        details: Map::new(),
+        editable: false.into(),
+        reject_requires_reason: false,
+    };
     NewAsk {
         dialect: Dialect::Native,
         question: Question::new("Refund order 7?", None, body).unwrap(),
@@ -167,7 +170,11 @@ impl Cast {
     }
 
     pub fn ask(&mut self, new: NewAsk) -> AskId {
-        self.run(self.agent("bot"), Command::Ask(Box::new(new)));
+        self.ask_as("bot", new)
+    }
+
+    pub fn ask_as(&mut self, agent: &str, new: NewAsk) -> AskId {
+        self.run(self.agent(agent), Command::Ask(Box::new(new)));
         AskId::new(Ulid::from(self.drawn))
     }
 

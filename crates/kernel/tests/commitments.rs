@@ -46,6 +46,15 @@ impl Words {
         Map::from_iter([(key, json!({inner: [one, {"n": two}]}))])
     }
 
+    /// Another value for every inner member of such an object.
+    fn edited(&mut self, object: &Map<String, Value>, place: &str) -> Map<String, Value> {
+        let mut edited = object.clone();
+        for value in edited.values_mut().filter_map(Value::as_object_mut) {
+            value.values_mut().for_each(|inner| *inner = json!([self.secret(place)]));
+        }
+        edited
+    }
+
     fn choice(&mut self, place: &str) -> Choice {
         let id = self.secret(&format!("{place}-id"));
         let label = self.secret(&format!("{place}-label"));
@@ -167,8 +176,10 @@ fn story(words: &mut Words) -> Cast {
     cast.run(Actor::System, Command::SaveHuman(new));
 
     let details = words.object("details");
-    let approve = Body::Approve { details, editable: true, reject_requires_reason: false };
-    let edits = Some(words.object("edits"));
+    let (edits, others) =
+        (words.edited(&details, "edits"), words.edited(&details, "default-edits"));
+    let (edits, others) = (Some(edits), Some(others));
+    let approve = Body::Approve { details, editable: true.into(), reject_requires_reason: false };
     answered(&mut cast, words, "approve", approve.clone(), Answer::Approved { edits });
     answered(&mut cast, words, "reject", approve.clone(), Answer::Rejected);
     answered(&mut cast, words, "changes", approve.clone(), Answer::CHANGES);
@@ -201,8 +212,7 @@ fn story(words: &mut Words) -> Cast {
     answered(&mut cast, words, "provide", Body::Provide { form }, Answer::Provided { values });
 
     let comment = Some(words.secret("default-comment"));
-    let edits = Some(words.object("default-edits"));
-    let default = Reply { answer: Answer::Approved { edits }, comment };
+    let default = Reply { answer: Answer::Approved { edits: others }, comment };
     let question = Question::new(words.secret("default-prompt"), None, approve).unwrap();
     let (timeout, on_expiry) = (Some(60), Silence::Answer(default));
     let silent = cast.ask(NewAsk { question, timeout, on_expiry, ..new_ask() });
@@ -262,7 +272,7 @@ fn numbers_read_back_as_they_were_committed_to() {
     let mut cast = Cast::new();
     for digits in ["6.934698245112694e276", "8.383658838626809e-78", "1e21", "5e-324", "-0.0"] {
         let details = serde_json::from_str(&format!(r#"{{"n":{digits}}}"#)).unwrap();
-        let body = Body::Approve { details, editable: false, reject_requires_reason: false };
+        let body = Body::Approve { details, editable: false.into(), reject_requires_reason: false };
         let question = Question::new("Pay?", None, body).unwrap();
         let id = cast.ask(NewAsk { question, ..new_ask() });
         let stored = serde_json::to_string(cast.seen(id)).unwrap();

@@ -3,13 +3,15 @@
 //! Expiry is judged here at every read: an ask whose deadline has passed is first expired for good,
 //! then shown, so that nobody ever sees it open again.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use kernel::ask::Due;
 use kernel::directory::{Directory, Human};
-use kernel::{Actor, Ask, AskId, By, Command, Envelope, Phase, Refusal, Subject, Time};
+use kernel::{Actor, Ask, AskId, By, Command, Envelope, Phase, Refusal, Subject, Time, World};
 use store::{
-    Clock, Count, Filter, Idempotency, Job, List, Outcome, Page, Scope, Store, StoreError,
+    Clock, Count, Expiring, Filter, Idempotency, Job, List, Order, Outcome, Page, Scope, Search,
+    Store, StoreError,
 };
 
 use crate::ids::Ids;
@@ -94,6 +96,15 @@ impl Gateway {
         outcome
     }
 
+    /// Whether a command on this ask would be taken now, without doing it.
+    pub fn consider(&self, ask: &Ask, actor: &Actor, command: Command) -> Result<(), Refusal> {
+        let (directory, asks) = (self.directory(), [(ask.id, Some(ask.clone()))].into());
+        let world = World { now: self.now(), directory: &directory, asks: &asks };
+        let (actor, fresh, salts) = (actor.clone(), self.ids.ulid(), self.ids.salts());
+        let envelope = Envelope { actor, fresh, salts, expected: None, command };
+        kernel::decide(&world, &envelope).map(drop)
+    }
+
     /// An ask as it is now: if its deadline has passed, that is made so first.
     pub async fn ask(&self, id: AskId) -> Result<Option<Ask>, StoreError> {
         {
@@ -138,14 +149,29 @@ impl Gateway {
     }
 
     /// A page of a person's inbox: it is read on while a page is not full, because a pool may hold
-    /// requests this person is not qualified for; but not for ever: such a page may come out short.
+    /// requests this person is not qualified for, or has hidden for a while; but not for ever: such a
+    /// page may come out short.
     pub async fn inbox(&self, human: &Human, list: List) -> Result<Page, StoreError> {
-        let mut list = List { scopes: Scope::inbox(human), ..list };
+        let open = list.phases.iter().any(|phase| Phase::OPEN.contains(phase));
+        let hidden = if open { self.hidden(human).await? } else { HashSet::new() };
+        self.read_on(list, |ask| ask.admits(human) && !hidden.contains(&ask.id)).await
+    }
+
+    /// The same, with what they have hidden.
+    pub async fn shown(&self, human: &Human, list: List) -> Result<Page, StoreError> {
+        self.read_on(list, |ask| ask.admits(human)).await
+    }
+
+    async fn read_on(
+        &self,
+        mut list: List,
+        shown: impl Fn(&Ask) -> bool,
+    ) -> Result<Page, StoreError> {
         let wanted = list.limit;
         let mut asks = Vec::new();
         for _ in 0..ROUNDS {
             let page = self.list(list.clone()).await?;
-            asks.extend(page.asks.into_iter().filter(|ask| ask.admits(human)));
+            asks.extend(page.asks.into_iter().filter(|ask| shown(ask)));
             list.after = page.next;
             if asks.len() >= wanted || page.next.is_none() {
                 break;
@@ -155,12 +181,19 @@ impl Gateway {
         Ok(Page { asks, next: list.after })
     }
 
+    /// What a person has hidden from their lists for a while; a few hundred at most.
+    pub async fn hidden(&self, human: &Human) -> Result<HashSet<AskId>, StoreError> {
+        let hidden = self.store.snoozed(human.id.clone(), self.now()).await?;
+        Ok(hidden.into_iter().map(|(ask, _)| ask).collect())
+    }
+
     /// How many requests wait for a person. Counted where a page holds them all, so that what a pool
     /// holds for others is left out; else as lists are counted.
     pub async fn waiting(&self, human: &Human) -> Result<Count, StoreError> {
         let open = List {
             scopes: Scope::inbox(human),
             phases: Phase::OPEN.to_vec(),
+            order: Order::Urgency,
             filter: Filter::default(),
             after: None,
             limit: 100,
@@ -170,6 +203,52 @@ impl Gateway {
             None => Ok(Count { n: page.asks.len() as u64, exact: true }),
             Some(_) => self.count(open).await,
         }
+    }
+
+    /// What runs out soon, soonest first, of what the filter and `shown` let through; and where it
+    /// goes on. What has run out already is made so first and left out. As many are looked at as for a
+    /// page of an inbox, so it may come out short.
+    pub async fn expiring(
+        &self,
+        mut wanted: Expiring,
+        filter: &Filter,
+        shown: impl Fn(&Ask) -> bool,
+    ) -> Result<(Vec<Ask>, Option<(Time, AskId)>), StoreError> {
+        let limit = wanted.limit;
+        let mut asks = Vec::new();
+        for _ in 0..ROUNDS {
+            let found = self.store.expiring(wanted.clone()).await?;
+            let whole = found.len() < wanted.limit;
+            wanted.after = found.last().and_then(|ask| Some((ask.deadline()?, ask.id)));
+            for ask in found {
+                if ask.due(self.now()) == Some(Due::Expire) {
+                    self.expired(ask.id).await?;
+                } else if filter.admits(&ask) && shown(&ask) {
+                    asks.push(ask);
+                }
+            }
+            if whole {
+                return Ok((asks, None));
+            }
+            wanted.limit = limit.saturating_sub(asks.len());
+            if wanted.limit == 0 {
+                break;
+            }
+        }
+        Ok((asks, wanted.after))
+    }
+
+    /// What is found by its words; what has run out meanwhile is made so first.
+    pub async fn search(&self, wanted: Search) -> Result<Vec<Ask>, StoreError> {
+        let mut found = self.store.search(wanted).await?;
+        for ask in &mut found {
+            if ask.due(self.now()) == Some(Due::Expire)
+                && let Some(now) = self.expired(ask.id).await?
+            {
+                *ask = now;
+            }
+        }
+        Ok(found)
     }
 
     /// How many asks are in a list.

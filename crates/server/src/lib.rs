@@ -6,8 +6,9 @@
 //! | [`http`] | every route; each dialect in its own file, each error in its own shape |
 //! | [`web`] | pages people read and answer on: pure rendering |
 //! | [`channels`] | how people learn that something waits |
-//! | [`workers`] | deadlines, deliveries, blocks, housekeeping |
+//! | [`workers`] | deadlines, deliveries, blocks, the index of words, housekeeping |
 //! | [`audit`] | checking the record, exporting it, proving one event of it |
+//! | [`table`] | asks as CSV |
 //! | [`wake`], [`streams`] | who waits for what, and how many may |
 //! | [`auth`], [`jwt`] | from a credential to an actor |
 //! | [`home`] | what an installation keeps, and where |
@@ -39,6 +40,7 @@ pub mod secrets;
 pub mod serve;
 pub mod signing;
 pub mod streams;
+pub mod table;
 pub mod telemetry;
 pub mod vault;
 pub mod verification;

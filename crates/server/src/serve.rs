@@ -34,7 +34,7 @@ use crate::telemetry;
 use crate::verification::Providers;
 use crate::workers::outbox::Desk;
 use crate::workers::sealer::Sealer;
-use crate::workers::{anchor, housekeeping, keys, retention, sealer, timers};
+use crate::workers::{anchor, housekeeping, indexer, keys, retention, sealer, timers};
 
 /// How long a connection may take to send its headers.
 const HEADERS: Duration = Duration::from_secs(15);
@@ -156,6 +156,7 @@ impl Server {
         let stop = || self.stop.clone();
         self.tasks.spawn(gateway.wake().clone().follow(feed(), stop()));
         self.tasks.spawn(timers::run(gateway.clone(), stop()));
+        self.tasks.spawn(indexer::run(Arc::clone(gateway.store()), feed(), stop()));
         self.tasks.spawn(Desk::new(Arc::clone(&self.app), channels).run(feed()));
         if let Some(dev) = &self.app.dev {
             let players = Arc::clone(&dev.players);

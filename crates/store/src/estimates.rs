@@ -51,12 +51,12 @@ mod tests {
     use kernel::Phase;
 
     use super::*;
-    use crate::listing::{Filter, Scope};
+    use crate::listing::{Filter, Order, Scope};
 
     fn inbox(people: &[&str]) -> List {
         let scopes = people.iter().map(|name| Scope::Human(name.parse().unwrap())).collect();
         let (phases, filter) = (Phase::OPEN.to_vec(), Filter::default());
-        List { scopes, phases, filter, after: None, limit: 0 }
+        List { scopes, phases, order: Order::Urgency, filter, after: None, limit: 0 }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kernel::ask::Fold;
 use kernel::audit::{Digest, Record};
 use kernel::directory::Directory;
 use kernel::{
@@ -92,6 +93,8 @@ pub(crate) struct Moved {
     pub(crate) after: Ask,
     /// The lists it stands in afterwards.
     pub(crate) lists: Arc<[Scope]>,
+    /// The key it is folded by in them while it is open.
+    pub(crate) fold: Option<Fold>,
 }
 
 impl Moved {
@@ -228,7 +231,8 @@ fn judge(directory: &Directory, now: Time, envelope: &Envelope, asks: &mut Asks)
             Entity::Ask(after) => {
                 let before = asks.remove(&after.id).flatten();
                 let lists = Scope::of(&after).into();
-                work.asks.push(Moved { before, after: *after, lists });
+                let fold = if after.is_open() { after.fold() } else { None };
+                work.asks.push(Moved { before, after: *after, lists, fold });
             }
             other => work.entities.push(other),
         }

@@ -1,10 +1,10 @@
 //! Who works on which wake-up, for a store that only one process has open: such a claim need not
 //! outlive the process, so nothing is written for it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use kernel::{AskId, Time};
+use kernel::{AskId, HumanId, Time};
 
 /// When an ask is to be woken.
 pub(crate) type Wake = (Time, AskId);
@@ -73,6 +73,48 @@ impl Leases {
 
 fn is_free(held: &HashMap<AskId, Lease>, (wake, id): Wake, now: Time) -> bool {
     held.get(&id).is_none_or(|lease| lease.wake != wake || lease.until <= now)
+}
+
+/// From so many asks on, those nobody looks at any more are forgotten.
+const MOST_LOOKED_AT: usize = 1_000;
+
+/// Who looks at what, for a store that only one process has open. Whoever goes away is forgotten when
+/// their time is up.
+#[derive(Default)]
+pub(crate) struct Lookers {
+    held: Mutex<BTreeMap<AskId, BTreeMap<HumanId, Time>>>,
+}
+
+impl Lookers {
+    /// Notes that somebody looks, or no longer.
+    pub(crate) fn look(&self, ask: AskId, human: HumanId, until: Option<Time>) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        match until {
+            Some(until) => {
+                // As many as look at once are kept: what is long over goes when there are more.
+                if held.len() >= MOST_LOOKED_AT {
+                    held.retain(|_, people| {
+                        people.values().any(|end| end.plus_seconds(60) > until)
+                    });
+                }
+                held.entry(ask).or_default().insert(human, until);
+            }
+            None => {
+                held.entry(ask).or_default().remove(&human);
+            }
+        }
+    }
+
+    /// Who looks at these now.
+    pub(crate) fn at(&self, asks: &[AskId], now: Time) -> Vec<(AskId, HumanId)> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = Vec::new();
+        for ask in asks {
+            let people = held.get(ask).into_iter().flatten().filter(|(_, until)| **until > now);
+            found.extend(people.map(|(human, _)| (*ask, human.clone())));
+        }
+        found
+    }
 }
 
 #[cfg(test)]

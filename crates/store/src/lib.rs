@@ -10,6 +10,7 @@
 //! | [`sqlite`] | the embedded default: one writer thread, group commit, a pool of readers |
 //! | [`postgres`] | many nodes on one database |
 //! | [`listing`] | which lists an ask stands in, and how lists are paged |
+//! | [`search`] | which words an ask is found by |
 //! | `suite` | the named checks every backend passes |
 
 mod chains;
@@ -22,6 +23,7 @@ mod migrations;
 mod paging;
 pub mod postgres;
 mod rows;
+pub mod search;
 pub mod sqlite;
 #[cfg(any(test, feature = "suite"))]
 #[expect(
@@ -39,13 +41,14 @@ use async_trait::async_trait;
 use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
 use kernel::seal::{Block, LARGEST};
-use kernel::{AgentId, Ask, AskId, Effect, Envelope, KeyId, Refusal, Subject, Time};
+use kernel::{AgentId, Ask, AskId, Effect, Envelope, HumanId, KeyId, Refusal, Subject, Time};
 use tokio::sync::broadcast;
 
 pub use chains::{Chain, Chains, Held};
-pub use listing::{Count, Cursor, Filter, List, Page, Scope};
+pub use listing::{Count, Cursor, Expiring, Filter, List, Order, Page, Scope};
 pub use migrations::SchemaError;
 pub use postgres::Postgres;
+pub use search::Search;
 
 /// What a caller wants done, with the key that makes repeating it harmless.
 #[derive(Debug, Clone)]
@@ -204,6 +207,9 @@ pub struct Backlog {
 /// A backlog of this many is told as this many: no query scans what grows without bound.
 pub const BACKLOG_COUNTED: u64 = 100_000;
 
+/// How many asks a person may hide at once: so many are known to every list of theirs.
+pub const MOST_SNOOZED: usize = 500;
+
 /// How many batches of changes a receiver may lag behind before it misses some.
 const FEED: usize = 1024;
 
@@ -237,6 +243,18 @@ pub trait Store: Send + Sync + 'static {
     /// How many asks are in a list: exact to 10,000, estimated above. An estimate may be older than
     /// the last changes, by fewer than would make the list one that is counted.
     async fn count(&self, list: List) -> Result<Count>;
+
+    /// The newest asks that have these words, newest first, as far as [`Store::index`] has come.
+    async fn search(&self, wanted: Search) -> Result<Vec<Ask>>;
+
+    /// Brings the index of words up to date with at most `limit` changes; how many it was behind by,
+    /// of those. It is kept behind the commits, so that nobody who asks waits for it; of several nodes
+    /// one does it. What was erased leaves the index here.
+    async fn index(&self, limit: usize) -> Result<usize>;
+
+    /// Open asks that run out until a moment, soonest first. Those whose deadline has passed already
+    /// come first.
+    async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>>;
 
     /// Up to `limit` asks on which something is due at `now` and that nobody has claimed, longest
     /// due first.
@@ -354,7 +372,23 @@ pub trait Store: Send + Sync + 'static {
     /// Forgets which files were given to an ask.
     async fn forget_files(&self, ask: AskId) -> Result<()>;
 
-    /// Forgets idempotency keys older than [`IDEMPOTENCY_HOURS`]; how many.
+    /// Hides an ask from a person's own lists until a moment, or no longer. No event: it is nobody
+    /// else's business, and changes nothing for them. `false`, and nothing is kept, when the person
+    /// has [`MOST_SNOOZED`] already.
+    async fn snooze(&self, human: HumanId, ask: AskId, until: Option<Time>) -> Result<bool>;
+
+    /// What a person has hidden at `now`, with when it comes back; soonest first, all of it.
+    async fn snoozed(&self, human: HumanId, now: Time) -> Result<Vec<(AskId, Time)>>;
+
+    /// Notes that a person looks at an ask until a moment, or no longer. It is told to others and kept
+    /// nowhere for good.
+    async fn look(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()>;
+
+    /// Who looks at these asks at `now`, by name.
+    async fn lookers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>>;
+
+    /// Forgets idempotency keys older than [`IDEMPOTENCY_HOURS`], and what is hidden no longer; how
+    /// many keys.
     async fn sweep(&self, now: Time) -> Result<u64>;
 
     /// Whether the store answers.

@@ -1,13 +1,14 @@
 //! Lists: which ones an ask stands in, and how they are paged.
 //!
 //! Every list anyone asks for is a range of one ordered set with the key
-//! `(scope, phase, rank, newest first)`, so no list ever scans what grows without bound. People's
-//! lists are ordered by priority first; agents' and projects' lists only by age (rank 0).
+//! `(scope, phase, rank, newest first)`, so no list ever scans what grows without bound. A list by
+//! urgency reads rank after rank, one by age all ranks at once. A list narrowed to an agent, a
+//! project, a kind or whoever answered is where two ranges of that set meet.
 
-use kernel::ask::{Ask, Phase, Priority, Seat};
+use kernel::ask::{Ask, Ending, Fold, Phase, Priority, Resolution, Seat};
 use kernel::directory::Human;
 use kernel::question::Kind;
-use kernel::{AgentId, AskId, HumanId, ProjectId};
+use kernel::{AgentId, AskId, By, HumanId, ProjectId, Time};
 
 use crate::job::Moved;
 
@@ -24,6 +25,10 @@ pub enum Scope {
     Pool(ProjectId, Option<kernel::ids::GroupId>),
     /// Asks of the installation whose receipt was called back.
     Revoked,
+    /// All asks of a kind, of the whole installation.
+    Kind(Kind),
+    /// Asks a person ended: answered or withdrawn.
+    By(HumanId),
 }
 
 impl Scope {
@@ -36,6 +41,8 @@ impl Scope {
             Self::Pool(project, None) => format!("pool/{project}"),
             Self::Pool(project, Some(group)) => format!("pool/{project}/{group}"),
             Self::Revoked => "revoked".to_owned(),
+            Self::Kind(kind) => format!("kind/{}", kind.as_str()),
+            Self::By(id) => format!("by/{id}"),
         }
     }
 
@@ -48,6 +55,8 @@ impl Scope {
             ("agent", None) => Self::Agent(name.parse().ok()?),
             ("project", None) => Self::Project(name.parse().ok()?),
             ("human", None) => Self::Human(name.parse().ok()?),
+            ("by", None) => Self::By(name.parse().ok()?),
+            ("kind", None) => Self::Kind(Kind::ALL.into_iter().find(|kind| kind.as_str() == name)?),
             ("pool", None) => Self::Pool(name.parse().ok()?, None),
             ("pool", Some((project, group))) => {
                 Self::Pool(project.parse().ok()?, Some(group.parse().ok()?))
@@ -66,12 +75,7 @@ impl Scope {
         text.split_whitespace().filter_map(Self::from_key).collect()
     }
 
-    /// Whether the list puts urgent asks first.
-    pub fn ranked(&self) -> bool {
-        matches!(self, Self::Human(_) | Self::Pool(..))
-    }
-
-    /// The lists an ask stands in.
+    /// The lists an ask stands in that somebody may follow.
     pub fn of(ask: &Ask) -> Vec<Self> {
         let mut scopes = vec![
             Self::Agent(ask.agent.clone()),
@@ -95,6 +99,19 @@ impl Scope {
         scopes
     }
 
+    /// Everything there is.
+    pub fn everything() -> Vec<Self> {
+        Kind::ALL.into_iter().map(Self::Kind).collect()
+    }
+
+    /// The pools a person is in. They may hold asks whose tags the person does not know; the caller
+    /// checks [`Ask::admits`].
+    pub fn pools(human: &Human) -> Vec<Self> {
+        let mut scopes = Self::inbox(human);
+        scopes.retain(|scope| matches!(scope, Self::Pool(..)));
+        scopes
+    }
+
     /// The lists that make up a person's inbox. Pools may hold asks whose tags the person does not
     /// know; the caller checks [`Ask::admits`].
     pub fn inbox(human: &Human) -> Vec<Self> {
@@ -112,16 +129,27 @@ impl Scope {
 /// A list to be read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct List {
-    /// The scopes to merge; all ranked or all unranked.
+    /// The scopes to merge.
     pub scopes: Vec<Scope>,
     /// Which phases.
     pub phases: Vec<Phase>,
+    /// Which come first.
+    pub order: Order,
     /// What else must hold.
     pub filter: Filter,
     /// Go on after this one.
     pub after: Option<Cursor>,
     /// At most this many.
     pub limit: usize,
+}
+
+/// Which asks of a list come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// The most urgent; of those the newest.
+    Urgency,
+    /// The newest.
+    Age,
 }
 
 /// What an ask in a list must have.
@@ -135,6 +163,14 @@ pub struct Filter {
     pub agent_label: Option<String>,
     /// The agent's own name for its project.
     pub project_label: Option<String>,
+    /// Of this agent.
+    pub agent: Option<AgentId>,
+    /// Of this project.
+    pub project: Option<ProjectId>,
+    /// Ended by this person.
+    pub by: Option<HumanId>,
+    /// Nearly the same as others with this key.
+    pub fold: Option<Fold>,
 }
 
 impl Filter {
@@ -146,6 +182,24 @@ impl Filter {
             && self.priority.is_none_or(|priority| priority == ask.priority)
             && label(&self.agent_label, &ask.labels.agent)
             && label(&self.project_label, &ask.labels.project)
+            && self.agent.as_ref().is_none_or(|agent| *agent == ask.agent)
+            && self.project.as_ref().is_none_or(|project| *project == ask.project)
+            && self.by.as_ref().is_none_or(|by| ended_by(ask) == Some(by))
+            && self.fold.is_none_or(|fold| ask.is_open() && ask.fold() == Some(fold))
+    }
+
+    /// The lists an ask must stand in as well: in one of each.
+    pub(crate) fn meeting(&self) -> Vec<Vec<Scope>> {
+        let kinds = self.kinds.iter().copied().map(Scope::Kind).collect::<Vec<_>>();
+        let agent = self.agent.iter().cloned().map(Scope::Agent).collect();
+        let project = self.project.iter().cloned().map(Scope::Project).collect();
+        let by = self.by.iter().cloned().map(Scope::By).collect();
+        [agent, project, by, kinds].into_iter().filter(|union| !union.is_empty()).collect()
+    }
+
+    /// Whether it names another list to meet; kinds can be told from the rows of any.
+    pub(crate) fn is_meeting(&self) -> bool {
+        self.agent.is_some() || self.project.is_some() || self.by.is_some()
     }
 
     /// Whether it lets everything through.
@@ -157,7 +211,7 @@ impl Filter {
 /// A place in a list: the last ask seen there. Stays valid while asks come and go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cursor {
-    /// The rank of the last ask seen; 0 in unranked lists.
+    /// The rank of the last ask seen; 0 in lists by age.
     pub rank: u8,
     /// The last ask seen.
     pub ask: AskId,
@@ -201,11 +255,9 @@ impl Entry {
     /// The rows of an ask in its lists.
     fn of(ask: &Ask, lists: &[Scope]) -> Vec<Self> {
         let (phase, rank) = (ask.phase(), ask.priority.rank());
-        let entry = |scope: &Scope| {
-            let rank = if scope.ranked() { rank } else { 0 };
-            Self { scope: scope.key(), phase, rank }
-        };
-        lists.iter().map(entry).collect()
+        let more = beside(ask);
+        let scopes = lists.iter().chain(&more);
+        scopes.map(|scope| Self { scope: scope.key(), phase, rank }).collect()
     }
 
     /// The rows to take away and the rows to add when an ask moves; most moves need neither.
@@ -231,6 +283,74 @@ impl Entry {
     }
 }
 
+/// The lists an ask stands in that nobody follows.
+fn beside(ask: &Ask) -> Vec<Scope> {
+    let by = ended_by(ask).cloned().map(Scope::By);
+    [Scope::Kind(ask.kind)].into_iter().chain(by).collect()
+}
+
+/// Every list an ask stands in.
+pub(crate) fn standing(ask: &Ask) -> Vec<Scope> {
+    let mut scopes = Scope::of(ask);
+    scopes.extend(beside(ask));
+    scopes
+}
+
+/// The person who ended it, if one did.
+fn ended_by(ask: &Ask) -> Option<&HumanId> {
+    match ask.ending()? {
+        Ending::Completed(Resolution { by: By::Human(id), .. })
+        | Ending::Cancelled { by: By::Human(id), .. } => Some(id),
+        Ending::Completed(_)
+        | Ending::Cancelled { .. }
+        | Ending::Expired { .. }
+        | Ending::Failed { .. } => None,
+    }
+}
+
+/// When an open ask runs out, in one of its lists: the ordered set of what expires soon.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Deadline {
+    pub(crate) scope: String,
+    pub(crate) at: Time,
+}
+
+impl Deadline {
+    fn of(ask: &Ask, lists: &[Scope]) -> Vec<Self> {
+        let Some(at) = ask.deadline() else { return Vec::new() };
+        let kind = Scope::Kind(ask.kind);
+        let people = lists.iter().filter(|one| matches!(one, Scope::Human(_) | Scope::Pool(..)));
+        people.chain([&kind]).map(|scope| Self { scope: scope.key(), at }).collect()
+    }
+
+    /// The rows to take away and the rows to add when an ask moves; most moves need neither.
+    pub(crate) fn moved(moved: &Moved) -> (Vec<Self>, Vec<Self>) {
+        let before = moved.before.as_ref();
+        if before.and_then(Ask::deadline).is_none() && moved.after.deadline().is_none() {
+            return (Vec::new(), Vec::new());
+        }
+        let mut old = before.map_or_else(Vec::new, |ask| Self::of(ask, &Scope::of(ask)));
+        let mut new = Self::of(&moved.after, &moved.lists);
+        let kept: Vec<Self> = old.iter().filter(|one| new.contains(one)).cloned().collect();
+        old.retain(|one| !kept.contains(one));
+        new.retain(|one| !kept.contains(one));
+        (old, new)
+    }
+}
+
+/// What runs out soon, soonest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expiring {
+    /// The scopes to merge: people's, pools', kinds'.
+    pub scopes: Vec<Scope>,
+    /// Not what runs out later.
+    pub until: Time,
+    /// Go on after the ask that runs out then.
+    pub after: Option<(Time, AskId)>,
+    /// At most this many.
+    pub limit: usize,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,9 +365,11 @@ mod tests {
             Scope::Pool("acme".parse().unwrap(), None),
             Scope::Pool(project, Some(group)),
             Scope::Revoked,
+            Scope::Kind(Kind::Choose),
+            Scope::By("olga@example.com".parse().unwrap()),
         ];
         assert_eq!(Scope::read(&Scope::write(&all)), all);
         assert_eq!(Scope::read(""), []);
-        assert_eq!(Scope::read("nobody agent agent/a/b pool/a/b/c human/"), []);
+        assert_eq!(Scope::read("nobody agent agent/a/b pool/a/b/c human/ kind/odd by/"), []);
     }
 }

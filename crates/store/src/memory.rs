@@ -6,9 +6,9 @@
 mod chains;
 mod files;
 mod listing;
+mod state;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,18 +16,18 @@ use std::time::Duration;
 use async_trait::async_trait;
 use kernel::audit::{Digest, Record, Row as RecordRow};
 use kernel::directory::Directory;
-use kernel::{AgentId, Ask, AskId, Effect, KeyId, Refusal, Subject, Time};
-use serde_json::Value;
+use kernel::{AgentId, Ask, AskId, HumanId, KeyId, Subject, Time};
 use tokio::sync::broadcast;
 
-use crate::job::{self, Books, Moved, Remembered, Work};
-use crate::leases::{Leases, Wake};
-use crate::listing::{Count, Entry, List, Page, Scope};
+use crate::job::{self, Books};
+use crate::leases::Wake;
+use crate::listing::{Count, Expiring, List, Page};
 use crate::paging;
 use crate::{
-    BACKLOG_COUNTED, Backlog, Chains, Change, Clock, Delivery, FEED, Idempotency, Job, News,
-    Outcome, Result, SealedBlock, Settlement, Store, later,
+    BACKLOG_COUNTED, Backlog, Chains, Change, Clock, Delivery, FEED, Job, MOST_SNOOZED, News,
+    Outcome, Result, SealedBlock, Search, Settlement, Store, later,
 };
+use state::{Row, State, place, row};
 
 /// A store that lives as long as its process.
 pub struct Memory {
@@ -47,177 +47,6 @@ impl Memory {
         // Every write is worked out before the first map is touched, so a panic leaves no half.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-#[derive(Default)]
-struct State {
-    directory: Arc<Directory>,
-    asks: BTreeMap<AskId, Ask>,
-    listing: BTreeSet<(Entry, Reverse<AskId>)>,
-    wakes: BTreeSet<Wake>,
-    leases: Leases,
-    /// What is over with its words still here, by when it ended.
-    over: BTreeSet<Wake>,
-    over_leases: Leases,
-    /// The record at place `n` has position `n + 1`.
-    records: Vec<Record>,
-    /// The positions of what happened to the asks of an agent.
-    streams: BTreeSet<(AgentId, u64)>,
-    outbox: BTreeMap<u64, Row>,
-    /// How many outbox rows there ever were: ids are not used twice.
-    written: u64,
-    idempotency: HashMap<(String, String), Remembered>,
-    key_use: HashMap<KeyId, Time>,
-    drafts: HashMap<AskId, Vec<u8>>,
-    /// Which files were given to which ask.
-    files: BTreeSet<(AskId, Digest)>,
-    blocks: Vec<SealedBlock>,
-    anchored: Option<u64>,
-}
-
-struct Row {
-    effect: Effect,
-    written_at: Time,
-    attempt: u32,
-    /// When it may be claimed; a lease moves it.
-    due_at: Time,
-    /// Given up, and why.
-    dead: Option<String>,
-}
-
-impl Books for State {
-    fn directory(&self) -> Arc<Directory> {
-        Arc::clone(&self.directory)
-    }
-
-    fn ask(&mut self, id: AskId) -> Result<Option<Ask>> {
-        Ok(self.asks.get(&id).cloned())
-    }
-
-    fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>> {
-        Ok(self.idempotency.get(&(scope.to_owned(), key.to_owned())).copied())
-    }
-
-    fn write(&mut self, work: &Work, remember: Option<(&Idempotency, Remembered)>) -> Result<()> {
-        let taken =
-            |moved: &Moved| moved.before.is_none() && self.asks.contains_key(&moved.after.id);
-        if work.asks.iter().any(taken) {
-            return Err(Refusal::Exists { what: "request" }.into());
-        }
-        for moved in &work.asks {
-            self.put(moved);
-        }
-        for entity in &work.entities {
-            Arc::make_mut(&mut self.directory).put(entity.clone());
-        }
-        for record in &work.records {
-            self.records.push(record.clone());
-            let position = self.records.len() as u64;
-            let moved = work.ask_of(record);
-            self.streams.extend(moved.map(|moved| (moved.after.agent.clone(), position)));
-            if record.what == "erased" {
-                self.erase(&record.subject);
-            }
-        }
-        for effect in &work.effects {
-            self.written += 1;
-            let (effect, written_at) = (effect.clone(), work.now);
-            let row = Row { effect, written_at, attempt: 0, due_at: written_at, dead: None };
-            self.outbox.insert(self.written, row);
-        }
-        if let Some((request, remembered)) = remember {
-            let key = (request.scope.clone(), request.key.clone());
-            self.idempotency.insert(key, remembered);
-        }
-        Ok(())
-    }
-}
-
-impl State {
-    fn put(&mut self, moved: &Moved) {
-        let (id, before) = (moved.after.id, moved.before.as_ref());
-        let (old, new) = Entry::moved(moved);
-        for entry in old {
-            self.listing.remove(&(entry, Reverse(id)));
-        }
-        self.listing.extend(new.into_iter().map(|entry| (entry, Reverse(id))));
-        if let Some(at) = before.and_then(Ask::wake_at) {
-            self.wakes.remove(&(at, id));
-        }
-        self.wakes.extend(moved.after.wake_at().map(|at| (at, id)));
-        if let Some(at) = before.and_then(Ask::kept_since) {
-            self.over.remove(&(at, id));
-        }
-        self.over.extend(moved.after.kept_since().map(|at| (at, id)));
-        if moved.ended() {
-            self.drafts.remove(&id);
-        }
-        self.asks.insert(id, moved.after.clone());
-    }
-
-    fn erase(&mut self, subject: &Subject) {
-        for record in self.records.iter_mut().filter(|record| record.subject == *subject) {
-            record.contents.fill(Value::Null);
-        }
-    }
-
-    fn due(&self, now: Time) -> Vec<Wake> {
-        self.wakes.iter().take_while(|(at, _)| *at <= now).copied().collect()
-    }
-
-    /// Records after a position, with their places.
-    fn after(&self, position: u64, limit: usize) -> impl Iterator<Item = (usize, &Record)> {
-        self.records.iter().enumerate().skip(place(position)).take(limit)
-    }
-
-    fn changes(&self, position: u64, limit: usize) -> impl Iterator<Item = Change> {
-        self.after(position, limit).map(|(place, record)| change(place as u64 + 1, record))
-    }
-
-    fn change(&self, position: u64) -> Option<Change> {
-        let record = self.records.get(place(position).checked_sub(1)?)?;
-        Some(change(position, record))
-    }
-
-    /// Changes as they are announced.
-    fn news(&self, position: u64) -> impl Iterator<Item = News> {
-        self.changes(position, usize::MAX).map(|change| {
-            let ask = match &change.subject {
-                Subject::Ask(id) => self.asks.get(id),
-                _ => None,
-            };
-            News { change, lists: ask.map_or_else(|| [].into(), |ask| Scope::of(ask).into()) }
-        })
-    }
-}
-
-fn row(place: usize, record: &Record) -> RecordRow {
-    let kept = record.contents.iter().any(|content| !content.is_null());
-    RecordRow {
-        position: place as u64 + 1,
-        subject: record.subject.to_string(),
-        seq: record.seq,
-        at: record.at,
-        what: record.what.to_owned(),
-        prev: record.prev,
-        hash: record.hash,
-        body: record.body.clone(),
-        contents: kept.then(|| json(&record.contents)),
-    }
-}
-
-/// Our own types have string keys only, so this cannot fail.
-fn json(value: &impl serde::Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_default()
-}
-
-fn change(position: u64, record: &Record) -> Change {
-    let (subject, what) = (record.subject.clone(), record.what.to_owned());
-    Change { position, subject, seq: record.seq, at: record.at, what }
-}
-
-fn place(position: u64) -> usize {
-    usize::try_from(position).unwrap_or(usize::MAX)
 }
 
 #[async_trait]
@@ -263,6 +92,22 @@ impl Store for Memory {
 
     async fn count(&self, list: List) -> Result<Count> {
         paging::count(&*self.state(), &list)
+    }
+
+    async fn search(&self, wanted: Search) -> Result<Vec<Ask>> {
+        let state = self.state();
+        let Some(terms) = wanted.terms() else { return Ok(Vec::new()) };
+        let newest = state.asks.values().rev().filter(|ask| terms.admit(ask));
+        Ok(newest.take(wanted.limit()).cloned().collect())
+    }
+
+    async fn index(&self, _: usize) -> Result<usize> {
+        Ok(0)
+    }
+
+    async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>> {
+        let state = self.state();
+        Ok(listing::expiring(&state, &wanted))
     }
 
     async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>> {
@@ -483,10 +328,44 @@ impl Store for Memory {
         Ok(())
     }
 
+    async fn snooze(&self, human: HumanId, ask: AskId, until: Option<Time>) -> Result<bool> {
+        let mut state = self.state();
+        let key = (human, ask);
+        let Some(until) = until else {
+            state.snoozed.remove(&key);
+            return Ok(true);
+        };
+        let many = state.snoozed.keys().filter(|(whose, _)| *whose == key.0).count();
+        let room = many < MOST_SNOOZED || state.snoozed.contains_key(&key);
+        if room {
+            state.snoozed.insert(key, until);
+        }
+        Ok(room)
+    }
+
+    async fn snoozed(&self, human: HumanId, now: Time) -> Result<Vec<(AskId, Time)>> {
+        let state = self.state();
+        let own =
+            state.snoozed.iter().filter(|((whose, _), until)| *whose == human && **until > now);
+        let mut hidden: Vec<(AskId, Time)> = own.map(|((_, ask), until)| (*ask, *until)).collect();
+        hidden.sort_by_key(|(ask, until)| (*until, *ask));
+        Ok(hidden)
+    }
+
+    async fn look(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()> {
+        self.state().lookers.look(ask, human, until);
+        Ok(())
+    }
+
+    async fn lookers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>> {
+        Ok(self.state().lookers.at(&asks, now))
+    }
+
     async fn sweep(&self, now: Time) -> Result<u64> {
         let mut state = self.state();
         let before = state.idempotency.len();
         state.idempotency.retain(|_, remembered| remembered.is_live(now));
+        state.snoozed.retain(|_, until| *until > now);
         Ok((before - state.idempotency.len()) as u64)
     }
 

@@ -1,16 +1,20 @@
-//! How a list is read from the ordered set: stretches merged into one order, a budget on how much
-//! is looked at, and counts that become estimates above it.
+//! How a list is read from the ordered set: stretches merged into one order, lists that meet, a
+//! budget on how much is looked at, and counts that become estimates above it.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use kernel::AskId;
 use kernel::ask::{Phase, Priority};
+use ulid::Ulid;
 
 use crate::Result;
-use crate::listing::{Count, Cursor, EXAMINED, Filter, List, MARGIN, Scope};
+use crate::listing::{Count, Cursor, EXAMINED, Filter, List, MARGIN, Order, Scope};
 
 /// Rows fetched from one stretch at a time; a page fetches less when it wants less.
 pub(crate) const CHUNK: usize = 500;
+
+/// What it costs of the budget to look for a place in a stretch: two hundred times are enough.
+const SEEK: usize = EXAMINED / 200;
 
 /// The rows of one scope, phase and rank; newest first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,27 +50,38 @@ pub(crate) struct Found {
 /// Reads one page.
 pub(crate) fn page(rows: &impl Rows, list: &List) -> Result<Found> {
     let limit = list.limit.max(1);
-    let mut merge = Merge::new(rows, list, limit.saturating_add(1).min(CHUNK));
+    let mut walk = Walk::new(rows, list, limit.saturating_add(1).min(CHUNK));
     let mut found = Found::default();
-    let mut examined = 0;
     let mut last = None;
-    while found.ids.len() < limit && examined < EXAMINED {
-        let Some((rank, ask, admitted)) = merge.next()? else { return Ok(found) };
-        if admitted {
-            found.ids.push(ask);
+    while found.ids.len() < limit && walk.spent < EXAMINED {
+        match walk.next()? {
+            Step::Ask { rank, ask, admitted } => {
+                if admitted {
+                    found.ids.push(ask);
+                }
+                last = Some(Cursor { rank, ask });
+            }
+            Step::Spent(place) => {
+                found.next = Some(place);
+                return Ok(found);
+            }
+            Step::End => return Ok(found),
         }
-        examined += 1;
-        last = Some(Cursor { rank, ask });
     }
-    found.next = if merge.next()?.is_some() { last } else { None };
+    found.next = match walk.next()? {
+        Step::Ask { .. } | Step::Spent(_) => last,
+        Step::End => None,
+    };
     Ok(found)
 }
 
 /// Counts a list, exactly if no more than [`EXAMINED`] and [`MARGIN`] rows make it up.
 pub(crate) fn count(rows: &impl Rows, list: &List) -> Result<Count> {
-    let mut samples: Vec<Sample> = ranks(list)
-        .iter()
-        .flat_map(|rank| stretches(list, *rank))
+    if list.filter.is_meeting() {
+        return count_meeting(rows, list);
+    }
+    let mut samples: Vec<Sample> = stretches(&list.scopes, list, &ranks(list))
+        .into_iter()
         .map(|stretch| Sample { stretch, ..Sample::default() })
         .collect();
     // Small enough for every stretch to be sampled before the budget is spent.
@@ -101,6 +116,21 @@ pub(crate) fn count(rows: &impl Rows, list: &List) -> Result<Count> {
     let admitted: u64 = samples.iter().map(|sample| sample.admitted).sum();
     let estimate = estimate * u128::from(seen) / u128::from(admitted.max(1));
     Ok(Count { n: u64::try_from(estimate).unwrap_or(u64::MAX).max(seen), exact: false })
+}
+
+/// Counts where lists meet, as far as one page would look: nothing can be said of the rest.
+fn count_meeting(rows: &impl Rows, list: &List) -> Result<Count> {
+    let mut walk = Walk::new(rows, list, CHUNK);
+    let mut n = 0;
+    while walk.spent < EXAMINED {
+        match walk.next()? {
+            Step::Ask { admitted, .. } => n += u64::from(admitted),
+            Step::Spent(_) => return Ok(Count { n, exact: false }),
+            Step::End => return Ok(Count { n, exact: true }),
+        }
+    }
+    let exact = matches!(walk.next()?, Step::End);
+    Ok(Count { n, exact })
 }
 
 /// What was seen of one stretch.
@@ -144,41 +174,175 @@ impl Sample {
     }
 }
 
-/// The ranks of a list in its order.
+/// The ranks of a list, most urgent first.
 fn ranks(list: &List) -> Vec<u8> {
-    if list.scopes.iter().any(Scope::ranked) {
-        Priority::ALL.iter().map(|priority| priority.rank()).collect()
-    } else {
-        vec![0]
+    match list.filter.priority {
+        Some(priority) => vec![priority.rank()],
+        None => Priority::ALL.iter().map(|priority| priority.rank()).collect(),
     }
 }
 
-/// Every stretch a list may have rows of, in its order.
-pub(crate) fn every_stretch(list: &List) -> impl Iterator<Item = Stretch> {
-    let after = list.after.map_or(0, |after| after.rank);
-    let ranks = ranks(list).into_iter().filter(move |rank| *rank >= after);
-    ranks.flat_map(|rank| stretches(list, rank))
+/// Ranks that are read together, one after the other: all at once where only age counts.
+fn groups(list: &List) -> VecDeque<(u8, Vec<u8>)> {
+    let ranks = ranks(list);
+    match list.order {
+        Order::Age => [(0, ranks)].into(),
+        Order::Urgency => {
+            let after = list.after.map_or(0, |after| after.rank);
+            ranks.into_iter().filter(|rank| *rank >= after).map(|rank| (rank, vec![rank])).collect()
+        }
+    }
 }
 
-fn stretches(list: &List, rank: u8) -> Vec<Stretch> {
-    let scopes: std::collections::BTreeSet<String> = list.scopes.iter().map(Scope::key).collect();
-    let phases: std::collections::BTreeSet<Phase> = list.phases.iter().copied().collect();
-    scopes
-        .iter()
-        .flat_map(|scope| {
-            phases.iter().map(|phase| Stretch { scope: scope.clone(), phase: *phase, rank })
-        })
-        .collect()
+/// Every stretch a list may have rows of, each with where the list goes on in it.
+pub(crate) fn every_stretch(list: &List) -> Vec<(Stretch, Option<AskId>)> {
+    let meeting = list.filter.meeting();
+    let unions: Vec<&[Scope]> =
+        [&list.scopes[..]].into_iter().chain(meeting.iter().map(Vec::as_slice)).collect();
+    let mut all = Vec::new();
+    for (group, ranks) in groups(list) {
+        let before = begins(list, group);
+        for scopes in &unions {
+            let stretches = stretches(scopes, list, &ranks);
+            all.extend(stretches.into_iter().map(|stretch| (stretch, before)));
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
-/// All stretches of a list in one order, each ask once.
-struct Merge<'a, R> {
+/// Where a group of ranks goes on.
+fn begins(list: &List, group: u8) -> Option<AskId> {
+    list.after.filter(|after| after.rank == group).map(|after| after.ask)
+}
+
+fn stretches(scopes: &[Scope], list: &List, ranks: &[u8]) -> Vec<Stretch> {
+    let scopes: BTreeSet<String> = scopes.iter().map(Scope::key).collect();
+    let phases: BTreeSet<Phase> = list.phases.iter().copied().collect();
+    let mut all = Vec::new();
+    for scope in &scopes {
+        for phase in &phases {
+            let stretch = |rank: &u8| Stretch { scope: scope.clone(), phase: *phase, rank: *rank };
+            all.extend(ranks.iter().map(stretch));
+        }
+    }
+    all
+}
+
+/// What comes next in a list.
+enum Step {
+    /// An ask, and whether the filter lets it through.
+    Ask { rank: u8, ask: AskId, admitted: bool },
+    /// The budget is used up; the list goes on here.
+    Spent(Cursor),
+    /// Nothing.
+    End,
+}
+
+/// The asks of a list in its order, each once. An ask of a narrowed list stands in a stretch of every
+/// union: the one that is furthest on says where the others look next, so what they do not share is
+/// passed over and not read.
+struct Walk<'a, R> {
     rows: &'a R,
     list: &'a List,
-    ranks: VecDeque<u8>,
+    meeting: Vec<Vec<Scope>>,
+    groups: VecDeque<(u8, Vec<u8>)>,
     rank: u8,
-    streams: Vec<Stream>,
+    unions: Vec<Union>,
     chunk: usize,
+    /// How much was looked at.
+    spent: usize,
+}
+
+impl<'a, R: Rows> Walk<'a, R> {
+    fn new(rows: &'a R, list: &'a List, chunk: usize) -> Self {
+        let (groups, meeting) = (groups(list), list.filter.meeting());
+        Self { rows, list, meeting, groups, rank: 0, unions: Vec::new(), chunk, spent: 0 }
+    }
+
+    fn next(&mut self) -> Result<Step> {
+        loop {
+            if let Some(heads) = self.heads()? {
+                self.spent += 1;
+                let furthest = heads.iter().map(|(ask, _)| *ask).min();
+                let Some((ask, (_, admitted))) = furthest.zip(heads.first().copied()) else {
+                    return Ok(Step::End);
+                };
+                if heads.iter().all(|(head, _)| *head == ask) {
+                    self.unions.iter_mut().for_each(|union| union.drop_head(ask));
+                    return Ok(Step::Ask { rank: self.rank, ask, admitted });
+                }
+                let behind = above(ask);
+                for union in &mut self.unions {
+                    self.spent += union.seek(ask, behind) * SEEK;
+                }
+                if self.spent >= EXAMINED {
+                    return Ok(Step::Spent(Cursor { rank: self.rank, ask: behind }));
+                }
+                continue;
+            }
+            let Some((rank, ranks)) = self.groups.pop_front() else { return Ok(Step::End) };
+            let before = begins(self.list, rank);
+            let union = |scopes: &Vec<Scope>| {
+                let stretches = stretches(scopes, self.list, &ranks).into_iter();
+                Union(stretches.map(|one| Stream::new(one, before, self.chunk)).collect())
+            };
+            self.unions = [&self.list.scopes].into_iter().chain(&self.meeting).map(union).collect();
+            self.rank = rank;
+        }
+    }
+
+    /// The next ask of each union; none if one of them has no more.
+    fn heads(&mut self) -> Result<Option<Vec<(AskId, bool)>>> {
+        let mut heads = Vec::with_capacity(self.unions.len());
+        for union in &mut self.unions {
+            let Some(head) = union.head(self.rows, &self.list.filter)? else { return Ok(None) };
+            heads.push(head);
+        }
+        Ok((!heads.is_empty()).then_some(heads))
+    }
+}
+
+/// The smallest place behind which a list goes on with this very ask.
+fn above(ask: AskId) -> AskId {
+    AskId::new(Ulid::from(u128::from(ask.ulid()).saturating_add(1)))
+}
+
+/// Several stretches in one order.
+struct Union(Vec<Stream>);
+
+impl Union {
+    fn head(&mut self, rows: &impl Rows, filter: &Filter) -> Result<Option<(AskId, bool)>> {
+        for stream in &mut self.0 {
+            stream.fill(rows, filter)?;
+        }
+        let heads = self.0.iter().filter_map(|stream| stream.buffer.front().copied());
+        Ok(heads.max_by_key(|(ask, _)| *ask))
+    }
+
+    fn drop_head(&mut self, ask: AskId) {
+        for stream in &mut self.0 {
+            if stream.buffer.front().is_some_and(|(head, _)| *head == ask) {
+                stream.buffer.pop_front();
+            }
+        }
+    }
+
+    /// Passes over what is newer than `ask`; how many streams must look for it anew.
+    fn seek(&mut self, ask: AskId, behind: AskId) -> usize {
+        let mut missed = 0;
+        for stream in &mut self.0 {
+            while stream.buffer.front().is_some_and(|(head, _)| *head > ask) {
+                stream.buffer.pop_front();
+            }
+            if stream.buffer.is_empty() && !stream.done {
+                stream.before = Some(behind);
+                missed += 1;
+            }
+        }
+        missed
+    }
 }
 
 struct Stream {
@@ -189,45 +353,11 @@ struct Stream {
     done: bool,
 }
 
-impl<'a, R: Rows> Merge<'a, R> {
-    fn new(rows: &'a R, list: &'a List, chunk: usize) -> Self {
-        let mut ranks = VecDeque::from(ranks(list));
-        if let Some(after) = list.after {
-            ranks.retain(|rank| *rank >= after.rank);
-        }
-        Self { rows, list, ranks, rank: 0, streams: Vec::new(), chunk }
-    }
-
-    fn next(&mut self) -> Result<Option<(u8, AskId, bool)>> {
-        loop {
-            for stream in &mut self.streams {
-                stream.fill(self.rows, &self.list.filter)?;
-            }
-            let heads = self.streams.iter().filter_map(|stream| stream.buffer.front().copied());
-            if let Some((ask, admitted)) = heads.max_by_key(|(ask, _)| *ask) {
-                for stream in &mut self.streams {
-                    if stream.buffer.front().is_some_and(|(head, _)| *head == ask) {
-                        stream.buffer.pop_front();
-                    }
-                }
-                return Ok(Some((self.rank, ask, admitted)));
-            }
-            let Some(rank) = self.ranks.pop_front() else { return Ok(None) };
-            let after = self.list.after.filter(|after| after.rank == rank);
-            let stream = |stretch| Stream {
-                stretch,
-                before: after.map(|after| after.ask),
-                buffer: VecDeque::new(),
-                chunk: self.chunk,
-                done: false,
-            };
-            self.streams = stretches(self.list, rank).into_iter().map(stream).collect();
-            self.rank = rank;
-        }
-    }
-}
-
 impl Stream {
+    fn new(stretch: Stretch, before: Option<AskId>, chunk: usize) -> Self {
+        Self { stretch, before, buffer: VecDeque::new(), chunk, done: false }
+    }
+
     fn fill(&mut self, rows: &impl Rows, filter: &Filter) -> Result<()> {
         if self.done || !self.buffer.is_empty() {
             return Ok(());

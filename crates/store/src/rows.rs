@@ -1,6 +1,7 @@
 //! What lies in rows, made into what it means.
 
 use kernel::Subject;
+use kernel::ask::Fold;
 use kernel::audit::{self, Digest, Record};
 use serde_json::Value;
 
@@ -52,6 +53,11 @@ pub(crate) fn digest(bytes: &[u8]) -> Digest {
 /// Numbers as databases have them. Ours never reach the top bit.
 pub(crate) fn int(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
+}
+
+/// A key of nearly identical asks as databases have numbers.
+pub(crate) fn fold(key: Fold) -> i64 {
+    i64::from_be_bytes(key.0.to_be_bytes())
 }
 
 /// A number as we have it; what was stored by [`int`] is never negative.

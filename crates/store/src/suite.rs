@@ -14,8 +14,11 @@ pub mod directory;
 pub mod drafts;
 pub mod jobs;
 pub mod lists;
+pub mod narrow;
 pub mod outbox;
 pub mod retention;
+pub mod search;
+pub mod snooze;
 pub mod stage;
 pub mod streams;
 pub mod timers;
@@ -75,6 +78,25 @@ macro_rules! suite {
                 counts_are_exact_when_small,
                 counts_are_estimates_when_large,
                 a_list_that_became_short_is_counted,
+            }
+            $crate::suite! { @in $open, $missing; narrow:
+                everything_is_in_the_lists_of_kinds,
+                a_narrowed_list_is_where_lists_meet,
+                what_is_rare_is_found_without_reading_the_rest,
+                what_is_nearly_the_same_has_one_key,
+                what_runs_out_soon_comes_first,
+            }
+            $crate::suite! { @in $open, $missing; search:
+                every_word_counts_and_the_last_may_be_unfinished,
+                everything_that_was_said_is_looked_into,
+                a_search_stays_in_its_lists,
+                the_newest_are_found,
+                what_was_erased_is_not_found,
+            }
+            $crate::suite! { @in $open, $missing; snooze:
+                what_was_snoozed_comes_back_by_itself,
+                so_many_can_be_snoozed_and_no_more,
+                who_looks_is_known_for_a_while,
             }
             $crate::suite! { @in $open, $missing; drafts:
                 a_draft_is_kept_while_its_ask_is_open,

@@ -2,18 +2,20 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use kernel::audit::{Broken, Verifier, Why};
 use kernel::command::{NewAsk, Silence};
-use kernel::testing::{new_ask, yes};
+use kernel::question::Kind;
+use kernel::testing::{human, new_ask, yes};
 use kernel::{AskId, Command, Phase, Subject};
 use store::sqlite::Sqlite;
 use store::suite::blocks::next_block;
 use store::suite::stage::{acme, bot, person};
 use store::suite::{Guard, Hands, Stage};
-use store::{Backlog, Clock, Store, StoreError};
+use store::{Backlog, Clock, Expiring, Filter, Scope, Search, Store, StoreError};
 use tempfile::TempDir;
 
 store::suite!(sqlite, |clock| async {
@@ -142,6 +144,22 @@ async fn a_database_of_version_1_opens() {
     let folder = tempfile::tempdir().unwrap();
     let (stage, sqlite) = fresh(folder.path()).await;
     let id = stage.ask(new_ask()).await;
+    let timed = NewAsk { timeout: Some(90), on_expiry: Silence::Fail, ..new_ask() };
+    let timed = stage.ask(timed).await;
+    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    let listed = async |stage: &Stage| {
+        let mut found = Vec::new();
+        for scope in [acme(), Scope::Kind(Kind::Approve), Scope::By(human("olga"))] {
+            found.push(stage.ids(scope, &Phase::ALL).await);
+        }
+        let (scopes, until) = (Scope::everything(), stage.now().plus_seconds(90));
+        let soon = Expiring { scopes, until, after: None, limit: 9 };
+        let soon = stage.store.expiring(soon).await.unwrap();
+        found.push(soon.iter().map(|ask| ask.id).collect());
+        found
+    };
+    let lists = listed(&stage).await;
+    assert_eq!(lists, [vec![timed, id], vec![timed, id], vec![id], vec![timed]]);
     let before = (stage.seen(id).await, stage.store.rows(0, 100).await.unwrap());
     let hands = Arc::clone(&stage.clock);
     drop((stage, sqlite));
@@ -149,6 +167,9 @@ async fn a_database_of_version_1_opens() {
         .execute_batch(
             "DROP TABLE file_use; DROP INDEX ask_over; ALTER TABLE ask DROP COLUMN over_at;
              DROP TABLE draft; DROP TABLE block; DROP TABLE anchor; DROP INDEX record_agent;
+             DROP TABLE snooze; DROP TABLE deadline; ALTER TABLE listing DROP COLUMN fold;
+             DELETE FROM listing WHERE scope GLOB 'kind/*' OR scope GLOB 'by/*';
+             UPDATE listing SET rank = 0 WHERE scope NOT GLOB 'human/*';
              ALTER TABLE record DROP COLUMN agent; DELETE FROM migration WHERE version > 1",
         )
         .unwrap();
@@ -157,8 +178,42 @@ async fn a_database_of_version_1_opens() {
     let sqlite = open(folder.path(), &hands).unwrap();
     let stage = Stage::on(sqlite, hands, Box::new(()));
     assert_eq!((stage.seen(id).await, stage.store.rows(0, 100).await.unwrap()), before);
+    assert_eq!(listed(&stage).await, lists);
     let block = next_block(&stage, None, 3).await;
     assert!(stage.store.append_block(block).await.unwrap());
+}
+
+/// The index of words is lost, spoilt or of another record: it is made anew.
+#[tokio::test]
+async fn the_index_is_made_anew_from_the_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stage, sqlite) = fresh(folder.path()).await;
+    let id = stage.ask(new_ask()).await;
+    let hands = Arc::clone(&stage.clock);
+    drop((stage, sqlite));
+    let index = folder.path().join("store.db.search");
+    for spoil in 0..4 {
+        let sqlite = open(folder.path(), &hands).unwrap();
+        let stage = Stage::on(sqlite, Arc::clone(&hands), Box::new(()));
+        while stage.store.index(100).await.unwrap() > 0 {}
+        let (words, filter) = ("refund".to_owned(), Filter::default());
+        let wanted = Search { words, scopes: None, filter, open: None, limit: 9 };
+        let found = stage.store.search(wanted).await.unwrap();
+        assert_eq!(found.iter().map(|ask| ask.id).collect::<Vec<_>>(), [id], "{spoil}");
+        drop(stage);
+        match spoil {
+            0 => std::fs::remove_file(&index).unwrap(),
+            1 => std::fs::write(&index, "no database at all, but longer than its header".repeat(9))
+                .unwrap(),
+            _ => {
+                let conn = rusqlite::Connection::open(&index).unwrap();
+                let other =
+                    "UPDATE place SET hash = x'00'; INSERT INTO text (text) VALUES ('delete-all')";
+                conn.execute_batch(other).unwrap();
+            }
+        }
+    }
+    assert_eq!(std::fs::metadata(&index).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[tokio::test]

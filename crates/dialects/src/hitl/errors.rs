@@ -221,6 +221,9 @@ impl WireError {
             AnswerError::WrongCount { .. } => vec![field("selected", "wrong_count", &text)],
             AnswerError::ReasonRequired => vec![field("feedback", "required", &text)],
             AnswerError::NotEditable => vec![field("edits", "not_editable", &text)],
+            AnswerError::BadEdit { place, expected } => {
+                vec![field(&format!("edits.{place}"), "wrong_type", expected)]
+            }
             AnswerError::Empty => vec![field("response", "required", &text)],
             AnswerError::BadText { field: place, expected } => {
                 vec![field(place, "bad_text", expected)]

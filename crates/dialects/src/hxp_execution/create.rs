@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use kernel::AskId;
 use kernel::ask::{Dialect, Labels, Priority, Route};
 use kernel::command::{NewAsk, Silence};
 use kernel::question::{Answer, Reply};
@@ -15,6 +16,7 @@ use serde_json::{Map, Value};
 use super::errors::{WireError, code};
 use super::parse::{given, named, object};
 use super::payload::{Asked, asked};
+use super::view::ask_id;
 use super::wire::{Action, Fallback, Role};
 
 /// More tags than this are a mistake.
@@ -72,7 +74,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
         timeout,
         on_expiry,
         reminders: Vec::new(),
-        follows: None,
+        follows: follows(&body)?,
         grants: Vec::new(),
         inline: None,
         callback: None,
@@ -123,6 +125,15 @@ fn timeout(body: &Map<String, Value>) -> Result<Option<u64>, WireError> {
             WireError::field(400, code::INVALID_TIMEOUT, "timeout_seconds", expected)
         })?;
     Ok(Some(seconds).filter(|seconds| *seconds > 0))
+}
+
+/// Our extension: the request this one continues.
+fn follows(body: &Map<String, Value>) -> Result<Option<AskId>, WireError> {
+    let key = "previous_request_id";
+    let Some(value) = given(body, key) else { return Ok(None) };
+    let id = value.as_str().and_then(ask_id);
+    let bad = || WireError::field(400, code::INVALID_BODY, key, "hxp_ followed by a ULID");
+    id.map(Some).ok_or_else(bad)
 }
 
 fn label(

@@ -222,6 +222,7 @@ impl WireError {
             AnswerError::BadText { field: "comment", .. } => ("reason", "wrong_type"),
             AnswerError::WrongKind { .. }
             | AnswerError::NotEditable
+            | AnswerError::BadEdit { .. }
             | AnswerError::BadText { .. } => ("result", "wrong_type"),
         };
         Self::result(field, why, &error.to_string())

@@ -2,7 +2,7 @@
 //! Section 2.
 
 use kernel::form::{Bound, Choice as Entry, Field, FieldSpec, Form, FormError};
-use kernel::question::{Body, Choice, Options, Pick, Question};
+use kernel::question::{Body, Choice, Editable, Options, Pick, Question};
 use kernel::text::is_storable_json;
 use serde_json::{Map, Number, Value};
 
@@ -47,7 +47,7 @@ pub(super) fn asked(action: Action, payload: Option<&Value>) -> Result<Asked, Wi
         Action::Approve => {
             let body = Body::Approve {
                 details: members.object("details")?.cloned().unwrap_or_default(),
-                editable: false,
+                editable: editable(members)?,
                 reject_requires_reason: members.flag("reject_requires_reason")?.unwrap_or(false),
             };
             (members.required("item")?, body, None)
@@ -68,6 +68,13 @@ fn context(members: Members<'_>) -> Result<Option<String>, WireError> {
         return Err(members.bad("context", "at most 500 characters"));
     }
     Ok(text.map(ToOwned::to_owned))
+}
+
+/// Our extension: which details a person may change before they approve.
+fn editable(members: Members<'_>) -> Result<Editable, WireError> {
+    let Some(value) = members.given("editable") else { return Ok(Editable::default()) };
+    let bad = |_| members.bad("editable", "true, false or an object with `fields`");
+    serde_json::from_value(value.clone()).map_err(bad)
 }
 
 fn options(members: Members<'_>) -> Result<Options, WireError> {

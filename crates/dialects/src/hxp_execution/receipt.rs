@@ -35,8 +35,13 @@ pub enum Detail {
 /// take a receipt beside `expired` for an answer.
 pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
     let claims = Claims::of(ask)?;
+    let mut edits = None;
     let (status, by, result, reason) = match claims.outcome {
         Outcome::Completed { reply, by, .. } => {
+            edits = reply.as_ref().and_then(|reply| match &reply.answer {
+                Answer::Approved { edits } => edits.clone(),
+                _ => None,
+            });
             let (result, said) = match &reply {
                 Some(reply) => result(ask.id, ask.question.value(), reply),
                 None => (Value::Null, Some(ERASED.to_owned())),
@@ -71,6 +76,7 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
         completed_at,
         duration_seconds: completed_at.seconds_since(begun),
         evidence_hash,
+        edits,
     })
 }
 

@@ -58,6 +58,8 @@ pub fn request(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Request {
         payload,
         status: ask.phase().into(),
         receipt: receipt(ask, seal, detail),
+        previous_request_id: ask.follows.map(request_id),
+        next_request_id: ask.followed_by.map(request_id),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kernel::actor::Attested;
-use kernel::ask::{Comment, DefaultAction, Ending, Priority, Seat};
+use kernel::ask::{Comment, DefaultAction, Ending, Fold, Priority, Seat};
 use kernel::audit::Erasable;
 use kernel::question::{Answer, Body, Kind, Question, Reply};
 use kernel::{
@@ -60,6 +60,10 @@ pub struct AskView<'a> {
     pub follows: Option<AskId>,
     /// The ask that continues it.
     pub followed_by: Option<AskId>,
+    /// What it has in common with those that are nearly the same; `null` once it is over.
+    pub fold: Option<Fold>,
+    /// Whether it may be answered together with others.
+    pub bulk: bool,
     /// How many remarks there are.
     pub comments: usize,
     /// Its page.
@@ -237,6 +241,8 @@ impl<'a> AskView<'a> {
             expires_at: ask.expires_at,
             follows: ask.follows,
             followed_by: ask.followed_by,
+            fold: if ask.is_open() { ask.fold() } else { None },
+            bulk: ask.is_open() && ask.allows_bulk().is_ok(),
             comments: ask.comments.len(),
             url: format!("{}/asks/{}", base.trim_end_matches('/'), ask.id),
             result: ask.ending().map(|ending| ResultView::of(ending, ask, viewer)),

@@ -3,7 +3,9 @@
 mod acts;
 mod ask;
 mod audit;
+mod bulk;
 mod create;
+mod desk;
 mod identities;
 mod keys;
 mod pages;
@@ -12,13 +14,16 @@ mod rules;
 pub use acts::{AssignBody, CallbacksView, CancelBody, CommentBody, ExtendBody, Uploaded};
 pub use ask::{AskView, CommentView, EventView, Outcome, ResultView, Revocation, State, Viewer};
 pub use audit::{BlockPage, BlockView, RecordView, Records};
+pub use bulk::{BulkAnswer, BulkResult, BulkResults};
 pub use create::{CreateAsk, OnSilence};
+pub use desk::{Looker, Lookers, SnoozeBody, Snoozed, SnoozedAsk};
 pub use identities::{
     AgentBody, AgentView, GroupBody, GroupView, Me, PersonBody, PersonView, ProjectBody,
     ProjectView,
 };
 pub use keys::{IssueKey, IssuedKey, KeyView};
 pub use pages::{
-    AgentPage, AskPage, Comments, GroupPage, KeyPage, PeoplePage, ProjectPage, Rules, SignInLink,
+    AgentPage, AskCount, AskPage, Comments, GroupPage, KeyPage, PeoplePage, ProjectPage, Rules,
+    SearchResults, SignInLink, Thread,
 };
 pub use rules::{RuleBody, RuleView};

@@ -73,6 +73,34 @@ page!(
     }
 );
 
+/// What was found by its words.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SearchResults<'a> {
+    /// Newest first, 200 at most.
+    pub asks: Vec<AskView<'a>>,
+    /// Whether there may be older ones: as many were found as are looked for.
+    pub more: bool,
+}
+
+/// How many asks a list has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AskCount {
+    /// So many.
+    pub count: u64,
+    /// Whether they were counted; else it is about so many, or at least so many of a narrowed list.
+    pub exact: bool,
+}
+
+/// The rounds of one matter.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Thread<'a> {
+    /// Oldest first.
+    pub asks: Vec<AskView<'a>>,
+}
+
 /// Everything that was remarked on an ask.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

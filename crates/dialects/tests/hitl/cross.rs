@@ -163,7 +163,7 @@ fn states_of_other_dialects() {
 fn every_kind_has_a_type() {
     let options = || Options::new(["a", "b"].map(Choice::plain).to_vec()).unwrap();
     let approve =
-        Body::Approve { details: Map::new(), editable: true, reject_requires_reason: false };
+        Body::Approve { details: Map::new(), editable: true.into(), reject_requires_reason: false };
     for (body, kind) in [
         (approve, "approval"),
         (Body::Choose { options: options(), pick: Pick::One, suggested: None }, "selection"),
@@ -183,7 +183,8 @@ fn every_kind_has_a_type() {
     }
     assert_eq!(TYPES.len(), 6);
     // Going ahead with edits is an approval, where the agent can take them.
-    let body = Body::Approve { details: Map::new(), editable: true, reject_requires_reason: false };
+    let details = Map::from_iter([("n".to_owned(), json!(1))]);
+    let body = Body::Approve { details, editable: true.into(), reject_requires_reason: false };
     let question = Question::new("?", None, body).unwrap();
     let mut cast = Cast::new();
     let id = cast.ask(NewAsk { question, ..new_ask() });

@@ -45,7 +45,7 @@ fn everything_optional_may_be_absent_or_null() {
         let Body::Approve { details, editable, reject_requires_reason } = question.body() else {
             panic!()
         };
-        assert!(details.is_empty() && !editable && !reject_requires_reason);
+        assert!(details.is_empty() && !editable.is_any() && !reject_requires_reason);
     }
 }
 

@@ -66,7 +66,7 @@ fn every_kind_is_shown() {
     for body in [
         Body::Approve {
             details: serde_json::Map::new(),
-            editable: true,
+            editable: true.into(),
             reject_requires_reason: false,
         },
         choose(Pick::One, &["Red", "Blue"]),
@@ -148,7 +148,7 @@ fn edits_and_parts_are_told_in_the_reason() {
     let map = |value: Value| value.as_object().unwrap().clone();
     let editable = Body::Approve {
         details: map(json!({"amount": 9})),
-        editable: true,
+        editable: true.into(),
         reject_requires_reason: false,
     };
     let comment = Some("less".to_owned());

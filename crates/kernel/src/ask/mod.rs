@@ -9,6 +9,7 @@
 
 pub mod answer;
 pub mod assign;
+pub mod bulk;
 pub mod callback;
 pub mod cancel;
 pub mod claim;
@@ -18,6 +19,7 @@ pub mod erase;
 pub mod escalate;
 pub mod expire;
 pub mod extend;
+pub mod fold;
 pub mod grant;
 pub mod open;
 pub mod progress;
@@ -42,6 +44,7 @@ use crate::time::Time;
 use crate::verification::Verification;
 use crate::world::Decision;
 
+pub use fold::Fold;
 pub use terms::{
     Callback, CallbackAttempt, CallbackResult, DefaultAction, Dialect, Grant, Labels, OnExpiry,
     Priority, Purpose, Route, Rung, Seat,
@@ -339,6 +342,11 @@ impl Ask {
         let rung = self.ladder.first().map(|rung| rung.at);
         let reminder = self.reminders.first().copied();
         self.expiry().into_iter().chain(rung).chain(reminder).min()
+    }
+
+    /// When it runs out, while it is open and if that changes anything.
+    pub fn deadline(&self) -> Option<Time> {
+        self.expiry().filter(|_| self.is_open())
     }
 
     /// Since when it is over with its words still here: what retention goes by.

@@ -25,12 +25,20 @@ pub enum AnswerError {
         /// How many to choose.
         expected: &'static str,
     },
-    /// The agent wants a reason for a no.
-    #[error("a rejection of this request needs a reason")]
+    /// The agent wants a reason for a no, and a request for changes says which.
+    #[error("a rejection or a request for changes needs a reason in `comment`")]
     ReasonRequired,
     /// The agent did not declare that it can take edits.
     #[error("the agent cannot take edits here; request changes instead")]
     NotEditable,
+    /// A detail was changed into something the agent did not declare.
+    #[error("edits.{place}: expected {expected}")]
+    BadEdit {
+        /// Which, below the edits.
+        place: String,
+        /// What would have been accepted.
+        expected: &'static str,
+    },
     /// A text is missing.
     #[error("the answer must not be empty")]
     Empty,
@@ -68,16 +76,9 @@ impl Question {
     pub fn check(&self, reply: Reply) -> Result<Checked, AnswerError> {
         let comment = comment(reply.comment)?;
         let answer = match (&self.body, reply.answer) {
-            (Body::Approve { editable, .. }, Answer::Approved { edits }) => {
-                if let Some(edits) = &edits {
-                    if !editable {
-                        return Err(AnswerError::NotEditable);
-                    }
-                    if !edits.iter().all(|(k, v)| is_storable(k) && is_storable_json(v)) {
-                        return Err(NUL);
-                    }
-                }
-                Answer::Approved { edits }
+            (Body::Approve { details, editable, .. }, Answer::Approved { edits }) => {
+                let edits = edits.map(|edits| editable.apply(details, &edits)).transpose()?;
+                Answer::Approved { edits: edits.flatten() }
             }
             (Body::Approve { reject_requires_reason, .. }, Answer::Rejected) => {
                 if *reject_requires_reason && comment.is_none() {
@@ -199,13 +200,32 @@ mod tests {
     use crate::question::Options;
 
     fn approve(reason: bool, editable: bool) -> Question {
-        let body = Body::Approve { details: Map::new(), editable, reject_requires_reason: reason };
+        let body = Body::Approve {
+            details: Map::from_iter([("amount".to_owned(), 40.into())]),
+            editable: editable.into(),
+            reject_requires_reason: reason,
+        };
         Question::new("Refund?", None, body).unwrap()
     }
 
     fn choose(pick: Pick) -> Question {
         let options = Options::new(["a", "b", "c"].map(Choice::plain).to_vec()).unwrap();
         Question::new("Which?", None, Body::Choose { options, pick, suggested: None }).unwrap()
+    }
+
+    /// One of each kind.
+    fn every() -> [Question; 6] {
+        let form = serde_json::json!({"fields": [{"key": "k", "label": "K", "type": "text"}]});
+        let form = serde_json::from_value(form).unwrap();
+        let new = |body| Question::new("So?", None, body).unwrap();
+        [
+            approve(false, false),
+            choose(Pick::One),
+            new(Body::Confirm { items: vec![], yes: "Go".into(), no: "Stop".into() }),
+            new(Body::Escalate { error: Map::new(), params: Map::new() }),
+            new(Body::Converse),
+            new(Body::Provide { form }),
+        ]
     }
 
     fn say(answer: Answer) -> Reply {
@@ -231,9 +251,18 @@ mod tests {
 
     #[test]
     fn edits_only_where_the_agent_can_take_them() {
-        let edited = || say(Answer::Approved { edits: Some(Map::new()) });
-        assert_eq!(approve(false, false).check(edited()), Err(AnswerError::NotEditable));
-        assert!(approve(false, true).check(edited()).is_ok());
+        let amount = |amount: u64| Map::from_iter([("amount".to_owned(), amount.into())]);
+        let edited = |edits| say(Answer::Approved { edits: Some(edits) });
+        let refused = approve(false, false).check(edited(amount(30)));
+        assert_eq!(refused, Err(AnswerError::NotEditable));
+        let checked = approve(false, true).check(edited(amount(30))).unwrap();
+        assert_eq!(checked.into_reply(), edited(amount(30)));
+        // What is not changed is simply approved.
+        let plain = say(Answer::Approved { edits: None });
+        for nothing in [Map::new(), amount(40)] {
+            let checked = approve(false, true).check(edited(nothing)).unwrap();
+            assert_eq!(checked.into_reply(), plain);
+        }
     }
 
     /// HXPX-026: the result is one of the options.
@@ -255,25 +284,14 @@ mod tests {
 
     #[test]
     fn every_kind_takes_only_its_own_answers() {
-        let questions = [
-            approve(false, false),
-            choose(Pick::One),
-            Question::new(
-                "Go?",
-                None,
-                Body::Confirm { items: vec![], yes: "Go".into(), no: "Stop".into() },
-            )
-            .unwrap(),
-            Question::new("Failed", None, Body::Escalate { error: Map::new(), params: Map::new() })
-                .unwrap(),
-            Question::new("Hello", None, Body::Converse).unwrap(),
-        ];
+        let questions = every();
         let answers = [
             Answer::Approved { edits: None },
             Answer::Chosen { options: vec!["a".into()] },
             Answer::Confirmed { items: vec![] },
             Answer::Skip,
             Answer::Replied { text: "hi".into() },
+            Answer::Provided { values: crate::form::Values::default() },
         ];
         for (q, question) in questions.iter().enumerate() {
             for (a, answer) in answers.iter().enumerate() {
@@ -284,7 +302,7 @@ mod tests {
 
     #[test]
     fn changes_can_be_requested_everywhere_but_not_silently() {
-        for question in [approve(false, false), choose(Pick::One)] {
+        for question in every() {
             assert_eq!(question.check(say(Answer::CHANGES)), Err(AnswerError::ReasonRequired));
             let asked = Reply { answer: Answer::CHANGES, comment: Some("smaller, please".into()) };
             assert!(question.check(asked).is_ok());

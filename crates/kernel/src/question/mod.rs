@@ -5,9 +5,11 @@
 
 mod answer;
 mod check;
+mod editable;
 
 pub use answer::{Answer, Reply, Stance};
 pub use check::{AnswerError, Checked};
+pub use editable::Editable;
 
 use std::collections::BTreeSet;
 
@@ -71,9 +73,9 @@ pub enum Body {
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         details: Map<String, Value>,
-        /// Whether the agent declared that it can take edited details.
+        /// Which details the agent declared it can take back edited.
         #[serde(default)]
-        editable: bool,
+        editable: Editable,
         /// Whether a rejection needs a reason.
         #[serde(default)]
         reject_requires_reason: bool,
@@ -325,7 +327,10 @@ impl Body {
             }
         };
         match self {
-            Self::Approve { details, .. } => whole("details", details),
+            Self::Approve { details, editable, .. } => {
+                whole("details", details)?;
+                editable.fits(details)
+            }
             Self::Confirm { items, yes, no } => {
                 distinct(items, "items")?;
                 for (field, label) in [("yes", yes), ("no", no)] {

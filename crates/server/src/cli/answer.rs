@@ -15,8 +15,14 @@ pub(super) struct Answer {
     id: String,
     /// approve, reject or changes; confirm or decline; retry, skip or abort; an option; a value,
     /// or KEY=VALUE for each field of a form
-    #[arg(required = true, value_name = "ANSWER")]
+    #[arg(required_unless_present = "changes", value_name = "ANSWER")]
     words: Vec<String>,
+    /// Neither yes nor no: send it back with the comment, whatever the question is
+    #[arg(long, conflicts_with = "words", requires = "comment")]
+    changes: bool,
+    /// Approve with this detail changed, where the agent can take that; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "changes")]
+    edit: Vec<String>,
     /// A reason or note
     #[arg(long, short, value_name = "TEXT")]
     comment: Option<String>,
@@ -29,11 +35,40 @@ impl Answer {
         let server = self.remote.human()?;
         let id = plain(&self.id);
         let ask = server.client.show(&id).await.map_err(server.because())?;
-        let reply = reply(&ask, &self.words, self.comment.as_deref())?;
+        let comment = self.comment.as_deref();
+        let reply = if self.changes {
+            json!({ "answer": { "verdict": "changes_requested" }, "comment": comment })
+        } else {
+            edited(&ask, reply(&ask, &self.words, comment)?, &self.edit)?
+        };
         let answered = server.client.answer(&id, &reply).await.map_err(server.because())?;
         print(&answered, self.remote.json, Detail::Brief)?;
         Ok(Exit::Done)
     }
+}
+
+/// An approval with other details. A value is JSON where that keeps the type it had, else a text.
+fn edited(ask: &client::Ask, mut reply: Value, edits: &[String]) -> anyhow::Result<Value> {
+    if edits.is_empty() {
+        return Ok(reply);
+    }
+    if reply["answer"]["verdict"] != "approved" {
+        bail!("--edit changes details of what is approved");
+    }
+    let question = ask.question.as_ref().unwrap_or(&Value::Null);
+    let mut changed = Map::new();
+    for edit in edits {
+        let Some((key, text)) = edit.split_once('=') else {
+            bail!("“{edit}”: expected KEY=VALUE");
+        };
+        let value = match &question["details"][key] {
+            Value::String(_) => json!(text),
+            _ => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+        };
+        changed.insert(key.to_owned(), value);
+    }
+    reply["answer"]["edits"] = Value::Object(changed);
+    Ok(reply)
 }
 
 /// Words on a command line become a reply to this question.
@@ -146,6 +181,22 @@ mod tests {
         assert_eq!(said(&approve, &["changes"]).unwrap()["verdict"], "changes_requested");
         let wrong = said(&approve, &["maybe"]).unwrap_err();
         assert!(wrong.contains("approve | reject | changes"), "{wrong}");
+    }
+
+    #[test]
+    fn edits_keep_the_type_of_the_detail() {
+        let question = json!({ "details": { "amount": 40, "order": "1042" } });
+        let approve = ask("approve", &question);
+        let edit = |words: &[&str], edits: &[&str]| {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            let edits: Vec<String> = edits.iter().map(ToString::to_string).collect();
+            edited(&approve, reply(&approve, &words, None).unwrap(), &edits)
+        };
+        let reply = edit(&["approve"], &["amount=30", "order=7"]).unwrap();
+        assert_eq!(reply["answer"]["edits"], json!({ "amount": 30, "order": "7" }));
+        assert_eq!(edit(&["approve"], &[]).unwrap()["answer"], json!({ "verdict": "approved" }));
+        assert!(edit(&["reject"], &["amount=30"]).is_err());
+        assert!(edit(&["approve"], &["amount"]).is_err());
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod completions;
 mod demo;
 mod doctor;
 mod erase;
+mod export;
 mod health;
 mod inbox;
 mod keys;
@@ -76,6 +77,8 @@ enum Command {
     Revoke(revoke::Revoke),
     /// Forget the words of a request that is over
     Erase(erase::Erase),
+    /// Write out what was answered, by whom and how
+    Export(export::Export),
     /// Check and export the audit record
     Audit(audit::Audit),
     /// Copy everything an installation has, beside a running server or without one
@@ -196,6 +199,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Verify(verify) => patiently(verify.run()).await,
         Command::Revoke(revoke) => patiently(revoke.run()).await,
         Command::Erase(erase) => patiently(erase.run()).await,
+        Command::Export(export) => export.run().await,
         Command::Audit(audit) => audit.run().await,
         Command::Backup(backup) => backup.run().await,
         Command::Migrate(migrate) => migrate.run().await,

@@ -17,7 +17,7 @@ use dialects::hxp_execution::{
 use kernel::actor::Reach;
 use kernel::directory::Human;
 use kernel::{Actor, Ask, AskId, Command, Phase, Refusal, RuleId};
-use store::{Filter, List, Scope, StoreError};
+use store::{Filter, List, Order, Scope, StoreError};
 
 use crate::auth::Denied;
 use crate::bootstrap;
@@ -82,12 +82,12 @@ async fn list(
     let list = List {
         scopes: vec![reach(&actor)?],
         phases: query.phase.map_or_else(|| Phase::ALL.to_vec(), |phase| vec![phase]),
+        order: Order::Age,
         filter: Filter {
             agent_label: query.agent_id,
             project_label: query.project_id,
             ..Filter::default()
         },
-        // Agents' lists are ordered by age alone.
         after: query.cursor.map(|cursor| store::Cursor { rank: 0, ask: cursor.ask }),
         limit: query.limit as usize,
     };
@@ -127,6 +127,7 @@ async fn inbox(
     let list = List {
         scopes: Scope::inbox(&human),
         phases: query.phases,
+        order: Order::Urgency,
         filter: Filter {
             kinds: query.action.map_or(Vec::new(), |action| action.kinds().to_vec()),
             priority: query.priority,
@@ -251,6 +252,7 @@ async fn stats(State(app): State<Shared>, headers: HeaderMap) -> Answer {
     let of = |phases: &[Phase]| List {
         scopes: vec![scope.clone()],
         phases: phases.to_vec(),
+        order: Order::Age,
         filter: Filter::default(),
         after: None,
         limit: 100,

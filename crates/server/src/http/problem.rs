@@ -189,6 +189,9 @@ impl From<Refusal> for Problem {
         let problem = Self::new(status, refusal.code()).detail(refusal.to_string());
         match &refusal {
             Refusal::Invalid { field, expected } => problem.field(field, expected),
+            Refusal::Answer(AnswerError::BadEdit { place, expected }) => {
+                problem.field(&format!("edits.{place}"), expected)
+            }
             Refusal::Answer(AnswerError::Fields(errors)) => {
                 let one = |error: &kernel::form::FieldError| Wrong {
                     field: error.key.clone(),

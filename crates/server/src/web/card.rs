@@ -194,7 +194,7 @@ impl Card {
         };
         match question.body() {
             Body::Approve { details, editable, reject_requires_reason } => {
-                let (summary, hint) = if *editable {
+                let (summary, hint) = if editable.is_any() {
                     (
                         "Edit the details before you approve",
                         "The agent gets what stands here if you approve.",
@@ -202,8 +202,9 @@ impl Card {
                 } else {
                     ("Suggest other details", "They go back to the agent when you request changes.")
                 };
-                if *editable || !details.is_empty() {
-                    let edits = Edits::new(details, EDITS, summary, hint, draft);
+                let open = editable.offered(details);
+                if !open.is_empty() {
+                    let edits = Edits::new(&open, EDITS, summary, hint, draft);
                     card.body = CardBody::Edits(edits);
                 }
                 if let (true, Some(comment)) = (*reject_requires_reason, &mut card.comment) {

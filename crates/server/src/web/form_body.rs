@@ -80,16 +80,16 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
     let action = submitted.value("action").or_else(|| submitted.value("choose").map(|_| "choose"));
     let unfit = || FormProblem::one(Place::Page, "Use one of the buttons to answer");
     match (question.body(), action.ok_or_else(unfit)?) {
-        (Body::Approve { details, .. }, "changes") => {
-            let edited = edits::changed(details, EDITS, submitted)?;
+        (Body::Approve { details, editable, .. }, "changes") => {
+            let edited = edits::changed(&editable.offered(details), EDITS, submitted)?;
             let edits = edited.map(|edited| edits::differing(edited, details));
             Ok(Answer::ChangesRequested { edits })
         }
         (_, "changes") => Ok(Answer::CHANGES),
         (Body::Approve { details, editable, .. }, "approve") => {
-            let edits = edits::changed(details, EDITS, submitted)?;
+            let edits = edits::changed(&editable.offered(details), EDITS, submitted)?;
             // Never as if nothing had been changed: that is not what this person approves.
-            if edits.is_some() && !editable {
+            if edits.is_some() && !editable.is_any() {
                 let message = "You changed details, and this agent cannot go ahead with changed \
                                ones. Request changes, or undo yours";
                 return Err(FormProblem::one(Place::Edits, message));

@@ -127,6 +127,9 @@ impl FormProblem {
                 Place::Page,
                 "The agent cannot take changed details here. Request changes instead.",
             ),
+            AnswerError::BadEdit { place, expected } => {
+                Self::one(Place::Edits, format!("{place}: use {expected}"))
+            }
             AnswerError::Empty => Self::one(Place::Reply, "Write a reply"),
             AnswerError::BadText { field: "comment", expected } => {
                 Self::one(Place::Comment, format!("Use {expected}"))
@@ -203,8 +206,10 @@ impl Draft {
         let (mut form, mut json) = (None, None);
         match question.body() {
             Body::Provide { form: fields } => form = Some(fields),
-            Body::Approve { details, .. } => json = Some((EDITS, details)),
-            Body::Escalate { params, .. } => json = Some((PARAMS, params)),
+            Body::Approve { details, editable, .. } => {
+                json = Some((EDITS, editable.offered(details)));
+            }
+            Body::Escalate { params, .. } => json = Some((PARAMS, params.clone())),
             Body::Choose { .. } | Body::Confirm { .. } | Body::Converse => {}
         }
         let secret = |name: &str| {
@@ -212,7 +217,7 @@ impl Draft {
             found.is_some_and(|field| field.is_none_or(Field::is_sensitive))
         };
         let untouched = |name: &str, value: &str| {
-            json.is_some_and(|(prefix, map)| edits::is_untouched(map, prefix, name, value))
+            json.as_ref().is_some_and(|(prefix, map)| edits::is_untouched(map, prefix, name, value))
         };
         let kept = |(name, value): &&(String, String)| {
             !PROOFS.contains(&name.as_str()) && !secret(name) && !untouched(name, value)

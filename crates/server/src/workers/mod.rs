@@ -2,6 +2,7 @@
 
 pub mod anchor;
 pub mod housekeeping;
+pub mod indexer;
 pub mod keys;
 pub mod outbox;
 pub mod retention;

@@ -58,7 +58,7 @@ pub(crate) fn options(labels: &[&str], pick: Pick) -> Body {
 }
 
 pub(crate) fn approve(details: serde_json::Value) -> Body {
-    Body::Approve { details: map(details), editable: false, reject_requires_reason: false }
+    Body::Approve { details: map(details), editable: false.into(), reject_requires_reason: false }
 }
 
 /// Every kind of question with an answer to it.
@@ -74,7 +74,7 @@ pub(crate) fn kinds() -> Vec<(&'static str, Question, Reply)> {
         details: map(
             json!({"to": "team@example.com", "subject": "Release notes", "body": "Hi all,\nv2.1.0 is out."}),
         ),
-        editable: true,
+        editable: true.into(),
         reject_requires_reason: true,
     };
     let described = |id: &str, label: &str, note: &str| Choice {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kernel::audit::Row as RecordRow;
 
-use super::{State, json, row};
+use super::state::{State, json, row};
 use crate::{Chains, Held};
 
 impl State {

@@ -3,7 +3,7 @@
 use kernel::AskId;
 use kernel::audit::Digest;
 
-use super::State;
+use super::state::State;
 
 impl State {
     pub(super) fn own_files(&self, ask: AskId) -> Vec<Digest> {

@@ -1,14 +1,15 @@
 //! Lists as ranges of a sorted set.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use kernel::AskId;
+use kernel::{Ask, AskId, Time};
 use ulid::Ulid;
 
 use super::State;
 use crate::Result;
-use crate::listing::{Entry, Filter};
+use crate::listing::{Deadline, Entry, Expiring, Filter, Scope};
 use crate::paging::{Rows, Stretch};
 
 impl Rows for State {
@@ -38,6 +39,21 @@ impl Rows for State {
         let end = (entry, Reverse(AskId::new(Ulid::nil())));
         Ok(self.listing.range(start..=end).next_back().map(|(_, Reverse(id))| *id))
     }
+}
+
+/// What runs out soon: a range of each scope, merged.
+pub(super) fn expiring(state: &State, wanted: &Expiring) -> Vec<Ask> {
+    let begin = || (Time::from_millis(i64::MIN), AskId::new(Ulid::nil()));
+    let (at, id) = wanted.after.unwrap_or_else(begin);
+    let mut found = BTreeSet::new();
+    for scope in &wanted.scopes {
+        let place = |at, id| (Deadline { scope: Scope::key(scope), at }, id);
+        let to = Bound::Included(place(wanted.until, AskId::new(Ulid::max())));
+        let range = state.deadlines.range((Bound::Excluded(place(at, id)), to));
+        found.extend(range.take(wanted.limit).map(|(deadline, id)| (deadline.at, *id)));
+    }
+    let asks = found.iter().take(wanted.limit).filter_map(|(_, id)| state.asks.get(id));
+    asks.cloned().collect()
 }
 
 fn entry(stretch: &Stretch) -> Entry {

@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use kernel::ask::Fold;
 use kernel::audit::Record;
 use kernel::directory::Directory;
 use kernel::{Ask, AskId, Effect, Entity, Refusal, Subject, Time};
 
 use crate::job::{Books, Remembered, Work};
-use crate::listing::{Entry, Scope};
+use crate::listing::{Deadline, Entry, Scope};
 use crate::{Idempotency, Result, StoreError};
 
 /// The name of an idempotency key: whose, and which.
@@ -48,6 +49,10 @@ pub(super) struct Output {
     pub(super) wakes: BTreeMap<AskId, Option<Time>>,
     pub(super) unlisted: BTreeSet<(Entry, AskId)>,
     pub(super) listed: BTreeSet<(Entry, AskId)>,
+    /// What open asks are folded by.
+    pub(super) folds: BTreeMap<AskId, Fold>,
+    pub(super) not_expiring: BTreeSet<(Deadline, AskId)>,
+    pub(super) expiring: BTreeSet<(Deadline, AskId)>,
     /// With the version that was read; 0 for a new one.
     pub(super) entities: BTreeMap<Subject, (u64, Entity)>,
     pub(super) records: Vec<(Record, About)>,
@@ -139,8 +144,13 @@ impl Books for Batch {
             if moved.before.as_ref().and_then(Ask::wake_at) != wake {
                 self.out.wakes.insert(ask.id, wake);
             }
-            let (old, new) = Entry::moved(moved);
-            self.out.relist(ask.id, old, new);
+            let out = &mut self.out;
+            match moved.fold {
+                Some(fold) => out.folds.insert(ask.id, fold),
+                None => out.folds.remove(&ask.id),
+            };
+            replace(ask.id, Entry::moved(moved), &mut out.unlisted, &mut out.listed);
+            replace(ask.id, Deadline::moved(moved), &mut out.not_expiring, &mut out.expiring);
         }
         for entity in &work.entities {
             let subject = entity.subject();
@@ -164,18 +174,21 @@ impl Books for Batch {
     }
 }
 
-impl Output {
-    /// What one job puts in and a later one takes out again is never written.
-    fn relist(&mut self, id: AskId, old: Vec<Entry>, new: Vec<Entry>) {
-        for entry in old.into_iter().map(|entry| (entry, id)) {
-            if !self.listed.remove(&entry) {
-                self.unlisted.insert(entry);
-            }
+/// What one job puts in and a later one takes out again is never written.
+fn replace<T: Ord>(
+    id: AskId,
+    (old, new): (Vec<T>, Vec<T>),
+    gone: &mut BTreeSet<(T, AskId)>,
+    there: &mut BTreeSet<(T, AskId)>,
+) {
+    for row in old.into_iter().map(|row| (row, id)) {
+        if !there.remove(&row) {
+            gone.insert(row);
         }
-        for entry in new.into_iter().map(|entry| (entry, id)) {
-            if !self.unlisted.remove(&entry) {
-                self.listed.insert(entry);
-            }
+    }
+    for row in new.into_iter().map(|row| (row, id)) {
+        if !gone.remove(&row) {
+            there.insert(row);
         }
     }
 }

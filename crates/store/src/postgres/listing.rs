@@ -13,28 +13,47 @@ use super::failure::Failure;
 use super::{ulid, uuid};
 use crate::listing::{Filter, List};
 use crate::paging::{Rows, Stretch, every_stretch};
-use crate::rows::int;
+use crate::rows::{fold, int};
 use crate::{Result, StoreError};
 
 /// What was fetched of the stretches of one list so far.
 pub(super) struct Fetched<'a> {
     list: &'a List,
-    stretches: BTreeMap<Stretch, Part>,
+    stretches: BTreeMap<Stretch, Vec<Part>>,
     oldest: BTreeMap<Stretch, Option<AskId>>,
     lacking: RefCell<Lacking>,
 }
 
-/// The beginning of a stretch.
-#[derive(Default)]
+/// A part of a stretch: from `before` on, newest first.
 struct Part {
+    before: Option<AskId>,
     rows: Vec<(AskId, bool)>,
+    /// Whether it goes to the end.
     whole: bool,
+}
+
+impl Part {
+    /// Where it is to be read on.
+    fn end(&self) -> Option<AskId> {
+        self.rows.last().map(|(id, _)| *id).or(self.before)
+    }
+
+    /// Whether what comes behind `from` is in it, or would be if it were read on.
+    fn leads_to(&self, from: Option<AskId>) -> bool {
+        let begun = match (self.before, from) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(begins), Some(from)) => from <= begins,
+        };
+        begun && (self.whole || from.is_none() || from == self.before || from >= self.end())
+    }
 }
 
 /// What a reading turned out to need.
 #[derive(Default)]
 struct Lacking {
-    rows: BTreeSet<Stretch>,
+    /// Each with where it is to be read on.
+    rows: BTreeSet<(Stretch, Option<AskId>)>,
     oldest: BTreeSet<Stretch>,
 }
 
@@ -58,7 +77,7 @@ impl<'a> Fetched<'a> {
             lacking: RefCell::default(),
         };
         let mut n = n.max(1);
-        fetched.fetch(moment, every_stretch(list).collect(), n).await?;
+        fetched.fetch(moment, every_stretch(list).into_iter().collect(), n).await?;
         loop {
             let outcome = read(&fetched, list);
             let Lacking { rows, oldest } = fetched.lacking.take();
@@ -75,33 +94,36 @@ impl<'a> Fetched<'a> {
     async fn fetch(
         &mut self,
         moment: &Transaction<'_>,
-        stretches: BTreeSet<Stretch>,
+        wanted: BTreeSet<(Stretch, Option<AskId>)>,
         n: usize,
     ) -> Result<(), Failure> {
-        if stretches.is_empty() {
+        if wanted.is_empty() {
             return Ok(());
         }
         let sql = "SELECT place, found.id,
                 ($6 OR found.kind = ANY ($7)) AND ($8::smallint IS NULL OR found.priority = $8)
                 AND ($9::text IS NULL OR found.agent_label IS NOT DISTINCT FROM $9)
                 AND ($10::text IS NULL OR found.project_label IS NOT DISTINCT FROM $10)
+                AND ($11::bigint IS NULL OR found.fold IS NOT DISTINCT FROM $11)
             FROM unnest($1::text[], $2::text[], $3::smallint[], $4::uuid[])
                 WITH ORDINALITY AS wanted (scope, phase, rank, before, place)
             CROSS JOIN LATERAL (
-                SELECT id, kind, priority, agent_label, project_label FROM listing
+                SELECT id, kind, priority, agent_label, project_label, fold FROM listing
                 WHERE listing.scope = wanted.scope AND listing.phase = wanted.phase
                     AND listing.rank = wanted.rank AND listing.id < wanted.before
                 ORDER BY id DESC LIMIT $5
             ) AS found
             ORDER BY place, found.id DESC";
         let statement = moment.prepare_cached(sql).await?;
-        let stretches: Vec<Stretch> = stretches.into_iter().collect();
+        let (stretches, places): (Vec<Stretch>, Vec<Option<AskId>>) = wanted.into_iter().unzip();
         let Columns { scopes, phases, ranks } = Columns::of(&stretches);
-        let before: Vec<Uuid> = stretches.iter().map(|stretch| self.before(stretch)).collect();
+        let before: Vec<Uuid> =
+            places.iter().map(|id| id.map_or(Uuid::max(), |id| uuid(id.ulid()))).collect();
         let filter = &self.list.filter;
         let kinds: Vec<&str> = filter.kinds.iter().map(|kind| kind.as_str()).collect();
         let priority = filter.priority.map(|priority: Priority| i16::from(priority.rank()));
-        let params: [&(dyn ToSql + Sync); 10] = [
+        let folded = filter.fold.map(fold);
+        let params: [&(dyn ToSql + Sync); 11] = [
             &scopes,
             &phases,
             &ranks,
@@ -112,6 +134,7 @@ impl<'a> Fetched<'a> {
             &priority,
             &filter.agent_label,
             &filter.project_label,
+            &folded,
         ];
         let mut found: Vec<Vec<(AskId, bool)>> = vec![Vec::new(); stretches.len()];
         for row in moment.query(&statement, &params).await? {
@@ -121,20 +144,18 @@ impl<'a> Fetched<'a> {
                 rows.push((AskId::new(ulid(row.try_get(1)?)), row.try_get(2)?));
             }
         }
-        for (stretch, mut rows) in stretches.into_iter().zip(found) {
-            let part = self.stretches.entry(stretch).or_default();
-            part.whole = rows.len() < n;
-            part.rows.append(&mut rows);
+        for ((stretch, before), mut rows) in stretches.into_iter().zip(places).zip(found) {
+            let parts = self.stretches.entry(stretch).or_default();
+            let whole = rows.len() < n;
+            match parts.iter_mut().find(|part| part.end() == before) {
+                Some(part) => {
+                    part.whole = whole;
+                    part.rows.append(&mut rows);
+                }
+                None => parts.push(Part { before, rows, whole }),
+            }
         }
         Ok(())
-    }
-
-    /// Where a stretch was left, or where the list goes on.
-    fn before(&self, stretch: &Stretch) -> Uuid {
-        let last = self.stretches.get(stretch).and_then(|part| part.rows.last());
-        let cursor = self.list.after.filter(|after| after.rank == stretch.rank);
-        let last = last.map(|(id, _)| *id).or_else(|| cursor.map(|after| after.ask));
-        last.map_or(Uuid::max(), |id| uuid(id.ulid()))
     }
 
     async fn fetch_oldest(
@@ -191,13 +212,18 @@ impl Rows for Fetched<'_> {
         _: &Filter,
         n: usize,
     ) -> Result<Vec<(AskId, bool)>> {
-        let part = self.stretches.get(stretch);
-        let rows = part.map_or(&[][..], |part| part.rows.as_slice());
+        let parts = self.stretches.get(stretch).map_or(&[][..], Vec::as_slice);
+        // Two parts may have come to overlap; the one that goes furthest serves best.
+        let part = parts.iter().filter(|part| part.leads_to(before)).min_by_key(|part| part.end());
+        let Some(part) = part else {
+            self.lacking.borrow_mut().rows.insert((stretch.clone(), before));
+            return Err(StoreError::Unavailable(NotFetched.into()));
+        };
         // Newest first.
-        let from = before.map_or(0, |before| rows.partition_point(|(id, _)| *id >= before));
-        let found: Vec<(AskId, bool)> = rows.iter().skip(from).take(n).copied().collect();
-        if found.len() < n && !part.is_some_and(|part| part.whole) {
-            self.lacking.borrow_mut().rows.insert(stretch.clone());
+        let from = before.map_or(0, |before| part.rows.partition_point(|(id, _)| *id >= before));
+        let found: Vec<(AskId, bool)> = part.rows.iter().skip(from).take(n).copied().collect();
+        if found.len() < n && !part.whole {
+            self.lacking.borrow_mut().rows.insert((stretch.clone(), part.end()));
             return Err(StoreError::Unavailable(NotFetched.into()));
         }
         Ok(found)

@@ -30,6 +30,13 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "retention",
         sql: include_str!("migrations/0003_retention.sql"),
     },
+    // A program of before would look for agents' asks where they no longer are.
+    Migration {
+        version: 4,
+        serves: 4,
+        name: "inbox",
+        sql: include_str!("migrations/0004_inbox.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

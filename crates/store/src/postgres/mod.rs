@@ -29,7 +29,9 @@ mod outbox;
 mod query;
 mod record;
 mod retention;
+mod search;
 mod shared;
+mod snooze;
 mod take_over;
 mod tls;
 mod wake;
@@ -43,7 +45,7 @@ use async_trait::async_trait;
 use deadpool_postgres::{Client, GenericClient};
 use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
-use kernel::{AgentId, Ask, AskId, KeyId, Subject, Time};
+use kernel::{AgentId, Ask, AskId, HumanId, KeyId, Subject, Time};
 use tokio::sync::{Notify, Semaphore, broadcast};
 use tokio::task::JoinSet;
 use ulid::Ulid;
@@ -56,10 +58,10 @@ pub use take_over::{Occupied, Taken};
 
 use crate::estimates::Estimates;
 use crate::job::Ahead;
-use crate::listing::{Count, List, Page};
+use crate::listing::{Count, Expiring, List, Page};
 use crate::{
-    Backlog, Chains, Change, Clock, Delivery, Job, News, Outcome, Result, SealedBlock, Settlement,
-    Store,
+    Backlog, Chains, Change, Clock, Delivery, Job, News, Outcome, Result, SealedBlock, Search,
+    Settlement, Store,
 };
 use audience::Audience;
 use clock::DatabaseClock;
@@ -234,6 +236,22 @@ impl Store for Postgres {
         Ok(on!(self.database, client => query::count(client, &self.estimates, &list))?)
     }
 
+    async fn search(&self, wanted: Search) -> Result<Vec<Ask>> {
+        Ok(on!(self.database, client => search::search(client, &wanted))?)
+    }
+
+    async fn index(&self, limit: usize) -> Result<usize> {
+        self.writers()?;
+        Ok(on!(self.database, client => async {
+            self.number(client).await?;
+            search::index(client, limit).await
+        })?)
+    }
+
+    async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>> {
+        Ok(on!(self.database, client => query::expiring(client, &wanted))?)
+    }
+
     async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>> {
         Ok(on!(self.database, client => wake::due(client, now, limit))?)
     }
@@ -401,8 +419,27 @@ impl Store for Postgres {
         Ok(on!(self.database, client => retention::forget(&*client, ask))?)
     }
 
+    async fn snooze(&self, human: HumanId, ask: AskId, until: Option<Time>) -> Result<bool> {
+        self.writers()?;
+        Ok(on!(self.database, client => snooze::put(client, &human, ask, until))?)
+    }
+
+    async fn snoozed(&self, human: HumanId, now: Time) -> Result<Vec<(AskId, Time)>> {
+        Ok(on!(self.database, client => snooze::of(client, &human, now))?)
+    }
+
+    async fn look(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()> {
+        self.writers()?;
+        Ok(on!(self.database, client => snooze::look(client, ask, &human, until))?)
+    }
+
+    async fn lookers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>> {
+        Ok(on!(self.database, client => snooze::lookers(client, &asks, now))?)
+    }
+
     async fn sweep(&self, now: Time) -> Result<u64> {
         self.writers()?;
+        on!(self.database, client => snooze::sweep(client, now))?;
         let mut total = 0;
         loop {
             let swept = on!(self.database, client => query::sweep(client, now, SWEPT))?;

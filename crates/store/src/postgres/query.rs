@@ -10,7 +10,7 @@ use super::listing::Fetched;
 use super::{record, ulid, uuid};
 use crate::estimates::Estimates;
 use crate::job::forgotten_before;
-use crate::listing::{Count, EXAMINED, List, Page};
+use crate::listing::{Count, EXAMINED, Expiring, List, Page, Scope};
 use crate::paging::{self, CHUNK, every_stretch};
 use crate::rows::{int, uint};
 
@@ -60,6 +60,26 @@ pub(super) async fn ids(
     rows.iter().map(|row| Ok(AskId::new(ulid(row.try_get(0)?)))).collect()
 }
 
+/// What runs out soon: a range of each scope, merged.
+pub(super) async fn expiring(client: &Client, wanted: &Expiring) -> Result<Vec<Ask>, Failure> {
+    let sql = "SELECT ask.id, ask.state FROM (
+            SELECT DISTINCT found.at, found.id FROM unnest($1::text[]) AS wanted (scope)
+            CROSS JOIN LATERAL (
+                SELECT at, id FROM deadline
+                WHERE deadline.scope = wanted.scope AND (at, id) > ($2, $3) AND at <= $4
+                ORDER BY at, id LIMIT $5
+            ) AS found
+            ORDER BY found.at, found.id LIMIT $5
+        ) AS soon JOIN ask ON ask.id = soon.id ORDER BY soon.at, soon.id";
+    let statement = client.prepare_cached(sql).await?;
+    let scopes: Vec<String> = wanted.scopes.iter().map(Scope::key).collect();
+    let (at, id) =
+        wanted.after.map_or((i64::MIN, Uuid::nil()), |(at, id)| (at.millis(), uuid(id.ulid())));
+    let until = wanted.until.millis();
+    let rows = client.query(&statement, &[&scopes, &at, &id, &until, &int(wanted.limit)]).await?;
+    rows.iter().map(read_ask).collect()
+}
+
 pub(super) async fn list(client: &mut Client, list: &List) -> Result<Page, Failure> {
     // One transaction, so that the rows and the asks they stand for are of one moment.
     let moment = moment(client).await?;
@@ -95,7 +115,7 @@ pub(super) async fn count(
         return Ok(count);
     }
     // As much of every stretch as a count looks at first.
-    let n = (EXAMINED / every_stretch(list).count().max(1)).clamp(1, CHUNK);
+    let n = (EXAMINED / every_stretch(list).len().max(1)).clamp(1, CHUNK);
     let count = Fetched::read(&moment, list, n, paging::count).await?;
     if let Some(end) = end.filter(|_| !count.exact) {
         estimates.keep(list, end, count);

@@ -30,7 +30,7 @@ struct Table {
     select: &'static str,
 }
 
-static TABLES: [Table; 15] = [
+static TABLES: [Table; 17] = [
     Table {
         name: "ask",
         columns: &[("id", Type::UUID), ("version", Type::INT8), ("state", Type::TEXT)],
@@ -62,9 +62,15 @@ static TABLES: [Table; 15] = [
             ("priority", Type::INT2),
             ("agent_label", Type::TEXT),
             ("project_label", Type::TEXT),
+            ("fold", Type::INT8),
         ],
-        select: "SELECT scope, phase, rank, id, kind, priority, agent_label, project_label
+        select: "SELECT scope, phase, rank, id, kind, priority, agent_label, project_label, fold
                  FROM listing",
+    },
+    Table {
+        name: "deadline",
+        columns: &[("scope", Type::TEXT), ("at", Type::INT8), ("id", Type::UUID)],
+        select: "SELECT scope, at, id FROM deadline",
     },
     Table {
         name: "entity",
@@ -152,6 +158,11 @@ static TABLES: [Table; 15] = [
         ],
         select: "SELECT n, first, count, root, prev, at, issuer, jws FROM block ORDER BY n",
     },
+    Table {
+        name: "snooze",
+        columns: &[("human", Type::TEXT), ("ask", Type::UUID), ("until", Type::INT8)],
+        select: "SELECT human, ask, until FROM snooze",
+    },
     Table { name: "anchor", columns: &[("n", Type::INT8)], select: "SELECT n FROM anchor" },
 ];
 
@@ -186,8 +197,11 @@ impl Postgres {
             LOCK TABLE directory IN ACCESS EXCLUSIVE MODE";
         transaction.batch_execute(alone).await.map_err(Failure::from)?;
         fits(&transaction, &source).await?;
-        let names: Vec<&str> = TABLES.iter().map(|table| table.name).chain(["pending"]).collect();
-        let emptied = format!("TRUNCATE {}", names.join(", "));
+        let names: Vec<&str> =
+            TABLES.iter().map(|table| table.name).chain(["pending", "search"]).collect();
+        // The index of words is made anew from what was taken.
+        let emptied =
+            format!("TRUNCATE {}; UPDATE search_place SET position = 0", names.join(", "));
         transaction.batch_execute(&emptied).await.map_err(Failure::from)?;
         let mut taken = Taken::default();
         for table in &TABLES {

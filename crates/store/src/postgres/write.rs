@@ -1,6 +1,7 @@
 //! Everything the jobs of a transaction came to, in one statement whatever their number: each table
 //! is a part of it, and only the parts there is something for are sent.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use deadpool_postgres::Client;
@@ -13,8 +14,8 @@ use super::books::{About, Key, Output};
 use super::failure::Failure;
 use super::uuid;
 use crate::job::{Remembered, forgotten_before};
-use crate::listing::Entry;
-use crate::rows::int;
+use crate::listing::{Deadline, Entry};
+use crate::rows::{fold, int};
 use crate::{Result, StoreError};
 
 const NEW_ASKS: &str = "INSERT INTO ask (id, version, state)
@@ -38,9 +39,16 @@ const UNLISTED: &str = "DELETE FROM listing
         AND listing.id = old.id";
 
 const LISTED: &str = "INSERT INTO listing
-        (scope, phase, rank, id, kind, priority, agent_label, project_label)
+        (scope, phase, rank, id, kind, priority, agent_label, project_label, fold)
     SELECT * FROM unnest($1::text[], $2::text[], $3::smallint[], $4::uuid[], $5::text[],
-        $6::smallint[], $7::text[], $8::text[])";
+        $6::smallint[], $7::text[], $8::text[], $9::bigint[])";
+
+const NOT_EXPIRING: &str = "DELETE FROM deadline
+    USING unnest($1::text[], $2::bigint[], $3::uuid[]) AS old (scope, at, id)
+    WHERE deadline.scope = old.scope AND deadline.at = old.at AND deadline.id = old.id";
+
+const EXPIRING: &str = "INSERT INTO deadline (scope, at, id)
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::uuid[])";
 
 const ENTITIES: &str = "INSERT INTO entity AS old (kind, id, version, changed, state)
     SELECT new.kind, new.id, new.version, directory.version + 1, new.state
@@ -140,6 +148,8 @@ fn parts(out: &Output, now: Time) -> Result<Vec<Part>> {
         no_drafts(&changed),
         unlisted(&out.unlisted),
         listed(out),
+        deadlines(NOT_EXPIRING, &out.not_expiring),
+        deadlines(EXPIRING, &out.expiring),
         entities(out)?,
         directory(out),
         records(&out.records)?,
@@ -204,7 +214,7 @@ fn no_drafts(changed: &[&(Option<u64>, Ask)]) -> Option<Part> {
     Some(Part { sql: NO_DRAFTS, params: vec![Box::new(over)], rows: None })
 }
 
-fn unlisted(entries: &std::collections::BTreeSet<(Entry, AskId)>) -> Option<Part> {
+fn unlisted(entries: &BTreeSet<(Entry, AskId)>) -> Option<Part> {
     let rows: Vec<&(Entry, AskId)> = entries.iter().collect();
     some(&rows)?;
     Some(Part { sql: UNLISTED, params: places(&rows), rows: None })
@@ -216,14 +226,26 @@ fn listed(out: &Output) -> Option<Part> {
         .collect();
     some(&rows)?;
     let mut params = places(&column(&rows, |(row, _)| *row));
-    let more: [Param; 4] = [
+    let more: [Param; 5] = [
         Box::new(column(&rows, |(_, ask)| ask.kind.as_str().to_owned())),
         Box::new(column(&rows, |(_, ask)| i16::from(ask.priority.rank()))),
         Box::new(column(&rows, |(_, ask)| ask.labels.agent.clone())),
         Box::new(column(&rows, |(_, ask)| ask.labels.project.clone())),
+        Box::new(column(&rows, |((_, id), _)| out.folds.get(id).copied().map(fold))),
     ];
     params.extend(more);
     Some(Part { sql: LISTED, params, rows: None })
+}
+
+fn deadlines(sql: &'static str, rows: &BTreeSet<(Deadline, AskId)>) -> Option<Part> {
+    let rows: Vec<&(Deadline, AskId)> = rows.iter().collect();
+    some(&rows)?;
+    let params: Vec<Param> = vec![
+        Box::new(column(&rows, |(deadline, _)| deadline.scope.clone())),
+        Box::new(column(&rows, |(deadline, _)| deadline.at.millis())),
+        Box::new(column(&rows, |(_, id)| uuid(id.ulid()))),
+    ];
+    Some(Part { sql, params, rows: None })
 }
 
 fn places(rows: &[&(Entry, AskId)]) -> Vec<Param> {

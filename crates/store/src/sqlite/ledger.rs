@@ -8,9 +8,8 @@ use kernel::{Ask, AskId, Effect, Entity, Refusal, Subject};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Serialize;
 
-use super::{Failure, Published, failed, outbox, query};
+use super::{Failure, Published, failed, listing, outbox, query};
 use crate::job::{Books, Moved, Remembered, Work};
-use crate::listing::Entry;
 use crate::rows::{int, uint};
 use crate::{Change, Idempotency, News, Result, StoreError};
 
@@ -180,7 +179,7 @@ impl Pen {
         for moved in &work.asks {
             put_ask(conn, work, moved)?;
             self.begun = true;
-            relist(conn, moved)?;
+            listing::relist(conn, moved)?;
             if moved.ended() {
                 query::drop_draft(conn, moved.after.id)?;
             }
@@ -229,42 +228,6 @@ fn put_ask(conn: &Connection, work: &Work, moved: &Moved) -> Result<()> {
             })
             .map_err(failed)?;
         expect_one(found, || ask.id.to_string())?;
-    }
-    Ok(())
-}
-
-fn relist(conn: &Connection, moved: &Moved) -> Result<()> {
-    let ask = &moved.after;
-    let id = ask.id.ulid().to_bytes();
-    let (old, new) = Entry::moved(moved);
-    for entry in old {
-        conn.prepare_cached(
-            "DELETE FROM listing WHERE scope = ?1 AND phase = ?2 AND rank = ?3 AND id = ?4",
-        )
-        .and_then(|mut delete| {
-            delete.execute(params![entry.scope, entry.phase.as_str(), entry.rank, id])
-        })
-        .map_err(failed)?;
-    }
-    for entry in new {
-        conn.prepare_cached(
-            "INSERT INTO listing
-                 (scope, phase, rank, id, kind, priority, agent_label, project_label)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        )
-        .and_then(|mut insert| {
-            insert.execute(params![
-                entry.scope,
-                entry.phase.as_str(),
-                entry.rank,
-                id,
-                ask.kind.as_str(),
-                ask.priority.rank(),
-                ask.labels.agent,
-                ask.labels.project,
-            ])
-        })
-        .map_err(failed)?;
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(4, "outbox", include_str!("migrations/0004_outbox.sql")),
     step(5, "drafts", include_str!("migrations/0005_drafts.sql")),
     step(6, "retention", include_str!("migrations/0006_retention.sql")),
+    step(7, "inbox", include_str!("migrations/0007_inbox.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.

@@ -15,12 +15,15 @@ mod chain;
 mod connect;
 mod file;
 mod ledger;
+mod listing;
 mod migrate;
 mod outbox;
 mod query;
 mod reader;
 mod recent;
 mod record;
+mod search;
+mod snooze;
 mod source;
 mod writer;
 
@@ -32,21 +35,22 @@ use std::time::Duration;
 use async_trait::async_trait;
 use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
-use kernel::{AgentId, Ask, AskId, KeyId, Subject, Time};
+use kernel::{AgentId, Ask, AskId, HumanId, KeyId, Subject, Time};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::broadcast;
 
 use crate::estimates::Estimates;
 use crate::job::{self, Ahead};
-use crate::leases::{Leases, Wake};
-use crate::listing::{Count, List, Page};
+use crate::leases::{Leases, Lookers, Wake};
+use crate::listing::{Count, Expiring, List, Page};
 use crate::{
     Backlog, Chains, Change, Clock, Delivery, FEED, Job, News, Outcome, Result, SealedBlock,
-    Settlement, Store, StoreError, later,
+    Search, Settlement, Store, StoreError, later,
 };
 use ledger::Ledger;
 use reader::Readers;
 use recent::Recent;
+use search::Index;
 pub(crate) use source::Source;
 use writer::Writer;
 
@@ -63,6 +67,9 @@ pub struct Sqlite {
     leases: Leases,
     /// Of what is over.
     over: Leases,
+    lookers: Lookers,
+    /// None in a store that is only read.
+    index: Option<Index>,
     _lock: Option<File>,
 }
 
@@ -107,10 +114,11 @@ impl Sqlite {
         let published = Published::new(Arc::new(query::directory(&conn)?));
         let ledger = Ledger::new(conn, Arc::clone(&published))?;
         let writer = Writer::start(ledger, Arc::clone(&published))?;
+        let index = Some(Index::open(path)?);
         let readers = Readers::start(path)?;
-        let (writer, clock) = (Some(writer), Some(clock));
-        let (leases, over) = (Leases::default(), Leases::default());
-        Ok(Self { readers, writer, published, clock, leases, over, _lock: Some(lock) })
+        let (writer, clock, lock) = (Some(writer), Some(clock), Some(lock));
+        let (leases, over, lookers) = (Leases::default(), Leases::default(), Lookers::default());
+        Ok(Self { readers, writer, published, clock, leases, over, lookers, index, _lock: lock })
     }
 
     /// Opens a file only to look at it, whether or not a server has it open. The directory is the
@@ -139,6 +147,8 @@ impl Sqlite {
             clock: None,
             leases: Leases::default(),
             over: Leases::default(),
+            lookers: Lookers::default(),
+            index: None,
             _lock: None,
         })
     }
@@ -211,14 +221,38 @@ impl Store for Sqlite {
     }
 
     async fn list(&self, list: List) -> Result<Page> {
-        self.readers.run(move |conn| query::list(conn, &list)).await
+        self.readers.run(move |conn| listing::list(conn, &list)).await
     }
 
     async fn count(&self, list: List) -> Result<Count> {
         // Counted is the whole, from wherever and in whatever pages it is read.
         let list = List { after: None, limit: 0, ..list };
         let published = Arc::clone(&self.published);
-        self.readers.run(move |conn| query::count(conn, &published.estimates, &list)).await
+        self.readers.run(move |conn| listing::count(conn, &published.estimates, &list)).await
+    }
+
+    async fn search(&self, wanted: Search) -> Result<Vec<Ask>> {
+        self.readers.run(move |conn| search::search(conn, &wanted)).await
+    }
+
+    async fn index(&self, limit: usize) -> Result<usize> {
+        let read_only = || StoreError::Unavailable(Failure::ReadOnly.into());
+        let index = self.index.as_ref().ok_or_else(read_only)?;
+        let from = index.run(|conn| search::place(conn)).await?;
+        let place = from.clone();
+        match self.readers.run(move |conn| search::behind(conn, &place, limit)).await? {
+            Some(behind) if behind.is_empty() => Ok(0),
+            Some(behind) => index.run(move |conn| search::catch_up(conn, &from, &behind)).await,
+            None => {
+                tracing::warn!("the search index is of another record; it is made anew");
+                index.run(search::forget).await?;
+                Ok(limit)
+            }
+        }
+    }
+
+    async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>> {
+        self.readers.run(move |conn| listing::expiring(conn, &wanted)).await
     }
 
     async fn due(&self, now: Time, limit: usize) -> Result<Vec<AskId>> {
@@ -359,7 +393,26 @@ impl Store for Sqlite {
         self.write(move |ledger| ledger.savepoint(|conn| file::forget(conn, ask))).await
     }
 
+    async fn snooze(&self, human: HumanId, ask: AskId, until: Option<Time>) -> Result<bool> {
+        self.write(move |ledger| ledger.savepoint(|conn| snooze::put(conn, &human, ask, until)))
+            .await
+    }
+
+    async fn snoozed(&self, human: HumanId, now: Time) -> Result<Vec<(AskId, Time)>> {
+        self.readers.run(move |conn| snooze::of(conn, &human, now)).await
+    }
+
+    async fn look(&self, ask: AskId, human: HumanId, until: Option<Time>) -> Result<()> {
+        self.lookers.look(ask, human, until);
+        Ok(())
+    }
+
+    async fn lookers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>> {
+        Ok(self.lookers.at(&asks, now))
+    }
+
     async fn sweep(&self, now: Time) -> Result<u64> {
+        self.write(move |ledger| ledger.savepoint(|conn| snooze::sweep(conn, now))).await?;
         let mut total = 0;
         loop {
             let forget =

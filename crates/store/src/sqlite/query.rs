@@ -5,13 +5,10 @@ use kernel::{Ask, AskId, Entity, KeyId, Time};
 use rusqlite::{Connection, Row, params};
 use ulid::Ulid;
 
+use super::failed;
 use super::ledger::one;
-use super::{failed, record};
-use crate::estimates::Estimates;
 use crate::job::{Remembered, forgotten_before};
 use crate::leases::Wake;
-use crate::listing::{Count, Filter, List, Page};
-use crate::paging::{self, Rows, Stretch};
 use crate::rows::{digest, int};
 use crate::{Idempotency, Result, StoreError};
 
@@ -57,92 +54,6 @@ pub(super) fn ids(conn: &Connection, after: Option<AskId>, limit: usize) -> Resu
     let after = after.map_or_else(Vec::new, |id| id.ulid().to_bytes().to_vec());
     let rows = select.query_map(params![after, int(limit)], |row| row.get(0)).map_err(failed)?;
     rows.map(|id| id.map(|bytes| AskId::new(Ulid::from_bytes(bytes))).map_err(failed)).collect()
-}
-
-pub(super) fn list(conn: &Connection, list: &List) -> Result<Page> {
-    // One transaction, so that the rows and the asks they stand for are of one moment.
-    let moment = conn.unchecked_transaction().map_err(failed)?;
-    let found = paging::page(&Listing(&moment), list)?;
-    let mut asks = Vec::with_capacity(found.ids.len());
-    for id in found.ids {
-        asks.push(ask(&moment, id)?.ok_or_else(|| StoreError::Damaged {
-            what: id.to_string(),
-            source: "it is listed but not there".into(),
-        })?);
-    }
-    Ok(Page { asks, next: found.next })
-}
-
-pub(super) fn count(conn: &Connection, estimates: &Estimates, list: &List) -> Result<Count> {
-    let moment = conn.unchecked_transaction().map_err(failed)?;
-    let position = record::last_position(&moment)?;
-    if let Some(count) = estimates.find(list, position) {
-        return Ok(count);
-    }
-    let count = paging::count(&Listing(&moment), list)?;
-    if !count.exact {
-        estimates.keep(list, position, count);
-    }
-    Ok(count)
-}
-
-struct Listing<'a>(&'a Connection);
-
-impl Rows for Listing<'_> {
-    fn rows(
-        &self,
-        stretch: &Stretch,
-        before: Option<AskId>,
-        filter: &Filter,
-        n: usize,
-    ) -> Result<Vec<(AskId, bool)>> {
-        // Longer than any id, and therefore after all of them.
-        const END: [u8; 17] = [0xff; 17];
-        let before = before.map(|id| id.ulid().to_bytes());
-        let before = before.as_ref().map_or(&END[..], |id| &id[..]);
-        let kinds: String =
-            filter.kinds.iter().flat_map(|kind| ["/", kind.as_str(), "/"]).collect();
-        let mut select = self
-            .0
-            .prepare_cached(
-                "SELECT id,
-                        (?6 = '' OR instr(?6, '/' || kind || '/') > 0)
-                        AND (?7 IS NULL OR priority = ?7)
-                        AND (?8 IS NULL OR agent_label IS ?8)
-                        AND (?9 IS NULL OR project_label IS ?9)
-                 FROM listing
-                 WHERE scope = ?1 AND phase = ?2 AND rank = ?3 AND id < ?4
-                 ORDER BY id DESC LIMIT ?5",
-            )
-            .map_err(failed)?;
-        select
-            .query_map(
-                params![
-                    stretch.scope,
-                    stretch.phase.as_str(),
-                    stretch.rank,
-                    before,
-                    int(n),
-                    kinds,
-                    filter.priority.map(kernel::ask::Priority::rank),
-                    filter.agent_label,
-                    filter.project_label,
-                ],
-                |row| Ok((ask_id(row, 0)?, row.get(1)?)),
-            )
-            .and_then(Iterator::collect)
-            .map_err(failed)
-    }
-
-    fn oldest(&self, stretch: &Stretch) -> Result<Option<AskId>> {
-        one(
-            self.0,
-            "SELECT id FROM listing WHERE scope = ?1 AND phase = ?2 AND rank = ?3
-             ORDER BY id LIMIT 1",
-            params![stretch.scope, stretch.phase.as_str(), stretch.rank],
-            |row| ask_id(row, 0),
-        )
-    }
 }
 
 /// The first `limit` wake-ups up to and with a moment.
@@ -253,7 +164,7 @@ pub(super) fn drop_draft(conn: &Connection, ask: AskId) -> Result<()> {
         .map_err(failed)
 }
 
-fn ask_id(row: &Row<'_>, column: usize) -> rusqlite::Result<AskId> {
+pub(super) fn ask_id(row: &Row<'_>, column: usize) -> rusqlite::Result<AskId> {
     row.get(column).map(|bytes| AskId::new(Ulid::from_bytes(bytes)))
 }
 

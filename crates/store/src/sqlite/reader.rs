@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::{Failure, connect};
+use super::{Failure, connect, search};
 use crate::{Result, StoreError};
 
 type Task = Box<dyn FnOnce(&Connection) + Send>;
@@ -29,6 +29,7 @@ impl Readers {
         let mut readers = Self { queue: Some(queue), threads: Vec::with_capacity(many) };
         for n in 0..many {
             let conn = connect::reader(path)?;
+            search::attach(&conn, path);
             let tasks = Arc::clone(&tasks);
             let thread = thread::Builder::new()
                 .name(format!("store-reader-{n}"))

@@ -243,10 +243,11 @@ pub async fn the_last_page_says_so(stage: &Stage) {
 }
 
 pub async fn a_page_that_looked_long_enough_goes_on(stage: &Stage) {
-    let rare = stage.ask(NewAsk { priority: Priority::High, ..new_ask() }).await;
+    let labels = Labels { agent: Some("writer".to_owned()), project: None };
+    let rare = stage.ask(NewAsk { labels, ..new_ask() }).await;
     stage.clock.advance(1);
     many(stage, EXAMINED, &new_ask()).await;
-    let filter = Filter { priority: Some(Priority::High), ..Filter::default() };
+    let filter = Filter { agent_label: Some("writer".to_owned()), ..Filter::default() };
     let list = List { filter, ..list(vec![acme()], &Phase::OPEN) };
     let first = stage.page(list.clone()).await;
     assert_eq!(first.asks, []);

@@ -13,7 +13,7 @@ use kernel::testing::{everyone, human};
 use kernel::{Ask, AskId, Command, Envelope, KeyId, Refusal, Time};
 use ulid::Ulid;
 
-use crate::listing::{Filter, List, Page, Scope};
+use crate::listing::{Filter, List, Order, Page, Scope};
 use crate::{Clock, Idempotency, Job, Outcome, Result, Store, StoreError};
 
 /// Whatever must live as long as the store: a folder, a database.
@@ -136,8 +136,10 @@ impl Stage {
 
 /// A list of up to a hundred, without a filter.
 pub fn list(scopes: Vec<Scope>, phases: &[Phase]) -> List {
-    let filter = Filter::default();
-    List { scopes, phases: phases.to_vec(), filter, after: None, limit: 100 }
+    let (phases, filter) = (phases.to_vec(), Filter::default());
+    let people = scopes.iter().any(|one| matches!(one, Scope::Human(_) | Scope::Pool(..)));
+    let order = if people { Order::Urgency } else { Order::Age };
+    List { scopes, phases, order, filter, after: None, limit: 100 }
 }
 
 pub fn ids(page: &Page) -> Vec<AskId> {

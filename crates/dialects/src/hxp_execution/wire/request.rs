@@ -2,6 +2,7 @@
 
 use kernel::Time;
 use kernel::ask::Priority;
+use kernel::question::Editable;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -37,6 +38,12 @@ pub struct Request {
     pub status: Status,
     /// `null` while it is open, and when it expired.
     pub receipt: Option<Receipt>,
+    /// Our extension: the request this one continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_request_id: Option<String>,
+    /// Our extension: the request that continues this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_request_id: Option<String>,
 }
 
 /// The fields of an action (section 2). Which one it is follows from the action.
@@ -84,6 +91,9 @@ pub struct Approve {
     /// Whether a rejection needs a reason.
     #[serde(default)]
     pub reject_requires_reason: bool,
+    /// Our extension: which details may be changed by whoever approves.
+    #[serde(default, skip_serializing_if = "is_closed")]
+    pub editable: Editable,
 }
 
 /// Section 2.3.
@@ -149,6 +159,14 @@ pub struct Receipt {
     pub duration_seconds: u64,
     /// See [`evidence`](crate::hxp_execution::evidence).
     pub evidence_hash: String,
+    /// Our extension: the details as whoever approved changed them, to go ahead with in place of
+    /// those that were sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edits: Option<Map<String, Value>>,
+}
+
+fn is_closed(editable: &Editable) -> bool {
+    !editable.is_any()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]

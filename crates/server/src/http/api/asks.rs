@@ -25,7 +25,10 @@ const AGAIN: Duration = Duration::from_secs(1);
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new().routes(routes!(create, super::lists::list)).routes(routes!(show))
+    OpenApiRouter::new()
+        .routes(routes!(create, super::lists::list))
+        .routes(routes!(super::lists::count))
+        .routes(routes!(show))
 }
 
 /// Ask a person something.

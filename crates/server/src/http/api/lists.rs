@@ -1,40 +1,47 @@
 //! `GET /api/v1/asks`: an agent's own or its project's, newest first; a person's, most urgent first;
-//! for an administrator any agent's or project's.
+//! for an administrator any agent's or project's. `GET /api/v1/asks/count` counts the same.
 
+use std::collections::HashSet;
+
+use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
-use axum::response::Response;
-use dialects::native::AskPage;
+use axum::response::{IntoResponse, Response};
+use dialects::native::{AskCount, AskPage};
 use kernel::actor::Reach;
-use kernel::ask::Priority;
+use kernel::ask::{Fold, Priority};
 use kernel::directory::Directory;
 use kernel::question::Kind;
-use kernel::{Actor, AgentId, AskId, HumanId, Phase, ProjectId, Refusal};
+use kernel::{Actor, AgentId, AskId, Phase, ProjectId, Refusal, Time};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-use store::{Cursor, Filter, List, Scope};
+use store::{Expiring, Filter, List, Order, Scope};
 use ulid::Ulid;
 use utoipa::ToSchema;
 
-use crate::http::Shared;
+use crate::http::api::narrowing::{View, Whole, Whose, named, narrowed, place, word};
 use crate::http::api::openapi::Pages;
 use crate::http::api::page::{Params, bad, seal, unfit};
 use crate::http::problem::Problem;
+use crate::http::{App, Shared};
 
 const PATH: &str = "/api/v1/asks";
-const KNOWN: [&str; 7] = ["state", "kind", "priority", "project", "agent", "limit", "cursor"];
+const KNOWN: [&str; 10] = [
+    "view", "state", "kind", "priority", "project", "agent", "fold", "expiring", "limit", "cursor",
+];
 
 /// List asks.
 ///
 /// An agent has its own or its project's, by the reach of its key, newest first. A person has what
-/// they may see, most urgent first. An administrator may name any project or agent.
+/// they may see, most urgent first; `view` says which of it, and `project`, `agent`, `kind` and
+/// `expiring` narrow it. An administrator may name any project or agent. A page may be short and still
+/// go on: no more than so many rows are looked at for one.
 #[utoipa::path(
     get,
     path = "/api/v1/asks",
     operation_id = "listAsks",
     tag = "asks",
     params(
+        ("view" = Option<View>, Query, description = "For people: which of their lists"),
         (
             "state" = Option<Vec<Listed>>,
             Query,
@@ -44,6 +51,19 @@ const KNOWN: [&str; 7] = ["state", "kind", "priority", "project", "agent", "limi
         ("priority" = Option<Priority>, Query, description = "Only of this priority"),
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
+        (
+            "fold" = Option<Fold>,
+            Query,
+            description = "Only those nearly the same: the `fold` of a row, with its `agent`",
+        ),
+        (
+            "expiring" = Option<u64>,
+            Query,
+            description = "For people: only open ones that run out within so many seconds, soonest \
+                first",
+            minimum = 1,
+            maximum = 31_536_000,
+        ),
         Pages,
     ),
     responses(
@@ -70,99 +90,204 @@ pub(super) async fn list(
     let actor = app.anyone(&headers).await?;
     let params = Params::new(pairs, &KNOWN)?;
     let directory = app.gateway.directory();
-    let whose = Whose::asked(&params, &actor, &directory)?;
-    let (phases, filter) = (phases(&params)?, filter(&params)?);
-    let name = format!("asks/{}/{phases:?}/{filter:?}", whose.name());
-    let (after, limit) = (params.cursor(&name, place)?, params.limit()?);
-    let list = |scopes| List { scopes, phases, filter, after, limit };
-    let page = match whose {
-        Whose::Inbox(id) => {
-            let human = directory.human(&id).ok_or(Refusal::NotFound { what: "person" })?;
-            app.gateway.inbox(human, list(Scope::inbox(human))).await?
-        }
-        Whose::All(scope) => app.gateway.list(list(vec![scope])).await?,
+    let (whose, list) = wanted(&params, &actor, &directory)?;
+    let whole = whose.open(&directory)?;
+    if let Some(within) = expiring(&params)? {
+        return app.soon(&params, &actor, &whole, &whose.name(), list.filter, within).await;
+    }
+    let name = format!("asks/{}/{:?}/{:?}", whose.name(), list.phases, list.filter);
+    let list = List { scopes: whole.scopes.clone(), ..list };
+    let list = List { after: params.cursor(&name, place)?, ..list };
+    let page = app.page_of(&whole, list).await?;
+    let shown = app.shown_page(&page, &name, &actor);
+    let next = shown.next.clone();
+    Ok(params.page(PATH, &shown, next.as_deref()))
+}
+
+/// Count asks.
+///
+/// Takes what the list takes. What is short is counted one by one; above ten thousand `exact` is false
+/// and there are about so many, or at least so many where the list is narrowed to a project or agent.
+#[utoipa::path(
+    get,
+    path = "/api/v1/asks/count",
+    operation_id = "countAsks",
+    tag = "asks",
+    params(
+        ("view" = Option<View>, Query, description = "For people: which of their lists"),
+        ("state" = Option<Vec<Listed>>, Query, description = "Where they stand; `open` if not said"),
+        ("kind" = Option<Vec<Kind>>, Query, description = "Kinds of question. May be repeated"),
+        ("priority" = Option<Priority>, Query, description = "Only of this priority"),
+        ("project" = Option<ProjectId>, Query, description = "Only of this project"),
+        ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
+        ("fold" = Option<Fold>, Query, description = "Only those nearly the same"),
+    ),
+    responses(
+        (status = 200, description = "How many", body = AskCount),
+        (status = 403, description = "`not-allowed`: a project or agent the caller does not see"),
+        (status = 422, description = "`invalid-field`: a project or agent that does not exist"),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
+pub(super) async fn count(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Result<Response, Problem> {
+    let actor = app.anyone(&headers).await?;
+    let known = ["view", "state", "kind", "priority", "project", "agent", "fold"];
+    let params = Params::new(pairs, &known)?;
+    let directory = app.gateway.directory();
+    let (whose, list) = wanted(&params, &actor, &directory)?;
+    let whole = whose.open(&directory)?;
+    // What fits on a page is counted there, without what a pool holds for others.
+    let list = List { scopes: whole.scopes.clone(), limit: 100, ..list };
+    let page = app.page_of(&whole, list.clone()).await?;
+    let counted = if page.next.is_none() {
+        AskCount { count: page.asks.len() as u64, exact: true }
+    } else {
+        let count = app.gateway.count(list).await?;
+        AskCount { count: count.n, exact: count.exact }
     };
-    let next = page.next.map(|at| {
-        let place = [&[at.rank][..], &at.ask.ulid().to_bytes()].concat();
-        seal(&name, &place)
-    });
-    let asks = page.asks.iter().map(|ask| app.view(ask, &actor)).collect();
-    Ok(params.page(PATH, &AskPage { asks, next: next.clone() }, next.as_deref()))
+    Ok(Json(counted).into_response())
 }
 
-/// Whose asks.
-enum Whose {
-    /// Everything that waits for a person, or did.
-    Inbox(HumanId),
-    /// All of an agent or a project.
-    All(Scope),
+/// Whose list, and how it is narrowed.
+fn wanted(params: &Params, actor: &Actor, directory: &Directory) -> Result<(Whose, List), Problem> {
+    let project = named::<ProjectId>(params, "project")?;
+    let agent = named::<AgentId>(params, "agent")?;
+    let view = View::asked(params)?;
+    let whose = whose(actor, directory, view, project.as_ref(), agent.as_ref())?;
+    let order = match &whose {
+        Whose::Person(..) => Order::Urgency,
+        Whose::All(_) => Order::Age,
+    };
+    let mut list = narrowed(params, Vec::new(), phases(params)?, order)?;
+    // Of an agent or a project the whole list is there; of a person's list only where they meet.
+    if let Whose::Person(..) = whose {
+        (list.filter.project, list.filter.agent) = (project, agent);
+    }
+    Ok((whose, list))
 }
 
-impl Whose {
-    fn name(&self) -> String {
-        match self {
-            Self::Inbox(id) => format!("inbox/{id}"),
-            Self::All(scope) => scope.key(),
+fn whose(
+    actor: &Actor,
+    directory: &Directory,
+    view: Option<View>,
+    project: Option<&ProjectId>,
+    agent: Option<&AgentId>,
+) -> Result<Whose, Problem> {
+    match actor {
+        Actor::Human { id, .. } => {
+            let named = project.is_some() || agent.is_some();
+            if view.is_none() && named && directory.administers(actor) {
+                return within(project, agent, directory);
+            }
+            Ok(Whose::Person(id.clone(), view.unwrap_or_default()))
+        }
+        Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::System => {
+            Err(Refusal::NotAllowed { why: "lists are for agents and people" }.into())
+        }
+        Actor::Agent { .. } if view.is_some() => Err(bad("view", "no such parameter for agents")),
+        Actor::Agent { id, project: own, reach, .. } => {
+            let foreign = project.is_some_and(|project| project != own)
+                || agent.is_some_and(|agent| match reach {
+                    Reach::Agent => agent != id,
+                    Reach::Project => {
+                        directory.agent(agent).is_none_or(|agent| agent.project != *own)
+                    }
+                });
+            if foreign {
+                let why = "this key does not see that project or agent";
+                return Err(Refusal::NotAllowed { why }.into());
+            }
+            Ok(Whose::All(match (agent, reach) {
+                (Some(agent), _) => Scope::Agent(agent.clone()),
+                (None, Reach::Agent) => Scope::Agent(id.clone()),
+                (None, Reach::Project) => Scope::Project(own.clone()),
+            }))
         }
     }
+}
 
-    fn asked(params: &Params, actor: &Actor, directory: &Directory) -> Result<Self, Problem> {
-        let project = named::<ProjectId>(params, "project")?;
-        let agent = named::<AgentId>(params, "agent")?;
-        match actor {
-            Actor::Human { id, .. } if project.is_none() && agent.is_none() => {
-                Ok(Self::Inbox(id.clone()))
-            }
-            Actor::Human { .. }
-            | Actor::LinkHolder { .. }
-            | Actor::Relay { .. }
-            | Actor::System => {
-                if !directory.administers(actor) {
-                    let why = "only an administrator can list by project or agent";
-                    return Err(Refusal::NotAllowed { why }.into());
-                }
-                Self::within(project.as_ref(), agent, directory)
-            }
-            Actor::Agent { id, project: own, reach, .. } => {
-                let foreign = project.is_some_and(|project| project != *own)
-                    || agent.as_ref().is_some_and(|agent| match reach {
-                        Reach::Agent => agent != id,
-                        Reach::Project => {
-                            directory.agent(agent).is_none_or(|agent| agent.project != *own)
-                        }
-                    });
-                if foreign {
-                    let why = "this key does not see that project or agent";
-                    return Err(Refusal::NotAllowed { why }.into());
-                }
-                Ok(Self::All(match (agent, reach) {
-                    (Some(agent), _) => Scope::Agent(agent),
-                    (None, Reach::Agent) => Scope::Agent(id.clone()),
-                    (None, Reach::Project) => Scope::Project(own.clone()),
-                }))
-            }
-        }
+fn within(
+    project: Option<&ProjectId>,
+    agent: Option<&AgentId>,
+    directory: &Directory,
+) -> Result<Whose, Problem> {
+    if project.is_some_and(|id| directory.project(id).is_none()) {
+        return Err(unfit("project", "a project that exists"));
     }
+    let Some(agent) = agent else {
+        let project = project.ok_or_else(|| unfit("project", "a project that exists"))?;
+        return Ok(Whose::All(Scope::Project(project.clone())));
+    };
+    let known = directory.agent(agent).ok_or_else(|| unfit("agent", "an agent that exists"))?;
+    if project.is_some_and(|project| known.project != *project) {
+        return Err(unfit("agent", "an agent of that project"));
+    }
+    Ok(Whose::All(Scope::Agent(agent.clone())))
+}
 
-    fn within(
-        project: Option<&ProjectId>,
-        agent: Option<AgentId>,
-        directory: &Directory,
-    ) -> Result<Self, Problem> {
-        if project.is_some_and(|id| directory.project(id).is_none()) {
-            return Err(unfit("project", "a project that exists"));
-        }
-        let Some(agent) = agent else {
-            let project = project.ok_or_else(|| unfit("project", "a project that exists"))?;
-            return Ok(Self::All(Scope::Project(project.clone())));
+/// Within how many seconds.
+fn expiring(params: &Params) -> Result<Option<u64>, Problem> {
+    let Some(text) = params.one("expiring")? else { return Ok(None) };
+    if params.one("state")?.is_some_and(|state| state != "open") {
+        return Err(bad("state", "only `open` together with `expiring`"));
+    }
+    let seconds = text.parse::<u64>().ok().filter(|n| (1..=31_536_000).contains(n));
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let expected = "a whole number of seconds from 1 to 31536000";
+    seconds.filter(|_| digits).map(Some).ok_or_else(|| bad("expiring", expected))
+}
+
+impl App {
+    /// What runs out within so many seconds.
+    async fn soon(
+        &self,
+        params: &Params,
+        actor: &Actor,
+        whole: &Whole<'_>,
+        whose: &str,
+        filter: Filter,
+        within: u64,
+    ) -> Result<Response, Problem> {
+        let Actor::Human { .. } = actor else {
+            return Err(bad("expiring", "no such parameter for agents"));
         };
-        let known =
-            directory.agent(&agent).ok_or_else(|| unfit("agent", "an agent that exists"))?;
-        if project.is_some_and(|project| known.project != *project) {
-            return Err(unfit("agent", "an agent of that project"));
-        }
-        Ok(Self::All(Scope::Agent(agent)))
+        // An agent's or a project's own list is not in this order, so it is narrowed row by row; a
+        // kind's is.
+        let everything = Scope::everything();
+        let (scopes, filter) = match whole.scopes.as_slice() {
+            [Scope::Project(id)] => (everything, Filter { project: Some(id.clone()), ..filter }),
+            [Scope::Agent(id)] => (everything, Filter { agent: Some(id.clone()), ..filter }),
+            scopes if scopes == everything && !filter.kinds.is_empty() => {
+                (filter.kinds.iter().copied().map(Scope::Kind).collect(), filter)
+            }
+            scopes => (scopes.to_vec(), filter),
+        };
+        let name = format!("expiring/{whose}/{filter:?}/{within}");
+        let (after, limit) = (params.cursor(&name, moment)?, params.limit()?);
+        let until = self.gateway.now().plus_seconds(within);
+        let wanted = Expiring { scopes, until, after, limit };
+        let hidden = match whole.tidied() {
+            Some(human) => self.gateway.hidden(human).await?,
+            None => HashSet::new(),
+        };
+        let shows = |ask: &kernel::Ask| whole.shows(ask) && !hidden.contains(&ask.id);
+        let (asks, next) = self.gateway.expiring(wanted, &filter, shows).await?;
+        let next = next.map(|(at, ask)| {
+            seal(&name, &[&at.millis().to_be_bytes()[..], &ask.ulid().to_bytes()].concat())
+        });
+        let asks = asks.iter().map(|ask| self.view(ask, actor)).collect();
+        Ok(params.page(PATH, &AskPage { asks, next: next.clone() }, next.as_deref()))
     }
+}
+
+fn moment(bytes: &[u8]) -> Option<(Time, AskId)> {
+    let (at, ulid) = bytes.split_at_checked(8)?;
+    let at = i64::from_be_bytes(at.try_into().ok()?);
+    Some((Time::from_millis(at), AskId::new(Ulid::from_bytes(ulid.try_into().ok()?))))
 }
 
 /// Where the asks of a list stand.
@@ -216,34 +341,4 @@ fn phases(params: &Params) -> Result<Vec<Phase>, Problem> {
     phases.sort_unstable();
     phases.dedup();
     Ok(phases)
-}
-
-fn filter(params: &Params) -> Result<Filter, Problem> {
-    let expected = "approve, choose, provide, confirm, escalate or converse";
-    let kinds: Option<Vec<Kind>> = params.all("kind").map(word).collect();
-    let kinds = kinds.ok_or_else(|| bad("kind", expected))?;
-    let priority = match params.one("priority")? {
-        Some(name) => {
-            let expected = "low, normal, high or critical";
-            Some(word::<Priority>(name).ok_or_else(|| bad("priority", expected))?)
-        }
-        None => None,
-    };
-    Ok(Filter { kinds, priority, ..Filter::default() })
-}
-
-/// A word of the kernel's, by the name it has on the wire.
-fn word<T: DeserializeOwned>(name: &str) -> Option<T> {
-    serde_json::from_value(Value::String(name.to_owned())).ok()
-}
-
-fn named<T: std::str::FromStr>(params: &Params, name: &str) -> Result<Option<T>, Problem> {
-    let read = |text: &str| text.parse().map_err(|_| bad(name, "a name"));
-    params.one(name)?.map(read).transpose()
-}
-
-fn place(bytes: &[u8]) -> Option<Cursor> {
-    let (rank, ulid) = bytes.split_first()?;
-    let ulid = Ulid::from_bytes(ulid.try_into().ok()?);
-    Some(Cursor { rank: *rank, ask: AskId::new(ulid) })
 }

@@ -3,20 +3,26 @@
 mod acts;
 mod asks;
 mod audit;
+mod bulk;
 mod callbacks;
+mod desk;
 mod dev;
 mod explain;
 mod files;
+mod history;
 mod identities;
 mod keys;
 mod lists;
+mod narrowing;
 mod openapi;
 mod page;
 mod people;
 mod projects;
 mod receipts;
 mod rules;
+mod search;
 mod streams;
+mod thread;
 
 use axum::Router;
 use axum::body::Body;
@@ -50,6 +56,11 @@ fn described() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .merge(asks::routes())
         .merge(acts::routes())
+        .merge(thread::routes())
+        .merge(bulk::routes())
+        .merge(desk::routes())
+        .merge(history::routes())
+        .merge(search::routes())
         .merge(streams::routes())
         .merge(files::routes())
         .merge(callbacks::routes())

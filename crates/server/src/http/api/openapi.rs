@@ -12,7 +12,10 @@ use utoipa::openapi::{
 };
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
+use crate::http::api::history::Format;
 use crate::http::api::lists::Listed;
+use crate::http::api::narrowing::View;
+use crate::http::api::search::Searched;
 use crate::http::problem::Wire;
 
 /// The groups of operations, in the order in which one reads them.
@@ -59,6 +62,9 @@ pub(super) fn complete(mut document: OpenApi) -> OpenApi {
     let mut schemas = vec![
         (Wire::name().into_owned(), Wire::schema()),
         (Listed::name().into_owned(), Listed::schema()),
+        (View::name().into_owned(), View::schema()),
+        (Format::name().into_owned(), Format::schema()),
+        (Searched::name().into_owned(), Searched::schema()),
     ];
     Wire::schemas(&mut schemas);
     components.schemas.extend(schemas);

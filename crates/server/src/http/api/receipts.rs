@@ -15,7 +15,7 @@ use dialects::proof::{
 use kernel::receipt::Receipt;
 use kernel::{Actor, Ask, AskId, Command, Phase, Time};
 use serde::{Deserialize, Serialize};
-use store::{Cursor, Filter, List, Scope};
+use store::{Cursor, Filter, List, Order, Scope};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -317,7 +317,8 @@ async fn revocations(
         None => None,
     };
     let (scopes, filter) = (vec![Scope::Revoked], Filter::default());
-    let list = List { scopes, phases: OVER.to_vec(), filter, after, limit: PAGE };
+    let (phases, order) = (OVER.to_vec(), Order::Age);
+    let list = List { scopes, phases, order, filter, after, limit: PAGE };
     let page = app.gateway.store().list(list).await?;
     let revoked = page.asks.iter().filter_map(|ask| {
         let revoked = ask.revoked.as_ref()?;

@@ -23,7 +23,7 @@ use dialects::hxp_execution::Cursor;
 use kernel::directory::Human;
 use kernel::{Actor, Ask, AskId, Phase};
 use serde::Deserialize;
-use store::{Filter, List, Scope, StoreError};
+use store::{Filter, List, Order, Scope, StoreError};
 use subtle::ConstantTimeEq;
 
 use crate::auth::Denied;
@@ -87,12 +87,13 @@ async fn show_inbox(
     let open = List {
         scopes: Scope::inbox(&visitor.human),
         phases: Phase::OPEN.to_vec(),
+        order: Order::Urgency,
         filter: Filter::default(),
         after: after.map(|cursor| store::Cursor { rank: cursor.rank, ask: cursor.ask }),
         limit: PAGE,
     };
     let over = List {
-        scopes: vec![Scope::Human(visitor.human.id.clone())],
+        order: Order::Age,
         phases: Phase::ALL.into_iter().filter(|phase| !Phase::OPEN.contains(phase)).collect(),
         after: None,
         limit: RECENT,

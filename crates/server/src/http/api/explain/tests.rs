@@ -71,13 +71,13 @@ fn what_is_wrong_with_an_ask() {
         (
             asking(json!({ "kind": "approve", "editable": "y" })),
             "question.editable",
-            "true or false",
+            "true, false or an object with `fields`",
         ),
         // Which of the two it was, serde does not tell.
         (
             asking(json!({ "kind": "approve", "editable": 1, "details": { "n": 1 } })),
             "question",
-            "true or false instead of integer `1`",
+            "true, false or an object with `fields` instead of integer `1`",
         ),
         (
             asking(json!({ "kind": "choose", "options": [] })),

@@ -51,7 +51,9 @@ impl OfAgent {
                 members.map(|agent| agent.id.clone()).collect()
             }
             Scope::Agent(id) => vec![id.clone()],
-            Scope::Human(_) | Scope::Pool(..) | Scope::Revoked => Vec::new(),
+            Scope::Human(_) | Scope::Pool(..) | Scope::Revoked | Scope::Kind(_) | Scope::By(_) => {
+                Vec::new()
+            }
         }
     }
 }

@@ -1,0 +1,132 @@
+//! Which asks may be answered together with others, by one word for all of them.
+
+use serde_json::{Map, Value};
+
+use super::Ask;
+use crate::actor::Assurance;
+use crate::question::{Answer, Body, Reply};
+use crate::refusal::Refusal;
+
+impl Ask {
+    /// The refusal for an ask that wants to be looked at by itself: it demands more than a session, or
+    /// what follows from it cannot be undone.
+    pub fn allows_bulk(&self) -> Result<(), Refusal> {
+        if self.floor > Assurance::Session {
+            let why = "it demands that whoever answers proves anew who they are";
+            return Err(Refusal::NotAllowed { why });
+        }
+        if self.is_irreversible() {
+            return Err(Refusal::NotAllowed { why: "it is marked as irreversible" });
+        }
+        Ok(())
+    }
+
+    /// The reply one word for many is to this ask; a refusal where it wants more than one word.
+    pub fn bulk(&self, reply: &Reply) -> Result<Reply, Refusal> {
+        self.allows_bulk()?;
+        let body = self.question.value().map(crate::question::Question::body);
+        let own = |why| Err(Refusal::NotAllowed { why });
+        let answer = match (&reply.answer, body) {
+            (Answer::Rejected, Some(Body::Approve { reject_requires_reason: true, .. })) => {
+                return own("its rejection needs a reason of its own");
+            }
+            // Going ahead with a list means all of it.
+            (Answer::Confirmed { .. }, Some(Body::Confirm { items, .. })) => {
+                Answer::Confirmed { items: items.iter().map(|item| item.id.clone()).collect() }
+            }
+            (
+                Answer::Approved { edits: Some(_) } | Answer::ChangesRequested { edits: Some(_) },
+                _,
+            ) => {
+                return own("changed details belong to one request");
+            }
+            (Answer::Provided { .. } | Answer::Replied { .. }, _) => {
+                return own("what is provided belongs to one request");
+            }
+            (answer, _) => answer.clone(),
+        };
+        Ok(Reply { answer, comment: reply.comment.clone() })
+    }
+
+    /// Whether the agent says that it cannot be undone: `irreversible` is true somewhere in its free
+    /// data, where dialects keep theirs, or in the details.
+    pub fn is_irreversible(&self) -> bool {
+        let details = self.question.value().and_then(|question| match question.body() {
+            Body::Approve { details, .. } => Some(details),
+            Body::Choose { .. }
+            | Body::Provide { .. }
+            | Body::Confirm { .. }
+            | Body::Escalate { .. }
+            | Body::Converse => None,
+        });
+        self.metadata.value().into_iter().chain(details).any(is_marked)
+    }
+}
+
+fn is_marked(data: &Map<String, Value>) -> bool {
+    data.iter().any(|(key, value)| match value {
+        Value::Object(inner) => is_marked(inner),
+        Value::Bool(marked) => *marked && key == "irreversible",
+        Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::actor::Actor;
+    use crate::command::{Command, NewAsk};
+    use crate::directory::NewProject;
+    use crate::question::{Choice, Question};
+    use crate::testing::{Cast, new_ask, no, yes};
+
+    fn object(value: &Value) -> Map<String, Value> {
+        value.as_object().unwrap().clone()
+    }
+
+    fn with(body: Body) -> NewAsk {
+        NewAsk { question: Question::new("So?", None, body).unwrap(), ..new_ask() }
+    }
+
+    fn approve(details: &Value, reason: bool) -> NewAsk {
+        let details = object(details);
+        with(Body::Approve { details, editable: true.into(), reject_requires_reason: reason })
+    }
+
+    #[test]
+    fn one_word_for_many_is_an_answer_where_nothing_more_is_wanted() {
+        let mut cast = Cast::new();
+        let items = vec![Choice::plain("a"), Choice::plain("b")];
+        let confirm = with(Body::Confirm { items, yes: "Go".into(), no: "Stop".into() });
+        let marked = |metadata: Value| NewAsk { metadata: object(&metadata), ..new_ask() };
+        let say = |answer| Reply { answer, comment: None };
+        let confirmed = |items: &[&str]| {
+            say(Answer::Confirmed { items: items.iter().map(ToString::to_string).collect() })
+        };
+        let edits = Some(object(&json!({ "n": 2 })));
+        for (new, reply, expected) in [
+            (new_ask(), *yes(), Some(*yes())),
+            (new_ask(), *no(), Some(*no())),
+            (approve(&json!({}), true), *yes(), Some(*yes())),
+            (approve(&json!({}), true), *no(), None),
+            (approve(&json!({ "n": 1 }), false), say(Answer::Approved { edits }), None),
+            (approve(&json!({ "irreversible": true }), false), *yes(), None),
+            (approve(&json!({ "irreversible": false }), false), *yes(), Some(*yes())),
+            (marked(json!({ "irreversible": true })), *yes(), None),
+            (marked(json!({ "hitl": { "context": { "irreversible": true } } })), *no(), None),
+            (confirm.clone(), confirmed(&[]), Some(confirmed(&["a", "b"]))),
+            (confirm, say(Answer::Declined), Some(say(Answer::Declined))),
+            (with(Body::Converse), say(Answer::Replied { text: "hi".into() }), None),
+        ] {
+            let id = cast.ask(new);
+            assert_eq!(cast.seen(id).bulk(&reply).ok(), expected, "{reply:?}");
+        }
+        let plain = NewProject::plain("acme".parse().unwrap());
+        let strict = NewProject { floor: Assurance::Passkey, ..plain };
+        cast.run(Actor::System, Command::SaveProject(strict));
+        let id = cast.ask(new_ask());
+        assert!(cast.seen(id).bulk(&yes()).is_err());
+    }
+}

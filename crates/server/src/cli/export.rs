@@ -1,0 +1,110 @@
+//! `countersign export`
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use reqwest::Method;
+use serde_json::{Map, Value};
+
+use super::Exit;
+use super::output::say;
+use super::remote::Remote;
+use crate::table;
+
+#[derive(Args)]
+pub(super) struct Export {
+    /// As a table for spreadsheets, or one JSON object on each line
+    #[arg(long, value_enum, default_value = "jsonl")]
+    format: Format,
+    /// Write to this file instead of the terminal
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Only what this person answered or withdrew
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+    /// Only of this project
+    #[arg(long, value_name = "NAME")]
+    project: Option<String>,
+    /// Only of this agent
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Only of this kind; may be repeated
+    #[arg(long, value_name = "KIND")]
+    kind: Vec<String>,
+    /// Only what ended so: completed, expired, cancelled, failed; may be repeated
+    #[arg(long, value_name = "OUTCOME")]
+    outcome: Vec<String>,
+    /// As an administrator: everything, not only what concerns you
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Csv,
+    Jsonl,
+}
+
+impl Export {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let server = self.remote.human()?;
+        let mut to = match &self.out {
+            Some(path) => {
+                let file = File::create(path);
+                let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+                Some(BufWriter::new(file))
+            }
+            None => None,
+        };
+        let mut write = |line: &str| {
+            if let Some(file) = &mut to {
+                return file.write_all(line.as_bytes());
+            }
+            say!("{}", line.trim_end_matches('\n'));
+            Ok(())
+        };
+        if self.format == Format::Csv {
+            write(&table::header())?;
+        }
+        let mut cursor = None;
+        loop {
+            let path = self.path(cursor.as_deref());
+            let call = server.client.call(Method::GET, &path, None::<&()>);
+            let page: Map<String, Value> = call.await.map_err(server.because())?;
+            for ask in page.get("asks").and_then(Value::as_array).into_iter().flatten() {
+                let line = match self.format {
+                    Format::Csv => table::row(ask),
+                    Format::Jsonl => format!("{ask}\n"),
+                };
+                write(&line)?;
+            }
+            cursor = page.get("next").and_then(Value::as_str).map(str::to_owned);
+            if cursor.is_none() {
+                break;
+            }
+        }
+        if let Some(mut file) = to {
+            file.flush()?;
+        }
+        Ok(Exit::Done)
+    }
+
+    fn path(&self, cursor: Option<&str>) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.append_pair("limit", "100");
+        let one = [("by", &self.by), ("project", &self.project), ("agent", &self.agent)];
+        for (name, value) in one {
+            query.extend_pairs(value.iter().map(|value| (name, value)));
+        }
+        query.extend_pairs(self.kind.iter().map(|kind| ("kind", kind)));
+        query.extend_pairs(self.outcome.iter().map(|outcome| ("outcome", outcome)));
+        query.extend_pairs(self.all.then_some(("view", "all")));
+        query.extend_pairs(cursor.map(|cursor| ("cursor", cursor)));
+        format!("/api/v1/history?{}", query.finish())
+    }
+}

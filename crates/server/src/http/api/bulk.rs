@@ -1,0 +1,120 @@
+//! `POST /api/v1/asks/answers`: one word for many asks, each of which gets its own answer.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use dialects::native::{BulkAnswer, BulkResult, BulkResults};
+use kernel::question::Reply;
+use kernel::{Actor, Ask, AskId, Command, Refusal};
+use store::StoreError;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::gateway::Terms;
+use crate::http::problem::Problem;
+use crate::http::{App, Shared};
+
+/// More at once is more than anybody has looked at.
+const MOST: usize = 200;
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(answer_all))
+}
+
+/// Answer many asks with one word.
+///
+/// Each is answered by itself, with an event and a receipt of its own, and says what became of it.
+/// Only for asks whose `bulk` is true: not where more than a session is demanded, where a rejection
+/// needs a reason, or where the agent marked it `irreversible`. With `dry_run` nothing is answered, and
+/// the results say what would be: the summary to confirm first.
+#[utoipa::path(
+    post,
+    path = "/api/v1/asks/answers",
+    operation_id = "answerAsks",
+    tag = "asks",
+    request_body(
+        content = BulkAnswer,
+        example = json!({
+            "asks": ["ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"],
+            "answer": { "verdict": "approved" },
+            "comment": "all within the limit",
+            "dry_run": true,
+        }),
+    ),
+    responses(
+        (status = 200, description = "What became of each, in order", body = BulkResults<'static>),
+        (status = 422, description = "`invalid-field`: none, more than 200, or one twice"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn answer_all(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let BulkAnswer { asks, answer, comment, dry_run } = app.json(body).await?;
+    let distinct: std::collections::BTreeSet<&AskId> = asks.iter().collect();
+    if asks.is_empty() || asks.len() > MOST || distinct.len() < asks.len() {
+        let expected = "1 to 200 different asks";
+        return Err(Refusal::Invalid { field: "asks", expected }.into());
+    }
+    let reply = Reply { answer, comment };
+    let mut answered = Vec::with_capacity(asks.len());
+    for id in asks {
+        let result = app.one_of_many(&actor, id, &reply, dry_run).await?;
+        answered.push((id, result));
+    }
+    let results = answered.iter().map(|(id, result)| match result {
+        Ok(ask) => BulkResult {
+            id: *id,
+            done: true,
+            ask: Some(app.view(ask, &actor)),
+            code: None,
+            why: None,
+        },
+        Err(refusal) => BulkResult {
+            id: *id,
+            done: false,
+            ask: None,
+            code: Some(refusal.code()),
+            why: Some(refusal.to_string()),
+        },
+    });
+    Ok(Json(BulkResults { dry_run, results: results.collect() }).into_response())
+}
+
+impl App {
+    /// Answers one of them, or says why not. Only a store that is away ends it all: what was answered
+    /// until then is.
+    async fn one_of_many(
+        &self,
+        actor: &Actor,
+        id: AskId,
+        reply: &Reply,
+        dry_run: bool,
+    ) -> Result<Result<Ask, Refusal>, StoreError> {
+        let directory = self.gateway.directory();
+        let found = self.gateway.ask(id).await?.filter(|ask| ask.is_shown_to(actor, &directory));
+        let Some(ask) = found else { return Ok(Err(Refusal::NotFound { what: "request" })) };
+        let reply = match ask.bulk(reply) {
+            Ok(reply) => reply,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        // What is answered is what was judged.
+        let terms = Terms { idempotency: None, expected: Some(ask.head.seq) };
+        let command = Command::Answer(id, Box::new(reply));
+        let outcome = if dry_run {
+            self.gateway.consider(&ask, actor, command).map(|()| Some(ask))
+        } else {
+            match self.gateway.run_on(terms, actor.clone(), command).await {
+                Ok(outcome) => Ok(outcome.ask),
+                Err(StoreError::Refused(refusal)) => Err(refusal),
+                Err(error) => return Err(error),
+            }
+        };
+        Ok(outcome.and_then(|ask| ask.ok_or(Refusal::NotFound { what: "request" })))
+    }
+}

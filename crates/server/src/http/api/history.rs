@@ -1,0 +1,227 @@
+//! `GET /api/v1/history`: everything that is over, newest first; and all of it at once, as a table or
+//! as lines of JSON.
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use dialects::native::{AskPage, Outcome};
+use futures_util::stream;
+use kernel::ask::Priority;
+use kernel::directory::Directory;
+use kernel::question::Kind;
+use kernel::{Actor, AgentId, HumanId, Phase, ProjectId, Refusal};
+use serde::Deserialize;
+use store::{List, Order, StoreError};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::http::Shared;
+use crate::http::api::narrowing::{View, Whose, named, narrowed, place, word};
+use crate::http::api::openapi::Pages;
+use crate::http::api::page::{Params, bad};
+use crate::http::problem::Problem;
+use crate::table;
+
+const PATH: &str = "/api/v1/history";
+const NARROWED: [&str; 7] = ["view", "outcome", "by", "project", "agent", "kind", "priority"];
+/// Asks read before they are sent.
+const CHUNK: usize = 100;
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(history)).routes(routes!(export))
+}
+
+/// List what is over, newest first.
+///
+/// A person has what they may see; `view` says which of it. Each of `by`, `project`, `agent` and `kind`
+/// is a list of its own, and together they are where those meet.
+#[utoipa::path(
+    get,
+    path = "/api/v1/history",
+    operation_id = "listHistory",
+    tag = "asks",
+    params(
+        ("view" = Option<View>, Query, description = "Which of one's lists"),
+        ("outcome" = Option<Vec<Outcome>>, Query, description = "How it ended. May be repeated"),
+        ("by" = Option<HumanId>, Query, description = "Answered or withdrawn by this person"),
+        ("project" = Option<ProjectId>, Query, description = "Only of this project"),
+        ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
+        ("kind" = Option<Vec<Kind>>, Query, description = "Kinds of question. May be repeated"),
+        ("priority" = Option<Priority>, Query, description = "Only of this priority"),
+        Pages,
+    ),
+    responses(
+        (
+            status = 200,
+            description = "A page",
+            body = AskPage<'static>,
+            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
+        ),
+        (status = 422, description = "`invalid-field`: a cursor of another list"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn history(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let known: Vec<&str> = NARROWED.into_iter().chain(["limit", "cursor"]).collect();
+    let params = Params::new(pairs, &known)?;
+    let (whose, list) = wanted(&params, &actor)?;
+    let directory = app.gateway.directory();
+    let whole = whose.open(&directory)?;
+    let name = format!("history/{}/{:?}/{:?}", whose.name(), list.phases, list.filter);
+    let after = params.cursor(&name, place)?;
+    let list = List { scopes: whole.scopes.clone(), after, ..list };
+    let page = app.page_of(&whole, list).await?;
+    let shown = app.shown_page(&page, &name, &actor);
+    let next = shown.next.clone();
+    Ok(params.page(PATH, &shown, next.as_deref()))
+}
+
+/// Export what is over, as CSV or JSON Lines.
+///
+/// The same as the list, all of it, read while it is sent. A table has no provided values; lines of JSON
+/// are asks as the list shows them, with what was given as a secret hidden. An export that broke off
+/// ends in the middle of the transfer.
+#[utoipa::path(
+    get,
+    path = "/api/v1/history/export",
+    operation_id = "exportHistory",
+    tag = "asks",
+    params(
+        ("format" = Option<Format>, Query, description = "`jsonl` when nothing is said"),
+        ("view" = Option<View>, Query, description = "Which of one's lists"),
+        ("outcome" = Option<Vec<Outcome>>, Query, description = "How it ended. May be repeated"),
+        ("by" = Option<HumanId>, Query, description = "Answered or withdrawn by this person"),
+        ("project" = Option<ProjectId>, Query, description = "Only of this project"),
+        ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
+        ("kind" = Option<Vec<Kind>>, Query, description = "Kinds of question. May be repeated"),
+        ("priority" = Option<Priority>, Query, description = "Only of this priority"),
+    ),
+    responses(
+        (
+            status = 200,
+            description = "One line for each ask",
+            content(
+                (String = "application/x-ndjson"),
+                (String = "text/csv"),
+            ),
+        ),
+    ),
+    security(("human_token" = [])),
+)]
+async fn export(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let known: Vec<&str> = NARROWED.into_iter().chain(["format"]).collect();
+    let params = Params::new(pairs, &known)?;
+    let format = match params.one("format")? {
+        Some(name) => word::<Format>(name).ok_or_else(|| bad("format", "csv or jsonl"))?,
+        None => Format::Jsonl,
+    };
+    let (whose, list) = wanted(&params, &actor)?;
+    let begun = Some(Going { list: List { limit: CHUNK, ..list }, first: true });
+    let lines = stream::try_unfold(begun, move |going| {
+        let (app, actor, whose) = (app.clone(), actor.clone(), whose.clone());
+        async move {
+            let Some(mut going) = going else { return Ok(None) };
+            // Each page with the directory of its moment: who is sent away stops reading.
+            let directory = app.gateway.directory();
+            let whole = open(&whose, &directory)?;
+            let list = List { scopes: whole.scopes.clone(), ..going.list.clone() };
+            let page = app.page_of(&whole, list).await.map_err(|_| broke_off())?;
+            let mut text = String::new();
+            if going.first && format == Format::Csv {
+                text.push_str(&table::header());
+            }
+            for ask in &page.asks {
+                let shown = serde_json::to_value(app.view(ask, &actor)).unwrap_or_default();
+                match format {
+                    Format::Csv => text.push_str(&table::row(&shown)),
+                    Format::Jsonl => {
+                        text.push_str(&shown.to_string());
+                        text.push('\n');
+                    }
+                }
+            }
+            (going.first, going.list.after) = (false, page.next);
+            let next = page.next.map(|_| going);
+            Ok::<_, StoreError>(Some((Bytes::from(text), next)))
+        }
+    });
+    let (kind, name) = match format {
+        Format::Csv => ("text/csv; charset=utf-8", "countersign-history.csv"),
+        Format::Jsonl => ("application/x-ndjson", "countersign-history.jsonl"),
+    };
+    let kind = [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
+    ];
+    Ok((kind, Body::from_stream(lines)).into_response())
+}
+
+/// How far an export came.
+struct Going {
+    list: List,
+    first: bool,
+}
+
+fn open<'d>(
+    whose: &Whose,
+    directory: &'d Directory,
+) -> Result<super::narrowing::Whole<'d>, StoreError> {
+    whose.open(directory).map_err(|_| broke_off())
+}
+
+/// Whoever reads it finds that the transfer did not end as it should.
+fn broke_off() -> StoreError {
+    tracing::error!("an export of the history broke off");
+    StoreError::Unavailable("the export broke off".into())
+}
+
+/// How an export is written.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = ExportFormat)]
+pub(super) enum Format {
+    /// A table, for spreadsheets.
+    Csv,
+    /// One JSON object on each line.
+    Jsonl,
+}
+
+fn wanted(params: &Params, actor: &Actor) -> Result<(Whose, List), Problem> {
+    let Actor::Human { id, .. } = actor else {
+        return Err(Refusal::NotAllowed { why: "the history is for people" }.into());
+    };
+    let whose = Whose::Person(id.clone(), View::asked(params)?.unwrap_or_default());
+    let mut list = narrowed(params, Vec::new(), phases(params)?, Order::Age)?;
+    list.filter.by = named(params, "by")?;
+    list.filter.project = named(params, "project")?;
+    list.filter.agent = named(params, "agent")?;
+    Ok((whose, list))
+}
+
+fn phases(params: &Params) -> Result<Vec<Phase>, Problem> {
+    let phase = |name: &str| {
+        let over = Phase::ALL.into_iter().filter(|phase| !Phase::OPEN.contains(phase));
+        over.into_iter().find(|phase| phase.as_str() == name)
+    };
+    let named: Option<Vec<Phase>> = params.all("outcome").map(phase).collect();
+    let expected = "completed, expired, cancelled or failed";
+    let mut phases = named.ok_or_else(|| bad("outcome", expected))?;
+    if phases.is_empty() {
+        phases.extend(Phase::ALL.into_iter().filter(|phase| !Phase::OPEN.contains(phase)));
+    }
+    phases.sort_unstable();
+    phases.dedup();
+    Ok(phases)
+}

@@ -1,0 +1,102 @@
+//! `GET /api/v1/search`: the newest asks that have these words.
+
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use dialects::native::SearchResults;
+use kernel::question::Kind;
+use kernel::{Actor, AgentId, HumanId, ProjectId, Refusal};
+use serde::Deserialize;
+use store::Search;
+use store::search::FOUND;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::http::Shared;
+use crate::http::api::narrowing::{View, Whose, filter, named, word};
+use crate::http::api::page::{Params, bad};
+use crate::http::problem::Problem;
+
+const KNOWN: [&str; 7] = ["q", "view", "state", "kind", "project", "agent", "by"];
+/// A longer query is a text.
+const LONGEST: usize = 500;
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(search))
+}
+
+/// Where the asks that are searched stand.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = SearchedState)]
+pub(super) enum Searched {
+    /// Can be answered.
+    Open,
+    /// Answered, withdrawn or run out.
+    Over,
+    /// Both.
+    #[default]
+    All,
+}
+
+/// Search asks by their words.
+///
+/// The newest 200 that have every word, the last of them as the beginning of one: in the question, its
+/// context and details, the names of agent and project, comments and what was said with an answer; never
+/// in what was provided. Only what one's lists would show. The index is a moment behind.
+#[utoipa::path(
+    get,
+    path = "/api/v1/search",
+    operation_id = "searchAsks",
+    tag = "asks",
+    params(
+        ("q" = String, Query, description = "Words", example = "refund ada", min_length = 1),
+        ("view" = Option<View>, Query, description = "Which of one's lists"),
+        ("state" = Option<Searched>, Query, description = "`all` when nothing is said"),
+        ("kind" = Option<Vec<Kind>>, Query, description = "Kinds of question. May be repeated"),
+        ("project" = Option<ProjectId>, Query, description = "Only of this project"),
+        ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
+        ("by" = Option<HumanId>, Query, description = "Answered or withdrawn by this person"),
+    ),
+    responses((status = 200, description = "What was found", body = SearchResults<'static>)),
+    security(("human_token" = [])),
+)]
+async fn search(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let params = Params::new(pairs, &KNOWN)?;
+    let expected = "words to look for, 500 characters at most";
+    let words = params.one("q")?.filter(|q| q.chars().count() <= LONGEST);
+    let words = words.ok_or_else(|| bad("q", expected))?.to_owned();
+    let Actor::Human { id, .. } = &actor else {
+        return Err(Refusal::NotAllowed { why: "searching is for people" }.into());
+    };
+    let whose = Whose::Person(id.clone(), View::asked(&params)?.unwrap_or_default());
+    let mut filter = filter(&params)?;
+    filter.project = named(&params, "project")?;
+    filter.agent = named(&params, "agent")?;
+    filter.by = named(&params, "by")?;
+    let state = match params.one("state")? {
+        Some(name) => word::<Searched>(name).ok_or_else(|| bad("state", "open, over or all"))?,
+        None => Searched::default(),
+    };
+    let open = match state {
+        Searched::Open => Some(true),
+        Searched::Over => Some(false),
+        Searched::All => None,
+    };
+    let directory = app.gateway.directory();
+    let whole = whose.open(&directory)?;
+    let scopes = whole.is_part().then(|| whole.scopes.clone());
+    let wanted = Search { words, scopes, filter, open, limit: FOUND };
+    let mut asks = app.gateway.search(wanted).await?;
+    let most = asks.len() == FOUND;
+    asks.retain(|ask| whole.shows(ask) && open.is_none_or(|open| ask.is_open() == open));
+    let asks = asks.iter().map(|ask| app.view(ask, &actor)).collect();
+    Ok(Json(SearchResults { asks, more: most }).into_response())
+}

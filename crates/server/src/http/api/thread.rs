@@ -1,0 +1,73 @@
+//! `GET /api/v1/asks/{id}/thread`: the rounds one matter went through.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use dialects::native::Thread;
+use kernel::{Actor, Ask, AskId};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::http::api::asks::parse;
+use crate::http::name::Named;
+use crate::http::problem::Problem;
+use crate::http::{App, Shared};
+
+/// How many rounds are shown before the one that was asked for, and how many after it.
+const ROUNDS: usize = 50;
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(thread))
+}
+
+/// Read the thread of an ask: what it continues and what continues it.
+///
+/// Somebody asked for changes, the agent asked again with `follows`: each such round, oldest first,
+/// fifty before this one and fifty after it at most, as far as the caller may see them.
+#[utoipa::path(
+    get,
+    path = "/api/v1/asks/{id}/thread",
+    operation_id = "getThread",
+    tag = "asks",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+    ),
+    responses((status = 200, description = "Every round, oldest first", body = Thread<'static>)),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
+async fn thread(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let actor = app.anyone(&headers).await?;
+    let here = app.visible(&actor, parse(&id)?).await?;
+    let mut asks = app.rounds(&actor, here.follows, |ask| ask.follows).await?;
+    asks.reverse();
+    let later = app.rounds(&actor, here.followed_by, |ask| ask.followed_by).await?;
+    asks.push(here);
+    asks.extend(later);
+    let asks = asks.iter().map(|ask| app.view(ask, &actor)).collect();
+    Ok(Json(Thread { asks }).into_response())
+}
+
+impl App {
+    /// One round after the other in one direction, up to the first the actor may not see.
+    async fn rounds(
+        &self,
+        actor: &Actor,
+        from: Option<AskId>,
+        next: impl Fn(&Ask) -> Option<AskId>,
+    ) -> Result<Vec<Ask>, Problem> {
+        let (mut found, mut at) = (Vec::new(), from);
+        let directory = self.gateway.directory();
+        while let Some(id) = at.filter(|_| found.len() < ROUNDS) {
+            let ask = self.gateway.ask(id).await?;
+            let Some(ask) = ask.filter(|ask| ask.is_shown_to(actor, &directory)) else { break };
+            at = next(&ask);
+            found.push(ask);
+        }
+        Ok(found)
+    }
+}

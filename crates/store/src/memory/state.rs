@@ -1,0 +1,198 @@
+//! Everything there is, in maps, and what a job does to it.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use kernel::audit::{Digest, Record, Row as RecordRow};
+use kernel::directory::Directory;
+use kernel::{AgentId, Ask, AskId, Effect, HumanId, KeyId, Refusal, Subject, Time};
+use serde_json::Value;
+
+use crate::job::{Books, Moved, Remembered, Work};
+use crate::leases::{Leases, Lookers, Wake};
+use crate::listing::{Deadline, Entry, Scope};
+use crate::{Change, Idempotency, News, Result, SealedBlock};
+
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) directory: Arc<Directory>,
+    pub(super) asks: BTreeMap<AskId, Ask>,
+    pub(super) listing: BTreeSet<(Entry, Reverse<AskId>)>,
+    pub(super) deadlines: BTreeSet<(Deadline, AskId)>,
+    pub(super) wakes: BTreeSet<Wake>,
+    pub(super) leases: Leases,
+    /// What is over with its words still here, by when it ended.
+    pub(super) over: BTreeSet<Wake>,
+    pub(super) over_leases: Leases,
+    pub(super) lookers: Lookers,
+    pub(super) snoozed: BTreeMap<(HumanId, AskId), Time>,
+    /// The record at place `n` has position `n + 1`.
+    pub(super) records: Vec<Record>,
+    /// The positions of what happened to the asks of an agent.
+    pub(super) streams: BTreeSet<(AgentId, u64)>,
+    pub(super) outbox: BTreeMap<u64, Row>,
+    /// How many outbox rows there ever were: ids are not used twice.
+    pub(super) written: u64,
+    pub(super) idempotency: HashMap<(String, String), Remembered>,
+    pub(super) key_use: HashMap<KeyId, Time>,
+    pub(super) drafts: HashMap<AskId, Vec<u8>>,
+    /// Which files were given to which ask.
+    pub(super) files: BTreeSet<(AskId, Digest)>,
+    pub(super) blocks: Vec<SealedBlock>,
+    pub(super) anchored: Option<u64>,
+}
+
+pub(super) struct Row {
+    pub(super) effect: Effect,
+    pub(super) written_at: Time,
+    pub(super) attempt: u32,
+    /// When it may be claimed; a lease moves it.
+    pub(super) due_at: Time,
+    /// Given up, and why.
+    pub(super) dead: Option<String>,
+}
+
+impl Books for State {
+    fn directory(&self) -> Arc<Directory> {
+        Arc::clone(&self.directory)
+    }
+
+    fn ask(&mut self, id: AskId) -> Result<Option<Ask>> {
+        Ok(self.asks.get(&id).cloned())
+    }
+
+    fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>> {
+        Ok(self.idempotency.get(&(scope.to_owned(), key.to_owned())).copied())
+    }
+
+    fn write(&mut self, work: &Work, remember: Option<(&Idempotency, Remembered)>) -> Result<()> {
+        let taken =
+            |moved: &Moved| moved.before.is_none() && self.asks.contains_key(&moved.after.id);
+        if work.asks.iter().any(taken) {
+            return Err(Refusal::Exists { what: "request" }.into());
+        }
+        for moved in &work.asks {
+            self.put(moved);
+        }
+        for entity in &work.entities {
+            Arc::make_mut(&mut self.directory).put(entity.clone());
+        }
+        for record in &work.records {
+            self.records.push(record.clone());
+            let position = self.records.len() as u64;
+            let moved = work.ask_of(record);
+            self.streams.extend(moved.map(|moved| (moved.after.agent.clone(), position)));
+            if record.what == "erased" {
+                self.erase(&record.subject);
+            }
+        }
+        for effect in &work.effects {
+            self.written += 1;
+            let (effect, written_at) = (effect.clone(), work.now);
+            let row = Row { effect, written_at, attempt: 0, due_at: written_at, dead: None };
+            self.outbox.insert(self.written, row);
+        }
+        if let Some((request, remembered)) = remember {
+            let key = (request.scope.clone(), request.key.clone());
+            self.idempotency.insert(key, remembered);
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn put(&mut self, moved: &Moved) {
+        let (id, before) = (moved.after.id, moved.before.as_ref());
+        let (old, new) = Entry::moved(moved);
+        for entry in old {
+            self.listing.remove(&(entry, Reverse(id)));
+        }
+        self.listing.extend(new.into_iter().map(|entry| (entry, Reverse(id))));
+        let (old, new) = Deadline::moved(moved);
+        for deadline in old {
+            self.deadlines.remove(&(deadline, id));
+        }
+        self.deadlines.extend(new.into_iter().map(|deadline| (deadline, id)));
+        if let Some(at) = before.and_then(Ask::wake_at) {
+            self.wakes.remove(&(at, id));
+        }
+        self.wakes.extend(moved.after.wake_at().map(|at| (at, id)));
+        if let Some(at) = before.and_then(Ask::kept_since) {
+            self.over.remove(&(at, id));
+        }
+        self.over.extend(moved.after.kept_since().map(|at| (at, id)));
+        if moved.ended() {
+            self.drafts.remove(&id);
+        }
+        self.asks.insert(id, moved.after.clone());
+    }
+
+    fn erase(&mut self, subject: &Subject) {
+        for record in self.records.iter_mut().filter(|record| record.subject == *subject) {
+            record.contents.fill(Value::Null);
+        }
+    }
+
+    pub(super) fn due(&self, now: Time) -> Vec<Wake> {
+        self.wakes.iter().take_while(|(at, _)| *at <= now).copied().collect()
+    }
+
+    /// Records after a position, with their places.
+    pub(super) fn after(
+        &self,
+        position: u64,
+        limit: usize,
+    ) -> impl Iterator<Item = (usize, &Record)> {
+        self.records.iter().enumerate().skip(place(position)).take(limit)
+    }
+
+    pub(super) fn changes(&self, position: u64, limit: usize) -> impl Iterator<Item = Change> {
+        self.after(position, limit).map(|(place, record)| change(place as u64 + 1, record))
+    }
+
+    pub(super) fn change(&self, position: u64) -> Option<Change> {
+        let record = self.records.get(place(position).checked_sub(1)?)?;
+        Some(change(position, record))
+    }
+
+    /// Changes as they are announced.
+    pub(super) fn news(&self, position: u64) -> impl Iterator<Item = News> {
+        self.changes(position, usize::MAX).map(|change| {
+            let ask = match &change.subject {
+                Subject::Ask(id) => self.asks.get(id),
+                _ => None,
+            };
+            News { change, lists: ask.map_or_else(|| [].into(), |ask| Scope::of(ask).into()) }
+        })
+    }
+}
+
+pub(super) fn row(place: usize, record: &Record) -> RecordRow {
+    let kept = record.contents.iter().any(|content| !content.is_null());
+    RecordRow {
+        position: place as u64 + 1,
+        subject: record.subject.to_string(),
+        seq: record.seq,
+        at: record.at,
+        what: record.what.to_owned(),
+        prev: record.prev,
+        hash: record.hash,
+        body: record.body.clone(),
+        contents: kept.then(|| json(&record.contents)),
+    }
+}
+
+/// Our own types have string keys only, so this cannot fail.
+pub(super) fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+pub(super) fn change(position: u64, record: &Record) -> Change {
+    let (subject, what) = (record.subject.clone(), record.what.to_owned());
+    Change { position, subject, seq: record.seq, at: record.at, what }
+}
+
+pub(super) fn place(position: u64) -> usize {
+    usize::try_from(position).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,91 @@
+//! The index of words: `tsvector` under GIN, made from the feed by one node at a time.
+
+use std::collections::BTreeSet;
+
+use deadpool_postgres::Client;
+use kernel::{Ask, AskId, Subject};
+use uuid::Uuid;
+
+use super::failure::Failure;
+use super::query::{moment, read_ask};
+use super::{record, uuid};
+use crate::rows::{int, uint};
+use crate::search::{Search, Terms, concerns, tokens};
+
+/// A search that takes longer is given up: two common words that hardly ever meet.
+const PATIENCE: &str = "SET LOCAL statement_timeout = '3s'; \
+                        SET LOCAL plan_cache_mode = force_custom_plan";
+
+/// Brings the index on by at most `limit` changes, unless another node is at it; how many.
+pub(super) async fn index(client: &mut Client, limit: usize) -> Result<usize, Failure> {
+    let work = client.transaction().await?;
+    let sql = "SELECT position FROM search_place FOR UPDATE SKIP LOCKED";
+    let Some(row) = work.query_opt(sql, &[]).await? else { return Ok(0) };
+    let position = uint(row.try_get(0)?);
+    let changes = record::changes(&work, position, limit).await?;
+    let Some(last) = changes.last() else { return Ok(0) };
+    let mut asks = BTreeSet::new();
+    for change in changes.iter().filter(|change| concerns(&change.what)) {
+        if let Subject::Ask(id) = change.subject {
+            asks.insert(id);
+        }
+    }
+    let asks: Vec<Uuid> = asks.iter().map(|id: &AskId| uuid(id.ulid())).collect();
+    let statement = work.prepare_cached("SELECT id, state FROM ask WHERE id = ANY ($1)").await?;
+    let (mut gone, mut ids, mut words) = (Vec::new(), Vec::new(), Vec::new());
+    for row in work.query(&statement, &[&asks]).await? {
+        let (id, tokens) = (row.try_get::<_, Uuid>(0)?, tokens(&read_ask(&row)?));
+        if tokens.is_empty() {
+            gone.push(id);
+        } else {
+            ids.push(id);
+            words.push(vector(&tokens));
+        }
+    }
+    let drop = work.prepare_cached("DELETE FROM search WHERE id = ANY ($1)").await?;
+    work.execute(&drop, &[&gone]).await?;
+    let sql = "INSERT INTO search (id, words)
+        SELECT id, words::tsvector FROM unnest($1::uuid[], $2::text[]) AS new (id, words)
+        ON CONFLICT (id) DO UPDATE SET words = excluded.words";
+    let put = work.prepare_cached(sql).await?;
+    work.execute(&put, &[&ids, &words]).await?;
+    let on = work.prepare_cached("UPDATE search_place SET position = $1").await?;
+    work.execute(&on, &[&int(last.position)]).await?;
+    let changes = changes.len();
+    work.commit().await?;
+    Ok(changes)
+}
+
+/// Tokens as the text of a `tsvector`.
+fn vector(tokens: &BTreeSet<String>) -> String {
+    tokens.iter().map(|token| quoted(token)).collect::<Vec<_>>().join(" ")
+}
+
+pub(super) async fn search(client: &mut Client, wanted: &Search) -> Result<Vec<Ask>, Failure> {
+    let Some(terms) = wanted.terms() else { return Ok(Vec::new()) };
+    let moment = moment(client).await?;
+    moment.batch_execute(PATIENCE).await?;
+    // Read backwards by id where the words are common, from the index of words where they are rare:
+    // whichever the statistics say is less.
+    let sql = "SELECT ask.id, ask.state FROM (
+            SELECT id FROM search WHERE words @@ $1::text::tsquery ORDER BY id DESC LIMIT $2
+        ) AS found JOIN ask ON ask.id = found.id ORDER BY found.id DESC";
+    let rows = moment.query(sql, &[&query(&terms), &int(wanted.limit())]).await?;
+    let asks: Vec<Ask> = rows.iter().map(read_ask).collect::<Result<_, _>>()?;
+    // The index may be behind: what is shown is what is there now.
+    Ok(asks.into_iter().filter(|ask| terms.admit(ask)).collect())
+}
+
+fn query(terms: &Terms) -> String {
+    let all = terms.all.iter().map(|term| quoted(term));
+    let any = terms.any.iter().map(|union| {
+        let union: Vec<String> = union.iter().map(|term| quoted(term)).collect();
+        format!("({})", union.join(" | "))
+    });
+    let last = format!("{}:*", quoted(&terms.last));
+    all.chain(any).chain([last]).collect::<Vec<_>>().join(" & ")
+}
+
+fn quoted(token: &str) -> String {
+    format!("'{}'", token.replace('\\', "\\\\").replace('\'', "''"))
+}

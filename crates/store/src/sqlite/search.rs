@@ -1,0 +1,290 @@
+//! The index of words: FTS5 in a file beside the store's. It is made from the record, a little behind
+//! it, on a connection of its own: no commit waits for it, and whoever loses the file has it made anew.
+//!
+//! Nothing but tokens lies there, without their places. A document's number is its ask's row, so the
+//! newest are found by reading backwards, however many there are.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kernel::audit::Digest;
+use kernel::{Ask, AskId, Subject};
+use rusqlite::{Connection, OpenFlags, params};
+
+use super::ledger::one;
+use super::{failed, record};
+use crate::rows::{digest, int, uint};
+use crate::search::{FOUND, Search, Terms, concerns, tokens};
+use crate::{Result, StoreError};
+
+/// Beginnings of words of these lengths have lists of their own.
+const PREFIXES: [usize; 3] = [2, 3, 4];
+/// How many asks are looked at for the end of a longer beginning.
+const LOOKED_AT: usize = 1_000;
+
+const SCHEMA: &str = "
+    CREATE VIRTUAL TABLE IF NOT EXISTS text USING fts5(
+        words, content='', contentless_delete=1, detail=none, prefix='2 3 4', tokenize='ascii'
+    );
+    INSERT INTO text (text, rank) VALUES ('secure-delete', 1);
+    CREATE TABLE IF NOT EXISTS place (
+        one      INTEGER PRIMARY KEY CHECK (one = 1),
+        position INTEGER NOT NULL,
+        hash     BLOB    NOT NULL
+    ) STRICT;
+    INSERT OR IGNORE INTO place (one, position, hash) VALUES (1, 0, x'');";
+
+/// The connection that writes the index.
+#[derive(Clone)]
+pub(super) struct Index {
+    conn: Arc<Mutex<Connection>>,
+}
+
+/// An ask as it is to be found, or not any more.
+struct Found {
+    /// Its row.
+    n: i64,
+    tokens: BTreeSet<String>,
+}
+
+/// What the record says since the index was brought up to date.
+pub(super) struct Behind {
+    changes: usize,
+    position: u64,
+    hash: Digest,
+    found: Vec<Found>,
+}
+
+impl Behind {
+    /// Whether there is nothing to be done.
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes == 0
+    }
+}
+
+/// Where the index stands.
+#[derive(Clone)]
+pub(super) struct Place {
+    position: u64,
+    hash: Vec<u8>,
+}
+
+/// Where the index of a store lies.
+pub(super) fn path(store: &Path) -> PathBuf {
+    let mut name = OsString::from(store);
+    name.push(".search");
+    PathBuf::from(name)
+}
+
+/// Lets a reader of the store search as well, if there is an index. A store can be read without one.
+pub(super) fn attach(conn: &Connection, store: &Path) {
+    let path = path(store);
+    if path.exists()
+        && let Err(error) = conn.execute("ATTACH ?1 AS search", [path.to_string_lossy()])
+    {
+        tracing::warn!(error = %error, "the search index cannot be read");
+    }
+}
+
+impl Index {
+    /// Opens it, or makes it anew if it cannot be read.
+    pub(super) fn open(store: &Path) -> Result<Self> {
+        let path = path(store);
+        let conn = prepared(&path).or_else(|error| {
+            tracing::warn!(error = %error, "the search index is made anew");
+            for end in ["", "-wal", "-shm"] {
+                let mut name = OsString::from(&path);
+                name.push(end);
+                // What is not there need not go.
+                let _ = std::fs::remove_file(PathBuf::from(name));
+            }
+            prepared(&path)
+        })?;
+        Ok(Self { conn: Arc::new(Mutex::new(conn)) })
+    }
+
+    /// Runs something on a thread that may wait.
+    pub(super) async fn run<T, F>(&self, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Connection) -> Result<T> + Send + 'static,
+    {
+        let conn = Arc::clone(&self.conn);
+        let working = move || work(&mut conn.lock().unwrap_or_else(PoisonError::into_inner));
+        let done = tokio::task::spawn_blocking(working).await;
+        done.map_err(|error| StoreError::Unavailable(error.into()))?
+    }
+}
+
+fn prepared(path: &Path) -> Result<Connection> {
+    let unavailable = |error: std::io::Error| StoreError::Unavailable(error.into());
+    File::options().create(true).append(true).mode(0o600).open(path).map_err(unavailable)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags).map_err(failed)?;
+    conn.busy_timeout(std::time::Duration::from_secs(5)).map_err(failed)?;
+    // Synced now and then: what a crash loses is indexed again, and what is left is whole.
+    conn.execute_batch(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;
+         PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192;
+         PRAGMA journal_size_limit = 16777216;",
+    )
+    .map_err(failed)?;
+    conn.execute_batch(SCHEMA).map_err(failed)?;
+    Ok(conn)
+}
+
+pub(super) fn place(conn: &Connection) -> Result<Place> {
+    let sql = "SELECT position, hash FROM place";
+    let read =
+        |row: &rusqlite::Row<'_>| Ok(Place { position: uint(row.get(0)?), hash: row.get(1)? });
+    let none = Place { position: 0, hash: Vec::new() };
+    Ok(one(conn, sql, [], read)?.unwrap_or(none))
+}
+
+/// What happened behind a place, read from the store. Nothing if that is not a place of this record:
+/// then the index belongs to another, and begins anew.
+pub(super) fn behind(conn: &Connection, from: &Place, limit: usize) -> Result<Option<Behind>> {
+    let moment = conn.unchecked_transaction().map_err(failed)?;
+    if from.position > 0
+        && hash_at(&moment, from.position)?.map(|hash| hash.0.to_vec()).as_ref() != Some(&from.hash)
+    {
+        return Ok(None);
+    }
+    let changes = record::changes(&moment, from.position, limit)?;
+    let position = changes.last().map_or(from.position, |change| change.position);
+    let hash = hash_at(&moment, position)?.unwrap_or(Digest::ZERO);
+    let mut asks = BTreeSet::new();
+    for change in changes.iter().filter(|change| concerns(&change.what)) {
+        if let Subject::Ask(id) = change.subject {
+            asks.insert(id);
+        }
+    }
+    let mut found = Vec::with_capacity(asks.len());
+    for id in asks {
+        found.extend(numbered(&moment, id)?.map(|(n, ask)| Found { n, tokens: tokens(&ask) }));
+    }
+    Ok(Some(Behind { changes: changes.len(), position, hash, found }))
+}
+
+fn hash_at(conn: &Connection, position: u64) -> Result<Option<Digest>> {
+    let hash = |row: &rusqlite::Row<'_>| Ok(digest(row.get_ref(0)?.as_bytes().unwrap_or_default()));
+    one(conn, "SELECT hash FROM record WHERE position = ?1", [int(position)], hash)
+}
+
+fn numbered(conn: &Connection, id: AskId) -> Result<Option<(i64, Ask)>> {
+    let sql = "SELECT n, state FROM ask WHERE id = ?1";
+    let row = one(conn, sql, [id.ulid().to_bytes()], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+    })?;
+    row.map(|(n, state)| Ok((n, parsed(&state, || id.to_string())?))).transpose()
+}
+
+fn parsed(state: &str, what: impl FnOnce() -> String) -> Result<Ask> {
+    serde_json::from_str(state)
+        .map_err(|error| StoreError::Damaged { what: what(), source: error.into() })
+}
+
+/// Writes what the record said; how many changes it was.
+pub(super) fn catch_up(conn: &mut Connection, from: &Place, behind: &Behind) -> Result<usize> {
+    let work = conn.transaction().map_err(failed)?;
+    // Two who were at the same place would write the same; the second has nothing to do.
+    if place(&work)?.position != from.position {
+        return Ok(behind.changes);
+    }
+    for Found { n, tokens } in &behind.found {
+        let drop = "DELETE FROM text WHERE rowid = ?1";
+        work.prepare_cached(drop).and_then(|mut drop| drop.execute([n])).map_err(failed)?;
+        if !tokens.is_empty() {
+            let words = tokens.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+            let add = "INSERT INTO text (rowid, words) VALUES (?1, ?2)";
+            work.prepare_cached(add)
+                .and_then(|mut add| add.execute(params![n, words]))
+                .map_err(failed)?;
+        }
+    }
+    work.prepare_cached("UPDATE place SET position = ?1, hash = ?2")
+        .and_then(|mut put| put.execute(params![int(behind.position), behind.hash.0]))
+        .map_err(failed)?;
+    work.commit().map_err(failed)?;
+    Ok(behind.changes)
+}
+
+/// Forgets everything, to begin anew.
+pub(super) fn forget(conn: &mut Connection) -> Result<()> {
+    let work = conn.transaction().map_err(failed)?;
+    work.execute_batch(
+        "INSERT INTO text (text) VALUES ('delete-all'); UPDATE place SET position = 0, hash = x'';",
+    )
+    .map_err(failed)?;
+    work.commit().map_err(failed)
+}
+
+/// The newest that have it all. A last word that is longer than any list of beginnings is looked for as
+/// it is, and among those that begin alike.
+pub(super) fn search(conn: &Connection, wanted: &Search) -> Result<Vec<Ask>> {
+    let Some(terms) = wanted.terms() else { return Ok(Vec::new()) };
+    let moment = conn.unchecked_transaction().map_err(failed)?;
+    let length = terms.last.chars().count();
+    let limit = wanted.limit();
+    let longest = PREFIXES.into_iter().max().unwrap_or_default();
+    let mut asks = std::collections::BTreeMap::new();
+    if length > longest || !PREFIXES.contains(&length) {
+        read(&moment, &query(&terms, &quoted(&terms.last)), &terms, limit, FOUND, &mut asks)?;
+    }
+    if length > longest {
+        let beginning: String = terms.last.chars().take(longest).collect();
+        let expression = query(&terms, &format!("{} *", quoted(&beginning)));
+        read(&moment, &expression, &terms, limit, LOOKED_AT, &mut asks)?;
+    } else if PREFIXES.contains(&length) {
+        let expression = query(&terms, &format!("{} *", quoted(&terms.last)));
+        read(&moment, &expression, &terms, limit, LOOKED_AT, &mut asks)?;
+    }
+    Ok(asks.into_values().rev().take(limit).collect())
+}
+
+/// Reads what matches, newest first, until there are enough or enough was looked at.
+fn read(
+    conn: &Connection,
+    expression: &str,
+    terms: &Terms,
+    limit: usize,
+    looked_at: usize,
+    found: &mut std::collections::BTreeMap<AskId, Ask>,
+) -> Result<()> {
+    let sql = "SELECT rowid FROM search.text WHERE text MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
+    let mut select = conn.prepare_cached(sql).map_err(failed)?;
+    let mut rows = select.query(params![expression, int(looked_at)]).map_err(failed)?;
+    let mut new = 0;
+    while new < limit
+        && let Some(row) = rows.next().map_err(failed)?
+    {
+        let n: i64 = row.get(0).map_err(failed)?;
+        let state =
+            one(conn, "SELECT state FROM ask WHERE n = ?1", [n], |row| row.get::<_, String>(0))?;
+        let Some(state) = state else { continue };
+        let ask = parsed(&state, || format!("ask {n}"))?;
+        // The index may be behind: what is shown is what is there now.
+        if terms.admit(&ask) {
+            new += 1;
+            found.insert(ask.id, ask);
+        }
+    }
+    Ok(())
+}
+
+fn query(terms: &Terms, last: &str) -> String {
+    let all = terms.all.iter().map(|term| quoted(term));
+    let any = terms.any.iter().map(|union| {
+        let union: Vec<String> = union.iter().map(|term| quoted(term)).collect();
+        format!("({})", union.join(" OR "))
+    });
+    all.chain(any).chain([last.to_owned()]).collect::<Vec<_>>().join(" AND ")
+}
+
+fn quoted(term: &str) -> String {
+    format!("\"{}\"", term.replace('"', "\"\""))
+}

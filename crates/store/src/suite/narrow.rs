@@ -1,0 +1,189 @@
+//! Lists that meet, lists by what is nearly the same, and what runs out soon.
+
+use kernel::ask::{Fold, Phase, Priority, Route};
+use kernel::command::{NewAsk, Silence};
+use kernel::question::{Answer, Body, Kind, Question, Reply};
+use kernel::testing::{human, new_ask, yes};
+use kernel::{Actor, AskId, Command};
+
+use super::stage::{Stage, bot, ids, inbox, list, person, spy};
+use crate::listing::{Count, EXAMINED, Expiring, Filter, List, Order, Scope};
+
+fn named(prompt: &str) -> NewAsk {
+    let question = Question::new(prompt, None, new_ask().question.body().clone()).unwrap();
+    NewAsk { question, ..new_ask() }
+}
+
+fn talk() -> NewAsk {
+    let question = Question::new("What now?", None, Body::Converse).unwrap();
+    NewAsk { question, ..new_ask() }
+}
+
+async fn as_spy(stage: &Stage, new: NewAsk) -> AskId {
+    stage.run(spy(), Command::Ask(Box::new(new))).await.ask.unwrap().id
+}
+
+/// All pages of a list.
+async fn walk(stage: &Stage, mut list: List) -> Vec<AskId> {
+    let mut seen = Vec::new();
+    loop {
+        let page = stage.page(list.clone()).await;
+        seen.extend(ids(&page));
+        list.after = page.next;
+        if list.after.is_none() {
+            return seen;
+        }
+    }
+}
+
+pub async fn everything_is_in_the_lists_of_kinds(stage: &Stage) {
+    let approve = stage.ask(new_ask()).await;
+    let other = as_spy(stage, talk()).await;
+    let urgent = stage.ask(NewAsk { priority: Priority::Critical, ..talk() }).await;
+    let all = list(Scope::everything(), &Phase::OPEN);
+    let by_urgency = List { order: Order::Urgency, ..all.clone() };
+    assert_eq!(walk(stage, by_urgency).await, [urgent, other, approve]);
+    assert_eq!(walk(stage, List { limit: 1, ..all }).await, [urgent, other, approve]);
+    let talks = list(vec![Scope::Kind(Kind::Converse)], &Phase::OPEN);
+    assert_eq!(walk(stage, talks).await, [urgent, other]);
+}
+
+/// However they lie among each other, and on pages of any size.
+pub async fn a_narrowed_list_is_where_lists_meet(stage: &Stage) {
+    let mut made = Vec::new();
+    for n in 0..40 {
+        let priority = Priority::ALL[n % 3];
+        let route = if n % 5 == 0 { Route::Pool { group: None } } else { Route::Owner };
+        let base = if n % 4 == 0 { talk() } else { new_ask() };
+        let new = NewAsk { priority, route, ..base };
+        let id = if n % 7 == 0 { as_spy(stage, new).await } else { stage.ask(new).await };
+        stage.clock.advance(1);
+        made.push(id);
+        if n % 6 == 0 && n % 7 != 0 {
+            stage.run(person("olga"), Command::Answer(id, Box::new(answer(n)))).await;
+        }
+    }
+    let none = Filter::default();
+    let (bot, acme) = ("bot".parse().unwrap(), "acme".parse().unwrap());
+    let filters = [
+        Filter { agent: Some(bot), ..none.clone() },
+        Filter { project: Some(acme), ..none.clone() },
+        Filter { kinds: vec![Kind::Converse], ..none.clone() },
+        Filter { kinds: vec![Kind::Converse, Kind::Choose], ..none.clone() },
+        Filter { by: Some(human("olga")), ..none.clone() },
+        Filter { priority: Some(Priority::High), ..none.clone() },
+        Filter {
+            agent: Some("bot".parse().unwrap()),
+            project: Some("acme".parse().unwrap()),
+            kinds: vec![Kind::Converse],
+            ..none.clone()
+        },
+        Filter { agent: Some("spy".parse().unwrap()), by: Some(human("olga")), ..none },
+    ];
+    let olga = Scope::inbox(stage.store.directory().human(&human("olga")).unwrap());
+    for scopes in [Scope::everything(), olga, vec![inbox("olga")]] {
+        for order in [Order::Urgency, Order::Age] {
+            let whole = List { order, ..list(scopes.clone(), &Phase::ALL) };
+            let all = stage.page(whole.clone()).await.asks;
+            assert!(all.len() > 20);
+            for filter in &filters {
+                let fits = all.iter().filter(|ask| filter.admits(ask));
+                let expected: Vec<AskId> = fits.map(|ask| ask.id).collect();
+                for limit in [1, 3, 100] {
+                    let list = List { filter: filter.clone(), limit, ..whole.clone() };
+                    let seen = walk(stage, list.clone()).await;
+                    assert_eq!(seen, expected, "{order:?} {limit} {filter:?}");
+                    let n = expected.len() as u64;
+                    let count = stage.store.count(list).await.unwrap();
+                    assert_eq!(count, Count { n, exact: true }, "{filter:?}");
+                }
+            }
+        }
+    }
+}
+
+fn answer(n: usize) -> Reply {
+    if n.is_multiple_of(4) {
+        Reply { answer: Answer::Replied { text: "so".to_owned() }, comment: None }
+    } else {
+        *yes()
+    }
+}
+
+/// Few among many, at the far end of both: found on the first page.
+pub async fn what_is_rare_is_found_without_reading_the_rest(stage: &Stage) {
+    let rare = stage.ask(talk()).await;
+    stage.clock.advance(1);
+    let jobs = (0..EXAMINED).map(|_| Command::Ask(Box::new(new_ask())));
+    let mut doing = tokio::task::JoinSet::new();
+    for command in jobs {
+        let (job, store) = (stage.job(bot(), command), std::sync::Arc::clone(&stage.store));
+        doing.spawn(async move { store.transact(job).await.map(drop) });
+    }
+    for outcome in doing.join_all().await {
+        outcome.unwrap();
+    }
+    let filter = Filter { kinds: vec![Kind::Converse], ..Filter::default() };
+    let page = stage.page(List { filter, ..list(vec![inbox("olga")], &Phase::OPEN) }).await;
+    assert_eq!((ids(&page), page.next), (vec![rare], None));
+}
+
+/// Folded by agent and text but for its numbers, while open.
+pub async fn what_is_nearly_the_same_has_one_key(stage: &Stage) {
+    let one = stage.ask(named("Refund order 7 of Ada?")).await;
+    let two = stage.ask(named("Refund order 4711 of Ada?")).await;
+    let other = stage.ask(named("Refund order 7 of Bob?")).await;
+    let fold = |ask: &kernel::Ask| ask.fold().unwrap();
+    let key = fold(&stage.seen(one).await);
+    let members = async |key: Fold| {
+        let filter =
+            Filter { fold: Some(key), agent: Some("bot".parse().unwrap()), ..Filter::default() };
+        walk(stage, List { filter, ..list(vec![inbox("olga")], &Phase::OPEN) }).await
+    };
+    assert_eq!(members(key).await, [two, one]);
+    assert_eq!(members(fold(&stage.seen(other).await)).await, [other]);
+    stage.run(person("olga"), Command::Open(one)).await;
+    assert_eq!(members(key).await, [two, one], "wherever it moves");
+    stage.run(person("olga"), Command::Answer(two, yes())).await;
+    assert_eq!(members(key).await, [one]);
+}
+
+/// Soonest first, in the lists of people, pools and kinds; moved deadlines move.
+pub async fn what_runs_out_soon_comes_first(stage: &Stage) {
+    let begun = stage.now();
+    let until = |seconds| begun.plus_seconds(seconds);
+    let timed =
+        |seconds, base: NewAsk| NewAsk { timeout: Some(seconds), on_expiry: Silence::Fail, ..base };
+    let late = stage.ask(timed(300, new_ask())).await;
+    let soon = stage.ask(timed(100, talk())).await;
+    let pool = timed(200, NewAsk { route: Route::Pool { group: None }, ..new_ask() });
+    let pooled = stage.ask(pool).await;
+    stage.ask(new_ask()).await;
+    stage.ask(NewAsk { timeout: Some(50), ..new_ask() }).await;
+    let directory = stage.store.directory();
+    let olga = Scope::inbox(directory.human(&human("olga")).unwrap());
+    let read = async |scopes: &[Scope], seconds: u64, limit: usize| {
+        let (mut after, mut seen) = (None, Vec::new());
+        loop {
+            let wanted = Expiring { scopes: scopes.to_vec(), until: until(seconds), after, limit };
+            let asks = stage.store.expiring(wanted).await.unwrap();
+            let Some(last) = asks.last() else { return seen };
+            after = last.deadline().map(|at| (at, last.id));
+            seen.extend(asks.iter().map(|ask| ask.id));
+        }
+    };
+    for limit in [1, 2, 10] {
+        assert_eq!(read(&olga, 300, limit).await, [soon, pooled, late]);
+        assert_eq!(read(&Scope::everything(), 300, limit).await, [soon, pooled, late]);
+    }
+    assert_eq!(read(&olga, 299, 10).await, [soon, pooled]);
+    assert_eq!(read(&[Scope::Kind(Kind::Converse)], 300, 10).await, [soon]);
+    assert_eq!(read(&[inbox("mark")], 300, 10).await, []);
+    stage.run(bot(), Command::Extend(soon, until(250))).await;
+    assert_eq!(read(&olga, 300, 10).await, [pooled, soon, late]);
+    stage.run(person("olga"), Command::Assign(late, human("mark"), None)).await;
+    assert_eq!(read(&[inbox("mark")], 300, 10).await, [late]);
+    stage.run(person("mark"), Command::Answer(late, yes())).await;
+    stage.run(Actor::System, Command::Cancel(pooled, None)).await;
+    assert_eq!(read(&olga, 300, 10).await, [soon]);
+}
