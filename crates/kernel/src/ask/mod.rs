@@ -15,6 +15,7 @@ pub mod cancel;
 pub mod claim;
 pub mod comment;
 pub mod create;
+mod due;
 pub mod erase;
 pub mod escalate;
 pub mod expire;
@@ -44,6 +45,7 @@ use crate::time::Time;
 use crate::verification::Verification;
 use crate::world::Decision;
 
+pub use due::Due;
 pub use fold::Fold;
 pub use terms::{
     Callback, CallbackAttempt, CallbackResult, DefaultAction, Dialect, Grant, Labels, OnExpiry,
@@ -252,17 +254,6 @@ impl Phase {
     }
 }
 
-/// Something that is due on an ask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Due {
-    /// Its deadline.
-    Expire,
-    /// A reminder.
-    Remind,
-    /// A rung of the ladder.
-    Escalate,
-}
-
 impl Deref for Ask {
     type Target = Asked;
 
@@ -312,54 +303,6 @@ impl Ask {
     pub fn engaged(&self) -> Option<(By, Time)> {
         let claimed = self.claim.as_ref().map(|claim| (By::Human(claim.human.clone()), claim.at));
         claimed.or_else(|| self.look.as_ref().map(|look| (look.by.clone(), look.at)))
-    }
-
-    /// When something decided at `now` happens: a clock that was set back does not undo the past.
-    pub(crate) fn moment(&self, now: Time) -> Time {
-        now.max(self.head.at)
-    }
-
-    /// What is due at `now`, most final first. Expiry is judged here, at every read and write.
-    pub fn due(&self, now: Time) -> Option<Due> {
-        if !self.is_open() {
-            return None;
-        }
-        let now = self.moment(now);
-        if self.expiry().is_some_and(|at| at <= now) {
-            return Some(Due::Expire);
-        }
-        if self.ladder.first().is_some_and(|rung| rung.at <= now) {
-            return Some(Due::Escalate);
-        }
-        self.reminders.first().is_some_and(|at| *at <= now).then_some(Due::Remind)
-    }
-
-    /// When something is next due; the store keeps it as the row's wake-up.
-    pub fn wake_at(&self) -> Option<Time> {
-        if !self.is_open() {
-            return None;
-        }
-        let rung = self.ladder.first().map(|rung| rung.at);
-        let reminder = self.reminders.first().copied();
-        self.expiry().into_iter().chain(rung).chain(reminder).min()
-    }
-
-    /// When it runs out, while it is open and if that changes anything.
-    pub fn deadline(&self) -> Option<Time> {
-        self.expiry().filter(|_| self.is_open())
-    }
-
-    /// Since when it is over with its words still here: what retention goes by.
-    pub fn kept_since(&self) -> Option<Time> {
-        match &self.state {
-            AskState::Over { place, .. } => self.question.value().map(|_| place.at),
-            AskState::Pending | AskState::Opened | AskState::InProgress { .. } => None,
-        }
-    }
-
-    /// The deadline, if passing it changes anything.
-    fn expiry(&self) -> Option<Time> {
-        self.expires_at.filter(|_| !matches!(self.on_expiry, OnExpiry::StayOpen))
     }
 
     /// Whether a person may see and answer it: its owner, who was picked, or who qualifies.

@@ -1,0 +1,66 @@
+//! What the clock does to an ask: its deadline, its reminders, its ladder, and how long its words are
+//! kept.
+
+use super::{Ask, AskState, OnExpiry};
+use crate::time::Time;
+
+/// Something that is due on an ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Due {
+    /// Its deadline.
+    Expire,
+    /// A reminder.
+    Remind,
+    /// A rung of the ladder.
+    Escalate,
+}
+
+impl Ask {
+    /// When something decided at `now` happens: a clock that was set back does not undo the past.
+    pub(crate) fn moment(&self, now: Time) -> Time {
+        now.max(self.head.at)
+    }
+
+    /// What is due at `now`, most final first. Expiry is judged here, at every read and write.
+    pub fn due(&self, now: Time) -> Option<Due> {
+        if !self.is_open() {
+            return None;
+        }
+        let now = self.moment(now);
+        if self.expiry().is_some_and(|at| at <= now) {
+            return Some(Due::Expire);
+        }
+        if self.ladder.first().is_some_and(|rung| rung.at <= now) {
+            return Some(Due::Escalate);
+        }
+        self.reminders.first().is_some_and(|at| *at <= now).then_some(Due::Remind)
+    }
+
+    /// When something is next due; the store keeps it as the row's wake-up.
+    pub fn wake_at(&self) -> Option<Time> {
+        if !self.is_open() {
+            return None;
+        }
+        let rung = self.ladder.first().map(|rung| rung.at);
+        let reminder = self.reminders.first().copied();
+        self.expiry().into_iter().chain(rung).chain(reminder).min()
+    }
+
+    /// When it runs out, while it is open and if that changes anything.
+    pub fn deadline(&self) -> Option<Time> {
+        self.expiry().filter(|_| self.is_open())
+    }
+
+    /// Since when it is over with its words still here: what retention goes by.
+    pub fn kept_since(&self) -> Option<Time> {
+        match &self.state {
+            AskState::Over { place, .. } => self.question.value().map(|_| place.at),
+            AskState::Pending | AskState::Opened | AskState::InProgress { .. } => None,
+        }
+    }
+
+    /// The deadline, if passing it changes anything.
+    pub(super) fn expiry(&self) -> Option<Time> {
+        self.expires_at.filter(|_| !matches!(self.on_expiry, OnExpiry::StayOpen))
+    }
+}
