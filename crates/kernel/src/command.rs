@@ -8,7 +8,9 @@ use ulid::Ulid;
 use crate::actor::Actor;
 use crate::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Route};
 use crate::audit::Salts;
-use crate::directory::{NewAgent, NewGroup, NewHuman, NewKey, NewProject, NewRule};
+use crate::directory::{
+    NewAgent, NewGroup, NewHuman, NewKey, NewProject, NewRule, NewSession, Proof,
+};
 use crate::form::Progress;
 use crate::ids::{AskId, HumanId, KeyId, RuleId};
 use crate::question::{Question, Reply, Stance};
@@ -81,8 +83,10 @@ pub enum Command {
     IssueKey(NewKey),
     /// Revoke a credential.
     RevokeKey(KeyId),
-    /// Exchange a one-time sign-in link for a session.
-    SignIn(KeyId, NewKey),
+    /// Begin a session for whoever proved who they are.
+    SignIn(Proof, NewSession),
+    /// End all of a person's sessions, but for one.
+    EndSessions(HumanId, Option<KeyId>),
     /// Add delegation rules, under ids the shell drew.
     AddRules(Vec<(RuleId, NewRule)>),
     /// Remove a delegation rule.
@@ -117,6 +121,7 @@ impl Command {
             Self::IssueKey(_) => "issue_key",
             Self::RevokeKey(_) => "revoke_key",
             Self::SignIn(..) => "sign_in",
+            Self::EndSessions(..) => "end_sessions",
             Self::AddRules(_) => "add_rules",
             Self::RemoveRule(_) => "remove_rule",
         }
@@ -149,6 +154,7 @@ impl Command {
             | Self::IssueKey(_)
             | Self::RevokeKey(_)
             | Self::SignIn(..)
+            | Self::EndSessions(..)
             | Self::AddRules(_)
             | Self::RemoveRule(_) => None,
         }

@@ -9,7 +9,7 @@
 //! | [`workers`] | deadlines, deliveries, blocks, housekeeping |
 //! | [`audit`] | checking the record, exporting it, proving one event of it |
 //! | [`wake`], [`streams`] | who waits for what, and how many may |
-//! | [`auth`], [`jwt`] | from a credential to an actor |
+//! | [`auth`], [`jwt`], [`knocks`] | from a credential to an actor; how often one may try |
 //! | [`home`] | what an installation keeps, and where |
 //! | [`vault`], [`secrets`], [`signing`] | the server's own keys, and what is done with them |
 //! | [`mark`], [`files`] | the newest block that was sealed, uploads |
@@ -33,6 +33,7 @@ pub mod home;
 pub mod http;
 pub mod ids;
 pub mod jwt;
+pub mod knocks;
 pub mod mark;
 pub mod script;
 pub mod secrets;

@@ -26,6 +26,7 @@ use crate::home::Home;
 use crate::http::api::Dev;
 use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
+use crate::knocks::Knocks;
 use crate::script::{Players, Script};
 use crate::secrets::Secrets;
 use crate::signing::Signer;
@@ -77,7 +78,7 @@ impl Server {
         let (sealed, signs) = (Arc::clone(&store), signer.clone());
         let sealer = Sealer::new(sealed, Arc::clone(&clock), signs, issuer, mark);
         let jwt = config.jwt.clone().map(JwtVerifier::new).transpose()?;
-        let door = Arc::new(Door::new(config.rate_limit, jwt));
+        let door = Arc::new(Door::new(config.rate_limit, jwt, Knocks::new(&config.sign_in)));
         let allowed = config.callback_allow.clone();
         let callbacks = Callbacks::new(Policy { dev: config.dev, allowed })?;
         let gateway = Gateway::new(store, clock);
@@ -178,7 +179,8 @@ impl Server {
         tls: Option<&RustlsConfig>,
     ) -> anyhow::Result<()> {
         for listener in listeners {
-            let service = router(Arc::clone(&self.app)).into_make_service();
+            let routes = router(Arc::clone(&self.app));
+            let service = routes.into_make_service_with_connect_info::<SocketAddr>();
             let handle = self.handle.clone();
             match tls {
                 None => {

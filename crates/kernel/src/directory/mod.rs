@@ -8,6 +8,7 @@ pub mod key;
 pub mod people;
 pub mod project;
 pub mod rule;
+pub mod session;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::{Bound, Deref};
@@ -166,7 +167,28 @@ pub enum Holder {
     Session {
         /// Whose.
         human: HumanId,
+        /// How and where. A session from before this was noted opens nothing any more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        visit: Option<Visit>,
     },
+}
+
+/// How somebody signed in, and in which browser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Visit {
+    /// How.
+    pub way: Way,
+    /// SHA-256 of what that browser alone has: the session opens nothing in another.
+    pub browser: Digest,
+}
+
+/// How somebody signed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// With a link somebody handed them.
+    Link,
 }
 
 impl Key {
@@ -202,6 +224,7 @@ pub use key::NewKey;
 pub use people::{NewAgent, NewHuman};
 pub use project::NewProject;
 pub use rule::NewRule;
+pub use session::{NewSession, Proof};
 
 /// The snapshot. Cloning is cheap enough to do for every change of the directory.
 #[derive(Debug, Clone, Default)]
@@ -214,6 +237,7 @@ pub struct Directory {
     by_hash: HashMap<[u8; 32], KeyId>,
     by_email: HashMap<String, HumanId>,
     by_owner: HashMap<HumanId, BTreeSet<RuleId>>,
+    sessions: HashMap<HumanId, BTreeSet<KeyId>>,
 }
 
 impl Directory {
@@ -239,6 +263,14 @@ impl Directory {
             }
             Entity::Key(kept) => {
                 self.by_hash.insert(kept.hash.0, kept.id);
+                if let Holder::Session { human, .. } = &kept.holder {
+                    let theirs = self.sessions.entry(human.clone()).or_default();
+                    if kept.revoked_at.is_none() {
+                        theirs.insert(kept.id);
+                    } else {
+                        theirs.remove(&kept.id);
+                    }
+                }
                 self.keys.insert(kept.id, Arc::new(kept));
             }
             Entity::Rule(kept) => {
@@ -352,6 +384,11 @@ impl Directory {
         after(&self.keys, id)
     }
 
+    /// A person's sessions that nobody ended, oldest first.
+    pub fn sessions_of(&self, human: &HumanId) -> impl DoubleEndedIterator<Item = &Key> {
+        self.sessions.get(human).into_iter().flatten().filter_map(|id| self.key(*id))
+    }
+
     /// Who is in a group.
     pub fn members(&self, group: &GroupId) -> impl Iterator<Item = &Human> {
         self.humans().filter(move |human| human.groups.contains(group))
@@ -395,7 +432,7 @@ impl Directory {
             Holder::Agent { agent, reach: Reach::Agent } => {
                 self.agent(agent).is_some_and(|agent| agent.owner == person.id)
             }
-            Holder::Token { human } | Holder::Session { human } => *human == person.id,
+            Holder::Token { human } | Holder::Session { human, .. } => *human == person.id,
         }
     }
 

@@ -14,6 +14,7 @@
 //! | [`steps`], [`conditions`] | forms one step at a time; when a field applies |
 //! | [`outcome`] | how a request ended, in words |
 //! | [`notices`] | every other page: sign-in, not found, unavailable, a token shown once |
+//! | [`sessions`], [`browser`] | where a person is signed in; what a browser is called |
 //! | [`docs`] | what our own API is |
 //! | [`form_body`] | what a browser posted, as a reply to the question |
 //! | [`problem`] | what was wrong with it, field by field, with the person's values kept |
@@ -24,6 +25,7 @@
 //! themselves, and through askama's escaping, so that markup is text.
 
 pub mod assets;
+pub mod browser;
 pub mod card;
 pub mod conditions;
 pub mod docs;
@@ -41,6 +43,7 @@ pub mod paths;
 pub mod problem;
 pub mod request;
 pub mod review;
+pub mod sessions;
 pub mod steps;
 pub mod when;
 pub mod words;

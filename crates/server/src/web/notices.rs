@@ -20,6 +20,8 @@ pub enum Notice {
     Saved,
     /// The person closed the request without an answer.
     TurnedDown,
+    /// The person ended sessions of theirs.
+    SignedOut,
     /// What the person wanted was refused; most often somebody was faster.
     Refused(Refusal),
 }
@@ -64,6 +66,9 @@ impl Notice {
             ),
             Self::TurnedDown => {
                 good("The request is closed", "The agent was told that nobody will answer it.")
+            }
+            Self::SignedOut => {
+                good("Signed out", "What was signed in there opens nothing any more.")
             }
             Self::Refused(refusal) => {
                 let (title, text) = refused(refusal, directory, now);
@@ -199,6 +204,13 @@ pub fn sign_in(frame: &Frame, token: Option<&str>) -> String {
 pub fn stale_link(frame: &Frame) -> String {
     let text = "Sign-in links work once and not for long. Ask an administrator for a new one.";
     render(&Message::new(frame, "This sign-in link no longer works", &[text]).alert())
+}
+
+/// 429: somebody tries to sign in again and again.
+pub fn too_many_attempts(frame: &Frame) -> String {
+    let text = "There were too many attempts to sign in from where you are. Wait a minute, then try \
+                again.";
+    render(&Message::new(frame, "Wait a moment", &[text]).alert())
 }
 
 /// After signing out.

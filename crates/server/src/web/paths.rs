@@ -10,6 +10,8 @@ pub const SIGN_IN: &str = "/sign-in";
 pub const SIGN_OUT: &str = "/sign-out";
 /// GET explains, POST makes a token for a terminal and shows it once.
 pub const TOKENS: &str = "/settings/tokens";
+/// GET shows where I am signed in, POST ends one of these or all others.
+pub const SESSIONS: &str = "/settings/sessions";
 
 /// The page of one request.
 pub fn request(id: AskId) -> String {

@@ -9,7 +9,8 @@ use kernel::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Purpose, Rou
 use kernel::audit::Digest;
 use kernel::command::{NewAsk, Silence};
 use kernel::directory::{
-    Holder, NewAgent, NewGroup, NewHuman, NewKey, NewProject, NewRule, Profile, Step,
+    Holder, NewAgent, NewGroup, NewHuman, NewKey, NewProject, NewRule, NewSession, Profile, Proof,
+    Step,
 };
 use kernel::question::{Answer, Body, Question, Reply};
 use kernel::{Actor, AskId, Assurance, Command, RuleId, Via};
@@ -104,6 +105,8 @@ const ROUTES: &[(&str, &str, Door)] = &[
     ("post", "/api/v1/rules", Closed),
     ("delete", "/api/v1/rules/{id}", Closed),
     ("post", "/api/v1/people/{id}/link", Closed),
+    ("get", "/api/v1/people/{id}/sessions", Closed),
+    ("delete", "/api/v1/people/{id}/sessions", Closed),
     ("get", "/api/v1/keys", Closed),
     ("post", "/api/v1/keys", Closed),
     ("get", "/api/v1/keys/{id}", Closed),
@@ -131,6 +134,8 @@ const ROUTES: &[(&str, &str, Door)] = &[
     ("post", "/sign-out", Closed),
     ("get", "/settings/tokens", Closed),
     ("post", "/settings/tokens", Closed),
+    ("get", "/settings/sessions", Closed),
+    ("post", "/settings/sessions", Closed),
     ("get", "/assets/{file}", Public),
     ("get", "/openapi.json", Public),
     ("get", "/docs", Public),
@@ -162,7 +167,7 @@ async fn every_route_asks_for_a_credential() {
         let strangers = [
             world.anonymous(),
             world.bearer("nobody"),
-            world.anonymous().header("cookie", "countersign=nobody"),
+            world.anonymous().header("cookie", "countersign=nobody; countersign-browser=nobody"),
         ];
         for stranger in strangers {
             let request = stranger.request(method.clone(), &path).body("{");
@@ -242,6 +247,7 @@ fn routes(text: &str) -> Vec<(String, String)> {
             "paths::SIGN_IN" => paths::SIGN_IN,
             "paths::SIGN_OUT" => paths::SIGN_OUT,
             "paths::TOKENS" => paths::TOKENS,
+            "paths::SESSIONS" => paths::SESSIONS,
             quoted => quoted.strip_prefix('"').unwrap().strip_suffix('"').unwrap(),
         };
         let handlers = format!(".{}", handlers.trim());
@@ -280,6 +286,7 @@ const RECORDS: &[(&str, &str)] = &[
     ("IssueKey", "key_issued"),
     ("RevokeKey", "key_revoked"),
     ("SignIn", "key_issued"),
+    ("EndSessions", "key_revoked"),
     ("AddRules", "rule_added"),
     ("RemoveRule", "rule_removed"),
 ];
@@ -393,9 +400,15 @@ async fn every_command_leaves_a_record() {
     };
     let link = Holder::Link { human: "ada".parse().unwrap() };
     story.run(system(), Command::IssueKey(key("b", link))).await;
-    let session = Holder::Session { human: "ada".parse().unwrap() };
-    let link = of("b", &story.world);
-    story.run(system(), Command::SignIn(link, key("c", session))).await;
+    let session = NewSession {
+        hash: Digest::of(b"c"),
+        browser: Digest::of(b"browser"),
+        label: String::new(),
+        expires_at: story.world.now().plus_seconds(60),
+    };
+    let link = Proof::Link(of("b", &story.world));
+    story.run(system(), Command::SignIn(link, session)).await;
+    story.run(system(), Command::EndSessions("ada".parse().unwrap(), None)).await;
     let rule = NewRule {
         kinds: BTreeSet::new(),
         project: None,

@@ -40,6 +40,7 @@ mod rust_client;
 mod scripted;
 mod seal;
 mod secrecy;
+mod sessions;
 mod silence;
 mod slow;
 mod sockets;

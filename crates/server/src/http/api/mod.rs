@@ -16,6 +16,7 @@ mod people;
 mod projects;
 mod receipts;
 mod rules;
+mod sessions;
 mod streams;
 
 use axum::Router;
@@ -56,6 +57,7 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(projects::routes())
         .merge(people::routes())
         .merge(keys::routes())
+        .merge(sessions::routes())
         .merge(rules::routes())
         .merge(receipts::routes())
         .merge(audit::routes())

@@ -1,14 +1,16 @@
-//! The pages people answer on: `/`, `/asks/{id}`, `/sign-in`, `/settings/tokens`, and `/review/{id}`
-//! for whoever holds a link.
+//! The pages people answer on: `/`, `/asks/{id}`, `/sign-in`, `/settings/…`, and `/review/{id}` for
+//! whoever holds a link.
 //!
 //! A person is known by a session cookie that a one-time link was exchanged for. No GET decides
 //! anything; every POST carries a token bound to the session, or the link's own.
 
+mod cookies;
 mod machine;
 mod request;
 mod review;
 mod review_act;
 mod review_draft;
+mod sessions;
 mod sign_in;
 
 use axum::Router;
@@ -19,11 +21,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use dialects::hxp_execution::Cursor;
 use kernel::directory::Human;
-use kernel::{Actor, Ask, AskId, Phase};
+use kernel::{Actor, Ask, AskId, Command, KeyId, Phase};
 use serde::Deserialize;
 use store::{Filter, List, Scope, StoreError};
 use subtle::ConstantTimeEq;
 
+use self::cookies::Cookie;
 use crate::auth::Denied;
 use crate::http::body::BodyError;
 use crate::http::submitted::{Posted, Proof, Unread};
@@ -48,6 +51,7 @@ pub fn routes() -> Router<Shared> {
         .route(paths::SIGN_IN, get(sign_in::show_sign_in).post(sign_in::sign_in))
         .route(paths::SIGN_OUT, post(sign_in::sign_out))
         .route(paths::TOKENS, get(sign_in::show_tokens).post(sign_in::make_token))
+        .route(paths::SESSIONS, get(sessions::show_sessions).post(sessions::end_sessions))
         .route("/assets/{file}", get(asset))
 }
 
@@ -55,7 +59,7 @@ pub fn routes() -> Router<Shared> {
 struct Visitor {
     actor: Actor,
     human: Human,
-    secret: String,
+    session: KeyId,
     frame: Frame,
 }
 
@@ -167,28 +171,33 @@ impl App {
             let frame = Frame::anonymous(now);
             page(StatusCode::UNAUTHORIZED, notices::sign_in(&frame, None))
         };
-        let secret = self.session_cookie(headers).ok_or_else(anonymous)?;
-        let (actor, _) = match self.door.session(&directory, &secret, now) {
+        let secret = self.cookie(headers, Cookie::Session).ok_or_else(anonymous)?;
+        let browser = self.cookie(headers, Cookie::Browser).ok_or_else(anonymous)?;
+        let known = self.door.session(&directory, secret, browser, now);
+        let (actor, key) = known.map_err(|_| anonymous())?;
+        if self.is_idle(self.last_used(key).await?, now) {
+            self.gateway.run(Actor::System, Command::RevokeKey(key.id)).await?;
+            return Err(anonymous());
+        }
+        if let Err(denied) = self.door.admit(key.id, now) {
             // Still signed in, but in too much of a hurry.
-            Err(Denied::TooFast(wait)) => {
-                let busy = notices::unavailable(&Frame::anonymous(now));
-                let after = [(header::RETRY_AFTER, wait.as_secs().max(1).to_string())];
-                let busy = (after, html(StatusCode::TOO_MANY_REQUESTS, busy)).into_response();
-                return Err(Instead(Box::new(busy)));
-            }
-            known => known.map_err(|_| anonymous())?,
-        };
+            let wait = if let Denied::TooFast(wait) = denied { wait.as_secs() } else { 0 };
+            let busy = notices::unavailable(&Frame::anonymous(now));
+            let after = [(header::RETRY_AFTER, wait.max(1).to_string())];
+            let busy = (after, html(StatusCode::TOO_MANY_REQUESTS, busy)).into_response();
+            return Err(Instead(Box::new(busy)));
+        }
         let Actor::Human { id, .. } = &actor else { return Err(anonymous()) };
         let human = directory.human(id).ok_or_else(anonymous)?.clone();
         let waiting = self.gateway.waiting(&human).await?.n;
         let frame = Frame {
             now,
             person: Some(crate::web::words::person(&directory, &human.id)),
-            csrf: self.secrets.csrf(&secret),
+            csrf: self.secrets.csrf(secret),
             waiting: Some(waiting),
             nonce: None,
         };
-        Ok(Visitor { actor, human, secret, frame })
+        Ok(Visitor { actor, human, session: key.id, frame })
     }
 
     /// A request the visitor may see; to everybody else it does not exist.
