@@ -9,7 +9,7 @@ use crate::actor::Actor;
 use crate::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Route};
 use crate::audit::Salts;
 use crate::directory::{
-    NewAgent, NewGroup, NewHuman, NewKey, NewProject, NewRule, NewSession, Proof,
+    NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewProject, NewRule, NewSession, Proof,
 };
 use crate::form::Progress;
 use crate::ids::{AskId, HumanId, KeyId, RuleId};
@@ -83,6 +83,8 @@ pub enum Command {
     IssueKey(NewKey),
     /// Revoke a credential.
     RevokeKey(KeyId),
+    /// Send somebody a sign-in link by mail.
+    MailLink(NewLink),
     /// Begin a session for whoever proved who they are.
     SignIn(Proof, NewSession),
     /// End all of a person's sessions, but for one.
@@ -120,6 +122,7 @@ impl Command {
             Self::SaveGroup(_) => "save_group",
             Self::IssueKey(_) => "issue_key",
             Self::RevokeKey(_) => "revoke_key",
+            Self::MailLink(_) => "mail_link",
             Self::SignIn(..) => "sign_in",
             Self::EndSessions(..) => "end_sessions",
             Self::AddRules(_) => "add_rules",
@@ -153,6 +156,7 @@ impl Command {
             | Self::SaveGroup(_)
             | Self::IssueKey(_)
             | Self::RevokeKey(_)
+            | Self::MailLink(_)
             | Self::SignIn(..)
             | Self::EndSessions(..)
             | Self::AddRules(_)

@@ -154,7 +154,7 @@ pub async fn link(gateway: &Gateway, actor: Actor, human: HumanId) -> Result<Str
     let Minted { secret, hash } = gateway.ids().mint("");
     let expires_at = Some(gateway.now().plus_seconds(LINK_SECONDS));
     let label = "sign-in link".to_owned();
-    let new = NewKey { hash, holder: Holder::Link { human }, label, expires_at };
+    let new = NewKey { hash, holder: Holder::Link { human, mailed: false }, label, expires_at };
     gateway.run(actor, Command::IssueKey(new)).await?;
     Ok(secret)
 }

@@ -3,6 +3,7 @@
 //! that reads the environment.
 
 mod database;
+mod mail;
 mod secret;
 mod settings;
 mod sign_in;
@@ -19,6 +20,7 @@ use url::Url;
 use crate::callbacks::Range;
 use crate::vault::shared::MasterKey;
 pub use database::{Database, DatabaseUrl};
+pub use mail::{Security, Smtp};
 pub use secret::Secret;
 pub use settings::Settings;
 pub use sign_in::SignIn;

@@ -114,7 +114,7 @@ mod tests {
 
     fn knocks(limit: u32) -> Knocks {
         let trusted_proxies = vec!["10.0.0.0/8".parse().unwrap()];
-        Knocks::new(&SignIn { lifetime: 1, idle: 1, limit, trusted_proxies })
+        Knocks::new(&SignIn { lifetime: 1, idle: 1, limit, smtp: None, trusted_proxies })
     }
 
     fn from(peer: &str, forwarded: &[&str]) -> Parts {

@@ -5,7 +5,7 @@
 //! | [`gateway`] | the door to the kernel: ids, salts and actor around a command |
 //! | [`http`] | every route; each dialect in its own file, each error in its own shape |
 //! | [`web`] | pages people read and answer on: pure rendering |
-//! | [`channels`] | how people learn that something waits |
+//! | [`channels`], [`mail`] | how people learn that something waits; mail over SMTP |
 //! | [`workers`] | deadlines, deliveries, blocks, housekeeping |
 //! | [`audit`] | checking the record, exporting it, proving one event of it |
 //! | [`wake`], [`streams`] | who waits for what, and how many may |
@@ -34,6 +34,7 @@ pub mod http;
 pub mod ids;
 pub mod jwt;
 pub mod knocks;
+pub mod mail;
 pub mod mark;
 pub mod script;
 pub mod secrets;

@@ -27,6 +27,7 @@ use crate::http::api::Dev;
 use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
 use crate::knocks::Knocks;
+use crate::mail::Mailer;
 use crate::script::{Players, Script};
 use crate::secrets::Secrets;
 use crate::signing::Signer;
@@ -81,6 +82,7 @@ impl Server {
         let door = Arc::new(Door::new(config.rate_limit, jwt, Knocks::new(&config.sign_in)));
         let allowed = config.callback_allow.clone();
         let callbacks = Callbacks::new(Policy { dev: config.dev, allowed })?;
+        let mailer = config.sign_in.smtp.as_ref().map(Mailer::new).transpose()?;
         let gateway = Gateway::new(store, clock);
         // Last of all: nothing that fails later may swallow what is told only once.
         let welcome = prepare(&gateway, &config).await?;
@@ -96,6 +98,7 @@ impl Server {
             secrets,
             signer,
             door,
+            mailer,
             dev,
             files,
             callbacks,

@@ -63,7 +63,7 @@ impl KeyView {
                 ("agent_key", agent.to_string(), Some(*reach), project)
             }
             Holder::Token { human } => ("token", human.to_string(), None, None),
-            Holder::Link { human } => ("link", human.to_string(), None, None),
+            Holder::Link { human, .. } => ("link", human.to_string(), None, None),
             Holder::Session { human, .. } => ("session", human.to_string(), None, None),
         };
         Self {

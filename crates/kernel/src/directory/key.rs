@@ -53,7 +53,7 @@ pub(super) fn issued(
             let expected = "an agent that exists";
             return Err(Refusal::Invalid { field: "agent", expected }.into());
         }
-        Holder::Token { human } | Holder::Link { human } | Holder::Session { human, .. }
+        Holder::Token { human } | Holder::Link { human, .. } | Holder::Session { human, .. }
             if world.directory.human(human).is_none() =>
         {
             let expected = "a person who exists";

@@ -5,6 +5,7 @@
 
 pub mod group;
 pub mod key;
+pub mod link;
 pub mod people;
 pub mod project;
 pub mod rule;
@@ -162,6 +163,9 @@ pub enum Holder {
     Link {
         /// Whose.
         human: HumanId,
+        /// Whether it was sent by mail; otherwise somebody handed it over.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        mailed: bool,
     },
     /// A browser that signed in.
     Session {
@@ -189,6 +193,8 @@ pub struct Visit {
 pub enum Way {
     /// With a link somebody handed them.
     Link,
+    /// With a link that came by mail.
+    Mail,
 }
 
 impl Key {
@@ -221,6 +227,7 @@ pub struct Rule {
 
 pub use group::NewGroup;
 pub use key::NewKey;
+pub use link::NewLink;
 pub use people::{NewAgent, NewHuman};
 pub use project::NewProject;
 pub use rule::NewRule;

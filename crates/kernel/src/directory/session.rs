@@ -72,9 +72,10 @@ fn proven(
         Proof::Link(id) => {
             let key = world.directory.key(*id).filter(|key| key.is_live(world.now));
             match key.map(|key| &key.holder) {
-                Some(Holder::Link { human }) => {
+                Some(Holder::Link { human, mailed }) => {
+                    let way = if *mailed { Way::Mail } else { Way::Link };
                     let used = (Subject::Key(*id), Happened::KeyRevoked);
-                    Ok((human.clone(), Way::Link, Some(used)))
+                    Ok((human.clone(), way, Some(used)))
                 }
                 Some(Holder::Agent { .. } | Holder::Token { .. } | Holder::Session { .. })
                 | None => Err(STALE),
@@ -111,7 +112,7 @@ mod tests {
     fn link(cast: &mut Cast, secret: &str, name: &str) -> KeyId {
         let new = NewKey {
             hash: Cast::hash(secret),
-            holder: Holder::Link { human: human(name) },
+            holder: Holder::Link { human: human(name), mailed: false },
             label: String::new(),
             expires_at: Some(cast.now().plus_seconds(60)),
         };

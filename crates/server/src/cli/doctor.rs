@@ -11,6 +11,7 @@ use super::output::say;
 use super::{Exit, Local};
 use crate::config::{Config, Database};
 use crate::home;
+use crate::mail::Mailer;
 
 #[derive(Args)]
 pub(super) struct Doctor {
@@ -88,9 +89,14 @@ fn applied_text(config: &Config) -> String {
             if config.anchor_command.is_some() { "given" } else { "off" }
         ),
         format!("jwt         {}", config.jwt.as_ref().map_or("off", |jwt| &jwt.issuer)),
+        format!("mail        {}", mail(config)),
         format!("dev         {}", config.dev),
     ]
     .join("\n")
+}
+
+fn mail(config: &Config) -> String {
+    config.sign_in.smtp.as_ref().map_or_else(|| "off".to_owned(), ToString::to_string)
 }
 
 async fn look(config: &Config) -> Vec<Finding> {
@@ -114,6 +120,17 @@ async fn look(config: &Config) -> Vec<Finding> {
         findings.push(Finding { what: "tls", ok, says });
     }
     findings.push(database(config).await);
+    if let Some(smtp) = &config.sign_in.smtp {
+        let checked = match Mailer::new(smtp) {
+            Ok(mailer) => mailer.check().await,
+            Err(error) => Err(error),
+        };
+        let (ok, says) = match checked {
+            Ok(()) => (true, format!("{smtp} takes mail")),
+            Err(error) => (false, format!("{smtp}: {error:#}")),
+        };
+        findings.push(Finding { what: "mail", ok, says });
+    }
     let public = config.public_url.scheme() == "https"
         || config.public_url.host_str().is_some_and(|host| host == "localhost");
     let says = if public {

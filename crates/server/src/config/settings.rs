@@ -129,6 +129,12 @@ settings! {
     /// After how many minutes without use a browser is signed out [default: 10080, a week]
     #[arg(long, env = "COUNTERSIGN_SESSION_IDLE_MINUTES", value_name = "N")]
     session_idle_minutes: u64,
+    /// Where sign-in links go out by mail: `smtp://USER:PASSWORD@HOST:PORT?from=ADDRESS`, or `smtps://`
+    #[arg(long, env = "COUNTERSIGN_SMTP_URL", hide_env_values = true, value_name = "URL")]
+    smtp_url: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_SMTP_URL_FILE", value_name = "FILE")]
+    smtp_url_file: PathBuf,
     /// Attempts to sign in per minute from one address; 0 for no limit [default: 30]
     #[arg(long, env = "COUNTERSIGN_SIGN_IN_LIMIT", value_name = "N")]
     sign_in_limit: u32,

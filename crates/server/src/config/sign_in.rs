@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 
-use super::{Settings, ranges};
+use super::{Secret, Settings, Smtp, one_of, ranges};
 use crate::callbacks::Range;
 
 /// Longer than this is for ever.
@@ -17,6 +17,8 @@ pub struct SignIn {
     pub idle: u64,
     /// Attempts per minute and address; 0 for any number.
     pub limit: u32,
+    /// Where links go out by mail.
+    pub smtp: Option<Smtp>,
     /// Who is believed about where a call comes from.
     pub trusted_proxies: Vec<Range>,
 }
@@ -33,10 +35,13 @@ impl SignIn {
         if !(5..=TEN_YEARS_IN_HOURS * 60).contains(&idle) {
             bail!("session_idle_minutes: expected 5 to {}", TEN_YEARS_IN_HOURS * 60);
         }
+        let (url, file) = (settings.smtp_url.clone(), settings.smtp_url_file.clone());
+        let smtp = one_of("smtp_url", url, file, |text| Secret::new(text.trim()))?;
         Ok(Self {
             lifetime: hours * 3600,
             idle: idle * 60,
             limit: settings.sign_in_limit.unwrap_or(if dev { 0 } else { 30 }),
+            smtp: smtp.as_ref().map(Smtp::read).transpose()?,
             trusted_proxies: ranges("trusted_proxies", settings.trusted_proxies.as_deref())?,
         })
     }

@@ -44,6 +44,7 @@ use crate::gateway::Gateway;
 use crate::http::api::Dev;
 use crate::http::observe::Observed;
 use crate::http::problem::Problem;
+use crate::mail::Mailer;
 use crate::secrets::Secrets;
 use crate::signing::Signer;
 use crate::streams::Streams;
@@ -61,6 +62,8 @@ pub struct App {
     pub signer: Signer,
     /// Who may come in.
     pub door: Arc<Door>,
+    /// Sends mail, if the settings say how.
+    pub mailer: Option<Mailer>,
     /// What only development mode has.
     pub dev: Option<Dev>,
     /// Uploads.

@@ -14,7 +14,7 @@
 //! | [`steps`], [`conditions`] | forms one step at a time; when a field applies |
 //! | [`outcome`] | how a request ended, in words |
 //! | [`notices`] | every other page: sign-in, not found, unavailable, a token shown once |
-//! | [`sessions`], [`browser`] | where a person is signed in; what a browser is called |
+//! | [`sign_in`], [`sessions`], [`browser`] | signing in; where a person is signed in; what a browser is called |
 //! | [`docs`] | what our own API is |
 //! | [`form_body`] | what a browser posted, as a reply to the question |
 //! | [`problem`] | what was wrong with it, field by field, with the person's values kept |
@@ -44,6 +44,7 @@ pub mod problem;
 pub mod request;
 pub mod review;
 pub mod sessions;
+pub mod sign_in;
 pub mod steps;
 pub mod when;
 pub mod words;

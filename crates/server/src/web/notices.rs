@@ -183,27 +183,23 @@ pub fn forbidden(frame: &Frame) -> String {
     render(&Message::new(frame, "You cannot do this", &[text]))
 }
 
-/// Sign-in. With a link's token there is a button that posts it; looking never signs anybody in.
-pub fn sign_in(frame: &Frame, token: Option<&str>) -> String {
-    let Some(token) = token else {
-        let text = "Open the sign-in link you were given. The server prints one when it first starts, \
-                    and an administrator can make you a new one.";
-        return render(&Message::new(frame, "Sign in with your link", &[text]));
-    };
-    let text =
-        "AI agents ask you questions here, and act on what you answer. This link works once.";
-    let mut message = Message::new(frame, "Sign in to Countersign", &[text]);
-    let hidden = vec![("token", token)];
-    let form =
-        Form { action: paths::SIGN_IN, hidden, button: "Sign in on this device", label: None };
-    (message.form, message.link) = (Some(form), None);
+/// A link was asked for. It says the same whoever the address belongs to.
+pub fn link_sent(frame: &Frame) -> String {
+    let text = "If somebody here has that address, a letter with a sign-in link is on its way. The link \
+                works once, within 15 minutes.";
+    let more = "Nothing came? Look among unwanted mail, or ask an administrator whether your address \
+                is known here.";
+    let mut message = Message::new(frame, "Look into your mail", &[text, more]);
+    message.link = Some((paths::SIGN_IN, "Back to signing in"));
     render(&message)
 }
 
 /// A sign-in link that was used or is too old.
 pub fn stale_link(frame: &Frame) -> String {
-    let text = "Sign-in links work once and not for long. Ask an administrator for a new one.";
-    render(&Message::new(frame, "This sign-in link no longer works", &[text]).alert())
+    let text = "Sign-in links work once and not for long. Ask for a new one.";
+    let mut message = Message::new(frame, "This sign-in link no longer works", &[text]).alert();
+    message.link = Some((paths::SIGN_IN, "Sign in another way"));
+    render(&message)
 }
 
 /// 429: somebody tries to sign in again and again.

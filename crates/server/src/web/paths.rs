@@ -6,6 +6,8 @@ use kernel::AskId;
 pub const INBOX: &str = "/";
 /// Sign in: GET shows a button, POST signs in.
 pub const SIGN_IN: &str = "/sign-in";
+/// POST sends a link by mail.
+pub const SIGN_IN_MAIL: &str = "/sign-in/mail";
 /// POST ends the session.
 pub const SIGN_OUT: &str = "/sign-out";
 /// GET explains, POST makes a token for a terminal and shows it once.

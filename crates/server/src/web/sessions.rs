@@ -36,6 +36,7 @@ pub fn page(
 pub fn way(way: Way) -> &'static str {
     match way {
         Way::Link => "with a sign-in link",
+        Way::Mail => "with a link by mail",
     }
 }
 

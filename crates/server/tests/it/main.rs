@@ -22,6 +22,7 @@ mod identities;
 mod jwt;
 mod limits;
 mod lists;
+mod mail;
 mod native;
 mod native_errors;
 mod native_files;

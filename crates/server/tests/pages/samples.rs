@@ -15,6 +15,7 @@ use server::web::inbox::{self, Inbox};
 use server::web::notices::{self, NewToken, Notice};
 use server::web::request::{self, Request};
 use server::web::sessions::{self, Session};
+use server::web::sign_in::{self, Ways};
 use server::web::{Draft, FormProblem, Frame};
 
 use crate::cast::{Cast, id, map, new_ask, question, say};
@@ -441,8 +442,10 @@ fn messages(g: &mut Gallery) {
     let pages = [
         ("not-found", notices::not_found(&frame)),
         ("forbidden", notices::forbidden(&frame)),
-        ("sign-in", notices::sign_in(&nobody, Some("link-token"))),
-        ("sign-in-bare", notices::sign_in(&nobody, None)),
+        ("sign-in", sign_in::page(&nobody, &Ways::default(), Some("link-token"))),
+        ("sign-in-bare", sign_in::page(&nobody, &Ways::default(), None)),
+        ("sign-in-mail", sign_in::page(&nobody, &Ways { mail: true }, None)),
+        ("link-sent", notices::link_sent(&nobody)),
         ("stale-link", notices::stale_link(&nobody)),
         ("signed-out", notices::signed_out(&nobody)),
         ("too-many-attempts", notices::too_many_attempts(&nobody)),

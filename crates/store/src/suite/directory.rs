@@ -60,7 +60,8 @@ pub async fn a_snapshot_does_not_move(stage: &Stage) {
 }
 
 pub async fn a_link_signs_in_once(stage: &Stage) {
-    let link = issue(stage, key("link", Holder::Link { human: human("olga") })).await;
+    let link =
+        issue(stage, key("link", Holder::Link { human: human("olga"), mailed: false })).await;
     let link = Proof::Link(link);
     stage.run(Actor::System, Command::SignIn(link.clone(), session(stage, "one"))).await;
     assert!(stage.store.directory().key_by_hash(&Cast::hash("one")).is_some());
@@ -81,7 +82,8 @@ fn session(stage: &Stage, secret: &str) -> NewSession {
 pub async fn sessions_are_known_by_person_until_they_end(stage: &Stage) {
     let mut ids = Vec::new();
     for secret in ["one", "two", "three"] {
-        let link = key(&format!("link {secret}"), Holder::Link { human: human("olga") });
+        let link =
+            key(&format!("link {secret}"), Holder::Link { human: human("olga"), mailed: false });
         let link = Proof::Link(issue(stage, link).await);
         stage.run(Actor::System, Command::SignIn(link, session(stage, secret))).await;
         ids.push(stage.store.directory().key_by_hash(&Cast::hash(secret)).unwrap().id);

@@ -49,6 +49,7 @@ pub fn routes() -> Router<Shared> {
         .route("/asks/{id}/assign", get(request::back_to_request).post(request::assign))
         .route("/review/{id}", get(review::show_review).post(review::post_review))
         .route(paths::SIGN_IN, get(sign_in::show_sign_in).post(sign_in::sign_in))
+        .route(paths::SIGN_IN_MAIL, post(sign_in::mail_link))
         .route(paths::SIGN_OUT, post(sign_in::sign_out))
         .route(paths::TOKENS, get(sign_in::show_tokens).post(sign_in::make_token))
         .route(paths::SESSIONS, get(sessions::show_sessions).post(sessions::end_sessions))
@@ -167,10 +168,8 @@ impl App {
     async fn visitor(&self, headers: &HeaderMap) -> Result<Visitor, Instead> {
         let now = self.gateway.now();
         let directory = self.gateway.directory();
-        let anonymous = || {
-            let frame = Frame::anonymous(now);
-            page(StatusCode::UNAUTHORIZED, notices::sign_in(&frame, None))
-        };
+        let anonymous =
+            || Instead(Box::new(self.sign_in_page(headers, StatusCode::UNAUTHORIZED, None)));
         let secret = self.cookie(headers, Cookie::Session).ok_or_else(anonymous)?;
         let browser = self.cookie(headers, Cookie::Browser).ok_or_else(anonymous)?;
         let known = self.door.session(&directory, secret, browser, now);

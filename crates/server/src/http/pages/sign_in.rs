@@ -1,20 +1,26 @@
 //! Coming and going: `/sign-in`, `/sign-out`, and tokens for the terminal at `/settings/tokens`.
 
+use std::sync::Arc;
+
 use axum::extract::{Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
 use kernel::audit::Digest;
-use kernel::directory::{Holder, NewKey, NewSession, Proof};
+use kernel::directory::{Holder, NewKey, NewLink, NewSession, Proof};
 use kernel::{Actor, Command};
 use serde::Deserialize;
 use store::StoreError;
+use subtle::ConstantTimeEq;
 
 use super::cookies::Cookie;
 use super::{Instead, Page, html, page, parts};
 use crate::http::{App, Shared, submitted};
+use crate::ids::random;
+use crate::mail::sign_in::MINUTES;
 use crate::web::notices::{self, NewToken};
-use crate::web::{Frame, browser, paths};
+use crate::web::sign_in::Ways;
+use crate::web::{self, Frame, Submitted, browser, paths};
 
 #[derive(Deserialize)]
 pub(super) struct LinkToken {
@@ -23,10 +29,27 @@ pub(super) struct LinkToken {
 
 pub(super) async fn show_sign_in(
     State(app): State<Shared>,
+    headers: HeaderMap,
     Query(link): Query<LinkToken>,
 ) -> Response {
+    app.sign_in_page(&headers, StatusCode::OK, link.token.as_deref())
+}
+
+/// `POST /sign-in/mail`: sends a link to whoever has the address. What is answered, and how fast, says
+/// nothing about whether somebody has.
+pub(super) async fn mail_link(State(app): State<Shared>, from: Request) -> Page {
+    let (parts, body) = from.into_parts();
+    app.knock(&parts)?;
     let frame = Frame::anonymous(app.gateway.now());
-    html(StatusCode::OK, notices::sign_in(&frame, link.token.as_deref()))
+    if app.mailer.is_none() {
+        return Err(page(StatusCode::NOT_FOUND, notices::not_found(&frame)));
+    }
+    let submitted = submitted::small(body).await?;
+    app.own_form(&parts.headers, &submitted)?;
+    let email = submitted.value("email").unwrap_or_default().trim().to_owned();
+    let sending = Arc::clone(&app);
+    app.tasks.spawn(async move { sending.send_link(&email).await });
+    Ok(html(StatusCode::OK, notices::link_sent(&frame)))
 }
 
 /// `POST /sign-in`: exchanges a link for a session. The link is then used up.
@@ -83,6 +106,56 @@ pub(super) async fn make_token(State(app): State<Shared>, from: Request) -> Page
 }
 
 impl App {
+    /// Where people sign in. The browser gets what its session will be bound to.
+    pub(super) fn sign_in_page(
+        &self,
+        headers: &HeaderMap,
+        status: StatusCode,
+        token: Option<&str>,
+    ) -> Response {
+        let (browser, keep) = self.browser(headers);
+        let csrf = self.secrets.csrf(&browser);
+        let frame = Frame { csrf, ..Frame::anonymous(self.gateway.now()) };
+        let ways = Ways { mail: self.mailer.is_some() };
+        let mut answer = html(status, web::sign_in::page(&frame, &ways, token));
+        answer.headers_mut().insert(header::SET_COOKIE, keep);
+        answer
+    }
+
+    /// Whether a form of somebody we do not know yet is one of ours, shown in this very browser.
+    pub(super) fn own_form(&self, headers: &HeaderMap, form: &Submitted) -> Result<(), Instead> {
+        let shown = self.cookie(headers, Cookie::Browser).map(|browser| self.secrets.csrf(browser));
+        let given = form.value("csrf").unwrap_or_default();
+        let ours = shown.is_some_and(|csrf| given.as_bytes().ct_eq(csrf.as_bytes()).into());
+        if ours && !from_elsewhere(headers) {
+            return Ok(());
+        }
+        let frame = Frame::anonymous(self.gateway.now());
+        Err(page(StatusCode::FORBIDDEN, notices::stale_page(&frame, paths::SIGN_IN)))
+    }
+
+    /// Has a link sent to whoever has the address and can sign in, unless that was done too often.
+    async fn send_link(&self, email: &str) {
+        let directory = self.gateway.directory();
+        let Some(human) = directory.human_by_email(email).filter(|human| human.active) else {
+            return;
+        };
+        if self.door.knocks().person(&human.id).is_err() {
+            tracing::warn!(human.id = %human.id, "too many sign-in links were asked for");
+            return;
+        }
+        let seed = Digest(random());
+        let link = NewLink {
+            human: human.id.clone(),
+            hash: Digest::of(self.secrets.link(&seed).as_bytes()),
+            seed,
+            expires_at: self.gateway.now().plus_seconds(MINUTES * 60),
+        };
+        if let Err(error) = self.gateway.run(Actor::System, Command::MailLink(link)).await {
+            tracing::error!(human.id = %human.id, %error, "cannot send a sign-in link");
+        }
+    }
+
     /// Begins a session in the browser that proved who it is for.
     pub(super) async fn enter(
         &self,

@@ -1,0 +1,35 @@
+//! Where people sign in.
+
+use askama::Template;
+
+use super::{Frame, assets, paths, render};
+
+/// The ways in that this server has, besides a link somebody hands over.
+#[derive(Debug, Clone, Default)]
+pub struct Ways {
+    /// A link by mail.
+    pub mail: bool,
+}
+
+/// The page. With a link's token there is a button that posts it; looking never signs anybody in.
+pub fn page(frame: &Frame, ways: &Ways, token: Option<&str>) -> String {
+    render(&Page { frame, ways, token })
+}
+
+#[derive(Template)]
+#[template(path = "sign_in.html")]
+struct Page<'a> {
+    frame: &'a Frame,
+    ways: &'a Ways,
+    token: Option<&'a str>,
+}
+
+impl Page<'_> {
+    fn title(&self) -> &'static str {
+        if self.token.is_none() && !self.ways.mail {
+            "Sign in with your link"
+        } else {
+            "Sign in to Countersign"
+        }
+    }
+}
