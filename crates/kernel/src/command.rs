@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 use ulid::Ulid;
 
-use crate::actor::Actor;
+use crate::actor::{Actor, Assurance};
 use crate::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Route};
 use crate::audit::Salts;
 use crate::directory::{
@@ -87,6 +87,8 @@ pub enum Command {
     MailLink(NewLink),
     /// Begin a session for whoever proved who they are.
     SignIn(Proof, NewSession),
+    /// Note that a passkey was used, and how it is now.
+    UsePasskey(KeyId, String),
     /// End all of a person's sessions, but for one.
     EndSessions(HumanId, Option<KeyId>),
     /// Add delegation rules, under ids the shell drew.
@@ -124,6 +126,7 @@ impl Command {
             Self::RevokeKey(_) => "revoke_key",
             Self::MailLink(_) => "mail_link",
             Self::SignIn(..) => "sign_in",
+            Self::UsePasskey(..) => "use_passkey",
             Self::EndSessions(..) => "end_sessions",
             Self::AddRules(_) => "add_rules",
             Self::RemoveRule(_) => "remove_rule",
@@ -158,6 +161,7 @@ impl Command {
             | Self::RevokeKey(_)
             | Self::MailLink(_)
             | Self::SignIn(..)
+            | Self::UsePasskey(..)
             | Self::EndSessions(..)
             | Self::AddRules(_)
             | Self::RemoveRule(_) => None,
@@ -196,6 +200,8 @@ pub struct NewAsk {
     pub inline: Option<BTreeSet<Stance>>,
     /// Where to tell the agent that it is over.
     pub callback: Option<String>,
+    /// The least assurance an answer needs, if that is more than the project wants.
+    pub assurance: Option<Assurance>,
 }
 
 /// What the agent wants when nobody answers; becomes an

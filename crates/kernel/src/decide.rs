@@ -5,7 +5,7 @@ use crate::ask::{
     grant, open, progress, remind, revoke,
 };
 use crate::command::{Command, Envelope};
-use crate::directory::{group, key, link, people, project, rule, session};
+use crate::directory::{group, key, link, passkey, people, project, rule, session};
 use crate::refusal::Refusal;
 use crate::world::{Stop, Verdict, World};
 
@@ -45,6 +45,7 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::RevokeKey(id) => key::revoke(world, envelope, *id),
         Command::MailLink(new) => link::mail(world, envelope, new),
         Command::SignIn(proof, new) => session::sign_in(world, envelope, proof, new),
+        Command::UsePasskey(key, public) => passkey::used(world, envelope, *key, public),
         Command::EndSessions(human, except) => session::end(world, envelope, human, *except),
         Command::AddRules(new) => rule::add(world, envelope, new),
         Command::RemoveRule(id) => rule::remove(world, envelope, *id),

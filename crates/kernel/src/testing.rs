@@ -62,6 +62,7 @@ pub fn new_ask() -> NewAsk {
         grants: Vec::new(),
         inline: None,
         callback: None,
+        assurance: None,
     }
 }
 

@@ -215,8 +215,13 @@ impl Door {
                 .check_key(&key)
                 .map_err(|until| Denied::TooFast(until.wait_time_from(self.limiter_clock.now())))?;
         }
-        self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key, now);
+        self.note_use(key, now);
         Ok(())
+    }
+
+    /// Remembers that a key was used.
+    pub fn note_use(&self, key: KeyId, now: Time) {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key, now);
     }
 }
 

@@ -137,6 +137,7 @@ pub async fn link_if_locked_out(gateway: &Gateway) -> anyhow::Result<Option<(Hum
     let has_way_in = directory.keys().any(|key| {
         key.is_live(now)
             && matches!(&key.holder, Holder::Session { human, .. } | Holder::Token { human }
+                | Holder::Passkey { human, .. }
                 if directory.human(human).is_some_and(|human| human.admin && human.active))
     });
     if has_way_in {

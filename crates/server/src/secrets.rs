@@ -66,6 +66,14 @@ impl Secrets {
         BASE64_URL_SAFE_NO_PAD.encode(hash.finalize())
     }
 
+    /// What forms are sealed with that a browser carries from one request to the next.
+    pub fn form(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.seed);
+        hash.update(b"form");
+        hash.finalize().into()
+    }
+
     /// The token a browser session's forms must carry: derived, so that nothing has to be kept.
     pub fn csrf(&self, session: &str) -> String {
         let mut hash = Sha256::new();

@@ -28,6 +28,7 @@ use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
 use crate::knocks::Knocks;
 use crate::mail::Mailer;
+use crate::passkeys::Passkeys;
 use crate::script::{Players, Script};
 use crate::secrets::Secrets;
 use crate::signing::Signer;
@@ -98,6 +99,7 @@ impl Server {
             secrets,
             signer,
             door,
+            passkeys: Passkeys::new(&config.public_url),
             mailer,
             dev,
             files,

@@ -124,6 +124,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
         grants: Vec::new(),
         inline,
         callback,
+        assurance: None,
     };
     Ok(NewCase { ask, version })
 }

@@ -76,6 +76,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
         grants: Vec::new(),
         inline: None,
         callback: None,
+        assurance: None,
     })
 }
 

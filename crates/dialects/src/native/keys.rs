@@ -34,7 +34,7 @@ pub struct IssueKey {
 pub struct KeyView {
     /// Its id.
     pub id: KeyId,
-    /// `agent_key`, `token`, `link` or `session`.
+    /// `agent_key`, `token`, `link`, `session` or `passkey`.
     pub kind: String,
     /// Whose.
     pub holder: String,
@@ -65,6 +65,7 @@ impl KeyView {
             Holder::Token { human } => ("token", human.to_string(), None, None),
             Holder::Link { human, .. } => ("link", human.to_string(), None, None),
             Holder::Session { human, .. } => ("session", human.to_string(), None, None),
+            Holder::Passkey { human, .. } => ("passkey", human.to_string(), None, None),
         };
         Self {
             id: key.id,
@@ -116,7 +117,10 @@ impl SessionView {
     pub fn of(key: &Key, last_used_at: Time) -> Self {
         let way = match &key.holder {
             Holder::Session { visit, .. } => visit.map(|visit| visit.way),
-            Holder::Agent { .. } | Holder::Token { .. } | Holder::Link { .. } => None,
+            Holder::Agent { .. }
+            | Holder::Token { .. }
+            | Holder::Link { .. }
+            | Holder::Passkey { .. } => None,
         };
         Self {
             id: key.id,

@@ -1,6 +1,6 @@
 //! Credentials: issued and revoked. Sessions come from [signing in](super::session).
 
-use super::{Holder, Key};
+use super::{Holder, Key, passkey};
 use crate::audit::Digest;
 use crate::command::Envelope;
 use crate::event::Happened;
@@ -28,9 +28,13 @@ pub(crate) fn issue(
     envelope: &Envelope,
     new: &NewKey,
 ) -> Result<Decision, Stop> {
-    if matches!(new.holder, Holder::Session { .. }) {
-        let why = "a session is made by signing in";
-        return Err(Refusal::NotAllowed { why }.into());
+    match &new.holder {
+        Holder::Session { .. } => {
+            let why = "a session is made by signing in";
+            return Err(Refusal::NotAllowed { why }.into());
+        }
+        Holder::Passkey { human, public } => passkey::check(world, envelope, human, public)?,
+        Holder::Agent { .. } | Holder::Token { .. } | Holder::Link { .. } => {}
     }
     if !world.directory.manages(&envelope.actor, &new.holder) {
         let why = "only an administrator or the owner can issue this";
@@ -53,7 +57,10 @@ pub(super) fn issued(
             let expected = "an agent that exists";
             return Err(Refusal::Invalid { field: "agent", expected }.into());
         }
-        Holder::Token { human } | Holder::Link { human, .. } | Holder::Session { human, .. }
+        Holder::Token { human }
+        | Holder::Link { human, .. }
+        | Holder::Session { human, .. }
+        | Holder::Passkey { human, .. }
             if world.directory.human(human).is_none() =>
         {
             let expected = "a person who exists";
@@ -62,7 +69,8 @@ pub(super) fn issued(
         Holder::Agent { .. }
         | Holder::Token { .. }
         | Holder::Link { .. }
-        | Holder::Session { .. } => {}
+        | Holder::Session { .. }
+        | Holder::Passkey { .. } => {}
     }
     if !is_short(&new.label) {
         let expected = "a text of at most 200 bytes, without NUL";

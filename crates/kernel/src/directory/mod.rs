@@ -6,6 +6,7 @@
 pub mod group;
 pub mod key;
 pub mod link;
+pub mod passkey;
 pub mod people;
 pub mod project;
 pub mod rule;
@@ -167,6 +168,13 @@ pub enum Holder {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         mailed: bool,
     },
+    /// A passkey: its hash is that of what the authenticator calls it.
+    Passkey {
+        /// Whose.
+        human: HumanId,
+        /// What it is checked with, for whoever checks it. Nothing in it is secret.
+        public: String,
+    },
     /// A browser that signed in.
     Session {
         /// Whose.
@@ -195,6 +203,8 @@ pub enum Way {
     Link,
     /// With a link that came by mail.
     Mail,
+    /// With a passkey.
+    Passkey,
 }
 
 impl Key {
@@ -244,7 +254,7 @@ pub struct Directory {
     by_hash: HashMap<[u8; 32], KeyId>,
     by_email: HashMap<String, HumanId>,
     by_owner: HashMap<HumanId, BTreeSet<RuleId>>,
-    sessions: HashMap<HumanId, BTreeSet<KeyId>>,
+    by_human: HashMap<HumanId, BTreeSet<KeyId>>,
 }
 
 impl Directory {
@@ -270,8 +280,9 @@ impl Directory {
             }
             Entity::Key(kept) => {
                 self.by_hash.insert(kept.hash.0, kept.id);
-                if let Holder::Session { human, .. } = &kept.holder {
-                    let theirs = self.sessions.entry(human.clone()).or_default();
+                if let Holder::Session { human, .. } | Holder::Passkey { human, .. } = &kept.holder
+                {
+                    let theirs = self.by_human.entry(human.clone()).or_default();
                     if kept.revoked_at.is_none() {
                         theirs.insert(kept.id);
                     } else {
@@ -393,7 +404,18 @@ impl Directory {
 
     /// A person's sessions that nobody ended, oldest first.
     pub fn sessions_of(&self, human: &HumanId) -> impl DoubleEndedIterator<Item = &Key> {
-        self.sessions.get(human).into_iter().flatten().filter_map(|id| self.key(*id))
+        let session = |key: &&Key| matches!(key.holder, Holder::Session { .. });
+        self.held_by(human).filter(session)
+    }
+
+    /// A person's passkeys, oldest first.
+    pub fn passkeys_of(&self, human: &HumanId) -> impl DoubleEndedIterator<Item = &Key> {
+        self.held_by(human).filter(|key| matches!(key.holder, Holder::Passkey { .. }))
+    }
+
+    /// The sessions and passkeys of a person that nobody ended: there are never many.
+    fn held_by(&self, human: &HumanId) -> impl DoubleEndedIterator<Item = &Key> {
+        self.by_human.get(human).into_iter().flatten().filter_map(|id| self.key(*id))
     }
 
     /// Who is in a group.
@@ -439,7 +461,9 @@ impl Directory {
             Holder::Agent { agent, reach: Reach::Agent } => {
                 self.agent(agent).is_some_and(|agent| agent.owner == person.id)
             }
-            Holder::Token { human } | Holder::Session { human, .. } => *human == person.id,
+            Holder::Token { human }
+            | Holder::Session { human, .. }
+            | Holder::Passkey { human, .. } => *human == person.id,
         }
     }
 

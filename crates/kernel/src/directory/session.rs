@@ -1,6 +1,7 @@
 //! Sessions: signing in, and ending them.
 
 use super::key::{NewKey, issued};
+use super::passkey::moved;
 use super::{ADMIN_ONLY, Holder, Visit, Way};
 use crate::actor::Actor;
 use crate::audit::Digest;
@@ -19,6 +20,13 @@ pub const MOST_SESSIONS: usize = 50;
 pub enum Proof {
     /// A one-time link, which is then used up.
     Link(KeyId),
+    /// A passkey that signed what it was asked to.
+    Passkey {
+        /// Which.
+        key: KeyId,
+        /// What it is checked with from now on.
+        public: String,
+    },
 }
 
 /// A session to be begun. The shell drew the secrets; only their hashes come here.
@@ -77,9 +85,19 @@ fn proven(
                     let used = (Subject::Key(*id), Happened::KeyRevoked);
                     Ok((human.clone(), way, Some(used)))
                 }
-                Some(Holder::Agent { .. } | Holder::Token { .. } | Holder::Session { .. })
+                Some(
+                    Holder::Agent { .. }
+                    | Holder::Token { .. }
+                    | Holder::Session { .. }
+                    | Holder::Passkey { .. },
+                )
                 | None => Err(STALE),
             }
+        }
+        Proof::Passkey { key, public } => {
+            let key = world.directory.key(*key).filter(|key| key.is_live(world.now));
+            let (human, used) = key.and_then(|key| moved(key, public)).ok_or(STALE)?;
+            Ok((human.clone(), Way::Passkey, used))
         }
     }
 }

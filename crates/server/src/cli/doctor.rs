@@ -12,6 +12,7 @@ use super::{Exit, Local};
 use crate::config::{Config, Database};
 use crate::home;
 use crate::mail::Mailer;
+use crate::passkeys::Passkeys;
 
 #[derive(Args)]
 pub(super) struct Doctor {
@@ -120,6 +121,10 @@ async fn look(config: &Config) -> Vec<Finding> {
         findings.push(Finding { what: "tls", ok, says });
     }
     findings.push(database(config).await);
+    if let Err(why) = Passkeys::new(&config.public_url) {
+        // Nobody has to use them.
+        findings.push(Finding { what: "passkeys", ok: true, says: format!("none: {why}") });
+    }
     if let Some(smtp) = &config.sign_in.smtp {
         let checked = match Mailer::new(smtp) {
             Ok(mailer) => mailer.check().await,

@@ -61,7 +61,10 @@ impl App {
         let key = directory.key(key).filter(|key| key.is_live(self.gateway.now()))?;
         let human = match &key.holder {
             Holder::Link { human, .. } => directory.human(human).filter(|human| human.active)?,
-            Holder::Agent { .. } | Holder::Token { .. } | Holder::Session { .. } => return None,
+            Holder::Agent { .. }
+            | Holder::Token { .. }
+            | Holder::Session { .. }
+            | Holder::Passkey { .. } => return None,
         };
         let url = sign_in_url(&self.config, &self.secrets.link(seed)).ok()?;
         let letter = SignInLetter {

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use kernel::directory::Directory;
-use kernel::{HumanId, Refusal, Time};
+use kernel::{Assurance, HumanId, Refusal, Time};
 
 use super::when::When;
 use super::{Frame, assets, paths, render, words};
@@ -22,6 +22,10 @@ pub enum Notice {
     TurnedDown,
     /// The person ended sessions of theirs.
     SignedOut,
+    /// The person has one more passkey.
+    PasskeyAdded,
+    /// The person has one passkey less.
+    PasskeyRemoved,
     /// What the person wanted was refused; most often somebody was faster.
     Refused(Refusal),
 }
@@ -70,6 +74,11 @@ impl Notice {
             Self::SignedOut => {
                 good("Signed out", "What was signed in there opens nothing any more.")
             }
+            Self::PasskeyAdded => good("Passkey added", "You can sign in with it from now on."),
+            Self::PasskeyRemoved => good(
+                "Passkey removed",
+                "It opens nothing here any more. Your device may still list it.",
+            ),
             Self::Refused(refusal) => {
                 let (title, text) = refused(refusal, directory, now);
                 Banner { tone: "no", role: "alert", title, text: text.to_owned(), written }
@@ -96,6 +105,10 @@ fn refused(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'st
         Refusal::TakenBy { by } => (
             format!("{} has taken this on", words::person(directory, by)),
             "Your answer was not sent. They are expected to answer.",
+        ),
+        Refusal::AssuranceTooLow { need: Assurance::Passkey, .. } => (
+            "This request needs your passkey".to_owned(),
+            "Your answer was not sent: it was not confirmed with a passkey of yours.",
         ),
         Refusal::AssuranceTooLow { .. } => (
             "This request needs a stronger sign-in".to_owned(),
@@ -199,6 +212,31 @@ pub fn stale_link(frame: &Frame) -> String {
     let text = "Sign-in links work once and not for long. Ask for a new one.";
     let mut message = Message::new(frame, "This sign-in link no longer works", &[text]).alert();
     message.link = Some((paths::SIGN_IN, "Sign in another way"));
+    render(&message)
+}
+
+/// A passkey that is unknown here, was removed, or did not sign what it should.
+pub fn passkey_refused(frame: &Frame) -> String {
+    let text = "It may have been removed, or the page was open too long. Try once more, or sign in \
+                another way.";
+    let mut message = Message::new(frame, "That passkey does not work here", &[text]).alert();
+    message.link = Some((paths::SIGN_IN, "Sign in"));
+    render(&message)
+}
+
+/// An answer that needs a passkey, of somebody who has none.
+pub fn passkey_needed(frame: &Frame) -> String {
+    let text = "Being signed in is not enough for this one. Your answer was not sent. Add a passkey, \
+                then answer again.";
+    let mut message = Message::new(frame, "This request needs a passkey", &[text]).alert();
+    message.link = Some((paths::PASSKEYS, "Add a passkey"));
+    render(&message)
+}
+
+/// A server that has no passkeys, and why.
+pub fn no_passkeys(frame: &Frame, why: &str) -> String {
+    let mut message = Message::new(frame, "This server has no passkeys", &[]).alert();
+    message.paragraphs.push(format!("An administrator can change that: {why}."));
     render(&message)
 }
 

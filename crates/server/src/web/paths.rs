@@ -8,12 +8,16 @@ pub const INBOX: &str = "/";
 pub const SIGN_IN: &str = "/sign-in";
 /// POST sends a link by mail.
 pub const SIGN_IN_MAIL: &str = "/sign-in/mail";
+/// POST signs in with a passkey.
+pub const SIGN_IN_PASSKEY: &str = "/sign-in/passkey";
 /// POST ends the session.
 pub const SIGN_OUT: &str = "/sign-out";
 /// GET explains, POST makes a token for a terminal and shows it once.
 pub const TOKENS: &str = "/settings/tokens";
 /// GET shows where I am signed in, POST ends one of these or all others.
 pub const SESSIONS: &str = "/settings/sessions";
+/// GET shows my passkeys, POST adds one or removes one.
+pub const PASSKEYS: &str = "/settings/passkeys";
 
 /// The page of one request.
 pub fn request(id: AskId) -> String {
@@ -23,6 +27,11 @@ pub fn request(id: AskId) -> String {
 /// POST an answer.
 pub fn answer(id: AskId) -> String {
     format!("/asks/{id}/answer")
+}
+
+/// POST an answer that was confirmed with a passkey.
+pub fn confirm(id: AskId) -> String {
+    format!("/asks/{id}/confirm")
 }
 
 /// POST to take a request on.

@@ -37,6 +37,7 @@ pub fn way(way: Way) -> &'static str {
     match way {
         Way::Link => "with a sign-in link",
         Way::Mail => "with a link by mail",
+        Way::Passkey => "with a passkey",
     }
 }
 
@@ -63,7 +64,10 @@ impl Row {
         let key = session.key;
         let visit = match &key.holder {
             Holder::Session { visit, .. } => visit.as_ref(),
-            Holder::Agent { .. } | Holder::Token { .. } | Holder::Link { .. } => None,
+            Holder::Agent { .. }
+            | Holder::Token { .. }
+            | Holder::Link { .. }
+            | Holder::Passkey { .. } => None,
         };
         Self {
             id: key.id.to_string(),

@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use super::passkeys::Question;
 use super::{Frame, assets, paths, render};
 
 /// The ways in that this server has, besides a link somebody hands over.
@@ -9,6 +10,8 @@ use super::{Frame, assets, paths, render};
 pub struct Ways {
     /// A link by mail.
     pub mail: bool,
+    /// A passkey: what to ask the browser for.
+    pub passkey: Option<Question>,
 }
 
 /// The page. With a link's token there is a button that posts it; looking never signs anybody in.
@@ -26,7 +29,7 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn title(&self) -> &'static str {
-        if self.token.is_none() && !self.ways.mail {
+        if self.token.is_none() && !self.ways.mail && self.ways.passkey.is_none() {
             "Sign in with your link"
         } else {
             "Sign in to Countersign"

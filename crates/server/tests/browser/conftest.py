@@ -1,5 +1,6 @@
 """A server of its own and the system's Chromium, for every journey."""
 
+import contextlib
 import json
 import os
 import re
@@ -31,6 +32,19 @@ class Server:
             assert answer.status == 202
             return json.load(answer)["hitl"]
 
+    def call(self, method, path, body=None, key="dev-human-token"):
+        """A call of our own API, as the administrator or with another key."""
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        headers["Accept"] = "application/json"
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, headers, method=method)
+        with urllib.request.urlopen(request) as answer:
+            return json.loads(answer.read() or b"null")
+
+    def sign_in_link(self, human="user_dev"):
+        """A one-time address for somebody."""
+        return self.call("POST", f"/api/v1/people/{human}/link", {})["url"]
+
     def poll(self, case):
         """How the agent sees it."""
         with urllib.request.urlopen(case["poll_url"]) as answer:
@@ -45,24 +59,33 @@ class Server:
         return seen
 
 
+@contextlib.contextmanager
+def start(folder, host, args=(), env=None):
+    """A server on a free port, reached by this name."""
+    command = [os.environ["COUNTERSIGN_BIN"], "serve", "--dev", "--listen", f"{host}:0", *args]
+    with open(folder / "out", "w+") as out:
+        process = subprocess.Popen(
+            [*command, "--data", str(folder / "data")],
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env=os.environ | (env or {}),
+        )
+        try:
+            end = time.monotonic() + 60
+            while not (found := re.search(r"Inbox +(http\S+?)/?\s", (folder / "out").read_text())):
+                assert process.poll() is None and time.monotonic() < end, (folder / "out").read_text()
+                time.sleep(0.1)
+            port = found[1].rsplit(":", 1)[1]
+            yield Server(f"http://{host}:{port}")
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("server")
-    out = open(folder / "out", "w+")
-    command = [os.environ["COUNTERSIGN_BIN"], "serve", "--dev", "--listen", "127.0.0.1:0"]
-    process = subprocess.Popen(
-        [*command, "--data", str(folder / "data")], stdout=out, stderr=subprocess.STDOUT
-    )
-    try:
-        end = time.monotonic() + 60
-        while not (found := re.search(r"Inbox +(http\S+?)/?\s", (folder / "out").read_text())):
-            assert process.poll() is None and time.monotonic() < end, "the server does not start"
-            time.sleep(0.1)
-        port = found[1].rsplit(":", 1)[1]
-        yield Server(f"http://127.0.0.1:{port}")
-    finally:
-        process.terminate()
-        process.wait(20)
+    with start(tmp_path_factory.mktemp("server"), "127.0.0.1") as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
@@ -103,4 +126,4 @@ def visit(chromium):
 
 
 def elsewhere(url):
-    return not url.startswith("http://127.0.0.1:")
+    return not url.startswith(("http://127.0.0.1:", "http://localhost:"))

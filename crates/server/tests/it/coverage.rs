@@ -18,135 +18,9 @@ use reqwest::Method;
 use server::web::paths;
 
 use crate::client;
+use crate::routes::Door::{Closed, OpenInDev, Public};
+use crate::routes::ROUTES;
 use crate::world::World;
-
-/// Who may call.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Door {
-    /// Anyone.
-    Public,
-    /// Whoever shows a credential; others get 401.
-    Closed,
-    /// Whoever shows none, with `--dev`; a wrong one gets 401 all the same.
-    OpenInDev,
-}
-use Door::{Closed, OpenInDev, Public};
-
-/// Every route with its method.
-const ROUTES: &[(&str, &str, Door)] = &[
-    ("get", "/hxp", Public),
-    ("post", "/hxp/v1/requests", Closed),
-    ("get", "/hxp/v1/requests", Closed),
-    ("get", "/hxp/v1/requests/{id}", Closed),
-    ("post", "/hxp/v1/requests/{id}/cancel", Closed),
-    ("post", "/hxp/v1/requests/{id}/resolve", Closed),
-    ("post", "/hxp/v1/requests/{id}/claim", Closed),
-    ("get", "/hxp/v1/inbox", Closed),
-    ("get", "/hxp/v1/delegation/rules", Closed),
-    ("post", "/hxp/v1/delegation/rules", Closed),
-    ("delete", "/hxp/v1/delegation/rules/{id}", Closed),
-    ("post", "/hxp/v1/receipts/verify", Closed),
-    ("get", "/hxp/v1/stats", OpenInDev),
-    ("get", "/hxp/ws", Closed),
-    ("get", "/hxp/ws/{id}", Closed),
-    ("post", "/hitl/v1/cases", Closed),
-    ("get", "/hitl/v1/callback-secret", Closed),
-    ("get", "/hitl/v1/reviews/{id}/status", Closed),
-    ("get", "/hitl/v1/reviews/{id}/events", Closed),
-    ("post", "/hitl/v1/reviews/{id}/respond", Closed),
-    ("post", "/hitl/v1/reviews/{id}/submit", Closed),
-    ("post", "/hitl/v1/reviews/{id}/cancel", Closed),
-    ("post", "/hitl/v1/reviews/{id}/files", Closed),
-    ("get", "/hitl/v1/reviews/{id}/files/{digest}", Closed),
-    ("get", "/.well-known/hitl.json", Public),
-    ("get", "/skill.md", Public),
-    ("post", "/api/demo", OpenInDev),
-    ("post", "/api/v1/asks", Closed),
-    ("get", "/api/v1/asks", Closed),
-    ("get", "/api/v1/asks/{id}", Closed),
-    ("post", "/api/v1/asks/{id}/answer", Closed),
-    ("post", "/api/v1/asks/{id}/cancel", Closed),
-    ("post", "/api/v1/asks/{id}/claim", Closed),
-    ("post", "/api/v1/asks/{id}/assign", Closed),
-    ("post", "/api/v1/asks/{id}/extend", Closed),
-    ("get", "/api/v1/asks/{id}/comments", Closed),
-    ("post", "/api/v1/asks/{id}/comments", Closed),
-    ("post", "/api/v1/asks/{id}/files", Closed),
-    ("get", "/api/v1/asks/{id}/files/{digest}", Closed),
-    ("get", "/api/v1/asks/{id}/callbacks", Closed),
-    ("post", "/api/v1/asks/{id}/callbacks", Closed),
-    ("post", "/api/v1/asks/{id}/erase", Closed),
-    ("get", "/api/v1/asks/{id}/audit", Closed),
-    ("get", "/api/v1/asks/{id}/audit/{seq}/proof", Closed),
-    ("get", "/api/v1/audit/blocks", Closed),
-    ("get", "/api/v1/audit/export", Closed),
-    ("get", "/api/v1/asks/{id}/receipt", Closed),
-    ("get", "/api/v1/asks/{id}/receipt/proof", Closed),
-    ("post", "/api/v1/asks/{id}/revoke", Closed),
-    // A receipt is its own credential, and anybody may learn which no longer count.
-    ("post", "/api/v1/receipts/verify", Public),
-    ("get", "/api/v1/receipts/revocations", Public),
-    ("get", "/api/v1/asks/{id}/events", Closed),
-    ("get", "/api/v1/events", Closed),
-    ("get", "/api/v1/me", Closed),
-    ("get", "/api/v1/projects", Closed),
-    ("get", "/api/v1/projects/{id}", Closed),
-    ("put", "/api/v1/projects/{id}", Closed),
-    ("get", "/api/v1/agents", Closed),
-    ("get", "/api/v1/agents/{id}", Closed),
-    ("put", "/api/v1/agents/{id}", Closed),
-    ("get", "/api/v1/people", Closed),
-    ("get", "/api/v1/people/{id}", Closed),
-    ("put", "/api/v1/people/{id}", Closed),
-    ("get", "/api/v1/groups", Closed),
-    ("get", "/api/v1/groups/{id}", Closed),
-    ("put", "/api/v1/groups/{id}", Closed),
-    ("get", "/api/v1/rules", Closed),
-    ("post", "/api/v1/rules", Closed),
-    ("delete", "/api/v1/rules/{id}", Closed),
-    ("post", "/api/v1/people/{id}/link", Closed),
-    ("get", "/api/v1/people/{id}/sessions", Closed),
-    ("delete", "/api/v1/people/{id}/sessions", Closed),
-    ("get", "/api/v1/keys", Closed),
-    ("post", "/api/v1/keys", Closed),
-    ("get", "/api/v1/keys/{id}", Closed),
-    ("delete", "/api/v1/keys/{id}", Closed),
-    ("get", "/api/v1/dev/clock", Closed),
-    ("post", "/api/v1/dev/clock", Closed),
-    ("get", "/api/v1/dev/script", Closed),
-    ("put", "/api/v1/dev/script", Closed),
-    // The inbox shows strangers how to sign in, with 401.
-    ("get", "/", Closed),
-    ("get", "/asks/{id}", Closed),
-    // These lead back to the question, whoever asks.
-    ("get", "/asks/{id}/answer", Public),
-    ("get", "/asks/{id}/claim", Public),
-    ("get", "/asks/{id}/assign", Public),
-    ("post", "/asks/{id}/answer", Closed),
-    ("post", "/asks/{id}/claim", Closed),
-    ("post", "/asks/{id}/assign", Closed),
-    // The token in the link or in the form is the credential.
-    ("get", "/review/{id}", Closed),
-    ("post", "/review/{id}", Closed),
-    ("get", "/sign-in", Public),
-    // The link in the form is the credential; without one it is 401.
-    ("post", "/sign-in", Closed),
-    // There is no mail here; who has an address is told nobody.
-    ("post", "/sign-in/mail", Public),
-    ("post", "/sign-out", Closed),
-    ("get", "/settings/tokens", Closed),
-    ("post", "/settings/tokens", Closed),
-    ("get", "/settings/sessions", Closed),
-    ("post", "/settings/sessions", Closed),
-    ("get", "/assets/{file}", Public),
-    ("get", "/openapi.json", Public),
-    ("get", "/docs", Public),
-    ("get", "/healthz", Public),
-    ("get", "/readyz", Public),
-    ("get", "/metrics", Public),
-    ("get", "/errors/{code}", Public),
-    ("get", "/.well-known/jwks.json", Public),
-];
 
 /// HXPX-002, HXPX-003: without a credential, with a wrong one, with nonsense in the body.
 #[tokio::test]
@@ -201,17 +75,6 @@ fn every_route_is_in_the_table() {
     assert_eq!(found, known, "in the source on the left, in the table on the right");
 }
 
-/// The routes of the table below an address.
-pub(crate) fn routes_under(prefix: &str) -> BTreeSet<(String, String)> {
-    let under = ROUTES.iter().filter(|(_, path, _)| path.starts_with(prefix));
-    under.map(|(method, path, _)| ((*method).to_owned(), (*path).to_owned())).collect()
-}
-
-/// Whether the table says that a route needs no credential.
-pub(crate) fn is_public(method: &str, path: &str) -> bool {
-    ROUTES.iter().any(|(of, at, kind)| (*of, *at) == (method, path) && matches!(kind, Public))
-}
-
 fn source(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(path)
 }
@@ -248,6 +111,8 @@ fn routes(text: &str) -> Vec<(String, String)> {
             "paths::INBOX" => paths::INBOX,
             "paths::SIGN_IN" => paths::SIGN_IN,
             "paths::SIGN_IN_MAIL" => paths::SIGN_IN_MAIL,
+            "paths::SIGN_IN_PASSKEY" => paths::SIGN_IN_PASSKEY,
+            "paths::PASSKEYS" => paths::PASSKEYS,
             "paths::SIGN_OUT" => paths::SIGN_OUT,
             "paths::TOKENS" => paths::TOKENS,
             "paths::SESSIONS" => paths::SESSIONS,
@@ -290,6 +155,7 @@ const RECORDS: &[(&str, &str)] = &[
     ("RevokeKey", "key_revoked"),
     ("MailLink", "key_issued"),
     ("SignIn", "key_issued"),
+    ("UsePasskey", "passkey_used"),
     ("EndSessions", "key_revoked"),
     ("AddRules", "rule_added"),
     ("RemoveRule", "rule_removed"),
@@ -353,6 +219,7 @@ fn question() -> NewAsk {
         grants: Vec::new(),
         inline: None,
         callback: None,
+        assurance: None,
     }
 }
 
@@ -419,6 +286,10 @@ async fn every_command_leaves_a_record() {
     };
     let link = Proof::Link(of("b", &story.world));
     story.run(system(), Command::SignIn(link, session)).await;
+    let passkey = Holder::Passkey { human: "ada".parse().unwrap(), public: "0".to_owned() };
+    story.run(person("ada"), Command::IssueKey(key("p", passkey))).await;
+    let passkey = of("p", &story.world);
+    story.run(system(), Command::UsePasskey(passkey, "1".to_owned())).await;
     story.run(system(), Command::EndSessions("ada".parse().unwrap(), None)).await;
     let rule = NewRule {
         kinds: BTreeSet::new(),

@@ -4,6 +4,7 @@
 
 mod client;
 mod coverage;
+mod routes;
 mod world;
 
 mod answers;
@@ -31,6 +32,7 @@ mod native_terms;
 mod openapi;
 mod origins;
 mod pages;
+mod passkeys;
 mod races;
 mod receipts;
 mod review_forms;

@@ -55,6 +55,7 @@ pub(crate) fn new_ask(question: Question) -> NewAsk {
         grants: Vec::new(),
         inline: None,
         callback: None,
+        assurance: None,
     }
 }
 

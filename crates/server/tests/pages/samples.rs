@@ -3,19 +3,15 @@
 use std::sync::LazyLock;
 
 use kernel::ask::{DefaultAction, Priority, Route};
-use kernel::audit::Digest;
 use kernel::command::{NewAsk, Silence};
-use kernel::directory::{Holder, Key, Visit, Way};
 use kernel::form::Form;
 use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
-use kernel::{Actor, Ask, AskId, Command, KeyId, Refusal, Time};
+use kernel::{Actor, Ask, AskId, Command, Refusal};
 use serde_json::json;
 use server::web::form_body::{self, Submitted};
 use server::web::inbox::{self, Inbox};
 use server::web::notices::{self, NewToken, Notice};
 use server::web::request::{self, Request};
-use server::web::sessions::{self, Session};
-use server::web::sign_in::{self, Ways};
 use server::web::{Draft, FormProblem, Frame};
 
 use crate::cast::{Cast, id, map, new_ask, question, say};
@@ -333,6 +329,7 @@ fn gallery() -> Gallery {
     g.inbox("inbox-empty", &[], &[], None, None);
     messages(&mut g);
     crate::links::gallery(&mut g);
+    crate::doors::gallery(&mut g);
     g
 }
 
@@ -408,28 +405,6 @@ fn states(g: &mut Gallery) {
     g.show("long", ask, "olga", None, None);
 }
 
-/// Two browsers, one of which looks.
-fn sessions(g: &Gallery, frame: &Frame) -> String {
-    let key = |n: u128, label: &str, ago: i64| Key {
-        id: KeyId::new(n.into()),
-        hash: Digest::of(label.as_bytes()),
-        holder: Holder::Session {
-            human: "olga".parse().unwrap(),
-            visit: Some(Visit { way: Way::Link, browser: Digest::of(b"browser") }),
-        },
-        label: label.to_owned(),
-        issued_at: Time::from_millis(frame.now.millis() - ago * 1000),
-        expires_at: Some(frame.now.plus_seconds(86_400)),
-        revoked_at: None,
-    };
-    let (here, there) = (key(2, "Firefox on Linux", 90), key(1, "Safari on iPhone", 400_000));
-    let listed = [
-        Session { key: &here, used: frame.now, current: true },
-        Session { key: &there, used: there.issued_at.plus_seconds(300), current: false },
-    ];
-    sessions::page(frame, &g.cast.directory, &listed, Some(&Notice::SignedOut))
-}
-
 fn messages(g: &mut Gallery) {
     let frame = g.frame();
     let nobody = Frame::anonymous(frame.now);
@@ -442,14 +417,6 @@ fn messages(g: &mut Gallery) {
     let pages = [
         ("not-found", notices::not_found(&frame)),
         ("forbidden", notices::forbidden(&frame)),
-        ("sign-in", sign_in::page(&nobody, &Ways::default(), Some("link-token"))),
-        ("sign-in-bare", sign_in::page(&nobody, &Ways::default(), None)),
-        ("sign-in-mail", sign_in::page(&nobody, &Ways { mail: true }, None)),
-        ("link-sent", notices::link_sent(&nobody)),
-        ("stale-link", notices::stale_link(&nobody)),
-        ("signed-out", notices::signed_out(&nobody)),
-        ("too-many-attempts", notices::too_many_attempts(&nobody)),
-        ("sessions", sessions(g, &frame)),
         ("stale-page", notices::stale_page(&frame, "/asks/x")),
         ("too-large", notices::too_large(&frame, "/asks/x")),
         ("server-error", notices::server_error(&frame, "req_7")),

@@ -6,10 +6,12 @@
 
 mod cookies;
 mod machine;
+mod passkeys;
 mod request;
 mod review;
 mod review_act;
 mod review_draft;
+mod sealed;
 mod sessions;
 mod sign_in;
 
@@ -45,14 +47,17 @@ pub fn routes() -> Router<Shared> {
         .route(paths::INBOX, get(show_inbox))
         .route("/asks/{id}", get(request::show_request))
         .route("/asks/{id}/answer", get(request::back_to_request).post(request::answer))
+        .route("/asks/{id}/confirm", get(request::back_to_request).post(passkeys::confirm))
         .route("/asks/{id}/claim", get(request::back_to_request).post(request::claim))
         .route("/asks/{id}/assign", get(request::back_to_request).post(request::assign))
         .route("/review/{id}", get(review::show_review).post(review::post_review))
         .route(paths::SIGN_IN, get(sign_in::show_sign_in).post(sign_in::sign_in))
         .route(paths::SIGN_IN_MAIL, post(sign_in::mail_link))
+        .route(paths::SIGN_IN_PASSKEY, post(passkeys::sign_in))
         .route(paths::SIGN_OUT, post(sign_in::sign_out))
         .route(paths::TOKENS, get(sign_in::show_tokens).post(sign_in::make_token))
         .route(paths::SESSIONS, get(sessions::show_sessions).post(sessions::end_sessions))
+        .route(paths::PASSKEYS, get(passkeys::show_passkeys).post(passkeys::change_passkeys))
         .route("/assets/{file}", get(asset))
 }
 

@@ -1,6 +1,7 @@
 //! Coming and going: `/sign-in`, `/sign-out`, and tokens for the terminal at `/settings/tokens`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Query, Request, State};
 use axum::http::request::Parts;
@@ -116,7 +117,7 @@ impl App {
         let (browser, keep) = self.browser(headers);
         let csrf = self.secrets.csrf(&browser);
         let frame = Frame { csrf, ..Frame::anonymous(self.gateway.now()) };
-        let ways = Ways { mail: self.mailer.is_some() };
+        let ways = Ways { mail: self.mailer.is_some(), passkey: self.passkey_question(&browser) };
         let mut answer = html(status, web::sign_in::page(&frame, &ways, token));
         answer.headers_mut().insert(header::SET_COOKIE, keep);
         answer
@@ -190,12 +191,15 @@ impl App {
 
     /// Counts an attempt to sign in; whoever tries too often is told to wait.
     pub(super) fn knock(&self, parts: &Parts) -> Result<(), Instead> {
-        self.door.knocks().address(parts).map_err(|wait| {
-            let frame = Frame::anonymous(self.gateway.now());
-            let busy = html(StatusCode::TOO_MANY_REQUESTS, notices::too_many_attempts(&frame));
-            let after = [(header::RETRY_AFTER, (wait.as_secs() + 1).to_string())];
-            Instead(Box::new((after, busy).into_response()))
-        })
+        self.door.knocks().address(parts).map_err(|wait| self.told_to_wait(wait))
+    }
+
+    /// The page of somebody who tries too often.
+    pub(super) fn told_to_wait(&self, wait: Duration) -> Instead {
+        let frame = Frame::anonymous(self.gateway.now());
+        let busy = html(StatusCode::TOO_MANY_REQUESTS, notices::too_many_attempts(&frame));
+        let after = [(header::RETRY_AFTER, (wait.as_secs() + 1).to_string())];
+        Instead(Box::new((after, busy).into_response()))
     }
 }
 
