@@ -4,6 +4,7 @@
 
 mod database;
 mod mail;
+mod oidc;
 mod secret;
 mod settings;
 mod sign_in;
@@ -21,6 +22,7 @@ use crate::callbacks::Range;
 use crate::vault::shared::MasterKey;
 pub use database::{Database, DatabaseUrl};
 pub use mail::{Security, Smtp};
+pub use oidc::{Identify, Oidc};
 pub use secret::Secret;
 pub use settings::Settings;
 pub use sign_in::SignIn;

@@ -8,6 +8,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use kernel::directory::Directory;
 use kernel::{HumanId, Time};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use tokio::sync::Mutex;
 
 use crate::auth::Denied;
@@ -45,7 +46,7 @@ struct Known {
     tried: Option<Time>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Claims {
     sub: String,
     #[serde(default)]
@@ -75,6 +76,25 @@ impl JwtVerifier {
         directory: &Directory,
         now: Time,
     ) -> Result<HumanId, Denied> {
+        let claims: Claims = self.claims(token, now).await?;
+        let seconds = now.millis() / 1000;
+        if claims.exp <= seconds || claims.nbf.is_some_and(|from| from > seconds + 60) {
+            return Err(Denied::Unknown);
+        }
+        let by_id = claims.sub.parse().ok().and_then(|id: HumanId| directory.human(&id));
+        let by_email = || {
+            let email = claims.email.as_deref()?;
+            directory.human_by_email(email).filter(|_| claims.email_verified == Some(true))
+        };
+        by_id.or_else(by_email).map(|human| human.id.clone()).ok_or(Denied::Unknown)
+    }
+
+    /// What a token of the issuer says. Whether it has run out is for the caller to judge.
+    pub async fn claims<T: DeserializeOwned + Clone>(
+        &self,
+        token: &str,
+        now: Time,
+    ) -> Result<T, Denied> {
         let header = decode_header(token).map_err(|_| Denied::Unknown)?;
         if !ALGORITHMS.contains(&header.alg) {
             return Err(Denied::Unknown);
@@ -90,21 +110,10 @@ impl JwtVerifier {
         validation.set_issuer(&[&self.issuer.issuer]);
         validation.set_audience(&[&self.issuer.audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // Time is judged below, by our own clock.
+        // Time is judged by our own clock.
         validation.validate_exp = false;
         validation.validate_nbf = false;
-        let claims =
-            decode::<Claims>(token, &key, &validation).map_err(|_| Denied::Unknown)?.claims;
-        let seconds = now.millis() / 1000;
-        if claims.exp <= seconds || claims.nbf.is_some_and(|from| from > seconds + 60) {
-            return Err(Denied::Unknown);
-        }
-        let by_id = claims.sub.parse().ok().and_then(|id: HumanId| directory.human(&id));
-        let by_email = || {
-            let email = claims.email.as_deref()?;
-            directory.human_by_email(email).filter(|_| claims.email_verified == Some(true))
-        };
-        by_id.or_else(by_email).map(|human| human.id.clone()).ok_or(Denied::Unknown)
+        Ok(decode::<T>(token, &key, &validation).map_err(|_| Denied::Unknown)?.claims)
     }
 
     /// The issuer's keys: fetched when first needed, when they are old, or when a token names one we

@@ -19,7 +19,8 @@ const PERSON_BURST: NonZeroU32 = NonZeroU32::new(5).unwrap();
 /// And after how long once more.
 const PERSON_AGAIN: Duration = Duration::from_mins(2);
 
-/// Counts attempts.
+/// Counts attempts; by default, none.
+#[derive(Default)]
 pub struct Knocks {
     limiters: Option<Limiters>,
     clock: DefaultClock,
@@ -114,7 +115,14 @@ mod tests {
 
     fn knocks(limit: u32) -> Knocks {
         let trusted_proxies = vec!["10.0.0.0/8".parse().unwrap()];
-        Knocks::new(&SignIn { lifetime: 1, idle: 1, limit, smtp: None, trusted_proxies })
+        Knocks::new(&SignIn {
+            lifetime: 1,
+            idle: 1,
+            limit,
+            smtp: None,
+            oidc: None,
+            trusted_proxies,
+        })
     }
 
     fn from(peer: &str, forwarded: &[&str]) -> Parts {

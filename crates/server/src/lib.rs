@@ -9,7 +9,7 @@
 //! | [`workers`] | deadlines, deliveries, blocks, housekeeping |
 //! | [`audit`] | checking the record, exporting it, proving one event of it |
 //! | [`wake`], [`streams`] | who waits for what, and how many may |
-//! | [`auth`], [`jwt`], [`passkeys`] | from a credential to an actor |
+//! | [`auth`], [`jwt`], [`passkeys`], [`oidc`] | from a credential to an actor |
 //! | [`knocks`] | how often somebody may try to sign in |
 //! | [`home`] | what an installation keeps, and where |
 //! | [`vault`], [`secrets`], [`signing`] | the server's own keys, and what is done with them |
@@ -37,6 +37,7 @@ pub mod jwt;
 pub mod knocks;
 pub mod mail;
 pub mod mark;
+pub mod oidc;
 pub mod passkeys;
 pub mod script;
 pub mod secrets;

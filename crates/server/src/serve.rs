@@ -28,6 +28,7 @@ use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
 use crate::knocks::Knocks;
 use crate::mail::Mailer;
+use crate::oidc::Provider;
 use crate::passkeys::Passkeys;
 use crate::script::{Players, Script};
 use crate::secrets::Secrets;
@@ -84,6 +85,7 @@ impl Server {
         let allowed = config.callback_allow.clone();
         let callbacks = Callbacks::new(Policy { dev: config.dev, allowed })?;
         let mailer = config.sign_in.smtp.as_ref().map(Mailer::new).transpose()?;
+        let provider = config.sign_in.oidc.clone().map(Provider::new).transpose()?;
         let gateway = Gateway::new(store, clock);
         // Last of all: nothing that fails later may swallow what is told only once.
         let welcome = prepare(&gateway, &config).await?;
@@ -100,6 +102,7 @@ impl Server {
             signer,
             door,
             passkeys: Passkeys::new(&config.public_url),
+            provider,
             mailer,
             dev,
             files,

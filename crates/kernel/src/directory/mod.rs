@@ -205,6 +205,8 @@ pub enum Way {
     Mail,
     /// With a passkey.
     Passkey,
+    /// With somebody else's identities.
+    Oidc,
 }
 
 impl Key {

@@ -27,6 +27,8 @@ pub enum Proof {
         /// What it is checked with from now on.
         public: String,
     },
+    /// The word of a provider we trust.
+    Oidc(HumanId),
 }
 
 /// A session to be begun. The shell drew the secrets; only their hashes come here.
@@ -94,6 +96,7 @@ fn proven(
                 | None => Err(STALE),
             }
         }
+        Proof::Oidc(human) => Ok((human.clone(), Way::Oidc, None)),
         Proof::Passkey { key, public } => {
             let key = world.directory.key(*key).filter(|key| key.is_live(world.now));
             let (human, used) = key.and_then(|key| moved(key, public)).ok_or(STALE)?;
@@ -180,6 +183,18 @@ mod tests {
         let key = cast.directory().key(own).unwrap();
         let Holder::Session { visit: Some(visit), .. } = &key.holder else { panic!("{key:?}") };
         assert_eq!(*visit, Visit { way: Way::Link, browser: Cast::hash("browser") });
+    }
+
+    #[test]
+    fn a_provider_lets_in_whom_we_know_and_nobody_else() {
+        let mut cast = Cast::new();
+        let olga = session(&cast, "a");
+        cast.run(Actor::System, Command::SignIn(Proof::Oidc(human("olga")), olga));
+        assert_eq!(sessions(&cast, "olga").len(), 1);
+        let ghost = session(&cast, "b");
+        let refused =
+            cast.attempt(Actor::System, Command::SignIn(Proof::Oidc(human("ghost")), ghost));
+        assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
     }
 
     #[test]

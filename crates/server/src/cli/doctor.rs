@@ -6,12 +6,15 @@ use std::net::TcpListener;
 
 use axum_server::tls_rustls::RustlsConfig;
 use clap::Args;
+use store::Clock;
 
 use super::output::say;
 use super::{Exit, Local};
+use crate::clock::SystemClock;
 use crate::config::{Config, Database};
 use crate::home;
 use crate::mail::Mailer;
+use crate::oidc::Provider;
 use crate::passkeys::Passkeys;
 
 #[derive(Args)]
@@ -91,6 +94,10 @@ fn applied_text(config: &Config) -> String {
         ),
         format!("jwt         {}", config.jwt.as_ref().map_or("off", |jwt| &jwt.issuer)),
         format!("mail        {}", mail(config)),
+        format!(
+            "oidc        {}",
+            config.sign_in.oidc.as_ref().map_or("off", |oidc| oidc.issuer.as_str())
+        ),
         format!("dev         {}", config.dev),
     ]
     .join("\n")
@@ -121,6 +128,17 @@ async fn look(config: &Config) -> Vec<Finding> {
         findings.push(Finding { what: "tls", ok, says });
     }
     findings.push(database(config).await);
+    if let Some(oidc) = &config.sign_in.oidc {
+        let checked = match Provider::new(oidc.clone()) {
+            Ok(provider) => provider.check(SystemClock.now()).await,
+            Err(error) => Err(error),
+        };
+        let (ok, says) = match checked {
+            Ok(()) => (true, format!("{} describes itself", oidc.issuer)),
+            Err(error) => (false, format!("{}: {error:#}", oidc.issuer)),
+        };
+        findings.push(Finding { what: "oidc", ok, says });
+    }
     if let Err(why) = Passkeys::new(&config.public_url) {
         // Nobody has to use them.
         findings.push(Finding { what: "passkeys", ok: true, says: format!("none: {why}") });

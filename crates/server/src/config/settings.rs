@@ -6,7 +6,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::{DatabaseUrl, EvidenceForm, LogFormat, Secret};
+use super::{DatabaseUrl, EvidenceForm, Identify, LogFormat, Secret};
 
 macro_rules! settings {
     ($( $(#[$attr:meta])* $name:ident : $type:ty ),* $(,)?) => {
@@ -135,6 +135,42 @@ settings! {
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_SMTP_URL_FILE", value_name = "FILE")]
     smtp_url_file: PathBuf,
+    /// OpenID provider people may sign in with: its issuer address
+    #[arg(long, env = "COUNTERSIGN_OIDC_ISSUER", value_name = "URL")]
+    oidc_issuer: Url,
+    /// What this server is called there
+    #[arg(long, env = "COUNTERSIGN_OIDC_CLIENT_ID", value_name = "TEXT")]
+    oidc_client_id: String,
+    /// How it proves that
+    #[arg(long, env = "COUNTERSIGN_OIDC_CLIENT_SECRET", hide_env_values = true, value_name = "TEXT")]
+    oidc_client_secret: Secret,
+    /// File that holds that secret
+    #[arg(long, env = "COUNTERSIGN_OIDC_CLIENT_SECRET_FILE", value_name = "FILE")]
+    oidc_client_secret_file: PathBuf,
+    /// What the sign-in page calls the provider [default: your organisation]
+    #[arg(long, env = "COUNTERSIGN_OIDC_NAME", value_name = "TEXT")]
+    oidc_name: String,
+    /// Scopes to ask for, comma-separated [default: openid,email,profile]
+    #[arg(long, env = "COUNTERSIGN_OIDC_SCOPES", value_delimiter = ',', value_name = "SCOPE")]
+    oidc_scopes: Vec<String>,
+    /// How its people are found: by verified `email`, or their `subject` is their name here [default: email]
+    #[arg(long, env = "COUNTERSIGN_OIDC_IDENTIFY", value_name = "HOW", hide_possible_values = true)]
+    oidc_identify: Identify,
+    /// Add people nobody added before
+    #[arg(long, env = "COUNTERSIGN_OIDC_CREATE", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    oidc_create: bool,
+    /// Projects such people become members of, comma-separated
+    #[arg(long, env = "COUNTERSIGN_OIDC_PROJECTS", value_delimiter = ',', value_name = "ID")]
+    oidc_projects: Vec<String>,
+    /// The claim with the provider's groups [default: groups]
+    #[arg(long, env = "COUNTERSIGN_OIDC_GROUPS_CLAIM", value_name = "NAME")]
+    oidc_groups_claim: String,
+    /// Which of its groups are which of ours: THEIRS=OURS, comma-separated
+    #[arg(long, env = "COUNTERSIGN_OIDC_GROUPS", value_delimiter = ',', value_name = "THEIRS=OURS")]
+    oidc_groups: Vec<String>,
+    /// The group of the provider whose members administer
+    #[arg(long, env = "COUNTERSIGN_OIDC_ADMIN_GROUP", value_name = "NAME")]
+    oidc_admin_group: String,
     /// Attempts to sign in per minute from one address; 0 for no limit [default: 30]
     #[arg(long, env = "COUNTERSIGN_SIGN_IN_LIMIT", value_name = "N")]
     sign_in_limit: u32,

@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 
-use super::{Secret, Settings, Smtp, one_of, ranges};
+use super::{Oidc, Secret, Settings, Smtp, one_of, ranges};
 use crate::callbacks::Range;
 
 /// Longer than this is for ever.
@@ -19,6 +19,8 @@ pub struct SignIn {
     pub limit: u32,
     /// Where links go out by mail.
     pub smtp: Option<Smtp>,
+    /// Whose identities people may use.
+    pub oidc: Option<Oidc>,
     /// Who is believed about where a call comes from.
     pub trusted_proxies: Vec<Range>,
 }
@@ -42,6 +44,7 @@ impl SignIn {
             idle: idle * 60,
             limit: settings.sign_in_limit.unwrap_or(if dev { 0 } else { 30 }),
             smtp: smtp.as_ref().map(Smtp::read).transpose()?,
+            oidc: Oidc::read(settings)?,
             trusted_proxies: ranges("trusted_proxies", settings.trusted_proxies.as_deref())?,
         })
     }

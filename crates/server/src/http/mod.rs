@@ -45,6 +45,7 @@ use crate::http::api::Dev;
 use crate::http::observe::Observed;
 use crate::http::problem::Problem;
 use crate::mail::Mailer;
+use crate::oidc::Provider;
 use crate::passkeys::Passkeys;
 use crate::secrets::Secrets;
 use crate::signing::Signer;
@@ -65,6 +66,8 @@ pub struct App {
     pub door: Arc<Door>,
     /// Makes and checks passkeys, or says why there can be none.
     pub passkeys: Result<Passkeys, &'static str>,
+    /// Whose identities people may use.
+    pub provider: Option<Provider>,
     /// Sends mail, if the settings say how.
     pub mailer: Option<Mailer>,
     /// What only development mode has.

@@ -240,6 +240,23 @@ pub fn no_passkeys(frame: &Frame, why: &str) -> String {
     render(&message)
 }
 
+/// Somebody came back from the provider of identities, and it did not go well.
+pub fn provider_refused(frame: &Frame) -> String {
+    let text = "It was broken off, took too long, or something does not fit. Try once more; if it \
+                happens again, an administrator finds the reason in the log.";
+    let mut message = Message::new(frame, "You could not be signed in", &[text]).alert();
+    message.link = Some((paths::SIGN_IN, "Sign in"));
+    render(&message)
+}
+
+/// Somebody came back from the provider of identities whom nobody knows here.
+pub fn not_known(frame: &Frame) -> String {
+    let text = "Your organisation knows you, but nobody added you here. An administrator can.";
+    let mut message = Message::new(frame, "You are not known here", &[text]).alert();
+    message.link = Some((paths::SIGN_IN, "Sign in another way"));
+    render(&message)
+}
+
 /// 429: somebody tries to sign in again and again.
 pub fn too_many_attempts(frame: &Frame) -> String {
     let text = "There were too many attempts to sign in from where you are. Wait a minute, then try \
@@ -248,9 +265,14 @@ pub fn too_many_attempts(frame: &Frame) -> String {
 }
 
 /// After signing out.
-pub fn signed_out(frame: &Frame) -> String {
+pub fn signed_out(frame: &Frame, provider: Option<&str>) -> String {
     let text = "Requests still reach you by the other ways you are notified.";
-    render(&Message::new(frame, "You are signed out", &[text]))
+    let mut message = Message::new(frame, "You are signed out", &[text]);
+    if let Some(name) = provider {
+        message.paragraphs.push(format!("You may still be signed in with {name}."));
+        message.link = Some((paths::SIGN_OUT_OIDC, "Sign out there too"));
+    }
+    render(&message)
 }
 
 /// A form whose CSRF value is no longer good; `back` leads to a fresh page.

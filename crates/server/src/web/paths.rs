@@ -10,6 +10,12 @@ pub const SIGN_IN: &str = "/sign-in";
 pub const SIGN_IN_MAIL: &str = "/sign-in/mail";
 /// POST signs in with a passkey.
 pub const SIGN_IN_PASSKEY: &str = "/sign-in/passkey";
+/// GET leads to the provider of identities.
+pub const SIGN_IN_OIDC: &str = "/sign-in/oidc";
+/// Where the provider sends browsers back to.
+pub const OIDC_BACK: &str = "/sign-in/oidc/back";
+/// GET leads to where the provider signs out.
+pub const SIGN_OUT_OIDC: &str = "/sign-out/oidc";
 /// POST ends the session.
 pub const SIGN_OUT: &str = "/sign-out";
 /// GET explains, POST makes a token for a terminal and shows it once.

@@ -38,6 +38,7 @@ pub fn way(way: Way) -> &'static str {
         Way::Link => "with a sign-in link",
         Way::Mail => "with a link by mail",
         Way::Passkey => "with a passkey",
+        Way::Oidc => "with your organisation",
     }
 }
 

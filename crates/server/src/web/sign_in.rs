@@ -12,6 +12,8 @@ pub struct Ways {
     pub mail: bool,
     /// A passkey: what to ask the browser for.
     pub passkey: Option<Question>,
+    /// Somebody else's identities, by the name of whose.
+    pub provider: Option<String>,
 }
 
 /// The page. With a link's token there is a button that posts it; looking never signs anybody in.
@@ -29,7 +31,8 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn title(&self) -> &'static str {
-        if self.token.is_none() && !self.ways.mail && self.ways.passkey.is_none() {
+        let Ways { mail, passkey, provider } = self.ways;
+        if self.token.is_none() && !mail && passkey.is_none() && provider.is_none() {
             "Sign in with your link"
         } else {
             "Sign in to Countersign"

@@ -60,9 +60,9 @@ class Server:
 
 
 @contextlib.contextmanager
-def start(folder, host, args=(), env=None):
-    """A server on a free port, reached by this name."""
-    command = [os.environ["COUNTERSIGN_BIN"], "serve", "--dev", "--listen", f"{host}:0", *args]
+def start(folder, host, port=0, args=(), env=None):
+    """A server, reached by this name; on a free port unless told."""
+    command = [os.environ["COUNTERSIGN_BIN"], "serve", "--dev", "--listen", f"{host}:{port}", *args]
     with open(folder / "out", "w+") as out:
         process = subprocess.Popen(
             [*command, "--data", str(folder / "data")],

@@ -2,7 +2,9 @@
 
 import email
 import email.policy
+import os
 import re
+import socket
 import ssl
 import subprocess
 import threading
@@ -12,6 +14,7 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult
 from conftest import DESK, PHONE, start
+from looks import looks_right
 
 FIXTURES = Path(__file__).parent.parent / "faults" / "fixtures"
 
@@ -185,3 +188,107 @@ def test_a_passkey_signs_in_and_confirms_an_answer(local, visit):
     page.goto(local.url)
     page.get_by_role("button", name="Sign in with a passkey").click()
     page.get_by_role("heading", name="That passkey does not work here").wait_for()
+
+
+@pytest.fixture(scope="module")
+def provided(tmp_path_factory):
+    """A server whose people come from a real OpenID provider."""
+    folder, secret = tmp_path_factory.mktemp("provided"), "hush/+ hush"
+    # The provider is told where people come back to before the server is there.
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    back = f"http://localhost:{port}/sign-in/oidc/back"
+    command = ["node", os.environ["PROVIDER"], back, secret]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as provider:
+        try:
+            args = ["--oidc-issuer", provider.stdout.readline().strip(), "--oidc-client-id", "countersign"]
+            args += ["--oidc-scopes", "openid,email,profile,groups", "--oidc-groups", "ops-team=ops"]
+            args += ["--oidc-admin-group", "admins", "--oidc-create", "--oidc-projects", "dev"]
+            args += ["--oidc-name", "Example"]
+            env = {"COUNTERSIGN_OIDC_CLIENT_SECRET": secret}
+            with start(folder, "localhost", port, args, env) as server:
+                person(server, "ada", name="Ada Lovelace", email="ada@example.com", groups=["legal"])
+                yield server
+        finally:
+            provider.terminate()
+
+
+def come_from_provider(page, name):
+    page.get_by_role("link", name="Sign in with Example").click()
+    page.locator("input[name=login]").fill(name)
+    page.locator("input[name=password]").fill("anything")
+    page.get_by_role("button", name="Sign-in").click()
+    page.get_by_role("button", name="Continue").click()
+
+
+def test_people_of_a_provider_sign_in_with_their_groups(provided, visit):
+    page = visit(provided.url)
+    come_from_provider(page, "ada")
+    page.wait_for_url(provided.url + "/")
+    page.goto(provided.url + "/settings/sessions")
+    assert "with your organisation" in page.locator("main").inner_text()
+    ada = provided.call("GET", "/api/v1/people/ada")
+    assert (ada["groups"], ada["admin"]) == (["legal", "ops"], True), ada
+    # Somebody new is added, under a name that says nothing.
+    other = visit(provided.url)
+    come_from_provider(other, "bob")
+    other.wait_for_url(provided.url + "/")
+    [bob] = [one for one in provided.call("GET", "/api/v1/people")["people"] if one["email"] == "bob@example.com"]
+    assert bob["id"].startswith("user_") and bob["groups"] == ["ops"] and not bob["admin"], bob
+    assert bob["projects"] == ["dev"]
+    # An address that is not verified is nobody's.
+    eve = visit(provided.url)
+    come_from_provider(eve, "eve")
+    eve.wait_for_url(provided.url + "/")
+    [eve] = [one for one in provided.call("GET", "/api/v1/people")["people"] if one["name"] == "Eve"]
+    assert eve["id"] not in ("ada", bob["id"]) and eve["email"] is None, eve
+    # Out, here and there.
+    page.get_by_text("Ada Lovelace", exact=True).click()
+    page.get_by_role("button", name="Sign out of this device").click()
+    page.get_by_role("link", name="Sign out there too").click()
+    assert "sign-out" in page.locator("h1").inner_text().lower()
+
+
+def test_what_comes_back_belongs_to_the_browser_that_left(provided, visit):
+    page = visit(provided.url + "/sign-in")
+    for query in ("?code=x&state=y", "?error=access_denied", ""):
+        page.goto(provided.url + "/sign-in/oidc/back" + query)
+        assert page.locator("h1").inner_text() == "You could not be signed in"
+    # An answer for one browser, shown by another that left too.
+    here, there = visit(provided.url), visit(provided.url)
+    here.route("**/sign-in/oidc/back*", lambda route: route.abort())
+    with here.expect_request("**/sign-in/oidc/back*") as caught:
+        come_from_provider(here, "ada")
+    there.goto(provided.url + "/sign-in/oidc", wait_until="commit")
+    there.goto(caught.value.url)
+    assert there.locator("h1").inner_text() == "You could not be signed in"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+def test_pages_look_right(mailing, visit, size, scheme):
+    """Nothing scrolls sideways, everything can be hit and read."""
+    page = visit(mailing.url + "/sign-in", size, color_scheme=scheme)
+    authenticator(page)
+    looks_right(page, f"sign-in-{scheme}", size)
+    ask_for_link(page, "nobody@example.com")
+    looks_right(page, f"link-sent-{scheme}", size)
+    page.goto(mailing.sign_in_link("ada"))
+    looks_right(page, f"link-{scheme}", size)
+    page.get_by_role("button", name="Sign in on this device").click()
+    page.goto(mailing.url + "/settings/sessions")
+    looks_right(page, f"sessions-{scheme}", size)
+    page.get_by_text("Ada Lovelace", exact=True).click()
+    looks_right(page, f"menu-{scheme}", size)
+    page.goto(mailing.url + "/settings/passkeys")
+    if page.get_by_role("button", name="Remove").count() == 0:
+        page.get_by_label("What to call it").fill("work laptop")
+        page.get_by_role("button", name="Add a passkey on this device").click()
+        page.get_by_role("heading", name="work laptop").wait_for()
+    looks_right(page, f"passkeys-{scheme}", size)
+    question = {"kind": "approve", "prompt": "Wire €12,000 to Ada?", "details": {"amount": "€12,000"}}
+    body = {"question": question, "assurance": "passkey", "route": {"to": "person", "human": "ada"}}
+    ask = mailing.call("POST", "/api/v1/asks", body, key="dev-agent-key")
+    page.goto(f"{mailing.url}/asks/{ask['id']}")
+    page.get_by_role("button", name="Approve").click()
+    looks_right(page, f"confirm-{scheme}", size)

@@ -118,6 +118,10 @@ pub(crate) const ROUTES: &[(&str, &str, Door)] = &[
     // There is no mail here; who has an address is told nobody.
     ("post", "/sign-in/mail", Public),
     ("post", "/sign-in/passkey", Closed),
+    // There is no provider here; what comes back from one is the credential.
+    ("get", "/sign-in/oidc", Public),
+    ("get", "/sign-in/oidc/back", Public),
+    ("get", "/sign-out/oidc", Public),
     ("post", "/sign-out", Closed),
     ("get", "/settings/tokens", Closed),
     ("post", "/settings/tokens", Closed),

@@ -18,14 +18,18 @@ pub(crate) fn gallery(g: &mut Gallery) {
         options: r#"{"challenge":"AA","rpId":"localhost"}"#.to_owned(),
         sealed: "sealed".to_owned(),
     };
-    let ways = Ways { mail: true, passkey: Some(passkey.clone()) };
+    let provider = Some("Example & Sons".to_owned());
+    let ways = Ways { mail: true, passkey: Some(passkey.clone()), provider };
     let pages = [
         ("sign-in", sign_in::page(&nobody, &Ways::default(), Some("link-token"))),
         ("sign-in-bare", sign_in::page(&nobody, &Ways::default(), None)),
         ("sign-in-ways", sign_in::page(&nobody, &ways, None)),
         ("link-sent", notices::link_sent(&nobody)),
         ("stale-link", notices::stale_link(&nobody)),
-        ("signed-out", notices::signed_out(&nobody)),
+        ("signed-out", notices::signed_out(&nobody, None)),
+        ("signed-out-here", notices::signed_out(&nobody, Some("Example & Sons"))),
+        ("provider-refused", notices::provider_refused(&nobody)),
+        ("not-known", notices::not_known(&nobody)),
         ("too-many-attempts", notices::too_many_attempts(&nobody)),
         ("sessions", my_sessions(g, &frame)),
         ("passkeys", my_passkeys(g, &frame, &passkey)),

@@ -19,6 +19,8 @@ pub(super) enum Cookie {
     Session,
     /// Which browser it is.
     Browser,
+    /// What a sign-in elsewhere left behind.
+    Flow,
 }
 
 impl Cookie {
@@ -29,6 +31,8 @@ impl Cookie {
             (Self::Session, false) => "countersign",
             (Self::Browser, true) => "__Host-countersign-browser",
             (Self::Browser, false) => "countersign-browser",
+            (Self::Flow, true) => "__Host-countersign-flow",
+            (Self::Flow, false) => "countersign-flow",
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod cookies;
 mod machine;
+mod oidc;
 mod passkeys;
 mod request;
 mod review;
@@ -54,6 +55,9 @@ pub fn routes() -> Router<Shared> {
         .route(paths::SIGN_IN, get(sign_in::show_sign_in).post(sign_in::sign_in))
         .route(paths::SIGN_IN_MAIL, post(sign_in::mail_link))
         .route(paths::SIGN_IN_PASSKEY, post(passkeys::sign_in))
+        .route(paths::SIGN_IN_OIDC, get(oidc::leave))
+        .route(paths::OIDC_BACK, get(oidc::come_back))
+        .route(paths::SIGN_OUT_OIDC, get(oidc::sign_out))
         .route(paths::SIGN_OUT, post(sign_in::sign_out))
         .route(paths::TOKENS, get(sign_in::show_tokens).post(sign_in::make_token))
         .route(paths::SESSIONS, get(sessions::show_sessions).post(sessions::end_sessions))

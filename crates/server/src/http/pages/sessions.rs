@@ -33,7 +33,7 @@ pub(super) async fn end_sessions(State(app): State<Shared>, from: Request) -> Pa
     };
     app.gateway.run(visitor.actor.clone(), command).await?;
     if named == Some(visitor.session) {
-        return Ok(app.goodbye());
+        return Ok(app.goodbye(visitor.session));
     }
     app.sessions_page(&visitor, Some(&Notice::SignedOut)).await
 }

@@ -8,8 +8,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
 use kernel::audit::Digest;
-use kernel::directory::{Holder, NewKey, NewLink, NewSession, Proof};
-use kernel::{Actor, Command};
+use kernel::directory::{Holder, Key, NewKey, NewLink, NewSession, Proof, Way};
+use kernel::{Actor, Command, KeyId};
 use serde::Deserialize;
 use store::StoreError;
 use subtle::ConstantTimeEq;
@@ -78,8 +78,8 @@ pub(super) async fn sign_out(State(app): State<Shared>, from: Request) -> Page {
     let (headers, body) = parts(from);
     let visitor = app.visitor(&headers).await?;
     app.submitted(&visitor, &headers, body, paths::INBOX).await?;
-    app.gateway.run(visitor.actor, Command::RevokeKey(visitor.session)).await?;
-    Ok(app.goodbye())
+    app.gateway.run(visitor.actor.clone(), Command::RevokeKey(visitor.session)).await?;
+    Ok(app.goodbye(visitor.session))
 }
 
 pub(super) async fn show_tokens(State(app): State<Shared>, headers: HeaderMap) -> Page {
@@ -117,7 +117,11 @@ impl App {
         let (browser, keep) = self.browser(headers);
         let csrf = self.secrets.csrf(&browser);
         let frame = Frame { csrf, ..Frame::anonymous(self.gateway.now()) };
-        let ways = Ways { mail: self.mailer.is_some(), passkey: self.passkey_question(&browser) };
+        let ways = Ways {
+            mail: self.mailer.is_some(),
+            passkey: self.passkey_question(&browser),
+            provider: self.provider.as_ref().map(|provider| provider.settings().name.clone()),
+        };
         let mut answer = html(status, web::sign_in::page(&frame, &ways, token));
         answer.headers_mut().insert(header::SET_COOKIE, keep);
         answer
@@ -181,9 +185,16 @@ impl App {
     }
 
     /// The page of a browser that is signed out.
-    pub(super) fn goodbye(&self) -> Response {
+    pub(super) fn goodbye(&self, session: KeyId) -> Response {
         let frame = Frame::anonymous(self.gateway.now());
-        let mut answer = html(StatusCode::OK, notices::signed_out(&frame));
+        let directory = self.gateway.directory();
+        let by_provider = |key: &Key| {
+            let Holder::Session { visit, .. } = &key.holder else { return false };
+            visit.is_some_and(|visit| visit.way == Way::Oidc)
+        };
+        let name = self.provider.as_ref().map(|provider| provider.settings().name.as_str());
+        let name = name.filter(|_| directory.key(session).is_some_and(by_provider));
+        let mut answer = html(StatusCode::OK, notices::signed_out(&frame, name));
         let forget = self.set_cookie(Cookie::Session, "", 0);
         answer.headers_mut().insert(header::SET_COOKIE, forget);
         answer
