@@ -15,7 +15,10 @@ use crate::callbacks::Range;
 use crate::config::SignIn;
 
 /// How often one person is written to, or wrongly claimed to be, in a row.
-const PERSON_BURST: NonZeroU32 = NonZeroU32::new(5).unwrap();
+const PERSON_BURST: NonZeroU32 = match NonZeroU32::new(5) {
+    Some(times) => times,
+    None => NonZeroU32::MIN,
+};
 /// And after how long once more.
 const PERSON_AGAIN: Duration = Duration::from_mins(2);
 

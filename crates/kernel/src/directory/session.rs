@@ -208,6 +208,15 @@ mod tests {
         }
     }
 
+    /// Sessions and links of earlier versions read as they were written, and say so.
+    #[test]
+    fn what_was_stored_before_is_stored_the_same() {
+        for text in [r#"{"kind":"session","human":"olga"}"#, r#"{"kind":"link","human":"olga"}"#] {
+            let read: Holder = serde_json::from_str(text).unwrap();
+            assert_eq!(serde_json::to_string(&read).unwrap(), text);
+        }
+    }
+
     #[test]
     fn the_oldest_goes_when_there_are_too_many() {
         let mut cast = Cast::new();

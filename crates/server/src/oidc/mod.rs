@@ -1,8 +1,8 @@
 //! Signing in with somebody else's identities: OpenID Connect, code flow with PKCE.
 //!
 //! The provider's description and keys are fetched when they are first needed. What a sign-in needs to
-//! remember between leaving and coming back ([`Flow`]) is kept by the browser, sealed
-//! ([why](../../../../docs/adr/0024-openid-connect-by-hand.md)).
+//! remember between leaving and coming back ([`Flow`]) is kept by the browser, sealed. Why it is done
+//! here and not by a library stands in `docs/adr/0024-openid-connect-by-hand.md`.
 
 pub mod person;
 

@@ -1,6 +1,6 @@
 //! The real thing.
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use kernel::audit::Digest;
@@ -40,7 +40,7 @@ impl Passkeys {
         let (handle, _) = hash.0.split_first_chunk::<16>().context("a digest has 32 bytes")?;
         let handle = Uuid::from_bytes(*handle);
         let begun = self.webauthn.start_passkey_registration(handle, human, name, Some(have));
-        let (options, state) = begun.map_err(wrong)?;
+        let (options, state) = begun?;
         let mut options = serde_json::to_value(options)?;
         let select = options.pointer_mut("/publicKey/authenticatorSelection");
         let select = select.context("the options have no authenticatorSelection")?;
@@ -53,7 +53,7 @@ impl Passkeys {
     pub fn made(&self, state: Value, response: &str) -> anyhow::Result<Made> {
         let state: PasskeyRegistration = serde_json::from_value(state)?;
         let response: RegisterPublicKeyCredential = serde_json::from_str(response)?;
-        let made = self.webauthn.finish_passkey_registration(&response, &state).map_err(wrong)?;
+        let made = self.webauthn.finish_passkey_registration(&response, &state)?;
         let hash = Digest::of(made.cred_id().as_ref());
         Ok(Made { hash, public: serde_json::to_string(&made)? })
     }
@@ -90,7 +90,7 @@ impl Passkeys {
     ) -> anyhow::Result<String> {
         let response: PublicKeyCredential = serde_json::from_str(response)?;
         let mut passkey = read(public)?;
-        let (_, state) = self.webauthn.start_discoverable_authentication().map_err(wrong)?;
+        let (_, state) = self.webauthn.start_discoverable_authentication()?;
         // The library draws challenges of its own; ours says what is signed.
         let mut state = serde_json::to_value(state)?;
         let drawn = state.pointer_mut("/ast/challenge").context("the state has no challenge")?;
@@ -98,17 +98,13 @@ impl Passkeys {
         let state: DiscoverableAuthentication = serde_json::from_value(state)?;
         let checked =
             self.webauthn.finish_discoverable_authentication_v2(&response, state, &passkey);
-        passkey.update_credential(&checked.map_err(wrong)?);
+        passkey.update_credential(&checked?);
         Ok(serde_json::to_string(&passkey)?)
     }
 }
 
 fn read(public: &str) -> anyhow::Result<Passkey> {
     serde_json::from_str(public).context("a stored passkey cannot be read")
-}
-
-fn wrong(error: webauthn_rs::prelude::WebauthnError) -> anyhow::Error {
-    anyhow!("{error:?}")
 }
 
 #[cfg(test)]

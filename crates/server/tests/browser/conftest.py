@@ -115,7 +115,7 @@ def visit(chromium):
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
         page.on("console", lambda said: wrong.append(said.text) if "Refused" in said.text else None)
-        page.on("request", lambda sent: wrong.append(sent.url) if elsewhere(sent.url) else None)
+        page.on("request", lambda sent: wrong.append(sent.url) if strange(sent, url) else None)
         page.goto(url)
         return page
 
@@ -125,5 +125,8 @@ def visit(chromium):
     assert not wrong, wrong
 
 
-def elsewhere(url):
-    return not url.startswith(("http://127.0.0.1:", "http://localhost:"))
+def strange(sent, url):
+    """Whether our page asks for something from elsewhere, or leads off this machine."""
+    elsewhere = not sent.url.startswith(("http://127.0.0.1:", "http://localhost:"))
+    ours = "/".join(url.split("/")[:3])
+    return elsewhere and (sent.is_navigation_request() or sent.frame.url.startswith(ours))
