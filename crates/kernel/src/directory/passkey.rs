@@ -81,10 +81,9 @@ mod tests {
     }
 
     fn public(cast: &Cast, id: KeyId) -> String {
-        match &cast.directory().key(id).unwrap().holder {
-            Holder::Passkey { public, .. } => public.clone(),
-            other => panic!("{other:?}"),
-        }
+        let holder = &cast.directory().key(id).unwrap().holder;
+        let Holder::Passkey { public, .. } = holder else { panic!("{holder:?}") };
+        public.clone()
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub(crate) fn sign_in(
     if envelope.actor != Actor::System {
         return Err(ADMIN_ONLY.into());
     }
-    let (human, way, used) = proven(world, proof)?;
+    let Entry { human, way, used } = proven(world, proof)?;
     if !world.directory.human(&human).is_some_and(|human| human.active) {
         return Err(STALE.into());
     }
@@ -73,19 +73,22 @@ pub(crate) fn sign_in(
 
 const STALE: Refusal = Refusal::NotAllowed { why: "this sign-in was used or has run out" };
 
-/// Whom it lets in, how, and what that does to it.
-fn proven(
-    world: &World<'_>,
-    proof: &Proof,
-) -> Result<(HumanId, Way, Option<(Subject, Happened)>), Refusal> {
+/// Whom a proof lets in, how, and what that does to it.
+struct Entry {
+    human: HumanId,
+    way: Way,
+    used: Option<(Subject, Happened)>,
+}
+
+fn proven(world: &World<'_>, proof: &Proof) -> Result<Entry, Refusal> {
     match proof {
         Proof::Link(id) => {
             let key = world.directory.key(*id).filter(|key| key.is_live(world.now));
             match key.map(|key| &key.holder) {
                 Some(Holder::Link { human, mailed }) => {
                     let way = if *mailed { Way::Mail } else { Way::Link };
-                    let used = (Subject::Key(*id), Happened::KeyRevoked);
-                    Ok((human.clone(), way, Some(used)))
+                    let used = Some((Subject::Key(*id), Happened::KeyRevoked));
+                    Ok(Entry { human: human.clone(), way, used })
                 }
                 Some(
                     Holder::Agent { .. }
@@ -96,11 +99,11 @@ fn proven(
                 | None => Err(STALE),
             }
         }
-        Proof::Oidc(human) => Ok((human.clone(), Way::Oidc, None)),
+        Proof::Oidc(human) => Ok(Entry { human: human.clone(), way: Way::Oidc, used: None }),
         Proof::Passkey { key, public } => {
             let key = world.directory.key(*key).filter(|key| key.is_live(world.now));
             let (human, used) = key.and_then(|key| moved(key, public)).ok_or(STALE)?;
-            Ok((human.clone(), Way::Passkey, used))
+            Ok(Entry { human: human.clone(), way: Way::Passkey, used })
         }
     }
 }

@@ -121,7 +121,7 @@ mod tests {
         }
     }
 
-    fn claims(sub: &str, others: Value) -> Claims {
+    fn claims(sub: &str, others: &Value) -> Claims {
         let mut all = json!({ "sub": sub, "exp": 0 });
         all.as_object_mut().unwrap().extend(others.as_object().unwrap().clone());
         serde_json::from_value(all).unwrap()
@@ -152,11 +152,11 @@ mod tests {
             ("7", json!({ "email": "mark@example.com", "email_verified": "true" }), None),
             ("mark", json!({}), None),
         ] {
-            assert_eq!(found(&settings(), &claims(sub, others)).as_deref(), who, "{sub}");
+            assert_eq!(found(&settings(), &claims(sub, &others)).as_deref(), who, "{sub}");
         }
         let by_subject = Oidc { identify: Identify::Subject, ..settings() };
-        assert_eq!(found(&by_subject, &claims("mark", json!({}))).as_deref(), Some("mark"));
-        assert_eq!(found(&by_subject, &claims("7", verified)), None);
+        assert_eq!(found(&by_subject, &claims("mark", &json!({}))).as_deref(), Some("mark"));
+        assert_eq!(found(&by_subject, &claims("7", &verified)), None);
     }
 
     #[test]
@@ -166,13 +166,16 @@ mod tests {
             create: Some(vec!["acme".parse().unwrap(), "gone".parse().unwrap()]),
             ..settings()
         };
-        let eve = claims("8", json!({ "email": "mark@example.com", "name": "Eve\0" }));
+        let eve = claims("8", &json!({ "email": "mark@example.com", "name": "Eve\0" }));
         let arrival = arrive(&open, cast.directory(), &eve).unwrap();
         let new = arrival.save.unwrap();
         assert!(new.id.as_str().starts_with("user_") && new.id == arrival.human);
         assert_eq!((new.profile.name.as_str(), new.profile.email), ("Eve", None));
         assert!(!new.admin && new.active);
-        assert_eq!(new.projects.iter().map(|id| id.as_str()).collect::<Vec<_>>(), ["acme"]);
+        assert_eq!(
+            new.projects.iter().map(kernel::ProjectId::as_str).collect::<Vec<_>>(),
+            ["acme"]
+        );
         assert_eq!(arrive(&settings(), cast.directory(), &eve), None);
     }
 
@@ -182,9 +185,9 @@ mod tests {
         let mark = |groups: Value| {
             let said =
                 json!({ "email": "mark@example.com", "email_verified": true, "groups": groups });
-            let arrival = arrive(&settings(), cast.directory(), &claims("7", said)).unwrap();
+            let arrival = arrive(&settings(), cast.directory(), &claims("7", &said)).unwrap();
             arrival.save.map(|new| {
-                let groups = new.groups.iter().map(|id| id.to_string()).collect::<Vec<_>>();
+                let groups = new.groups.iter().map(ToString::to_string).collect::<Vec<_>>();
                 (groups.join(" "), new.admin)
             })
         };

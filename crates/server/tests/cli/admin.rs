@@ -141,7 +141,7 @@ fn sessions_are_listed_and_ended_through_a_server_and_without() {
     let said = cli(&server, &["sessions", "revoke-all", "--human", "user_dev_2", "--json"]).json();
     assert_eq!(said, serde_json::json!({ "signed_out": "user_dev_2" }));
     let nobody = cli(&server, &["sessions", "list", "--human", "nobody"]).failed(4);
-    assert!(nobody.contains("not found"), "{nobody}");
+    assert!(nobody.contains("no such person"), "{nobody}");
     drop(server);
     let who = on(data.path(), &["sessions", "list"]).failed(4);
     assert!(who.contains("--human"), "{who}");

@@ -11,7 +11,7 @@ use crate::world::World;
 pub(crate) struct Browser {
     pub(crate) client: Client,
     pub(crate) session: String,
-    pub(crate) browser: String,
+    pub(crate) bound: String,
 }
 
 /// Exchanges the link printed at the start for a session.
@@ -36,8 +36,8 @@ pub(crate) fn browser_of(visitor: &Client, signed: &Reply) -> Browser {
     }
     let value =
         |name: &str| kept.iter().find_map(|pair| pair.strip_prefix(name)).unwrap().to_owned();
-    let (session, browser) = (value("countersign="), value("countersign-browser="));
-    Browser { client: visitor.clone().header("cookie", &kept.join("; ")), session, browser }
+    let (session, bound) = (value("countersign="), value("countersign-browser="));
+    Browser { client: visitor.clone().header("cookie", &kept.join("; ")), session, bound }
 }
 
 /// The token the forms of a page carry.

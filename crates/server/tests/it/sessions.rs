@@ -82,28 +82,28 @@ async fn a_session_opens_nothing_in_another_browser() {
     };
     let only = |cookie: String| world.anonymous().header("cookie", &cookie);
     let refused: Vec<Client> = vec![
-        shown(&mine.session, &other.browser),
+        shown(&mine.session, &other.bound),
         shown(&mine.session, ""),
-        shown(&mine.browser, &mine.session),
+        shown(&mine.bound, &mine.session),
         only(format!("countersign={}", mine.session)),
-        only(format!("countersign-browser={}", mine.browser)),
+        only(format!("countersign-browser={}", mine.bound)),
     ];
     for client in refused {
         assert_eq!(client.get("/").await.status, 401);
     }
-    assert_eq!(shown(&mine.session, &mine.browser).get("/").await.status, 200);
+    assert_eq!(shown(&mine.session, &mine.bound).get("/").await.status, 200);
     // Signing in again in the same browser keeps what it is known by; nonsense is replaced.
     let link =
         world.human().post("/api/v1/people/user_dev/link", serde_json::json!({})).await.is(201);
     let token = link["url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
     let again = mine.client.post_form("/sign-in", &[("token", &token)]).await.is(303);
-    assert_eq!(browser_of(&world.anonymous(), &again).browser, mine.browser);
+    assert_eq!(browser_of(&world.anonymous(), &again).bound, mine.bound);
     let link =
         world.human().post("/api/v1/people/user_dev/link", serde_json::json!({})).await.is(201);
     let token = link["url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
     let planted = only("countersign-browser=a".to_owned());
     let signed = planted.post_form("/sign-in", &[("token", &token)]).await.is(303);
-    assert_eq!(browser_of(&world.anonymous(), &signed).browser.len(), 43);
+    assert_eq!(browser_of(&world.anonymous(), &signed).bound.len(), 43);
     world.end().await;
 }
 

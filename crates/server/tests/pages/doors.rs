@@ -24,7 +24,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
         ("sign-in", sign_in::page(&nobody, &Ways::default(), Some("link-token"))),
         ("sign-in-bare", sign_in::page(&nobody, &Ways::default(), None)),
         ("sign-in-ways", sign_in::page(&nobody, &ways, None)),
-        ("link-sent", notices::link_sent(&nobody)),
+        ("mail-sent", notices::link_sent(&nobody)),
         ("stale-link", notices::stale_link(&nobody)),
         ("signed-out", notices::signed_out(&nobody, None)),
         ("signed-out-here", notices::signed_out(&nobody, Some("Example & Sons"))),
