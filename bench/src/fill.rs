@@ -15,6 +15,7 @@ use server::bootstrap;
 use server::clock::SystemClock;
 use server::gateway::Gateway;
 use server::home::Home;
+use server::knocks::Knocks;
 use store::{Clock, Settlement};
 use tokio::task::JoinSet;
 
@@ -74,7 +75,9 @@ async fn work_off(gateway: &Gateway) -> anyhow::Result<()> {
 async fn ask(gateway: Gateway, left: Arc<AtomicUsize>) -> anyhow::Result<()> {
     let new = parse_create(ASK.as_bytes())?;
     let directory = gateway.directory();
-    let Ok(actor) = Door::new(0, None).agent_by(&directory, AGENT, gateway.now()) else {
+    let Ok(actor) =
+        Door::new(0, None, Knocks::default()).agent_by(&directory, AGENT, gateway.now())
+    else {
         anyhow::bail!("the agent of --dev is not there");
     };
     let take = |left: usize| left.checked_sub(1);

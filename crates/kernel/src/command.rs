@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 use ulid::Ulid;
 
-use crate::actor::Actor;
+use crate::actor::{Actor, Assurance};
 use crate::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Route};
 use crate::audit::Salts;
-use crate::directory::{NewAgent, NewGroup, NewHuman, NewKey, NewProject, NewRule};
+use crate::directory::{
+    NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewProject, NewRule, NewSession, Proof,
+};
 use crate::form::Progress;
 use crate::ids::{AskId, HumanId, KeyId, RuleId};
 use crate::question::{Question, Reply, Stance};
@@ -84,8 +86,14 @@ pub enum Command {
     IssueKey(NewKey),
     /// Revoke a credential.
     RevokeKey(KeyId),
-    /// Exchange a one-time sign-in link for a session.
-    SignIn(KeyId, NewKey),
+    /// Send somebody a sign-in link by mail.
+    MailLink(NewLink),
+    /// Begin a session for whoever proved who they are.
+    SignIn(Proof, NewSession),
+    /// Note that a passkey was used, and how it is now.
+    UsePasskey(KeyId, String),
+    /// End all of a person's sessions, but for one.
+    EndSessions(HumanId, Option<KeyId>),
     /// Add delegation rules, under ids the shell drew.
     AddRules(Vec<(RuleId, NewRule)>),
     /// Remove a delegation rule.
@@ -119,7 +127,10 @@ impl Command {
             Self::SaveGroup(_) => "save_group",
             Self::IssueKey(_) => "issue_key",
             Self::RevokeKey(_) => "revoke_key",
+            Self::MailLink(_) => "mail_link",
             Self::SignIn(..) => "sign_in",
+            Self::UsePasskey(..) => "use_passkey",
+            Self::EndSessions(..) => "end_sessions",
             Self::AddRules(_) => "add_rules",
             Self::RemoveRule(_) => "remove_rule",
         }
@@ -152,7 +163,10 @@ impl Command {
             | Self::SaveGroup(_)
             | Self::IssueKey(_)
             | Self::RevokeKey(_)
+            | Self::MailLink(_)
             | Self::SignIn(..)
+            | Self::UsePasskey(..)
+            | Self::EndSessions(..)
             | Self::AddRules(_)
             | Self::RemoveRule(_) => None,
         }
@@ -192,6 +206,8 @@ pub struct NewAsk {
     pub callback: Option<String>,
     /// Which proofs of a person it wants.
     pub verification: Option<Box<Policy>>,
+    /// The least assurance an answer needs, if that is more than the project wants.
+    pub assurance: Option<Assurance>,
 }
 
 /// What the agent wants when nobody answers; becomes an

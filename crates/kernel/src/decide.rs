@@ -5,7 +5,7 @@ use crate::ask::{
     grant, open, progress, remind, revoke,
 };
 use crate::command::{Command, Envelope};
-use crate::directory::{group, key, people, project, rule};
+use crate::directory::{group, key, link, passkey, people, project, rule, session};
 use crate::refusal::Refusal;
 use crate::world::{Stop, Verdict, World};
 
@@ -46,7 +46,10 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::SaveGroup(new) => group::decide(world, envelope, new),
         Command::IssueKey(new) => key::issue(world, envelope, new),
         Command::RevokeKey(id) => key::revoke(world, envelope, *id),
-        Command::SignIn(link, session) => key::sign_in(world, envelope, *link, session),
+        Command::MailLink(new) => link::mail(world, envelope, new),
+        Command::SignIn(proof, new) => session::sign_in(world, envelope, proof, new),
+        Command::UsePasskey(key, public) => passkey::used(world, envelope, *key, public),
+        Command::EndSessions(human, except) => session::end(world, envelope, human, *except),
         Command::AddRules(new) => rule::add(world, envelope, new),
         Command::RemoveRule(id) => rule::remove(world, envelope, *id),
     };

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ask::{Priority, Seat};
-use crate::ids::AskId;
+use crate::audit::Digest;
+use crate::ids::{AskId, KeyId};
 
 /// Work for the outbox, written in the same transaction as the events that caused it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +36,13 @@ pub enum Effect {
         /// Which ask.
         ask: AskId,
     },
+    /// Send a sign-in link to whoever it is for.
+    MailLink {
+        /// Which link.
+        key: KeyId,
+        /// What its secret is made from, together with what only the server knows.
+        seed: Digest,
+    },
 }
 
 /// Why somebody is told.
@@ -52,13 +60,14 @@ pub enum Occasion {
 }
 
 impl Effect {
-    /// The ask it is about.
-    pub fn ask(&self) -> AskId {
+    /// The ask it is about, if it is about one.
+    pub fn ask(&self) -> Option<AskId> {
         match self {
             Self::Notify { ask, .. }
             | Self::Settle { ask }
             | Self::CallBack { ask }
-            | Self::DropFiles { ask } => *ask,
+            | Self::DropFiles { ask } => Some(*ask),
+            Self::MailLink { .. } => None,
         }
     }
 
@@ -66,7 +75,9 @@ impl Effect {
     pub fn rank(&self) -> u8 {
         match self {
             Self::Notify { priority, .. } => priority.rank(),
-            Self::Settle { .. } | Self::CallBack { .. } => Priority::High.rank(),
+            Self::Settle { .. } | Self::CallBack { .. } | Self::MailLink { .. } => {
+                Priority::High.rank()
+            }
             Self::DropFiles { .. } => Priority::Low.rank(),
         }
     }

@@ -130,6 +130,11 @@ pub enum Happened {
     KeyIssued(Box<Key>),
     /// A credential was revoked or used up.
     KeyRevoked,
+    /// A passkey was used, which changed it.
+    PasskeyUsed {
+        /// What it is checked with from now on.
+        public: String,
+    },
     /// A delegation rule was added.
     RuleAdded(Box<Rule>),
     /// A delegation rule was removed.
@@ -220,6 +225,7 @@ impl Happened {
             Self::HumanSaved(_) => "human_saved",
             Self::KeyIssued(_) => "key_issued",
             Self::KeyRevoked => "key_revoked",
+            Self::PasskeyUsed { .. } => "passkey_used",
             Self::RuleAdded(_) => "rule_added",
             Self::RuleRemoved => "rule_removed",
         }
@@ -267,6 +273,7 @@ impl Happened {
             | Self::AgentSaved(_)
             | Self::KeyIssued(_)
             | Self::KeyRevoked
+            | Self::PasskeyUsed { .. }
             | Self::RuleAdded(_)
             | Self::RuleRemoved => {}
         }

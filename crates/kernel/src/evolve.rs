@@ -8,7 +8,7 @@ use crate::actor::By;
 use crate::ask::{Ask, AskState, CallbackAttempt, Claim, Comment, Ending, Look, Revocation};
 use crate::audit::{Digest, Head, Record};
 use crate::command::Envelope;
-use crate::directory::{Agent, Human, Kept, Key, Project, Rule};
+use crate::directory::{Agent, Holder, Human, Kept, Key, Project, Rule};
 use crate::effect::Effect;
 use crate::event::{Event, Happened};
 use crate::ids::Subject;
@@ -123,6 +123,11 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
         (Some(Entity::Key(kept)), Happened::KeyRevoked) => {
             Entity::Key(Kept { head, entity: Key { revoked_at: Some(at), ..kept.entity } })
         }
+        (Some(Entity::Key(kept)), Happened::PasskeyUsed { public }) => {
+            let Holder::Passkey { human, .. } = kept.entity.holder else { return Err(misfit) };
+            let holder = Holder::Passkey { human, public };
+            Entity::Key(Kept { head, entity: Key { holder, ..kept.entity } })
+        }
         (None, Happened::RuleAdded(rule)) => Entity::Rule(Kept { head, entity: *rule }),
         (Some(Entity::Rule(kept)), Happened::RuleRemoved) => {
             Entity::Rule(Kept { head, entity: Rule { removed: true, ..kept.entity } })
@@ -224,6 +229,7 @@ fn evolve_open(
         | Happened::HumanSaved(_)
         | Happened::KeyIssued(_)
         | Happened::KeyRevoked
+        | Happened::PasskeyUsed { .. }
         | Happened::RuleAdded(_)
         | Happened::RuleRemoved => return None,
     }

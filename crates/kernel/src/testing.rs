@@ -66,6 +66,7 @@ pub fn new_ask() -> NewAsk {
         inline: None,
         callback: None,
         verification: None,
+        assurance: None,
     }
 }
 

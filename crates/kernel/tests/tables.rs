@@ -185,7 +185,7 @@ fn events_have_stable_names() {
         assert_eq!(body.pointer("/what/event").unwrap(), name);
         names.insert(name);
     }
-    assert_eq!(names.len(), 27, "{names:?}");
+    assert_eq!(names.len(), 28, "{names:?}");
 }
 
 /// A second spelling, without a wildcard: a new event must be entered here and in the story.
@@ -216,6 +216,7 @@ fn name(what: &Happened) -> &'static str {
         Happened::HumanSaved(_) => "human_saved",
         Happened::KeyIssued(_) => "key_issued",
         Happened::KeyRevoked => "key_revoked",
+        Happened::PasskeyUsed { .. } => "passkey_used",
         Happened::RuleAdded(_) => "rule_added",
         Happened::RuleRemoved => "rule_removed",
     }
@@ -245,6 +246,12 @@ fn everything() -> Cast {
         act(&mut cast, id, "expire");
         act(&mut cast, id, "cancel");
     }
+    let holder = Holder::Passkey { human: human("olga"), public: "0".to_owned() };
+    let hash = Cast::hash("passkey");
+    let new = NewKey { hash, holder, label: String::new(), expires_at: None };
+    cast.run(cast.human("olga"), Command::IssueKey(new));
+    let passkey = cast.directory().key_by_hash(&hash).unwrap().id;
+    cast.run(Actor::System, Command::UsePasskey(passkey, "1".to_owned()));
     let holder = Holder::Token { human: human("olga") };
     let new = NewKey { hash: Cast::hash("k"), holder, label: "k".to_owned(), expires_at: None };
     cast.run(cast.human("olga"), Command::IssueKey(new));

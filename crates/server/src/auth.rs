@@ -16,6 +16,7 @@ use kernel::directory::{Directory, Holder, Key};
 use kernel::{Actor, AskId, Assurance, HumanId, KeyId, Time, Via};
 
 use crate::jwt::JwtVerifier;
+use crate::knocks::Knocks;
 
 /// Why somebody was not let in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,12 +77,13 @@ pub struct Door {
     limiter: Option<DefaultKeyedRateLimiter<KeyId>>,
     limiter_clock: DefaultClock,
     jwt: Option<JwtVerifier>,
+    knocks: Knocks,
     used: Mutex<std::collections::HashMap<KeyId, Time>>,
 }
 
 impl Door {
     /// A door that lets each key through `rate` times a second, with bursts of twice that.
-    pub fn new(rate: u32, jwt: Option<JwtVerifier>) -> Self {
+    pub fn new(rate: u32, jwt: Option<JwtVerifier>, knocks: Knocks) -> Self {
         let quota = |rate: NonZeroU32| {
             let burst = NonZeroU32::new(rate.get().saturating_mul(2)).unwrap_or(rate);
             RateLimiter::keyed(Quota::per_second(rate).allow_burst(burst))
@@ -92,6 +94,7 @@ impl Door {
             limiter: NonZeroU32::new(rate).map(quota),
             limiter_clock: DefaultClock::default(),
             jwt,
+            knocks,
             used: Mutex::default(),
         }
     }
@@ -145,20 +148,27 @@ impl Door {
         Ok(Actor::Human { id, via, assurance: Assurance::Session })
     }
 
-    /// The person behind a browser session.
-    pub fn session(
+    /// The person behind a browser session, and the session. It is not counted as used yet: for how
+    /// long it was not is for the caller to judge.
+    pub fn session<'a>(
         &self,
-        directory: &Directory,
+        directory: &'a Directory,
         secret: &str,
+        browser: &str,
         now: Time,
-    ) -> Result<(Actor, KeyId), Denied> {
+    ) -> Result<(Actor, &'a Key), Denied> {
         let key = live(directory, secret, now)?;
-        let Holder::Session { human } = &key.holder else { return Err(Denied::Unknown) };
+        let Holder::Session { human, visit: Some(visit) } = &key.holder else {
+            return Err(Denied::Unknown);
+        };
+        // Digests of random values are compared: there is nothing to be learnt from how long it takes.
+        if visit.browser != Digest::of(browser.as_bytes()) {
+            return Err(Denied::Unknown);
+        }
         active(directory, human)?;
-        self.admit(key.id, now)?;
         let actor =
             Actor::Human { id: human.clone(), via: Via::Web, assurance: Assurance::Session };
-        Ok((actor, key.id))
+        Ok((actor, key))
     }
 
     /// The key of ours behind `Authorization: Bearer`, if it is one.
@@ -178,10 +188,16 @@ impl Door {
         }
     }
 
-    /// Forgets the cases nobody has called about for a while.
-    pub fn forget_quiet_cases(&self) {
+    /// How often somebody may try to sign in.
+    pub fn knocks(&self) -> &Knocks {
+        &self.knocks
+    }
+
+    /// Forgets the cases nobody has called about for a while, and who tried to sign in.
+    pub fn forget_quiet(&self) {
         self.cases.retain_recent();
         self.cases.shrink_to_fit();
+        self.knocks.forget_quiet();
     }
 
     /// Keys used since the last call, for the store to remember.
@@ -189,14 +205,25 @@ impl Door {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).drain().collect()
     }
 
-    fn admit(&self, key: KeyId, now: Time) -> Result<(), Denied> {
+    /// When a key was last used, if that is not written down yet.
+    pub fn just_used(&self, key: KeyId) -> Option<Time> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied()
+    }
+
+    /// Counts the use of a key.
+    pub fn admit(&self, key: KeyId, now: Time) -> Result<(), Denied> {
         if let Some(limiter) = &self.limiter {
             limiter
                 .check_key(&key)
                 .map_err(|until| Denied::TooFast(until.wait_time_from(self.limiter_clock.now())))?;
         }
-        self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key, now);
+        self.note_use(key, now);
         Ok(())
+    }
+
+    /// Remembers that a key was used.
+    pub fn note_use(&self, key: KeyId, now: Time) {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key, now);
     }
 }
 

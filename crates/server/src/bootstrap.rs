@@ -136,7 +136,8 @@ pub async fn link_if_locked_out(gateway: &Gateway) -> anyhow::Result<Option<(Hum
     let now = gateway.now();
     let has_way_in = directory.keys().any(|key| {
         key.is_live(now)
-            && matches!(&key.holder, Holder::Session { human } | Holder::Token { human }
+            && matches!(&key.holder, Holder::Session { human, .. } | Holder::Token { human }
+                | Holder::Passkey { human, .. }
                 if directory.human(human).is_some_and(|human| human.admin && human.active))
     });
     if has_way_in {
@@ -154,7 +155,7 @@ pub async fn link(gateway: &Gateway, actor: Actor, human: HumanId) -> Result<Str
     let Minted { secret, hash } = gateway.ids().mint("");
     let expires_at = Some(gateway.now().plus_seconds(LINK_SECONDS));
     let label = "sign-in link".to_owned();
-    let new = NewKey { hash, holder: Holder::Link { human }, label, expires_at };
+    let new = NewKey { hash, holder: Holder::Link { human, mailed: false }, label, expires_at };
     gateway.run(actor, Command::IssueKey(new)).await?;
     Ok(secret)
 }

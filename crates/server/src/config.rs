@@ -3,8 +3,12 @@
 //! that reads the environment.
 
 mod database;
+mod mail;
+mod oidc;
 mod retention;
 mod secret;
+mod settings;
+mod sign_in;
 mod verification;
 
 use std::net::SocketAddr;
@@ -12,142 +16,23 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use clap::Args;
+use clap::Args as _;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::callbacks::Range;
 use crate::vault::shared::MasterKey;
 pub use database::{Database, DatabaseUrl};
+pub use mail::{Security, Smtp};
+pub use oidc::{Identify, Oidc};
 pub use retention::{Keep, Retention};
 pub use secret::Secret;
+pub use settings::Settings;
+pub use sign_in::SignIn;
 pub use verification::{InlineKeys, ProofIssuer, ProviderTable, ProviderTables};
 
 /// Where the server listens when nobody says otherwise.
 pub const DEFAULT_PORT: u16 = 3402;
-
-macro_rules! settings {
-    ($( $(#[$attr:meta])* $name:ident : $type:ty ),* $(,)?) => {
-        /// Every setting, as given. What is absent has the default named in its help.
-        #[derive(Debug, Clone, Default, Args, Deserialize, Serialize)]
-        #[serde(deny_unknown_fields, default)]
-        pub struct Settings {
-            $( $(#[$attr])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$type>, )*
-        }
-
-        impl Settings {
-            /// What is set here, else what is set there.
-            fn or(self, other: Self) -> Self {
-                Self { $( $name: self.$name.or(other.$name), )* }
-            }
-        }
-    };
-}
-
-settings! {
-    /// Address to listen on; `localhost:PORT` means both loopback addresses [default: localhost:3402]
-    #[arg(long, env = "COUNTERSIGN_LISTEN", value_name = "HOST:PORT")]
-    listen: String,
-    /// Folder for the database, keys and uploads [default: ./countersign-data]
-    #[arg(long, env = "COUNTERSIGN_DATA", value_name = "DIR")]
-    data: PathBuf,
-    /// Database: `postgres://…`, `sqlite:FILE` or `memory:` [default: sqlite in the data folder]
-    #[arg(long, env = "COUNTERSIGN_DATABASE", hide_env_values = true, value_name = "URL")]
-    database: DatabaseUrl,
-    /// What the server's keys are encrypted with in a shared database: 32 bytes in Base64
-    #[arg(long, env = "COUNTERSIGN_MASTER_KEY", hide_env_values = true, value_name = "BASE64")]
-    master_key: Secret,
-    /// File that holds the master key
-    #[arg(long, env = "COUNTERSIGN_MASTER_KEY_FILE", value_name = "FILE")]
-    master_key_file: PathBuf,
-    /// The address people and agents reach this server by; links are built from it
-    #[arg(long, env = "COUNTERSIGN_PUBLIC_URL", value_name = "URL")]
-    public_url: Url,
-    /// Certificate chain (PEM) for built-in TLS
-    #[arg(long, env = "COUNTERSIGN_TLS_CERT", value_name = "FILE")]
-    tls_cert: PathBuf,
-    /// Private key (PEM) for built-in TLS
-    #[arg(long, env = "COUNTERSIGN_TLS_KEY", value_name = "FILE")]
-    tls_key: PathBuf,
-    /// Listen without TLS beyond loopback, for example behind a proxy that speaks TLS
-    #[arg(long, env = "COUNTERSIGN_ALLOW_PLAIN_HTTP", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
-    allow_plain_http: bool,
-    /// Origins of web clients that may call the API, comma-separated
-    #[arg(long, env = "COUNTERSIGN_CORS_ORIGINS", value_delimiter = ',', value_name = "ORIGIN")]
-    cors_origins: Vec<String>,
-    /// Largest request body in bytes [default: 1048576]
-    #[arg(long, env = "COUNTERSIGN_BODY_LIMIT", value_name = "BYTES")]
-    body_limit: usize,
-    /// Largest uploaded file in bytes [default: 26214400]
-    #[arg(long, env = "COUNTERSIGN_UPLOAD_LIMIT", value_name = "BYTES")]
-    upload_limit: usize,
-    /// Requests per second allowed to one key, with bursts of twice that; 0 for no limit [default: 100]
-    #[arg(long, env = "COUNTERSIGN_RATE_LIMIT", value_name = "N")]
-    rate_limit: u32,
-    /// Close new records into a signed block after this many seconds; 0 for every second [default: 10]
-    #[arg(long, env = "COUNTERSIGN_SEAL_SECONDS", value_name = "N")]
-    seal_seconds: u64,
-    /// Command that gets every block, to keep it somewhere else too; run by `/bin/sh -c`
-    #[arg(long, env = "COUNTERSIGN_ANCHOR_COMMAND", value_name = "COMMAND")]
-    anchor_command: String,
-    /// Streams (server-sent events, WebSockets) one key may have open; 0 for no limit [default: 100]
-    #[arg(long, env = "COUNTERSIGN_STREAM_LIMIT", value_name = "N")]
-    stream_limit: u32,
-    /// Addresses callbacks may go to although they are not public: ranges such as 10.0.0.0/8, comma-separated
-    #[arg(long, env = "COUNTERSIGN_CALLBACK_ALLOW", value_delimiter = ',', value_name = "RANGE")]
-    callback_allow: Vec<String>,
-    /// How long the words of a request are kept after its end: days such as 30d, hours such as 12h, or off [default: off]
-    #[arg(long, env = "COUNTERSIGN_RETENTION", value_name = "DURATION")]
-    retention: Keep,
-    /// How the HXP evidence hash is formed: `seed` or `upstream` [default: seed]
-    #[arg(long, env = "COUNTERSIGN_EVIDENCE_FORM", value_name = "FORM", hide_possible_values = true)]
-    evidence_form: EvidenceForm,
-    /// Secret of the HXP evidence hash [default: made on first start]
-    #[arg(long, env = "COUNTERSIGN_EVIDENCE_SECRET", hide_env_values = true, value_name = "TEXT")]
-    evidence_secret: Secret,
-    /// File that holds the secret of the HXP evidence hash
-    #[arg(long, env = "COUNTERSIGN_EVIDENCE_SECRET_FILE", value_name = "FILE")]
-    evidence_secret_file: PathBuf,
-    /// Let anyone who knows a request id watch it over WebSocket
-    #[arg(long, env = "COUNTERSIGN_OPEN_WEBSOCKETS", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
-    open_websockets: bool,
-    /// Issuer of the JWTs people may present as tokens
-    #[arg(long, env = "COUNTERSIGN_JWT_ISSUER", value_name = "URL")]
-    jwt_issuer: String,
-    /// Audience those JWTs must name
-    #[arg(long, env = "COUNTERSIGN_JWT_AUDIENCE", value_name = "TEXT")]
-    jwt_audience: String,
-    /// Where the issuer's keys are: a URL or a file with a JWKS
-    #[arg(long, env = "COUNTERSIGN_JWT_JWKS", value_name = "URL|FILE")]
-    jwt_jwks: String,
-    /// Log lines as `json` or `text` [default: text on a terminal, else json]
-    #[arg(long, env = "COUNTERSIGN_LOG_FORMAT", value_name = "FORMAT", hide_possible_values = true)]
-    log_format: LogFormat,
-    /// What to log, for example `info` or `server=debug,warn` [default: info]
-    #[arg(long, env = "COUNTERSIGN_LOG_LEVEL", value_name = "FILTER")]
-    log_level: String,
-    /// Fixed credentials and relaxed guards on loopback, for trying things out
-    #[arg(long, env = "COUNTERSIGN_DEV", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
-    dev: bool,
-    /// Scripted people who answer by rule, from this file; with --dev only
-    #[arg(long, env = "COUNTERSIGN_SCRIPTED", value_name = "FILE")]
-    scripted: PathBuf,
-    /// Agent keys to accept, comma-separated (also as `AGENT_API_KEYS`)
-    #[arg(long, env = "COUNTERSIGN_AGENT_API_KEYS", value_delimiter = ',', hide_env_values = true, value_name = "KEY")]
-    agent_api_keys: Vec<Secret>,
-    /// Human tokens to accept, comma-separated (also as `HUMAN_TOKENS`)
-    #[arg(long, env = "COUNTERSIGN_HUMAN_TOKENS", value_delimiter = ',', hide_env_values = true, value_name = "TOKEN")]
-    human_tokens: Vec<Secret>,
-    /// File that holds agent keys to accept, one to a line
-    #[arg(long, env = "COUNTERSIGN_AGENT_API_KEYS_FILE", value_name = "FILE")]
-    agent_api_keys_file: PathBuf,
-    /// File that holds human tokens to accept, one to a line
-    #[arg(long, env = "COUNTERSIGN_HUMAN_TOKENS_FILE", value_name = "FILE")]
-    human_tokens_file: PathBuf,
-    /// Who can prove that a person is there: tables of the file only
-    #[arg(skip)]
-    verification: ProviderTables,
-}
 
 /// How the HXP evidence hash is formed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
@@ -213,6 +98,8 @@ pub struct Config {
     pub jwt: Option<Jwt>,
     /// Who can prove that a person is there.
     pub verification: Vec<ProofIssuer>,
+    /// How people sign in.
+    pub sign_in: SignIn,
     /// How to log.
     pub log_format: LogFormat,
     /// What to log.
@@ -266,6 +153,7 @@ impl Settings {
     /// Checks that the settings fit together.
     pub fn check(self) -> anyhow::Result<Config> {
         let dev = self.dev.unwrap_or(false);
+        let sign_in = SignIn::read(&self, dev)?;
         let listen = addresses(self.listen.as_deref().unwrap_or("localhost:3402"))?;
         let loopback = listen.iter().all(|address| address.ip().is_loopback());
         let tls = match (self.tls_cert, self.tls_key) {
@@ -328,12 +216,7 @@ impl Settings {
         if seal_seconds > 86_400 {
             bail!("seal_seconds: expected at most 86400, a day");
         }
-        let range = |text: String| {
-            let range = text.trim().parse::<Range>();
-            range.map_err(|expected| anyhow!("callback_allow: expected {expected}, not {text}"))
-        };
-        let callback_allow = self.callback_allow.unwrap_or_default().into_iter().map(range);
-        let callback_allow = callback_allow.collect::<anyhow::Result<Vec<_>>>()?;
+        let callback_allow = ranges("callback_allow", self.callback_allow.as_deref())?;
         let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
         let usual = if terminal { LogFormat::Text } else { LogFormat::Json };
         Ok(Config {
@@ -360,6 +243,7 @@ impl Settings {
             open_websockets: self.open_websockets.unwrap_or(false),
             jwt,
             verification: verification::providers(self.verification)?,
+            sign_in,
             log_format: self.log_format.unwrap_or(usual),
             log_level: self.log_level.unwrap_or_else(|| "info".to_owned()),
             dev,
@@ -401,6 +285,15 @@ fn one_of<T>(
             Ok(Some(read(&text)))
         }
     }
+}
+
+/// Ranges of addresses.
+fn ranges(name: &str, given: Option<&[String]>) -> anyhow::Result<Vec<Range>> {
+    let range = |text: &String| {
+        let range = text.trim().parse::<Range>();
+        range.map_err(|expected| anyhow!("{name}: expected {expected}, not {text}"))
+    };
+    given.unwrap_or_default().iter().map(range).collect()
 }
 
 /// A trailing comma must not make the empty text a credential.

@@ -40,7 +40,7 @@ pub struct JwtVerifier {
     issuer: Issuer,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Claims {
     sub: String,
     #[serde(default)]

@@ -5,12 +5,13 @@
 //! | [`gateway`] | the door to the kernel: ids, salts and actor around a command |
 //! | [`http`] | every route; each dialect in its own file, each error in its own shape |
 //! | [`web`] | pages people read and answer on: pure rendering |
-//! | [`channels`] | how people learn that something waits |
+//! | [`channels`], [`mail`] | how people learn that something waits; mail over SMTP |
 //! | [`workers`] | deadlines, deliveries, blocks, the index of words, housekeeping |
 //! | [`audit`] | checking the record, exporting it, proving one event of it |
 //! | [`table`] | asks as CSV |
 //! | [`wake`], [`streams`] | who waits for what, and how many may |
-//! | [`auth`], [`jwt`] | from a credential to an actor |
+//! | [`auth`], [`jwt`], [`passkeys`], [`oidc`] | from a credential to an actor |
+//! | [`knocks`] | how often somebody may try to sign in |
 //! | [`home`] | what an installation keeps, and where |
 //! | [`vault`], [`secrets`], [`signing`] | the server's own keys, and what is done with them |
 //! | [`mark`], [`files`] | the newest block that was sealed, uploads |
@@ -34,7 +35,11 @@ pub mod home;
 pub mod http;
 pub mod ids;
 pub mod jwt;
+pub mod knocks;
+pub mod mail;
 pub mod mark;
+pub mod oidc;
+pub mod passkeys;
 pub mod script;
 pub mod secrets;
 pub mod serve;

@@ -1,6 +1,8 @@
 //! What the server derives and hashes with, and nobody else may know.
 
 use anyhow::Context;
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use kernel::audit::Digest;
 use kernel::form::FileRef;
 use kernel::{AskId, By, KeyId};
@@ -55,6 +57,23 @@ impl Secrets {
         hash.finalize().into()
     }
 
+    /// The secret of a sign-in link that is sent by mail: derived, so that it is in no outbox.
+    pub fn link(&self, seed: &Digest) -> String {
+        let mut hash = Sha256::new();
+        hash.update(self.seed);
+        hash.update(b"link");
+        hash.update(seed.0);
+        BASE64_URL_SAFE_NO_PAD.encode(hash.finalize())
+    }
+
+    /// What forms are sealed with that a browser carries from one request to the next.
+    pub fn form(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.seed);
+        hash.update(b"form");
+        hash.finalize().into()
+    }
+
     /// The token a browser session's forms must carry: derived, so that nothing has to be kept.
     pub fn csrf(&self, session: &str) -> String {
         let mut hash = Sha256::new();
@@ -81,6 +100,9 @@ mod tests {
         assert_eq!(first.evidence.reveal(), again.evidence.reveal());
         assert_eq!(first.csrf("a"), again.csrf("a"));
         assert_ne!(first.csrf("a"), first.csrf("b"));
+        let (one, two) = (Digest::of(b"1"), Digest::of(b"2"));
+        assert_eq!(first.link(&one), again.link(&one));
+        assert!(first.link(&one) != first.link(&two) && first.link(&one).len() == 43);
         let mode = fs::metadata(folder.path().join("server-keys.json")).unwrap().permissions();
         assert_eq!(mode.mode() & 0o777, 0o600);
     }

@@ -26,6 +26,10 @@ use crate::home::Home;
 use crate::http::api::Dev;
 use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
+use crate::knocks::Knocks;
+use crate::mail::Mailer;
+use crate::oidc::Provider;
+use crate::passkeys::Passkeys;
 use crate::script::{Players, Script};
 use crate::secrets::Secrets;
 use crate::signing::Signer;
@@ -78,10 +82,12 @@ impl Server {
         let (sealed, signs) = (Arc::clone(&store), signer.clone());
         let sealer = Sealer::new(sealed, Arc::clone(&clock), signs, issuer, mark);
         let jwt = config.jwt.clone().map(JwtVerifier::new).transpose()?;
-        let door = Arc::new(Door::new(config.rate_limit, jwt));
+        let door = Arc::new(Door::new(config.rate_limit, jwt, Knocks::new(&config.sign_in)));
         let providers = Providers::open(&config.verification)?;
         let allowed = config.callback_allow.clone();
         let callbacks = Callbacks::new(Policy { dev: config.dev, allowed })?;
+        let mailer = config.sign_in.smtp.as_ref().map(Mailer::new).transpose()?;
+        let provider = config.sign_in.oidc.clone().map(Provider::new).transpose()?;
         let gateway = Gateway::new(store, clock);
         // Last of all: nothing that fails later may swallow what is told only once.
         let welcome = prepare(&gateway, &config).await?;
@@ -97,6 +103,9 @@ impl Server {
             secrets,
             signer,
             door,
+            passkeys: Passkeys::new(&config.public_url),
+            provider,
+            mailer,
             dev,
             files,
             callbacks,
@@ -186,7 +195,8 @@ impl Server {
         tls: Option<&RustlsConfig>,
     ) -> anyhow::Result<()> {
         for listener in listeners {
-            let service = router(Arc::clone(&self.app)).into_make_service();
+            let routes = router(Arc::clone(&self.app));
+            let service = routes.into_make_service_with_connect_info::<SocketAddr>();
             let handle = self.handle.clone();
             match tls {
                 None => {

@@ -166,6 +166,7 @@ macro_rules! suite {
                 a_revoked_key_is_not_live,
                 a_snapshot_does_not_move,
                 a_link_signs_in_once,
+                sessions_are_known_by_person_until_they_end,
                 the_last_use_of_a_key_is_known,
                 it_answers,
             }

@@ -126,6 +126,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
         inline,
         callback,
         verification,
+        assurance: None,
     };
     Ok(NewCase { ask, version })
 }

@@ -62,6 +62,7 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature
         | Happened::HumanSaved(_)
         | Happened::KeyIssued(_)
         | Happened::KeyRevoked
+        | Happened::PasskeyUsed { .. }
         | Happened::RuleAdded(_)
         | Happened::RuleRemoved => return None,
     };

@@ -79,6 +79,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
         inline: None,
         callback: None,
         verification: None,
+        assurance: None,
     })
 }
 

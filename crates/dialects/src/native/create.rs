@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kernel::ask::{DefaultAction, Dialect, Labels, Priority, Route};
 use kernel::command::{NewAsk, Silence};
 use kernel::question::{Question, Reply};
-use kernel::{AskId, Time};
+use kernel::{AskId, Assurance, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -43,6 +43,10 @@ pub struct CreateAsk {
     /// The ask it continues.
     #[serde(default)]
     pub follows: Option<AskId>,
+    /// The least assurance an answer needs, such as `passkey`; more than the project wants, or the
+    /// project's counts.
+    #[serde(default)]
+    pub assurance: Option<Assurance>,
 }
 
 fn owner() -> Route {
@@ -88,6 +92,7 @@ impl From<CreateAsk> for NewAsk {
             inline: None,
             callback: None,
             verification: None,
+            assurance: body.assurance,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Credentials on the wire.
 
 use kernel::actor::Reach;
-use kernel::directory::{Directory, Holder, Key};
+use kernel::directory::{Directory, Holder, Key, Way};
 use kernel::{AgentId, HumanId, KeyId, ProjectId, Time};
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ pub struct IssueKey {
 pub struct KeyView {
     /// Its id.
     pub id: KeyId,
-    /// `agent_key`, `token`, `link` or `session`.
+    /// `agent_key`, `token`, `link`, `session` or `passkey`.
     pub kind: String,
     /// Whose.
     pub holder: String,
@@ -63,8 +63,9 @@ impl KeyView {
                 ("agent_key", agent.to_string(), Some(*reach), project)
             }
             Holder::Token { human } => ("token", human.to_string(), None, None),
-            Holder::Link { human } => ("link", human.to_string(), None, None),
-            Holder::Session { human } => ("session", human.to_string(), None, None),
+            Holder::Link { human, .. } => ("link", human.to_string(), None, None),
+            Holder::Session { human, .. } => ("session", human.to_string(), None, None),
+            Holder::Passkey { human, .. } => ("passkey", human.to_string(), None, None),
         };
         Self {
             id: key.id,
@@ -90,4 +91,52 @@ pub struct IssuedKey {
     pub key: KeyView,
     /// What its holder presents.
     pub secret: String,
+}
+
+/// A browser in which somebody is signed in.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Session))]
+pub struct SessionView {
+    /// Its id: a credential, revoked like any other.
+    pub id: KeyId,
+    /// What the browser calls itself, in short.
+    pub browser: String,
+    /// How they signed in; `null` if it was not noted.
+    pub way: Option<Way>,
+    /// Since when.
+    pub issued_at: Time,
+    /// To the minute.
+    pub last_used_at: Time,
+    /// Until when, however much it is used.
+    pub expires_at: Option<Time>,
+}
+
+impl SessionView {
+    /// Shows a session that was last used then.
+    pub fn of(key: &Key, last_used_at: Time) -> Self {
+        let way = match &key.holder {
+            Holder::Session { visit, .. } => visit.map(|visit| visit.way),
+            Holder::Agent { .. }
+            | Holder::Token { .. }
+            | Holder::Link { .. }
+            | Holder::Passkey { .. } => None,
+        };
+        Self {
+            id: key.id,
+            browser: key.label.clone(),
+            way,
+            issued_at: key.issued_at,
+            last_used_at,
+            expires_at: key.expires_at,
+        }
+    }
+}
+
+/// Where somebody is signed in.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Sessions {
+    /// The newest first.
+    pub sessions: Vec<SessionView>,
 }

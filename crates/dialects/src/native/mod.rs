@@ -21,7 +21,7 @@ pub use identities::{
     AgentBody, AgentView, GroupBody, GroupView, Me, PersonBody, PersonView, ProjectBody,
     ProjectView,
 };
-pub use keys::{IssueKey, IssuedKey, KeyView};
+pub use keys::{IssueKey, IssuedKey, KeyView, SessionView, Sessions};
 pub use pages::{
     AgentPage, AskCount, AskPage, Comments, GroupPage, KeyPage, PeoplePage, ProjectPage, Rules,
     SearchResults, SignInLink, Thread,

@@ -66,7 +66,7 @@ pub(crate) fn decide(
         ladder: ladder(world, project),
         follows: new.follows,
         quorum: 1,
-        floor: project.floor,
+        floor: new.assurance.map_or(project.floor, |wanted| wanted.max(project.floor)),
         grants: new.grants.clone(),
         inline: new.inline.clone(),
         callback: new

@@ -1,11 +1,10 @@
-//! Credentials: issued, revoked, and one-time links turned into sessions.
+//! Credentials: issued and revoked. Sessions come from [signing in](super::session).
 
-use super::{ADMIN_ONLY, Holder, Key};
-use crate::actor::Actor;
+use super::{Holder, Key, passkey};
 use crate::audit::Digest;
 use crate::command::Envelope;
 use crate::event::Happened;
-use crate::ids::{HumanId, KeyId, Subject};
+use crate::ids::{KeyId, Subject};
 use crate::refusal::Refusal;
 use crate::text::is_short;
 use crate::time::Time;
@@ -29,6 +28,14 @@ pub(crate) fn issue(
     envelope: &Envelope,
     new: &NewKey,
 ) -> Result<Decision, Stop> {
+    match &new.holder {
+        Holder::Session { .. } => {
+            let why = "a session is made by signing in";
+            return Err(Refusal::NotAllowed { why }.into());
+        }
+        Holder::Passkey { human, public } => passkey::check(world, envelope, human, public)?,
+        Holder::Agent { .. } | Holder::Token { .. } | Holder::Link { .. } => {}
+    }
     if !world.directory.manages(&envelope.actor, &new.holder) {
         let why = "only an administrator or the owner can issue this";
         return Err(Refusal::NotAllowed { why }.into());
@@ -40,13 +47,20 @@ pub(crate) fn issue(
     issued(world, envelope, new)
 }
 
-fn issued(world: &World<'_>, envelope: &Envelope, new: &NewKey) -> Result<Decision, Stop> {
+pub(super) fn issued(
+    world: &World<'_>,
+    envelope: &Envelope,
+    new: &NewKey,
+) -> Result<Decision, Stop> {
     match &new.holder {
         Holder::Agent { agent, .. } if world.directory.agent(agent).is_none() => {
             let expected = "an agent that exists";
             return Err(Refusal::Invalid { field: "agent", expected }.into());
         }
-        Holder::Token { human } | Holder::Link { human } | Holder::Session { human }
+        Holder::Token { human }
+        | Holder::Link { human, .. }
+        | Holder::Session { human, .. }
+        | Holder::Passkey { human, .. }
             if world.directory.human(human).is_none() =>
         {
             let expected = "a person who exists";
@@ -55,7 +69,8 @@ fn issued(world: &World<'_>, envelope: &Envelope, new: &NewKey) -> Result<Decisi
         Holder::Agent { .. }
         | Holder::Token { .. }
         | Holder::Link { .. }
-        | Holder::Session { .. } => {}
+        | Holder::Session { .. }
+        | Holder::Passkey { .. } => {}
     }
     if !is_short(&new.label) {
         let expected = "a text of at most 200 bytes, without NUL";
@@ -80,40 +95,6 @@ pub(crate) fn revoke(world: &World<'_>, envelope: &Envelope, id: KeyId) -> Resul
         return Ok(Decision::default());
     }
     Ok(Decision::of(Subject::Key(id), Happened::KeyRevoked))
-}
-
-/// Uses up a link and issues the session it was made for, in one decision: a link works once.
-pub(crate) fn sign_in(
-    world: &World<'_>,
-    envelope: &Envelope,
-    link: KeyId,
-    session: &NewKey,
-) -> Result<Decision, Stop> {
-    // The shell has checked the link's secret; nobody else knows that it was presented.
-    if envelope.actor != Actor::System {
-        return Err(ADMIN_ONLY.into());
-    }
-    let stale = Refusal::NotAllowed { why: "this sign-in link was used or has run out" };
-    let key = world
-        .directory
-        .key(link)
-        .filter(|key| key.is_live(world.now))
-        .ok_or_else(|| stale.clone())?;
-    let (Holder::Link { human: invited }, Holder::Session { human }) =
-        (&key.holder, &session.holder)
-    else {
-        return Err(stale.into());
-    };
-    if invited != human || !active(world, human) {
-        return Err(stale.into());
-    }
-    let mut decision = issued(world, envelope, session)?;
-    decision.happened.push((Subject::Key(link), Happened::KeyRevoked));
-    Ok(decision)
-}
-
-fn active(world: &World<'_>, human: &HumanId) -> bool {
-    world.directory.human(human).is_some_and(|human| human.active)
 }
 
 #[cfg(test)]

@@ -5,9 +5,12 @@
 
 pub mod group;
 pub mod key;
+pub mod link;
+pub mod passkey;
 pub mod people;
 pub mod project;
 pub mod rule;
+pub mod session;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::{Bound, Deref};
@@ -161,12 +164,49 @@ pub enum Holder {
     Link {
         /// Whose.
         human: HumanId,
+        /// Whether it was sent by mail; otherwise somebody handed it over.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        mailed: bool,
+    },
+    /// A passkey: its hash is that of what the authenticator calls it.
+    Passkey {
+        /// Whose.
+        human: HumanId,
+        /// What it is checked with, for whoever checks it. Nothing in it is secret.
+        public: String,
     },
     /// A browser that signed in.
     Session {
         /// Whose.
         human: HumanId,
+        /// How and where. A session from before this was noted opens nothing any more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        visit: Option<Visit>,
     },
+}
+
+/// How somebody signed in, and in which browser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Visit {
+    /// How.
+    pub way: Way,
+    /// SHA-256 of what that browser alone has: the session opens nothing in another.
+    pub browser: Digest,
+}
+
+/// How somebody signed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// With a link somebody handed them.
+    Link,
+    /// With a link that came by mail.
+    Mail,
+    /// With a passkey.
+    Passkey,
+    /// With somebody else's identities.
+    Oidc,
 }
 
 impl Key {
@@ -199,9 +239,11 @@ pub struct Rule {
 
 pub use group::NewGroup;
 pub use key::NewKey;
+pub use link::NewLink;
 pub use people::{NewAgent, NewHuman};
 pub use project::NewProject;
 pub use rule::NewRule;
+pub use session::{NewSession, Proof};
 
 /// The snapshot. Cloning is cheap enough to do for every change of the directory.
 #[derive(Debug, Clone, Default)]
@@ -214,6 +256,7 @@ pub struct Directory {
     by_hash: HashMap<[u8; 32], KeyId>,
     by_email: HashMap<String, HumanId>,
     by_owner: HashMap<HumanId, BTreeSet<RuleId>>,
+    by_human: HashMap<HumanId, BTreeSet<KeyId>>,
 }
 
 impl Directory {
@@ -239,6 +282,15 @@ impl Directory {
             }
             Entity::Key(kept) => {
                 self.by_hash.insert(kept.hash.0, kept.id);
+                if let Holder::Session { human, .. } | Holder::Passkey { human, .. } = &kept.holder
+                {
+                    let theirs = self.by_human.entry(human.clone()).or_default();
+                    if kept.revoked_at.is_none() {
+                        theirs.insert(kept.id);
+                    } else {
+                        theirs.remove(&kept.id);
+                    }
+                }
                 self.keys.insert(kept.id, Arc::new(kept));
             }
             Entity::Rule(kept) => {
@@ -352,6 +404,22 @@ impl Directory {
         after(&self.keys, id)
     }
 
+    /// A person's sessions that nobody ended, oldest first.
+    pub fn sessions_of(&self, human: &HumanId) -> impl DoubleEndedIterator<Item = &Key> {
+        let session = |key: &&Key| matches!(key.holder, Holder::Session { .. });
+        self.held_by(human).filter(session)
+    }
+
+    /// A person's passkeys, oldest first.
+    pub fn passkeys_of(&self, human: &HumanId) -> impl DoubleEndedIterator<Item = &Key> {
+        self.held_by(human).filter(|key| matches!(key.holder, Holder::Passkey { .. }))
+    }
+
+    /// The sessions and passkeys of a person that nobody ended: there are never many.
+    fn held_by(&self, human: &HumanId) -> impl DoubleEndedIterator<Item = &Key> {
+        self.by_human.get(human).into_iter().flatten().filter_map(|id| self.key(*id))
+    }
+
     /// Who is in a group.
     pub fn members(&self, group: &GroupId) -> impl Iterator<Item = &Human> {
         self.humans().filter(move |human| human.groups.contains(group))
@@ -395,7 +463,9 @@ impl Directory {
             Holder::Agent { agent, reach: Reach::Agent } => {
                 self.agent(agent).is_some_and(|agent| agent.owner == person.id)
             }
-            Holder::Token { human } | Holder::Session { human } => *human == person.id,
+            Holder::Token { human }
+            | Holder::Session { human, .. }
+            | Holder::Passkey { human, .. } => *human == person.id,
         }
     }
 

@@ -121,7 +121,8 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
 }
 
 impl Range {
-    fn contains(&self, ip: IpAddr) -> bool {
+    /// Whether an address lies in it.
+    pub fn contains(&self, ip: IpAddr) -> bool {
         let shift = |width: u32| width.saturating_sub(u32::from(self.bits));
         match (self.base, ip) {
             (IpAddr::V4(base), IpAddr::V4(ip)) => {

@@ -39,15 +39,16 @@ impl Channels {
         if self.channels.is_empty() {
             return Ok(());
         }
-        let Some(ask) = gateway.store().ask(effect.ask()).await? else { return Ok(()) };
+        let Some(id) = effect.ask() else { return Ok(()) };
+        let Some(ask) = gateway.store().ask(id).await? else { return Ok(()) };
         for channel in &self.channels {
             match effect {
                 // Somebody answered before the notice went out: there is nothing to tell.
                 Effect::Notify { .. } if !ask.is_open() => {}
                 Effect::Notify { seat, why, .. } => channel.notify(&ask, seat, *why).await?,
                 Effect::Settle { .. } => channel.settle(&ask).await?,
-                // That is the agent's, and that the server's own, not a person's.
-                Effect::CallBack { .. } | Effect::DropFiles { .. } => {}
+                // That is the agent's, that the server's own, and that for one person alone.
+                Effect::CallBack { .. } | Effect::DropFiles { .. } | Effect::MailLink { .. } => {}
             }
         }
         Ok(())

@@ -6,11 +6,16 @@ use std::net::TcpListener;
 
 use axum_server::tls_rustls::RustlsConfig;
 use clap::Args;
+use store::Clock;
 
 use super::output::say;
 use super::{Exit, Local};
+use crate::clock::SystemClock;
 use crate::config::{Config, Database, ProofIssuer};
 use crate::home;
+use crate::mail::Mailer;
+use crate::oidc::Provider;
+use crate::passkeys::Passkeys;
 
 #[derive(Args)]
 pub(super) struct Doctor {
@@ -93,6 +98,11 @@ fn applied_text(config: &Config) -> String {
         },
         format!("jwt         {}", config.jwt.as_ref().map_or("off", |jwt| &jwt.issuer)),
         format!("proofs      {}", proofs(config)),
+        format!("mail        {}", mail(config)),
+        format!(
+            "oidc        {}",
+            config.sign_in.oidc.as_ref().map_or("off", |oidc| oidc.issuer.as_str())
+        ),
         format!("dev         {}", config.dev),
     ]
     .join("\n")
@@ -103,6 +113,10 @@ fn proofs(config: &Config) -> String {
     let one = |by: &ProofIssuer| format!("{} ({})", by.name, by.issuer);
     let all: Vec<String> = config.verification.iter().map(one).collect();
     if all.is_empty() { "off".to_owned() } else { all.join(", ") }
+}
+
+fn mail(config: &Config) -> String {
+    config.sign_in.smtp.as_ref().map_or_else(|| "off".to_owned(), ToString::to_string)
 }
 
 async fn look(config: &Config) -> Vec<Finding> {
@@ -126,6 +140,32 @@ async fn look(config: &Config) -> Vec<Finding> {
         findings.push(Finding { what: "tls", ok, says });
     }
     findings.push(database(config).await);
+    if let Some(oidc) = &config.sign_in.oidc {
+        let checked = match Provider::new(oidc.clone()) {
+            Ok(provider) => provider.check(SystemClock.now()).await,
+            Err(error) => Err(error),
+        };
+        let (ok, says) = match checked {
+            Ok(()) => (true, format!("{} describes itself", oidc.issuer)),
+            Err(error) => (false, format!("{}: {error:#}", oidc.issuer)),
+        };
+        findings.push(Finding { what: "oidc", ok, says });
+    }
+    if let Err(why) = Passkeys::new(&config.public_url) {
+        // Nobody has to use them.
+        findings.push(Finding { what: "passkeys", ok: true, says: format!("none: {why}") });
+    }
+    if let Some(smtp) = &config.sign_in.smtp {
+        let checked = match Mailer::new(smtp) {
+            Ok(mailer) => mailer.check().await,
+            Err(error) => Err(error),
+        };
+        let (ok, says) = match checked {
+            Ok(()) => (true, format!("{smtp} takes mail")),
+            Err(error) => (false, format!("{smtp}: {error:#}")),
+        };
+        findings.push(Finding { what: "mail", ok, says });
+    }
     let public = config.public_url.scheme() == "https"
         || config.public_url.host_str().is_some_and(|host| host == "localhost");
     let says = if public {

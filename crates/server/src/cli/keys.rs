@@ -142,7 +142,7 @@ async fn create(admin: &Admin, new: IssueKey) -> anyhow::Result<IssuedKey> {
     }
 }
 
-async fn revoke(admin: &Admin, id: KeyId) -> anyhow::Result<()> {
+pub(super) async fn revoke(admin: &Admin, id: KeyId) -> anyhow::Result<()> {
     match admin {
         Admin::Remote(server) => {
             let path = format!("/api/v1/keys/{id}");

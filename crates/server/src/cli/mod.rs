@@ -27,6 +27,7 @@ mod remote;
 mod render;
 mod revoke;
 mod serve;
+mod sessions;
 mod show;
 mod signing;
 mod trust;
@@ -87,6 +88,8 @@ enum Command {
     Migrate(migrate::Migrate),
     /// Make, list and revoke keys and tokens
     Keys(keys::Keys),
+    /// List and end the sessions of browsers
+    Sessions(sessions::Sessions),
     /// List, rotate and revoke the keys receipts are signed with
     Signing(signing::Signing),
     /// Add and list people, agents and projects
@@ -204,6 +207,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Backup(backup) => backup.run().await,
         Command::Migrate(migrate) => migrate.run().await,
         Command::Keys(keys) => patiently(Box::pin(keys.run())).await,
+        Command::Sessions(sessions) => patiently(Box::pin(sessions.run())).await,
         Command::Signing(signing) => signing.run().await,
         Command::People(people) => patiently(Box::pin(people.run())).await,
         Command::Doctor(doctor) => patiently(doctor.run()).await,

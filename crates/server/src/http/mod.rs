@@ -45,6 +45,9 @@ use crate::gateway::Gateway;
 use crate::http::api::Dev;
 use crate::http::observe::Observed;
 use crate::http::problem::Problem;
+use crate::mail::Mailer;
+use crate::oidc::Provider;
+use crate::passkeys::Passkeys;
 use crate::secrets::Secrets;
 use crate::signing::Signer;
 use crate::streams::Streams;
@@ -63,6 +66,12 @@ pub struct App {
     pub signer: Signer,
     /// Who may come in.
     pub door: Arc<Door>,
+    /// Makes and checks passkeys, or says why there can be none.
+    pub passkeys: Result<Passkeys, &'static str>,
+    /// Whose identities people may use.
+    pub provider: Option<Provider>,
+    /// Sends mail, if the settings say how.
+    pub mailer: Option<Mailer>,
     /// What only development mode has.
     pub dev: Option<Dev>,
     /// Uploads.

@@ -1,4 +1,4 @@
-//! The stylesheet, the script and the icon, compiled in and named by their hash.
+//! The stylesheet, the scripts and the icon, compiled in and named by their hash.
 
 use std::sync::LazyLock;
 
@@ -18,7 +18,7 @@ pub struct Asset {
     name: &'static str,
 }
 
-static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 4]> = LazyLock::new(|| {
     [
         Asset::new(
             ("app", "css"),
@@ -30,6 +30,12 @@ static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
             ("app", "js"),
             "app.js",
             include_bytes!("../../assets/app.js"),
+            "text/javascript; charset=utf-8",
+        ),
+        Asset::new(
+            ("passkey", "js"),
+            "passkey.js",
+            include_bytes!("../../assets/passkey.js"),
             "text/javascript; charset=utf-8",
         ),
         Asset::new(
@@ -63,19 +69,25 @@ pub fn asset(file: &str) -> Option<&'static Asset> {
 
 /// Where the stylesheet is.
 pub(crate) fn css() -> &'static str {
-    let [css, _, _] = &*ASSETS;
+    let [css, ..] = &*ASSETS;
     &css.href
 }
 
 /// Where the script is.
 pub(crate) fn js() -> &'static str {
-    let [_, js, _] = &*ASSETS;
+    let [_, js, ..] = &*ASSETS;
+    &js.href
+}
+
+/// Where the script for passkeys is.
+pub(crate) fn passkey_js() -> &'static str {
+    let [_, _, js, _] = &*ASSETS;
     &js.href
 }
 
 /// Where the icon is.
 pub(crate) fn icon() -> &'static str {
-    let [_, _, icon] = &*ASSETS;
+    let [.., icon] = &*ASSETS;
     &icon.href
 }
 
@@ -85,7 +97,12 @@ mod tests {
 
     #[test]
     fn assets_are_found_by_their_hashed_address_only_while_it_is_current() {
-        for (href, kind) in [(css(), "text/css"), (js(), "text/javascript"), (icon(), "image/")] {
+        for (href, kind) in [
+            (css(), "text/css"),
+            (js(), "text/javascript"),
+            (passkey_js(), "text/javascript"),
+            (icon(), "image/"),
+        ] {
             let file = href.strip_prefix("/assets/").unwrap();
             let found = asset(file).unwrap();
             assert!(found.content_type.starts_with(kind));

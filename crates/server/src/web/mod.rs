@@ -15,6 +15,8 @@
 //! | [`confirm`] | the step in which somebody shows that they are a person |
 //! | [`outcome`] | how a request ended, in words |
 //! | [`notices`] | every other page: sign-in, not found, unavailable, a token shown once |
+//! | [`sign_in`], [`sessions`], [`browser`] | signing in; where a person is signed in; what a browser is called |
+//! | [`passkeys`] | a person's passkeys, and confirming an answer with one |
 //! | [`docs`] | what our own API is |
 //! | [`form_body`] | what a browser posted, as a reply to the question |
 //! | [`problem`] | what was wrong with it, field by field, with the person's values kept |
@@ -25,6 +27,7 @@
 //! themselves, and through askama's escaping, so that markup is text.
 
 pub mod assets;
+pub mod browser;
 pub mod card;
 pub mod conditions;
 pub mod confirm;
@@ -39,10 +42,13 @@ pub mod kept;
 pub mod notices;
 pub mod outcome;
 pub mod paper;
+pub mod passkeys;
 pub mod paths;
 pub mod problem;
 pub mod request;
 pub mod review;
+pub mod sessions;
+pub mod sign_in;
 pub mod steps;
 pub mod when;
 pub mod words;

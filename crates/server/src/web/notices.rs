@@ -2,7 +2,7 @@
 
 use askama::Template;
 use kernel::directory::Directory;
-use kernel::{HumanId, Refusal, Time};
+use kernel::{Assurance, HumanId, Refusal, Time};
 
 use super::when::When;
 use super::{Frame, assets, paths, render, words};
@@ -20,6 +20,12 @@ pub enum Notice {
     Saved,
     /// The person closed the request without an answer.
     TurnedDown,
+    /// The person ended sessions of theirs.
+    SignedOut,
+    /// The person has one more passkey.
+    PasskeyAdded,
+    /// The person has one passkey less.
+    PasskeyRemoved,
     /// What the person wanted was refused; most often somebody was faster.
     Refused(Refusal),
 }
@@ -65,6 +71,14 @@ impl Notice {
             Self::TurnedDown => {
                 good("The request is closed", "The agent was told that nobody will answer it.")
             }
+            Self::SignedOut => {
+                good("Signed out", "What was signed in there opens nothing any more.")
+            }
+            Self::PasskeyAdded => good("Passkey added", "You can sign in with it from now on."),
+            Self::PasskeyRemoved => good(
+                "Passkey removed",
+                "It opens nothing here any more. Your device may still list it.",
+            ),
             Self::Refused(refusal) => {
                 let (title, text) = refused(refusal, directory, now);
                 Banner { tone: "no", role: "alert", title, text: text.to_owned(), written }
@@ -91,6 +105,10 @@ fn refused(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'st
         Refusal::TakenBy { by } => (
             format!("{} has taken this on", words::person(directory, by)),
             "Your answer was not sent. They are expected to answer.",
+        ),
+        Refusal::AssuranceTooLow { need: Assurance::Passkey, .. } => (
+            "This request needs your passkey".to_owned(),
+            "Your answer was not sent: it was not confirmed with a passkey of yours.",
         ),
         Refusal::AssuranceTooLow { .. } => (
             "This request needs a stronger sign-in".to_owned(),
@@ -182,33 +200,83 @@ pub fn forbidden(frame: &Frame) -> String {
     render(&Message::new(frame, "You cannot do this", &[text]))
 }
 
-/// Sign-in. With a link's token there is a button that posts it; looking never signs anybody in.
-pub fn sign_in(frame: &Frame, token: Option<&str>) -> String {
-    let Some(token) = token else {
-        let text = "Open the sign-in link you were given. The server prints one when it first starts, \
-                    and an administrator can make you a new one.";
-        return render(&Message::new(frame, "Sign in with your link", &[text]));
-    };
-    let text =
-        "AI agents ask you questions here, and act on what you answer. This link works once.";
-    let mut message = Message::new(frame, "Sign in to Countersign", &[text]);
-    let hidden = vec![("token", token)];
-    let form =
-        Form { action: paths::SIGN_IN, hidden, button: "Sign in on this device", label: None };
-    (message.form, message.link) = (Some(form), None);
+/// A link was asked for. It says the same whoever the address belongs to.
+pub fn link_sent(frame: &Frame) -> String {
+    let text = "If somebody here has that address, a letter with a sign-in link is on its way. The link \
+                works once, within 15 minutes.";
+    let more = "Nothing came? Look among unwanted mail, or ask an administrator whether your address \
+                is known here.";
+    let mut message = Message::new(frame, "Look into your mail", &[text, more]);
+    message.link = Some((paths::SIGN_IN, "Back to signing in"));
     render(&message)
 }
 
 /// A sign-in link that was used or is too old.
 pub fn stale_link(frame: &Frame) -> String {
-    let text = "Sign-in links work once and not for long. Ask an administrator for a new one.";
-    render(&Message::new(frame, "This sign-in link no longer works", &[text]).alert())
+    let text = "Sign-in links work once and not for long. Ask for a new one.";
+    let mut message = Message::new(frame, "This sign-in link no longer works", &[text]).alert();
+    message.link = Some((paths::SIGN_IN, "Sign in another way"));
+    render(&message)
+}
+
+/// A passkey that is unknown here, was removed, or did not sign what it should.
+pub fn passkey_refused(frame: &Frame) -> String {
+    let text = "It may have been removed, or the page was open too long. Try once more, or sign in \
+                another way.";
+    let mut message = Message::new(frame, "That passkey does not work here", &[text]).alert();
+    message.link = Some((paths::SIGN_IN, "Sign in"));
+    render(&message)
+}
+
+/// An answer that needs a passkey, of somebody who has none.
+pub fn passkey_needed(frame: &Frame) -> String {
+    let text = "Being signed in is not enough for this one. Your answer was not sent. Add a passkey, \
+                then answer again.";
+    let mut message = Message::new(frame, "This request needs a passkey", &[text]).alert();
+    message.link = Some((paths::PASSKEYS, "Add a passkey"));
+    render(&message)
+}
+
+/// A server that has no passkeys, and why.
+pub fn no_passkeys(frame: &Frame, why: &str) -> String {
+    let mut message = Message::new(frame, "This server has no passkeys", &[]).alert();
+    message.paragraphs.push(format!("An administrator can change that: {why}."));
+    render(&message)
+}
+
+/// Somebody came back from the provider of identities, and it did not go well.
+pub fn provider_refused(frame: &Frame) -> String {
+    let text = "It was broken off, took too long, or something does not fit. Try once more; if it \
+                happens again, an administrator finds the reason in the log.";
+    let mut message = Message::new(frame, "You could not be signed in", &[text]).alert();
+    message.link = Some((paths::SIGN_IN, "Sign in"));
+    render(&message)
+}
+
+/// Somebody came back from the provider of identities whom nobody knows here.
+pub fn not_known(frame: &Frame) -> String {
+    let text = "Your organisation knows you, but nobody added you here. An administrator can.";
+    let mut message = Message::new(frame, "You are not known here", &[text]).alert();
+    message.link = Some((paths::SIGN_IN, "Sign in another way"));
+    render(&message)
+}
+
+/// 429: somebody tries to sign in again and again.
+pub fn too_many_attempts(frame: &Frame) -> String {
+    let text = "There were too many attempts to sign in from where you are. Wait a minute, then try \
+                again.";
+    render(&Message::new(frame, "Wait a moment", &[text]).alert())
 }
 
 /// After signing out.
-pub fn signed_out(frame: &Frame) -> String {
+pub fn signed_out(frame: &Frame, provider: Option<&str>) -> String {
     let text = "Requests still reach you by the other ways you are notified.";
-    render(&Message::new(frame, "You are signed out", &[text]))
+    let mut message = Message::new(frame, "You are signed out", &[text]);
+    if let Some(name) = provider {
+        message.paragraphs.push(format!("You may still be signed in with {name}."));
+        message.link = Some((paths::SIGN_OUT_OIDC, "Sign out there too"));
+    }
+    render(&message)
 }
 
 /// A form whose CSRF value is no longer good; `back` leads to a fresh page.

@@ -232,7 +232,8 @@ fn option_label(id: &str, question: Option<&Question>) -> String {
 }
 
 /// The parts of an answer that need more room than its headline. Secrets stay secret.
-fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
+/// The values of an answer, one by one.
+pub fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
     let all = |map, prefix| {
         let Facts { headline, rows } = Facts::of(map, prefix);
         headline.into_iter().chain(rows).collect::<Vec<_>>()

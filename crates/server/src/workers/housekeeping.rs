@@ -37,7 +37,7 @@ pub async fn run(
 
 /// Does it now.
 pub async fn tidy(gateway: &Gateway, door: &Door) -> Result<(), StoreError> {
-    door.forget_quiet_cases();
+    door.forget_quiet();
     let used = door.take_used();
     if !used.is_empty() {
         gateway.store().touch_keys(used).await?;

@@ -4,8 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::anyhow;
 use kernel::ask::CallbackResult;
-use kernel::{Actor, Command, Effect, Time};
+use kernel::audit::Digest;
+use kernel::{Actor, AskId, Command, Effect, KeyId, Time};
 use store::{Delivery, News, Settlement, StoreError};
 use tokio::sync::Semaphore;
 use tokio::sync::broadcast::Receiver;
@@ -14,6 +16,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use crate::callbacks::{self, Call};
 use crate::channels::Channels;
 use crate::http::Shared;
+use crate::mail::Unsent;
 
 /// How long a claim holds.
 const LEASE: Duration = Duration::from_mins(1);
@@ -66,8 +69,8 @@ impl Desk {
         }
     }
 
-    /// Delivers everything that is due now, most urgent first. Callbacks are begun, and settled when
-    /// they are over.
+    /// Delivers everything that is due now, most urgent first. Callbacks and letters are begun, and
+    /// settled when they are over.
     pub async fn drain(&self) -> Result<(), StoreError> {
         let gateway = &self.app.gateway;
         loop {
@@ -78,7 +81,7 @@ impl Desk {
             let all = claimed.len() < BATCH;
             let mut settled = Vec::with_capacity(claimed.len());
             for delivery in claimed {
-                if matches!(delivery.effect, Effect::CallBack { .. }) {
+                if matches!(delivery.effect, Effect::CallBack { .. } | Effect::MailLink { .. }) {
                     self.begin(delivery).await;
                 } else {
                     settled.push((delivery.id, self.deliver(&delivery).await));
@@ -98,9 +101,10 @@ impl Desk {
         let (gateway, files) = (&self.app.gateway, &self.app.files);
         let outcome = match &delivery.effect {
             Effect::DropFiles { ask } => files.take_away(&**gateway.store(), *ask).await,
-            Effect::Notify { .. } | Effect::Settle { .. } | Effect::CallBack { .. } => {
-                self.channels.perform(gateway, &delivery.effect).await
-            }
+            Effect::Notify { .. }
+            | Effect::Settle { .. }
+            | Effect::CallBack { .. }
+            | Effect::MailLink { .. } => self.channels.perform(gateway, &delivery.effect).await,
         };
         count("countersign_deliveries_total", outcome.is_ok());
         match outcome {
@@ -116,7 +120,7 @@ impl Desk {
         }
     }
 
-    /// Begins a callback. One that is under way when the server stops is tried again by the next.
+    /// Begins a callback or a letter. One that is under way when the server stops is tried again by the next.
     async fn begin(&self, delivery: Delivery) {
         // Nobody closes it.
         let Ok(turn) = Arc::clone(&self.calls).acquire_owned().await else { return };
@@ -124,7 +128,7 @@ impl Desk {
         self.app.tasks.spawn(async move {
             let called = tokio::select! {
                 () = desk.app.stop.cancelled() => return,
-                called = desk.call_back(&delivery) => called,
+                called = desk.call(&delivery) => called,
             };
             let settled = match called {
                 Ok(settlement) => {
@@ -133,15 +137,48 @@ impl Desk {
                 Err(error) => Err(error),
             };
             if let Err(error) = settled {
-                tracing::warn!(delivery.id, %error, "cannot settle a callback; it is made again");
+                tracing::warn!(delivery.id, %error, "cannot settle a delivery; it is made again");
             }
             drop(turn);
         });
     }
 
-    async fn call_back(&self, delivery: &Delivery) -> Result<Settlement, StoreError> {
+    async fn call(&self, delivery: &Delivery) -> Result<Settlement, StoreError> {
+        match delivery.effect {
+            Effect::CallBack { ask } => self.call_back(delivery, ask).await,
+            Effect::MailLink { key, seed } => Ok(self.mail_link(delivery, key, &seed).await),
+            Effect::Notify { .. } | Effect::Settle { .. } | Effect::DropFiles { .. } => {
+                Ok(self.deliver(delivery).await)
+            }
+        }
+    }
+
+    /// Sends a sign-in link, as long as it works.
+    async fn mail_link(&self, delivery: &Delivery, key: KeyId, seed: &Digest) -> Settlement {
+        let sent = match self.app.sign_in_letter(key, seed) {
+            // It was used, has run out, or there is nobody to send it to any more.
+            None => return Settlement::Done,
+            Some(letter) => match &self.app.mailer {
+                Some(mailer) => mailer.send(&letter).await,
+                None => Err(Unsent::Refused(anyhow!("smtp_url is not set any more"))),
+            },
+        };
+        count("countersign_letters_total", sent.is_ok());
+        match sent {
+            Ok(()) => Settlement::Done,
+            Err(unsent) => {
+                let refused = matches!(unsent, Unsent::Refused(_)) || delivery.attempt >= ATTEMPTS;
+                let error = format!("{:#}", anyhow::Error::from(unsent));
+                tracing::warn!(delivery.id, key.id = %key, error, "a sign-in link was not sent");
+                let at = retry_at(self.app.gateway.now(), delivery.attempt);
+                if refused { Settlement::Dead { error } } else { Settlement::Retry { at, error } }
+            }
+        }
+    }
+
+    async fn call_back(&self, delivery: &Delivery, ask: AskId) -> Result<Settlement, StoreError> {
         let gateway = &self.app.gateway;
-        let Some(ask) = gateway.store().ask(delivery.effect.ask()).await? else {
+        let Some(ask) = gateway.store().ask(ask).await? else {
             return Ok(Settlement::Done);
         };
         let url =

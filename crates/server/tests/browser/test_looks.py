@@ -1,45 +1,10 @@
 """What every page must be, measured in the browser: no sideways scrolling, targets a thumb can hit,
 contrast of WCAG 2.2 AA, in light and dark, on a phone and on a desk."""
 
-import os
-import pathlib
-
 import cases
 import pytest
 from conftest import DESK, PHONE
-
-CONTRAST = """() => {
-  const parse = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
-  const light = ([r, g, b]) => {
-    const f = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-    return 0.2126 * f(r) + 0.7152 * f(g) + 0.0722 * f(b);
-  };
-  const ground = (e) => {
-    for (; e; e = e.parentElement) {
-      const c = parse(getComputedStyle(e).backgroundColor);
-      if (c.length === 3 || c[3] === 1) return c;
-    }
-    return [255, 255, 255];
-  };
-  const poor = [];
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const e = walker.currentNode.parentElement, box = e.getBoundingClientRect();
-    if (!walker.currentNode.data.trim() || box.width < 2 || !e.checkVisibility()) continue;
-    const s = getComputedStyle(e);
-    const [a, b] = [light(parse(s.color)), light(ground(e))].sort((a, b) => b - a);
-    const ratio = (a + 0.05) / (b + 0.05);
-    const large = parseFloat(s.fontSize) >= 24 || (parseFloat(s.fontSize) >= 18.66 && s.fontWeight >= 700);
-    if (ratio < (large ? 3 : 4.5)) poor.push([walker.currentNode.data.trim().slice(0, 40), ratio]);
-  }
-  return poor;
-}"""
-
-SMALL = """() => [...document.querySelectorAll("button, input:not([type=hidden], .opener), select, textarea, summary, main a, label.pick")]
-  .filter((e) => e.checkVisibility() && !e.closest("label.pick > *"))
-  .filter((e) => !e.matches("label.pick input"))
-  .map((e) => [e.innerText || e.name, e.getBoundingClientRect().height])
-  .filter(([, height]) => height < 43.5)"""
+from looks import looks_right
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -49,22 +14,9 @@ def test_every_type_looks_right(server, visit, name, size, scheme):
     """HITL-041, HITL-049, UX 8, UX 9."""
     case = server.case(**cases.ALL[name])
     page = visit(case["review_url"], size, color_scheme=scheme)
-    looks_right(page, f"{name}-{size['width']}-{scheme}")
-
-
-def looks_right(page, name):
-    width = page.viewport_size["width"]
     for summary in page.locator("details:not(.menu) > summary").all():
         summary.click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.evaluate(CONTRAST) == []
-    assert page.evaluate(SMALL) == []
-    assert page.locator("h1").count() == 1
-    # For looking at them: SHOTS=folder.
-    if folder := os.environ.get("SHOTS"):
-        height = page.evaluate("document.documentElement.scrollHeight")
-        page.set_viewport_size({"width": width, "height": height})
-        page.screenshot(path=str(pathlib.Path(folder) / f"{name}.png"))
+    looks_right(page, f"{name}-{scheme}", size)
 
 
 def test_harm_stays_words(server, visit):

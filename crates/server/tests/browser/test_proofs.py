@@ -4,9 +4,9 @@ import json
 
 import cases
 import pytest
-from conftest import running
+from conftest import PHONE, start
+from looks import looks_right
 from provider import AUDIENCE, ISSUER, Provider
-from test_looks import looks_right
 
 CASE = {
     **cases.APPROVAL,
@@ -38,7 +38,9 @@ def serving(provider, tmp_path_factory):
     for name, more in (("page", {"start_url": f"{provider.url}/start"}), ("paste", {})):
         lines = [f"{key} = {json.dumps(value)}" for key, value in {**table, **more}.items()]
         (folder / f"{name}.toml").write_text("\n".join(["[verification.acme]", *lines]))
-        both[name] = running(folder / name, "--config", str(folder / f"{name}.toml"))
+        (folder / name).mkdir()
+        settings = ("--config", str(folder / f"{name}.toml"))
+        both[name] = start(folder / name, "127.0.0.1", args=settings)
     with both["page"] as page, both["paste"] as paste:
         yield {"page": page, "paste": paste}
 
@@ -81,13 +83,13 @@ def test_a_proof_is_pasted(serving, provider, visit):
     """HITL-222: what is wrong is said beside the field; the answer can be changed on the way."""
     server = serving["paste"]
     case, page = chosen(server, visit)
-    looks_right(page, "proof")
+    looks_right(page, "proof", PHONE)
     field = page.get_by_label("Confirmation from Acme ID")
     field.fill("nonsense")
     page.get_by_role("button", name="Send my answer").click()
     page.get_by_text("does not count").first.wait_for()
     assert field.get_attribute("aria-invalid") == "true"
-    looks_right(page, "proof-wrong")
+    looks_right(page, "proof-wrong", PHONE)
     page.get_by_role("button", name="Change my answer").click()
     assert page.get_by_label("Comment").input_value() == "As agreed"
     page.get_by_role("button", name="Approve").click()

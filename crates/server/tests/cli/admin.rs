@@ -129,3 +129,23 @@ fn a_folder_in_use_is_left_alone() {
         assert!(busy.contains("stop it, or talk to it with --url"), "{busy}");
     }
 }
+
+#[test]
+fn sessions_are_listed_and_ended_through_a_server_and_without() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    assert_eq!(cli(&server, &["sessions", "list", "--json"]).json(), serde_json::json!([]));
+    assert!(cli(&server, &["sessions", "list"]).ok().starts_with("ID"));
+    let said = cli(&server, &["sessions", "revoke-all"]).ok();
+    assert_eq!(said, "Signed out user_dev everywhere.\n");
+    let said = cli(&server, &["sessions", "revoke-all", "--human", "user_dev_2", "--json"]).json();
+    assert_eq!(said, serde_json::json!({ "signed_out": "user_dev_2" }));
+    let nobody = cli(&server, &["sessions", "list", "--human", "nobody"]).failed(4);
+    assert!(nobody.contains("no such person"), "{nobody}");
+    drop(server);
+    let who = on(data.path(), &["sessions", "list"]).failed(4);
+    assert!(who.contains("--human"), "{who}");
+    let none = on(data.path(), &["sessions", "list", "--human", "user_dev", "--json"]).json();
+    assert_eq!(none, serde_json::json!([]));
+    on(data.path(), &["sessions", "revoke-all", "--human", "user_dev"]).ok();
+}

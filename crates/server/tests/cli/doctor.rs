@@ -79,6 +79,16 @@ fn what_is_wrong_is_said() {
     says(doctor(data.path()).args(["--body-limit", "1"]), "at least 4096");
     says(doctor(data.path()).args(["--public-url", "http://ask.example.com"]), "plain HTTP");
     says(doctor(data.path()).args(["--evidence-secret-file", "/nowhere"]), "/nowhere");
+    let gone = "smtp://127.0.0.1:1?tls=none&from=a%40b.example";
+    says(
+        doctor(data.path()).args(["--smtp-url", gone]),
+        "mail: 127.0.0.1:1 (no TLS), from a@b.example",
+    );
+    let half = "smtp://u:hush@mail.example.com";
+    says(doctor(data.path()).args(["--smtp-url", half]), "smtp_url: from: expected the address");
+    let provider = ["--oidc-issuer", "http://127.0.0.1:1", "--oidc-client-id", "x"];
+    says(doctor(data.path()).args(provider), "oidc: http://127.0.0.1:1/");
+    says(doctor(data.path()).args(["--oidc-client-id", "x"]), "oidc_issuer and oidc_client_id");
     let key =
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/faults/fixtures/test-only-key.pem");
     says(doctor(data.path()).arg("--tls-cert").arg(&key).arg("--tls-key").arg(&key), "tls:");

@@ -50,12 +50,15 @@ async fn https_works_and_the_cookie_is_bound_to_the_host() {
     let sign_in = http.post(format!("{}/sign-in", server.url)).header("content-type", kind);
     let answer = sign_in.body(form).send().await.unwrap();
     assert_eq!(answer.status(), 303);
-    let cookie = answer.headers()["set-cookie"].to_str().unwrap();
-    assert!(cookie.starts_with("__Host-countersign="), "{cookie}");
-    for part in ["Secure", "HttpOnly", "Path=/", "SameSite=Lax"] {
-        assert!(cookie.split("; ").any(|other| other == part), "{part} is missing: {cookie}");
+    let mut cookies = answer.headers().get_all("set-cookie").iter();
+    for name in ["__Host-countersign=", "__Host-countersign-browser="] {
+        let cookie = cookies.next().unwrap().to_str().unwrap();
+        assert!(cookie.starts_with(name), "{cookie}");
+        for part in ["Secure", "HttpOnly", "Path=/", "SameSite=Lax"] {
+            assert!(cookie.split("; ").any(|other| other == part), "{part} is missing: {cookie}");
+        }
+        assert!(!cookie.contains("Domain"), "{cookie}");
     }
-    assert!(!cookie.contains("Domain"), "{cookie}");
 
     // Plain HTTP on the same port is not served.
     let plain = server.url.replacen("https", "http", 1);

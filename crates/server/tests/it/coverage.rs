@@ -9,7 +9,8 @@ use kernel::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Purpose, Rou
 use kernel::audit::Digest;
 use kernel::command::{NewAsk, Silence};
 use kernel::directory::{
-    Holder, NewAgent, NewGroup, NewHuman, NewKey, NewProject, NewRule, Profile, Step,
+    Holder, NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewProject, NewRule, NewSession,
+    Profile, Proof, Step,
 };
 use kernel::question::{Answer, Body, Question, Reply};
 use kernel::{Actor, AskId, Assurance, Command, RuleId, Via};
@@ -17,145 +18,9 @@ use reqwest::Method;
 use server::web::paths;
 
 use crate::client;
+use crate::routes::Door::{Closed, OpenInDev, Public};
+use crate::routes::ROUTES;
 use crate::world::World;
-
-/// Who may call.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Door {
-    /// Anyone.
-    Public,
-    /// Whoever shows a credential; others get 401.
-    Closed,
-    /// Whoever shows none, with `--dev`; a wrong one gets 401 all the same.
-    OpenInDev,
-}
-use Door::{Closed, OpenInDev, Public};
-
-/// Every route with its method.
-const ROUTES: &[(&str, &str, Door)] = &[
-    ("get", "/hxp", Public),
-    ("post", "/hxp/v1/requests", Closed),
-    ("get", "/hxp/v1/requests", Closed),
-    ("get", "/hxp/v1/requests/{id}", Closed),
-    ("post", "/hxp/v1/requests/{id}/cancel", Closed),
-    ("post", "/hxp/v1/requests/{id}/resolve", Closed),
-    ("post", "/hxp/v1/requests/{id}/claim", Closed),
-    ("get", "/hxp/v1/inbox", Closed),
-    ("get", "/hxp/v1/delegation/rules", Closed),
-    ("post", "/hxp/v1/delegation/rules", Closed),
-    ("delete", "/hxp/v1/delegation/rules/{id}", Closed),
-    ("post", "/hxp/v1/receipts/verify", Closed),
-    ("get", "/hxp/v1/stats", OpenInDev),
-    ("get", "/hxp/ws", Closed),
-    ("get", "/hxp/ws/{id}", Closed),
-    ("post", "/hitl/v1/cases", Closed),
-    ("get", "/hitl/v1/callback-secret", Closed),
-    ("get", "/hitl/v1/reviews/{id}/status", Closed),
-    ("get", "/hitl/v1/reviews/{id}/events", Closed),
-    ("post", "/hitl/v1/reviews/{id}/respond", Closed),
-    ("post", "/hitl/v1/reviews/{id}/submit", Closed),
-    ("post", "/hitl/v1/reviews/{id}/cancel", Closed),
-    ("post", "/hitl/v1/reviews/{id}/files", Closed),
-    ("get", "/hitl/v1/reviews/{id}/files/{digest}", Closed),
-    ("get", "/.well-known/hitl.json", Public),
-    ("get", "/skill.md", Public),
-    ("post", "/api/demo", OpenInDev),
-    ("post", "/api/v1/asks", Closed),
-    ("get", "/api/v1/asks", Closed),
-    ("get", "/api/v1/asks/count", Closed),
-    ("post", "/api/v1/asks/answers", Closed),
-    ("get", "/api/v1/history", Closed),
-    ("get", "/api/v1/history/export", Closed),
-    ("get", "/api/v1/search", Closed),
-    ("put", "/api/v1/asks/{id}/snooze", Closed),
-    ("delete", "/api/v1/asks/{id}/snooze", Closed),
-    ("get", "/api/v1/snoozed", Closed),
-    ("put", "/api/v1/asks/{id}/looking", Closed),
-    ("delete", "/api/v1/asks/{id}/looking", Closed),
-    ("get", "/api/v1/looking", Closed),
-    ("get", "/api/v1/asks/{id}", Closed),
-    ("post", "/api/v1/asks/{id}/answer", Closed),
-    ("post", "/api/v1/asks/{id}/cancel", Closed),
-    ("post", "/api/v1/asks/{id}/claim", Closed),
-    ("post", "/api/v1/asks/{id}/assign", Closed),
-    ("post", "/api/v1/asks/{id}/extend", Closed),
-    ("get", "/api/v1/asks/{id}/thread", Closed),
-    ("get", "/api/v1/asks/{id}/comments", Closed),
-    ("post", "/api/v1/asks/{id}/comments", Closed),
-    ("post", "/api/v1/asks/{id}/files", Closed),
-    ("get", "/api/v1/asks/{id}/files/{digest}", Closed),
-    ("get", "/api/v1/asks/{id}/callbacks", Closed),
-    ("post", "/api/v1/asks/{id}/callbacks", Closed),
-    ("post", "/api/v1/asks/{id}/erase", Closed),
-    ("get", "/api/v1/asks/{id}/audit", Closed),
-    ("get", "/api/v1/asks/{id}/audit/{seq}/proof", Closed),
-    ("get", "/api/v1/audit/blocks", Closed),
-    ("get", "/api/v1/audit/export", Closed),
-    ("get", "/api/v1/asks/{id}/receipt", Closed),
-    ("get", "/api/v1/asks/{id}/receipt/proof", Closed),
-    ("post", "/api/v1/asks/{id}/revoke", Closed),
-    // A receipt is its own credential, and anybody may learn which no longer count.
-    ("post", "/api/v1/receipts/verify", Public),
-    ("get", "/api/v1/receipts/revocations", Public),
-    ("get", "/api/v1/asks/{id}/events", Closed),
-    ("get", "/api/v1/events", Closed),
-    ("get", "/api/v1/me", Closed),
-    ("get", "/api/v1/projects", Closed),
-    ("get", "/api/v1/projects/{id}", Closed),
-    ("put", "/api/v1/projects/{id}", Closed),
-    ("get", "/api/v1/agents", Closed),
-    ("get", "/api/v1/agents/{id}", Closed),
-    ("put", "/api/v1/agents/{id}", Closed),
-    ("get", "/api/v1/people", Closed),
-    ("get", "/api/v1/people/{id}", Closed),
-    ("put", "/api/v1/people/{id}", Closed),
-    ("get", "/api/v1/groups", Closed),
-    ("get", "/api/v1/groups/{id}", Closed),
-    ("put", "/api/v1/groups/{id}", Closed),
-    ("get", "/api/v1/rules", Closed),
-    ("post", "/api/v1/rules", Closed),
-    ("delete", "/api/v1/rules/{id}", Closed),
-    ("post", "/api/v1/people/{id}/link", Closed),
-    ("get", "/api/v1/keys", Closed),
-    ("post", "/api/v1/keys", Closed),
-    ("get", "/api/v1/keys/{id}", Closed),
-    ("delete", "/api/v1/keys/{id}", Closed),
-    ("get", "/api/v1/dev/clock", Closed),
-    ("post", "/api/v1/dev/clock", Closed),
-    ("get", "/api/v1/dev/script", Closed),
-    ("put", "/api/v1/dev/script", Closed),
-    // The inbox shows strangers how to sign in, with 401.
-    ("get", "/", Closed),
-    ("get", "/asks/{id}", Closed),
-    // These lead back to the question, whoever asks.
-    ("get", "/asks/{id}/answer", Public),
-    ("get", "/asks/{id}/claim", Public),
-    ("get", "/asks/{id}/assign", Public),
-    ("post", "/asks/{id}/answer", Closed),
-    ("post", "/asks/{id}/claim", Closed),
-    ("post", "/asks/{id}/assign", Closed),
-    // The token in the link or in the form is the credential.
-    ("get", "/review/{id}", Closed),
-    ("post", "/review/{id}", Closed),
-    ("get", "/review/{id}/end", Closed),
-    // What comes back from a provider is its own credential, and only lies there.
-    ("get", "/review/{id}/proof", Public),
-    ("post", "/review/{id}/proof", Public),
-    ("get", "/sign-in", Public),
-    // The link in the form is the credential; without one it is 401.
-    ("post", "/sign-in", Closed),
-    ("post", "/sign-out", Closed),
-    ("get", "/settings/tokens", Closed),
-    ("post", "/settings/tokens", Closed),
-    ("get", "/assets/{file}", Public),
-    ("get", "/openapi.json", Public),
-    ("get", "/docs", Public),
-    ("get", "/healthz", Public),
-    ("get", "/readyz", Public),
-    ("get", "/metrics", Public),
-    ("get", "/errors/{code}", Public),
-    ("get", "/.well-known/jwks.json", Public),
-];
 
 /// HXPX-002, HXPX-003: without a credential, with a wrong one, with nonsense in the body.
 #[tokio::test]
@@ -178,7 +43,7 @@ async fn every_route_asks_for_a_credential() {
         let strangers = [
             world.anonymous(),
             world.bearer("nobody"),
-            world.anonymous().header("cookie", "countersign=nobody"),
+            world.anonymous().header("cookie", "countersign=nobody; countersign-browser=nobody"),
         ];
         for stranger in strangers {
             let request = stranger.request(method.clone(), &path).body("{");
@@ -208,17 +73,6 @@ fn every_route_is_in_the_table() {
         found.extend(routes(&std::fs::read_to_string(file).unwrap()));
     }
     assert_eq!(found, known, "in the source on the left, in the table on the right");
-}
-
-/// The routes of the table below an address.
-pub(crate) fn routes_under(prefix: &str) -> BTreeSet<(String, String)> {
-    let under = ROUTES.iter().filter(|(_, path, _)| path.starts_with(prefix));
-    under.map(|(method, path, _)| ((*method).to_owned(), (*path).to_owned())).collect()
-}
-
-/// Whether the table says that a route needs no credential.
-pub(crate) fn is_public(method: &str, path: &str) -> bool {
-    ROUTES.iter().any(|(of, at, kind)| (*of, *at) == (method, path) && matches!(kind, Public))
 }
 
 fn source(path: &str) -> PathBuf {
@@ -256,8 +110,15 @@ fn routes(text: &str) -> Vec<(String, String)> {
         let pattern = match pattern.trim() {
             "paths::INBOX" => paths::INBOX,
             "paths::SIGN_IN" => paths::SIGN_IN,
+            "paths::SIGN_IN_MAIL" => paths::SIGN_IN_MAIL,
+            "paths::SIGN_IN_PASSKEY" => paths::SIGN_IN_PASSKEY,
+            "paths::PASSKEYS" => paths::PASSKEYS,
+            "paths::SIGN_IN_OIDC" => paths::SIGN_IN_OIDC,
+            "paths::OIDC_BACK" => paths::OIDC_BACK,
+            "paths::SIGN_OUT_OIDC" => paths::SIGN_OUT_OIDC,
             "paths::SIGN_OUT" => paths::SIGN_OUT,
             "paths::TOKENS" => paths::TOKENS,
+            "paths::SESSIONS" => paths::SESSIONS,
             quoted => quoted.strip_prefix('"').unwrap().strip_suffix('"').unwrap(),
         };
         let handlers = format!(".{}", handlers.trim());
@@ -296,7 +157,10 @@ const RECORDS: &[(&str, &str)] = &[
     ("SaveGroup", "human_saved"),
     ("IssueKey", "key_issued"),
     ("RevokeKey", "key_revoked"),
+    ("MailLink", "key_issued"),
     ("SignIn", "key_issued"),
+    ("UsePasskey", "passkey_used"),
+    ("EndSessions", "key_revoked"),
     ("AddRules", "rule_added"),
     ("RemoveRule", "rule_removed"),
 ];
@@ -360,6 +224,7 @@ fn question() -> NewAsk {
         inline: None,
         callback: None,
         verification: None,
+        assurance: None,
     }
 }
 
@@ -377,7 +242,7 @@ async fn every_command_leaves_a_record() {
     story.run(system(), Command::SaveProject(NewProject { ladder: vec![pool], ..plain })).await;
     let ada = NewHuman {
         id: "ada".parse().unwrap(),
-        profile: Profile { name: "Ada".to_owned(), email: None },
+        profile: Profile { name: "Ada".to_owned(), email: Some("ada@example.com".to_owned()) },
         admin: false,
         active: true,
         projects: ["dev".parse().unwrap()].into(),
@@ -409,11 +274,28 @@ async fn every_command_leaves_a_record() {
         key: of("a", &story.world),
         reach: Reach::Agent,
     };
-    let link = Holder::Link { human: "ada".parse().unwrap() };
+    let link = Holder::Link { human: "ada".parse().unwrap(), mailed: false };
     story.run(system(), Command::IssueKey(key("b", link))).await;
-    let session = Holder::Session { human: "ada".parse().unwrap() };
-    let link = of("b", &story.world);
-    story.run(system(), Command::SignIn(link, key("c", session))).await;
+    let mailed = NewLink {
+        human: "ada".parse().unwrap(),
+        hash: Digest::of(b"mailed"),
+        seed: Digest::of(b"seed"),
+        expires_at: story.world.now().plus_seconds(60),
+    };
+    story.run(system(), Command::MailLink(mailed)).await;
+    let session = NewSession {
+        hash: Digest::of(b"c"),
+        browser: Digest::of(b"browser"),
+        label: String::new(),
+        expires_at: story.world.now().plus_seconds(60),
+    };
+    let link = Proof::Link(of("b", &story.world));
+    story.run(system(), Command::SignIn(link, session)).await;
+    let passkey = Holder::Passkey { human: "ada".parse().unwrap(), public: "0".to_owned() };
+    story.run(person("ada"), Command::IssueKey(key("p", passkey))).await;
+    let passkey = of("p", &story.world);
+    story.run(system(), Command::UsePasskey(passkey, "1".to_owned())).await;
+    story.run(system(), Command::EndSessions("ada".parse().unwrap(), None)).await;
     let rule = NewRule {
         kinds: BTreeSet::new(),
         project: None,
@@ -467,7 +349,7 @@ async fn every_command_leaves_a_record() {
 
     let all: BTreeSet<&str> = RECORDS.iter().map(|(command, _)| *command).collect();
     assert_eq!(story.seen, all);
-    story.world.end().await;
+    story.world.end_with_dead(1).await;
 }
 
 impl Recorder {

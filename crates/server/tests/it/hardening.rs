@@ -182,8 +182,8 @@ async fn an_administrator_makes_sign_in_links() {
     let made = world.human().post(path, json!({})).await.is(201);
     let token = made["url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
     let signed = world.anonymous().post_form("/sign-in", &[("token", &token)]).await.is(303);
-    let cookie = signed.header("set-cookie").split(';').next().unwrap().to_owned();
-    let page = world.anonymous().header("cookie", &cookie).get("/").await.is(200);
+    let browser = crate::pages::browser_of(&world.anonymous(), &signed);
+    let page = browser.client.get("/").await.is(200);
     assert!(page.text.contains("user_dev_2"));
     let nobody = "/api/v1/people/nobody/link";
     world.human().post(nobody, json!({})).await.problem(404, "not-found");

@@ -4,6 +4,7 @@
 
 mod client;
 mod coverage;
+mod routes;
 mod world;
 
 mod answers;
@@ -26,6 +27,7 @@ mod identities;
 mod jwt;
 mod limits;
 mod lists;
+mod mail;
 mod native;
 mod native_errors;
 mod native_files;
@@ -34,6 +36,7 @@ mod native_terms;
 mod openapi;
 mod origins;
 mod pages;
+mod passkeys;
 mod races;
 mod receipts;
 mod retention;
@@ -48,6 +51,7 @@ mod rust_client;
 mod scripted;
 mod seal;
 mod secrecy;
+mod sessions;
 mod silence;
 mod slow;
 mod sockets;

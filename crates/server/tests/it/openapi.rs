@@ -35,7 +35,7 @@ fn every_route_is_described() {
     let document = document();
     let described: BTreeSet<(String, String)> =
         operations(&document).into_iter().map(|(method, path, _)| (method, path)).collect();
-    let routes: BTreeSet<(String, String)> = crate::coverage::routes_under("/api/v1/");
+    let routes: BTreeSet<(String, String)> = crate::routes::routes_under("/api/v1/");
     assert_eq!(described, routes, "in the document on the left, in the table on the right");
 }
 
@@ -61,7 +61,7 @@ fn every_operation_is_whole() {
         for status in ["400", "429", "500", "503"] {
             assert!(responses.contains_key(status), "{name} has no {status}");
         }
-        let open = crate::coverage::is_public(&method, &path);
+        let open = crate::routes::is_public(&method, &path);
         assert_eq!(responses.contains_key("401"), !open, "{name}");
         assert_eq!(operation["security"] == json!([{}]), open, "{name}");
         // Where one kind of credential is needed, the other one is told so.

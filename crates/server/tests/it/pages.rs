@@ -11,6 +11,7 @@ use crate::world::World;
 pub(crate) struct Browser {
     pub(crate) client: Client,
     pub(crate) session: String,
+    pub(crate) bound: String,
 }
 
 /// Exchanges the link printed at the start for a session.
@@ -22,11 +23,21 @@ pub(crate) async fn signed_in(world: &World) -> Browser {
     visitor.get(&format!("/sign-in?token={token}")).await.is(200);
     let signed = visitor.post_form("/sign-in", &[("token", &token)]).await.is(303);
     assert_eq!(signed.header("location"), "/");
-    let cookie = signed.header("set-cookie");
-    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
-    let pair = cookie.split(';').next().unwrap();
-    let session = pair.split_once('=').unwrap().1.to_owned();
-    Browser { client: visitor.header("cookie", pair), session }
+    browser_of(&visitor, &signed)
+}
+
+/// A browser that keeps what it was given.
+pub(crate) fn browser_of(visitor: &Client, signed: &Reply) -> Browser {
+    let mut kept = Vec::new();
+    for cookie in signed.headers.get_all("set-cookie") {
+        let cookie = cookie.to_str().unwrap();
+        assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
+        kept.push(cookie.split(';').next().unwrap().to_owned());
+    }
+    let value =
+        |name: &str| kept.iter().find_map(|pair| pair.strip_prefix(name)).unwrap().to_owned();
+    let (session, bound) = (value("countersign="), value("countersign-browser="));
+    Browser { client: visitor.clone().header("cookie", &kept.join("; ")), session, bound }
 }
 
 /// The token the forms of a page carry.

@@ -56,6 +56,7 @@ pub(crate) fn new_ask(question: Question) -> NewAsk {
         inline: None,
         callback: None,
         verification: None,
+        assurance: None,
     }
 }
 

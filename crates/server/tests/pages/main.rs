@@ -4,6 +4,7 @@
 
 mod bodies;
 mod cast;
+mod doors;
 mod links;
 mod rules;
 mod samples;

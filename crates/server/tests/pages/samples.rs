@@ -329,6 +329,7 @@ fn gallery() -> Gallery {
     g.inbox("inbox-empty", &[], &[], None, None);
     messages(&mut g);
     crate::links::gallery(&mut g);
+    crate::doors::gallery(&mut g);
     g
 }
 
@@ -416,10 +417,6 @@ fn messages(g: &mut Gallery) {
     let pages = [
         ("not-found", notices::not_found(&frame)),
         ("forbidden", notices::forbidden(&frame)),
-        ("sign-in", notices::sign_in(&nobody, Some("link-token"))),
-        ("sign-in-bare", notices::sign_in(&nobody, None)),
-        ("stale-link", notices::stale_link(&nobody)),
-        ("signed-out", notices::signed_out(&nobody)),
         ("stale-page", notices::stale_page(&frame, "/asks/x")),
         ("too-large", notices::too_large(&frame, "/asks/x")),
         ("server-error", notices::server_error(&frame, "req_7")),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kernel::actor::Reach;
-use kernel::directory::{Holder, NewKey, NewProject};
+use kernel::directory::{Holder, NewKey, NewProject, NewSession, Proof};
 use kernel::testing::{Cast, human};
 use kernel::{Actor, Command, KeyId, Refusal};
 use ulid::Ulid;
@@ -60,13 +60,44 @@ pub async fn a_snapshot_does_not_move(stage: &Stage) {
 }
 
 pub async fn a_link_signs_in_once(stage: &Stage) {
-    let link = issue(stage, key("link", Holder::Link { human: human("olga") })).await;
-    let session = |secret| key(secret, Holder::Session { human: human("olga") });
-    stage.run(Actor::System, Command::SignIn(link, session("one"))).await;
+    let link =
+        issue(stage, key("link", Holder::Link { human: human("olga"), mailed: false })).await;
+    let link = Proof::Link(link);
+    stage.run(Actor::System, Command::SignIn(link.clone(), session(stage, "one"))).await;
     assert!(stage.store.directory().key_by_hash(&Cast::hash("one")).is_some());
-    let again = stage.attempt(Actor::System, Command::SignIn(link, session("two"))).await;
+    let again = stage.attempt(Actor::System, Command::SignIn(link, session(stage, "two"))).await;
     assert!(matches!(refusal(again), Refusal::NotAllowed { .. }));
     assert!(stage.store.directory().key_by_hash(&Cast::hash("two")).is_none());
+}
+
+fn session(stage: &Stage, secret: &str) -> NewSession {
+    NewSession {
+        hash: Cast::hash(secret),
+        browser: Cast::hash("browser"),
+        label: "Firefox on Linux".to_owned(),
+        expires_at: stage.now().plus_seconds(60),
+    }
+}
+
+pub async fn sessions_are_known_by_person_until_they_end(stage: &Stage) {
+    let mut ids = Vec::new();
+    for secret in ["one", "two", "three"] {
+        let link =
+            key(&format!("link {secret}"), Holder::Link { human: human("olga"), mailed: false });
+        let link = Proof::Link(issue(stage, link).await);
+        stage.run(Actor::System, Command::SignIn(link, session(stage, secret))).await;
+        ids.push(stage.store.directory().key_by_hash(&Cast::hash(secret)).unwrap().id);
+    }
+    let listed = || -> Vec<KeyId> {
+        stage.store.directory().sessions_of(&human("olga")).map(|key| key.id).collect()
+    };
+    ids.sort_unstable();
+    assert_eq!(listed(), ids);
+    stage.run(Actor::System, Command::EndSessions(human("olga"), Some(ids[1]))).await;
+    assert_eq!(listed(), [ids[1]]);
+    stage.run(Actor::System, Command::RevokeKey(ids[1])).await;
+    assert!(listed().is_empty());
+    assert!(stage.store.directory().sessions_of(&human("mark")).next().is_none());
 }
 
 pub async fn the_last_use_of_a_key_is_known(stage: &Stage) {

@@ -24,7 +24,7 @@ async fn settle(stage: &Stage, id: u64, settlement: Settlement) {
 }
 
 fn about(delivery: &Delivery) -> AskId {
-    delivery.effect.ask()
+    delivery.effect.ask().unwrap()
 }
 
 async fn urgent(stage: &Stage, priority: Priority) -> AskId {

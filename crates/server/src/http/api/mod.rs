@@ -21,6 +21,7 @@ mod projects;
 mod receipts;
 mod rules;
 mod search;
+mod sessions;
 mod streams;
 mod thread;
 
@@ -67,6 +68,7 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(projects::routes())
         .merge(people::routes())
         .merge(keys::routes())
+        .merge(sessions::routes())
         .merge(rules::routes())
         .merge(receipts::routes())
         .merge(audit::routes())

@@ -1,16 +1,21 @@
-//! The pages people answer on: `/`, `/asks/{id}`, `/sign-in`, `/settings/tokens`, and `/review/{id}`
-//! for whoever holds a link.
+//! The pages people answer on: `/`, `/asks/{id}`, `/sign-in`, `/settings/…`, and `/review/{id}` for
+//! whoever holds a link.
 //!
 //! A person is known by a session cookie that a one-time link was exchanged for. No GET decides
 //! anything; every POST carries a token bound to the session, or the link's own.
 
+mod cookies;
 mod machine;
+mod oidc;
+mod passkeys;
 mod request;
 mod review;
 mod review_act;
 mod review_draft;
 mod review_proof;
 mod review_watch;
+mod sealed;
+mod sessions;
 mod sign_in;
 
 use axum::Router;
@@ -21,11 +26,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use dialects::hxp_execution::Cursor;
 use kernel::directory::Human;
-use kernel::{Actor, Ask, AskId, Phase};
+use kernel::{Actor, Ask, AskId, Command, KeyId, Phase};
 use serde::Deserialize;
 use store::{Filter, List, Order, Scope, StoreError};
 use subtle::ConstantTimeEq;
 
+use self::cookies::Cookie;
 use crate::auth::Denied;
 use crate::http::body::BodyError;
 use crate::http::submitted::{Posted, Proof, Unread};
@@ -44,6 +50,7 @@ pub fn routes() -> Router<Shared> {
         .route(paths::INBOX, get(show_inbox))
         .route("/asks/{id}", get(request::show_request))
         .route("/asks/{id}/answer", get(request::back_to_request).post(request::answer))
+        .route("/asks/{id}/confirm", get(request::back_to_request).post(passkeys::confirm))
         .route("/asks/{id}/claim", get(request::back_to_request).post(request::claim))
         .route("/asks/{id}/assign", get(request::back_to_request).post(request::assign))
         .route("/review/{id}", get(review::show_review).post(review::post_review))
@@ -53,8 +60,15 @@ pub fn routes() -> Router<Shared> {
             get(review_proof::back_to_review).post(review_proof::come_back),
         )
         .route(paths::SIGN_IN, get(sign_in::show_sign_in).post(sign_in::sign_in))
+        .route(paths::SIGN_IN_MAIL, post(sign_in::mail_link))
+        .route(paths::SIGN_IN_PASSKEY, post(passkeys::sign_in))
+        .route(paths::SIGN_IN_OIDC, get(oidc::leave))
+        .route(paths::OIDC_BACK, get(oidc::come_back))
+        .route(paths::SIGN_OUT_OIDC, get(oidc::sign_out))
         .route(paths::SIGN_OUT, post(sign_in::sign_out))
         .route(paths::TOKENS, get(sign_in::show_tokens).post(sign_in::make_token))
+        .route(paths::SESSIONS, get(sessions::show_sessions).post(sessions::end_sessions))
+        .route(paths::PASSKEYS, get(passkeys::show_passkeys).post(passkeys::change_passkeys))
         .route("/assets/{file}", get(asset))
 }
 
@@ -62,7 +76,7 @@ pub fn routes() -> Router<Shared> {
 struct Visitor {
     actor: Actor,
     human: Human,
-    secret: String,
+    session: KeyId,
     frame: Frame,
 }
 
@@ -171,32 +185,35 @@ impl App {
     async fn visitor(&self, headers: &HeaderMap) -> Result<Visitor, Instead> {
         let now = self.gateway.now();
         let directory = self.gateway.directory();
-        let anonymous = || {
-            let frame = Frame::anonymous(now);
-            page(StatusCode::UNAUTHORIZED, notices::sign_in(&frame, None))
-        };
-        let secret = self.session_cookie(headers).ok_or_else(anonymous)?;
-        let (actor, _) = match self.door.session(&directory, &secret, now) {
+        let anonymous =
+            || Instead(Box::new(self.sign_in_page(headers, StatusCode::UNAUTHORIZED, None)));
+        let secret = self.cookie(headers, Cookie::Session).ok_or_else(anonymous)?;
+        let browser = self.cookie(headers, Cookie::Browser).ok_or_else(anonymous)?;
+        let known = self.door.session(&directory, secret, browser, now);
+        let (actor, key) = known.map_err(|_| anonymous())?;
+        if self.is_idle(self.last_used(key).await?, now) {
+            self.gateway.run(Actor::System, Command::RevokeKey(key.id)).await?;
+            return Err(anonymous());
+        }
+        if let Err(denied) = self.door.admit(key.id, now) {
             // Still signed in, but in too much of a hurry.
-            Err(Denied::TooFast(wait)) => {
-                let busy = notices::unavailable(&Frame::anonymous(now));
-                let after = [(header::RETRY_AFTER, wait.as_secs().max(1).to_string())];
-                let busy = (after, html(StatusCode::TOO_MANY_REQUESTS, busy)).into_response();
-                return Err(Instead(Box::new(busy)));
-            }
-            known => known.map_err(|_| anonymous())?,
-        };
+            let wait = if let Denied::TooFast(wait) = denied { wait.as_secs() } else { 0 };
+            let busy = notices::unavailable(&Frame::anonymous(now));
+            let after = [(header::RETRY_AFTER, wait.max(1).to_string())];
+            let busy = (after, html(StatusCode::TOO_MANY_REQUESTS, busy)).into_response();
+            return Err(Instead(Box::new(busy)));
+        }
         let Actor::Human { id, .. } = &actor else { return Err(anonymous()) };
         let human = directory.human(id).ok_or_else(anonymous)?.clone();
         let waiting = self.gateway.waiting(&human).await?.n;
         let frame = Frame {
             now,
             person: Some(crate::web::words::person(&directory, &human.id)),
-            csrf: self.secrets.csrf(&secret),
+            csrf: self.secrets.csrf(secret),
             waiting: Some(waiting),
             nonce: None,
         };
-        Ok(Visitor { actor, human, secret, frame })
+        Ok(Visitor { actor, human, session: key.id, frame })
     }
 
     /// A request the visitor may see; to everybody else it does not exist.

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use kernel::directory::Human;
 use kernel::question::{self, Question};
-use kernel::{Ask, AskId, Command, HumanId, Refusal, form};
+use kernel::{Ask, AskId, Assurance, Command, HumanId, Refusal, form};
 use store::StoreError;
 
 use super::machine::is_person;
@@ -71,6 +71,10 @@ pub(super) async fn answer(
             page(StatusCode::SERVICE_UNAVAILABLE, shown)
         })?;
     }
+    // What the kernel would refuse is asked for first. It judges again what comes back.
+    if ask.floor == Assurance::Passkey && ask.is_open() {
+        return Ok(app.step_up_page(&visitor, &ask, reply));
+    }
     let command = Command::Answer(ask.id, Box::new(reply));
     match app.gateway.run(visitor.actor.clone(), command).await {
         Ok(_) => Ok(Redirect::to(&format!("{}?sent=1", paths::INBOX)).into_response()),
@@ -135,7 +139,7 @@ impl App {
         Ok(self.request_page(visitor, &ask, status, Some(&notice), None))
     }
 
-    fn request_page(
+    pub(super) fn request_page(
         &self,
         visitor: &Visitor,
         ask: &Ask,

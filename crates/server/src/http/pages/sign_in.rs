@@ -1,21 +1,27 @@
 //! Coming and going: `/sign-in`, `/sign-out`, and tokens for the terminal at `/settings/tokens`.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::extract::{Query, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
 use kernel::audit::Digest;
-use kernel::directory::{Holder, NewKey};
-use kernel::{Actor, Command};
+use kernel::directory::{Holder, Key, NewKey, NewLink, NewSession, Proof, Way};
+use kernel::{Actor, Command, KeyId};
 use serde::Deserialize;
 use store::StoreError;
+use subtle::ConstantTimeEq;
 
-use super::{Page, html, page, parts};
+use super::cookies::Cookie;
+use super::{Instead, Page, html, page, parts};
 use crate::http::{App, Shared, submitted};
+use crate::ids::random;
+use crate::mail::sign_in::MINUTES;
 use crate::web::notices::{self, NewToken};
-use crate::web::{Frame, paths};
-
-/// How long a browser stays signed in.
-const SESSION_SECONDS: u64 = 30 * 24 * 60 * 60;
+use crate::web::sign_in::Ways;
+use crate::web::{self, Frame, Submitted, browser, paths};
 
 #[derive(Deserialize)]
 pub(super) struct LinkToken {
@@ -24,37 +30,44 @@ pub(super) struct LinkToken {
 
 pub(super) async fn show_sign_in(
     State(app): State<Shared>,
+    headers: HeaderMap,
     Query(link): Query<LinkToken>,
 ) -> Response {
+    app.sign_in_page(&headers, StatusCode::OK, link.token.as_deref())
+}
+
+/// `POST /sign-in/mail`: sends a link to whoever has the address. What is answered, and how fast, says
+/// nothing about whether somebody has.
+pub(super) async fn mail_link(State(app): State<Shared>, from: Request) -> Page {
+    let (parts, body) = from.into_parts();
+    app.knock(&parts)?;
     let frame = Frame::anonymous(app.gateway.now());
-    html(StatusCode::OK, notices::sign_in(&frame, link.token.as_deref()))
+    if app.mailer.is_none() {
+        return Err(page(StatusCode::NOT_FOUND, notices::not_found(&frame)));
+    }
+    let submitted = submitted::small(body).await?;
+    app.own_form(&parts.headers, &submitted)?;
+    let email = submitted.value("email").unwrap_or_default().trim().to_owned();
+    let sending = Arc::clone(&app);
+    app.tasks.spawn(async move { sending.send_link(&email).await });
+    Ok(html(StatusCode::OK, notices::link_sent(&frame)))
 }
 
 /// `POST /sign-in`: exchanges a link for a session. The link is then used up.
 pub(super) async fn sign_in(State(app): State<Shared>, from: Request) -> Page {
-    let (headers, body) = parts(from);
+    let (parts, body) = from.into_parts();
+    app.knock(&parts)?;
     let frame = Frame::anonymous(app.gateway.now());
     let stale = || page(StatusCode::UNAUTHORIZED, notices::stale_link(&frame));
-    if from_elsewhere(&headers) {
+    if from_elsewhere(&parts.headers) {
         return Err(page(StatusCode::FORBIDDEN, notices::stale_page(&frame, paths::SIGN_IN)));
     }
     let submitted = submitted::small(body).await?;
     let token = submitted.value("token").ok_or_else(stale)?;
     let directory = app.gateway.directory();
-    let key = directory.key_by_hash(&Digest::of(token.as_bytes())).ok_or_else(stale)?;
-    let Holder::Link { human } = &key.holder else { return Err(stale()) };
-    let session = app.gateway.ids().mint("");
-    let new = NewKey {
-        hash: session.hash,
-        holder: Holder::Session { human: human.clone() },
-        label: "browser".to_owned(),
-        expires_at: Some(app.gateway.now().plus_seconds(SESSION_SECONDS)),
-    };
-    match app.gateway.run(Actor::System, Command::SignIn(key.id, new)).await {
-        Ok(_) => {
-            let cookie = app.cookie(&session.secret, SESSION_SECONDS);
-            Ok(([(header::SET_COOKIE, cookie)], Redirect::to(paths::INBOX)).into_response())
-        }
+    let link = directory.key_by_hash(&Digest::of(token.as_bytes())).ok_or_else(stale)?;
+    match app.enter(&parts.headers, Proof::Link(link.id)).await {
+        Ok(entered) => Ok(entered),
         Err(StoreError::Refused(_)) => Err(stale()),
         Err(error) => Err(error.into()),
     }
@@ -65,14 +78,8 @@ pub(super) async fn sign_out(State(app): State<Shared>, from: Request) -> Page {
     let (headers, body) = parts(from);
     let visitor = app.visitor(&headers).await?;
     app.submitted(&visitor, &headers, body, paths::INBOX).await?;
-    let directory = app.gateway.directory();
-    if let Some(key) = directory.key_by_hash(&Digest::of(visitor.secret.as_bytes())) {
-        app.gateway.run(visitor.actor, Command::RevokeKey(key.id)).await?;
-    }
-    let frame = Frame::anonymous(app.gateway.now());
-    let mut answer = html(StatusCode::OK, notices::signed_out(&frame));
-    answer.headers_mut().insert(header::SET_COOKIE, app.cookie("", 0));
-    Ok(answer)
+    app.gateway.run(visitor.actor.clone(), Command::RevokeKey(visitor.session)).await?;
+    Ok(app.goodbye(visitor.session))
 }
 
 pub(super) async fn show_tokens(State(app): State<Shared>, headers: HeaderMap) -> Page {
@@ -100,34 +107,110 @@ pub(super) async fn make_token(State(app): State<Shared>, from: Request) -> Page
 }
 
 impl App {
-    /// Over HTTPS the cookie is bound to this host.
-    fn cookie_name(&self) -> &'static str {
-        if self.config.public_url.scheme() == "https" {
-            "__Host-countersign"
-        } else {
-            "countersign"
+    /// Where people sign in. The browser gets what its session will be bound to.
+    pub(super) fn sign_in_page(
+        &self,
+        headers: &HeaderMap,
+        status: StatusCode,
+        token: Option<&str>,
+    ) -> Response {
+        let (browser, keep) = self.browser(headers);
+        let csrf = self.secrets.csrf(&browser);
+        let frame = Frame { csrf, ..Frame::anonymous(self.gateway.now()) };
+        let ways = Ways {
+            mail: self.mailer.is_some(),
+            passkey: self.passkey_question(&browser),
+            provider: self.provider.as_ref().map(|provider| provider.settings().name.clone()),
+        };
+        let mut answer = html(status, web::sign_in::page(&frame, &ways, token));
+        answer.headers_mut().insert(header::SET_COOKIE, keep);
+        answer
+    }
+
+    /// Whether a form of somebody we do not know yet is one of ours, shown in this very browser.
+    pub(super) fn own_form(&self, headers: &HeaderMap, form: &Submitted) -> Result<(), Instead> {
+        let shown = self.cookie(headers, Cookie::Browser).map(|browser| self.secrets.csrf(browser));
+        let given = form.value("csrf").unwrap_or_default();
+        let ours = shown.is_some_and(|csrf| given.as_bytes().ct_eq(csrf.as_bytes()).into());
+        if ours && !from_elsewhere(headers) {
+            return Ok(());
+        }
+        let frame = Frame::anonymous(self.gateway.now());
+        Err(page(StatusCode::FORBIDDEN, notices::stale_page(&frame, paths::SIGN_IN)))
+    }
+
+    /// Has a link sent to whoever has the address and can sign in, unless that was done too often.
+    async fn send_link(&self, email: &str) {
+        let directory = self.gateway.directory();
+        let Some(human) = directory.human_by_email(email).filter(|human| human.active) else {
+            return;
+        };
+        if self.door.knocks().person(&human.id).is_err() {
+            tracing::warn!(human.id = %human.id, "too many sign-in links were asked for");
+            return;
+        }
+        let seed = Digest(random());
+        let link = NewLink {
+            human: human.id.clone(),
+            hash: Digest::of(self.secrets.link(&seed).as_bytes()),
+            seed,
+            expires_at: self.gateway.now().plus_seconds(MINUTES * 60),
+        };
+        if let Err(error) = self.gateway.run(Actor::System, Command::MailLink(link)).await {
+            tracing::error!(human.id = %human.id, %error, "cannot send a sign-in link");
         }
     }
 
-    fn cookie(&self, value: &str, seconds: u64) -> HeaderValue {
-        let secure = if self.config.public_url.scheme() == "https" { "; Secure" } else { "" };
-        let text = format!(
-            "{}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}",
-            self.cookie_name()
-        );
-        HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""))
+    /// Begins a session in the browser that proved who it is for.
+    pub(super) async fn enter(
+        &self,
+        headers: &HeaderMap,
+        proof: Proof,
+    ) -> Result<Response, StoreError> {
+        let lifetime = self.config.sign_in.lifetime;
+        let (session, (browser, keep)) = (self.gateway.ids().mint(""), self.browser(headers));
+        let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
+        let new = NewSession {
+            hash: session.hash,
+            browser: Digest::of(browser.as_bytes()),
+            label: browser::summary(agent.unwrap_or_default()),
+            expires_at: self.gateway.now().plus_seconds(lifetime),
+        };
+        self.gateway.run(Actor::System, Command::SignIn(proof, new)).await?;
+        let cookies = AppendHeaders([
+            (header::SET_COOKIE, self.set_cookie(Cookie::Session, &session.secret, lifetime)),
+            (header::SET_COOKIE, keep),
+        ]);
+        Ok((cookies, Redirect::to(paths::INBOX)).into_response())
     }
 
-    /// The session a browser presents.
-    pub(super) fn session_cookie(&self, headers: &HeaderMap) -> Option<String> {
-        headers
-            .get_all(header::COOKIE)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(';'))
-            .filter_map(|pair| pair.trim().split_once('='))
-            .find(|(key, _)| *key == self.cookie_name())
-            .map(|(_, value)| value.to_owned())
+    /// The page of a browser that is signed out.
+    pub(super) fn goodbye(&self, session: KeyId) -> Response {
+        let frame = Frame::anonymous(self.gateway.now());
+        let directory = self.gateway.directory();
+        let by_provider = |key: &Key| {
+            let Holder::Session { visit, .. } = &key.holder else { return false };
+            visit.is_some_and(|visit| visit.way == Way::Oidc)
+        };
+        let name = self.provider.as_ref().map(|provider| provider.settings().name.as_str());
+        let name = name.filter(|_| directory.key(session).is_some_and(by_provider));
+        let mut answer = html(StatusCode::OK, notices::signed_out(&frame, name));
+        let forget = self.set_cookie(Cookie::Session, "", 0);
+        answer.headers_mut().insert(header::SET_COOKIE, forget);
+        answer
+    }
+
+    /// Counts an attempt to sign in; whoever tries too often is told to wait.
+    pub(super) fn knock(&self, parts: &Parts) -> Result<(), Instead> {
+        self.door.knocks().address(parts).map_err(|wait| self.told_to_wait(wait))
+    }
+
+    /// The page of somebody who tries too often.
+    pub(super) fn told_to_wait(&self, wait: Duration) -> Instead {
+        let frame = Frame::anonymous(self.gateway.now());
+        let busy = html(StatusCode::TOO_MANY_REQUESTS, notices::too_many_attempts(&frame));
+        let after = [(header::RETRY_AFTER, (wait.as_secs() + 1).to_string())];
+        Instead(Box::new((after, busy).into_response()))
     }
 }
 

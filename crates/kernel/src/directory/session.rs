@@ -1,0 +1,249 @@
+//! Sessions: signing in, and ending them.
+
+use super::key::{NewKey, issued};
+use super::passkey::moved;
+use super::{ADMIN_ONLY, Holder, Visit, Way};
+use crate::actor::Actor;
+use crate::audit::Digest;
+use crate::command::Envelope;
+use crate::event::Happened;
+use crate::ids::{HumanId, KeyId, Subject};
+use crate::refusal::Refusal;
+use crate::time::Time;
+use crate::world::{Decision, Stop, World};
+
+/// How many browsers one person may be signed in with. One more, and the oldest is signed out.
+pub const MOST_SESSIONS: usize = 50;
+
+/// Why somebody may come in. The shell has checked it; nobody else knows that it was presented.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// A one-time link, which is then used up.
+    Link(KeyId),
+    /// A passkey that signed what it was asked to.
+    Passkey {
+        /// Which.
+        key: KeyId,
+        /// What it is checked with from now on.
+        public: String,
+    },
+    /// The word of a provider we trust.
+    Oidc(HumanId),
+}
+
+/// A session to be begun. The shell drew the secrets; only their hashes come here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSession {
+    /// SHA-256 of what the browser presents.
+    pub hash: Digest,
+    /// SHA-256 of what binds it to the browser.
+    pub browser: Digest,
+    /// What the browser calls itself.
+    pub label: String,
+    /// Until when it works, however much it is used.
+    pub expires_at: Time,
+}
+
+/// Takes the proof and begins the session, in one decision: a link works once.
+pub(crate) fn sign_in(
+    world: &World<'_>,
+    envelope: &Envelope,
+    proof: &Proof,
+    session: &NewSession,
+) -> Result<Decision, Stop> {
+    if envelope.actor != Actor::System {
+        return Err(ADMIN_ONLY.into());
+    }
+    let Entry { human, way, used } = proven(world, proof)?;
+    if !world.directory.human(&human).is_some_and(|human| human.active) {
+        return Err(STALE.into());
+    }
+    let NewSession { hash, browser, label, expires_at } = session.clone();
+    let visit = Some(Visit { way, browser });
+    let holder = Holder::Session { human: human.clone(), visit };
+    let new = NewKey { hash, holder, label, expires_at: Some(expires_at) };
+    let mut decision = issued(world, envelope, &new)?;
+    decision.happened.extend(used);
+    let others = world.directory.sessions_of(&human).count();
+    let oldest =
+        world.directory.sessions_of(&human).take((others + 1).saturating_sub(MOST_SESSIONS));
+    decision.happened.extend(oldest.map(|key| (Subject::Key(key.id), Happened::KeyRevoked)));
+    Ok(decision)
+}
+
+const STALE: Refusal = Refusal::NotAllowed { why: "this sign-in was used or has run out" };
+
+/// Whom a proof lets in, how, and what that does to it.
+struct Entry {
+    human: HumanId,
+    way: Way,
+    used: Option<(Subject, Happened)>,
+}
+
+fn proven(world: &World<'_>, proof: &Proof) -> Result<Entry, Refusal> {
+    match proof {
+        Proof::Link(id) => {
+            let key = world.directory.key(*id).filter(|key| key.is_live(world.now));
+            match key.map(|key| &key.holder) {
+                Some(Holder::Link { human, mailed }) => {
+                    let way = if *mailed { Way::Mail } else { Way::Link };
+                    let used = Some((Subject::Key(*id), Happened::KeyRevoked));
+                    Ok(Entry { human: human.clone(), way, used })
+                }
+                Some(
+                    Holder::Agent { .. }
+                    | Holder::Token { .. }
+                    | Holder::Session { .. }
+                    | Holder::Passkey { .. },
+                )
+                | None => Err(STALE),
+            }
+        }
+        Proof::Oidc(human) => Ok(Entry { human: human.clone(), way: Way::Oidc, used: None }),
+        Proof::Passkey { key, public } => {
+            let key = world.directory.key(*key).filter(|key| key.is_live(world.now));
+            let (human, used) = key.and_then(|key| moved(key, public)).ok_or(STALE)?;
+            Ok(Entry { human: human.clone(), way: Way::Passkey, used })
+        }
+    }
+}
+
+/// Ends all of a person's sessions but one: they do it themselves, or an administrator does.
+pub(crate) fn end(
+    world: &World<'_>,
+    envelope: &Envelope,
+    human: &HumanId,
+    except: Option<KeyId>,
+) -> Result<Decision, Stop> {
+    let own = world.directory.person(&envelope.actor).is_ok_and(|person| person.id == *human);
+    if !own && !world.directory.administers(&envelope.actor) {
+        return Err(ADMIN_ONLY.into());
+    }
+    if world.directory.human(human).is_none() {
+        return Err(Refusal::NotFound { what: "person" }.into());
+    }
+    let ended = world.directory.sessions_of(human).filter(|key| Some(key.id) != except);
+    let happened = ended.map(|key| (Subject::Key(key.id), Happened::KeyRevoked)).collect();
+    Ok(Decision { happened, ..Decision::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Command;
+    use crate::testing::{Cast, human};
+
+    fn link(cast: &mut Cast, secret: &str, name: &str) -> KeyId {
+        let new = NewKey {
+            hash: Cast::hash(secret),
+            holder: Holder::Link { human: human(name), mailed: false },
+            label: String::new(),
+            expires_at: Some(cast.now().plus_seconds(60)),
+        };
+        cast.run(Actor::System, Command::IssueKey(new));
+        cast.directory().key_by_hash(&Cast::hash(secret)).unwrap().id
+    }
+
+    fn session(cast: &Cast, secret: &str) -> NewSession {
+        NewSession {
+            hash: Cast::hash(secret),
+            browser: Cast::hash("browser"),
+            label: "Firefox on Linux".to_owned(),
+            expires_at: cast.now().plus_seconds(3600),
+        }
+    }
+
+    fn enter(cast: &mut Cast, secret: &str, name: &str) -> KeyId {
+        let link = link(cast, &format!("link of {secret}"), name);
+        let new = session(cast, secret);
+        cast.run(Actor::System, Command::SignIn(Proof::Link(link), new));
+        cast.directory().key_by_hash(&Cast::hash(secret)).unwrap().id
+    }
+
+    fn sessions(cast: &Cast, name: &str) -> Vec<KeyId> {
+        cast.directory().sessions_of(&human(name)).map(|key| key.id).collect()
+    }
+
+    #[test]
+    fn a_link_lets_its_person_in_once_and_in_time() {
+        let mut cast = Cast::new();
+        let used = link(&mut cast, "used", "olga");
+        let late = link(&mut cast, "late", "olga");
+        let sign = |cast: &mut Cast, actor, id, secret: &str| {
+            let new = session(cast, secret);
+            cast.attempt(actor, Command::SignIn(Proof::Link(id), new))
+                .map_err(|refusal| refusal.code())
+        };
+        let olga = cast.human("olga");
+        assert_eq!(sign(&mut cast, olga, used, "a"), Err("not-allowed"));
+        assert!(sign(&mut cast, Actor::System, used, "a").is_ok());
+        assert_eq!(sign(&mut cast, Actor::System, used, "b"), Err("not-allowed"));
+        let [own] = sessions(&cast, "olga")[..] else { panic!("one session") };
+        // What is no link opens nothing.
+        assert_eq!(sign(&mut cast, Actor::System, own, "c"), Err("not-allowed"));
+        cast.advance(60);
+        assert_eq!(sign(&mut cast, Actor::System, late, "d"), Err("not-allowed"));
+        let key = cast.directory().key(own).unwrap();
+        let Holder::Session { visit: Some(visit), .. } = &key.holder else { panic!("{key:?}") };
+        assert_eq!(*visit, Visit { way: Way::Link, browser: Cast::hash("browser") });
+    }
+
+    #[test]
+    fn a_provider_lets_in_whom_we_know_and_nobody_else() {
+        let mut cast = Cast::new();
+        let olga = session(&cast, "a");
+        cast.run(Actor::System, Command::SignIn(Proof::Oidc(human("olga")), olga));
+        assert_eq!(sessions(&cast, "olga").len(), 1);
+        let ghost = session(&cast, "b");
+        let refused =
+            cast.attempt(Actor::System, Command::SignIn(Proof::Oidc(human("ghost")), ghost));
+        assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn nobody_makes_a_session_without_signing_in() {
+        let mut cast = Cast::new();
+        let holder = Holder::Session { human: human("olga"), visit: None };
+        let new = NewKey { hash: Cast::hash("x"), holder, label: String::new(), expires_at: None };
+        for actor in [Actor::System, cast.human("olga")] {
+            let refused = cast.attempt(actor, Command::IssueKey(new.clone()));
+            assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
+        }
+    }
+
+    /// Sessions and links of earlier versions read as they were written, and say so.
+    #[test]
+    fn what_was_stored_before_is_stored_the_same() {
+        for text in [r#"{"kind":"session","human":"olga"}"#, r#"{"kind":"link","human":"olga"}"#] {
+            let read: Holder = serde_json::from_str(text).unwrap();
+            assert_eq!(serde_json::to_string(&read).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn the_oldest_goes_when_there_are_too_many() {
+        let mut cast = Cast::new();
+        let all: Vec<KeyId> =
+            (0..=MOST_SESSIONS).map(|n| enter(&mut cast, &format!("s{n}"), "olga")).collect();
+        assert_eq!(sessions(&cast, "olga"), all[1..]);
+        assert!(cast.directory().key(all[0]).unwrap().revoked_at.is_some());
+    }
+
+    #[test]
+    fn people_end_their_own_and_administrators_anybodys() {
+        let mut cast = Cast::new();
+        let mine: Vec<KeyId> =
+            ["a", "b", "c"].map(|secret| enter(&mut cast, secret, "mark")).into();
+        let hers = enter(&mut cast, "z", "nina");
+        let end = |name: &str, except| Command::EndSessions(human(name), except);
+        let nosy = cast.attempt(cast.human("nina"), end("mark", None));
+        assert!(matches!(nosy, Err(Refusal::NotAllowed { .. })), "{nosy:?}");
+        cast.run(cast.human("mark"), end("mark", Some(mine[1])));
+        assert_eq!(sessions(&cast, "mark"), [mine[1]]);
+        assert_eq!(sessions(&cast, "nina"), [hers]);
+        cast.run(Actor::System, end("mark", None));
+        assert!(sessions(&cast, "mark").is_empty());
+        let ghost = cast.attempt(Actor::System, end("ghost", None));
+        assert_eq!(ghost, Err(Refusal::NotFound { what: "person" }));
+    }
+}

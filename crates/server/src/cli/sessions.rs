@@ -1,0 +1,140 @@
+//! `countersign sessions`: the browsers in which somebody is signed in.
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use dialects::native::{SessionView, Sessions as Listed};
+use kernel::{Command, HumanId, KeyId};
+use reqwest::Method;
+use serde_json::Value;
+use store::Clock;
+
+use super::Exit;
+use super::admin::{Admin, Place};
+use super::output::{say, table};
+use crate::clock::SystemClock;
+
+#[derive(Args)]
+pub(super) struct Sessions {
+    #[command(subcommand)]
+    command: SessionsCommand,
+}
+
+#[derive(Subcommand)]
+enum SessionsCommand {
+    /// List where somebody is signed in
+    List {
+        /// Who; yourself, if not given
+        #[arg(long, value_name = "ID")]
+        human: Option<HumanId>,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Sign a browser out at once
+    Revoke {
+        /// The session, as listed
+        id: KeyId,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Sign somebody out everywhere at once
+    RevokeAll {
+        /// Who; yourself, if not given
+        #[arg(long, value_name = "ID")]
+        human: Option<HumanId>,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+impl Sessions {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        match self.command {
+            SessionsCommand::List { human, place } => {
+                let (admin, json) = place.open().await?;
+                let sessions = list(&admin, human).await?;
+                if json {
+                    say!("{}", serde_json::to_string(&sessions)?);
+                } else {
+                    let rows: Vec<_> = sessions.iter().map(row).collect();
+                    table(&["ID", "BROWSER", "SIGNED IN", "SINCE", "LAST USED"], &rows);
+                }
+            }
+            SessionsCommand::Revoke { id, place } => {
+                let (admin, json) = place.open().await?;
+                super::keys::revoke(&admin, id).await?;
+                if json {
+                    say!("{}", serde_json::json!({ "revoked": id }));
+                } else {
+                    say!("Signed out {id}.");
+                }
+            }
+            SessionsCommand::RevokeAll { human, place } => {
+                let (admin, json) = place.open().await?;
+                let human = whose(&admin, human).await?;
+                match &admin {
+                    Admin::Remote(server) => {
+                        let path = format!("/api/v1/people/{human}/sessions");
+                        let call = server.client.call(Method::DELETE, &path, None::<&()>);
+                        let _: Value = call.await.map_err(server.because())?;
+                    }
+                    Admin::Offline(offline) => {
+                        offline.run(Command::EndSessions(human.clone(), None)).await?;
+                    }
+                }
+                if json {
+                    say!("{}", serde_json::json!({ "signed_out": human }));
+                } else {
+                    say!("Signed out {human} everywhere.");
+                }
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Whoever is named, else whoever the token is for.
+async fn whose(admin: &Admin, human: Option<HumanId>) -> anyhow::Result<HumanId> {
+    match (admin, human) {
+        (_, Some(human)) => Ok(human),
+        (Admin::Remote(server), None) => {
+            let call = server.client.call(Method::GET, "/api/v1/me", None::<&()>);
+            let me: Value = call.await.map_err(server.because())?;
+            let id = me.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
+            id.context("the server does not say who you are")
+        }
+        (Admin::Offline(_), None) => {
+            anyhow::bail!("say who with --human: nobody is signed in on a data folder")
+        }
+    }
+}
+
+async fn list(admin: &Admin, human: Option<HumanId>) -> anyhow::Result<Vec<SessionView>> {
+    let human = whose(admin, human).await?;
+    match admin {
+        Admin::Remote(server) => {
+            let path = format!("/api/v1/people/{human}/sessions");
+            let call = server.client.call(Method::GET, &path, None::<&()>);
+            let listed: Listed = call.await.map_err(server.because())?;
+            Ok(listed.sessions)
+        }
+        Admin::Offline(offline) => {
+            let (directory, now) = (offline.gateway.directory(), SystemClock.now());
+            let mut sessions = Vec::new();
+            for key in directory.sessions_of(&human).rev().filter(|key| key.is_live(now)) {
+                let used = offline.gateway.store().key_used(key.id).await?;
+                sessions.push(SessionView::of(key, used.unwrap_or(key.issued_at)));
+            }
+            Ok(sessions)
+        }
+    }
+}
+
+fn row(session: &SessionView) -> Vec<String> {
+    vec![
+        session.id.to_string(),
+        session.browser.clone(),
+        session.way.map_or("", crate::web::sessions::way).to_owned(),
+        session.issued_at.to_string(),
+        session.last_used_at.to_string(),
+    ]
+}

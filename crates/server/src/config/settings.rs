@@ -1,0 +1,186 @@
+//! Every setting as it is given, with its help.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::{DatabaseUrl, EvidenceForm, Identify, Keep, LogFormat, ProviderTables, Secret};
+
+macro_rules! settings {
+    ($( $(#[$attr:meta])* $name:ident : $type:ty ),* $(,)?) => {
+        /// Every setting, as given. What is absent has the default named in its help.
+        #[derive(Debug, Clone, Default, Args, Deserialize, Serialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct Settings {
+            $( $(#[$attr])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$type>, )*
+        }
+
+        impl Settings {
+            /// What is set here, else what is set there.
+            pub(super) fn or(self, other: Self) -> Self {
+                Self { $( $name: self.$name.or(other.$name), )* }
+            }
+        }
+    };
+}
+
+settings! {
+    /// Address to listen on; `localhost:PORT` means both loopback addresses [default: localhost:3402]
+    #[arg(long, env = "COUNTERSIGN_LISTEN", value_name = "HOST:PORT")]
+    listen: String,
+    /// Folder for the database, keys and uploads [default: ./countersign-data]
+    #[arg(long, env = "COUNTERSIGN_DATA", value_name = "DIR")]
+    data: PathBuf,
+    /// Database: `postgres://…`, `sqlite:FILE` or `memory:` [default: sqlite in the data folder]
+    #[arg(long, env = "COUNTERSIGN_DATABASE", hide_env_values = true, value_name = "URL")]
+    database: DatabaseUrl,
+    /// What the server's keys are encrypted with in a shared database: 32 bytes in Base64
+    #[arg(long, env = "COUNTERSIGN_MASTER_KEY", hide_env_values = true, value_name = "BASE64")]
+    master_key: Secret,
+    /// File that holds the master key
+    #[arg(long, env = "COUNTERSIGN_MASTER_KEY_FILE", value_name = "FILE")]
+    master_key_file: PathBuf,
+    /// The address people and agents reach this server by; links are built from it
+    #[arg(long, env = "COUNTERSIGN_PUBLIC_URL", value_name = "URL")]
+    public_url: Url,
+    /// Certificate chain (PEM) for built-in TLS
+    #[arg(long, env = "COUNTERSIGN_TLS_CERT", value_name = "FILE")]
+    tls_cert: PathBuf,
+    /// Private key (PEM) for built-in TLS
+    #[arg(long, env = "COUNTERSIGN_TLS_KEY", value_name = "FILE")]
+    tls_key: PathBuf,
+    /// Listen without TLS beyond loopback, for example behind a proxy that speaks TLS
+    #[arg(long, env = "COUNTERSIGN_ALLOW_PLAIN_HTTP", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    allow_plain_http: bool,
+    /// Origins of web clients that may call the API, comma-separated
+    #[arg(long, env = "COUNTERSIGN_CORS_ORIGINS", value_delimiter = ',', value_name = "ORIGIN")]
+    cors_origins: Vec<String>,
+    /// Largest request body in bytes [default: 1048576]
+    #[arg(long, env = "COUNTERSIGN_BODY_LIMIT", value_name = "BYTES")]
+    body_limit: usize,
+    /// Largest uploaded file in bytes [default: 26214400]
+    #[arg(long, env = "COUNTERSIGN_UPLOAD_LIMIT", value_name = "BYTES")]
+    upload_limit: usize,
+    /// Requests per second allowed to one key, with bursts of twice that; 0 for no limit [default: 100]
+    #[arg(long, env = "COUNTERSIGN_RATE_LIMIT", value_name = "N")]
+    rate_limit: u32,
+    /// Close new records into a signed block after this many seconds; 0 for every second [default: 10]
+    #[arg(long, env = "COUNTERSIGN_SEAL_SECONDS", value_name = "N")]
+    seal_seconds: u64,
+    /// Command that gets every block, to keep it somewhere else too; run by `/bin/sh -c`
+    #[arg(long, env = "COUNTERSIGN_ANCHOR_COMMAND", value_name = "COMMAND")]
+    anchor_command: String,
+    /// Streams (server-sent events, WebSockets) one key may have open; 0 for no limit [default: 100]
+    #[arg(long, env = "COUNTERSIGN_STREAM_LIMIT", value_name = "N")]
+    stream_limit: u32,
+    /// Addresses callbacks may go to although they are not public: ranges such as 10.0.0.0/8, comma-separated
+    #[arg(long, env = "COUNTERSIGN_CALLBACK_ALLOW", value_delimiter = ',', value_name = "RANGE")]
+    callback_allow: Vec<String>,
+    /// How long the words of a request are kept after its end: days such as 30d, hours such as 12h, or off [default: off]
+    #[arg(long, env = "COUNTERSIGN_RETENTION", value_name = "DURATION")]
+    retention: Keep,
+    /// How the HXP evidence hash is formed: `seed` or `upstream` [default: seed]
+    #[arg(long, env = "COUNTERSIGN_EVIDENCE_FORM", value_name = "FORM", hide_possible_values = true)]
+    evidence_form: EvidenceForm,
+    /// Secret of the HXP evidence hash [default: made on first start]
+    #[arg(long, env = "COUNTERSIGN_EVIDENCE_SECRET", hide_env_values = true, value_name = "TEXT")]
+    evidence_secret: Secret,
+    /// File that holds the secret of the HXP evidence hash
+    #[arg(long, env = "COUNTERSIGN_EVIDENCE_SECRET_FILE", value_name = "FILE")]
+    evidence_secret_file: PathBuf,
+    /// Let anyone who knows a request id watch it over WebSocket
+    #[arg(long, env = "COUNTERSIGN_OPEN_WEBSOCKETS", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    open_websockets: bool,
+    /// Issuer of the JWTs people may present as tokens
+    #[arg(long, env = "COUNTERSIGN_JWT_ISSUER", value_name = "URL")]
+    jwt_issuer: String,
+    /// Audience those JWTs must name
+    #[arg(long, env = "COUNTERSIGN_JWT_AUDIENCE", value_name = "TEXT")]
+    jwt_audience: String,
+    /// Where the issuer's keys are: a URL or a file with a JWKS
+    #[arg(long, env = "COUNTERSIGN_JWT_JWKS", value_name = "URL|FILE")]
+    jwt_jwks: String,
+    /// Log lines as `json` or `text` [default: text on a terminal, else json]
+    #[arg(long, env = "COUNTERSIGN_LOG_FORMAT", value_name = "FORMAT", hide_possible_values = true)]
+    log_format: LogFormat,
+    /// What to log, for example `info` or `server=debug,warn` [default: info]
+    #[arg(long, env = "COUNTERSIGN_LOG_LEVEL", value_name = "FILTER")]
+    log_level: String,
+    /// Fixed credentials and relaxed guards on loopback, for trying things out
+    #[arg(long, env = "COUNTERSIGN_DEV", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    dev: bool,
+    /// Scripted people who answer by rule, from this file; with --dev only
+    #[arg(long, env = "COUNTERSIGN_SCRIPTED", value_name = "FILE")]
+    scripted: PathBuf,
+    /// Agent keys to accept, comma-separated (also as `AGENT_API_KEYS`)
+    #[arg(long, env = "COUNTERSIGN_AGENT_API_KEYS", value_delimiter = ',', hide_env_values = true, value_name = "KEY")]
+    agent_api_keys: Vec<Secret>,
+    /// Human tokens to accept, comma-separated (also as `HUMAN_TOKENS`)
+    #[arg(long, env = "COUNTERSIGN_HUMAN_TOKENS", value_delimiter = ',', hide_env_values = true, value_name = "TOKEN")]
+    human_tokens: Vec<Secret>,
+    /// File that holds agent keys to accept, one to a line
+    #[arg(long, env = "COUNTERSIGN_AGENT_API_KEYS_FILE", value_name = "FILE")]
+    agent_api_keys_file: PathBuf,
+    /// File that holds human tokens to accept, one to a line
+    #[arg(long, env = "COUNTERSIGN_HUMAN_TOKENS_FILE", value_name = "FILE")]
+    human_tokens_file: PathBuf,
+    /// How long a browser stays signed in, in hours, however much it is used [default: 720, 30 days]
+    #[arg(long, env = "COUNTERSIGN_SESSION_HOURS", value_name = "N")]
+    session_hours: u64,
+    /// After how many minutes without use a browser is signed out [default: 10080, a week]
+    #[arg(long, env = "COUNTERSIGN_SESSION_IDLE_MINUTES", value_name = "N")]
+    session_idle_minutes: u64,
+    /// Where sign-in links go out by mail: `smtp://USER:PASSWORD@HOST:PORT?from=ADDRESS`, or `smtps://`
+    #[arg(long, env = "COUNTERSIGN_SMTP_URL", hide_env_values = true, value_name = "URL")]
+    smtp_url: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_SMTP_URL_FILE", value_name = "FILE")]
+    smtp_url_file: PathBuf,
+    /// OpenID provider people may sign in with: its issuer address
+    #[arg(long, env = "COUNTERSIGN_OIDC_ISSUER", value_name = "URL")]
+    oidc_issuer: Url,
+    /// What this server is called there
+    #[arg(long, env = "COUNTERSIGN_OIDC_CLIENT_ID", value_name = "TEXT")]
+    oidc_client_id: String,
+    /// How it proves that
+    #[arg(long, env = "COUNTERSIGN_OIDC_CLIENT_SECRET", hide_env_values = true, value_name = "TEXT")]
+    oidc_client_secret: Secret,
+    /// File that holds that secret
+    #[arg(long, env = "COUNTERSIGN_OIDC_CLIENT_SECRET_FILE", value_name = "FILE")]
+    oidc_client_secret_file: PathBuf,
+    /// What the sign-in page calls the provider [default: your organisation]
+    #[arg(long, env = "COUNTERSIGN_OIDC_NAME", value_name = "TEXT")]
+    oidc_name: String,
+    /// Scopes to ask for, comma-separated [default: openid,email,profile]
+    #[arg(long, env = "COUNTERSIGN_OIDC_SCOPES", value_delimiter = ',', value_name = "SCOPE")]
+    oidc_scopes: Vec<String>,
+    /// How its people are found: by verified `email`, or their `subject` is their name here [default: email]
+    #[arg(long, env = "COUNTERSIGN_OIDC_IDENTIFY", value_name = "HOW", hide_possible_values = true)]
+    oidc_identify: Identify,
+    /// Add people nobody added before
+    #[arg(long, env = "COUNTERSIGN_OIDC_CREATE", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    oidc_create: bool,
+    /// Projects such people become members of, comma-separated
+    #[arg(long, env = "COUNTERSIGN_OIDC_PROJECTS", value_delimiter = ',', value_name = "ID")]
+    oidc_projects: Vec<String>,
+    /// The claim with the provider's groups [default: groups]
+    #[arg(long, env = "COUNTERSIGN_OIDC_GROUPS_CLAIM", value_name = "NAME")]
+    oidc_groups_claim: String,
+    /// Which of its groups are which of ours: THEIRS=OURS, comma-separated
+    #[arg(long, env = "COUNTERSIGN_OIDC_GROUPS", value_delimiter = ',', value_name = "THEIRS=OURS")]
+    oidc_groups: Vec<String>,
+    /// The group of the provider whose members administer
+    #[arg(long, env = "COUNTERSIGN_OIDC_ADMIN_GROUP", value_name = "NAME")]
+    oidc_admin_group: String,
+    /// Attempts to sign in per minute from one address; 0 for no limit [default: 30]
+    #[arg(long, env = "COUNTERSIGN_SIGN_IN_LIMIT", value_name = "N")]
+    sign_in_limit: u32,
+    /// Proxies whose X-Forwarded-For is believed: addresses or ranges such as 10.0.0.0/8, comma-separated
+    #[arg(long, env = "COUNTERSIGN_TRUSTED_PROXIES", value_delimiter = ',', value_name = "RANGE")]
+    trusted_proxies: Vec<String>,
+    /// Who can prove that a person is there: tables of the file only
+    #[arg(skip)]
+    verification: ProviderTables,
+}

@@ -1,0 +1,87 @@
+//! Where somebody is signed in: `/api/v1/people/{id}/sessions`, for themselves and administrators. One
+//! session is ended by revoking it: `DELETE /api/v1/keys/{id}`.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use dialects::native::{SessionView, Sessions};
+use kernel::{Actor, Command, HumanId, Refusal};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::http::name::Named;
+use crate::http::problem::Problem;
+use crate::http::{App, Shared};
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(sessions, end_sessions))
+}
+
+/// List the browsers in which somebody is signed in.
+#[utoipa::path(
+    get,
+    path = "/api/v1/people/{id}/sessions",
+    operation_id = "listSessions",
+    tag = "people",
+    params(("id" = HumanId, Path, description = "Who", example = "user_dev")),
+    responses(
+        (status = 200, description = "At most fifty, the newest first", body = Sessions),
+        (status = 403, description = "`not-allowed`: somebody else's, and no administrator"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn sessions(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let (_, human) = app.own(&headers, &id).await?;
+    let (directory, now) = (app.gateway.directory(), app.gateway.now());
+    let mut sessions = Vec::new();
+    for key in directory.sessions_of(&human).rev().filter(|key| key.is_live(now)) {
+        let used = app.last_used(key).await?;
+        if !app.is_idle(used, now) {
+            sessions.push(SessionView::of(key, used));
+        }
+    }
+    Ok(Json(Sessions { sessions }).into_response())
+}
+
+/// Sign somebody out everywhere, at once.
+#[utoipa::path(
+    delete,
+    path = "/api/v1/people/{id}/sessions",
+    operation_id = "endSessions",
+    tag = "people",
+    params(("id" = HumanId, Path, description = "Who", example = "user_dev")),
+    responses(
+        (status = 204, description = "No browser of theirs is signed in"),
+        (status = 403, description = "`not-allowed`: somebody else's, and no administrator"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn end_sessions(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let (actor, human) = app.own(&headers, &id).await?;
+    app.gateway.run(actor, Command::EndSessions(human, None)).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+impl App {
+    /// Whoever calls, if they are the named person or administer.
+    async fn own(&self, headers: &HeaderMap, id: &str) -> Result<(Actor, HumanId), Problem> {
+        let actor = self.person(headers).await?;
+        let directory = self.gateway.directory();
+        let administers = directory.administers(&actor);
+        let own = matches!(&actor, Actor::Human { id: own, .. } if own.as_str() == id);
+        if !own && !administers {
+            return Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into());
+        }
+        let known = id.parse().ok().filter(|id| directory.human(id).is_some());
+        Ok((actor, known.ok_or(Refusal::NotFound { what: "person" })?))
+    }
+}

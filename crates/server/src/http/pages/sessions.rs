@@ -1,0 +1,66 @@
+//! Where I am signed in: `/settings/sessions`.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use kernel::directory::Key;
+use kernel::{Command, KeyId, Time};
+use store::StoreError;
+
+use super::{Page, Visitor, html, parts};
+use crate::http::{App, Shared};
+use crate::web::sessions::{self, Session};
+use crate::web::{Notice, paths};
+
+pub(super) async fn show_sessions(State(app): State<Shared>, headers: HeaderMap) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    app.sessions_page(&visitor, None).await
+}
+
+/// `POST /settings/sessions`: ends one, or all others.
+pub(super) async fn end_sessions(State(app): State<Shared>, from: Request) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let submitted = app.submitted(&visitor, &headers, body, paths::SESSIONS).await?;
+    let named = submitted.value("end").and_then(|id| id.parse::<KeyId>().ok());
+    let human = &visitor.human.id;
+    let command = match (submitted.value("others"), named) {
+        (Some(_), _) => Command::EndSessions(human.clone(), Some(visitor.session)),
+        (None, Some(id)) if app.gateway.directory().sessions_of(human).any(|key| key.id == id) => {
+            Command::RevokeKey(id)
+        }
+        // Ended already, or none of theirs: the list shows what there is.
+        (None, _) => return app.sessions_page(&visitor, None).await,
+    };
+    app.gateway.run(visitor.actor.clone(), command).await?;
+    if named == Some(visitor.session) {
+        return Ok(app.goodbye(visitor.session));
+    }
+    app.sessions_page(&visitor, Some(&Notice::SignedOut)).await
+}
+
+impl App {
+    async fn sessions_page(&self, visitor: &Visitor, notice: Option<&Notice>) -> Page {
+        let (directory, now) = (self.gateway.directory(), self.gateway.now());
+        let mut shown = Vec::new();
+        for key in directory.sessions_of(&visitor.human.id).rev().filter(|key| key.is_live(now)) {
+            let used = self.last_used(key).await?;
+            if !self.is_idle(used, now) {
+                shown.push(Session { key, used, current: key.id == visitor.session });
+            }
+        }
+        let page = sessions::page(&visitor.frame, &directory, &shown, notice);
+        Ok(html(StatusCode::OK, page))
+    }
+
+    /// When a session was last used, to the minute.
+    pub(crate) async fn last_used(&self, key: &Key) -> Result<Time, StoreError> {
+        let written = self.gateway.store().key_used(key.id).await?;
+        let used = written.max(self.door.just_used(key.id));
+        Ok(used.map_or(key.issued_at, |used| used.max(key.issued_at)))
+    }
+
+    /// Whether a session last used then was left alone for too long.
+    pub(crate) fn is_idle(&self, used: Time, now: Time) -> bool {
+        now >= used.plus_seconds(self.config.sign_in.idle)
+    }
+}

@@ -1,0 +1,138 @@
+//! The real thing.
+
+use anyhow::Context;
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use kernel::audit::Digest;
+use serde_json::{Value, json};
+use url::Url;
+use uuid::Uuid;
+use webauthn_rs::prelude::{
+    DiscoverableAuthentication, Passkey, PasskeyRegistration, PublicKeyCredential,
+    RegisterPublicKeyCredential,
+};
+use webauthn_rs::{Webauthn, WebauthnBuilder};
+
+use super::{Asked, Made, PATIENCE, relying_party};
+
+/// Makes and checks passkeys for this server.
+pub struct Passkeys {
+    webauthn: Webauthn,
+    rp_id: String,
+}
+
+impl Passkeys {
+    /// Passkeys of a server at this address; an error says why there can be none.
+    pub fn new(public_url: &Url) -> Result<Self, &'static str> {
+        let rp_id = relying_party(public_url)?;
+        let webauthn = WebauthnBuilder::new(&rp_id, public_url)
+            .and_then(|builder| builder.rp_name("Countersign").build())
+            .map_err(|_| "public_url is no address passkeys can be made for")?;
+        Ok(Self { webauthn, rp_id })
+    }
+
+    /// What to ask a browser for so that somebody gets a passkey besides those they have.
+    pub fn make(&self, human: &str, name: &str, have: &[&str]) -> anyhow::Result<Asked> {
+        let have = have.iter().map(|public| Ok(read(public)?.cred_id().clone()));
+        let have = have.collect::<anyhow::Result<Vec<_>>>()?;
+        // The authenticator keeps it: it says nothing about the person to whoever reads it there.
+        let hash = Digest::of(format!("passkey {human}").as_bytes());
+        let (handle, _) = hash.0.split_first_chunk::<16>().context("a digest has 32 bytes")?;
+        let handle = Uuid::from_bytes(*handle);
+        let begun = self.webauthn.start_passkey_registration(handle, human, name, Some(have));
+        let (options, state) = begun?;
+        let mut options = serde_json::to_value(options)?;
+        let select = options.pointer_mut("/publicKey/authenticatorSelection");
+        let select = select.context("the options have no authenticatorSelection")?;
+        // So that signing in needs no name.
+        (select["residentKey"], select["requireResidentKey"]) = (json!("required"), json!(true));
+        Ok(Asked { options: options["publicKey"].take(), state: serde_json::to_value(state)? })
+    }
+
+    /// The passkey a browser made.
+    pub fn made(&self, state: Value, response: &str) -> anyhow::Result<Made> {
+        let state: PasskeyRegistration = serde_json::from_value(state)?;
+        let response: RegisterPublicKeyCredential = serde_json::from_str(response)?;
+        let made = self.webauthn.finish_passkey_registration(&response, &state)?;
+        let hash = Digest::of(made.cred_id().as_ref());
+        Ok(Made { hash, public: serde_json::to_string(&made)? })
+    }
+
+    /// What to ask a browser for so that this challenge is signed: with one of these passkeys, or with
+    /// any the browser has for us.
+    pub fn ask(&self, challenge: [u8; 32], with: &[&str]) -> anyhow::Result<Value> {
+        let allowed = with.iter().map(|public| {
+            let id = BASE64_URL_SAFE_NO_PAD.encode(read(public)?.cred_id());
+            Ok(json!({ "type": "public-key", "id": id }))
+        });
+        Ok(json!({
+            "challenge": BASE64_URL_SAFE_NO_PAD.encode(challenge),
+            "rpId": self.rp_id,
+            "timeout": PATIENCE,
+            "userVerification": "required",
+            "allowCredentials": allowed.collect::<anyhow::Result<Vec<_>>>()?,
+        }))
+    }
+
+    /// Which passkey a browser used, as it says: nothing is checked yet.
+    pub fn named(&self, response: &str) -> anyhow::Result<Digest> {
+        let response: PublicKeyCredential = serde_json::from_str(response)?;
+        Ok(Digest::of(response.raw_id.as_ref()))
+    }
+
+    /// Checks that this passkey signed this challenge now, by somebody it knows. Gives the passkey as
+    /// it is afterwards: its counter has moved, if it has one.
+    pub fn check(
+        &self,
+        challenge: [u8; 32],
+        response: &str,
+        public: &str,
+    ) -> anyhow::Result<String> {
+        let response: PublicKeyCredential = serde_json::from_str(response)?;
+        let mut passkey = read(public)?;
+        let (_, state) = self.webauthn.start_discoverable_authentication()?;
+        // The library draws challenges of its own; ours says what is signed.
+        let mut state = serde_json::to_value(state)?;
+        let drawn = state.pointer_mut("/ast/challenge").context("the state has no challenge")?;
+        *drawn = json!(BASE64_URL_SAFE_NO_PAD.encode(challenge));
+        let state: DiscoverableAuthentication = serde_json::from_value(state)?;
+        let checked =
+            self.webauthn.finish_discoverable_authentication_v2(&response, state, &passkey);
+        passkey.update_credential(&checked?);
+        Ok(serde_json::to_string(&passkey)?)
+    }
+}
+
+fn read(public: &str) -> anyhow::Result<Passkey> {
+    serde_json::from_str(public).context("a stored passkey cannot be read")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The challenge that is checked is ours, not one the library drew: it is looked for first.
+    #[test]
+    fn the_library_still_keeps_its_challenge_where_we_put_ours() {
+        let passkeys = Passkeys::new(&Url::parse("http://localhost:3402").unwrap()).unwrap();
+        let (_, state) = passkeys.webauthn.start_discoverable_authentication().unwrap();
+        let state = serde_json::to_value(state).unwrap();
+        let challenge = state.pointer("/ast/challenge").and_then(Value::as_str).unwrap();
+        assert_eq!(BASE64_URL_SAFE_NO_PAD.decode(challenge).unwrap().len(), 32);
+    }
+
+    #[test]
+    fn what_a_browser_is_asked_for() {
+        let passkeys = Passkeys::new(&Url::parse("http://localhost:3402").unwrap()).unwrap();
+        let asked = passkeys.make("ada", "Ada Lovelace", &[]).unwrap();
+        assert_eq!(asked.options["authenticatorSelection"]["residentKey"], "required");
+        assert_eq!(asked.options["authenticatorSelection"]["userVerification"], "required");
+        assert_eq!(asked.options["user"]["name"], "ada");
+        assert_eq!(asked.options["rp"]["id"], "localhost");
+        let options = passkeys.ask([7; 32], &[]).unwrap();
+        assert_eq!(options["challenge"], "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc");
+        assert_eq!(options["userVerification"], "required");
+        assert!(passkeys.made(asked.state, "{}").is_err());
+        assert!(passkeys.check([7; 32], "{}", "{}").is_err());
+    }
+}

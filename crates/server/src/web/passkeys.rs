@@ -1,0 +1,99 @@
+//! A person's passkeys, and confirming an answer with one.
+
+use askama::Template;
+use kernel::directory::{Directory, Key};
+use kernel::question::Reply;
+use kernel::{Ask, AskId, Time};
+
+use super::facts::{Fact, Shown};
+use super::notices::{Banner, Notice};
+use super::when::When;
+use super::words::Words;
+use super::{Frame, assets, outcome, paths, render};
+
+/// What a script asks the browser for, and what comes back with the answer.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// For the browser, as JSON.
+    pub options: String,
+    /// What the server remembers by it.
+    pub sealed: String,
+}
+
+/// A passkey as it is listed.
+#[derive(Debug, Clone, Copy)]
+pub struct Listed<'a> {
+    /// The passkey.
+    pub key: &'a Key,
+    /// When it was last used.
+    pub used: Option<Time>,
+}
+
+/// The page of somebody's passkeys.
+pub fn page(
+    frame: &Frame,
+    directory: &Directory,
+    listed: &[Listed<'_>],
+    question: &Question,
+    notice: Option<&Notice>,
+) -> String {
+    let banner = notice.map(|notice| notice.banner(directory, frame.now, None));
+    let row = |one: &Listed<'_>| Row {
+        id: one.key.id.to_string(),
+        name: Words::of(&one.key.label),
+        added: When::new(one.key.issued_at, frame.now),
+        used: one.used.map(|at| When::new(at, frame.now)),
+    };
+    render(&Page { frame, banner, rows: listed.iter().map(row).collect(), question })
+}
+
+/// What an answer says, before it is sent.
+pub struct Said {
+    prompt: Words,
+    headline: String,
+    values: Vec<Fact>,
+    comment: Option<Words>,
+}
+
+/// An answer in words.
+pub fn answer_words(ask: &Ask, reply: &Reply) -> Said {
+    let question = ask.question.value();
+    Said {
+        prompt: Words::of(question.map_or("", |question| question.prompt())),
+        headline: outcome::brief(reply, question),
+        values: outcome::said(&reply.answer, question),
+        comment: reply.comment.as_deref().map(Words::of),
+    }
+}
+
+/// The page on which an answer is confirmed.
+pub fn confirm(frame: &Frame, ask: AskId, said: &Said, question: &Question) -> String {
+    let (action, back) = (paths::confirm(ask), paths::request(ask));
+    render(&Confirm { frame, said, question, action, back })
+}
+
+#[derive(Template)]
+#[template(path = "passkeys.html")]
+struct Page<'a> {
+    frame: &'a Frame,
+    banner: Option<Banner>,
+    rows: Vec<Row>,
+    question: &'a Question,
+}
+
+struct Row {
+    id: String,
+    name: Words,
+    added: When,
+    used: Option<When>,
+}
+
+#[derive(Template)]
+#[template(path = "step_up.html")]
+struct Confirm<'a> {
+    frame: &'a Frame,
+    said: &'a Said,
+    question: &'a Question,
+    action: String,
+    back: String,
+}

@@ -1,0 +1,91 @@
+//! Pages on which people come, go, and say who they are.
+
+use kernel::audit::Digest;
+use kernel::directory::{Holder, Key, Visit, Way};
+use kernel::{KeyId, Time};
+use server::web::notices::{self, Notice};
+use server::web::sessions::Session;
+use server::web::sign_in::{self, Ways};
+use server::web::{Frame, passkeys, sessions};
+
+use crate::cast::new_ask;
+use crate::samples::{Gallery, HOSTILE, kinds};
+
+pub(crate) fn gallery(g: &mut Gallery) {
+    let frame = g.frame();
+    let nobody = Frame { csrf: "of the browser".to_owned(), ..Frame::anonymous(frame.now) };
+    let passkey = passkeys::Question {
+        options: r#"{"challenge":"AA","rpId":"localhost"}"#.to_owned(),
+        sealed: "sealed".to_owned(),
+    };
+    let provider = Some("Example & Sons".to_owned());
+    let ways = Ways { mail: true, passkey: Some(passkey.clone()), provider };
+    let pages = [
+        ("sign-in", sign_in::page(&nobody, &Ways::default(), Some("link-token"))),
+        ("sign-in-bare", sign_in::page(&nobody, &Ways::default(), None)),
+        ("sign-in-ways", sign_in::page(&nobody, &ways, None)),
+        ("mail-sent", notices::link_sent(&nobody)),
+        ("stale-link", notices::stale_link(&nobody)),
+        ("signed-out", notices::signed_out(&nobody, None)),
+        ("signed-out-here", notices::signed_out(&nobody, Some("Example & Sons"))),
+        ("provider-refused", notices::provider_refused(&nobody)),
+        ("not-known", notices::not_known(&nobody)),
+        ("too-many-attempts", notices::too_many_attempts(&nobody)),
+        ("sessions", my_sessions(g, &frame)),
+        ("passkeys", my_passkeys(g, &frame, &passkey)),
+        ("passkey-refused", notices::passkey_refused(&nobody)),
+        ("passkey-needed", notices::passkey_needed(&frame)),
+        ("no-passkeys", notices::no_passkeys(&frame, "public_url has to be a name")),
+        ("confirm", confirm(g, &frame, &passkey)),
+    ];
+    g.pages.extend(pages.map(|(name, html)| (name.to_owned(), html)));
+}
+
+/// Two browsers, one of which looks.
+fn my_sessions(g: &Gallery, frame: &Frame) -> String {
+    let key = |n: u128, label: &str, ago: i64| Key {
+        id: KeyId::new(n.into()),
+        hash: Digest::of(label.as_bytes()),
+        holder: Holder::Session {
+            human: "olga".parse().unwrap(),
+            visit: Some(Visit { way: Way::Link, browser: Digest::of(b"browser") }),
+        },
+        label: label.to_owned(),
+        issued_at: Time::from_millis(frame.now.millis() - ago * 1000),
+        expires_at: Some(frame.now.plus_seconds(86_400)),
+        revoked_at: None,
+    };
+    let (here, there) = (key(2, "Firefox on Linux", 90), key(1, "Safari on iPhone", 400_000));
+    let listed = [
+        Session { key: &here, used: frame.now, current: true },
+        Session { key: &there, used: there.issued_at.plus_seconds(300), current: false },
+    ];
+    sessions::page(frame, &g.cast.directory, &listed, Some(&Notice::SignedOut))
+}
+
+/// One that was used and one that was not.
+fn my_passkeys(g: &Gallery, frame: &Frame, passkey: &passkeys::Question) -> String {
+    let key = |n: u128, label: &str| Key {
+        id: KeyId::new(n.into()),
+        hash: Digest::of(label.as_bytes()),
+        holder: Holder::Passkey { human: "olga".parse().unwrap(), public: String::new() },
+        label: label.to_owned(),
+        issued_at: Time::from_millis(frame.now.millis() - 90_000_000),
+        expires_at: None,
+        revoked_at: None,
+    };
+    let (laptop, phone) = (key(1, "work laptop"), key(2, HOSTILE));
+    let listed = [
+        passkeys::Listed { key: &laptop, used: Some(frame.now) },
+        passkeys::Listed { key: &phone, used: None },
+    ];
+    passkeys::page(frame, &g.cast.directory, &listed, passkey, Some(&Notice::PasskeyAdded))
+}
+
+/// A form that was filled in, to be confirmed.
+fn confirm(g: &mut Gallery, frame: &Frame, passkey: &passkeys::Question) -> String {
+    let (_, question, reply) = kinds().into_iter().find(|(name, ..)| *name == "provide").unwrap();
+    let id = g.cast.ask(new_ask(question));
+    let said = passkeys::answer_words(g.cast.seen(id), &reply);
+    passkeys::confirm(frame, id, &said, passkey)
+}
