@@ -151,7 +151,7 @@ async fn look(config: &Config) -> Vec<Finding> {
         };
         findings.push(Finding { what: "oidc", ok, says });
     }
-    if let Err(why) = Passkeys::new(&config.public_url) {
+    if let Some(why) = Passkeys::new(&config.public_url).err() {
         // Nobody has to use them.
         findings.push(Finding { what: "passkeys", ok: true, says: format!("none: {why}") });
     }
