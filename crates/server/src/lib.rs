@@ -40,6 +40,7 @@ pub mod script;
 pub mod secrets;
 pub mod serve;
 pub mod signing;
+pub mod span;
 pub mod streams;
 pub mod telemetry;
 pub mod vault;

@@ -14,8 +14,8 @@ pub use ask::{AskView, CommentView, EventView, Outcome, ResultView, Revocation, 
 pub use audit::{BlockPage, BlockView, RecordView, Records};
 pub use create::{CreateAsk, OnSilence};
 pub use identities::{
-    AgentBody, AgentView, GroupBody, GroupView, Me, PersonBody, PersonView, ProjectBody,
-    ProjectView,
+    AgentBody, AgentView, GroupBody, GroupView, Me, PersonBody, PersonView, ProfileBody,
+    ProjectBody, ProjectView,
 };
 pub use keys::{IssueKey, IssuedKey, KeyView, SessionView, Sessions};
 pub use pages::{
