@@ -11,6 +11,7 @@ mod review;
 mod review_act;
 mod review_draft;
 mod sessions;
+mod settings;
 mod sign_in;
 
 use axum::Router;
@@ -54,6 +55,7 @@ pub fn routes() -> Router<Shared> {
         .route(paths::TOKENS, get(sign_in::show_tokens).post(sign_in::make_token))
         .route(paths::SESSIONS, get(sessions::show_sessions).post(sessions::end_sessions))
         .route("/assets/{file}", get(asset))
+        .merge(settings::routes())
 }
 
 /// Somebody who is signed in, and the visit they are on.
