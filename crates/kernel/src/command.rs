@@ -9,7 +9,8 @@ use crate::actor::{Actor, Assurance};
 use crate::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Route};
 use crate::audit::Salts;
 use crate::directory::{
-    NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewProject, NewRule, NewSession, Proof,
+    NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewProfile, NewProject, NewRule, NewSession,
+    Proof,
 };
 use crate::form::Progress;
 use crate::ids::{AskId, HumanId, KeyId, RuleId};
@@ -80,6 +81,8 @@ pub enum Command {
     SaveAgent(NewAgent),
     /// Add a person or change them.
     SaveHuman(NewHuman),
+    /// Say what to call somebody, and what they say of themselves.
+    SaveProfile(NewProfile),
     /// Say who is in a group.
     SaveGroup(NewGroup),
     /// Issue a credential.
@@ -124,6 +127,7 @@ impl Command {
             Self::SaveProject(_) => "save_project",
             Self::SaveAgent(_) => "save_agent",
             Self::SaveHuman(_) => "save_human",
+            Self::SaveProfile(_) => "save_profile",
             Self::SaveGroup(_) => "save_group",
             Self::IssueKey(_) => "issue_key",
             Self::RevokeKey(_) => "revoke_key",
@@ -160,6 +164,7 @@ impl Command {
             | Self::SaveProject(_)
             | Self::SaveAgent(_)
             | Self::SaveHuman(_)
+            | Self::SaveProfile(_)
             | Self::SaveGroup(_)
             | Self::IssueKey(_)
             | Self::RevokeKey(_)

@@ -5,7 +5,7 @@ use crate::ask::{
     grant, open, progress, remind, revoke,
 };
 use crate::command::{Command, Envelope};
-use crate::directory::{group, key, link, passkey, people, project, rule, session};
+use crate::directory::{group, key, link, passkey, people, profile, project, rule, session};
 use crate::refusal::Refusal;
 use crate::world::{Stop, Verdict, World};
 
@@ -43,6 +43,7 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::SaveProject(new) => project::decide(world, envelope, new),
         Command::SaveAgent(new) => people::save_agent(world, envelope, new),
         Command::SaveHuman(new) => people::save_human(world, envelope, new),
+        Command::SaveProfile(new) => profile::decide(world, envelope, new),
         Command::SaveGroup(new) => group::decide(world, envelope, new),
         Command::IssueKey(new) => key::issue(world, envelope, new),
         Command::RevokeKey(id) => key::revoke(world, envelope, *id),

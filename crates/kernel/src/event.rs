@@ -95,7 +95,12 @@ pub enum Happened {
     /// A reminder went out.
     Reminded,
     /// The next rung of the ladder was reached.
-    Escalated,
+    Escalated {
+        /// Who is asked as well, where somebody stands in for whom the rungs name; else empty, and
+        /// it is whom they name.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        seats: Vec<Seat>,
+    },
     /// Its deadline was moved.
     Extended {
         /// To when.
@@ -213,7 +218,7 @@ impl Happened {
             Self::Expired { .. } => "expired",
             Self::Failed { .. } => "failed",
             Self::Reminded => "reminded",
-            Self::Escalated => "escalated",
+            Self::Escalated { .. } => "escalated",
             Self::Extended { .. } => "extended",
             Self::Granted { .. } => "granted",
             Self::CalledBack { .. } => "called_back",
@@ -263,7 +268,7 @@ impl Happened {
             | Self::Expired { .. }
             | Self::Failed { .. }
             | Self::Reminded
-            | Self::Escalated
+            | Self::Escalated { .. }
             | Self::Extended { .. }
             | Self::Granted { .. }
             | Self::CalledBack { .. }

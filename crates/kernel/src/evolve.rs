@@ -205,13 +205,15 @@ fn evolve_open(
             ask.reminded_at = Some(at);
             ask.asked.reminders.retain(|due| *due > at);
         }
-        Happened::Escalated => {
+        Happened::Escalated { seats } => {
             let (reached, later): (Vec<_>, Vec<_>) =
                 ask.asked.ladder.drain(..).partition(|rung| rung.at <= at);
             ask.asked.ladder = later;
-            for rung in reached {
-                if !ask.asked.seats.contains(&rung.seat) {
-                    ask.asked.seats.push(rung.seat);
+            let named = reached.into_iter().map(|rung| rung.seat);
+            let seated: Vec<_> = if seats.is_empty() { named.collect() } else { seats.clone() };
+            for seat in seated {
+                if !ask.asked.seats.contains(&seat) {
+                    ask.asked.seats.push(seat);
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! Who is asked: the owner, whom the owner's rules name, or a pool. Pure.
+//! Who is asked: the owner, whom the owner's rules name, or a pool; and who stands in for people who
+//! are away. Pure.
 
 use std::collections::BTreeSet;
 
@@ -6,6 +7,7 @@ use crate::ask::{Labels, Priority, Route, Seat};
 use crate::directory::{Agent, Directory, Human, Rule};
 use crate::ids::ProjectId;
 use crate::question::Kind;
+use crate::time::Time;
 
 /// What routing looks at.
 #[derive(Debug, Clone, Copy)]
@@ -24,9 +26,35 @@ pub struct Facts<'a> {
     pub labels: &'a Labels,
 }
 
-/// Picks the seats. There is always somebody: where rules lead nowhere, or a pool has no members
-/// yet, the owner is asked.
-pub fn seats(directory: &Directory, facts: &Facts<'_>) -> Vec<Seat> {
+/// How many people in a row may stand in for each other.
+const LONGEST_CHAIN: usize = 10;
+
+/// Picks the seats, for a moment. There is always somebody: where rules lead nowhere, or a pool has
+/// no members yet, the owner is asked; and whoever is away is asked all the same, unless somebody
+/// stands in.
+pub fn seats(directory: &Directory, facts: &Facts<'_>, now: Time) -> Vec<Seat> {
+    let present = |seat| present(directory, seat, &facts.agent.project, now);
+    picked(directory, facts).into_iter().map(present).collect()
+}
+
+/// The seat of whoever stands in for somebody who is away at that moment: their delegate, or the
+/// delegate's if that one is away as well. A delegate must be able to answer there; where the chain
+/// leads to nobody who is, or in a circle, the seat stays where it was.
+pub fn present(directory: &Directory, seat: Seat, project: &ProjectId, now: Time) -> Seat {
+    let Seat::Person { human } = &seat else { return seat };
+    let mut at = directory.human(human);
+    for _ in 0..=LONGEST_CHAIN {
+        let Some(here) = at else { return seat };
+        let Some(absence) = here.absent(now) else {
+            return Seat::Person { human: here.id.clone() };
+        };
+        let delegate = absence.delegate.as_ref().and_then(|id| directory.human(id));
+        at = delegate.filter(|human| human.active && human.projects.contains(project));
+    }
+    seat
+}
+
+fn picked(directory: &Directory, facts: &Facts<'_>) -> Vec<Seat> {
     let owner = Seat::Person { human: facts.agent.owner.clone() };
     let project = &facts.agent.project;
     let seat = match facts.route {
@@ -69,7 +97,9 @@ fn is(project: &ProjectId, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::directory::NewRule;
+    use crate::actor::Actor;
+    use crate::command::Command;
+    use crate::directory::{About, Absence, NewHuman, NewProfile, NewRule, Profile};
     use crate::ids::HumanId;
     use crate::testing::{Cast, human};
 
@@ -90,7 +120,7 @@ mod tests {
         let priority = Priority::Normal;
         let facts =
             Facts { agent, route, kind: Kind::Approve, priority, tags: &tags, labels: &labels };
-        seats(cast.directory(), &facts)
+        seats(cast.directory(), &facts, cast.now())
     }
 
     fn person(name: &str) -> Vec<Seat> {
@@ -153,5 +183,110 @@ mod tests {
         cast.rule("mark", rule("nina"));
         let to: HumanId = human("olga");
         assert_eq!(routed(&cast, &Route::Delegate, &[], None), vec![Seat::Person { human: to }]);
+    }
+
+    fn away(cast: &mut Cast, name: &str, delegate: Option<&str>) {
+        let absence = Absence { delegate: delegate.map(human), ..Absence::default() };
+        let about = Some(About { absence: Some(absence), ..About::default() });
+        let new = NewProfile { human: human(name), name: None, about };
+        cast.run(Actor::System, Command::SaveProfile(new));
+    }
+
+    /// Each case says who is away and for whom they leave it, and who is asked instead of olga.
+    #[test]
+    fn the_seat_of_somebody_who_is_away_goes_to_who_stands_in() {
+        let cases: [(&[(&str, Option<&str>)], &str); 8] = [
+            (&[("olga", Some("mark"))], "mark"),
+            (&[("olga", Some("mark")), ("mark", Some("nina"))], "nina"),
+            (&[("olga", None)], "olga"),
+            // zoe is not of the project
+            (&[("olga", Some("zoe"))], "olga"),
+            // mark is away, and leaves it to nobody
+            (&[("olga", Some("mark")), ("mark", None)], "olga"),
+            // in a circle, of two and of three
+            (&[("olga", Some("mark")), ("mark", Some("olga"))], "olga"),
+            (&[("olga", Some("mark")), ("mark", Some("nina")), ("nina", Some("mark"))], "olga"),
+            (&[("mark", Some("nina"))], "olga"),
+        ];
+        for (absences, asked) in cases {
+            let mut cast = Cast::new();
+            for (name, delegate) in absences {
+                away(&mut cast, name, *delegate);
+            }
+            assert_eq!(routed(&cast, &Route::Owner, &[], None), person(asked), "{absences:?}");
+            let named = Route::Person { human: human("olga") };
+            assert_eq!(routed(&cast, &named, &[], None), person(asked), "{absences:?}");
+        }
+    }
+
+    #[test]
+    fn a_chain_of_delegates_has_an_end() {
+        let project = "acme".parse().unwrap();
+        for (length, reached) in [(LONGEST_CHAIN, true), (LONGEST_CHAIN + 1, false)] {
+            let mut cast = Cast::new();
+            let name = |n: usize| format!("p{n}");
+            for n in (0..=length).rev() {
+                cast.run(Actor::System, Command::SaveHuman(member(&name(n))));
+                if n < length {
+                    away(&mut cast, &name(n), Some(&name(n + 1)));
+                }
+            }
+            let seat = Seat::Person { human: human("p0") };
+            let found = present(cast.directory(), seat, &project, cast.now());
+            let asked = if reached { name(length) } else { name(0) };
+            assert_eq!(found, Seat::Person { human: human(&asked) });
+        }
+    }
+
+    fn member(name: &str) -> NewHuman {
+        NewHuman {
+            id: human(name),
+            profile: Profile::default(),
+            admin: false,
+            active: true,
+            projects: ["acme".parse().unwrap()].into(),
+            groups: BTreeSet::new(),
+            skills: BTreeSet::new(),
+        }
+    }
+
+    #[test]
+    fn a_delegate_must_be_able_to_answer() {
+        let mut cast = Cast::new();
+        away(&mut cast, "olga", Some("mark"));
+        assert_eq!(routed(&cast, &Route::Owner, &[], None), person("mark"));
+        let gone = NewHuman { active: false, ..member("mark") };
+        cast.run(Actor::System, Command::SaveHuman(gone));
+        assert_eq!(routed(&cast, &Route::Owner, &[], None), person("olga"));
+    }
+
+    #[test]
+    fn whom_a_rule_names_may_be_away_too() {
+        let mut cast = Cast::new();
+        cast.rule("olga", rule("mark"));
+        away(&mut cast, "mark", Some("nina"));
+        assert_eq!(routed(&cast, &Route::Delegate, &[], None), person("nina"));
+        away(&mut cast, "mark", None);
+        assert_eq!(routed(&cast, &Route::Delegate, &[], None), person("mark"));
+        // The owner is asked where rules lead nowhere, so who stands in for the owner is.
+        away(&mut cast, "olga", Some("nina"));
+        let pool = Route::Pool { group: "nobody".parse().ok() };
+        let seats = routed(&cast, &pool, &[], None);
+        assert_eq!(seats.last(), Some(&Seat::Person { human: human("nina") }));
+    }
+
+    #[test]
+    fn an_absence_counts_while_it_lasts() {
+        let mut cast = Cast::new();
+        let at = |seconds| Some(cast.now().plus_seconds(seconds));
+        let delegate = Some(human("mark"));
+        let absence = Absence { from: at(60), until: at(120), delegate };
+        let about = Some(About { absence: Some(absence), ..About::default() });
+        let new = NewProfile { human: human("olga"), name: None, about };
+        cast.run(cast.human("olga"), Command::SaveProfile(new));
+        for (seconds, asked) in [(59, "olga"), (1, "mark"), (59, "mark"), (1, "olga")] {
+            cast.advance(seconds);
+            assert_eq!(routed(&cast, &Route::Owner, &[], None), person(asked));
+        }
     }
 }

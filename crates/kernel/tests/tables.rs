@@ -204,7 +204,7 @@ fn name(what: &Happened) -> &'static str {
         Happened::Expired { .. } => "expired",
         Happened::Failed { .. } => "failed",
         Happened::Reminded => "reminded",
-        Happened::Escalated => "escalated",
+        Happened::Escalated { .. } => "escalated",
         Happened::Extended { .. } => "extended",
         Happened::Granted { .. } => "granted",
         Happened::CalledBack { .. } => "called_back",

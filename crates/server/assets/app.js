@@ -137,9 +137,16 @@ for (const form of document.forms) {
 }
 addEventListener("pageshow", () => { for (const form of document.forms) delete form.dataset.sent; });
 
-// A token is selected with one tap.
+// A token is selected with one tap, and copied with one.
 for (const field of document.querySelectorAll("[data-copy]")) {
   field.addEventListener("focus", () => field.select());
+  if (!navigator.clipboard) continue;
+  const copy = Object.assign(document.createElement("button"), { type: "button", className: "act plain", textContent: "Copy" });
+  copy.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(field.value);
+    copy.textContent = "Copied";
+  });
+  field.after(copy);
 }
 
 // A menu closes when attention goes elsewhere.

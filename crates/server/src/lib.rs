@@ -44,6 +44,7 @@ pub mod script;
 pub mod secrets;
 pub mod serve;
 pub mod signing;
+pub mod span;
 pub mod streams;
 pub mod table;
 pub mod telemetry;

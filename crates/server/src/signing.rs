@@ -90,6 +90,11 @@ impl Signer {
         self.ring().revoked()
     }
 
+    /// The keys with their states, oldest first.
+    pub async fn listed(&self) -> anyhow::Result<Vec<Listed>> {
+        list(&self.0.vault).await
+    }
+
     /// Checks a receipt of this installation.
     pub fn verify(&self, receipt: &str) -> Result<ReceiptClaims, Unproven> {
         proof::verify(receipt, &self.jwks())

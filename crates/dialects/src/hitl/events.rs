@@ -50,7 +50,7 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature
         | Happened::Claimed
         | Happened::Assigned { .. }
         | Happened::Commented { .. }
-        | Happened::Escalated
+        | Happened::Escalated { .. }
         | Happened::Extended { .. }
         | Happened::Granted { .. }
         | Happened::CalledBack { .. }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use kernel::actor::Reach;
 use kernel::directory::{
-    Agent, Human, NewAgent, NewGroup, NewHuman, NewProject, Profile, Project, Step,
+    About, Agent, Human, NewAgent, NewGroup, NewHuman, NewProfile, NewProject, Profile, Project,
+    Step,
 };
 use kernel::ids::GroupId;
 use kernel::{AgentId, Assurance, HumanId, ProjectId};
@@ -24,12 +25,15 @@ pub struct ProjectView {
     pub floor: Assurance,
     /// Who is asked as well when nobody answers.
     pub ladder: Vec<Step>,
+    /// When people are reminded, in seconds after a request whose agent named no reminders.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u64>))]
+    pub reminders: BTreeSet<u64>,
 }
 
 impl From<&Project> for ProjectView {
     fn from(project: &Project) -> Self {
-        let Project { id, default_on_silence, floor, ladder } = project.clone();
-        Self { id, default_on_silence, floor, ladder }
+        let Project { id, default_on_silence, floor, ladder, reminders } = project.clone();
+        Self { id, default_on_silence, floor, ladder, reminders }
     }
 }
 
@@ -50,6 +54,11 @@ pub struct ProjectBody {
     /// Who is asked as well when nobody answers.
     #[serde(default)]
     pub ladder: Vec<Step>,
+    /// When people are reminded, in seconds after a request whose agent named no reminders; never
+    /// once its time is up.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u64>))]
+    pub reminders: BTreeSet<u64>,
 }
 
 fn yes() -> bool {
@@ -63,8 +72,8 @@ fn least() -> Assurance {
 impl ProjectBody {
     /// The project of this name.
     pub fn named(self, id: ProjectId) -> NewProject {
-        let Self { id: _, default_on_silence, floor, ladder } = self;
-        NewProject { id, default_on_silence, floor, ladder }
+        let Self { id: _, default_on_silence, floor, ladder, reminders } = self;
+        NewProject { id, default_on_silence, floor, ladder, reminders }
     }
 }
 
@@ -131,13 +140,15 @@ pub struct PersonView {
     pub groups: BTreeSet<GroupId>,
     /// The tags they are qualified for.
     pub skills: BTreeSet<String>,
+    /// What they say of themselves; `null` if nothing.
+    pub about: Option<About>,
 }
 
 impl From<&Human> for PersonView {
     fn from(human: &Human) -> Self {
         let Human { id, profile, admin, active, projects, groups, skills } = human.clone();
-        let Profile { name, email } = profile.value().cloned().unwrap_or_default();
-        Self { id, name, email, admin, active, projects, groups, skills }
+        let Profile { name, email, about } = profile.value().cloned().unwrap_or_default();
+        Self { id, name, email, admin, active, projects, groups, skills, about }
     }
 }
 
@@ -173,14 +184,39 @@ pub struct PersonBody {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub skills: BTreeSet<String>,
+    /// What they say of themselves, whole; left out, it stays as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<About>,
 }
 
 impl PersonBody {
     /// The person of this name.
     pub fn named(self, id: HumanId) -> NewHuman {
-        let Self { id: _, name, email, admin, active, projects, groups, skills } = self;
-        let profile = Profile { name, email };
+        let Self { id: _, name, email, admin, active, projects, groups, skills, about } = self;
+        let profile = Profile { name, email, about };
         NewHuman { id, profile, admin, active, projects, groups, skills }
+    }
+}
+
+/// `PUT /api/v1/me` and `PUT /api/v1/people/{id}/profile`: what somebody may say of themselves. What
+/// is left out stays as it is.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ProfileBody {
+    /// What to call them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(max_length = 200))]
+    pub name: Option<String>,
+    /// What they say of themselves, whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<About>,
+}
+
+impl ProfileBody {
+    /// The profile of this person.
+    pub fn of(self, human: HumanId) -> NewProfile {
+        NewProfile { human, name: self.name, about: self.about }
     }
 }
 

@@ -18,8 +18,8 @@ pub use bulk::{BulkAnswer, BulkResult, BulkResults};
 pub use create::{CreateAsk, OnSilence};
 pub use desk::{Looker, Lookers, SnoozeBody, Snoozed, SnoozedAsk};
 pub use identities::{
-    AgentBody, AgentView, GroupBody, GroupView, Me, PersonBody, PersonView, ProjectBody,
-    ProjectView,
+    AgentBody, AgentView, GroupBody, GroupView, Me, PersonBody, PersonView, ProfileBody,
+    ProjectBody, ProjectView,
 };
 pub use keys::{IssueKey, IssuedKey, KeyView, SessionView, Sessions};
 pub use pages::{

@@ -13,13 +13,13 @@ use crate::ids::{AskId, ProjectId, Subject};
 use crate::refusal::Refusal;
 use crate::routing::{Facts, seats};
 use crate::text::{is_short, is_storable, is_storable_json};
-use crate::time::LONGEST_TIMEOUT;
+use crate::time::{LONGEST_TIMEOUT, Time};
 use crate::world::{Decision, Stop, World};
 
 /// More tags than this say nothing.
 const MOST_TAGS: usize = 50;
 /// More reminders than this are noise.
-const MOST_REMINDERS: usize = 20;
+pub(crate) const MOST_REMINDERS: usize = 20;
 /// A longer address is data.
 const LONGEST_URL: usize = 2000;
 
@@ -44,8 +44,9 @@ pub(crate) fn decide(
     let kind = new.question.kind();
     let (tags, labels) = (&new.tags, &new.labels);
     let facts = Facts { agent, route: &new.route, kind, priority: new.priority, tags, labels };
-    let seats = seats(world.directory, &facts);
+    let seats = seats(world.directory, &facts, world.now);
 
+    let expires_at = new.timeout.map(|seconds| world.now.plus_seconds(seconds));
     let ask = AskId::new(envelope.fresh);
     let asked = Asked {
         project: project.id.clone(),
@@ -60,9 +61,9 @@ pub(crate) fn decide(
         priority: new.priority,
         route: new.route.clone(),
         seats: seats.clone(),
-        expires_at: new.timeout.map(|seconds| world.now.plus_seconds(seconds)),
+        expires_at,
         on_expiry,
-        reminders: upcoming(world, new),
+        reminders: upcoming(world, project, new, expires_at),
         ladder: ladder(world, project),
         follows: new.follows,
         quorum: 1,
@@ -175,7 +176,17 @@ fn on_expiry(project: &Project, new: &NewAsk, salts: &mut Salts) -> Result<OnExp
     })
 }
 
-fn upcoming(world: &World<'_>, new: &NewAsk) -> Vec<crate::Time> {
+/// The agent's own reminders, or else the project's; these never come once the time is up.
+fn upcoming(
+    world: &World<'_>,
+    project: &Project,
+    new: &NewAsk,
+    expires_at: Option<Time>,
+) -> Vec<Time> {
+    if new.reminders.is_empty() {
+        let usual = project.reminders.iter().map(|after| world.now.plus_seconds(*after));
+        return usual.filter(|at| expires_at.is_none_or(|end| *at < end)).collect();
+    }
     let mut times: Vec<_> = new.reminders.iter().copied().filter(|at| *at > world.now).collect();
     times.sort_unstable();
     times.dedup();
@@ -193,6 +204,7 @@ mod tests {
     use crate::actor::By;
     use crate::ask::{AskState, Phase};
     use crate::command::Command;
+    use crate::directory::NewProject;
     use crate::testing::{Cast, human, new_ask};
 
     #[test]
@@ -275,7 +287,6 @@ mod tests {
 
     #[test]
     fn a_default_on_silence_can_be_switched_off() {
-        use crate::directory::NewProject;
         use crate::question::{Answer, Reply};
         let mut cast = Cast::new();
         let plain = NewProject::plain("acme".parse().unwrap());
@@ -354,5 +365,27 @@ mod tests {
             cast.record_of(id).last().map(|e| e.by.clone()),
             Some(By::Agent("bot".parse().unwrap()))
         );
+    }
+
+    #[test]
+    fn the_project_reminds_where_the_agent_does_not_say_when() {
+        let mut cast = Cast::new();
+        let plain = NewProject::plain("acme".parse().unwrap());
+        let reminders = [60, 600, 3600].into();
+        cast.run(Actor::System, Command::SaveProject(NewProject { reminders, ..plain }));
+        let now = cast.now();
+        let at = |seconds| now.plus_seconds(seconds);
+        for (own, timeout, reminded) in [
+            (vec![], None, vec![at(60), at(600), at(3600)]),
+            // never once the time is up
+            (vec![], Some(600), vec![at(60)]),
+            (vec![], Some(30), vec![]),
+            // the agent said when
+            (vec![at(7)], None, vec![at(7)]),
+        ] {
+            let new = NewAsk { reminders: own, timeout, ..new_ask() };
+            let id = cast.ask(new);
+            assert_eq!(cast.seen(id).reminders, reminded, "{timeout:?}");
+        }
     }
 }

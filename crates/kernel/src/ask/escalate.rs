@@ -1,12 +1,13 @@
 //! Nobody answered for a while: the next people are asked as well.
 
 use crate::actor::Actor;
-use crate::ask::Due;
+use crate::ask::{Due, Seat};
 use crate::command::Envelope;
 use crate::effect::{Effect, Occasion};
 use crate::event::Happened;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
+use crate::routing::present;
 use crate::world::{Decision, Stop, World};
 
 pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
@@ -14,10 +15,15 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     let (Actor::System, Some(Due::Escalate)) = (&envelope.actor, ask.due(world.now)) else {
         return Err(Refusal::NotDue.into());
     };
-    let mut decision = Decision::on(ask, Happened::Escalated);
-    for rung in ask.ladder.iter().take_while(|rung| rung.at <= ask.moment(world.now)) {
+    let reached = ask.ladder.iter().take_while(|rung| rung.at <= ask.moment(world.now));
+    let named: Vec<_> = reached.map(|rung| rung.seat.clone()).collect();
+    // Who is away is known only now, so the event says who was asked instead.
+    let present = |seat: &Seat| present(world.directory, seat.clone(), &ask.project, world.now);
+    let seats: Vec<_> = named.iter().map(present).collect();
+    let instead = if seats == named { Vec::new() } else { seats.clone() };
+    let mut decision = Decision::on(ask, Happened::Escalated { seats: instead });
+    for seat in seats {
         let (why, priority) = (Occasion::Escalated, ask.priority);
-        let seat = rung.seat.clone();
         decision = decision.with(Effect::Notify { ask: ask.id, seat, why, priority });
     }
     Ok(decision)
@@ -26,9 +32,8 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::Seat;
     use crate::command::Command;
-    use crate::directory::{NewProject, Step};
+    use crate::directory::{About, Absence, NewProfile, NewProject, Step};
     use crate::testing::{Cast, human, new_ask, yes};
 
     #[test]
@@ -70,5 +75,39 @@ mod tests {
         };
         assert_eq!(seats.len(), 3);
         assert!(seats.iter().all(told), "{seats:?}");
+    }
+
+    /// Who is away is judged when the rung is reached, not when the ask was made.
+    #[test]
+    fn who_stands_in_is_asked_on_the_ladder_too() {
+        let mut cast = Cast::new();
+        let step = |after, name| Step { after, seat: Seat::Person { human: human(name) } };
+        let plain = NewProject::plain("acme".parse().unwrap());
+        let ladder = vec![step(60, "mark")];
+        cast.run(Actor::System, Command::SaveProject(NewProject { ladder, ..plain }));
+        let id = cast.ask(new_ask());
+        let absence = Some(Absence { delegate: Some(human("nina")), ..Absence::default() });
+        let about = Some(About { absence, ..About::default() });
+        let new = NewProfile { human: human("mark"), name: None, about };
+        cast.run(cast.human("mark"), Command::SaveProfile(new));
+        cast.advance(60);
+        cast.run(Actor::System, Command::Escalate(id));
+        let nina = Seat::Person { human: human("nina") };
+        assert_eq!(cast.seen(id).seats.last(), Some(&nina));
+        assert!(matches!(
+            cast.effects().last(),
+            Some(Effect::Notify { seat, why: Occasion::Escalated, .. }) if *seat == nina
+        ));
+        cast.run(cast.human("nina"), Command::Answer(id, yes()));
+        assert!(!cast.seen(id).is_open());
+    }
+
+    /// A record from before anybody could be away reads as it did, and is written as it was.
+    #[test]
+    fn an_escalation_without_absences_is_stored_as_ever() {
+        let stored = r#"{"event":"escalated"}"#;
+        let event: Happened = serde_json::from_str(stored).unwrap();
+        assert_eq!(event, Happened::Escalated { seats: Vec::new() });
+        assert_eq!(serde_json::to_string(&event).unwrap(), stored);
     }
 }

@@ -59,7 +59,11 @@ mod tests {
     fn ann(cast: &mut Cast, email: Option<&str>, active: bool) {
         let new = NewHuman {
             id: human("ann"),
-            profile: Profile { name: "Ann".to_owned(), email: email.map(str::to_owned) },
+            profile: Profile {
+                name: "Ann".to_owned(),
+                email: email.map(str::to_owned),
+                about: None,
+            },
             admin: false,
             active,
             projects: [].into(),

@@ -3,11 +3,13 @@
 //! The directory is a snapshot held in memory and changed only by events, so that routing and
 //! authentication never wait for a query.
 
+pub mod about;
 pub mod group;
 pub mod key;
 pub mod link;
 pub mod passkey;
 pub mod people;
+pub mod profile;
 pub mod project;
 pub mod rule;
 pub mod session;
@@ -55,6 +57,9 @@ pub struct Project {
     pub floor: Assurance,
     /// Who is asked as well when nobody answers.
     pub ladder: Vec<Step>,
+    /// Seconds after an ask whose agent named no reminders of its own.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub reminders: BTreeSet<u64>,
 }
 
 /// One step of a project's escalation ladder.
@@ -112,6 +117,16 @@ impl Human {
             && group.is_none_or(|group| self.groups.contains(group))
             && tags.is_subset(&self.skills)
     }
+
+    /// What they say of themselves, if they said anything and it was not forgotten.
+    pub fn about(&self) -> Option<&About> {
+        self.profile.value()?.about.as_ref()
+    }
+
+    /// Since when, until when and with whom instead, if they are away at that moment.
+    pub fn absent(&self, at: Time) -> Option<&Absence> {
+        self.about()?.absence.as_ref().filter(|absence| absence.holds(at))
+    }
 }
 
 /// Personal data.
@@ -123,6 +138,9 @@ pub struct Profile {
     /// Their address; also how a JWT may name them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
+    /// What they say of themselves; where somebody is saved without it, it stays as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<About>,
 }
 
 /// A credential. Only the hash of it is known here.
@@ -237,10 +255,12 @@ pub struct Rule {
     pub removed: bool,
 }
 
+pub use about::{About, Absence, QuietHours, TimeOfDay, quiet_until};
 pub use group::NewGroup;
 pub use key::NewKey;
 pub use link::NewLink;
 pub use people::{NewAgent, NewHuman};
+pub use profile::NewProfile;
 pub use project::NewProject;
 pub use rule::NewRule;
 pub use session::{NewSession, Proof};
@@ -257,6 +277,8 @@ pub struct Directory {
     by_email: HashMap<String, HumanId>,
     by_owner: HashMap<HumanId, BTreeSet<RuleId>>,
     by_human: HashMap<HumanId, BTreeSet<KeyId>>,
+    agents_of: HashMap<HumanId, BTreeSet<AgentId>>,
+    keys_of: HashMap<AgentId, BTreeSet<KeyId>>,
 }
 
 impl Directory {
@@ -268,6 +290,12 @@ impl Directory {
                 self.projects.insert(kept.id.clone(), Arc::new(kept));
             }
             Entity::Agent(kept) => {
+                if let Some(before) = self.agents.get(&kept.id)
+                    && let Some(theirs) = self.agents_of.get_mut(&before.owner)
+                {
+                    theirs.remove(&kept.id);
+                }
+                self.agents_of.entry(kept.owner.clone()).or_default().insert(kept.id.clone());
                 self.agents.insert(kept.id.clone(), Arc::new(kept));
             }
             Entity::Human(kept) => {
@@ -282,6 +310,9 @@ impl Directory {
             }
             Entity::Key(kept) => {
                 self.by_hash.insert(kept.hash.0, kept.id);
+                if let Holder::Agent { agent, .. } = &kept.holder {
+                    self.keys_of.entry(agent.clone()).or_default().insert(kept.id);
+                }
                 if let Holder::Session { human, .. } | Holder::Passkey { human, .. } = &kept.holder
                 {
                     let theirs = self.by_human.entry(human.clone()).or_default();
@@ -379,6 +410,16 @@ impl Directory {
         id: Option<&AgentId>,
     ) -> impl Iterator<Item = &'a Agent> + use<'a> {
         after(&self.agents, id)
+    }
+
+    /// The agents a person answers for, by name.
+    pub fn agents_of(&self, owner: &HumanId) -> impl Iterator<Item = &Agent> {
+        self.agents_of.get(owner).into_iter().flatten().filter_map(|id| self.agent(id))
+    }
+
+    /// An agent's keys, oldest first.
+    pub fn keys_of(&self, agent: &AgentId) -> impl DoubleEndedIterator<Item = &Key> {
+        self.keys_of.get(agent).into_iter().flatten().filter_map(|id| self.key(*id))
     }
 
     /// All people, by name.

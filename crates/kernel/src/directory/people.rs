@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ADMIN_ONLY, Agent, Human, Profile};
+use super::{ADMIN_ONLY, Agent, Human, Profile, profile};
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::event::Happened;
@@ -73,9 +73,7 @@ pub(crate) fn save_human(
         return Err(ADMIN_ONLY.into());
     }
     let invalid = |field, expected| Stop::from(Refusal::Invalid { field, expected });
-    if !is_storable(&new.profile.name) || new.profile.name.chars().count() > 200 {
-        return Err(invalid("name", "at most 200 characters, without NUL"));
-    }
+    checked_name(&new.profile.name)?;
     if let Some(email) = &new.profile.email {
         if !is_email(email) {
             return Err(invalid("email", "an email address"));
@@ -99,10 +97,23 @@ pub(crate) fn save_human(
         return Err(Refusal::NotAllowed { why: "somebody must be able to administer" }.into());
     }
     let mut salts = envelope.salts.clone();
-    let NewHuman { id, profile, admin, active, projects, groups, skills } = new.clone();
+    let NewHuman { id, mut profile, admin, active, projects, groups, skills } = new.clone();
+    profile.about = match profile.about {
+        Some(about) => profile::checked(world, &id, about)?,
+        None => world.directory.human(&id).and_then(|human| human.about().cloned()),
+    };
     let profile = Erasable::new(profile, &mut salts);
     let human = Human { id: id.clone(), profile, admin, active, projects, groups, skills };
     Ok(Decision::of(Subject::Human(id), Happened::HumanSaved(Box::new(human))))
+}
+
+/// Whether somebody can be called that.
+pub(super) fn checked_name(name: &str) -> Result<(), Refusal> {
+    if is_storable(name) && name.chars().count() <= 200 {
+        return Ok(());
+    }
+    let expected = "at most 200 characters, without NUL";
+    Err(Refusal::Invalid { field: "name", expected })
 }
 
 #[cfg(test)]
@@ -115,7 +126,11 @@ mod tests {
     fn ann() -> NewHuman {
         NewHuman {
             id: human("ann"),
-            profile: Profile { name: "Ann".to_owned(), email: Some("ann@example.com".to_owned()) },
+            profile: Profile {
+                name: "Ann".to_owned(),
+                email: Some("ann@example.com".to_owned()),
+                about: None,
+            },
             admin: false,
             active: true,
             projects: BTreeSet::new(),
@@ -134,7 +149,8 @@ mod tests {
             ("ann@[127.0.0.1]", "invalid-field"),
             ("ann", "invalid-field"),
         ] {
-            let profile = Profile { name: String::new(), email: Some(email.to_owned()) };
+            let profile =
+                Profile { name: String::new(), email: Some(email.to_owned()), about: None };
             let twin = NewHuman { id: human("twin"), profile, ..ann() };
             let refused = cast.attempt(Actor::System, Command::SaveHuman(twin));
             assert_eq!(refused.map_err(|refusal| refusal.code()), Err(code), "{email}");

@@ -1,7 +1,10 @@
 //! Adding a project and changing its settings.
 
+use std::collections::BTreeSet;
+
 use super::{ADMIN_ONLY, Project, Step};
 use crate::actor::Assurance;
+use crate::ask::create::MOST_REMINDERS;
 use crate::command::Envelope;
 use crate::event::Happened;
 use crate::ids::{ProjectId, Subject};
@@ -20,12 +23,20 @@ pub struct NewProject {
     pub floor: Assurance,
     /// Who is asked as well when nobody answers; in order of time.
     pub ladder: Vec<Step>,
+    /// Seconds after an ask whose agent named no reminders of its own.
+    pub reminders: BTreeSet<u64>,
 }
 
 impl NewProject {
     /// A project with the usual settings.
     pub fn plain(id: ProjectId) -> Self {
-        Self { id, default_on_silence: true, floor: Assurance::AgentAttested, ladder: Vec::new() }
+        Self {
+            id,
+            default_on_silence: true,
+            floor: Assurance::AgentAttested,
+            ladder: Vec::new(),
+            reminders: BTreeSet::new(),
+        }
     }
 }
 
@@ -42,7 +53,47 @@ pub(crate) fn decide(
         let expected = "steps in the order of their time";
         return Err(Refusal::Invalid { field: "ladder", expected }.into());
     }
-    let NewProject { id, default_on_silence, floor, ladder } = new.clone();
-    let project = Project { id: id.clone(), default_on_silence, floor, ladder };
+    let sound = |after: &u64| (1..=LONGEST_TIMEOUT).contains(after);
+    if new.reminders.len() > MOST_REMINDERS || !new.reminders.iter().all(sound) {
+        let expected = "at most 20 numbers of seconds after the request, each 1 or more";
+        return Err(Refusal::Invalid { field: "reminders", expected }.into());
+    }
+    let NewProject { id, default_on_silence, floor, ladder, reminders } = new.clone();
+    let project = Project { id: id.clone(), default_on_silence, floor, ladder, reminders };
     Ok(Decision::of(Subject::Project(id), Happened::ProjectSaved(Box::new(project))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::Actor;
+    use crate::command::Command;
+    use crate::testing::Cast;
+
+    #[test]
+    fn reminders_are_few_and_come_after_the_ask() {
+        let mut cast = Cast::new();
+        for (reminders, good) in [
+            (BTreeSet::from([60, 3600]), true),
+            (BTreeSet::from([0, 60]), false),
+            (BTreeSet::from([LONGEST_TIMEOUT + 1]), false),
+            ((1..=20).collect(), true),
+            ((1..=21).collect(), false),
+        ] {
+            let plain = NewProject::plain("acme".parse().unwrap());
+            let new = NewProject { reminders: reminders.clone(), ..plain };
+            let saved = cast.attempt(Actor::System, Command::SaveProject(new));
+            let refused = matches!(saved, Err(Refusal::Invalid { field: "reminders", .. }));
+            assert_eq!(refused, !good, "{reminders:?}");
+        }
+    }
+
+    #[test]
+    fn a_project_without_reminders_is_stored_as_ever() {
+        let cast = Cast::new();
+        let acme = cast.directory().project(&"acme".parse().unwrap()).unwrap();
+        let stored = serde_json::to_string(acme).unwrap();
+        assert!(!stored.contains("reminders"), "{stored}");
+        assert_eq!(serde_json::from_str::<Project>(&stored).unwrap(), *acme);
+    }
 }

@@ -156,7 +156,7 @@ impl Stage {
                 let known = self.directory.human(&human(name)).unwrap();
                 let new = NewHuman {
                     id: known.id.clone(),
-                    profile: Profile { name: name.to_owned(), email: None },
+                    profile: Profile { name: name.to_owned(), email: None, about: None },
                     admin: false,
                     active: *active,
                     projects: known.projects.clone(),
@@ -302,7 +302,11 @@ pub(crate) fn verify(chain: &[Record], state: &Entity) -> Result<(), Broken> {
 fn adam() -> NewHuman {
     NewHuman {
         id: human("adam"),
-        profile: Profile { name: "Adam".to_owned(), email: Some("adam@example.com".to_owned()) },
+        profile: Profile {
+            name: "Adam".to_owned(),
+            email: Some("adam@example.com".to_owned()),
+            about: None,
+        },
         admin: true,
         active: true,
         projects: [].into(),

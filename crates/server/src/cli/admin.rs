@@ -4,9 +4,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Args;
-use kernel::{Actor, Command};
+use kernel::{Actor, Command, HumanId};
+use reqwest::Method;
+use serde_json::Value;
 
 use super::remote::{Remote, Server};
 use crate::clock::SystemClock;
@@ -77,6 +79,24 @@ impl Place {
         let home = Home::open(&config, Arc::new(SystemClock), false).await?;
         let gateway = Gateway::new(home.store, home.clock);
         Ok((Admin::Offline(Box::new(Offline { gateway, config })), json))
+    }
+}
+
+impl Admin {
+    /// Whoever is named, else whoever the token is for.
+    pub(super) async fn whose(&self, human: Option<HumanId>) -> anyhow::Result<HumanId> {
+        match (self, human) {
+            (_, Some(human)) => Ok(human),
+            (Self::Remote(server), None) => {
+                let call = server.client.call(Method::GET, "/api/v1/me", None::<&()>);
+                let me: Value = call.await.map_err(server.because())?;
+                let id = me.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
+                id.context("the server does not say who you are")
+            }
+            (Self::Offline(_), None) => {
+                bail!("say who with --human: nobody is signed in on a data folder")
+            }
+        }
     }
 }
 

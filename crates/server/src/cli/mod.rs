@@ -16,16 +16,20 @@ mod demo;
 mod doctor;
 mod erase;
 mod export;
+mod groups;
 mod health;
 mod inbox;
 mod keys;
 mod migrate;
 mod output;
 mod people;
+mod profile;
+mod projects;
 mod receipt;
 mod remote;
 mod render;
 mod revoke;
+mod rules;
 mod serve;
 mod sessions;
 mod show;
@@ -94,6 +98,14 @@ enum Command {
     Signing(signing::Signing),
     /// Add and list people, agents and projects
     People(people::People),
+    /// Say who you are and when you can be asked: time zone, quiet hours, absence
+    Profile(profile::Profile),
+    /// Say who is in a group
+    Groups(groups::Groups),
+    /// Show and change the rules of projects: escalation, reminders, silence
+    Projects(projects::Projects),
+    /// Say which requests go to somebody else in your place
+    Rules(rules::Rules),
     /// Show the settings that apply and what is wrong with them
     Doctor(doctor::Doctor),
     /// Say whether a server is ready
@@ -210,6 +222,10 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Sessions(sessions) => patiently(Box::pin(sessions.run())).await,
         Command::Signing(signing) => signing.run().await,
         Command::People(people) => patiently(Box::pin(people.run())).await,
+        Command::Profile(profile) => patiently(Box::pin(profile.run())).await,
+        Command::Groups(groups) => patiently(Box::pin(groups.run())).await,
+        Command::Projects(projects) => patiently(Box::pin(projects.run())).await,
+        Command::Rules(rules) => patiently(rules.run()).await,
         Command::Doctor(doctor) => patiently(doctor.run()).await,
         Command::Health(health) => patiently(health.run()).await,
         Command::Completions(completions) => Ok(completions.run(&mut Cli::command())),

@@ -2,9 +2,7 @@
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
-use dialects::native::{
-    AgentBody, AgentView, PersonBody, PersonView, ProjectBody, ProjectView, SignInLink,
-};
+use dialects::native::{AgentBody, AgentView, PersonBody, PersonView, ProjectView, SignInLink};
 use kernel::directory::NewProject;
 use kernel::ids::GroupId;
 use kernel::text::reveal;
@@ -17,6 +15,7 @@ use url::Url;
 use super::Exit;
 use super::admin::{Admin, Place};
 use super::output::{say, table};
+use super::projects;
 use crate::bootstrap;
 use crate::config::Settings;
 use crate::serve::sign_in_url;
@@ -121,6 +120,7 @@ impl People {
                     projects: project.into_iter().collect(),
                     groups: group.into_iter().collect(),
                     skills: skill.into_iter().collect(),
+                    about: None,
                 };
                 let path = format!("/api/v1/people/{id}");
                 save(place, &path, &body.clone(), Command::SaveHuman(body.named(id))).await?;
@@ -131,8 +131,7 @@ impl People {
                 save(place, &path, &body.clone(), Command::SaveAgent(body.named(id))).await?;
             }
             PeopleCommand::AddProject { id, place } => {
-                let NewProject { id, default_on_silence, floor, ladder } = NewProject::plain(id);
-                let body = ProjectBody { id: Some(id.clone()), default_on_silence, floor, ladder };
+                let body = projects::body(NewProject::plain(id.clone()));
                 let path = format!("/api/v1/projects/{id}");
                 save(place, &path, &body.clone(), Command::SaveProject(body.named(id))).await?;
             }
@@ -145,7 +144,7 @@ impl People {
     }
 }
 
-async fn save<B: Serialize>(
+pub(super) async fn save<B: Serialize>(
     place: Place,
     path: &str,
     body: &B,

@@ -1,6 +1,5 @@
 //! `countersign sessions`: the browsers in which somebody is signed in.
 
-use anyhow::Context;
 use clap::{Args, Subcommand};
 use dialects::native::{SessionView, Sessions as Listed};
 use kernel::{Command, HumanId, KeyId};
@@ -70,7 +69,7 @@ impl Sessions {
             }
             SessionsCommand::RevokeAll { human, place } => {
                 let (admin, json) = place.open().await?;
-                let human = whose(&admin, human).await?;
+                let human = admin.whose(human).await?;
                 match &admin {
                     Admin::Remote(server) => {
                         let path = format!("/api/v1/people/{human}/sessions");
@@ -92,24 +91,8 @@ impl Sessions {
     }
 }
 
-/// Whoever is named, else whoever the token is for.
-async fn whose(admin: &Admin, human: Option<HumanId>) -> anyhow::Result<HumanId> {
-    match (admin, human) {
-        (_, Some(human)) => Ok(human),
-        (Admin::Remote(server), None) => {
-            let call = server.client.call(Method::GET, "/api/v1/me", None::<&()>);
-            let me: Value = call.await.map_err(server.because())?;
-            let id = me.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
-            id.context("the server does not say who you are")
-        }
-        (Admin::Offline(_), None) => {
-            anyhow::bail!("say who with --human: nobody is signed in on a data folder")
-        }
-    }
-}
-
 async fn list(admin: &Admin, human: Option<HumanId>) -> anyhow::Result<Vec<SessionView>> {
-    let human = whose(admin, human).await?;
+    let human = admin.whose(human).await?;
     match admin {
         Admin::Remote(server) => {
             let path = format!("/api/v1/people/{human}/sessions");

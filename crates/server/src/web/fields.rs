@@ -86,6 +86,8 @@ pub enum Control {
     Checks(Vec<Pickable>),
     /// One of many.
     List(Vec<Pickable>),
+    /// One of many, one of which is picked already.
+    Select(Vec<Pickable>),
     /// An upload.
     File,
 }

@@ -54,7 +54,8 @@ pub fn page(frame: &Frame, inbox: &Inbox<'_>) -> String {
         next: inbox.next,
         later_page: inbox.later_page,
         banner: inbox.notice.map(|notice| notice.banner(inbox.directory, now, None)),
-        teach: Teach::new(inbox.server_url),
+        admin: inbox.me.admin,
+        first_key: inbox.me.admin || inbox.directory.agents_of(&inbox.me.id).next().is_some(),
     })
 }
 
@@ -68,7 +69,8 @@ struct InboxPage<'a> {
     next: Option<&'a str>,
     later_page: bool,
     banner: Option<Banner>,
-    teach: Teach,
+    admin: bool,
+    first_key: bool,
 }
 
 impl InboxPage<'_> {
@@ -229,23 +231,23 @@ pub struct Teach {
 }
 
 impl Teach {
-    /// The three ways, with the server's address filled in.
-    pub fn new(server_url: &str) -> Self {
+    /// The three ways, with the server's address and a key filled in.
+    pub fn with(server_url: &str, key: &str) -> Self {
         let url = server_url.trim_end_matches('/');
         let body = r#"{"action": "APPROVE", "payload": {"item": "Deploy v2.1.0 to production"}}"#;
         Self {
             curl: format!(
-                "curl {url}/hxp/v1/requests \\\n  -H 'Authorization: Bearer YOUR_AGENT_KEY' \\\n  \
+                "curl {url}/hxp/v1/requests \\\n  -H 'Authorization: Bearer {key}' \\\n  \
                  -H 'Content-Type: application/json' \\\n  -d '{body}'"
             ),
             python: format!(
                 "import json, urllib.request\n\nbody = {body}\nrequest = urllib.request.Request(\n    \
                  \"{url}/hxp/v1/requests\",\n    json.dumps(body).encode(),\n    \
-                 {{\"Authorization\": \"Bearer YOUR_AGENT_KEY\", \"Content-Type\": \
+                 {{\"Authorization\": \"Bearer {key}\", \"Content-Type\": \
                  \"application/json\"}},\n)\nprint(urllib.request.urlopen(request).read().decode())"
             ),
             cli: format!(
-                "export COUNTERSIGN_URL={url} COUNTERSIGN_API_KEY=YOUR_AGENT_KEY\n\
+                "export COUNTERSIGN_URL={url} COUNTERSIGN_API_KEY={key}\n\
                  countersign ask \"Deploy v2.1.0 to production?\" --wait"
             ),
         }

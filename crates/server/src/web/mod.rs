@@ -17,6 +17,7 @@
 //! | [`notices`] | every other page: sign-in, not found, unavailable, a token shown once |
 //! | [`sign_in`], [`sessions`], [`browser`] | signing in; where a person is signed in; what a browser is called |
 //! | [`passkeys`] | a person's passkeys, and confirming an answer with one |
+//! | [`settings`] | people, groups, agents and keys, projects, rules, and what one says of oneself |
 //! | [`docs`] | what our own API is |
 //! | [`form_body`] | what a browser posted, as a reply to the question |
 //! | [`problem`] | what was wrong with it, field by field, with the person's values kept |
@@ -48,6 +49,7 @@ pub mod problem;
 pub mod request;
 pub mod review;
 pub mod sessions;
+pub mod settings;
 pub mod sign_in;
 pub mod steps;
 pub mod when;

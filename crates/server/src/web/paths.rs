@@ -1,6 +1,7 @@
 //! The addresses pages link and post to. Handlers mount what is written here.
 
-use kernel::AskId;
+use kernel::ids::GroupId;
+use kernel::{AgentId, AskId, HumanId, ProjectId};
 
 /// Everything that waits for me.
 pub const INBOX: &str = "/";
@@ -24,6 +25,61 @@ pub const TOKENS: &str = "/settings/tokens";
 pub const SESSIONS: &str = "/settings/sessions";
 /// GET shows my passkeys, POST adds one or removes one.
 pub const PASSKEYS: &str = "/settings/passkeys";
+
+/// What there is to set.
+pub const SETTINGS: &str = "/settings";
+/// GET shows my profile, POST saves it.
+pub const PROFILE: &str = "/settings/profile";
+/// GET shows whether I am away, POST says so.
+pub const AWAY: &str = "/settings/away";
+/// GET lists people, POST adds somebody.
+pub const PEOPLE: &str = "/settings/people";
+/// GET lists groups, POST adds one.
+pub const GROUPS: &str = "/settings/groups";
+/// GET lists agents, POST adds one.
+pub const AGENTS: &str = "/settings/agents";
+/// GET asks whether to revoke the key `key` names, POST does.
+pub const REVOKE_KEY: &str = "/settings/keys/revoke";
+/// GET lists projects, POST adds one.
+pub const PROJECTS: &str = "/settings/projects";
+/// GET lists my delegation rules, POST adds or removes one.
+pub const RULES: &str = "/settings/rules";
+/// GET lists the keys receipts are signed with.
+pub const SIGNING: &str = "/settings/signing";
+/// POST makes the first key and shows how to ask with it.
+pub const FIRST_KEY: &str = "/settings/first-key";
+/// POST lets the demonstration agent ask.
+pub const DEMO: &str = "/settings/demo";
+
+/// GET shows one of the people, POST changes them.
+pub fn person(id: &HumanId) -> String {
+    format!("{PEOPLE}/{id}")
+}
+
+/// POST makes a sign-in link for somebody and shows it once.
+pub fn person_link(id: &HumanId) -> String {
+    format!("{PEOPLE}/{id}/link")
+}
+
+/// GET shows who is in a group, POST says it.
+pub fn group(id: &GroupId) -> String {
+    format!("{GROUPS}/{id}")
+}
+
+/// GET shows an agent and its keys, POST changes its owner.
+pub fn agent(id: &AgentId) -> String {
+    format!("{AGENTS}/{id}")
+}
+
+/// POST makes a key for an agent and shows it once.
+pub fn agent_keys(id: &AgentId) -> String {
+    format!("{AGENTS}/{id}/keys")
+}
+
+/// GET shows the rules of a project, POST changes them.
+pub fn project(id: &ProjectId) -> String {
+    format!("{PROJECTS}/{id}")
+}
 
 /// The page of one request.
 pub fn request(id: AskId) -> String {

@@ -242,7 +242,11 @@ async fn every_command_leaves_a_record() {
     story.run(system(), Command::SaveProject(NewProject { ladder: vec![pool], ..plain })).await;
     let ada = NewHuman {
         id: "ada".parse().unwrap(),
-        profile: Profile { name: "Ada".to_owned(), email: Some("ada@example.com".to_owned()) },
+        profile: Profile {
+            name: "Ada".to_owned(),
+            email: Some("ada@example.com".to_owned()),
+            about: None,
+        },
         admin: false,
         active: true,
         projects: ["dev".parse().unwrap()].into(),

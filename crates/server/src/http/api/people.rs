@@ -6,7 +6,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{
-    GroupBody, GroupPage, GroupView, Me, PeoplePage, PersonBody, PersonView, SignInLink,
+    GroupBody, GroupPage, GroupView, Me, PeoplePage, PersonBody, PersonView, ProfileBody,
+    SignInLink,
 };
 use kernel::directory::Directory;
 use kernel::ids::GroupId;
@@ -25,9 +26,10 @@ use crate::serve::sign_in_url;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
-        .routes(routes!(me))
+        .routes(routes!(me, save_me))
         .routes(routes!(people))
         .routes(routes!(person, save_person))
+        .routes(routes!(save_profile))
         .routes(routes!(make_link))
         .routes(routes!(groups))
         .routes(routes!(group, save_group))
@@ -54,6 +56,71 @@ async fn me(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, P
         }
     };
     Ok(Json(me).into_response())
+}
+
+/// Say what to call me, and what I say of myself.
+///
+/// My time zone, when I am not to be disturbed, when I am away and who stands in for me. My address
+/// and what I am a member of are an administrator's to change.
+#[utoipa::path(
+    put,
+    path = "/api/v1/me",
+    operation_id = "putMe",
+    tag = "people",
+    request_body(
+        content = ProfileBody,
+        example = json!({
+            "name": "Ada Lovelace",
+            "about": {
+                "time_zone": "Europe/London",
+                "quiet_hours": { "from": "22:00", "to": "07:00" },
+                "absence": { "until": "2026-12-24T08:00:00Z", "delegate": "user_dev_2" },
+            },
+        }),
+    ),
+    responses((status = 200, description = "As it is now", body = PersonView)),
+    security(("human_token" = [])),
+)]
+async fn save_me(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let Actor::Human { id, .. } = &actor else { return Err(Denied::Unknown.into()) };
+    let (id, body) = (id.clone(), app.json::<ProfileBody>(body).await?);
+    app.gateway.run(actor, Command::SaveProfile(body.of(id.clone()))).await?;
+    saved(false, app.gateway.directory().human(&id).map(PersonView::from), "person")
+}
+
+/// Say what to call somebody, and what they say of themselves; nothing else of theirs changes.
+#[utoipa::path(
+    put,
+    path = "/api/v1/people/{id}/profile",
+    operation_id = "putProfile",
+    tag = "people",
+    params(("id" = HumanId, Path, description = "Who", example = "user_dev")),
+    request_body(
+        content = ProfileBody,
+        example = json!({ "about": { "absence": { "delegate": "user_dev_2" } } }),
+    ),
+    responses(
+        (status = 200, description = "As it is now", body = PersonView),
+        (status = 403, description = "`not-allowed`: neither they themselves nor an administrator"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn save_profile(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let body: ProfileBody = app.json(body).await?;
+    let id: HumanId = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
+    app.gateway.run(actor, Command::SaveProfile(body.of(id.clone()))).await?;
+    saved(false, app.gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
 /// List people, by name.

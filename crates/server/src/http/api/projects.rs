@@ -83,7 +83,7 @@ async fn project(
     operation_id = "putProject",
     tag = "people",
     params(("id" = ProjectId, Path, description = "The name", example = "dev")),
-    request_body(content = ProjectBody, example = json!({ "default_on_silence": false })),
+    request_body(content = ProjectBody, example = json!({ "default_on_silence": false, "reminders": [900, 3600] })),
     responses(
         (status = 200, description = "Changed", body = ProjectView),
         (status = 201, description = "Added", body = ProjectView),

@@ -16,6 +16,7 @@ mod review_proof;
 mod review_watch;
 mod sealed;
 mod sessions;
+mod settings;
 mod sign_in;
 
 use axum::Router;
@@ -70,6 +71,7 @@ pub fn routes() -> Router<Shared> {
         .route(paths::SESSIONS, get(sessions::show_sessions).post(sessions::end_sessions))
         .route(paths::PASSKEYS, get(passkeys::show_passkeys).post(passkeys::change_passkeys))
         .route("/assets/{file}", get(asset))
+        .merge(settings::routes())
 }
 
 /// Somebody who is signed in, and the visit they are on.

@@ -1,0 +1,228 @@
+//! What somebody is called and what they say of themselves: they say it, or an administrator does.
+//! Their address is the administrator's to change, since it lets people in.
+
+use super::about::zone;
+use super::people::checked_name;
+use super::{About, Human, Profile};
+use crate::audit::Erasable;
+use crate::command::Envelope;
+use crate::event::Happened;
+use crate::ids::{HumanId, Subject};
+use crate::refusal::Refusal;
+use crate::text::is_storable;
+use crate::world::{Decision, Stop, World};
+
+/// A profile as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewProfile {
+    /// Whose.
+    pub human: HumanId,
+    /// What to call them; `None` leaves it as it is.
+    pub name: Option<String>,
+    /// What they say of themselves; `None` leaves it as it is.
+    pub about: Option<About>,
+}
+
+/// A longer description is an essay.
+const LONGEST_DESCRIPTION: usize = 1000;
+
+pub(crate) fn decide(
+    world: &World<'_>,
+    envelope: &Envelope,
+    new: &NewProfile,
+) -> Result<Decision, Stop> {
+    let own = world.directory.person(&envelope.actor).is_ok_and(|person| person.id == new.human);
+    if !own && !world.directory.administers(&envelope.actor) {
+        let why = "only they themselves or an administrator can do this";
+        return Err(Refusal::NotAllowed { why }.into());
+    }
+    let human =
+        world.directory.human(&new.human).ok_or(Refusal::NotFound { what: "person" })?.clone();
+    let before = human.profile.value().cloned().unwrap_or_default();
+    let name = new.name.clone().unwrap_or_else(|| before.name.clone());
+    checked_name(&name)?;
+    let about = match new.about.clone() {
+        Some(about) => checked(world, &human.id, about)?,
+        None => before.about.clone(),
+    };
+    let profile = Profile { name, about, email: before.email.clone() };
+    if profile == before {
+        return Ok(Decision::default());
+    }
+    let profile = Erasable::new(profile, &mut envelope.salts.clone());
+    let saved = Human { profile, ..human };
+    let subject = Subject::Human(saved.id.clone());
+    Ok(Decision::of(subject, Happened::HumanSaved(Box::new(saved))))
+}
+
+/// What somebody says of themselves, if it can be so; saying nothing is not saying anything.
+pub(super) fn checked(
+    world: &World<'_>,
+    human: &HumanId,
+    about: About,
+) -> Result<Option<About>, Refusal> {
+    let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
+    let About { description, time_zone, language, quiet_hours, absence } = &about;
+    let fits = |text: &String| is_storable(text) && text.chars().count() <= LONGEST_DESCRIPTION;
+    if !description.as_ref().is_none_or(fits) {
+        return invalid("about.description", "at most 1000 characters, without NUL");
+    }
+    if time_zone.as_deref().is_some_and(|name| zone(name).is_none()) {
+        return invalid(
+            "about.time_zone",
+            "a time zone of the IANA database, such as Europe/Berlin",
+        );
+    }
+    if language.as_deref().is_some_and(|tag| !is_language(tag)) {
+        return invalid("about.language", "a language tag as in BCP 47, such as en or de-AT");
+    }
+    if quiet_hours.is_some_and(|hours| hours.from == hours.to) {
+        return invalid("about.quiet_hours.to", "another time of day than the one they begin at");
+    }
+    if let Some(absence) = absence {
+        if absence.from.zip(absence.until).is_some_and(|(from, until)| until <= from) {
+            return invalid("about.absence.until", "a moment after the absence begins");
+        }
+        let stands_in = |id: &HumanId| {
+            id != human && world.directory.human(id).is_some_and(|delegate| delegate.active)
+        };
+        if !absence.delegate.as_ref().is_none_or(stands_in) {
+            return invalid("about.absence.delegate", "somebody else who exists and can be asked");
+        }
+    }
+    Ok(Some(about).filter(|about| !about.is_empty()))
+}
+
+/// Whether a text has the form of a language tag: a language, and what narrows it down.
+fn is_language(tag: &str) -> bool {
+    let mut parts = tag.split('-');
+    let language = parts.next().unwrap_or_default();
+    let first =
+        (2..=3).contains(&language.len()) && language.bytes().all(|b| b.is_ascii_alphabetic());
+    let more = |part: &str| {
+        (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    tag.len() <= 35 && first && parts.all(more)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::Actor;
+    use crate::command::Command;
+    use crate::directory::{Absence, NewHuman, QuietHours};
+    use crate::testing::{Cast, human};
+
+    fn save(name: &str, about: About) -> Command {
+        Command::SaveProfile(NewProfile { human: human(name), name: None, about: Some(about) })
+    }
+
+    fn about() -> About {
+        About {
+            description: Some("Refunds and returns".to_owned()),
+            time_zone: Some("Europe/Berlin".to_owned()),
+            language: Some("de-AT".to_owned()),
+            quiet_hours: Some(QuietHours {
+                from: "22:00".parse().unwrap(),
+                to: "07:00".parse().unwrap(),
+            }),
+            absence: Some(Absence { delegate: Some(human("mark")), ..Absence::default() }),
+        }
+    }
+
+    #[test]
+    fn people_say_it_themselves_and_administrators_for_anybody() {
+        let mut cast = Cast::new();
+        cast.run(cast.human("olga"), save("olga", about()));
+        assert_eq!(cast.directory().human(&human("olga")).unwrap().about(), Some(&about()));
+        for actor in [cast.human("mark"), cast.agent("bot")] {
+            let nosy = cast.attempt(actor, save("olga", About::default()));
+            assert!(matches!(nosy, Err(Refusal::NotAllowed { .. })), "{nosy:?}");
+        }
+        cast.run(Actor::System, save("olga", About::default()));
+        assert_eq!(cast.directory().human(&human("olga")).unwrap().about(), None);
+        let ghost = cast.attempt(Actor::System, save("ghost", about()));
+        assert_eq!(ghost, Err(Refusal::NotFound { what: "person" }));
+    }
+
+    #[test]
+    fn what_is_not_said_stays_and_the_address_always_does() {
+        let mut cast = Cast::new();
+        let known = cast.directory().human(&human("olga")).unwrap().clone();
+        let profile = Profile {
+            name: "Olga".to_owned(),
+            email: Some("olga@example.com".to_owned()),
+            about: Some(about()),
+        };
+        let new = NewHuman {
+            id: known.id,
+            profile: profile.clone(),
+            admin: false,
+            active: true,
+            projects: known.projects,
+            groups: known.groups,
+            skills: known.skills,
+        };
+        cast.run(Actor::System, Command::SaveHuman(new.clone()));
+        let seen = |cast: &Cast| {
+            let olga = cast.directory().human(&human("olga")).unwrap();
+            olga.profile.value().unwrap().clone()
+        };
+        assert_eq!(seen(&cast), profile);
+        // An administrator who changes something else says nothing about it.
+        let other = Profile { about: None, ..profile.clone() };
+        cast.run(Actor::System, Command::SaveHuman(NewHuman { profile: other, ..new }));
+        assert_eq!(seen(&cast), profile);
+        let name = Some("Olga P.".to_owned());
+        let renamed = NewProfile { human: human("olga"), name, about: None };
+        cast.run(cast.human("olga"), Command::SaveProfile(renamed.clone()));
+        assert_eq!(seen(&cast), Profile { name: "Olga P.".to_owned(), ..profile });
+        let before = cast.records().len();
+        cast.run(cast.human("olga"), Command::SaveProfile(renamed));
+        assert_eq!(cast.records().len(), before, "nothing happened");
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_its_name() {
+        let mut cast = Cast::new();
+        let away = |absence| About { absence: Some(absence), ..about() };
+        let delegate = |name: &str| Absence { delegate: Some(human(name)), ..Absence::default() };
+        let noon = "12:00".parse().unwrap();
+        let at = |seconds| Some(cast.now().plus_seconds(seconds));
+        let long = "x".repeat(1001);
+        let backwards = Absence { from: at(60), until: at(60), delegate: None };
+        for (field, wrong) in [
+            ("about.description", About { description: Some(long), ..about() }),
+            ("about.description", About { description: Some("a\0b".to_owned()), ..about() }),
+            ("about.time_zone", About { time_zone: Some("Mars/Olympus".to_owned()), ..about() }),
+            ("about.language", About { language: Some("German!".to_owned()), ..about() }),
+            ("about.language", About { language: Some(String::new()), ..about() }),
+            (
+                "about.quiet_hours.to",
+                About { quiet_hours: Some(QuietHours { from: noon, to: noon }), ..about() },
+            ),
+            ("about.absence.until", away(backwards)),
+            ("about.absence.delegate", away(delegate("olga"))),
+            ("about.absence.delegate", away(delegate("ghost"))),
+        ] {
+            let refused = cast.attempt(cast.human("olga"), save("olga", wrong.clone()));
+            let named = matches!(&refused, Err(Refusal::Invalid { field: at, .. }) if *at == field);
+            assert!(named, "{field}: {wrong:?} gave {refused:?}");
+        }
+        for tag in ["en", "de-AT", "zh-Hans-CN", "sr-Latn", "gsw"] {
+            assert!(is_language(tag), "{tag}");
+        }
+    }
+
+    /// What was stored before there was more to say reads as it did, and is written as it was.
+    #[test]
+    fn a_profile_that_says_nothing_is_stored_as_ever() {
+        let profile = Profile { name: "Ann".to_owned(), email: None, about: None };
+        let stored = serde_json::to_string(&profile).unwrap();
+        assert_eq!(stored, r#"{"name":"Ann"}"#);
+        assert_eq!(serde_json::from_str::<Profile>(&stored).unwrap(), profile);
+        let said = Profile { about: Some(about()), ..profile };
+        let stored = serde_json::to_string(&said).unwrap();
+        assert_eq!(serde_json::from_str::<Profile>(&stored).unwrap(), said);
+    }
+}

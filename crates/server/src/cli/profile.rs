@@ -1,0 +1,219 @@
+//! `countersign profile`: who somebody is and when they can be asked.
+
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand};
+use dialects::native::{PersonView, ProfileBody};
+use kernel::directory::{About, Absence, QuietHours};
+use kernel::text::reveal;
+use kernel::{Command, HumanId, Time};
+use reqwest::Method;
+
+use super::Exit;
+use super::admin::{Admin, Place};
+use super::output::say;
+
+#[derive(Args)]
+pub(super) struct Profile {
+    #[command(subcommand)]
+    command: ProfileCommand,
+}
+
+#[derive(Subcommand)]
+enum ProfileCommand {
+    /// Show a profile
+    Show {
+        #[command(flatten)]
+        whose: Whose,
+    },
+    /// Change what is given; an empty text takes a thing back
+    Set {
+        /// What to call them
+        #[arg(long)]
+        name: Option<String>,
+        /// What they do, or what to ask them about
+        #[arg(long, value_name = "TEXT")]
+        description: Option<String>,
+        /// Their time zone, such as Europe/Berlin
+        #[arg(long, value_name = "ZONE")]
+        time_zone: Option<String>,
+        /// The language they prefer, such as de-AT
+        #[arg(long, value_name = "TAG")]
+        language: Option<String>,
+        /// When they are not to be disturbed, such as 22:00-07:00
+        #[arg(long, value_name = "FROM-TO")]
+        quiet_hours: Option<String>,
+        #[command(flatten)]
+        whose: Whose,
+    },
+    /// Be away, and say who stands in
+    Away {
+        /// Since when, such as 2026-12-24T08:00:00Z; already, if not given
+        #[arg(long, value_name = "TIME")]
+        from: Option<Time>,
+        /// Until when; until `profile back`, if not given
+        #[arg(long, value_name = "TIME")]
+        until: Option<Time>,
+        /// Who is asked instead
+        #[arg(long, value_name = "ID")]
+        delegate: Option<HumanId>,
+        #[command(flatten)]
+        whose: Whose,
+    },
+    /// Be back
+    Back {
+        #[command(flatten)]
+        whose: Whose,
+    },
+}
+
+#[derive(Args)]
+struct Whose {
+    /// Whose; your own, if not given
+    #[arg(long, value_name = "ID")]
+    human: Option<HumanId>,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Profile {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        match self.command {
+            ProfileCommand::Show { whose } => whose.change(None, |_| ()).await?,
+            ProfileCommand::Set { name, description, time_zone, language, quiet_hours, whose } => {
+                let given = |text: String| Some(text).filter(|text| !text.is_empty());
+                let quiet_hours = quiet_hours.map(given).map(|text| text.map(hours).transpose());
+                let quiet_hours = quiet_hours.transpose()?;
+                let change = |about: &mut About| {
+                    let texts = [
+                        (&mut about.description, description),
+                        (&mut about.time_zone, time_zone),
+                        (&mut about.language, language),
+                    ];
+                    for (old, new) in texts {
+                        if let Some(new) = new {
+                            *old = given(new);
+                        }
+                    }
+                    if let Some(hours) = quiet_hours {
+                        about.quiet_hours = hours;
+                    }
+                };
+                whose.change(name, change).await?;
+            }
+            ProfileCommand::Away { from, until, delegate, whose } => {
+                let absence = Absence { from, until, delegate };
+                whose.change(None, |about| about.absence = Some(absence)).await?;
+            }
+            ProfileCommand::Back { whose } => {
+                whose.change(None, |about| about.absence = None).await?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn hours(text: String) -> anyhow::Result<QuietHours> {
+    let split = text.split_once('-');
+    let hours = split.and_then(|(from, to)| {
+        Some(QuietHours { from: from.trim().parse().ok()?, to: to.trim().parse().ok()? })
+    });
+    hours
+        .with_context(|| format!("--quiet-hours: expected FROM-TO such as 22:00-07:00, not {text}"))
+}
+
+impl Whose {
+    /// Reads the profile, changes it, saves it if it is another one, and shows it.
+    async fn change(
+        self,
+        name: Option<String>,
+        change: impl FnOnce(&mut About),
+    ) -> anyhow::Result<()> {
+        let (admin, json) = self.place.open().await?;
+        let human = admin.whose(self.human).await?;
+        let before = read(&admin, &human).await?;
+        let mut about = before.about.clone().unwrap_or_default();
+        change(&mut about);
+        let changed = about != before.about.clone().unwrap_or_default();
+        let body = ProfileBody { name, about: changed.then_some(about) };
+        let shown = if body.name.is_some() || changed {
+            write(&admin, &human, body).await?
+        } else {
+            before
+        };
+        if json {
+            say!("{}", serde_json::to_string(&shown)?);
+        } else {
+            show(&shown);
+        }
+        Ok(())
+    }
+}
+
+async fn read(admin: &Admin, human: &HumanId) -> anyhow::Result<PersonView> {
+    match admin {
+        Admin::Remote(server) => {
+            let me: PersonView = server
+                .client
+                .call(Method::GET, "/api/v1/me", None::<&()>)
+                .await
+                .map_err(server.because())?;
+            if me.id == *human {
+                return Ok(me);
+            }
+            let path = format!("/api/v1/people/{human}");
+            let call = server.client.call(Method::GET, &path, None::<&()>);
+            call.await.map_err(server.because())
+        }
+        Admin::Offline(offline) => {
+            let directory = offline.gateway.directory();
+            let Some(human) = directory.human(human) else {
+                bail!(
+                    "there is nobody called {human}; `countersign people list` shows who there is"
+                )
+            };
+            Ok(PersonView::from(human))
+        }
+    }
+}
+
+async fn write(admin: &Admin, human: &HumanId, body: ProfileBody) -> anyhow::Result<PersonView> {
+    match admin {
+        Admin::Remote(server) => {
+            let path = format!("/api/v1/people/{human}/profile");
+            let call = server.client.call(Method::PUT, &path, Some(&body));
+            call.await.map_err(server.because())
+        }
+        Admin::Offline(offline) => {
+            offline.run(Command::SaveProfile(body.of(human.clone()))).await?;
+            read(admin, human).await
+        }
+    }
+}
+
+fn show(person: &PersonView) {
+    let about = person.about.clone().unwrap_or_default();
+    let quiet = about.quiet_hours.map(|hours| format!("{}-{}", hours.from, hours.to));
+    let away = about.absence.map(|absence| {
+        let part = |word: &str, value: Option<String>| {
+            value.map(|value| format!(" {word} {value}")).unwrap_or_default()
+        };
+        let from = part("from", absence.from.map(|at| at.to_string()));
+        let until = part("until", absence.until.map(|at| at.to_string()));
+        let instead = part("delegate", absence.delegate.map(|id| id.to_string()));
+        format!("away{from}{until}{instead}")
+    });
+    let lines = [
+        ("Person", Some(person.id.to_string())),
+        ("Name", Some(person.name.clone())),
+        ("Email", person.email.clone()),
+        ("Description", about.description),
+        ("Time zone", about.time_zone),
+        ("Language", about.language),
+        ("Quiet hours", quiet),
+        ("Absence", away),
+    ];
+    for (label, value) in lines {
+        let value = value.filter(|value| !value.is_empty());
+        say!("{label:<12} {}", value.map_or_else(|| "–".to_owned(), |value| reveal(&value)));
+    }
+}

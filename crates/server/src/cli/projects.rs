@@ -1,0 +1,203 @@
+//! `countersign projects`: the rules of projects.
+
+use anyhow::bail;
+use clap::{Args, Subcommand};
+use dialects::native::{ProjectBody, ProjectView};
+use kernel::ask::Seat;
+use kernel::directory::{NewProject, Step};
+use kernel::{Assurance, Command, ProjectId};
+use reqwest::Method;
+use serde_json::Value;
+
+use super::Exit;
+use super::admin::{Admin, Place};
+use super::output::{say, table};
+use crate::span;
+
+#[derive(Args)]
+pub(super) struct Projects {
+    #[command(subcommand)]
+    command: ProjectsCommand,
+}
+
+#[derive(Subcommand)]
+enum ProjectsCommand {
+    /// List projects and their rules
+    List {
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Add a project, or change what is given of its rules
+    Set {
+        /// Its name
+        id: ProjectId,
+        /// Whether an agent may have a default taken when nobody answers
+        #[arg(long, value_name = "BOOL")]
+        default_on_silence: Option<bool>,
+        /// How sure it must be who answers: agent_attested, link, channel, session or passkey
+        #[arg(long, value_name = "ASSURANCE", value_parser = assurance)]
+        floor: Option<Assurance>,
+        /// When to remind, after the request: 30m, 2h, 1d; give it several times
+        #[arg(long, value_name = "SPAN", value_parser = seconds, conflicts_with = "no_reminders")]
+        reminder: Vec<u64>,
+        /// Remind nobody, unless the agent says so
+        #[arg(long)]
+        no_reminders: bool,
+        /// Whom to ask as well, and when: 30m=ada, 1h=@legal for a group, 2h=@ for anybody in the
+        /// project; give it several times, in order
+        #[arg(long, value_name = "SPAN=WHO", value_parser = step, conflicts_with = "no_ladder")]
+        step: Vec<Step>,
+        /// Ask nobody else
+        #[arg(long)]
+        no_ladder: bool,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+/// What was said of a project's rules.
+struct Wanted {
+    default_on_silence: Option<bool>,
+    floor: Option<Assurance>,
+    reminders: Option<Vec<u64>>,
+    ladder: Option<Vec<Step>>,
+}
+
+impl Projects {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        match self.command {
+            ProjectsCommand::List { place } => {
+                let (admin, json) = place.open().await?;
+                let projects: Vec<ProjectView> = match &admin {
+                    Admin::Remote(server) => server.all("projects").await?,
+                    Admin::Offline(offline) => {
+                        offline.gateway.directory().projects().map(ProjectView::from).collect()
+                    }
+                };
+                if json {
+                    say!("{}", serde_json::to_string(&projects)?);
+                } else {
+                    let names = ["PROJECT", "DEFAULT ON SILENCE", "FLOOR", "REMINDERS", "LADDER"];
+                    table(&names, &projects.iter().map(row).collect::<Vec<_>>());
+                }
+            }
+            ProjectsCommand::Set {
+                id,
+                default_on_silence,
+                floor,
+                reminder,
+                no_reminders,
+                step,
+                no_ladder,
+                place,
+            } => {
+                let reminders = (no_reminders || !reminder.is_empty()).then_some(reminder);
+                let ladder = (no_ladder || !step.is_empty()).then_some(step);
+                let wanted = Wanted { default_on_silence, floor, reminders, ladder };
+                set(place, id, wanted).await?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+async fn set(place: Place, id: ProjectId, wanted: Wanted) -> anyhow::Result<()> {
+    let (admin, json) = place.open().await?;
+    let mut project = known(&admin, &id).await?.unwrap_or_else(|| NewProject::plain(id.clone()));
+    if let Some(allowed) = wanted.default_on_silence {
+        project.default_on_silence = allowed;
+    }
+    if let Some(floor) = wanted.floor {
+        project.floor = floor;
+    }
+    if let Some(reminders) = wanted.reminders {
+        project.reminders = reminders.into_iter().collect();
+    }
+    if let Some(ladder) = wanted.ladder {
+        project.ladder = ladder;
+    }
+    let body = body(project.clone());
+    match &admin {
+        Admin::Remote(server) => {
+            let path = format!("/api/v1/projects/{id}");
+            let call = server.client.call(Method::PUT, &path, Some(&body));
+            let _: Value = call.await.map_err(server.because())?;
+        }
+        Admin::Offline(offline) => offline.run(Command::SaveProject(project)).await?,
+    }
+    if json {
+        say!("{}", serde_json::to_string(&body)?);
+    } else {
+        say!("Saved.");
+    }
+    Ok(())
+}
+
+/// The project as it is, if it is there.
+async fn known(admin: &Admin, id: &ProjectId) -> anyhow::Result<Option<NewProject>> {
+    let view = match admin {
+        Admin::Remote(server) => {
+            let path = format!("/api/v1/projects/{id}");
+            match server.client.call(Method::GET, &path, None::<&()>).await {
+                Ok(view) => Some(view),
+                Err(client::ClientError::Refused { status: 404, .. }) => None,
+                Err(error) => bail!(server.because()(error)),
+            }
+        }
+        Admin::Offline(offline) => offline.gateway.directory().project(id).map(ProjectView::from),
+    };
+    let new = |view: ProjectView| {
+        let ProjectView { id, default_on_silence, floor, ladder, reminders } = view;
+        NewProject { id, default_on_silence, floor, ladder, reminders }
+    };
+    Ok(view.map(new))
+}
+
+/// A project as it goes over the wire.
+pub(super) fn body(project: NewProject) -> ProjectBody {
+    let NewProject { id, default_on_silence, floor, ladder, reminders } = project;
+    ProjectBody { id: Some(id), default_on_silence, floor, ladder, reminders }
+}
+
+fn row(project: &ProjectView) -> Vec<String> {
+    let silence = if project.default_on_silence { "allowed" } else { "forbidden" };
+    let floor = serde_json::to_value(project.floor).unwrap_or_default();
+    let reminders: Vec<_> = project.reminders.iter().map(|after| span::words(*after)).collect();
+    let step = |step: &Step| {
+        let who = match &step.seat {
+            Seat::Person { human } => human.to_string(),
+            Seat::Pool { group: Some(group) } => format!("@{group}"),
+            Seat::Pool { group: None } => "@".to_owned(),
+        };
+        format!("{}={who}", span::words(step.after))
+    };
+    let ladder: Vec<_> = project.ladder.iter().map(step).collect();
+    vec![
+        project.id.to_string(),
+        silence.to_owned(),
+        floor.as_str().unwrap_or_default().to_owned(),
+        reminders.join(", "),
+        ladder.join(", "),
+    ]
+}
+
+fn seconds(text: &str) -> Result<u64, String> {
+    span::parse(text).ok_or_else(|| format!("expected {}", span::EXPECTED))
+}
+
+fn assurance(text: &str) -> Result<Assurance, String> {
+    let read = serde_json::from_value(Value::String(text.to_owned()));
+    read.map_err(|_| "expected agent_attested, link, channel, session or passkey".to_owned())
+}
+
+fn step(text: &str) -> Result<Step, String> {
+    let (after, who) = text.split_once('=').ok_or("expected SPAN=WHO, such as 30m=ada")?;
+    let after = seconds(after)?;
+    let bad = |error: kernel::ids::BadId| format!("expected {}", error.expected);
+    let seat = match who.strip_prefix('@') {
+        None => Seat::Person { human: who.parse().map_err(bad)? },
+        Some("") => Seat::Pool { group: None },
+        Some(group) => Seat::Pool { group: Some(group.parse().map_err(bad)?) },
+    };
+    Ok(Step { after, seat })
+}

@@ -1,0 +1,120 @@
+//! `countersign rules`: which of my requests go to somebody else.
+
+use clap::{Args, Subcommand};
+use dialects::native::RuleBody;
+use kernel::ask::Priority;
+use kernel::question::Kind;
+use kernel::text::reveal;
+use kernel::{HumanId, RuleId};
+use reqwest::Method;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::Exit;
+use super::output::{say, table};
+use super::remote::Remote;
+
+#[derive(Args)]
+pub(super) struct Rules {
+    #[command(subcommand)]
+    command: RulesCommand,
+}
+
+#[derive(Subcommand)]
+enum RulesCommand {
+    /// List your rules, in the order in which they are tried
+    List {
+        #[command(flatten)]
+        remote: Remote,
+    },
+    /// Add a rule: what matches goes to somebody else where an agent asks for a delegate
+    Add {
+        /// To whom
+        #[arg(long, value_name = "ID")]
+        to: HumanId,
+        /// Which kind of question; give it several times; any, if not given
+        #[arg(long, value_name = "KIND", value_parser = word::<Kind>)]
+        kind: Vec<Kind>,
+        /// Which project, by name or by the agent's own label
+        #[arg(long, value_name = "NAME")]
+        project: Option<String>,
+        /// Which tag
+        #[arg(long, value_name = "TAG")]
+        tag: Option<String>,
+        /// Which priority
+        #[arg(long, value_name = "PRIORITY", value_parser = word::<Priority>)]
+        priority: Option<Priority>,
+        #[command(flatten)]
+        remote: Remote,
+    },
+    /// Remove a rule
+    Remove {
+        /// Its id, as listed
+        id: RuleId,
+        #[command(flatten)]
+        remote: Remote,
+    },
+}
+
+impl Rules {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        match self.command {
+            RulesCommand::List { remote } => {
+                let server = remote.human()?;
+                let call = server.client.call(Method::GET, "/api/v1/rules", None::<&()>);
+                let found: Value = call.await.map_err(server.because())?;
+                let rules = found.get("rules").and_then(Value::as_array);
+                if remote.json {
+                    say!("{}", serde_json::to_string(&rules)?);
+                } else {
+                    let rows: Vec<_> = rules.into_iter().flatten().map(row).collect();
+                    table(&["ID", "TO", "KINDS", "PROJECT", "TAG", "PRIORITY"], &rows);
+                }
+            }
+            RulesCommand::Add { to, kind, project, tag, priority, remote } => {
+                let server = remote.human()?;
+                let kinds = kind.into_iter().collect();
+                let body = RuleBody { kinds, project, tag, priority, delegate_to: to };
+                let call = server.client.call(Method::POST, "/api/v1/rules", Some(&body));
+                let added: Value = call.await.map_err(server.because())?;
+                if remote.json {
+                    say!("{added}");
+                } else {
+                    say!("Added {}.", cell(added.get("id")));
+                }
+            }
+            RulesCommand::Remove { id, remote } => {
+                let server = remote.human()?;
+                let path = format!("/api/v1/rules/{id}");
+                let call = server.client.call::<(), ()>(Method::DELETE, &path, None);
+                call.await.map_err(server.because())?;
+                if remote.json {
+                    say!("{}", serde_json::json!({ "removed": id }));
+                } else {
+                    say!("Removed {id}.");
+                }
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn row(rule: &Value) -> Vec<String> {
+    let columns = ["id", "delegate_to", "kinds", "project", "tag", "priority"];
+    columns.iter().map(|column| cell(rule.get(column))).collect()
+}
+
+fn cell(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => reveal(text),
+        Some(Value::Array(items)) => {
+            items.iter().map(|item| cell(Some(item))).collect::<Vec<_>>().join(", ")
+        }
+        _ => String::new(),
+    }
+}
+
+/// A word of ours, as the API spells it.
+fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_value(Value::String(text.to_owned())).map_err(|error| error.to_string())
+}

@@ -1,0 +1,213 @@
+//! Agents and keys: `/settings/agents`, `/settings/keys/revoke`. People see the agents they answer for,
+//! administrators all.
+
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use dialects::native::IssueKey;
+use kernel::actor::Reach;
+use kernel::directory::{Agent, Directory, Holder, Key, NewAgent};
+use kernel::{AgentId, Command, KeyId};
+use store::StoreError;
+
+use super::super::{Instead, Page, Visitor, html, parts};
+use super::{Asked, nothing_here, saved, untouched};
+use crate::bootstrap;
+use crate::http::{App, Shared};
+use crate::web::paths;
+use crate::web::settings::agents::{self as view, Used};
+use crate::web::settings::controls::{Filled, refused};
+use crate::web::settings::{self, PAGE, SettingsPage};
+
+/// The most keys of an agent that are shown, the newest first.
+const KEYS: usize = 100;
+
+pub(super) async fn list(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(asked): Query<Asked>,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let after = asked.after.and_then(|id| id.parse().ok());
+    Ok(app.agents(&visitor, after.as_ref(), untouched()))
+}
+
+pub(super) async fn add(State(app): State<Shared>, from: Request) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.administrator(&headers).await?;
+    let form = app.submitted(&visitor, &headers, body, paths::AGENTS).await?;
+    let problems = match view::read(&form) {
+        Ok(new) if app.gateway.directory().agent(&new.id).is_some() => {
+            let taken = kernel::Refusal::Invalid { field: "id", expected: "a name no agent has" };
+            refused(&taken, view::LABELS)
+        }
+        Ok(new) => {
+            let path = paths::agent(&new.id);
+            match app.attempt(&visitor, Command::SaveAgent(new), view::LABELS).await? {
+                Ok(()) => return Ok(saved(&path)),
+                Err(problems) => problems,
+            }
+        }
+        Err(problems) => problems,
+    };
+    Ok(app.agents(&visitor, None, Filled { form: Some(&form), problems: &problems }))
+}
+
+pub(super) async fn show(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Query(asked): Query<Asked>,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let directory = app.gateway.directory();
+    let agent = theirs(&visitor, &directory, &id)?;
+    let filled = untouched();
+    app.agent_page(&visitor, &directory, agent, asked.done(), filled).await
+}
+
+/// Its owner changes; it never moves.
+pub(super) async fn save(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.administrator(&headers).await?;
+    let directory = app.gateway.directory();
+    let agent = theirs(&visitor, &directory, &id)?;
+    let path = paths::agent(&agent.id);
+    let form = app.submitted(&visitor, &headers, body, &path).await?;
+    let owner = settings::people::id(&form, "owner", "Who answers for it");
+    let done = match owner {
+        Ok(owner) => {
+            let new = NewAgent { id: agent.id.clone(), project: agent.project.clone(), owner };
+            app.attempt(&visitor, Command::SaveAgent(new), view::LABELS).await?
+        }
+        Err(problems) => Err(problems),
+    };
+    let Err(problems) = done else { return Ok(saved(&path)) };
+    let filled = Filled { form: Some(&form), problems: &problems };
+    app.agent_page(&visitor, &directory, agent, None, filled).await
+}
+
+/// A key for an agent, shown once, with three ways to ask with it.
+pub(super) async fn make_key(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let directory = app.gateway.directory();
+    let agent = theirs(&visitor, &directory, &id)?;
+    let form = app.submitted(&visitor, &headers, body, &paths::agent(&agent.id)).await?;
+    let label = form.value("label").unwrap_or_default().trim().to_owned();
+    let wide = form.value("project_wide").is_some();
+    let new = IssueKey {
+        agent: Some(agent.id.clone()),
+        reach: wide.then_some(Reach::Project),
+        human: None,
+        label,
+        expires_at: None,
+    };
+    match app.new_key(&visitor, agent, new).await {
+        Ok(shown) => Ok(shown),
+        Err(StoreError::Refused(refusal)) => {
+            let problems = refused(&refusal, view::LABELS);
+            let filled = Filled { form: Some(&form), problems: &problems };
+            app.agent_page(&visitor, &directory, agent, None, filled).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub(super) async fn show_revoke(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(asked): Query<Asked>,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let directory = app.gateway.directory();
+    let (key, agent) = managed(&visitor, &directory, view::key(asked.key.as_deref()))?;
+    Ok(app.settings(&visitor, view::revoke(key, agent)))
+}
+
+pub(super) async fn revoke(State(app): State<Shared>, from: Request) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let form = app.submitted(&visitor, &headers, body, paths::AGENTS).await?;
+    let directory = app.gateway.directory();
+    let (key, agent) = managed(&visitor, &directory, view::key(form.value("key")))?;
+    app.gateway.run(visitor.actor.clone(), Command::RevokeKey(key.id)).await?;
+    Ok(saved(&paths::agent(agent)))
+}
+
+/// An agent the visitor may manage; to everybody else it does not exist.
+fn theirs<'a>(visitor: &Visitor, directory: &'a Directory, id: &str) -> Result<&'a Agent, Instead> {
+    let known = id.parse().ok().and_then(|id: AgentId| directory.agent(&id));
+    let mine = |agent: &&Agent| visitor.human.admin || agent.owner == visitor.human.id;
+    known.filter(mine).ok_or_else(|| nothing_here(visitor))
+}
+
+/// An agent's key that the visitor may revoke.
+fn managed<'a>(
+    visitor: &Visitor,
+    directory: &'a Directory,
+    id: Option<KeyId>,
+) -> Result<(&'a Key, &'a AgentId), Instead> {
+    let key = id.and_then(|id| directory.key(id));
+    let key = key.filter(|key| directory.manages(&visitor.actor, &key.holder));
+    match key.map(|key| (key, &key.holder)) {
+        Some((key, Holder::Agent { agent, .. })) => Ok((key, agent)),
+        Some((_, Holder::Token { .. } | Holder::Link { .. } | Holder::Session { .. })) | None => {
+            Err(nothing_here(visitor))
+        }
+    }
+}
+
+impl App {
+    fn agents(&self, visitor: &Visitor, after: Option<&AgentId>, filled: Filled<'_>) -> Response {
+        let (directory, admin) = (self.gateway.directory(), visitor.human.admin);
+        let mut agents: Vec<_> = if admin {
+            directory.agents_after(after).take(PAGE + 1).collect()
+        } else {
+            let mine = directory.agents_of(&visitor.human.id);
+            mine.filter(|agent| after.is_none_or(|id| agent.id > *id)).take(PAGE + 1).collect()
+        };
+        let more = agents.len() > PAGE;
+        agents.truncate(PAGE);
+        let last = agents.last().filter(|_| more);
+        let next = last.map(|agent| format!("{}?after={}", paths::AGENTS, agent.id));
+        let shown = view::list(&agents, &directory, next, admin, filled);
+        self.settings(visitor, SettingsPage { problems: filled.problems.clone(), ..shown })
+    }
+
+    async fn agent_page(
+        &self,
+        visitor: &Visitor,
+        directory: &Directory,
+        agent: &Agent,
+        done: Option<String>,
+        filled: Filled<'_>,
+    ) -> Page {
+        let mut keys = Vec::new();
+        for key in directory.keys_of(&agent.id).rev().take(KEYS) {
+            let written = self.gateway.store().key_used(key.id).await?;
+            keys.push(Used { key, at: written.max(self.door.just_used(key.id)) });
+        }
+        let (now, admin) = (self.gateway.now(), visitor.human.admin);
+        let shown = view::page(agent, &keys, directory, now, admin, filled);
+        let problems = filled.problems.clone();
+        Ok(self.settings(visitor, SettingsPage { done, problems, ..shown }))
+    }
+
+    /// Makes a key and shows it, this once.
+    pub(super) async fn new_key(
+        &self,
+        visitor: &Visitor,
+        agent: &Agent,
+        new: IssueKey,
+    ) -> Result<Response, StoreError> {
+        let issued = bootstrap::issue_key(&self.gateway, visitor.actor.clone(), new).await?;
+        let shown = view::key_made(agent, &issued.secret, self.address());
+        let page = settings::page(&visitor.frame, visitor.human.admin, &shown);
+        Ok(html(StatusCode::CREATED, page))
+    }
+}

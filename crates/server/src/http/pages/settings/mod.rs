@@ -1,0 +1,126 @@
+//! `/settings`: what there is to set, for everybody what is theirs and for administrators the rest.
+//!
+//! What was saved leads back to its page, so that loading it again saves nothing; what was refused is
+//! shown again with everything that was entered.
+
+mod agents;
+mod first;
+mod people;
+mod profile;
+mod projects;
+mod rules;
+mod signing;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use kernel::Command;
+use serde::Deserialize;
+use store::StoreError;
+
+use super::{Instead, Page, Visitor, html, page};
+use crate::http::{App, Shared};
+use crate::web::problem::FormProblem;
+use crate::web::settings::controls::{Filled, refused};
+use crate::web::settings::{self, SettingsPage};
+use crate::web::{notices, paths};
+
+/// Its routes.
+pub(super) fn routes() -> Router<Shared> {
+    Router::new()
+        .route(paths::SETTINGS, get(overview))
+        .route(paths::PROFILE, get(profile::show).post(profile::save))
+        .route(paths::AWAY, get(profile::show_away).post(profile::save_away))
+        .route(paths::PEOPLE, get(people::list).post(people::add))
+        .route("/settings/people/{id}", get(people::show).post(people::save))
+        .route("/settings/people/{id}/link", post(people::link))
+        .route(paths::GROUPS, get(people::groups).post(people::add_group))
+        .route("/settings/groups/{id}", get(people::group).post(people::save_group))
+        .route(paths::AGENTS, get(agents::list).post(agents::add))
+        .route("/settings/agents/{id}", get(agents::show).post(agents::save))
+        .route("/settings/agents/{id}/keys", post(agents::make_key))
+        .route(paths::REVOKE_KEY, get(agents::show_revoke).post(agents::revoke))
+        .route(paths::PROJECTS, get(projects::list).post(projects::add))
+        .route("/settings/projects/{id}", get(projects::show).post(projects::save))
+        .route(paths::RULES, get(rules::show).post(rules::save))
+        .route(paths::SIGNING, get(signing::show))
+        .route(paths::FIRST_KEY, post(first::key))
+        .route(paths::DEMO, post(first::demo))
+}
+
+/// What an address of the settings may carry.
+#[derive(Deserialize)]
+struct Asked {
+    /// Something was just saved.
+    saved: Option<String>,
+    /// Where a list goes on.
+    after: Option<String>,
+    /// A key.
+    key: Option<String>,
+}
+
+impl Asked {
+    fn done(&self) -> Option<String> {
+        self.saved.as_ref().map(|_| "Saved".to_owned())
+    }
+}
+
+async fn overview(State(app): State<Shared>, headers: HeaderMap) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    Ok(app.settings(&visitor, settings::overview(visitor.human.admin)))
+}
+
+/// A form nobody has sent yet.
+fn untouched() -> Filled<'static> {
+    static NOTHING: FormProblem = FormProblem { problems: Vec::new() };
+    Filled { form: None, problems: &NOTHING }
+}
+
+fn saved(path: &str) -> Response {
+    Redirect::to(&format!("{path}?saved=1")).into_response()
+}
+
+impl App {
+    fn settings(&self, visitor: &Visitor, shown: SettingsPage) -> Response {
+        let status = if shown.problems.problems.is_empty() {
+            StatusCode::OK
+        } else {
+            StatusCode::UNPROCESSABLE_ENTITY
+        };
+        html(status, settings::page(&visitor.frame, visitor.human.admin, &shown))
+    }
+
+    /// Whoever is signed in, if they administer.
+    async fn administrator(&self, headers: &HeaderMap) -> Result<Visitor, Instead> {
+        let visitor = self.visitor(headers).await?;
+        if visitor.human.admin {
+            return Ok(visitor);
+        }
+        Err(page(StatusCode::FORBIDDEN, notices::forbidden(&visitor.frame)))
+    }
+
+    /// Does what a form wants; what is refused is said at the field it is about.
+    async fn attempt(
+        &self,
+        visitor: &Visitor,
+        command: Command,
+        labels: &[(&str, &str)],
+    ) -> Result<Result<(), FormProblem>, Instead> {
+        match self.gateway.run(visitor.actor.clone(), command).await {
+            Ok(_) => Ok(Ok(())),
+            Err(StoreError::Refused(refusal)) => Ok(Err(refused(&refusal, labels))),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Where agents and people reach this server.
+    fn address(&self) -> &str {
+        self.config.public_url.as_str().trim_end_matches('/')
+    }
+}
+
+fn nothing_here(visitor: &Visitor) -> Instead {
+    page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame))
+}

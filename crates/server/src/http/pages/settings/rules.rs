@@ -1,0 +1,46 @@
+//! My delegation rules: `/settings/rules`.
+
+use axum::extract::{Query, Request, State};
+use axum::http::HeaderMap;
+use kernel::{Command, RuleId};
+
+use super::super::{Page, parts};
+use super::{Asked, saved, untouched};
+use crate::http::Shared;
+use crate::web::paths;
+use crate::web::settings::SettingsPage;
+use crate::web::settings::controls::Filled;
+use crate::web::settings::rules::{LABELS, page, read};
+
+pub(super) async fn show(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(asked): Query<Asked>,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let filled = untouched();
+    let shown = page(&visitor.human, &app.gateway.directory(), filled);
+    Ok(app.settings(&visitor, SettingsPage { done: asked.done(), ..shown }))
+}
+
+/// Adds a rule, or removes one.
+pub(super) async fn save(State(app): State<Shared>, from: Request) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let form = app.submitted(&visitor, &headers, body, paths::RULES).await?;
+    let command = match form.value("remove").and_then(|id| id.parse::<RuleId>().ok()) {
+        Some(id) => Ok(Command::RemoveRule(id)),
+        None => read(&form).map(|new| {
+            let id = RuleId::new(app.gateway.ids().ulid());
+            Command::AddRules(vec![(id, new)])
+        }),
+    };
+    let done = match command {
+        Ok(command) => app.attempt(&visitor, command, LABELS).await?,
+        Err(problems) => Err(problems),
+    };
+    let Err(problems) = done else { return Ok(saved(paths::RULES)) };
+    let filled = Filled { form: Some(&form), problems: &problems };
+    let shown = page(&visitor.human, &app.gateway.directory(), filled);
+    Ok(app.settings(&visitor, SettingsPage { problems: problems.clone(), ..shown }))
+}

@@ -1,0 +1,216 @@
+//! The rules of projects.
+
+use kernel::ask::Seat;
+use kernel::directory::{Directory, NewProject, Project, Step};
+use kernel::{Assurance, HumanId, ProjectId};
+
+use super::controls::{Choice, Filled};
+use super::{Block, CHOICES, FormView, Row, SettingsPage};
+use crate::span;
+use crate::web::form_body::Submitted;
+use crate::web::paths;
+use crate::web::problem::{FormProblem, Place};
+use crate::web::words::{self, Words};
+
+/// How many steps more than there are can be added at once.
+const SPARE: usize = 2;
+/// The most steps a form is read for.
+const MOST_STEPS: usize = 50;
+
+/// The fields of a project, as problems name them. What is wrong with the ladder as a whole is said
+/// at its first step.
+pub const LABELS: &[(&str, &str)] = &[
+    ("id", "Name of the project"),
+    ("default_on_silence", "When nobody answers"),
+    ("floor", "How sure it must be who answers"),
+    ("reminders", "Reminders"),
+    ("ladder", "Escalation"),
+];
+
+/// Every floor in plain words, least first.
+const FLOORS: [(Assurance, &str, &str); 5] = [
+    (Assurance::AgentAttested, "agent_attested", "Anybody, even if only the agent says who it was"),
+    (Assurance::Link, "link", "Whoever holds the link to the request"),
+    (Assurance::Channel, "channel", "Somebody known from a chat or mail account"),
+    (Assurance::Session, "session", "Somebody who is signed in"),
+    (Assurance::Passkey, "passkey", "Somebody who confirms this very answer with a passkey"),
+];
+
+/// All projects.
+pub fn list(projects: &[&Project], next: Option<String>, filled: Filled<'_>) -> SettingsPage {
+    let row = |project: &&Project| {
+        let silence = if project.default_on_silence {
+            "an agent may go on when nobody answers"
+        } else {
+            "nothing happens when nobody answers"
+        };
+        let reminders = match project.reminders.len() {
+            0 => String::new(),
+            1 => " · 1 reminder".to_owned(),
+            n => format!(" · {n} reminders"),
+        };
+        let steps = match project.ladder.len() {
+            0 => String::new(),
+            1 => " · 1 step of escalation".to_owned(),
+            n => format!(" · {n} steps of escalation"),
+        };
+        Row {
+            title: Words::of(project.id.as_str()),
+            href: Some(paths::project(&project.id)),
+            mark: None,
+            facts: Words::of(&format!("{silence}{reminders}{steps}")),
+            act: None,
+        }
+    };
+    let mut blocks = vec![Block::Rows(projects.iter().map(row).collect())];
+    blocks.extend(next.map(|href| Block::Link { href, label: "Show more projects".to_owned() }));
+    let name = filled
+        .text("id", "Name of the project", "")
+        .hint("Such as billing. It cannot be changed later.")
+        .needed();
+    let add = FormView::new(paths::PROJECTS, vec![name], "Add this project");
+    blocks.push(Block::Form(add.titled("Add a project")));
+    SettingsPage {
+        at: paths::PROJECTS,
+        title: "Projects".to_owned(),
+        lead: "What groups agents and people, with the rules for its requests.".to_owned(),
+        blocks,
+        ..SettingsPage::default()
+    }
+}
+
+/// The page of one project.
+pub fn page(project: &Project, directory: &Directory, filled: Filled<'_>) -> SettingsPage {
+    let silence = [
+        ("yes".to_owned(), "An agent may say what happens then".to_owned()),
+        ("no".to_owned(), "No agent may take silence for a yes or any other answer".to_owned()),
+    ];
+    let floors: Vec<Choice> =
+        FLOORS.iter().map(|(_, id, words)| ((*id).to_owned(), (*words).to_owned())).collect();
+    let floor = FLOORS.iter().find(|(floor, ..)| *floor == project.floor).map_or("", |f| f.1);
+    let reminders: Vec<_> = project.reminders.iter().map(|after| span::words(*after)).collect();
+    let allowed = if project.default_on_silence { "yes" } else { "no" };
+    let mut fields = vec![
+        filled.one_of("floor", "How sure it must be who answers", &floors, floor).hint("An answer from anybody less known is refused."),
+        filled.one_of("default_on_silence", "When nobody answers", &silence, allowed),
+        filled
+            .text("reminders", "Reminders", &reminders.join(", "))
+            .hint("How long after the request, separated by commas: 15 min, 1 h, 1 day. They count where the agent names none, and never once its time is up."),
+    ];
+    let who = seats(project, directory);
+    for n in 0..project.ladder.len() + SPARE {
+        let step = project.ladder.get(n);
+        let after = step.map(|step| span::words(step.after)).unwrap_or_default();
+        let seat = step.map(|step| sent(&step.seat)).unwrap_or_default();
+        let (place, nth) = (after_name(n), n + 1);
+        let mut time = filled.text(&place, &format!("Step {nth}: after"), &after);
+        if n == 0 {
+            time = time.hint("Who is asked as well when nobody has answered by then. Leave a step empty to take it away.");
+        }
+        fields.push(time);
+        let name = who_name(n);
+        fields.push(filled.one_of(&name, &format!("Step {nth}: ask"), &who, &seat));
+    }
+    SettingsPage {
+        at: paths::PROJECTS,
+        title: project.id.to_string(),
+        lead: "The rules for requests of this project. Those already asked keep the rules they were asked under.".to_owned(),
+        blocks: vec![
+            Block::Form(FormView::new(paths::project(&project.id), fields, "Save the rules")),
+            Block::Link { href: paths::PROJECTS.to_owned(), label: "Back to all projects".to_owned() },
+        ],
+        ..SettingsPage::default()
+    }
+}
+
+fn after_name(n: usize) -> String {
+    if n == 0 { "ladder".to_owned() } else { format!("ladder.{n}.after") }
+}
+
+fn who_name(n: usize) -> String {
+    format!("ladder.{n}.who")
+}
+
+fn sent(seat: &Seat) -> String {
+    match seat {
+        Seat::Person { human } => human.to_string(),
+        Seat::Pool { group: Some(group) } => format!("@{group}"),
+        Seat::Pool { group: None } => "@".to_owned(),
+    }
+}
+
+/// Whom a step can ask: anybody, a group, a member; and whoever a step names already.
+fn seats(project: &Project, directory: &Directory) -> Vec<Choice> {
+    let mut all = vec![
+        (String::new(), "Nobody".to_owned()),
+        ("@".to_owned(), "Anybody in the project".to_owned()),
+    ];
+    let groups = directory.groups().into_iter().take(CHOICES);
+    all.extend(groups.map(|id| (format!("@{id}"), format!("The group {id}"))));
+    let named = |id: &HumanId| (id.to_string(), format!("{} ({id})", words::person(directory, id)));
+    let members = directory.humans().filter(|h| h.active && h.projects.contains(&project.id));
+    all.extend(members.take(CHOICES).map(|human| named(&human.id)));
+    for step in &project.ladder {
+        let value = sent(&step.seat);
+        if !all.iter().any(|(known, _)| *known == value) {
+            all.push((value.clone(), value));
+        }
+    }
+    all
+}
+
+/// A project as a form says it should be.
+pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> {
+    let mut problem = FormProblem::default();
+    let plain = NewProject::plain(id);
+    let named = |(_, name, _): &&(Assurance, &str, &str)| Some(*name) == form.value("floor");
+    let floor = FLOORS.iter().find(named).map_or(plain.floor, |(floor, ..)| *floor);
+    let mut wrong = |name: String, label: &str, message: String| {
+        problem.add(Place::Field(name), Some(Words::of(label)), message);
+    };
+    let mut reminders = std::collections::BTreeSet::new();
+    let texts = form.value("reminders").unwrap_or_default().split(',').map(str::trim);
+    for text in texts.filter(|text| !text.is_empty()) {
+        match span::parse(text) {
+            Some(seconds) => _ = reminders.insert(seconds),
+            None => {
+                let message = format!("Expected {}, not {}.", span::EXPECTED, Words::of(text));
+                wrong("reminders".to_owned(), "Reminders", message);
+            }
+        }
+    }
+    let mut ladder = Vec::new();
+    for n in 0..MOST_STEPS {
+        let after = form.value(&after_name(n)).unwrap_or_default().trim();
+        let who = form.value(&who_name(n)).unwrap_or_default();
+        let (time, label) = (span::parse(after), format!("Step {}", n + 1));
+        match (after.is_empty(), who.is_empty(), time, seat(who)) {
+            (true, true, ..) => {}
+            (false, false, Some(after), Some(seat)) => ladder.push(Step { after, seat }),
+            (_, true, ..) => {
+                wrong(who_name(n), &label, "Choose who is asked, or empty the step.".to_owned())
+            }
+            (_, false, None, _) => {
+                wrong(after_name(n), &label, format!("Expected {}.", span::EXPECTED));
+            }
+            (_, false, _, None) => {
+                wrong(who_name(n), &label, "Choose somebody from the list.".to_owned())
+            }
+            (true, false, Some(_), Some(_)) => {}
+        }
+    }
+    if !problem.problems.is_empty() {
+        return Err(problem);
+    }
+    ladder.sort_by_key(|step: &Step| step.after);
+    let default_on_silence = form.value("default_on_silence") != Some("no");
+    Ok(NewProject { default_on_silence, floor, ladder, reminders, ..plain })
+}
+
+fn seat(who: &str) -> Option<Seat> {
+    match who.strip_prefix('@') {
+        None => who.parse().ok().map(|human| Seat::Person { human }),
+        Some("") => Some(Seat::Pool { group: None }),
+        Some(group) => group.parse().ok().map(|group| Seat::Pool { group: Some(group) }),
+    }
+}
