@@ -9,9 +9,8 @@ const words = (seconds, at) => {
   const [n, unit] = d < 3600 ? [d / 60, "min"] : d < 86400 ? [d / 3600, "h"] : [d / 86400, d < 172800 ? "day" : "days"];
   return seconds > 0 ? `in ${Math.floor(n)} ${unit}` : `${Math.floor(n)} ${unit} ago`;
 };
-const times = document.querySelectorAll("time[data-relative]");
 const tick = () => {
-  for (const time of times) {
+  for (const time of document.querySelectorAll("time[data-relative]")) {
     time.dataset.words ??= time.textContent;
     const text = words(Math.trunc((Date.parse(time.dateTime) - Date.now()) / 1000), time);
     if (text !== time.textContent) time.textContent = text;

@@ -1,4 +1,5 @@
-//! The stylesheet, the scripts and the icon, compiled in and named by their hash.
+//! The stylesheet, the scripts and the icon, compiled in and named by their hash; and the icon with a
+//! count in it.
 
 use std::sync::LazyLock;
 
@@ -18,7 +19,7 @@ pub struct Asset {
     name: &'static str,
 }
 
-static ASSETS: LazyLock<[Asset; 4]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 7]> = LazyLock::new(|| {
     [
         Asset::new(
             ("app", "css"),
@@ -43,6 +44,24 @@ static ASSETS: LazyLock<[Asset; 4]> = LazyLock::new(|| {
             "icon.svg",
             include_bytes!("../../assets/icon.svg"),
             "image/svg+xml",
+        ),
+        Asset::new(
+            ("live", "js"),
+            "live.js",
+            include_bytes!("../../assets/live.js"),
+            "text/javascript; charset=utf-8",
+        ),
+        Asset::new(
+            ("keys", "js"),
+            "keys.js",
+            include_bytes!("../../assets/keys.js"),
+            "text/javascript; charset=utf-8",
+        ),
+        Asset::new(
+            ("list", "js"),
+            "list.js",
+            include_bytes!("../../assets/list.js"),
+            "text/javascript; charset=utf-8",
         ),
     ]
 });
@@ -81,14 +100,42 @@ pub(crate) fn js() -> &'static str {
 
 /// Where the script for passkeys is.
 pub(crate) fn passkey_js() -> &'static str {
-    let [_, _, js, _] = &*ASSETS;
+    let [_, _, js, ..] = &*ASSETS;
     &js.href
 }
 
 /// Where the icon is.
 pub(crate) fn icon() -> &'static str {
-    let [.., icon] = &*ASSETS;
+    let [_, _, _, icon, ..] = &*ASSETS;
     &icon.href
+}
+
+/// Where the scripts of lists are: what changes while one looks, the keyboard, selecting.
+pub(crate) fn of_lists() -> [&'static str; 3] {
+    let [.., live, keys, list] = &*ASSETS;
+    [&live.href, &keys.href, &list.href]
+}
+
+/// Where the keyboard's script is, for pages that have nothing else to be lively about.
+pub(crate) fn keys() -> &'static str {
+    let [.., keys, _] = &*ASSETS;
+    &keys.href
+}
+
+/// The icon with a count in it; from a hundred on it says so.
+pub fn counted_icon(count: u64) -> String {
+    let text = if count > 99 { "99+".to_owned() } else { count.to_string() };
+    let size = match text.len() {
+        1 => 22,
+        2 => 18,
+        _ => 14,
+    };
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 32 32\"><rect width=\"32\" \
+         height=\"32\" rx=\"8\" fill=\"#a8261c\"/><text x=\"16\" y=\"17\" fill=\"#fff\" \
+         font-family=\"system-ui,sans-serif\" font-weight=\"700\" font-size=\"{size}\" \
+         text-anchor=\"middle\" dominant-baseline=\"central\">{text}</text></svg>"
+    )
 }
 
 #[cfg(test)]
@@ -108,8 +155,19 @@ mod tests {
             assert!(found.content_type.starts_with(kind));
             assert!(file.contains(&found.hash) && !found.bytes.is_empty());
         }
+        for href in of_lists() {
+            assert!(asset(href.strip_prefix("/assets/").unwrap()).is_some());
+        }
+        assert!(of_lists().contains(&keys()));
         assert!(asset("app.css").is_some());
         assert!(asset("app.00000000.css").is_none() && asset("../app.css").is_none());
+    }
+
+    #[test]
+    fn an_icon_counts_to_a_hundred() {
+        for (count, text) in [(1, ">1<"), (42, ">42<"), (99, ">99<"), (100, ">99+<")] {
+            assert!(counted_icon(count).contains(text), "{count}");
+        }
     }
 
     /// The whole of a page, styles and script included, stays small on a phone.

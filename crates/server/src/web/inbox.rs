@@ -1,22 +1,82 @@
 //! Everything that waits for one person, most urgent first, and what was answered lately.
+//!
+//! What may change while somebody looks is a [`Board`]: the page draws it, and the page's stream tells
+//! how it differs from what was drawn.
 
 use askama::Template;
 use kernel::Ask;
+use kernel::audit::Digest;
 use kernel::directory::{Directory, Human};
-use kernel::question::{Body, Pick, Question};
-use kernel::text::is_hidden;
+use kernel::question::Kind;
 
-use super::facts::{Facts, Shown};
+use super::inbox_row::{Around, Item, Row};
 use super::notices::{Banner, Notice};
 use super::outcome::Outcome;
-use super::when::When;
-use super::words::{self, Urgency, Words};
+use super::query::{Picker, Query};
+use super::words::{self, Words};
 use super::{Frame, assets, paths, render};
 
-/// The longest question that is answered from the list.
-const QUICK: usize = 140;
-/// How much of a longer one the list shows.
-const BEGINNING: usize = 220;
+/// The names the address of the inbox knows, in the order of its form.
+pub const KNOWN: [&str; 7] = ["view", "q", "project", "agent", "kind", "within", "fold"];
+/// What narrows a list, beside which list it is.
+pub const NARROWING: [&str; 6] = ["q", "project", "agent", "kind", "within", "fold"];
+
+/// Which of a person's lists.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tab {
+    /// Everything that waits for them.
+    #[default]
+    Inbox,
+    /// What they were picked for, were handed or own.
+    Mine,
+    /// What was put to the pools they are in.
+    Groups,
+    /// For administrators, what waits for anybody.
+    Everyone,
+    /// What they have put aside.
+    Aside,
+}
+
+impl Tab {
+    /// Every one, in the order of the page.
+    pub const ALL: [Self; 5] =
+        [Self::Inbox, Self::Mine, Self::Groups, Self::Everyone, Self::Aside];
+
+    /// As an address says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Inbox => "inbox",
+            Self::Mine => "mine",
+            Self::Groups => "groups",
+            Self::Everyone => "all",
+            Self::Aside => "aside",
+        }
+    }
+
+    /// By that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tab| tab.name() == name)
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Inbox => "All yours",
+            Self::Mine => "Mine",
+            Self::Groups => "My groups",
+            Self::Everyone => "Everyone’s",
+            Self::Aside => "Put aside",
+        }
+    }
+}
+
+/// What was looked for by words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
+    /// How many there are.
+    pub n: usize,
+    /// Whether there are more than are shown.
+    pub more: bool,
+}
 
 /// What the inbox is made from.
 #[derive(Debug, Clone, Copy)]
@@ -25,14 +85,25 @@ pub struct Inbox<'a> {
     pub me: &'a Human,
     /// For names.
     pub directory: &'a Directory,
-    /// What waits, most urgent first; this page of it.
-    pub waiting: &'a [Ask],
-    /// How many wait in all, as words: `12`, or `10000+` where nobody counted further.
+    /// Which list.
+    pub tab: Tab,
+    /// What it is narrowed to.
+    pub query: &'a Query,
+    /// The lists there are, with how many wait in each, as words: `12`, or `10000+` where nobody
+    /// counted further.
+    pub counts: &'a [(Tab, String)],
+    /// How many are in this list as it is narrowed, as words.
     pub total: &'a str,
+    /// What was found, where words were looked for.
+    pub found: Option<Found>,
+    /// This page of the list.
+    pub items: &'a [Item],
     /// Where the next page is.
     pub next: Option<&'a str>,
     /// Whether this is not the first page.
     pub later_page: bool,
+    /// Where its stream is.
+    pub live: &'a str,
     /// What ended lately, newest first.
     pub recent: &'a [Ask],
     /// Where agents reach this server, for the first steps.
@@ -44,18 +115,35 @@ pub struct Inbox<'a> {
 /// The page as HTML.
 pub fn page(frame: &Frame, inbox: &Inbox<'_>) -> String {
     let now = frame.now;
-    let row = |ask: &Ask| Row::new(ask, inbox, frame);
     let past = |ask: &Ask| Past::new(ask, inbox.directory, frame);
+    let past: Vec<Past> = inbox.recent.iter().filter_map(past).collect();
+    let narrowed = inbox.query.pairs().iter().any(|(name, _)| NARROWING.contains(name));
+    let board = Board::new(frame, inbox);
     render(&InboxPage {
         frame,
-        rows: inbox.waiting.iter().map(row).collect(),
-        past: inbox.recent.iter().filter_map(past).collect(),
-        total: inbox.total,
+        digest: board.digest(),
+        tabs: tabs(inbox),
+        searched: Words::of(inbox.query.get("q").unwrap_or_default()),
+        pickers: pickers(inbox),
+        narrowed,
+        filtered: inbox.query.pairs().iter().any(|(name, _)| !["view", "q"].contains(name)),
+        fold: inbox.query.get("fold").is_some(),
+        here: inbox.query.text(),
+        plain_href: inbox.query.without(&NARROWING).href(paths::INBOX),
+        history_href: inbox.query.without(&["view", "within", "fold"]).href(paths::HISTORY),
+        first_href: inbox.query.href(paths::INBOX),
+        together_href: inbox.query.href(paths::BULK),
+        fresh: inbox.tab == Tab::Inbox && !narrowed && !inbox.later_page,
+        aside: inbox.tab == Tab::Aside,
+        found: inbox.found,
+        past,
         next: inbox.next,
         later_page: inbox.later_page,
+        live: inbox.live,
         banner: inbox.notice.map(|notice| notice.banner(inbox.directory, now, None)),
         admin: inbox.me.admin,
         first_key: inbox.me.admin || inbox.directory.agents_of(&inbox.me.id).next().is_some(),
+        board,
     })
 }
 
@@ -63,143 +151,173 @@ pub fn page(frame: &Frame, inbox: &Inbox<'_>) -> String {
 #[template(path = "inbox.html")]
 struct InboxPage<'a> {
     frame: &'a Frame,
-    rows: Vec<Row>,
+    board: Board,
+    digest: u64,
+    tabs: Vec<TabLink>,
+    searched: Words,
+    pickers: Vec<Picker>,
+    narrowed: bool,
+    filtered: bool,
+    fold: bool,
+    here: String,
+    plain_href: String,
+    history_href: String,
+    first_href: String,
+    together_href: String,
+    fresh: bool,
+    aside: bool,
+    found: Option<Found>,
     past: Vec<Past>,
-    total: &'a str,
     next: Option<&'a str>,
     later_page: bool,
+    live: &'a str,
     banner: Option<Banner>,
     admin: bool,
     first_key: bool,
 }
 
-impl InboxPage<'_> {
-    fn heading(&self) -> String {
-        match self.total {
-            "0" => "Nothing waits for you".to_owned(),
-            "1" => "1 request waits for you".to_owned(),
-            n => format!("{n} requests wait for you"),
+struct TabLink {
+    name: &'static str,
+    label: &'static str,
+    href: String,
+    count: String,
+    here: bool,
+}
+
+fn tabs(inbox: &Inbox<'_>) -> Vec<TabLink> {
+    let link = |(tab, count): &(Tab, String)| TabLink {
+        name: tab.name(),
+        label: tab.label(),
+        href: match tab {
+            Tab::Inbox => inbox.query.without(&["view", "fold"]).href(paths::INBOX),
+            Tab::Aside => Query::default().with("view", tab.name()).href(paths::INBOX),
+            Tab::Mine | Tab::Groups | Tab::Everyone => {
+                inbox.query.without(&["fold"]).with("view", tab.name()).href(paths::INBOX)
+            }
+        },
+        count: count.clone(),
+        here: *tab == inbox.tab,
+    };
+    inbox.counts.iter().map(link).collect()
+}
+
+fn pickers(inbox: &Inbox<'_>) -> Vec<Picker> {
+    let (query, directory) = (inbox.query, inbox.directory);
+    let mut pickers = whence(inbox.me, directory, query);
+    let within = [("3600", "Within the hour"), ("86400", "Within a day")];
+    let within = within.into_iter().map(|(value, label)| (value.to_owned(), label.to_owned()));
+    pickers.push(Picker::new(("within", "Runs out", "Whenever"), within, query));
+    pickers
+}
+
+/// What lists are narrowed by wherever they are shown: the projects and agents this person may meet,
+/// and kinds.
+pub(super) fn whence(me: &Human, directory: &Directory, query: &Query) -> Vec<Picker> {
+    let mine = |project: &kernel::ProjectId| me.admin || me.projects.contains(project);
+    let twice = |name: String| (name.clone(), name);
+    let projects = directory.projects().map(|project| &project.id).filter(|id| mine(id));
+    let agents = directory.agents().filter(|one| one.owner == me.id || mine(&one.project));
+    let kinds = Kind::ALL.into_iter().map(|kind| {
+        (kind.as_str().to_owned(), words::kind(kind).to_owned())
+    });
+    vec![
+        Picker::new(
+            ("project", "Project", "Every project"),
+            projects.map(|id| twice(id.to_string())),
+            query,
+        ),
+        Picker::new(
+            ("agent", "Agent", "Every agent"),
+            agents.map(|agent| twice(agent.id.to_string())),
+            query,
+        ),
+        Picker::new(("kind", "Kind", "Every kind"), kinds, query),
+    ]
+}
+
+/// What of the page may change while somebody looks.
+pub struct Board {
+    /// The heading.
+    pub heading: String,
+    /// What the tab of the browser says, before our name.
+    pub title: String,
+    /// The names of the lists with how many wait in each.
+    pub counts: Vec<(&'static str, String)>,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+impl Board {
+    /// Of this page of the list.
+    pub fn new(frame: &Frame, inbox: &Inbox<'_>) -> Self {
+        let around = Around {
+            frame,
+            me: inbox.me,
+            directory: inbox.directory,
+            query: inbox.query,
+        };
+        let mine = inbox.counts.iter().find(|(tab, _)| *tab == Tab::Inbox);
+        let mine = mine.map(|(_, count)| count.as_str()).filter(|count| *count != "0");
+        let count = mine.map(|count| format!("({count}) ")).unwrap_or_default();
+        let place = match inbox.tab {
+            Tab::Inbox => "Inbox",
+            Tab::Mine | Tab::Groups | Tab::Everyone | Tab::Aside => inbox.tab.label(),
+        };
+        Self {
+            heading: heading(inbox),
+            title: format!("{count}{place}"),
+            counts: inbox.counts.iter().map(|(tab, count)| (tab.name(), count.clone())).collect(),
+            rows: inbox.items.iter().filter_map(|item| Row::new(item, around)).collect(),
         }
+    }
+
+    /// What tells one board from another, times left out.
+    pub fn digest(&self) -> u64 {
+        let mut all = format!("{}\0{}\0{:?}", self.heading, self.title, self.counts);
+        for row in &self.rows {
+            all.push('\0');
+            all.push_str(&row.key);
+            all.push_str(&row.version);
+        }
+        let [a, b, c, d, e, f, g, h, ..] = Digest::of(all.as_bytes()).0;
+        u64::from_be_bytes([a, b, c, d, e, f, g, h])
     }
 
     fn critical(&self) -> usize {
         self.rows.iter().filter(|row| row.urgency.class == "critical").count()
     }
-
-    fn title(&self) -> String {
-        let count = if self.total == "0" { String::new() } else { format!("({}) ", self.total) };
-        format!("{count}Inbox")
-    }
 }
 
-/// One waiting request.
-struct Row {
-    href: String,
-    answer_href: String,
-    prompt: Words,
-    kind: &'static str,
-    agent: String,
-    project: String,
-    urgency: Urgency,
-    asked: When,
-    deadline: Option<When>,
-    held_by: Option<String>,
-    mine: bool,
-    quick: Option<Quick>,
-}
-
-/// An answer from the list: only where the whole question is in the row.
-struct Quick {
-    facts: Facts,
-    buttons: Vec<QuickButton>,
-}
-
-struct QuickButton {
-    tone: &'static str,
-    name: &'static str,
-    value: String,
-    verb: &'static str,
-    /// Said by screen readers; sighted people have it right above.
-    object: Words,
-    /// Whether the object is drawn.
-    shown: bool,
-}
-
-impl Row {
-    fn new(ask: &Ask, inbox: &Inbox<'_>, frame: &Frame) -> Self {
-        let question = ask.question.value();
-        let prompt = question.map(|q| q.prompt().trim()).unwrap_or_default();
-        let holder = ask.claim.as_ref().map(|claim| &claim.human);
-        let mine = holder.is_some_and(|holder| *holder == inbox.me.id);
-        let held_by = holder.filter(|_| !mine).map(|id| words::person(inbox.directory, id));
-        let due = Outcome::of(ask, inbox.directory, frame.now).is_some();
-        let quick = question.filter(|_| held_by.is_none() && !due).and_then(quick);
-        let shown = match question {
-            Some(_) => Words::beginning(prompt, BEGINNING),
-            None => super::outcome::erased(),
+fn heading(inbox: &Inbox<'_>) -> String {
+    let (n, one) = (inbox.total, inbox.total == "1");
+    let none = n == "0";
+    let requests = if one { "1 request".to_owned() } else { format!("{n} requests") };
+    if inbox.query.get("q").is_some() {
+        return match inbox.found {
+            Some(Found { n: 0, .. }) | None => "Nothing matches".to_owned(),
+            Some(Found { n: 1, .. }) => "1 request matches".to_owned(),
+            Some(Found { n, more: true }) => format!("More than {n} requests match"),
+            Some(Found { n, more: false }) => format!("{n} requests match"),
         };
-        Self {
-            href: paths::request(ask.id),
-            answer_href: paths::answer(ask.id),
-            prompt: shown,
-            kind: words::kind(ask.kind),
-            agent: ask.agent.to_string(),
-            project: ask.project.to_string(),
-            urgency: ask.priority.into(),
-            asked: When::new(ask.created_at, frame.now),
-            deadline: ask.expires_at.map(|at| When::new(at, frame.now)),
-            held_by,
-            mine,
-            quick,
-        }
     }
-}
-
-/// The buttons of a question that fits into a row whole; `None` sends the person to its page.
-fn quick(question: &Question) -> Option<Quick> {
-    let short = |text: &str, most: usize| {
-        text.chars().count() <= most && !text.contains('\n') && !text.contains(is_hidden)
-    };
-    if question.context().is_some_and(|text| !text.trim().is_empty())
-        || !short(question.prompt().trim(), QUICK)
-    {
-        return None;
+    if inbox.query.get("fold").is_some() {
+        return if none { "None of these is left".to_owned() } else { format!("{requests} alike") };
     }
-    let button = |tone, value: &str, verb| QuickButton {
-        tone,
-        name: "action",
-        value: value.to_owned(),
-        verb,
-        object: words::subject(question.prompt()).unwrap_or_else(|| Words::of("this request")),
-        shown: false,
-    };
-    match question.body() {
-        Body::Approve { details, reject_requires_reason: false, .. } => {
-            let facts = Facts::of(details, "row");
-            let buttons =
-                vec![button("yes", "approve", "Approve"), button("no", "reject", "Reject")];
-            facts.is_short().then_some(Quick { facts, buttons })
-        }
-        Body::Choose { options, pick: Pick::One, .. } if options.choices().len() <= 3 => {
-            let all = options.choices();
-            let fits = all.iter().all(|c| short(&c.label, 24) && c.description.is_none());
-            let buttons = all.iter().map(|choice| QuickButton {
-                tone: "plain",
-                name: "choose",
-                value: choice.id.clone(),
-                verb: "Choose",
-                object: Words::of(&choice.label),
-                shown: true,
-            });
-            fits.then(|| Quick { facts: Facts::default(), buttons: buttons.collect() })
-        }
-        Body::Approve { .. }
-        | Body::Choose { .. }
-        | Body::Provide { .. }
-        | Body::Confirm { .. }
-        | Body::Escalate { .. }
-        | Body::Converse => None,
+    if inbox.query.pairs().iter().any(|(name, _)| NARROWING.contains(name)) {
+        return match (none, one) {
+            (true, _) => "Nothing matches".to_owned(),
+            (false, true) => "1 request matches".to_owned(),
+            (false, false) => format!("{requests} match"),
+        };
     }
+    let (wait, whom) = (if one { "waits" } else { "wait" }, match inbox.tab {
+        Tab::Inbox | Tab::Mine => "for you",
+        Tab::Groups => "for your groups",
+        Tab::Everyone => "for anybody",
+        Tab::Aside if none => return "Nothing is put aside".to_owned(),
+        Tab::Aside => return format!("{requests} put aside"),
+    });
+    if none { format!("Nothing waits {whom}") } else { format!("{requests} {wait} {whom}") }
 }
 
 /// One request that is over.

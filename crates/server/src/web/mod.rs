@@ -6,7 +6,10 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`inbox`] | everything that waits for one person, and what was answered lately |
+//! | [`inbox`], [`inbox_row`] | everything that waits for one person, and what was answered lately; one row of it |
+//! | [`inbox_bulk`], [`inbox_aside`] | many answered at once; put aside, or handed over |
+//! | [`history`] | everything that is over, and the state of the record |
+//! | [`query`] | what a list is narrowed to, as an address and as a form |
 //! | [`request`] | one request in every state, with its answer card |
 //! | [`review`], [`kept`] | the same for whoever holds its link; what they entered and did not send |
 //! | [`paper`] | the question as it is put before whoever looks at it |
@@ -38,7 +41,11 @@ pub mod facts;
 pub mod fields;
 pub mod form_body;
 pub mod headers;
+pub mod history;
 pub mod inbox;
+pub mod inbox_aside;
+pub mod inbox_bulk;
+pub mod inbox_row;
 pub mod kept;
 pub mod notices;
 pub mod outcome;
@@ -46,6 +53,7 @@ pub mod paper;
 pub mod passkeys;
 pub mod paths;
 pub mod problem;
+pub mod query;
 pub mod request;
 pub mod review;
 pub mod sessions;
@@ -80,6 +88,14 @@ impl Frame {
     /// A frame for a visitor we do not know.
     pub fn anonymous(now: Time) -> Self {
         Self { now, person: None, csrf: String::new(), waiting: None, nonce: None }
+    }
+
+    /// The icon of the tab: with how many wait, if any do.
+    pub fn icon(&self) -> String {
+        match self.waiting {
+            Some(n) if n > 0 => paths::icon(n),
+            Some(_) | None => assets::icon().to_owned(),
+        }
     }
 
     /// A frame for whoever holds a link.

@@ -16,6 +16,10 @@ pub enum Notice {
     Taken,
     /// The person handed the request to somebody.
     Handed(HumanId),
+    /// The person put the request aside until then.
+    Aside(Time),
+    /// The person brought it back.
+    Back,
     /// What the person entered on a review page is kept.
     Saved,
     /// The person closed the request without an answer.
@@ -64,6 +68,11 @@ impl Notice {
                 let name = words::person(directory, to);
                 good(&format!("Handed to {name}"), "They have been asked to answer.")
             }
+            Self::Aside(until) => good(
+                &format!("Put aside, back {}", When::new(*until, now).words),
+                "It comes back by itself. Until then it is under “Put aside”; for others nothing changes.",
+            ),
+            Self::Back => good("It is back", "The request stands in your inbox again."),
             Self::Saved => good(
                 "Saved. Nothing was sent yet",
                 "Open the same link again to go on, on any device. It is kept until the request ends.",
@@ -192,6 +201,12 @@ pub fn too_fast(frame: &Frame, back: &str) -> String {
     let mut message = Message::new(frame, "Wait a moment", &[text]).alert();
     message.link = Some((back, "Load it again"));
     render(&message)
+}
+
+/// 404: a request that has no receipt.
+pub fn no_receipt(frame: &Frame) -> String {
+    let text = "A request has a receipt once it is over, as long as its words were not erased.";
+    render(&Message::new(frame, "There is no receipt", &[text]))
 }
 
 /// 403: the person is known, and may not.

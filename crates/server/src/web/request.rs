@@ -67,7 +67,7 @@ impl<'a> RequestPage<'a> {
         let held = holder.filter(|_| me.id != ask.owner);
         let desk = Desk::inbox(ask.id, frame);
         let card = question
-            .filter(|_| open && held.is_none())
+            .filter(|_| open && held.is_none() && ask.admits(me))
             .map(|question| Card::new(question, draft, desk));
         let name = |id: &HumanId| (id.to_string(), words::person(directory, id));
         let lost = draft.filter(|_| !open).map(Draft::written).filter(|text| !text.is_empty());

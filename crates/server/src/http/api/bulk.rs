@@ -17,7 +17,7 @@ use crate::http::problem::Problem;
 use crate::http::{App, Shared};
 
 /// More at once is more than anybody has looked at.
-const MOST: usize = 200;
+pub(in crate::http) const MOST: usize = 200;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(answer_all))
@@ -89,7 +89,7 @@ async fn answer_all(
 impl App {
     /// Answers one of them, or says why not. Only a store that is away ends it all: what was answered
     /// until then is.
-    async fn one_of_many(
+    pub(in crate::http) async fn one_of_many(
         &self,
         actor: &Actor,
         id: AskId,

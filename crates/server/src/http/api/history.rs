@@ -10,9 +10,9 @@ use futures_util::stream;
 use kernel::ask::Priority;
 use kernel::directory::Directory;
 use kernel::question::Kind;
-use kernel::{Actor, AgentId, HumanId, Phase, ProjectId, Refusal};
+use kernel::{Actor, AgentId, Ask, HumanId, Phase, ProjectId, Refusal, Time};
 use serde::Deserialize;
-use store::{List, Order, StoreError};
+use store::{Cursor, List, Order, Page, StoreError};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -128,6 +128,18 @@ async fn export(
         None => Format::Jsonl,
     };
     let (whose, list) = wanted(&params, &actor)?;
+    Ok(written(app, actor, whose, list, None, format))
+}
+
+/// All of a list, newest first, back to a moment if one is named.
+pub(in crate::http) fn written(
+    app: Shared,
+    actor: Actor,
+    whose: Whose,
+    list: List,
+    since: Option<Time>,
+    format: Format,
+) -> Response {
     let begun = Some(Going { list: List { limit: CHUNK, ..list }, first: true });
     let lines = stream::try_unfold(begun, move |going| {
         let (app, actor, whose) = (app.clone(), actor.clone(), whose.clone());
@@ -138,11 +150,12 @@ async fn export(
             let whole = open(&whose, &directory)?;
             let list = List { scopes: whole.scopes.clone(), ..going.list.clone() };
             let page = app.page_of(&whole, list).await.map_err(|_| broke_off())?;
+            let (asks, next) = not_before(page, since);
             let mut text = String::new();
             if going.first && format == Format::Csv {
                 text.push_str(&table::header());
             }
-            for ask in &page.asks {
+            for ask in &asks {
                 let shown = serde_json::to_value(app.view(ask, &actor)).unwrap_or_default();
                 match format {
                     Format::Csv => text.push_str(&table::row(&shown)),
@@ -152,8 +165,8 @@ async fn export(
                     }
                 }
             }
-            (going.first, going.list.after) = (false, page.next);
-            let next = page.next.map(|_| going);
+            (going.first, going.list.after) = (false, next);
+            let next = next.map(|_| going);
             Ok::<_, StoreError>(Some((Bytes::from(text), next)))
         }
     });
@@ -165,7 +178,18 @@ async fn export(
         (header::CONTENT_TYPE, kind.to_owned()),
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
     ];
-    Ok((kind, Body::from_stream(lines)).into_response())
+    (kind, Body::from_stream(lines)).into_response()
+}
+
+/// What of a page by age was asked at a moment or later, and where that goes on.
+pub(in crate::http) fn not_before(page: Page, since: Option<Time>) -> (Vec<Ask>, Option<Cursor>) {
+    let Page { mut asks, mut next } = page;
+    let all = asks.len();
+    asks.retain(|ask| since.is_none_or(|since| ask.created_at >= since));
+    if asks.len() < all {
+        next = None;
+    }
+    (asks, next)
 }
 
 /// How far an export came.
@@ -191,7 +215,7 @@ fn broke_off() -> StoreError {
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = ExportFormat)]
-pub(super) enum Format {
+pub(in crate::http) enum Format {
     /// A table, for spreadsheets.
     Csv,
     /// One JSON object on each line.

@@ -140,16 +140,8 @@ pub(super) async fn count(
     let directory = app.gateway.directory();
     let (whose, list) = wanted(&params, &actor, &directory)?;
     let whole = whose.open(&directory)?;
-    // What fits on a page is counted there, without what a pool holds for others.
-    let list = List { scopes: whole.scopes.clone(), limit: 100, ..list };
-    let page = app.page_of(&whole, list.clone()).await?;
-    let counted = if page.next.is_none() {
-        AskCount { count: page.asks.len() as u64, exact: true }
-    } else {
-        let count = app.gateway.count(list).await?;
-        AskCount { count: count.n, exact: count.exact }
-    };
-    Ok(Json(counted).into_response())
+    let counted = app.count_of(&whole, list).await?;
+    Ok(Json(AskCount { count: counted.n, exact: counted.exact }).into_response())
 }
 
 /// Whose list, and how it is narrowed.

@@ -8,7 +8,7 @@ use kernel::{Actor, Ask, AskId, HumanId, Phase, Refusal};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use store::{Cursor, Filter, List, Order, Page, Scope};
+use store::{Count, Cursor, Filter, List, Order, Page, Scope, StoreError};
 use ulid::Ulid;
 use utoipa::ToSchema;
 
@@ -20,7 +20,7 @@ use crate::http::problem::Problem;
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = InboxView)]
-pub(super) enum View {
+pub(in crate::http) enum View {
     /// What they were picked for, were handed or own.
     Mine,
     /// What was put to the pools they are in.
@@ -39,6 +39,13 @@ impl View {
         word(name).map(Some).ok_or_else(|| bad("view", expected))
     }
 
+    /// The lists it is made of, and which of what stands in them this person may be shown.
+    pub(in crate::http) fn whole(self, human: &Human) -> Whole<'_> {
+        let everything = self == Self::All && human.admin && human.active;
+        let tidy = self != Self::All;
+        Whole { scopes: self.scopes(human), human: Some(human).filter(|_| !everything), tidy }
+    }
+
     fn scopes(self, human: &Human) -> Vec<Scope> {
         match self {
             Self::Mine => vec![Scope::Human(human.id.clone())],
@@ -51,7 +58,7 @@ impl View {
 
 /// Whose asks.
 #[derive(Clone)]
-pub(super) enum Whose {
+pub(in crate::http) enum Whose {
     /// What waits for a person, or did.
     Person(HumanId, View),
     /// All of an agent or a project.
@@ -67,23 +74,20 @@ impl Whose {
     }
 
     /// The lists it is made of, and which of what stands in them may be shown.
-    pub(super) fn open<'d>(&self, directory: &'d Directory) -> Result<Whole<'d>, Problem> {
+    pub(super) fn open<'d>(&self, directory: &'d Directory) -> Result<Whole<'d>, Refusal> {
         match self {
             Self::All(scope) => Ok(Whole { scopes: vec![scope.clone()], human: None, tidy: false }),
             Self::Person(id, view) => {
                 let human = directory.human(id).ok_or(Refusal::NotFound { what: "person" })?;
-                let everything = *view == View::All && human.admin && human.active;
-                let scopes = view.scopes(human);
-                let tidy = *view != View::All;
-                Ok(Whole { scopes, human: Some(human).filter(|_| !everything), tidy })
+                Ok(view.whole(human))
             }
         }
     }
 }
 
 /// The lists to read.
-pub(super) struct Whole<'d> {
-    pub(super) scopes: Vec<Scope>,
+pub(in crate::http) struct Whole<'d> {
+    pub(in crate::http) scopes: Vec<Scope>,
     /// Only what this person may see, if not everything.
     human: Option<&'d Human>,
     /// Whether what they have hidden for a while is left out.
@@ -97,23 +101,42 @@ impl Whole<'_> {
     }
 
     /// Whether it is less than everything there is.
-    pub(super) fn is_part(&self) -> bool {
+    pub(in crate::http) fn is_part(&self) -> bool {
         self.human.is_some()
     }
 
-    pub(super) fn shows(&self, ask: &Ask) -> bool {
+    pub(in crate::http) fn shows(&self, ask: &Ask) -> bool {
         self.human.is_none_or(|human| ask.admits(human))
     }
 }
 
 impl App {
     /// A page of these lists.
-    pub(super) async fn page_of(&self, whole: &Whole<'_>, list: List) -> Result<Page, Problem> {
+    pub(in crate::http) async fn page_of(
+        &self,
+        whole: &Whole<'_>,
+        list: List,
+    ) -> Result<Page, StoreError> {
         Ok(match whole.human {
             Some(human) if whole.tidied().is_some() => self.gateway.inbox(human, list).await?,
             Some(human) => self.gateway.shown(human, list).await?,
             None => self.gateway.list(list).await?,
         })
+    }
+
+    /// How many asks are in these lists. What fits on a page is counted there, without what a pool
+    /// holds for others.
+    pub(in crate::http) async fn count_of(
+        &self,
+        whole: &Whole<'_>,
+        list: List,
+    ) -> Result<Count, StoreError> {
+        let list = List { scopes: whole.scopes.clone(), limit: 100, ..list };
+        let page = self.page_of(whole, list.clone()).await?;
+        match page.next {
+            None => Ok(Count { n: page.asks.len() as u64, exact: true }),
+            Some(_) => self.gateway.count(list).await,
+        }
     }
 
     /// A page as it is shown, with the address of the next.
@@ -162,7 +185,7 @@ pub(super) fn filter(params: &Params) -> Result<Filter, Problem> {
 }
 
 /// A word of the kernel's, by the name it has on the wire.
-pub(super) fn word<T: DeserializeOwned>(name: &str) -> Option<T> {
+pub(in crate::http) fn word<T: DeserializeOwned>(name: &str) -> Option<T> {
     serde_json::from_value(Value::String(name.to_owned())).ok()
 }
 

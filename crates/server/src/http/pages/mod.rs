@@ -1,10 +1,16 @@
-//! The pages people answer on: `/`, `/asks/{id}`, `/sign-in`, `/settings/…`, and `/review/{id}` for
-//! whoever holds a link.
+//! The pages people answer on: `/`, `/history`, `/asks/{id}`, `/sign-in`, `/settings/…`, and
+//! `/review/{id}` for whoever holds a link.
 //!
 //! A person is known by a session cookie that a one-time link was exchanged for. No GET decides
 //! anything; every POST carries a token bound to the session, or the link's own.
 
 mod cookies;
+mod history;
+mod inbox;
+mod inbox_act;
+mod inbox_bulk;
+mod inbox_list;
+mod inbox_live;
 mod machine;
 mod oidc;
 mod passkeys;
@@ -21,15 +27,13 @@ mod sign_in;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use dialects::hxp_execution::Cursor;
 use kernel::directory::Human;
-use kernel::{Actor, Ask, AskId, Command, KeyId, Phase};
-use serde::Deserialize;
-use store::{Filter, List, Order, Scope, StoreError};
+use kernel::{Actor, Ask, AskId, Command, KeyId};
+use store::StoreError;
 use subtle::ConstantTimeEq;
 
 use self::cookies::Cookie;
@@ -37,18 +41,25 @@ use crate::auth::Denied;
 use crate::http::body::BodyError;
 use crate::http::submitted::{Posted, Proof, Unread};
 use crate::http::{App, Shared, submitted};
-use crate::web::notices::{self, Notice};
-use crate::web::{Frame, Submitted, assets, headers, inbox, paths};
-
-/// How many requests a page of the inbox shows.
-const PAGE: usize = 50;
-/// How many answered ones are shown below.
-const RECENT: usize = 10;
+use crate::web::notices;
+use crate::web::{Frame, Submitted, assets, headers, paths};
 
 /// Its routes.
 pub fn routes() -> Router<Shared> {
     Router::new()
-        .route(paths::INBOX, get(show_inbox))
+        .route(paths::INBOX, get(inbox::show))
+        .route("/inbox/live", get(inbox_live::follow))
+        .route("/inbox/answer", get(inbox::back).post(inbox_act::answer))
+        .route("/inbox/aside", get(inbox_act::show_aside))
+        .route("/inbox/snooze", get(inbox::back).post(inbox_act::snooze))
+        .route("/inbox/wake", get(inbox::back).post(inbox_act::wake))
+        .route("/inbox/hand", get(inbox::back).post(inbox_act::hand))
+        .route("/inbox/bulk", get(inbox_bulk::show).post(inbox_bulk::confirm))
+        .route("/inbox/bulk/answer", get(inbox::back).post(inbox_bulk::answer))
+        .route("/history", get(history::show))
+        .route("/history/export", get(history::export))
+        .route("/history/{id}/receipt", get(history::receipt))
+        .route("/icon/{file}", get(icon))
         .route("/asks/{id}", get(request::show_request))
         .route("/asks/{id}/answer", get(request::back_to_request).post(request::answer))
         .route("/asks/{id}/confirm", get(request::back_to_request).post(passkeys::confirm))
@@ -87,63 +98,6 @@ struct Instead(Box<Response>);
 
 type Page = Result<Response, Instead>;
 
-#[derive(Deserialize)]
-struct After {
-    after: Option<String>,
-    sent: Option<String>,
-}
-
-async fn show_inbox(
-    State(app): State<Shared>,
-    headers: HeaderMap,
-    Query(query): Query<After>,
-) -> Page {
-    let visitor = app.visitor(&headers).await?;
-    let after = query.after.and_then(|text| text.parse::<Cursor>().ok());
-    let open = List {
-        scopes: Scope::inbox(&visitor.human),
-        phases: Phase::OPEN.to_vec(),
-        order: Order::Urgency,
-        filter: Filter::default(),
-        after: after.map(|cursor| store::Cursor { rank: cursor.rank, ask: cursor.ask }),
-        limit: PAGE,
-    };
-    let over = List {
-        order: Order::Age,
-        phases: Phase::ALL.into_iter().filter(|phase| !Phase::OPEN.contains(phase)).collect(),
-        after: None,
-        limit: RECENT,
-        ..open.clone()
-    };
-    let waiting = app.gateway.inbox(&visitor.human, open).await?;
-    let recent = app.gateway.inbox(&visitor.human, over).await?;
-    let next = waiting.next.map(|at| {
-        let cursor = Cursor { rank: at.rank, ask: at.ask };
-        format!("{}?after={cursor}", paths::INBOX)
-    });
-    let count = app.gateway.waiting(&visitor.human).await?;
-    let total =
-        if count.exact { count.n.to_string() } else { format!("{}+", store::listing::EXAMINED) };
-    let directory = app.gateway.directory();
-    let notice = query.sent.map(|_| Notice::Sent);
-    let frame = Frame { waiting: Some(count.n), ..visitor.frame };
-    let page = inbox::page(
-        &frame,
-        &inbox::Inbox {
-            me: &visitor.human,
-            directory: &directory,
-            waiting: &waiting.asks,
-            total: &total,
-            next: next.as_deref(),
-            later_page: after.is_some(),
-            recent: &recent.asks,
-            server_url: app.config.public_url.as_str().trim_end_matches('/'),
-            notice: notice.as_ref(),
-        },
-    );
-    Ok(html(StatusCode::OK, page))
-}
-
 async fn asset(State(app): State<Shared>, Path(file): Path<String>) -> Response {
     match assets::asset(&file) {
         Some(asset) => {
@@ -158,6 +112,20 @@ async fn asset(State(app): State<Shared>, Path(file): Path<String>) -> Response 
             html(StatusCode::NOT_FOUND, notices::not_found(&Frame::anonymous(app.gateway.now())))
         }
     }
+}
+
+/// The icon with a count in it: the tab of the browser says how many wait.
+async fn icon(State(app): State<Shared>, Path(file): Path<String>) -> Response {
+    let count = file.strip_suffix(".svg").and_then(|count| count.parse().ok());
+    let Some(count) = count.filter(|count| (1..=100).contains(count)) else {
+        return no_such_page(&app);
+    };
+    let headers = [
+        (header::CONTENT_TYPE, "image/svg+xml"),
+        (header::CACHE_CONTROL, headers::CACHE_ASSET),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (headers, assets::counted_icon(count)).into_response()
 }
 
 /// The page for an address that leads nowhere.
@@ -218,11 +186,14 @@ impl App {
         Ok(Visitor { actor, human, session: key.id, frame })
     }
 
-    /// A request the visitor may see; to everybody else it does not exist.
+    /// A request the visitor may see: one they may answer, and for an administrator any. To everybody
+    /// else it does not exist.
     async fn seen_by(&self, visitor: &Visitor, id: &str) -> Result<Ask, Instead> {
         let missing = || page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame));
         let id: AskId = id.parse().map_err(|_| missing())?;
-        let found = self.gateway.ask(id).await?.filter(|ask| ask.admits(&visitor.human));
+        let directory = self.gateway.directory();
+        let shown = |ask: &Ask| ask.is_shown_to(&visitor.actor, &directory);
+        let found = self.gateway.ask(id).await?.filter(shown);
         found.ok_or_else(missing)
     }
 

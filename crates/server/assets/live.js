@@ -1,0 +1,141 @@
+// What changes while a list is open: rows appear, change and lock, counts follow, and a lost
+// connection is said. The server renders; nothing moves under a finger.
+"use strict";
+{
+  const list = document.getElementById("rows");
+  const [lost, fresh, say] = ["lost", "fresh", "say"].map((id) => document.getElementById(id));
+  const html = new Map();
+  let source, dog, again, pause = 1000, order = [], heard = new Date();
+
+  const live = () => source && source.readyState !== EventSource.CLOSED;
+  const make = (text) => {
+    const box = document.createElement("template");
+    box.innerHTML = text;
+    return box.content.firstElementChild;
+  };
+  const busy = () => list.contains(document.activeElement) || list.matches(":hover") || scrollY > 80
+    || list.querySelector("input:checked") || document.querySelector("dialog[open]");
+
+  // In the title, in the icon and beside the names of lists.
+  const count = (n) => {
+    document.title = document.title.replace(/^(\(\d+\+?\) )?/, n === "0" ? "" : `(${n}) `);
+    document.querySelector("link[rel=icon]").href = n === "0" ? list.dataset.icon : `/icon/${Math.min(parseInt(n), 100)}.svg`;
+    for (const place of document.querySelectorAll("[data-count=inbox]")) place.textContent = n;
+  };
+
+  const lock = (row, tone, words) => {
+    const focused = row.querySelector(".quick").contains(document.activeElement);
+    row.style.minHeight = `${row.offsetHeight}px`;
+    row.classList.add("locked");
+    const end = document.createElement("p");
+    end.className = `verdict ${tone}`;
+    end.textContent = words;
+    row.querySelector(".quick").replaceChildren(end);
+    const tick = row.querySelector(".tick input");
+    if (tick?.checked) { tick.checked = false; tick.dispatchEvent(new Event("change", { bubbles: true })); }
+    row.querySelector(".tick")?.remove();
+    if (focused) row.querySelector("h2 a").focus({ preventScroll: true });
+    say.textContent = `${words}: ${row.querySelector("h2").innerText}`;
+  };
+
+  const replace = (row, text) => {
+    const next = make(text);
+    const parts = "a, button, input";
+    const at = [...row.querySelectorAll(parts)].indexOf(document.activeElement);
+    const [was, is] = [row, next].map((one) => one.querySelector(".tick input"));
+    if (was?.checked && is) is.checked = true;
+    next.style.minHeight = `${row.offsetHeight}px`;
+    row.replaceWith(next);
+    if (at >= 0) (next.querySelectorAll(parts)[at] ?? next.querySelector("h2 a")).focus({ preventScroll: true });
+  };
+
+  const missing = () => order.filter((one) => !document.getElementById(one.key) && html.has(one.key));
+  const insert = () => {
+    for (let n = order.length - 1; n >= 0; n--) {
+      const one = order[n];
+      if (document.getElementById(one.key) || !html.has(one.key)) continue;
+      const row = make(html.get(one.key));
+      row.classList.add("fresh");
+      const next = order.slice(n + 1).map(({ key }) => document.getElementById(key)).find(Boolean);
+      list.insertBefore(row, next ?? null);
+    }
+    fresh.hidden = true;
+    for (const empty of document.querySelectorAll("[data-empty]")) empty.hidden = list.children.length > 0;
+  };
+  const offer = () => {
+    const n = missing().length;
+    if (n && !busy()) return insert();
+    fresh.hidden = !n;
+    if (n) fresh.querySelector(".say").textContent = n === 1 ? "Show 1 new request" : `Show ${n} new requests`;
+  };
+  fresh.addEventListener("click", () => {
+    const first = missing()[0]?.key;
+    insert();
+    document.getElementById(first)?.querySelector("h2 a").focus();
+  });
+
+  const hear = (told) => {
+    document.title = `${told.title} · Countersign`;
+    document.getElementById("heading").textContent = told.heading;
+    for (const [name, n] of Object.entries(told.counts)) {
+      for (const place of document.querySelectorAll(`[data-count=${name}]`)) place.textContent = n;
+    }
+    count(told.counts.inbox);
+    channel?.postMessage(told.counts.inbox);
+    order = told.rows;
+    for (const one of told.rows) if (one.html) html.set(one.key, one.html);
+    const there = new Set(order.map((one) => one.key));
+    for (const gone of told.gone) {
+      const row = document.getElementById(gone.key);
+      if (row && !row.matches(".locked")) lock(row, gone.tone, gone.words);
+    }
+    for (const one of order) {
+      const row = document.getElementById(one.key);
+      if (row && one.html && row.dataset.v !== one.v) replace(row, one.html);
+    }
+    for (const key of html.keys()) if (!there.has(key)) html.delete(key);
+    offer();
+  };
+
+  const well = () => {
+    heard = new Date();
+    lost.hidden = true;
+    pause = 1000;
+    clearTimeout(dog);
+    dog = setTimeout(broken, 45000);
+  };
+  const close = () => { clearTimeout(dog); clearTimeout(again); source?.close(); source = undefined; };
+  const broken = () => {
+    close();
+    const at = heard.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    lost.textContent = `Offline: showing what was here at ${at}. What you answer may not arrive.`;
+    lost.hidden = false;
+    again = setTimeout(open, pause);
+    pause = Math.min(pause * 2, 30000);
+  };
+  const open = () => {
+    close();
+    const have = [...list.querySelectorAll(".row:not(.locked)")].map((row) => `${row.id}.${row.dataset.v}`);
+    const to = new URL(list.dataset.live, location.href);
+    to.searchParams.set("seen", list.dataset.digest);
+    if (have.length) to.searchParams.set("have", have.join(" "));
+    source = new EventSource(to);
+    source.addEventListener("news", (event) => { list.dataset.digest = event.lastEventId; well(); hear(JSON.parse(event.data)); });
+    source.addEventListener("beat", well);
+    source.addEventListener("error", broken);
+    channel?.postMessage("live");
+  };
+
+  // A browser has few connections to one server: of many open lists the one in sight is live, the
+  // others hear from it how many wait.
+  const channel = "BroadcastChannel" in window ? new BroadcastChannel("countersign") : undefined;
+  channel?.addEventListener("message", ({ data }) => {
+    if (data !== "live") { if (!live()) count(data); } else if (document.hidden) close();
+  });
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && !live()) open(); });
+  addEventListener("online", open);
+  addEventListener("offline", broken);
+  addEventListener("pagehide", close);
+  addEventListener("pageshow", (event) => { if (event.persisted) open(); });
+  if (list) open();
+}

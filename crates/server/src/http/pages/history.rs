@@ -1,0 +1,213 @@
+//! The history: `GET /history`, the same as a file, and the receipt of each.
+
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use dialects::hxp_execution::Cursor;
+use dialects::proof::jws;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use kernel::directory::Human;
+use kernel::question::Kind;
+use kernel::seal::Block;
+use kernel::{AgentId, AskId, HumanId, Phase, ProjectId, Time};
+use store::search::FOUND;
+use store::{Filter, List, Order, Search, StoreError};
+use ulid::Ulid;
+
+use super::{Page, html, page};
+use crate::http::api::history::{Format, not_before, written};
+use crate::http::api::narrowing::{View, Whose, word};
+use crate::http::{App, Shared};
+use crate::web::history::{self, Chain, History, KNOWN};
+use crate::web::inbox::Found;
+use crate::web::query::Query as Narrowed;
+use crate::web::{notices, paths};
+
+/// How many a page shows.
+const PAGE: usize = 50;
+
+/// What somebody wants to see of it.
+struct Wanted {
+    query: Narrowed,
+    view: View,
+    list: List,
+    /// Not what was asked before.
+    since: Option<Time>,
+    words: Option<String>,
+    after: Option<String>,
+}
+
+impl Wanted {
+    fn of(pairs: &[(String, String)], human: &Human) -> Self {
+        let mut query = Narrowed::of(pairs, &KNOWN);
+        let view = query.take("view", |name| (name == "all" && human.admin).then_some(View::All));
+        let over = || Phase::ALL.into_iter().filter(|phase| !Phase::OPEN.contains(phase));
+        let outcome = query.take("outcome", |name| over().find(|phase| phase.as_str() == name));
+        let filter = Filter {
+            kinds: query.take("kind", word::<Kind>).into_iter().collect(),
+            by: query.parsed::<HumanId>("by"),
+            project: query.parsed::<ProjectId>("project"),
+            agent: query.parsed::<AgentId>("agent"),
+            ..Filter::default()
+        };
+        let since = query.take("since", |day| midnight(day, 0));
+        let before = query.take("until", |day| midnight(day, 1));
+        let after = pairs.iter().rfind(|(name, _)| name == "after").map(|(_, text)| text.clone());
+        let words = query.get("q").map(str::to_owned);
+        let place = after.as_deref().and_then(|text| text.parse::<Cursor>().ok());
+        let place = place.map(|at| store::Cursor { rank: at.rank, ask: at.ask });
+        let list = List {
+            scopes: Vec::new(),
+            phases: outcome.map_or_else(|| over().collect(), |phase| vec![phase]),
+            order: Order::Age,
+            filter,
+            after: place.or(before.map(just_before)),
+            limit: PAGE,
+        };
+        Self { query, view: view.unwrap_or_default(), list, since, words, after }
+    }
+}
+
+/// When a day begins, or the one after it.
+fn midnight(day: &str, more: i64) -> Option<Time> {
+    let day: Date = day.parse().ok()?;
+    let day = day.checked_add(jiff::Span::new().try_days(more).ok()?).ok()?;
+    Some(Time::new(day.to_zoned(TimeZone::UTC).ok()?.timestamp()))
+}
+
+/// The place in a list by age behind everything that was asked at a moment or later.
+fn just_before(at: Time) -> store::Cursor {
+    let millis = u64::try_from(at.millis()).unwrap_or_default();
+    store::Cursor { rank: 0, ask: AskId::new(Ulid::from_parts(millis, 0)) }
+}
+
+pub(super) async fn show(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let wanted = Wanted::of(&pairs, &visitor.human);
+    let whole = wanted.view.whole(&visitor.human);
+    let (asks, next, found) = match wanted.words.clone() {
+        Some(words) => {
+            let search = Search {
+                words,
+                scopes: whole.is_part().then(|| whole.scopes.clone()),
+                filter: wanted.list.filter.clone(),
+                open: Some(false),
+                limit: FOUND,
+            };
+            let mut asks = app.gateway.search(search).await?;
+            let more = asks.len() == FOUND;
+            let until = wanted.list.after.filter(|_| wanted.query.get("until").is_some());
+            asks.retain(|ask| {
+                !ask.is_open()
+                    && whole.shows(ask)
+                    && wanted.list.phases.contains(&ask.phase())
+                    && wanted.since.is_none_or(|since| ask.created_at >= since)
+                    && until.is_none_or(|until| ask.id < until.ask)
+            });
+            let n = asks.len();
+            let from = wanted.after.as_deref().and_then(|text| text.parse().ok());
+            let from: usize = from.unwrap_or_default();
+            let end = from.saturating_add(PAGE);
+            let asks = asks.into_iter().skip(from).take(PAGE).collect();
+            (asks, (end < n).then(|| end.to_string()), Some(Found { n, more }))
+        }
+        None => {
+            let list = List { scopes: whole.scopes.clone(), ..wanted.list.clone() };
+            let page = app.page_of(&whole, list).await?;
+            let (asks, next) = not_before(page, wanted.since);
+            let next = next.map(|at| Cursor { rank: at.rank, ask: at.ask }.to_string());
+            (asks, next, None)
+        }
+    };
+    let chain = app.chain().await?;
+    let next = next.map(|at| wanted.query.with("after", at).href(paths::HISTORY));
+    let directory = app.gateway.directory();
+    let shown = History {
+        me: &visitor.human,
+        directory: &directory,
+        query: &wanted.query,
+        asks: &asks,
+        found,
+        next: next.as_deref(),
+        later_page: wanted.after.is_some(),
+        chain: &chain,
+    };
+    Ok(html(StatusCode::OK, history::page(&visitor.frame, &shown)))
+}
+
+/// `GET /history/export`: all of it as a file.
+pub(super) async fn export(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let wanted = Wanted::of(&pairs, &visitor.human);
+    let format = pairs.iter().rfind(|(name, _)| name == "format");
+    let format = format.and_then(|(_, name)| word::<Format>(name)).unwrap_or(Format::Csv);
+    let whose = Whose::Person(visitor.human.id.clone(), wanted.view);
+    Ok(written(app, visitor.actor, whose, wanted.list, wanted.since, format))
+}
+
+/// `GET /history/{id}/receipt`: signed, as a file.
+pub(super) async fn receipt(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let ask = app.seen_by(&visitor, &id).await?;
+    let Some(receipt) = app.receipt_for(&ask, &visitor.actor) else {
+        return Err(page(StatusCode::NOT_FOUND, notices::no_receipt(&visitor.frame)));
+    };
+    Ok(file("application/jose", &format!("{}.jws", ask.id), receipt))
+}
+
+fn file(kind: &'static str, name: &str, content: String) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+    ];
+    (headers, content).into_response()
+}
+
+impl App {
+    /// How the record stands, with the newest signature checked.
+    async fn chain(&self) -> Result<Chain, StoreError> {
+        let store = self.gateway.store();
+        let last = store.last_position().await?;
+        let Some(sealed) = store.last_block().await? else {
+            return Ok(Chain { sealed: None, waiting: last });
+        };
+        let block = &sealed.block;
+        let signed = jws::open::<Block>(&sealed.jws, Block::TYP, &self.signer.ever());
+        let holds = signed.is_ok_and(|signed| signed == *block);
+        let waiting = (last + 1).saturating_sub(block.end());
+        Ok(Chain { sealed: Some((block.n, block.at, holds)), waiting })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_a_stretch_of_the_list() {
+        let start = midnight("2026-03-01", 0).unwrap();
+        let end = midnight("2026-03-01", 1).unwrap();
+        assert_eq!(end.seconds_since(start), 86_400);
+        let asked = |at: Time| {
+            AskId::new(Ulid::from_parts(u64::try_from(at.millis()).unwrap_or_default(), 7))
+        };
+        let place = just_before(end).ask;
+        assert!(asked(end) > place && asked(Time::from_millis(end.millis() - 1)) < place);
+        assert!(midnight("yesterday", 0).is_none() && midnight("9999-12-31", 1).is_none());
+    }
+}

@@ -1,0 +1,177 @@
+//! The inbox: `GET /`. Which list, how it is narrowed and where the page begins stand in the address,
+//! so that every page of it can be kept, sent and come back to.
+
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use kernel::directory::{Directory, Human};
+use kernel::{Ask, HumanId, Phase, Time};
+use store::{Count, Filter, List, Order, Scope, StoreError};
+
+use super::inbox_list::{Listed, Wanted};
+use super::{Page, Visitor, html};
+use crate::http::{App, Shared};
+use crate::web::inbox::{Inbox, NARROWING, Tab};
+use crate::web::notices::Notice;
+use crate::web::query;
+use crate::web::{Frame, inbox, paths};
+
+/// How many answered ones are shown below.
+const RECENT: usize = 10;
+
+/// `GET /`
+pub(super) async fn show(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let wanted = Wanted::of(&pairs, &visitor.human);
+    let notice = told(&pairs);
+    Ok(app.inbox_page(&visitor, &wanted, notice.as_ref(), StatusCode::OK).await?)
+}
+
+/// Whoever loads the address of a form again gets the list.
+pub(super) async fn back() -> Response {
+    Redirect::to(paths::INBOX).into_response()
+}
+
+/// What just happened, as the address we sent the browser to says it.
+fn told(pairs: &[(String, String)]) -> Option<Notice> {
+    let value = |name: &str| pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value);
+    if let Some(until) = value("aside").and_then(|text| text.parse().ok()) {
+        return Some(Notice::Aside(Time::from_millis(until)));
+    }
+    if let Some(to) = value("handed").and_then(|text| text.parse::<HumanId>().ok()) {
+        return Some(Notice::Handed(to));
+    }
+    value("woken").map(|_| Notice::Back).or_else(|| value("sent").map(|_| Notice::Sent))
+}
+
+/// Everything a page of the inbox is made from, as it is at a moment.
+pub(super) struct Now {
+    counts: Vec<(Tab, String)>,
+    total: String,
+    listed: Listed,
+    next: Option<String>,
+    live: String,
+}
+
+impl Now {
+    /// What is drawn of it.
+    pub(super) fn drawn<'a>(
+        &'a self,
+        wanted: &'a Wanted,
+        me: &'a Human,
+        directory: &'a Directory,
+    ) -> Inbox<'a> {
+        Inbox {
+            me,
+            directory,
+            tab: wanted.tab,
+            query: &wanted.query,
+            counts: &self.counts,
+            total: &self.total,
+            found: self.listed.found,
+            items: &self.listed.items,
+            next: self.next.as_deref(),
+            later_page: wanted.after.is_some(),
+            live: &self.live,
+            recent: &[],
+            server_url: "",
+            notice: None,
+        }
+    }
+}
+
+impl App {
+    /// A page of the inbox.
+    pub(super) async fn inbox_page(
+        &self,
+        visitor: &Visitor,
+        wanted: &Wanted,
+        notice: Option<&Notice>,
+        status: StatusCode,
+    ) -> Result<Response, StoreError> {
+        let now = self.inbox_now(&visitor.human, wanted).await?;
+        let fresh = wanted.tab == Tab::Inbox && wanted.after.is_none();
+        let plain = !wanted.query.pairs().iter().any(|(name, _)| NARROWING.contains(name));
+        let recent =
+            if fresh && plain { self.recent(&visitor.human).await? } else { Vec::new() };
+        let directory = self.gateway.directory();
+        let frame = Frame { now: self.gateway.now(), ..visitor.frame.clone() };
+        let inbox = Inbox {
+            recent: &recent,
+            server_url: self.config.public_url.as_str().trim_end_matches('/'),
+            notice,
+            ..now.drawn(wanted, &visitor.human, &directory)
+        };
+        Ok(html(status, inbox::page(&frame, &inbox)))
+    }
+
+    /// How a page of the inbox stands.
+    pub(super) async fn inbox_now(
+        &self,
+        human: &Human,
+        wanted: &Wanted,
+    ) -> Result<Now, StoreError> {
+        let listed = self.listed(human, wanted).await?;
+        let mut counts = Vec::new();
+        for tab in [Tab::Inbox, Tab::Mine, Tab::Groups, Tab::Everyone] {
+            if tab == Tab::Everyone && !human.admin {
+                continue;
+            }
+            let whole = Wanted::view(tab).whole(human);
+            let list = List { filter: Filter::default(), ..wanted.open(&whole) };
+            counts.push((tab, said(self.count_of(&whole, list).await?)));
+        }
+        counts.push((Tab::Aside, self.aside_of(human).await?.len().to_string()));
+        let of_tab = counts.iter().find(|(tab, _)| *tab == wanted.tab);
+        let total = match (listed.known, of_tab) {
+            (Some(n), _) => n.to_string(),
+            (None, Some((_, count))) if wanted.query.without(&["view"]).is_empty() => count.clone(),
+            // What runs out soon is not counted beyond what is shown.
+            (None, _) if wanted.query.get("within").is_some() => {
+                format!("{}+", listed.items.len())
+            }
+            (None, _) => {
+                let whole = Wanted::view(wanted.tab).whole(human);
+                said(self.count_of(&whole, wanted.open(&whole)).await?)
+            }
+        };
+        let from = |at: &str, path: &str| {
+            let query = wanted.query.with("after", at);
+            query.href(path)
+        };
+        let next = listed.next.as_deref().map(|at| from(at, paths::INBOX));
+        let live = match &wanted.after {
+            Some(at) => from(at, paths::LIVE),
+            None => wanted.query.href(paths::LIVE),
+        };
+        Ok(Now { counts, total, listed, next, live })
+    }
+
+    /// What ended lately.
+    async fn recent(&self, human: &Human) -> Result<Vec<Ask>, StoreError> {
+        let over = List {
+            scopes: Scope::inbox(human),
+            phases: Phase::ALL.into_iter().filter(|phase| !Phase::OPEN.contains(phase)).collect(),
+            order: Order::Age,
+            filter: Filter::default(),
+            after: None,
+            limit: RECENT,
+        };
+        Ok(self.gateway.inbox(human, over).await?.asks)
+    }
+}
+
+/// A count in words.
+fn said(count: Count) -> String {
+    if count.exact { count.n.to_string() } else { format!("{}+", store::listing::EXAMINED) }
+}
+
+/// Back to the list a form came from, with what there is to tell.
+pub(super) fn return_to(back: Option<&str>, told: (&'static str, String)) -> Response {
+    let query = query::Query::read(back.unwrap_or_default(), &inbox::KNOWN);
+    Redirect::to(&query.with(told.0, told.1).href(paths::INBOX)).into_response()
+}

@@ -1,0 +1,181 @@
+//! What is done from the list itself: an answer where the row shows the whole question, putting aside,
+//! bringing back, handing over.
+
+use axum::extract::{Query, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use jiff::tz::TimeZone;
+use kernel::directory::Human;
+use kernel::question::Reply;
+use kernel::{Ask, Command, HumanId, Refusal};
+use store::StoreError;
+
+use super::inbox::return_to;
+use super::inbox_list::Wanted;
+use super::{Page, Visitor, html, parts};
+use crate::http::api::desk::LONGEST;
+use crate::http::{App, Shared};
+use crate::web::inbox_aside::{self, Wrong};
+use crate::web::inbox_bulk::{self, Word};
+use crate::web::inbox_row::is_quick;
+use crate::web::notices::Notice;
+use crate::web::query;
+use crate::web::{Submitted, inbox, paths};
+
+/// The names of the buttons in rows.
+const ANSWERS: [&str; 3] = ["approve", "reject", "choose"];
+
+/// `POST /inbox/answer`: the button of a row. What cannot be undone is shown once more first.
+pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let form = app.submitted(&visitor, &headers, body, paths::INBOX).await?;
+    let back = back(&form);
+    let pressed = form.pairs.iter().rfind(|(name, _)| ANSWERS.contains(&name.as_str()));
+    let (name, value) = pressed.map_or(("", ""), |(name, value)| (name, value));
+    let (id, option) = value.split_once(':').unwrap_or((value, ""));
+    let ask = app.seen_by(&visitor, id).await?;
+    let meant = if name == "choose" { format!("choose:{option}") } else { name.to_owned() };
+    let word = Word::of(&ask).into_iter().find(|word| word.value == meant);
+    // Only what a row can ask is answered from it.
+    let Some(word) = word.filter(|_| is_quick(&ask)) else {
+        let refusal = Refusal::Invalid { field: "answer", expected: "one of the row's buttons" };
+        return app.refused(&visitor, &back, refusal, StatusCode::UNPROCESSABLE_ENTITY).await;
+    };
+    if ask.is_irreversible() && ask.is_open() && form.value("sure").is_none() {
+        let shown = inbox_bulk::sure(&visitor.frame, &ask, &word, name, value, &back);
+        return Ok(html(StatusCode::OK, shown));
+    }
+    let reply = Reply { answer: word.answer, comment: None };
+    let command = Command::Answer(ask.id, Box::new(reply));
+    match app.gateway.run(visitor.actor.clone(), command).await {
+        Ok(_) => Ok(return_to(Some(&back), ("sent", "1".to_owned()))),
+        Err(StoreError::Refused(refusal)) => {
+            app.refused(&visitor, &back, refusal, StatusCode::CONFLICT).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `GET /inbox/aside`: not now, or not me.
+pub(super) async fn show_aside(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let form = Submitted::new(pairs);
+    let ask = app.named(&visitor, &form).await?;
+    Ok(app.aside_page(&visitor, &ask, &back(&form), None, StatusCode::OK))
+}
+
+/// `POST /inbox/snooze`
+pub(super) async fn snooze(State(app): State<Shared>, from: Request) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let form = app.submitted(&visitor, &headers, body, paths::INBOX).await?;
+    let (ask, back) = (app.named(&visitor, &form).await?, back(&form));
+    let now = app.gateway.now();
+    let zone = form.value("zone").and_then(|name| TimeZone::get(name).ok());
+    let zone = zone.unwrap_or(TimeZone::UTC);
+    let choice = form.value("until").unwrap_or_default();
+    let until = inbox_aside::moment(choice, form.value("at"), &zone, now);
+    let wrong = |wrong: Wrong| {
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        Ok(app.aside_page(&visitor, &ask, &back, Some(&wrong), status))
+    };
+    let Some(until) = until.filter(|at| *at > now && *at <= now.plus_seconds(LONGEST)) else {
+        return wrong(Wrong::Time);
+    };
+    if app.gateway.store().snooze(visitor.human.id.clone(), ask.id, Some(until)).await? {
+        return Ok(return_to(Some(&back), ("aside", until.millis().to_string())));
+    }
+    wrong(Wrong::Full)
+}
+
+/// `POST /inbox/wake`
+pub(super) async fn wake(State(app): State<Shared>, from: Request) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let form = app.submitted(&visitor, &headers, body, paths::INBOX).await?;
+    let ask = app.named(&visitor, &form).await?;
+    app.gateway.store().snooze(visitor.human.id.clone(), ask.id, None).await?;
+    Ok(return_to(Some(&back(&form)), ("woken", "1".to_owned())))
+}
+
+/// `POST /inbox/hand`
+pub(super) async fn hand(State(app): State<Shared>, from: Request) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let form = app.submitted(&visitor, &headers, body, paths::INBOX).await?;
+    let (ask, back) = (app.named(&visitor, &form).await?, back(&form));
+    let note = form.text("note").unwrap_or_default();
+    let refuse = |wrong: Wrong, status| {
+        Ok(app.aside_page(&visitor, &ask, &back, Some(&wrong), status))
+    };
+    let to = form.value("to").and_then(|to| to.parse::<HumanId>().ok());
+    let Some(to) = to else {
+        return refuse(Wrong::Person(note), StatusCode::UNPROCESSABLE_ENTITY);
+    };
+    let said = Some(note.clone()).filter(|note| !note.trim().is_empty());
+    let command = Command::Assign(ask.id, to.clone(), said);
+    match app.gateway.run(visitor.actor.clone(), command).await {
+        Ok(_) => Ok(return_to(Some(&back), ("handed", to.to_string()))),
+        Err(StoreError::Refused(Refusal::Invalid { field: "to", .. })) => {
+            refuse(Wrong::Person(note), StatusCode::UNPROCESSABLE_ENTITY)
+        }
+        Err(StoreError::Refused(refusal)) => {
+            let why = inbox_bulk::why(&refusal, &app.gateway.directory(), app.gateway.now());
+            refuse(Wrong::Refused(why), StatusCode::CONFLICT)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The list a form came from, as an address says it and nothing else.
+pub(super) fn back(form: &Submitted) -> String {
+    query::Query::read(form.value("back").unwrap_or_default(), &inbox::KNOWN).text()
+}
+
+impl App {
+    /// The request a form names.
+    async fn named(
+        &self,
+        visitor: &Visitor,
+        form: &Submitted,
+    ) -> Result<Ask, super::Instead> {
+        self.seen_by(visitor, form.value("ask").unwrap_or_default()).await
+    }
+
+    /// The list again, with why it did not work.
+    async fn refused(
+        &self,
+        visitor: &Visitor,
+        back: &str,
+        refusal: Refusal,
+        status: StatusCode,
+    ) -> Page {
+        let pairs: Vec<(String, String)> =
+            url::form_urlencoded::parse(back.as_bytes()).into_owned().collect();
+        let wanted = Wanted::of(&pairs, &visitor.human);
+        let notice = Notice::Refused(refusal);
+        Ok(self.inbox_page(visitor, &wanted, Some(&notice), status).await?)
+    }
+
+    fn aside_page(
+        &self,
+        visitor: &Visitor,
+        ask: &Ask,
+        back: &str,
+        wrong: Option<&Wrong>,
+        status: StatusCode,
+    ) -> axum::response::Response {
+        let directory = self.gateway.directory();
+        let me = &visitor.human;
+        let colleague = |human: &&Human| {
+            human.active && human.id != me.id && human.projects.contains(&ask.project)
+        };
+        let people: Vec<HumanId> =
+            directory.humans().filter(colleague).map(|human| human.id.clone()).collect();
+        html(status, inbox_aside::page(&visitor.frame, ask, &directory, &people, back, wrong))
+    }
+}

@@ -1,0 +1,152 @@
+//! Many requests answered with one word: a summary first, then each by itself.
+
+use axum::extract::{Query, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Redirect};
+use kernel::question::Reply;
+use kernel::{Ask, AskId, Command, Refusal};
+use store::List;
+
+use super::inbox_act::back;
+use super::inbox_list::Wanted;
+use super::{Page, Visitor, html, parts};
+use crate::http::api::bulk::MOST;
+use crate::http::{App, Shared};
+use crate::web::inbox_bulk::{self, Considered, Word};
+use crate::web::paths;
+
+/// `GET /inbox/bulk`: the summary of all that are nearly the same. It decides nothing.
+pub(super) async fn show(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let wanted = Wanted::of(&pairs, &visitor.human);
+    if wanted.filter.fold.is_none() {
+        return Ok(Redirect::to(paths::INBOX).into_response());
+    }
+    let whole = Wanted::view(wanted.tab).whole(&visitor.human);
+    let (mut ids, mut after) = (Vec::new(), None);
+    // As many as can be answered at once; the others are there afterwards.
+    while ids.len() < MOST {
+        let limit = (MOST - ids.len()).min(100);
+        let page = app.page_of(&whole, List { after, limit, ..wanted.open(&whole) }).await?;
+        ids.extend(page.asks.iter().map(|ask| ask.id));
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let back = wanted.query.without(&["fold", "agent"]).text();
+    app.summary(&visitor, ids, &back).await
+}
+
+/// `POST /inbox/bulk`: the summary of what was ticked. It decides nothing either.
+pub(super) async fn confirm(State(app): State<Shared>, from: Request) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let form = app.submitted(&visitor, &headers, body, paths::INBOX).await?;
+    let ids = ticked(form.values("ask"));
+    app.summary(&visitor, ids, &back(&form)).await
+}
+
+/// `POST /inbox/bulk/answer`: each gets this answer, or says why not.
+pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let form = app.submitted(&visitor, &headers, body, paths::INBOX).await?;
+    let (ids, back) = (ticked(form.values("ask")), back(&form));
+    let comment = form.text("comment").unwrap_or_default();
+    let word = form.value("word").unwrap_or_default();
+    let (mut answered, mut refused) = (Vec::new(), Vec::new());
+    let directory = app.gateway.directory();
+    for id in ids {
+        let found = app.gateway.ask(id).await?;
+        let ask = found.filter(|ask| ask.is_shown_to(&visitor.actor, &directory));
+        let Some(ask) = ask else {
+            refused.push((None, Refusal::NotFound { what: "request" }));
+            continue;
+        };
+        let meant = Word::of(&ask).into_iter().find(|one| one.value == word);
+        let Some(meant) = meant else {
+            let why = "it takes another kind of answer";
+            refused.push((Some(ask), Refusal::NotAllowed { why }));
+            continue;
+        };
+        let said = Some(comment.clone()).filter(|text| !text.trim().is_empty());
+        let reply = Reply { answer: meant.answer, comment: said };
+        match app.one_of_many(&visitor.actor, id, &reply, false).await? {
+            Ok(ask) => answered.push(ask),
+            Err(refusal) => {
+                let now = app.gateway.ask(id).await?.unwrap_or(ask);
+                refused.push((Some(now), refusal));
+            }
+        }
+    }
+    let frame = app.visitor(&headers).await?.frame;
+    let shown = inbox_bulk::result(&frame, &answered, &refused, &directory, &back);
+    Ok(html(StatusCode::OK, shown))
+}
+
+/// The requests a form names, each once; more than can be answered at once are left for later.
+fn ticked<'a>(values: impl Iterator<Item = &'a str>) -> Vec<AskId> {
+    let mut ids: Vec<AskId> = Vec::new();
+    for id in values.flat_map(str::split_whitespace).filter_map(|id| id.parse().ok()) {
+        if ids.len() < MOST && !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+impl App {
+    /// What would become of each.
+    async fn summary(&self, visitor: &Visitor, ids: Vec<AskId>, back: &str) -> Page {
+        let directory = self.gateway.directory();
+        let mut considered = Vec::with_capacity(ids.len());
+        for id in ids {
+            let found = self.gateway.ask(id).await?;
+            let Some(ask) = found.filter(|ask| ask.is_shown_to(&visitor.actor, &directory)) else {
+                continue;
+            };
+            let fits = self.fitting(visitor, &ask);
+            considered.push(Considered { ask, fits });
+        }
+        let shown = inbox_bulk::confirm(&visitor.frame, &considered, &directory, back);
+        Ok(html(StatusCode::OK, shown))
+    }
+
+    /// The words a request would take now; or why it takes none.
+    fn fitting(&self, visitor: &Visitor, ask: &Ask) -> Result<Vec<Word>, Refusal> {
+        ask.allows_bulk()?;
+        let mut last = Refusal::NotAllowed { why: "it cannot be answered with one word" };
+        let mut fits = Vec::new();
+        for word in Word::of(ask) {
+            let reply = Reply { answer: word.answer.clone(), comment: None };
+            let command = |reply| Command::Answer(ask.id, Box::new(reply));
+            let taken = ask
+                .bulk(&reply)
+                .and_then(|reply| self.gateway.consider(ask, &visitor.actor, command(reply)));
+            match taken {
+                Ok(()) => fits.push(word),
+                Err(refusal) => last = refusal,
+            }
+        }
+        if fits.is_empty() { Err(last) } else { Ok(fits) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_ticked_is_named_once_and_no_more_than_can_be_answered() {
+        let id = |n: u128| AskId::new(ulid::Ulid::from(n)).to_string();
+        let two = format!("{} {}", id(1), id(2));
+        assert_eq!(ticked([two.as_str(), &id(2), "nonsense", ""].into_iter()).len(), 2);
+        let many: Vec<String> = (0..300).map(id).collect();
+        assert_eq!(ticked(many.iter().map(String::as_str)).len(), MOST);
+    }
+}

@@ -1,0 +1,287 @@
+//! One row of the inbox: a request that waits, or several that are nearly the same.
+//!
+//! A row is a template of its own, because it is also sent alone, when it appears or changes while
+//! somebody looks at the list. What tells one version of it from another is what it is about, never
+//! how long ago that was.
+
+use askama::Template;
+use kernel::ask::Fold;
+use kernel::audit::Digest;
+use kernel::directory::{Directory, Human};
+use kernel::question::{Body, Pick, Question};
+use kernel::text::is_hidden;
+use kernel::{Ask, HumanId, Time};
+
+use super::facts::{Facts, Shown};
+use super::outcome::Outcome;
+use super::query::Query;
+use super::when::When;
+use super::words::{self, Urgency, Words};
+use super::{Frame, paths, render};
+
+/// The longest question that is answered from the list.
+const QUICK: usize = 140;
+/// How much of a longer one the list shows.
+const BEGINNING: usize = 220;
+/// More options than a hand has keys for are on the request's page.
+const OPTIONS: usize = 6;
+
+/// What a row is about.
+#[derive(Debug, Clone, Default)]
+pub struct Item {
+    /// The request; of several that are nearly the same, all of them, the first in front.
+    pub asks: Vec<Ask>,
+    /// Whether there may be more of them further down the list.
+    pub open_ended: bool,
+    /// Who looks at it now, the reader left out.
+    pub lookers: Vec<HumanId>,
+    /// Until when the reader has put it aside.
+    pub aside_until: Option<Time>,
+}
+
+impl Item {
+    /// One request.
+    pub fn one(ask: Ask) -> Self {
+        Self { asks: vec![ask], ..Self::default() }
+    }
+
+    /// What tells it from the other rows of a page.
+    pub fn key(&self) -> String {
+        self.asks.first().map(|ask| ask.id.to_string()).unwrap_or_default()
+    }
+}
+
+/// What every row of a list has in common.
+#[derive(Debug, Clone, Copy)]
+pub struct Around<'a> {
+    /// The visit.
+    pub frame: &'a Frame,
+    /// Who looks.
+    pub me: &'a Human,
+    /// For names.
+    pub directory: &'a Directory,
+    /// What the list is narrowed to, to come back to.
+    pub query: &'a Query,
+}
+
+/// A row as it is drawn.
+#[derive(Template)]
+#[template(path = "inbox_row.html")]
+pub struct Row {
+    /// What tells it from the others.
+    pub key: String,
+    /// What tells this version of it from the others.
+    pub version: String,
+    /// How urgent it is.
+    pub urgency: Urgency,
+    href: String,
+    prompt: Words,
+    kind: &'static str,
+    agent: String,
+    project: String,
+    asked: When,
+    deadline: Option<When>,
+    held_by: Option<String>,
+    mine: bool,
+    lookers: Option<String>,
+    tick: Option<String>,
+    alike: Option<Alike>,
+    quick: Option<Quick>,
+    aside: Option<Aside>,
+    grave: bool,
+}
+
+/// Several requests in one row.
+struct Alike {
+    words: String,
+    members_href: String,
+    answer_href: String,
+}
+
+/// The way to put it aside, or back.
+enum Aside {
+    Later { href: String },
+    Back { when: When, id: String },
+}
+
+/// An answer from the list: only where the whole question is in the row.
+struct Quick {
+    facts: Facts,
+    buttons: Vec<QuickButton>,
+}
+
+struct QuickButton {
+    tone: &'static str,
+    name: &'static str,
+    value: String,
+    verb: &'static str,
+    key: String,
+    /// Said by screen readers; sighted people have it right above.
+    object: Words,
+    /// Whether the object is drawn.
+    shown: bool,
+}
+
+impl Row {
+    /// A row; `None` of nothing.
+    pub fn new(item: &Item, around: Around<'_>) -> Option<Self> {
+        let Around { frame, me, directory, query } = around;
+        let ask = item.asks.first()?;
+        let question = ask.question.value();
+        let prompt = question.map(|q| q.prompt().trim()).unwrap_or_default();
+        let holder = ask.claim.as_ref().map(|claim| &claim.human);
+        let mine = holder.is_some_and(|holder| *holder == me.id);
+        let held_by = holder.filter(|_| !mine).map(|id| words::person(directory, id));
+        let over = Outcome::of(ask, directory, frame.now).is_some();
+        let answerable = !over && held_by.is_none() && ask.admits(me) && question.is_some();
+        let alike = (item.asks.len() > 1).then(|| Alike::new(item, ask, query));
+        let single = alike.is_none() && item.aside_until.is_none();
+        let quick = question.filter(|_| answerable && single).and_then(|q| quick(q, ask));
+        let shown = match question {
+            Some(_) => Words::beginning(prompt, BEGINNING),
+            None => super::outcome::erased(),
+        };
+        let ids = || item.asks.iter().map(|ask| ask.id.to_string()).collect::<Vec<_>>().join(" ");
+        let aside = match item.aside_until {
+            Some(until) => {
+                Some(Aside::Back { when: When::new(until, frame.now), id: ask.id.to_string() })
+            }
+            None => (single && !over && ask.admits(me))
+                .then(|| Aside::Later { href: paths::aside(ask.id, &query.text()) }),
+        };
+        let names: Vec<String> =
+            item.lookers.iter().map(|id| words::person(directory, id)).collect();
+        Some(Self {
+            key: item.key(),
+            version: version(item),
+            urgency: ask.priority.into(),
+            href: paths::request(ask.id),
+            prompt: shown,
+            kind: words::kind(ask.kind),
+            agent: ask.agent.to_string(),
+            project: ask.project.to_string(),
+            asked: When::new(ask.created_at, frame.now),
+            deadline: ask.expires_at.map(|at| When::new(at, frame.now)),
+            held_by,
+            mine,
+            lookers: looking(&names),
+            tick: (answerable && item.aside_until.is_none()).then(ids),
+            alike,
+            grave: ask.is_irreversible(),
+            quick,
+            aside,
+        })
+    }
+
+    /// The row as HTML.
+    pub fn html(&self) -> String {
+        render(self)
+    }
+}
+
+/// Who looks, as a sentence.
+fn looking(names: &[String]) -> Option<String> {
+    match names {
+        [] => None,
+        [one] => Some(format!("{one} is looking at it")),
+        [one, other] => Some(format!("{one} and {other} are looking at it")),
+        [one, more @ ..] => Some(format!("{one} and {} others are looking at it", more.len())),
+    }
+}
+
+fn version(item: &Item) -> String {
+    let mut about = String::new();
+    for ask in &item.asks {
+        about.push_str(&format!("{}.{} ", ask.id, ask.head.seq));
+    }
+    let about = format!("{about}{:?}{:?}{}", item.lookers, item.aside_until, item.open_ended);
+    let mut digest = Digest::of(about.as_bytes()).to_string();
+    digest.truncate(8);
+    digest
+}
+
+impl Alike {
+    fn new(item: &Item, ask: &Ask, query: &Query) -> Self {
+        let more = if item.open_ended { " or more" } else { "" };
+        let fold = ask.fold().as_ref().map(Fold::to_string).unwrap_or_default();
+        let members = query.with("agent", ask.agent.to_string()).with("fold", fold);
+        Self {
+            words: format!("{}{more} alike", item.asks.len()),
+            members_href: members.href(paths::INBOX),
+            answer_href: members.href(paths::BULK),
+        }
+    }
+}
+
+/// The buttons of a question that fits into a row whole; `None` sends the person to its page.
+fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
+    let short = |text: &str, most: usize| {
+        text.chars().count() <= most && !text.contains('\n') && !text.contains(is_hidden)
+    };
+    if question.context().is_some_and(|context| !context.trim().is_empty())
+        || !short(question.prompt().trim(), QUICK)
+    {
+        return None;
+    }
+    let id = ask.id;
+    let button = |tone, name, verb, key: &str| QuickButton {
+        tone,
+        name,
+        value: id.to_string(),
+        verb,
+        key: key.to_owned(),
+        object: words::subject(question.prompt()).unwrap_or_else(|| Words::of("this request")),
+        shown: false,
+    };
+    match question.body() {
+        Body::Approve { details, reject_requires_reason: false, .. } => {
+            let facts = Facts::of(details, "row");
+            let buttons = vec![
+                button("yes", "approve", "Approve", "a"),
+                button("no", "reject", "Reject", "r"),
+            ];
+            facts.is_short().then_some(Quick { facts, buttons })
+        }
+        Body::Choose { options, pick: Pick::One, .. } if options.choices().len() <= OPTIONS => {
+            let all = options.choices();
+            let fits = all.iter().all(|c| short(&c.label, 24) && c.description.is_none());
+            let buttons = all.iter().enumerate().map(|(n, choice)| QuickButton {
+                tone: "plain",
+                name: "choose",
+                value: format!("{id}:{}", choice.id),
+                verb: "Choose",
+                key: (n + 1).to_string(),
+                object: Words::of(&choice.label),
+                shown: true,
+            });
+            fits.then(|| Quick { facts: Facts::default(), buttons: buttons.collect() })
+        }
+        Body::Approve { .. }
+        | Body::Choose { .. }
+        | Body::Provide { .. }
+        | Body::Confirm { .. }
+        | Body::Escalate { .. }
+        | Body::Converse => None,
+    }
+}
+
+/// Whether an answer may be given from the list: the row shows the whole question and a button for it.
+pub fn is_quick(ask: &Ask) -> bool {
+    ask.question.value().is_some_and(|question| quick(question, ask).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_looks_is_named() {
+        let named = |names: &[&str]| {
+            looking(&names.iter().map(ToString::to_string).collect::<Vec<_>>()).unwrap_or_default()
+        };
+        assert_eq!(named(&[]), "");
+        assert_eq!(named(&["Ann"]), "Ann is looking at it");
+        assert_eq!(named(&["Ann", "Bob"]), "Ann and Bob are looking at it");
+        assert_eq!(named(&["Ann", "Bob", "Cid"]), "Ann and 2 others are looking at it");
+    }
+}

@@ -1,0 +1,166 @@
+//! What a list is narrowed to, as the address of its page says it.
+
+use std::str::FromStr;
+
+/// Longer values are nobody's choice; what is looked for is cut off elsewhere.
+const LONGEST: usize = 500;
+
+/// The query of a page's address: each name once, in the order of the page's form.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Query {
+    pairs: Vec<(&'static str, String)>,
+}
+
+impl Query {
+    /// Of what a browser sent, the last value of every name the page knows; what is empty is not said.
+    pub fn of(sent: &[(String, String)], known: &[&'static str]) -> Self {
+        let value = |name: &str| {
+            let (_, value) = sent.iter().rfind(|(key, _)| key == name)?;
+            let value = value.trim();
+            (!value.is_empty() && value.chars().count() <= LONGEST).then(|| value.to_owned())
+        };
+        let pairs = known.iter().filter_map(|name| Some((*name, value(name)?))).collect();
+        Self { pairs }
+    }
+
+    /// What one wrote with [`Query::text`], read again.
+    pub fn read(text: &str, known: &[&'static str]) -> Self {
+        let sent: Vec<(String, String)> =
+            url::form_urlencoded::parse(text.as_bytes()).into_owned().collect();
+        Self::of(&sent, known)
+    }
+
+    /// A value.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// A value that means something; what does not is taken out, so that no page shows a choice that
+    /// was not followed.
+    pub fn take<T>(&mut self, name: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+        let found = self.get(name).and_then(read);
+        if found.is_none() {
+            self.pairs.retain(|(key, _)| *key != name);
+        }
+        found
+    }
+
+    /// The same for what is read from its text.
+    pub fn parsed<T: FromStr>(&mut self, name: &str) -> Option<T> {
+        self.take(name, |text| text.parse().ok())
+    }
+
+    /// With another value.
+    #[must_use]
+    pub fn with(&self, name: &'static str, value: impl Into<String>) -> Self {
+        let mut query = self.without(&[name]);
+        query.pairs.push((name, value.into()));
+        query
+    }
+
+    /// Without these.
+    #[must_use]
+    pub fn without(&self, names: &[&str]) -> Self {
+        let kept = self.pairs.iter().filter(|(key, _)| !names.contains(key)).cloned();
+        Self { pairs: kept.collect() }
+    }
+
+    /// Whether nothing is said.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// Every name and value.
+    pub fn pairs(&self) -> &[(&'static str, String)] {
+        &self.pairs
+    }
+
+    /// As it stands in an address.
+    pub fn text(&self) -> String {
+        url::form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.pairs).finish()
+    }
+
+    /// The address of a page with it.
+    pub fn href(&self, path: &str) -> String {
+        if self.pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", self.text()) }
+    }
+}
+
+/// One choice of a form that narrows a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// What is sent.
+    pub value: String,
+    /// What is read.
+    pub label: String,
+    /// Whether it is what the list is narrowed to.
+    pub chosen: bool,
+}
+
+/// More choices than this are typed, not picked: a page stays small.
+const MOST: usize = 40;
+
+/// A field of such a form: picked from a list, or typed where the list would be long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picker {
+    /// Its name in the address.
+    pub name: &'static str,
+    /// Its label.
+    pub label: &'static str,
+    /// What no choice is called.
+    pub any: &'static str,
+    /// What there is to pick; empty where it is typed.
+    pub choices: Vec<Choice>,
+    /// What was typed.
+    pub typed: String,
+}
+
+impl Picker {
+    /// A field with these choices, as far as they are few.
+    pub fn new(
+        (name, label, any): (&'static str, &'static str, &'static str),
+        choices: impl Iterator<Item = (String, String)>,
+        query: &Query,
+    ) -> Self {
+        let chosen = query.get(name).unwrap_or_default();
+        let mut listed: Vec<Choice> = choices
+            .take(MOST + 1)
+            .map(|(value, label)| Choice { chosen: value == chosen, value, label })
+            .collect();
+        if listed.len() > MOST {
+            listed.clear();
+        } else if !chosen.is_empty() && !listed.iter().any(|choice| choice.chosen) {
+            let (value, label) = (chosen.to_owned(), chosen.to_owned());
+            listed.push(Choice { value, label, chosen: true });
+        }
+        Self { name, label, any, choices: listed, typed: chosen.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: [&str; 3] = ["view", "agent", "q"];
+
+    #[test]
+    fn an_address_says_what_is_known_once_and_reads_back() {
+        let mut query = Query::read("q=a+b%26c&x=1&agent=&view=mine&view=groups&agent=bot", &KNOWN);
+        assert_eq!(query.href("/"), "/?view=groups&agent=bot&q=a+b%26c");
+        assert_eq!(Query::read(&query.text(), &KNOWN), query);
+        assert_eq!(query.take("view", |view| (view == "mine").then_some(1)), None);
+        assert_eq!(query.with("agent", "b&t").text(), "q=a+b%26c&agent=b%26t");
+        assert_eq!(query.without(&["q", "agent"]).href("/"), "/");
+        assert!(Query::read(&format!("q={}", "x".repeat(501)), &KNOWN).is_empty());
+    }
+
+    #[test]
+    fn long_lists_are_typed_and_a_choice_is_never_lost() {
+        let named = |n: usize| (0..n).map(|n| (format!("a{n}"), format!("Agent {n}")));
+        let query = Query::read("agent=a3", &KNOWN);
+        let picker = |n: usize| Picker::new(("agent", "Agent", "Any agent"), named(n), &query);
+        assert!(picker(40).choices[3].chosen && picker(40).choices.len() == 40);
+        assert_eq!((picker(41).choices.len(), picker(41).typed.as_str()), (0, "a3"));
+        assert_eq!(picker(2).choices[2].label, "a3");
+    }
+}
