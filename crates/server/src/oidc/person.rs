@@ -47,6 +47,7 @@ pub fn arrive(settings: &Oidc, directory: &Directory, claims: &Claims) -> Option
                         .take(200)
                         .collect(),
                     email: free.map(str::to_owned),
+                    ..Profile::default()
                 },
                 admin: false,
                 active: true,

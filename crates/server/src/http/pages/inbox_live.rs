@@ -42,9 +42,7 @@ pub(super) async fn follow(
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Page {
     let visitor = app.visitor(&headers).await?;
-    let directory = app.gateway.directory();
-    let key = directory.key_by_hash(&Digest::of(visitor.secret.as_bytes())).map(|key| key.id);
-    let Some(key) = key else { return Err(Instead(Box::new(super::no_such_page(&app)))) };
+    let key = visitor.session;
     let Ok(held) = app.streams.open(Some(Subject::Key(key)), Wire::Events) else {
         let busy = html(StatusCode::TOO_MANY_REQUESTS, notices::unavailable(&visitor.frame));
         return Ok(([(header::RETRY_AFTER, "30")], busy).into_response());

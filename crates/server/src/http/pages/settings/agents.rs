@@ -156,9 +156,14 @@ fn managed<'a>(
     let key = key.filter(|key| directory.manages(&visitor.actor, &key.holder));
     match key.map(|key| (key, &key.holder)) {
         Some((key, Holder::Agent { agent, .. })) => Ok((key, agent)),
-        Some((_, Holder::Token { .. } | Holder::Link { .. } | Holder::Session { .. })) | None => {
-            Err(nothing_here(visitor))
-        }
+        Some((
+            _,
+            Holder::Token { .. }
+            | Holder::Link { .. }
+            | Holder::Session { .. }
+            | Holder::Passkey { .. },
+        ))
+        | None => Err(nothing_here(visitor)),
     }
 }
 
@@ -206,7 +211,7 @@ impl App {
         new: IssueKey,
     ) -> Result<Response, StoreError> {
         let issued = bootstrap::issue_key(&self.gateway, visitor.actor.clone(), new).await?;
-        let shown = view::key_made(agent, &issued.secret, self.address());
+        let shown = view::key_made(agent, &issued.secret, self.home());
         let page = settings::page(&visitor.frame, visitor.human.admin, &shown);
         Ok(html(StatusCode::CREATED, page))
     }

@@ -61,6 +61,7 @@ pub(super) async fn demo(State(app): State<Shared>, from: Request) -> Page {
         scopes: vec![Scope::Agent(agent.clone())],
         phases: Phase::OPEN.to_vec(),
         filter: Filter::default(),
+        order: Order::Age,
         after: None,
         limit: 1,
     };
@@ -95,7 +96,7 @@ fn demonstration() -> Option<NewAsk> {
     });
     let body = Body::Approve {
         details: details.as_object().cloned().unwrap_or_default(),
-        editable: false,
+        editable: Editable::Flag(false),
         reject_requires_reason: false,
     };
     let context = "This is what a request looks like. No money moves and nobody else sees it.";
@@ -115,6 +116,8 @@ fn demonstration() -> Option<NewAsk> {
         grants: Vec::new(),
         inline: None,
         callback: None,
+        verification: None,
+        assurance: None,
     })
 }
 

@@ -116,7 +116,7 @@ impl App {
     }
 
     /// Where agents and people reach this server.
-    fn address(&self) -> &str {
+    fn home(&self) -> &str {
         self.config.public_url.as_str().trim_end_matches('/')
     }
 }

@@ -15,5 +15,5 @@ pub(super) async fn show(State(app): State<Shared>, headers: HeaderMap) -> Page 
         let shown = notices::server_error(&visitor.frame, "the signing keys cannot be read");
         instead(StatusCode::INTERNAL_SERVER_ERROR, shown)
     })?;
-    Ok(app.settings(&visitor, page(&keys, app.address(), app.gateway.now())))
+    Ok(app.settings(&visitor, page(&keys, app.home(), app.gateway.now())))
 }
