@@ -1,6 +1,8 @@
 //! Promises held against the source: every route asks for a credential, every command leaves a
 //! record.
 
+mod settings;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +17,6 @@ use kernel::directory::{
 use kernel::question::{Answer, Body, Question, Reply};
 use kernel::{Actor, AskId, Assurance, Command, RuleId, Via};
 use reqwest::Method;
-use server::web::paths;
 
 use crate::client;
 use crate::world::World;
@@ -89,6 +90,8 @@ const ROUTES: &[(&str, &str, Door)] = &[
     ("get", "/api/v1/asks/{id}/events", Closed),
     ("get", "/api/v1/events", Closed),
     ("get", "/api/v1/me", Closed),
+    ("put", "/api/v1/me", Closed),
+    ("put", "/api/v1/people/{id}/profile", Closed),
     ("get", "/api/v1/projects", Closed),
     ("get", "/api/v1/projects/{id}", Closed),
     ("put", "/api/v1/projects/{id}", Closed),
@@ -148,12 +151,16 @@ const ROUTES: &[(&str, &str, Door)] = &[
     ("get", "/.well-known/jwks.json", Public),
 ];
 
+fn all_routes() -> impl Iterator<Item = (&'static str, &'static str, Door)> {
+    ROUTES.iter().copied().chain(settings::SETTINGS.iter().map(|(of, at)| (*of, *at, Closed)))
+}
+
 /// HXPX-002, HXPX-003: without a credential, with a wrong one, with nonsense in the body.
 #[tokio::test]
 async fn every_route_asks_for_a_credential() {
     let world = World::dev().await;
     let id = world.agent().ask(client::approve("x")).await;
-    for (method, pattern, door) in ROUTES {
+    for (method, pattern, door) in all_routes() {
         let own = match pattern.split('/').nth(1) {
             Some("hxp") => id.clone(),
             Some("hitl" | "review") => id.replace("hxp_", "review_"),
@@ -192,8 +199,8 @@ async fn every_route_asks_for_a_credential() {
 #[test]
 fn every_route_is_in_the_table() {
     let known: BTreeSet<(String, String)> =
-        ROUTES.iter().map(|(method, path, _)| ((*method).to_owned(), (*path).to_owned())).collect();
-    assert_eq!(known.len(), ROUTES.len(), "a route stands in the table twice");
+        all_routes().map(|(method, path, _)| (method.to_owned(), path.to_owned())).collect();
+    assert_eq!(known.len(), all_routes().count(), "a route stands in the table twice");
     let mut found = BTreeSet::new();
     for file in sources(&source("http")) {
         found.extend(routes(&std::fs::read_to_string(file).unwrap()));
@@ -203,13 +210,13 @@ fn every_route_is_in_the_table() {
 
 /// The routes of the table below an address.
 pub(crate) fn routes_under(prefix: &str) -> BTreeSet<(String, String)> {
-    let under = ROUTES.iter().filter(|(_, path, _)| path.starts_with(prefix));
-    under.map(|(method, path, _)| ((*method).to_owned(), (*path).to_owned())).collect()
+    let under = all_routes().filter(|(_, path, _)| path.starts_with(prefix));
+    under.map(|(method, path, _)| (method.to_owned(), path.to_owned())).collect()
 }
 
 /// Whether the table says that a route needs no credential.
 pub(crate) fn is_public(method: &str, path: &str) -> bool {
-    ROUTES.iter().any(|(of, at, kind)| (*of, *at) == (method, path) && matches!(kind, Public))
+    all_routes().any(|(of, at, kind)| (of, at) == (method, path) && matches!(kind, Public))
 }
 
 fn source(path: &str) -> PathBuf {
@@ -227,6 +234,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 /// The methods and patterns of every `.route(…)` and of every described handler of a source file.
 fn routes(text: &str) -> Vec<(String, String)> {
+    let named = std::fs::read_to_string(source("web/paths.rs")).unwrap();
     let mut found = Vec::new();
     for handler in text.split("#[utoipa::path(").skip(1) {
         let (method, rest) = handler.split_once(',').unwrap();
@@ -244,21 +252,17 @@ fn routes(text: &str) -> Vec<(String, String)> {
             depth == 0
         });
         let (pattern, handlers) = call[..end.unwrap()].split_once(',').unwrap();
-        let pattern = match pattern.trim() {
-            "paths::INBOX" => paths::INBOX,
-            "paths::SIGN_IN" => paths::SIGN_IN,
-            "paths::SIGN_IN_MAIL" => paths::SIGN_IN_MAIL,
-            "paths::SIGN_OUT" => paths::SIGN_OUT,
-            "paths::TOKENS" => paths::TOKENS,
-            "paths::SESSIONS" => paths::SESSIONS,
-            quoted => quoted.strip_prefix('"').unwrap().strip_suffix('"').unwrap(),
+        let quoted = match pattern.trim().strip_prefix("paths::") {
+            Some(name) => named.split_once(&format!("const {name}: &str = ")).unwrap().1,
+            None => pattern.trim(),
         };
+        let pattern = quoted.split('"').nth(1).unwrap();
         let handlers = format!(".{}", handlers.trim());
         let methods = ["get", "post", "put", "patch", "delete", "any"];
-        let named = methods.iter().filter(|method| handlers.contains(&format!(".{method}(")));
-        let named: Vec<_> = named.collect();
-        assert!(!named.is_empty(), "no method in {handlers}");
-        found.extend(named.into_iter().map(|method| ((*method).to_owned(), pattern.to_owned())));
+        let is_there = |method: &&&str| handlers.contains(&format!(".{method}("));
+        let taken: Vec<_> = methods.iter().filter(is_there).collect();
+        assert!(!taken.is_empty(), "no method in {handlers}");
+        found.extend(taken.into_iter().map(|method| ((*method).to_owned(), pattern.to_owned())));
     }
     found
 }
@@ -285,6 +289,7 @@ const RECORDS: &[(&str, &str)] = &[
     ("SaveProject", "project_saved"),
     ("SaveAgent", "agent_saved"),
     ("SaveHuman", "human_saved"),
+    ("SaveProfile", "human_saved"),
     ("SaveGroup", "human_saved"),
     ("IssueKey", "key_issued"),
     ("RevokeKey", "key_revoked"),
@@ -382,6 +387,7 @@ async fn every_command_leaves_a_record() {
         skills: BTreeSet::new(),
     };
     story.run(owner(), Command::SaveHuman(ada)).await;
+    story.run(owner(), Command::SaveProfile(settings::renamed("ada"))).await;
     let members = ["ada".parse().unwrap()].into();
     let group = NewGroup { id: "legal".parse().unwrap(), members };
     story.run(owner(), Command::SaveGroup(group)).await;
