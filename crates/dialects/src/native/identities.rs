@@ -266,5 +266,5 @@ pub enum Me {
         reach: Reach,
     },
     /// A person.
-    Human(PersonView),
+    Human(Box<PersonView>),
 }

@@ -1,6 +1,8 @@
 //! Promises held against the source: every route asks for a credential, every command leaves a
 //! record.
 
+mod settings;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +17,6 @@ use kernel::directory::{
 use kernel::question::{Answer, Body, Question, Reply};
 use kernel::{Actor, AskId, Assurance, Command, RuleId, Via};
 use reqwest::Method;
-use server::web::paths;
 
 use crate::client;
 use crate::routes::Door::{Closed, OpenInDev, Public};
@@ -27,7 +28,7 @@ use crate::world::World;
 async fn every_route_asks_for_a_credential() {
     let world = World::dev().await;
     let id = world.agent().ask(client::approve("x")).await;
-    for (method, pattern, door) in ROUTES {
+    for (method, pattern, door) in all_routes() {
         let own = match pattern.split('/').nth(1) {
             Some("hxp") => id.clone(),
             Some("hitl" | "review") => id.replace("hxp_", "review_"),
@@ -66,13 +67,24 @@ async fn every_route_asks_for_a_credential() {
 #[test]
 fn every_route_is_in_the_table() {
     let known: BTreeSet<(String, String)> =
-        ROUTES.iter().map(|(method, path, _)| ((*method).to_owned(), (*path).to_owned())).collect();
-    assert_eq!(known.len(), ROUTES.len(), "a route stands in the table twice");
+        all_routes().map(|(method, path, _)| (method.to_owned(), path.to_owned())).collect();
+    assert_eq!(known.len(), all_routes().count(), "a route stands in the table twice");
     let mut found = BTreeSet::new();
     for file in sources(&source("http")) {
         found.extend(routes(&std::fs::read_to_string(file).unwrap()));
     }
     assert_eq!(found, known, "in the source on the left, in the table on the right");
+}
+
+/// The routes of the table below an address.
+pub(crate) fn routes_under(prefix: &str) -> BTreeSet<(String, String)> {
+    let under = all_routes().filter(|(_, path, _)| path.starts_with(prefix));
+    under.map(|(method, path, _)| (method.to_owned(), path.to_owned())).collect()
+}
+
+/// Whether the table says that a route needs no credential.
+pub(crate) fn is_public(method: &str, path: &str) -> bool {
+    all_routes().any(|(of, at, kind)| (of, at) == (method, path) && matches!(kind, Public))
 }
 
 fn source(path: &str) -> PathBuf {
@@ -90,6 +102,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 /// The methods and patterns of every `.route(…)` and of every described handler of a source file.
 fn routes(text: &str) -> Vec<(String, String)> {
+    let named = std::fs::read_to_string(source("web/paths.rs")).unwrap();
     let mut found = Vec::new();
     for handler in text.split("#[utoipa::path(").skip(1) {
         let (method, rest) = handler.split_once(',').unwrap();
@@ -120,13 +133,17 @@ fn routes(text: &str) -> Vec<(String, String)> {
             "paths::TOKENS" => paths::TOKENS,
             "paths::SESSIONS" => paths::SESSIONS,
             quoted => quoted.strip_prefix('"').unwrap().strip_suffix('"').unwrap(),
+        let quoted = match pattern.trim().strip_prefix("paths::") {
+            Some(name) => named.split_once(&format!("const {name}: &str = ")).unwrap().1,
+            None => pattern.trim(),
         };
+        let pattern = quoted.split('"').nth(1).unwrap();
         let handlers = format!(".{}", handlers.trim());
         let methods = ["get", "post", "put", "patch", "delete", "any"];
-        let named = methods.iter().filter(|method| handlers.contains(&format!(".{method}(")));
-        let named: Vec<_> = named.collect();
-        assert!(!named.is_empty(), "no method in {handlers}");
-        found.extend(named.into_iter().map(|method| ((*method).to_owned(), pattern.to_owned())));
+        let is_there = |method: &&&str| handlers.contains(&format!(".{method}("));
+        let taken: Vec<_> = methods.iter().filter(is_there).collect();
+        assert!(!taken.is_empty(), "no method in {handlers}");
+        found.extend(taken.into_iter().map(|method| ((*method).to_owned(), pattern.to_owned())));
     }
     found
 }
@@ -154,6 +171,7 @@ const RECORDS: &[(&str, &str)] = &[
     ("SaveProject", "project_saved"),
     ("SaveAgent", "agent_saved"),
     ("SaveHuman", "human_saved"),
+    ("SaveProfile", "human_saved"),
     ("SaveGroup", "human_saved"),
     ("IssueKey", "key_issued"),
     ("RevokeKey", "key_revoked"),
@@ -254,6 +272,7 @@ async fn every_command_leaves_a_record() {
         skills: BTreeSet::new(),
     };
     story.run(owner(), Command::SaveHuman(ada)).await;
+    story.run(owner(), Command::SaveProfile(settings::renamed("ada"))).await;
     let members = ["ada".parse().unwrap()].into();
     let group = NewGroup { id: "legal".parse().unwrap(), members };
     story.run(owner(), Command::SaveGroup(group)).await;

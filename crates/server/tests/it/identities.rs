@@ -16,13 +16,14 @@ async fn a_new_project_with_its_agent_and_person() {
     let admin = world.human();
     let project = json!({
         "id": "shop", "default_on_silence": false, "floor": "session",
-        "ladder": [{ "after": 60, "seat": "pool", "group": null }],
+        "ladder": [{ "after": 60, "seat": "pool", "group": null }], "reminders": [900],
     });
     let saved = admin.save("projects", project.clone()).await.saved();
     assert_eq!(saved.json, project);
     let person = json!({
         "id": "ada", "name": "Ada", "email": "ada@example.com", "admin": false, "active": true,
         "projects": ["shop"], "groups": ["ops"], "skills": ["sql"],
+        "about": { "time_zone": "Europe/London" },
     });
     assert_eq!(admin.save("people", person.clone()).await.saved().json, person);
     let agent = json!({ "id": "clerk", "project": "shop", "owner": "ada" });

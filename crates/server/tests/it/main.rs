@@ -52,6 +52,8 @@ mod scripted;
 mod seal;
 mod secrecy;
 mod sessions;
+mod settings_api;
+mod settings_pages;
 mod silence;
 mod slow;
 mod sockets;

@@ -83,6 +83,8 @@ pub(crate) const ROUTES: &[(&str, &str, Door)] = &[
     ("get", "/api/v1/asks/{id}/events", Closed),
     ("get", "/api/v1/events", Closed),
     ("get", "/api/v1/me", Closed),
+    ("put", "/api/v1/me", Closed),
+    ("put", "/api/v1/people/{id}/profile", Closed),
     ("get", "/api/v1/projects", Closed),
     ("get", "/api/v1/projects/{id}", Closed),
     ("put", "/api/v1/projects/{id}", Closed),

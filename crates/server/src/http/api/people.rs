@@ -49,7 +49,8 @@ async fn me(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, P
         Actor::Agent { id, project, reach, .. } => Me::Agent { id, project, reach },
         Actor::Human { id, .. } => {
             let directory = app.gateway.directory();
-            Me::Human(directory.human(&id).map(PersonView::from).ok_or(Denied::Unknown)?)
+            let me = directory.human(&id).map(PersonView::from).ok_or(Denied::Unknown)?;
+            Me::Human(Box::new(me))
         }
         Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::System => {
             return Err(Denied::Unknown.into());

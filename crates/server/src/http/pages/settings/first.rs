@@ -10,10 +10,10 @@ use kernel::actor::Reach;
 use kernel::ask::{Dialect, Labels, Priority, Route};
 use kernel::command::{NewAsk, Silence};
 use kernel::directory::{Agent, NewAgent, NewProject};
-use kernel::question::{Body, Question};
+use kernel::question::{Body, Editable, Question};
 use kernel::{Actor, AgentId, Command, Phase, ProjectId};
 use serde_json::{Map, json};
-use store::{Filter, List, Scope};
+use store::{Filter, List, Order, Scope};
 
 use super::super::{Instead, Page, Visitor, page, parts};
 use crate::http::{App, Shared};
