@@ -98,16 +98,22 @@ pub(crate) fn icon() -> &'static str {
     &icon.href
 }
 
-/// Where the scripts of lists are: what changes while one looks, the keyboard, selecting.
-pub(crate) fn of_lists() -> [&'static str; 3] {
-    let [_, _, _, live, keys, list] = &*ASSETS;
-    [&live.href, &keys.href, &list.href]
+/// Where the script is for what changes while one looks at a list.
+pub(crate) fn live() -> &'static str {
+    let [_, _, _, live, _, _] = &*ASSETS;
+    &live.href
 }
 
-/// Where the keyboard's script is, for pages that have nothing else to be lively about.
+/// Where the keyboard's script is.
 pub(crate) fn keys() -> &'static str {
     let [_, _, _, _, keys, _] = &*ASSETS;
     &keys.href
+}
+
+/// Where the script is for selecting, and for putting aside.
+pub(crate) fn list() -> &'static str {
+    let [_, _, _, _, _, list] = &*ASSETS;
+    &list.href
 }
 
 /// The icon with a count in it; from a hundred on it says so.
@@ -138,10 +144,10 @@ mod tests {
             assert!(found.content_type.starts_with(kind));
             assert!(file.contains(&found.hash) && !found.bytes.is_empty());
         }
-        for href in of_lists() {
-            assert!(asset(href.strip_prefix("/assets/").unwrap()).is_some());
+        for (href, name) in [(live(), "live."), (keys(), "keys."), (list(), "list.")] {
+            let file = href.strip_prefix("/assets/").unwrap();
+            assert!(file.starts_with(name) && asset(file).is_some());
         }
-        assert!(of_lists().contains(&keys()));
         assert!(asset("app.css").is_some());
         assert!(asset("app.00000000.css").is_none() && asset("../app.css").is_none());
     }

@@ -1,5 +1,6 @@
 """A server of its own and the system's Chromium, for every journey."""
 
+import contextlib
 import json
 import os
 import re
@@ -16,10 +17,37 @@ DESK = {"width": 1440, "height": 900}
 
 
 class Server:
-    """A running `countersign serve --dev`."""
+    """A running `countersign serve --dev`. Its people are `user_dev`, who administers, and
+    `user_dev_2`, who is in the same project."""
 
     def __init__(self, url):
         self.url = url
+
+    def call(self, method, path, body=None, token="dev-human-token"):
+        """Our own API."""
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}{path}", data, headers, method=method)
+        with urllib.request.urlopen(request) as answer:
+            text = answer.read()
+            return json.loads(text) if text else None
+
+    def ask(self, prompt, kind="approve", question=None, **more):
+        """Asks as an agent and gives the ask."""
+        body = {"question": {"prompt": prompt, "kind": kind, **(question or {})}, **more}
+        return self.call("POST", "/api/v1/asks", body, "dev-agent-key")
+
+    def state(self, ask):
+        """The ask as it is now."""
+        return self.call("GET", f"/api/v1/asks/{ask['id']}")
+
+    def sign_in(self, visit, who="user_dev", **options):
+        """A browser in which somebody is signed in, at their inbox."""
+        link = self.call("POST", f"/api/v1/people/{who}/link")["url"]
+        page = visit(f"{self.url}/{link.split('/', 3)[3]}", **options)
+        page.get_by_role("button", name="Sign in on this device").click()
+        page.locator("h1#heading").wait_for()
+        return page
 
     def case(self, **body):
         """Makes a case and gives the `hitl` object of its 202."""
@@ -45,9 +73,9 @@ class Server:
         return seen
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("server")
+@contextlib.contextmanager
+def running(folder):
+    """A server with a data folder of its own."""
     out = open(folder / "out", "w+")
     command = [os.environ["COUNTERSIGN_BIN"], "serve", "--dev", "--listen", "127.0.0.1:0"]
     process = subprocess.Popen(
@@ -63,6 +91,20 @@ def server(tmp_path_factory):
     finally:
         process.terminate()
         process.wait(20)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """One for all, where nobody minds what others left."""
+    with running(tmp_path_factory.mktemp("server")) as server:
+        yield server
+
+
+@pytest.fixture
+def desk(tmp_path):
+    """One in which nothing has happened yet."""
+    with running(tmp_path) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

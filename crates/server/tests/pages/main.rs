@@ -5,6 +5,7 @@
 mod bodies;
 mod cast;
 mod links;
+mod lists;
 mod rules;
 mod samples;
 mod stories;
