@@ -64,14 +64,30 @@ impl Asset {
     fn new(
         (stem, extension): (&str, &str),
         name: &'static str,
-        bytes: &'static [u8],
+        source: &'static [u8],
         content_type: &'static str,
     ) -> Self {
+        let bytes = match extension {
+            "css" | "js" => lean(source),
+            _ => source,
+        };
         let mut hash = hex::encode(Sha256::digest(bytes));
         hash.truncate(8);
         let href = format!("/assets/{stem}.{hash}.{extension}");
         Self { bytes, content_type, hash, href, name }
     }
+}
+
+/// A stylesheet or script without what only those read who change it: comments on lines of their own,
+/// and the spaces lines begin with. Made once, and kept as long as the program runs.
+fn lean(source: &'static [u8]) -> &'static [u8] {
+    let text = String::from_utf8_lossy(source);
+    let said = |line: &&str| {
+        let comment = line.starts_with("//") || (line.starts_with("/*") && line.ends_with("*/"));
+        !line.is_empty() && !comment
+    };
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(said).collect();
+    Box::leak(lines.join("\n").into_boxed_str()).as_bytes()
 }
 
 /// An asset by the last part of its address, with its hash or, for people who type, without.
@@ -150,6 +166,13 @@ mod tests {
         }
         assert!(asset("app.css").is_some());
         assert!(asset("app.00000000.css").is_none() && asset("../app.css").is_none());
+    }
+
+    #[test]
+    fn nobody_loads_comments() {
+        let lean = |text: &'static str| std::str::from_utf8(lean(text.as_bytes())).unwrap();
+        assert_eq!(lean("/* a */\n.b {\n  c: d; /* e */\n}\n\n"), ".b {\nc: d; /* e */\n}");
+        assert_eq!(lean("  // a\n  b(\"//c\"); // d\n"), "b(\"//c\"); // d");
     }
 
     #[test]

@@ -222,7 +222,11 @@ pub fn sure(frame: &Frame, ask: &Ask, word: &Word, name: &str, value: &str, back
     let choose = matches!(word.answer, Answer::Chosen { .. });
     render(&SurePage {
         frame,
-        verb: if choose { word.verb.trim_end_matches(" for").to_owned() } else { word.verb.clone() },
+        verb: if choose {
+            word.verb.trim_end_matches(" for").to_owned()
+        } else {
+            word.verb.clone()
+        },
         object: prompt.and_then(words::subject).filter(|_| !choose),
         prompt: prompt.map_or_else(super::outcome::erased, Words::of),
         facts: details,

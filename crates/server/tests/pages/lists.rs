@@ -48,7 +48,14 @@ pub(crate) fn gallery(g: &mut Gallery, over: &[Ask]) {
     let watched = Item { lookers: vec![id("mark")], ..Item::one(g.cast.seen(watched).clone()) };
     let items = [last.clone(), folded.clone(), more, watched.clone(), hostile.clone()];
     g.list("inbox-folded", "", &items, &[], Some("/?after=2.01J"), None);
-    g.list("inbox-members", "agent=release-bot&fold=0011223344556677", &items[..1], &[], None, None);
+    g.list(
+        "inbox-members",
+        "agent=release-bot&fold=0011223344556677",
+        &items[..1],
+        &[],
+        None,
+        None,
+    );
     g.list("inbox-narrowed", "view=mine&project=shop&kind=choose", &items[3..4], &[], None, None);
     g.list("inbox-search", "q=refund+%22ada%22", &items, &[], None, None);
     g.list("inbox-no-match", "q=nothing&within=3600", &[], &[], None, None);
@@ -64,8 +71,11 @@ pub(crate) fn gallery(g: &mut Gallery, over: &[Ask]) {
         let fits = ask.allows_bulk().map(|()| Word::of(&ask));
         Considered { ask, fits }
     };
-    let mut many: Vec<Considered> = vec![considered(&last), considered(&watched), considered(&hostile)];
-    many.extend(folded.asks.iter().cloned().map(|ask| Considered { fits: Ok(Word::of(&ask)), ask }));
+    let mut many: Vec<Considered> =
+        vec![considered(&last), considered(&watched), considered(&hostile)];
+    many.extend(
+        folded.asks.iter().cloned().map(|ask| Considered { fits: Ok(Word::of(&ask)), ask }),
+    );
     let confirm = |many: &[Considered]| inbox_bulk::confirm(&frame, many, directory, "view=mine");
     let refusal = Refusal::AlreadyAnswered { by: kernel::By::Human(id("mark")), at: frame.now };
     let lost = (Some(folded.asks[0].clone()), refusal);
@@ -179,13 +189,14 @@ fn every_list_has_words_when_there_is_nothing() {
 #[test]
 fn a_summary_comes_before_many_answers() {
     let shown = page("bulk-confirm");
-    let says: Vec<String> =
-        all(&shown, "#answers button .say").iter().map(|e| text(*e)).collect();
+    let says: Vec<String> = all(&shown, "#answers button .say").iter().map(|e| text(*e)).collect();
     assert_eq!(says[..2], ["Approve 13 of 14 requests", "Reject 13 of 14 requests"]);
     assert!(says.contains(&"Choose “Squash” for 1 of 14 requests".to_owned()), "{says:?}");
     assert_eq!(all(&shown, "#answers input[name=ask]").len(), 14);
     let left = text(all(&shown, "[aria-labelledby=alone]")[0]);
-    assert!(left.contains("1 request is left out") && left.contains("It is marked as irreversible"));
+    assert!(
+        left.contains("1 request is left out") && left.contains("It is marked as irreversible")
+    );
     assert!(all(&page("bulk-confirm-none"), "#answers").is_empty());
     let result = main_of("bulk-result");
     assert!(result.contains("Already answered by Mark Osei, just now"), "{result}");
@@ -210,7 +221,10 @@ fn the_history_says_who_how_and_how_the_record_stands() {
     assert_eq!(all(&shown, ".ended a[href$='/receipt']").len(), all(&shown, ".ended").len());
     let chain = text(all(&shown, ".banner.yes[aria-labelledby=chain]")[0]);
     assert!(chain.contains("Sealed up to block 42") && chain.contains("3 events wait"), "{chain}");
-    assert!(text(all(&page("history-narrowed"), ".banner.no[aria-labelledby=chain]")[0]).contains("does not hold"));
+    assert!(
+        text(all(&page("history-narrowed"), ".banner.no[aria-labelledby=chain]")[0])
+            .contains("does not hold")
+    );
     let exported = page("history-narrowed");
     let csv = all(&exported, "a[href^='/history/export?']")[0].attr("href").unwrap();
     assert_eq!(csv, "/history/export?by=olga&outcome=completed&since=2026-02-01&format=csv");
@@ -249,13 +263,16 @@ fn fifty_rows_are_a_small_page() {
     let asks: Vec<Ask> = (0..50)
         .map(|n| {
             let prompt = format!("Refund order {n}, which never came?");
-            let ask = g.cast.ask(NewAsk { timeout: None, ..new_ask(question(&prompt, approve(json!({})))) });
+            let ask = g
+                .cast
+                .ask(NewAsk { timeout: None, ..new_ask(question(&prompt, approve(json!({})))) });
             g.cast.seen(ask).clone()
         })
         .collect();
     g.inbox("fifty", &asks, &[], None, None);
     let html = &g.pages[0].1;
     let assets = |name: &str| server::web::assets::asset(name).unwrap().bytes.len();
-    let beside: usize = ["app.css", "app.js", "live.js", "keys.js", "list.js"].map(assets).iter().sum();
+    let beside: usize =
+        ["app.css", "app.js", "live.js", "keys.js", "list.js"].map(assets).iter().sum();
     assert!(html.len() + beside < 100 * 1024, "{} and {beside}", html.len());
 }
