@@ -21,6 +21,7 @@ mod hitl_events;
 mod hitl_respond;
 mod hitl_status;
 mod identities;
+mod inbox_pages;
 mod jwt;
 mod limits;
 mod lists;
