@@ -152,7 +152,8 @@ impl Gateway {
     /// requests this person is not qualified for, or has hidden for a while; but not for ever: such a
     /// page may come out short.
     pub async fn inbox(&self, human: &Human, list: List) -> Result<Page, StoreError> {
-        let hidden = self.hidden(human, &list).await?;
+        let open = list.phases.iter().any(|phase| Phase::OPEN.contains(phase));
+        let hidden = if open { self.hidden(human).await? } else { HashSet::new() };
         self.read_on(list, |ask| ask.admits(human) && !hidden.contains(&ask.id)).await
     }
 
@@ -180,11 +181,8 @@ impl Gateway {
         Ok(Page { asks, next: list.after })
     }
 
-    /// What a person has hidden from a list of open asks for a while; a few hundred at most.
-    async fn hidden(&self, human: &Human, list: &List) -> Result<HashSet<AskId>, StoreError> {
-        if !list.phases.iter().any(|phase| Phase::OPEN.contains(phase)) {
-            return Ok(HashSet::new());
-        }
+    /// What a person has hidden from their lists for a while; a few hundred at most.
+    pub async fn hidden(&self, human: &Human) -> Result<HashSet<AskId>, StoreError> {
         let hidden = self.store.snoozed(human.id.clone(), self.now()).await?;
         Ok(hidden.into_iter().map(|(ask, _)| ask).collect())
     }

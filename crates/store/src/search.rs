@@ -124,7 +124,9 @@ pub(crate) fn tokens(ask: &Ask) -> BTreeSet<String> {
     let reply = ask.resolution().and_then(|resolution| resolution.reply.value());
     add(reply.and_then(|reply| reply.comment.as_deref()).unwrap_or_default());
     in_question(question, &mut add);
-    in_object(ask.metadata.value().unwrap_or(&Map::new()), &mut add);
+    if let Some(data) = ask.metadata.value() {
+        in_object(data, &mut add);
+    }
     found.insert(phase(ask.is_open()));
     found.extend(standing(ask).iter().map(mark));
     found

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -211,7 +212,6 @@ async fn the_index_is_made_anew_from_the_record() {
             }
         }
     }
-    use std::os::unix::fs::PermissionsExt;
     assert_eq!(std::fs::metadata(&index).unwrap().permissions().mode() & 0o777, 0o600);
 }
 

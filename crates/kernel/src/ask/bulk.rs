@@ -82,7 +82,7 @@ mod tests {
     use crate::question::{Choice, Question};
     use crate::testing::{Cast, new_ask, no, yes};
 
-    fn object(value: Value) -> Map<String, Value> {
+    fn object(value: &Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()
     }
 
@@ -90,7 +90,7 @@ mod tests {
         NewAsk { question: Question::new("So?", None, body).unwrap(), ..new_ask() }
     }
 
-    fn approve(details: Value, reason: bool) -> NewAsk {
+    fn approve(details: &Value, reason: bool) -> NewAsk {
         let details = object(details);
         with(Body::Approve { details, editable: true.into(), reject_requires_reason: reason })
     }
@@ -100,20 +100,20 @@ mod tests {
         let mut cast = Cast::new();
         let items = vec![Choice::plain("a"), Choice::plain("b")];
         let confirm = with(Body::Confirm { items, yes: "Go".into(), no: "Stop".into() });
-        let marked = |metadata: Value| NewAsk { metadata: object(metadata), ..new_ask() };
+        let marked = |metadata: Value| NewAsk { metadata: object(&metadata), ..new_ask() };
         let say = |answer| Reply { answer, comment: None };
         let confirmed = |items: &[&str]| {
             say(Answer::Confirmed { items: items.iter().map(ToString::to_string).collect() })
         };
-        let edits = Some(object(json!({ "n": 2 })));
+        let edits = Some(object(&json!({ "n": 2 })));
         for (new, reply, expected) in [
             (new_ask(), *yes(), Some(*yes())),
             (new_ask(), *no(), Some(*no())),
-            (approve(json!({}), true), *yes(), Some(*yes())),
-            (approve(json!({}), true), *no(), None),
-            (approve(json!({ "n": 1 }), false), say(Answer::Approved { edits }), None),
-            (approve(json!({ "irreversible": true }), false), *yes(), None),
-            (approve(json!({ "irreversible": false }), false), *yes(), Some(*yes())),
+            (approve(&json!({}), true), *yes(), Some(*yes())),
+            (approve(&json!({}), true), *no(), None),
+            (approve(&json!({ "n": 1 }), false), say(Answer::Approved { edits }), None),
+            (approve(&json!({ "irreversible": true }), false), *yes(), None),
+            (approve(&json!({ "irreversible": false }), false), *yes(), Some(*yes())),
             (marked(json!({ "irreversible": true })), *yes(), None),
             (marked(json!({ "hitl": { "context": { "irreversible": true } } })), *no(), None),
             (confirm.clone(), confirmed(&[]), Some(confirmed(&["a", "b"]))),

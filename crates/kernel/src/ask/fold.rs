@@ -43,8 +43,9 @@ impl Fold {
             key.push('\0');
             key.push_str(&masked(part));
         }
-        let [a, b, c, d, e, f, g, h, ..] = Digest::of(key.as_bytes()).0;
-        Self(u64::from_be_bytes([a, b, c, d, e, f, g, h]))
+        let digest = Digest::of(key.as_bytes()).0;
+        let first = digest.first_chunk().copied().unwrap_or_default();
+        Self(u64::from_be_bytes(first))
     }
 }
 
@@ -123,9 +124,9 @@ fn mask_words(chunk: &str, out: &mut String) {
         let length = uuid(rest).unwrap_or(length);
         let (word, more) = rest.split_at(length);
         if is_variable(word) {
-            out.push(MASK)
+            out.push(MASK);
         } else {
-            out.push_str(word)
+            out.push_str(word);
         }
         rest = more;
     }
@@ -170,7 +171,7 @@ fn collapsed(text: &str) -> String {
         if !out.is_empty() {
             out.push(' ');
         }
-        if month && dated { out.push(MASK) } else { out.push_str(word) }
+        out.push_str(if month && dated { "#" } else { word });
     }
     let mut folded = String::with_capacity(out.len());
     let mut joint = String::new();

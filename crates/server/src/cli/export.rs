@@ -61,12 +61,12 @@ impl Export {
             }
             None => None,
         };
-        let mut write = |line: &str| match &mut to {
-            Some(file) => file.write_all(line.as_bytes()),
-            None => {
-                say!("{}", line.trim_end_matches('\n'));
-                Ok(())
+        let mut write = |line: &str| {
+            if let Some(file) = &mut to {
+                return file.write_all(line.as_bytes());
             }
+            say!("{}", line.trim_end_matches('\n'));
+            Ok(())
         };
         if self.format == Format::Csv {
             write(&table::header())?;

@@ -9,6 +9,7 @@ mod audit;
 mod backup;
 mod callbacks;
 mod doctor;
+mod export;
 mod guide;
 mod health;
 mod help;

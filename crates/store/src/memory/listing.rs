@@ -43,7 +43,8 @@ impl Rows for State {
 
 /// What runs out soon: a range of each scope, merged.
 pub(super) fn expiring(state: &State, wanted: &Expiring) -> Vec<Ask> {
-    let (at, id) = wanted.after.unwrap_or((Time::from_millis(i64::MIN), AskId::new(Ulid::nil())));
+    let begin = || (Time::from_millis(i64::MIN), AskId::new(Ulid::nil()));
+    let (at, id) = wanted.after.unwrap_or_else(begin);
     let mut found = BTreeSet::new();
     for scope in &wanted.scopes {
         let place = |at, id| (Deadline { scope: Scope::key(scope), at }, id);

@@ -29,7 +29,7 @@ impl Readers {
         let mut readers = Self { queue: Some(queue), threads: Vec::with_capacity(many) };
         for n in 0..many {
             let conn = connect::reader(path)?;
-            search::attach(&conn, path)?;
+            search::attach(&conn, path);
             let tasks = Arc::clone(&tasks);
             let thread = thread::Builder::new()
                 .name(format!("store-reader-{n}"))

@@ -80,14 +80,14 @@ pub(super) fn path(store: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Lets a reader of the store search as well, if there is an index.
-pub(super) fn attach(conn: &Connection, store: &Path) -> Result<()> {
+/// Lets a reader of the store search as well, if there is an index. A store can be read without one.
+pub(super) fn attach(conn: &Connection, store: &Path) {
     let path = path(store);
-    if path.exists() {
-        let name = path.to_string_lossy().into_owned();
-        conn.execute("ATTACH ?1 AS search", [name]).map_err(failed)?;
+    if path.exists()
+        && let Err(error) = conn.execute("ATTACH ?1 AS search", [path.to_string_lossy()])
+    {
+        tracing::warn!(error = %error, "the search index cannot be read");
     }
-    Ok(())
 }
 
 impl Index {
@@ -126,9 +126,9 @@ fn prepared(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(failed)?;
     conn.busy_timeout(std::time::Duration::from_secs(5)).map_err(failed)?;
-    // Not synced: what a crash loses is indexed again.
+    // Synced now and then: what a crash loses is indexed again, and what is left is whole.
     conn.execute_batch(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA secure_delete = ON;
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;
          PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192;
          PRAGMA journal_size_limit = 16777216;",
     )

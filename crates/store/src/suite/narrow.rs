@@ -2,7 +2,7 @@
 
 use kernel::ask::{Fold, Phase, Priority, Route};
 use kernel::command::{NewAsk, Silence};
-use kernel::question::{Body, Kind, Question};
+use kernel::question::{Answer, Body, Kind, Question, Reply};
 use kernel::testing::{human, new_ask, yes};
 use kernel::{Actor, AskId, Command};
 
@@ -60,7 +60,7 @@ pub async fn a_narrowed_list_is_where_lists_meet(stage: &Stage) {
         stage.clock.advance(1);
         made.push(id);
         if n % 6 == 0 && n % 7 != 0 {
-            stage.run(person("olga"), Command::Answer(id, answer(n))).await;
+            stage.run(person("olga"), Command::Answer(id, Box::new(answer(n)))).await;
         }
     }
     let none = Filter::default();
@@ -102,12 +102,11 @@ pub async fn a_narrowed_list_is_where_lists_meet(stage: &Stage) {
     }
 }
 
-fn answer(n: usize) -> Box<kernel::question::Reply> {
-    use kernel::question::{Answer, Reply};
-    if n % 4 == 0 {
-        Box::new(Reply { answer: Answer::Replied { text: "so".to_owned() }, comment: None })
+fn answer(n: usize) -> Reply {
+    if n.is_multiple_of(4) {
+        Reply { answer: Answer::Replied { text: "so".to_owned() }, comment: None }
     } else {
-        yes()
+        *yes()
     }
 }
 

@@ -1,6 +1,8 @@
 //! `GET /api/v1/asks`: an agent's own or its project's, newest first; a person's, most urgent first;
 //! for an administrator any agent's or project's. `GET /api/v1/asks/count` counts the same.
 
+use std::collections::HashSet;
+
 use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
@@ -245,30 +247,26 @@ impl App {
         let Actor::Human { .. } = actor else {
             return Err(bad("expiring", "no such parameter for agents"));
         };
-        // By project or agent it is narrowed row by row: their own lists are not in this order.
-        let scopes: Vec<Scope> = match whole.scopes.as_slice() {
-            [Scope::Project(_) | Scope::Agent(_)] => Scope::everything(),
-            scopes => scopes.to_vec(),
-        };
-        let scopes = match filter.kinds.as_slice() {
-            [_, ..] if scopes == Scope::everything() => {
-                filter.kinds.iter().copied().map(Scope::Kind).collect()
+        // An agent's or a project's own list is not in this order, so it is narrowed row by row; a
+        // kind's is.
+        let everything = Scope::everything();
+        let (scopes, filter) = match whole.scopes.as_slice() {
+            [Scope::Project(id)] => (everything, Filter { project: Some(id.clone()), ..filter }),
+            [Scope::Agent(id)] => (everything, Filter { agent: Some(id.clone()), ..filter }),
+            scopes if scopes == everything && !filter.kinds.is_empty() => {
+                (filter.kinds.iter().copied().map(Scope::Kind).collect(), filter)
             }
-            _ => scopes,
+            scopes => (scopes.to_vec(), filter),
         };
-        let mut filter = filter;
-        if let [scope] = whole.scopes.as_slice() {
-            match scope {
-                Scope::Project(id) => filter.project = Some(id.clone()),
-                Scope::Agent(id) => filter.agent = Some(id.clone()),
-                _ => {}
-            }
-        }
         let name = format!("expiring/{whose}/{filter:?}/{within}");
         let (after, limit) = (params.cursor(&name, moment)?, params.limit()?);
         let until = self.gateway.now().plus_seconds(within);
         let wanted = Expiring { scopes, until, after, limit };
-        let shows = |ask: &kernel::Ask| whole.shows(ask);
+        let hidden = match whole.tidied() {
+            Some(human) => self.gateway.hidden(human).await?,
+            None => HashSet::new(),
+        };
+        let shows = |ask: &kernel::Ask| whole.shows(ask) && !hidden.contains(&ask.id);
         let (asks, next) = self.gateway.expiring(wanted, &filter, shows).await?;
         let next = next.map(|(at, ask)| {
             seal(&name, &[&at.millis().to_be_bytes()[..], &ask.ulid().to_bytes()].concat())

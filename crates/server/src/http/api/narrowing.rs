@@ -50,9 +50,8 @@ impl View {
         match self {
             Self::Mine => vec![Scope::Human(human.id.clone())],
             Self::Groups => Scope::pools(human),
-            Self::Inbox => Scope::inbox(human),
             Self::All if human.admin => Scope::everything(),
-            Self::All => Scope::inbox(human),
+            Self::Inbox | Self::All => Scope::inbox(human),
         }
     }
 }
@@ -96,6 +95,11 @@ pub(in crate::http) struct Whole<'d> {
 }
 
 impl Whole<'_> {
+    /// Whose desk is kept tidy.
+    pub(in crate::http) fn tidied(&self) -> Option<&Human> {
+        self.human.filter(|_| self.tidy)
+    }
+
     /// Whether it is less than everything there is.
     pub(in crate::http) fn is_part(&self) -> bool {
         self.human.is_some()
@@ -114,7 +118,7 @@ impl App {
         list: List,
     ) -> Result<Page, StoreError> {
         Ok(match whole.human {
-            Some(human) if whole.tidy => self.gateway.inbox(human, list).await?,
+            Some(human) if whole.tidied().is_some() => self.gateway.inbox(human, list).await?,
             Some(human) => self.gateway.shown(human, list).await?,
             None => self.gateway.list(list).await?,
         })
@@ -129,10 +133,10 @@ impl App {
     ) -> Result<Count, StoreError> {
         let list = List { scopes: whole.scopes.clone(), limit: 100, ..list };
         let page = self.page_of(whole, list.clone()).await?;
-        match page.next {
-            None => Ok(Count { n: page.asks.len() as u64, exact: true }),
-            Some(_) => self.gateway.count(list).await,
+        if page.next.is_none() {
+            return Ok(Count { n: page.asks.len() as u64, exact: true });
         }
+        self.gateway.count(list).await
     }
 
     /// A page as it is shown, with the address of the next.
