@@ -10,7 +10,7 @@ const words = (seconds, at) => {
   return seconds > 0 ? `in ${Math.floor(n)} ${unit}` : `${Math.floor(n)} ${unit} ago`;
 };
 const tick = () => {
-  for (const time of document.querySelectorAll("time[data-relative]")) {
+  for (const time of document.querySelectorAll("time")) {
     time.dataset.words ??= time.textContent;
     const text = words(Math.trunc((Date.parse(time.dateTime) - Date.now()) / 1000), time);
     if (text !== time.textContent) time.textContent = text;

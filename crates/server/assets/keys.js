@@ -2,8 +2,9 @@
 // in sight.
 "use strict";
 {
-  const links = () => [...document.querySelectorAll("#rows h2 a, .history .over h2 a")];
-  const current = () => document.activeElement.closest("#rows > li, .history .over");
+  const BUTTONS = { a: "[name=approve], .sure [name=choose]", r: "[name=reject]" };
+  const links = () => [...document.querySelectorAll("#rows h2 a, .history .ended h2 a")];
+  const current = () => document.activeElement.closest("#rows > li, .history .ended");
   const say = (words) => { const place = document.getElementById("say"); if (place) place.textContent = words; };
   const move = (by) => {
     const all = links();
@@ -14,7 +15,7 @@
   };
   const press = (key) => {
     const row = current();
-    const button = (row ?? (document.getElementById("rows") ? null : document.querySelector("main")))?.querySelector(`[data-key="${key}"]`);
+    const button = (row ?? (document.getElementById("rows") ? null : document.querySelector("main")))?.querySelectorAll(BUTTONS[key] ?? "[name=choose]")[Number(key) - 1 || 0];
     if (button) {
       try { if (row) sessionStorage.setItem("row", links().findIndex((link) => row.contains(link))); } catch { /* not kept */ }
       button.click();

@@ -29,7 +29,7 @@
     const link = event.target.closest?.("[data-later]");
     if (!link || !dialog || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    for (const field of dialog.querySelectorAll("[name=ask]")) field.value = link.dataset.later;
+    for (const field of dialog.querySelectorAll("[name=ask]")) field.value = link.closest("li").id;
     document.getElementById("later-more").href = `${link.getAttribute("href")}#hand`;
     dialog.showModal();
   });

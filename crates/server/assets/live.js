@@ -107,7 +107,7 @@
   const close = () => { clearTimeout(dog); clearTimeout(again); source?.close(); source = undefined; };
   const broken = () => {
     close();
-    const at = heard.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    const at = heard.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     lost.textContent = `Offline: showing what was here at ${at}. What you answer may not arrive.`;
     lost.hidden = false;
     again = setTimeout(open, pause);

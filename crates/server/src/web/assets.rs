@@ -70,14 +70,30 @@ impl Asset {
     fn new(
         (stem, extension): (&str, &str),
         name: &'static str,
-        bytes: &'static [u8],
+        source: &'static [u8],
         content_type: &'static str,
     ) -> Self {
+        let bytes = match extension {
+            "css" | "js" => lean(source),
+            _ => source,
+        };
         let mut hash = hex::encode(Sha256::digest(bytes));
         hash.truncate(8);
         let href = format!("/assets/{stem}.{hash}.{extension}");
         Self { bytes, content_type, hash, href, name }
     }
+}
+
+/// A stylesheet or script without what only those read who change it: comments on lines of their own,
+/// and the spaces lines begin with. Made once, and kept as long as the program runs.
+fn lean(source: &'static [u8]) -> &'static [u8] {
+    let text = String::from_utf8_lossy(source);
+    let said = |line: &&str| {
+        let comment = line.starts_with("//") || (line.starts_with("/*") && line.ends_with("*/"));
+        !line.is_empty() && !comment
+    };
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(said).collect();
+    Box::leak(lines.join("\n").into_boxed_str()).as_bytes()
 }
 
 /// An asset by the last part of its address, with its hash or, for people who type, without.
@@ -110,16 +126,22 @@ pub(crate) fn icon() -> &'static str {
     &icon.href
 }
 
-/// Where the scripts of lists are: what changes while one looks, the keyboard, selecting.
-pub(crate) fn of_lists() -> [&'static str; 3] {
-    let [.., live, keys, list] = &*ASSETS;
-    [&live.href, &keys.href, &list.href]
+/// Where the script is for what changes while one looks at a list.
+pub(crate) fn live() -> &'static str {
+    let [.., live, _, _] = &*ASSETS;
+    &live.href
 }
 
-/// Where the keyboard's script is, for pages that have nothing else to be lively about.
+/// Where the keyboard's script is.
 pub(crate) fn keys() -> &'static str {
     let [.., keys, _] = &*ASSETS;
     &keys.href
+}
+
+/// Where the script is for selecting, and for putting aside.
+pub(crate) fn list() -> &'static str {
+    let [.., list] = &*ASSETS;
+    &list.href
 }
 
 /// The icon with a count in it; from a hundred on it says so.
@@ -155,12 +177,19 @@ mod tests {
             assert!(found.content_type.starts_with(kind));
             assert!(file.contains(&found.hash) && !found.bytes.is_empty());
         }
-        for href in of_lists() {
-            assert!(asset(href.strip_prefix("/assets/").unwrap()).is_some());
+        for (href, name) in [(live(), "live."), (keys(), "keys."), (list(), "list.")] {
+            let file = href.strip_prefix("/assets/").unwrap();
+            assert!(file.starts_with(name) && asset(file).is_some());
         }
-        assert!(of_lists().contains(&keys()));
         assert!(asset("app.css").is_some());
         assert!(asset("app.00000000.css").is_none() && asset("../app.css").is_none());
+    }
+
+    #[test]
+    fn nobody_loads_comments() {
+        let lean = |text: &'static str| std::str::from_utf8(lean(text.as_bytes())).unwrap();
+        assert_eq!(lean("/* a */\n.b {\n  c: d; /* e */\n}\n\n"), ".b {\nc: d; /* e */\n}");
+        assert_eq!(lean("  // a\n  b(\"//c\"); // d\n"), "b(\"//c\"); // d");
     }
 
     #[test]

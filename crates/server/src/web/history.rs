@@ -66,9 +66,7 @@ pub fn page(frame: &Frame, history: &History<'_>) -> String {
         everyone_href: query.with("view", "all").href(paths::HISTORY),
         plain_href: Query::default().href(paths::HISTORY),
         first_href: query.href(paths::HISTORY),
-        inbox_href: query
-            .without(&["view", "by", "outcome", "since", "until"])
-            .href(paths::INBOX),
+        inbox_href: query.without(&["view", "by", "outcome", "since", "until"]).href(paths::INBOX),
         csv_href: exported.with("format", "csv").href(paths::EXPORT),
         jsonl_href: exported.with("format", "jsonl").href(paths::EXPORT),
         seal: chain.sealed.map(|(n, at, holds)| (n, When::new(at, frame.now), holds)),

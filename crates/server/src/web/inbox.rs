@@ -39,8 +39,7 @@ pub enum Tab {
 
 impl Tab {
     /// Every one, in the order of the page.
-    pub const ALL: [Self; 5] =
-        [Self::Inbox, Self::Mine, Self::Groups, Self::Everyone, Self::Aside];
+    pub const ALL: [Self; 5] = [Self::Inbox, Self::Mine, Self::Groups, Self::Everyone, Self::Aside];
 
     /// As an address says it.
     pub fn name(self) -> &'static str {
@@ -217,9 +216,8 @@ pub(super) fn whence(me: &Human, directory: &Directory, query: &Query) -> Vec<Pi
     let twice = |name: String| (name.clone(), name);
     let projects = directory.projects().map(|project| &project.id).filter(|id| mine(id));
     let agents = directory.agents().filter(|one| one.owner == me.id || mine(&one.project));
-    let kinds = Kind::ALL.into_iter().map(|kind| {
-        (kind.as_str().to_owned(), words::kind(kind).to_owned())
-    });
+    let kinds =
+        Kind::ALL.into_iter().map(|kind| (kind.as_str().to_owned(), words::kind(kind).to_owned()));
     vec![
         Picker::new(
             ("project", "Project", "Every project"),
@@ -250,12 +248,7 @@ pub struct Board {
 impl Board {
     /// Of this page of the list.
     pub fn new(frame: &Frame, inbox: &Inbox<'_>) -> Self {
-        let around = Around {
-            frame,
-            me: inbox.me,
-            directory: inbox.directory,
-            query: inbox.query,
-        };
+        let around = Around { frame, me: inbox.me, directory: inbox.directory, query: inbox.query };
         let mine = inbox.counts.iter().find(|(tab, _)| *tab == Tab::Inbox);
         let mine = mine.map(|(_, count)| count.as_str()).filter(|count| *count != "0");
         let count = mine.map(|count| format!("({count}) ")).unwrap_or_default();
@@ -310,13 +303,16 @@ fn heading(inbox: &Inbox<'_>) -> String {
             (false, false) => format!("{requests} match"),
         };
     }
-    let (wait, whom) = (if one { "waits" } else { "wait" }, match inbox.tab {
-        Tab::Inbox | Tab::Mine => "for you",
-        Tab::Groups => "for your groups",
-        Tab::Everyone => "for anybody",
-        Tab::Aside if none => return "Nothing is put aside".to_owned(),
-        Tab::Aside => return format!("{requests} put aside"),
-    });
+    let (wait, whom) = (
+        if one { "waits" } else { "wait" },
+        match inbox.tab {
+            Tab::Inbox | Tab::Mine => "for you",
+            Tab::Groups => "for your groups",
+            Tab::Everyone => "for anybody",
+            Tab::Aside if none => return "Nothing is put aside".to_owned(),
+            Tab::Aside => return format!("{requests} put aside"),
+        },
+    );
     if none { format!("Nothing waits {whom}") } else { format!("{requests} {wait} {whom}") }
 }
 

@@ -222,14 +222,17 @@ pub fn sure(frame: &Frame, ask: &Ask, word: &Word, name: &str, value: &str, back
     let choose = matches!(word.answer, Answer::Chosen { .. });
     render(&SurePage {
         frame,
-        verb: if choose { word.verb.trim_end_matches(" for").to_owned() } else { word.verb.clone() },
+        verb: if choose {
+            word.verb.trim_end_matches(" for").to_owned()
+        } else {
+            word.verb.clone()
+        },
         object: prompt.and_then(words::subject).filter(|_| !choose),
         prompt: prompt.map_or_else(super::outcome::erased, Words::of),
         facts: details,
         href: paths::request(ask.id),
         agent: ask.agent.to_string(),
         project: ask.project.to_string(),
-        key: if word.value == "reject" { "r" } else { "a" },
         name: name.to_owned(),
         value: value.to_owned(),
         here: back.to_owned(),
@@ -248,7 +251,6 @@ struct SurePage<'a> {
     href: String,
     agent: String,
     project: String,
-    key: &'static str,
     name: String,
     value: String,
     here: String,

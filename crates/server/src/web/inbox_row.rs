@@ -115,7 +115,6 @@ struct QuickButton {
     name: &'static str,
     value: String,
     verb: &'static str,
-    key: String,
     /// Said by screen readers; sighted people have it right above.
     object: Words,
     /// Whether the object is drawn.
@@ -224,33 +223,29 @@ fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
         return None;
     }
     let id = ask.id;
-    let button = |tone, name, verb, key: &str| QuickButton {
+    let button = |tone, name, verb| QuickButton {
         tone,
         name,
         value: id.to_string(),
         verb,
-        key: key.to_owned(),
         object: words::subject(question.prompt()).unwrap_or_else(|| Words::of("this request")),
         shown: false,
     };
     match question.body() {
         Body::Approve { details, reject_requires_reason: false, .. } => {
             let facts = Facts::of(details, "row");
-            let buttons = vec![
-                button("yes", "approve", "Approve", "a"),
-                button("no", "reject", "Reject", "r"),
-            ];
+            let buttons =
+                vec![button("yes", "approve", "Approve"), button("no", "reject", "Reject")];
             facts.is_short().then_some(Quick { facts, buttons })
         }
         Body::Choose { options, pick: Pick::One, .. } if options.choices().len() <= OPTIONS => {
             let all = options.choices();
             let fits = all.iter().all(|c| short(&c.label, 24) && c.description.is_none());
-            let buttons = all.iter().enumerate().map(|(n, choice)| QuickButton {
+            let buttons = all.iter().map(|choice| QuickButton {
                 tone: "plain",
                 name: "choose",
                 value: format!("{id}:{}", choice.id),
                 verb: "Choose",
-                key: (n + 1).to_string(),
                 object: Words::of(&choice.label),
                 shown: true,
             });

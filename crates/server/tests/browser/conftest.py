@@ -17,10 +17,37 @@ DESK = {"width": 1440, "height": 900}
 
 
 class Server:
-    """A running `countersign serve --dev`."""
+    """A running `countersign serve --dev`. Its people are `user_dev`, who administers, and
+    `user_dev_2`, who is in the same project."""
 
     def __init__(self, url):
         self.url = url
+
+    def call(self, method, path, body=None, token="dev-human-token"):
+        """Our own API."""
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}{path}", data, headers, method=method)
+        with urllib.request.urlopen(request) as answer:
+            text = answer.read()
+            return json.loads(text) if text else None
+
+    def ask(self, prompt, kind="approve", question=None, **more):
+        """Asks as an agent and gives the ask."""
+        body = {"question": {"prompt": prompt, "kind": kind, **(question or {})}, **more}
+        return self.call("POST", "/api/v1/asks", body, "dev-agent-key")
+
+    def state(self, ask):
+        """The ask as it is now."""
+        return self.call("GET", f"/api/v1/asks/{ask['id']}")
+
+    def sign_in(self, visit, who="user_dev", **options):
+        """A browser in which somebody is signed in, at their inbox."""
+        link = self.call("POST", f"/api/v1/people/{who}/link")["url"]
+        page = visit(f"{self.url}/{link.split('/', 3)[3]}", **options)
+        page.get_by_role("button", name="Sign in on this device").click()
+        page.locator("h1#heading").wait_for()
+        return page
 
     def case(self, **body):
         """Makes a case and gives the `hitl` object of its 202."""
@@ -84,7 +111,15 @@ def start(folder, host, port=0, args=(), env=None):
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
+    """One for all, where nobody minds what others left."""
     with start(tmp_path_factory.mktemp("server"), "127.0.0.1") as server:
+        yield server
+
+
+@pytest.fixture
+def desk(tmp_path):
+    """One in which nothing has happened yet."""
+    with start(tmp_path, "127.0.0.1") as server:
         yield server
 
 

@@ -30,9 +30,10 @@ CONTRAST = """() => {
   return poor;
 }"""
 
-SMALL = """() => [...document.querySelectorAll("button, input:not([type=hidden], .opener), select, textarea, summary, main a, label.pick")]
+SMALL = """() => [...document.querySelectorAll("button, input:not([type=hidden], .opener), select, textarea, summary, main a, label.pick, label.tick")]
   .filter((e) => e.checkVisibility() && !e.closest("label.pick > *"))
-  .filter((e) => !e.matches("label.pick input"))
+  // A box is hit anywhere on its label, the link of a row anywhere on the row.
+  .filter((e) => !e.matches("label.pick input, label.tick input, .row h2 a"))
   .map((e) => [e.innerText || e.name, e.getBoundingClientRect().height])
   .filter(([, height]) => height < 43.5)"""
 

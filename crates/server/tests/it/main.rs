@@ -24,6 +24,7 @@ mod hitl_respond;
 mod hitl_status;
 mod hitl_verification;
 mod identities;
+mod inbox_pages;
 mod jwt;
 mod limits;
 mod lists;

@@ -6,6 +6,7 @@ mod bodies;
 mod cast;
 mod doors;
 mod links;
+mod lists;
 mod rules;
 mod samples;
 mod stories;

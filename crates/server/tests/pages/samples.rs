@@ -9,8 +9,10 @@ use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
 use kernel::{Actor, Ask, AskId, Command, Refusal};
 use serde_json::json;
 use server::web::form_body::{self, Submitted};
-use server::web::inbox::{self, Inbox};
+use server::web::inbox::{self, Found, Inbox, Tab};
+use server::web::inbox_row::Item;
 use server::web::notices::{self, NewToken, Notice};
+use server::web::query::Query;
 use server::web::request::{self, Request};
 use server::web::{Draft, FormProblem, Frame};
 
@@ -245,15 +247,38 @@ impl Gallery {
         next: Option<&str>,
         notice: Option<&Notice>,
     ) {
+        let items: Vec<Item> = waiting.iter().cloned().map(Item::one).collect();
+        self.list(name, "", &items, recent, next, notice);
+    }
+
+    /// Any list, narrowed as an address says.
+    pub(crate) fn list(
+        &mut self,
+        name: &str,
+        address: &str,
+        items: &[Item],
+        recent: &[Ask],
+        next: Option<&str>,
+        notice: Option<&Notice>,
+    ) {
         let frame = self.frame();
-        let total = waiting.len().to_string();
+        let total = items.len().to_string();
+        let query = Query::read(address, &inbox::KNOWN);
+        let tab = query.get("view").and_then(Tab::named).unwrap_or_default();
+        let counts = [(Tab::Inbox, total.clone()), (Tab::Mine, "2".to_owned())];
+        let found = query.get("q").map(|_| Found { n: items.len(), more: items.len() > 1 });
         let inbox = Inbox {
             me: self.cast.human("olga"),
             directory: &self.cast.directory,
-            waiting,
+            tab,
+            query: &query,
+            counts: &counts,
             total: &total,
+            found,
+            items,
             next,
             later_page: false,
+            live: "/inbox/live",
             recent,
             server_url: "http://localhost:3402",
             notice,
@@ -327,6 +352,7 @@ fn gallery() -> Gallery {
     waiting.sort_by_key(|ask| ask.priority.rank());
     g.inbox("inbox", &waiting, &over, Some("/?after=2.01J"), Some(&Notice::Sent));
     g.inbox("inbox-empty", &[], &[], None, None);
+    crate::lists::gallery(&mut g, &over);
     messages(&mut g);
     crate::links::gallery(&mut g);
     crate::doors::gallery(&mut g);

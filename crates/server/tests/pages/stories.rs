@@ -225,6 +225,7 @@ fn the_inbox_answers_what_fits_and_links_the_rest() {
         ]
     );
     assert_eq!(all(&shown, ".row").len(), all(&shown, ".row h2 a[href^='/asks/']").len());
+    assert_eq!(all(&shown, ".row .tick input[form=bulk]").len(), all(&shown, ".row").len());
     assert_eq!(all(&shown, ".pages a[href='/?after=2.01J']").len(), 1);
     assert_eq!(all(&shown, ".past li").len(), 9);
 
@@ -243,7 +244,9 @@ fn hidden_characters_and_long_texts_are_never_answered_from_the_list() {
             .ask(NewAsk { route: Route::Owner, ..new_ask(question(&prompt, approve(json!({})))) });
         let waiting = [g.cast.seen(ask).clone()];
         g.inbox("inbox", &waiting, &[], None, None);
-        assert!(all(&Html::parse_document(&g.pages[0].1), ".quick").is_empty(), "{prompt:?}");
+        let shown = Html::parse_document(&g.pages[0].1);
+        assert!(all(&shown, ".quick button").is_empty(), "{prompt:?}");
+        assert_eq!(all(&shown, ".quick a.go").len(), 1, "{prompt:?}");
     }
 }
 

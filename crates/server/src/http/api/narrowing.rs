@@ -96,7 +96,7 @@ pub(in crate::http) struct Whole<'d> {
 
 impl Whole<'_> {
     /// Whose desk is kept tidy.
-    pub(super) fn tidied(&self) -> Option<&Human> {
+    pub(in crate::http) fn tidied(&self) -> Option<&Human> {
         self.human.filter(|_| self.tidy)
     }
 
@@ -133,10 +133,10 @@ impl App {
     ) -> Result<Count, StoreError> {
         let list = List { scopes: whole.scopes.clone(), limit: 100, ..list };
         let page = self.page_of(whole, list.clone()).await?;
-        match page.next {
-            None => Ok(Count { n: page.asks.len() as u64, exact: true }),
-            Some(_) => self.gateway.count(list).await,
+        if page.next.is_none() {
+            return Ok(Count { n: page.asks.len() as u64, exact: true });
         }
+        self.gateway.count(list).await
     }
 
     /// A page as it is shown, with the address of the next.

@@ -96,8 +96,7 @@ impl App {
         let now = self.inbox_now(&visitor.human, wanted).await?;
         let fresh = wanted.tab == Tab::Inbox && wanted.after.is_none();
         let plain = !wanted.query.pairs().iter().any(|(name, _)| NARROWING.contains(name));
-        let recent =
-            if fresh && plain { self.recent(&visitor.human).await? } else { Vec::new() };
+        let recent = if fresh && plain { self.recent(&visitor.human).await? } else { Vec::new() };
         let directory = self.gateway.directory();
         let frame = Frame { now: self.gateway.now(), ..visitor.frame.clone() };
         let inbox = Inbox {

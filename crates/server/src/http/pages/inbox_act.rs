@@ -109,9 +109,8 @@ pub(super) async fn hand(State(app): State<Shared>, from: Request) -> Page {
     let form = app.submitted(&visitor, &headers, body, paths::INBOX).await?;
     let (ask, back) = (app.named(&visitor, &form).await?, back(&form));
     let note = form.text("note").unwrap_or_default();
-    let refuse = |wrong: Wrong, status| {
-        Ok(app.aside_page(&visitor, &ask, &back, Some(&wrong), status))
-    };
+    let refuse =
+        |wrong: Wrong, status| Ok(app.aside_page(&visitor, &ask, &back, Some(&wrong), status));
     let to = form.value("to").and_then(|to| to.parse::<HumanId>().ok());
     let Some(to) = to else {
         return refuse(Wrong::Person(note), StatusCode::UNPROCESSABLE_ENTITY);
@@ -138,11 +137,7 @@ pub(super) fn back(form: &Submitted) -> String {
 
 impl App {
     /// The request a form names.
-    async fn named(
-        &self,
-        visitor: &Visitor,
-        form: &Submitted,
-    ) -> Result<Ask, super::Instead> {
+    async fn named(&self, visitor: &Visitor, form: &Submitted) -> Result<Ask, super::Instead> {
         self.seen_by(visitor, form.value("ask").unwrap_or_default()).await
     }
 

@@ -1,6 +1,6 @@
 //! What a list of the inbox is narrowed to, and this page of it, read from the store.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use dialects::hxp_execution::Cursor;
 use kernel::ask::Fold;
@@ -180,7 +180,11 @@ impl App {
         let until = self.gateway.now().plus_seconds(within);
         let scopes = whole.scopes.clone();
         let soon = Expiring { scopes, until, after, limit: PAGE };
-        let shows = |ask: &Ask| whole.shows(ask);
+        let hidden = match whole.tidied() {
+            Some(human) => self.gateway.hidden(human).await?,
+            None => HashSet::new(),
+        };
+        let shows = |ask: &Ask| whole.shows(ask) && !hidden.contains(&ask.id);
         let (asks, next) = self.gateway.expiring(soon, &wanted.filter, shows).await?;
         let known = (after.is_none() && next.is_none()).then_some(asks.len());
         let next = next.map(|(at, ask)| format!("{}.{ask}", at.millis()));

@@ -12,7 +12,6 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use bytes::Bytes;
-use kernel::audit::Digest;
 use kernel::{AskId, HumanId, KeyId, Subject};
 use serde::Serialize;
 use store::{Scope, StoreError};
@@ -53,7 +52,18 @@ pub(super) async fn follow(
     let topics = topics(&app, &wanted, key, &human.id);
     let waiter = app.gateway.wake().subscribe(topics.clone());
     let id = human.id;
-    Ok(sse::respond(Live { app, key, id, frame, wanted, topics, waiter, sent, begun: false, _held: held }))
+    Ok(sse::respond(Live {
+        app,
+        key,
+        id,
+        frame,
+        wanted,
+        topics,
+        waiter,
+        sent,
+        begun: false,
+        _held: held,
+    }))
 }
 
 /// What may change a list: its requests, the person, the session.
