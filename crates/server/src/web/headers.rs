@@ -1,8 +1,9 @@
 //! Headers every page is sent with.
 
-/// Nothing from elsewhere, nothing inline, no frames; forms post to us only.
+/// Nothing from elsewhere, nothing inline, no frames; forms post to us only, and a page hears from us
+/// only how its request goes on.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
-     img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+     connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// The same for a page behind a link: only the script the page itself names is run, not whatever else
 /// lies on this server, and what is entered may be saved.

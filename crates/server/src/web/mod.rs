@@ -8,6 +8,8 @@
 //! |---|---|
 //! | [`inbox`] | everything that waits for one person, and what was answered lately |
 //! | [`request`] | one request in every state, with its answer card |
+//! | [`request_around`], [`request_trail`], [`request_receipt`] | what stands around it: rounds, people, requests like it; its record; its receipt |
+//! | [`request_changes`] | what a person changed in an agent's proposal |
 //! | [`review`], [`kept`] | the same for whoever holds its link; what they entered and did not send |
 //! | [`paper`] | the question as it is put before whoever looks at it |
 //! | [`card`], [`fields`], [`edits`] | the answer card by kind of question; form fields; values to change |
@@ -42,6 +44,10 @@ pub mod paper;
 pub mod paths;
 pub mod problem;
 pub mod request;
+pub mod request_around;
+pub mod request_changes;
+pub mod request_receipt;
+pub mod request_trail;
 pub mod review;
 pub mod steps;
 pub mod when;

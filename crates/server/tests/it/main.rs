@@ -36,6 +36,7 @@ mod origins;
 mod pages;
 mod races;
 mod receipts;
+mod request_page;
 mod retention;
 mod review_forms;
 mod review_page;

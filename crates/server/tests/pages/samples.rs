@@ -12,6 +12,7 @@ use server::web::form_body::{self, Submitted};
 use server::web::inbox::{self, Inbox};
 use server::web::notices::{self, NewToken, Notice};
 use server::web::request::{self, Request};
+use server::web::request_around::Around;
 use server::web::{Draft, FormProblem, Frame};
 
 use crate::cast::{Cast, id, map, new_ask, question, say};
@@ -225,6 +226,7 @@ impl Gallery {
     ) {
         let frame = self.frame();
         let people = if me == "olga" { vec![id("mark")] } else { Vec::new() };
+        let around = Around::default();
         let request = Request {
             ask: self.cast.seen(ask),
             me: self.cast.human(me),
@@ -232,6 +234,8 @@ impl Gallery {
             people: &people,
             notice,
             draft,
+            around: &around,
+            step: None,
         };
         let html = request::page(&frame, &request);
         self.pages.push((name.to_owned(), html));
