@@ -94,17 +94,18 @@ for (const form of document.querySelectorAll("form[data-save]")) {
   document.addEventListener("visibilitychange", () => { if (document.hidden) save(); });
 }
 
-// Behind a link, too: when somebody else ends the request, the page says who and how, and locks. What
-// was entered stays to be read and copied.
+// When somebody else ends the request, its page says who and how, and locks. What was entered stays to
+// be read and copied.
 const lock = (page, { title, text }) => {
-  for (const e of page.querySelectorAll("form input, form textarea, form select, form button")) {
+  const side = page.querySelector(".side");
+  for (const e of side.querySelectorAll("form input, form textarea, form select, form button")) {
     if (e.matches("textarea, input:not([type=radio], [type=checkbox], [type=file], [type=range], [type=hidden])")) e.readOnly = true;
     else e.disabled = true;
   }
-  for (const acts of page.querySelectorAll(".acts, .hand")) acts.hidden = true;
+  for (const acts of side.querySelectorAll(".acts, .hand, .taking, .looking")) acts.hidden = true;
   const said = document.createElement("section");
   [said.className, said.role] = ["banner no", "alert"];
-  page.querySelector("form").before(said);
+  side.prepend(said);
   for (const [name, words] of [["h2", title], ...text.map((words) => ["p", words])]) {
     const line = document.createElement(name);
     line.textContent = words;
@@ -114,17 +115,65 @@ const lock = (page, { title, text }) => {
 };
 for (const page of document.querySelectorAll("[data-watch]")) {
   let watch;
-  const token = page.querySelector("input[name=token]").value;
+  const token = page.querySelector("input[name=token]")?.value;
   const stop = () => watch?.close();
   const start = () => {
     stop();
-    watch = new EventSource(`${page.dataset.watch}?token=${encodeURIComponent(token)}`);
+    watch = new EventSource(page.dataset.watch + (token ? `?token=${encodeURIComponent(token)}` : ""));
     watch.addEventListener("ended", (event) => { stop(); lock(page, JSON.parse(event.data)); });
   };
   addEventListener("pageshow", start);
   addEventListener("pagehide", stop);
   // What this page itself sends is answered with a page.
   page.addEventListener("submit", stop);
+}
+
+// While a page is open and seen, others see that somebody looks; and it says who else does.
+for (const page of document.querySelectorAll("[data-looking]")) {
+  const [href, said] = [page.dataset.looking, page.querySelector("[data-lookers]")];
+  const csrf = page.querySelector("input[name=csrf]").value;
+  const look = async () => {
+    if (document.hidden) return;
+    try {
+      const answer = await fetch(href, { method: "POST", body: new URLSearchParams({ csrf }) });
+      const { text } = answer.ok ? await answer.json() : {};
+      if (said.textContent !== (text ?? "")) said.textContent = text ?? "";
+      said.hidden = !text;
+    } catch { /* nobody is told for now */ }
+  };
+  setInterval(look, 25000);
+  document.addEventListener("visibilitychange", look);
+  addEventListener("pagehide", () => navigator.sendBeacon?.(href, new URLSearchParams({ csrf, leave: "1" })));
+}
+
+// The button says how much of the proposal was changed.
+for (const edit of document.querySelectorAll(".edit")) {
+  const verb = edit.closest("form").querySelector("button[value=approve] .verb");
+  if (!verb || !edit.hasAttribute("data-takes")) continue;
+  const plainly = verb.textContent;
+  const fields = () => [...edit.querySelectorAll("input, textarea")];
+  const differs = (e) => e.matches("[type=radio]") ? e.checked && !e.defaultChecked : e.value !== e.defaultValue;
+  const count = () => {
+    const n = fields().filter(differs).length;
+    verb.textContent = n ? plainly.replace("Approve", n === 1 ? "Approve with 1 change" : `Approve with ${n} changes`) : plainly;
+  };
+  edit.addEventListener("input", count);
+  addEventListener("pageshow", count);
+}
+
+// A secret can be looked at before it is sent.
+for (const field of document.querySelectorAll("input[data-secret]")) {
+  const show = document.createElement("button");
+  [show.type, show.className, show.textContent] = ["button", "link reveal", "Show what I typed"];
+  show.setAttribute("aria-pressed", "false");
+  show.addEventListener("click", () => {
+    const hidden = field.type === "password";
+    field.type = hidden ? "text" : "password";
+    show.textContent = hidden ? "Hide what I typed" : "Show what I typed";
+    show.setAttribute("aria-pressed", String(hidden));
+  });
+  field.after(show);
+  field.form?.addEventListener("submit", () => { field.type = "password"; });
 }
 
 // The second tap of a double tap must not be a second answer.

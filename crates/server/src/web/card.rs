@@ -205,7 +205,7 @@ impl Card {
                 let open = editable.offered(details);
                 if !open.is_empty() {
                     let edits = Edits::new(&open, EDITS, summary, hint, draft);
-                    card.body = CardBody::Edits(edits);
+                    card.body = CardBody::Edits(Edits { taken: editable.is_any(), ..edits });
                 }
                 if let (true, Some(comment)) = (*reject_requires_reason, &mut card.comment) {
                     comment.label = "Reason or comment";

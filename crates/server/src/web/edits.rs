@@ -31,6 +31,8 @@ pub struct Edits {
     pub error: Option<String>,
     /// Whether it is open: something was changed, or is wrong.
     pub open: bool,
+    /// Whether the agent goes ahead with what stands here.
+    pub taken: bool,
 }
 
 impl Edits {
@@ -49,7 +51,7 @@ impl Edits {
             field.error.is_some() || draft.is_some_and(|draft| draft.value(&field.name).is_some())
         };
         let open = error.is_some() || fields.iter().any(touched);
-        Self { name, summary, hint, fields, error, open }
+        Self { name, summary, hint, fields, error, open, taken: false }
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Fact {
 pub enum Shown {
     /// Fits on a line.
     Line(Words),
+    /// The address of a page elsewhere. What is shown is where it leads.
+    Link(Words),
     /// Needs its own block.
     Block(Block),
 }
@@ -83,7 +85,7 @@ impl Facts {
             }
             let fact = Fact { key: leaf.label(), value: shown };
             match (rank, &fact.value) {
-                (Some(rank), Shown::Line(_)) => headline.push((rank, fact)),
+                (Some(rank), Shown::Line(_) | Shown::Link(_)) => headline.push((rank, fact)),
                 (Some(_), Shown::Block(_)) | (None, _) => facts.rows.push(fact),
             }
         }
@@ -105,7 +107,7 @@ impl Facts {
     /// About how many lines they take.
     pub fn height(&self) -> usize {
         let lines = |fact: &Fact| match &fact.value {
-            Shown::Line(_) => 2,
+            Shown::Line(_) | Shown::Link(_) => 2,
             Shown::Block(block) => 2 + block.lines.min(LONG),
         };
         self.headline.iter().chain(&self.rows).map(lines).sum()
@@ -114,7 +116,7 @@ impl Facts {
     /// Whether every fact fits on a short line and there are few of them.
     pub fn is_short(&self) -> bool {
         let short = |fact: &Fact| match &fact.value {
-            Shown::Line(words) => words.as_str().chars().count() <= 48,
+            Shown::Line(words) | Shown::Link(words) => words.as_str().chars().count() <= 48,
             Shown::Block(_) => false,
         };
         self.len() <= 4 && self.headline.iter().chain(&self.rows).all(short)
@@ -174,13 +176,22 @@ fn shown(value: &Value, id: impl FnOnce() -> String) -> Shown {
         Value::String(text) if text.contains('\n') || text.chars().count() > 120 => {
             Shown::Block(Block::new(id(), text))
         }
-        Value::String(text) => line(text),
+        Value::String(text) => link(text).map_or_else(|| line(text), Shown::Link),
         Value::Array(items) if items.is_empty() => line("(none)"),
         Value::Object(map) if map.is_empty() => line("(none)"),
         Value::Array(_) | Value::Object(_) => {
             Shown::Block(Block::new(id(), &serde_json::to_string_pretty(value).unwrap_or_default()))
         }
     }
+}
+
+/// The address a text is, if it is one that can be shown as it is: spelled the way a browser would go
+/// there, so that a name in foreign letters shows what it is, and without a user in front of the host.
+fn link(text: &str) -> Option<Words> {
+    let plain = text.starts_with("https://") || text.starts_with("http://");
+    let url = url::Url::parse(text).ok().filter(|_| plain)?;
+    let honest = url.username().is_empty() && url.password().is_none() && url.has_host();
+    honest.then(|| Words::of(url.as_str()))
 }
 
 /// What a person looks for first in an action, by the last word of its key.
@@ -223,6 +234,7 @@ mod tests {
     fn lines(facts: &[Fact]) -> Vec<String> {
         let value = |fact: &Fact| match &fact.value {
             Shown::Line(words) => words.to_string(),
+            Shown::Link(words) => format!("<{words}>"),
             Shown::Block(block) => format!("[{}]", block.lines),
         };
         facts.iter().map(|fact| format!("{}={}", fact.key, value(fact))).collect()
@@ -256,6 +268,25 @@ mod tests {
         assert_eq!(
             lines(&facts.rows),
             ["Artifact › Title=T", "Artifact › Content=[2]", "Artifact › Meta=(none)"]
+        );
+    }
+
+    /// UX 4: a link shows where it leads, whatever it was called.
+    #[test]
+    fn addresses_lead_where_they_say() {
+        let facts = facts(&json!({
+            "run": "https://ci.example.com/runs/7", "lure": "https://pаypal.com/", "who":
+            "https://bank.com@evil.example/", "code": "javascript:alert(1)", "see": "see http://a.b",
+        }));
+        assert_eq!(
+            lines(&facts.rows),
+            [
+                "Run=<https://ci.example.com/runs/7>",
+                "Lure=<https://xn--pypal-4ve.com/>",
+                "Who=https://bank.com@evil.example/",
+                "Code=javascript:alert(1)",
+                "See=see http://a.b",
+            ]
         );
     }
 

@@ -11,6 +11,8 @@
 //! | [`history`] | everything that is over, and the state of the record |
 //! | [`query`] | what a list is narrowed to, as an address and as a form |
 //! | [`request`] | one request in every state, with its answer card |
+//! | [`request_around`], [`request_trail`], [`request_receipt`] | what stands around it: rounds, people, requests like it; its record; its receipt |
+//! | [`request_changes`] | what a person changed in an agent's proposal |
 //! | [`review`], [`kept`] | the same for whoever holds its link; what they entered and did not send |
 //! | [`paper`] | the question as it is put before whoever looks at it |
 //! | [`card`], [`fields`], [`edits`] | the answer card by kind of question; form fields; values to change |
@@ -55,6 +57,10 @@ pub mod paths;
 pub mod problem;
 pub mod query;
 pub mod request;
+pub mod request_around;
+pub mod request_changes;
+pub mod request_receipt;
+pub mod request_trail;
 pub mod review;
 pub mod sessions;
 pub mod settings;

@@ -20,6 +20,10 @@ pub enum Notice {
     Aside(Time),
     /// The person brought it back.
     Back,
+    /// The person's remark was added.
+    Commented,
+    /// The person moved the deadline.
+    Extended(Time),
     /// What the person entered on a review page is kept.
     Saved,
     /// The person closed the request without an answer.
@@ -32,6 +36,8 @@ pub enum Notice {
     PasskeyRemoved,
     /// What the person wanted was refused; most often somebody was faster.
     Refused(Refusal),
+    /// What the person wrote could not be added.
+    Unsaid(Refusal, String),
 }
 
 /// A note on top of a page.
@@ -73,6 +79,15 @@ impl Notice {
                 "It comes back by itself. Until then it is under “Put aside”; for others nothing changes.",
             ),
             Self::Back => good("It is back", "The request stands in your inbox again."),
+            Self::Commented => good(
+                "Your comment was added",
+                "Whoever sees this request can read it, and so can the agent.",
+            ),
+            Self::Extended(until) => {
+                let until = When::new(*until, now);
+                let title = format!("It now expires {}", until.words);
+                good(&title, "The agent was told, and goes on waiting.")
+            }
             Self::Saved => good(
                 "Saved. Nothing was sent yet",
                 "Open the same link again to go on, on any device. It is kept until the request ends.",
@@ -90,13 +105,27 @@ impl Notice {
             ),
             Self::Refused(refusal) => {
                 let (title, text) = refused(refusal, directory, now);
-                Banner { tone: "no", role: "alert", title, text: text.to_owned(), written }
+                Banner { tone: "no", role: "alert", title, text, written }
+            }
+            Self::Unsaid(refusal, words) => {
+                let (_, text) = refused(refusal, directory, now);
+                let title = "Your comment was not added".to_owned();
+                Banner { tone: "no", role: "alert", title, text, written: Some(words.clone()) }
             }
         }
     }
 }
 
-fn refused(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'static str) {
+fn refused(refusal: &Refusal, directory: &Directory, now: Time) -> (String, String) {
+    if let Refusal::Invalid { expected, .. } = refusal {
+        let text = format!("Nothing was changed. Expected: {expected}.");
+        return ("Something needs to be corrected".to_owned(), text);
+    }
+    let (title, text) = in_words(refusal, directory, now);
+    (title, text.to_owned())
+}
+
+fn in_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'static str) {
     let ago = |at: &Time| When::new(*at, now).words;
     match refusal {
         Refusal::AlreadyAnswered { by, at } => (

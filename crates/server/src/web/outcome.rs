@@ -179,7 +179,8 @@ fn proven(proofs: &[Proof]) -> String {
     format!("That a person answered was confirmed by {}.", names.join(" and "))
 }
 
-fn tone(answer: &Answer) -> &'static str {
+/// The name of the style of an answer.
+pub(super) fn tone(answer: &Answer) -> &'static str {
     match answer {
         Answer::Approved { .. }
         | Answer::Chosen { .. }

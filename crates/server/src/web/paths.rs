@@ -126,6 +126,41 @@ pub fn assign(id: AskId) -> String {
     format!("/asks/{id}/assign")
 }
 
+/// POST a remark.
+pub fn comment(id: AskId) -> String {
+    format!("/asks/{id}/comment")
+}
+
+/// POST to move the deadline; `by` says how many seconds.
+pub fn extend(id: AskId) -> String {
+    format!("/asks/{id}/extend")
+}
+
+/// POST to hide a request from one's own inbox for a while.
+pub fn snooze(id: AskId) -> String {
+    format!("/asks/{id}/snooze")
+}
+
+/// POST to say that one looks at it.
+pub fn looking(id: AskId) -> String {
+    format!("/asks/{id}/looking")
+}
+
+/// How a request ends, when it does.
+pub fn request_end(id: AskId) -> String {
+    format!("/asks/{id}/end")
+}
+
+/// The receipt of a request that is over, as a file.
+pub fn receipt(id: AskId) -> String {
+    format!("/asks/{id}/receipt")
+}
+
+/// A file that answered a request.
+pub fn file(id: AskId, digest: &str) -> String {
+    format!("/asks/{id}/files/{digest}")
+}
+
 /// The page of one request for whoever holds its link; forms on it are posted to the same address.
 pub fn review(case_id: &str) -> String {
     format!("/review/{case_id}")

@@ -3,6 +3,8 @@
 use askama::Template;
 use kernel::ask::Route;
 use kernel::directory::{Directory, Human};
+use kernel::form::FileRef;
+use kernel::question::{Answer, Body, Question};
 use kernel::{Ask, HumanId};
 
 use super::card::{Card, CardBody, Desk};
@@ -12,6 +14,10 @@ use super::notices::{Banner, Notice};
 use super::outcome::Outcome;
 use super::paper::Paper;
 use super::problem::{Draft, Problem};
+use super::request_around::{Around, Surroundings};
+use super::request_changes::{self, Changed, How};
+use super::request_receipt::Proof;
+use super::request_trail;
 use super::{Frame, assets, paths, render, words};
 
 /// What the page of a request is made from.
@@ -29,6 +35,10 @@ pub struct Request<'a> {
     pub notice: Option<&'a Notice>,
     /// What the person had entered when their answer was refused.
     pub draft: Option<&'a Draft>,
+    /// What stands around it.
+    pub around: &'a Around,
+    /// The step in place of the answer card, where an approval changes something.
+    pub step: Option<&'a request_changes::Step>,
 }
 
 /// The page as HTML.
@@ -43,21 +53,60 @@ struct RequestPage<'a> {
     id: String,
     paper: Paper,
     place: String,
-    earlier: Option<String>,
-    later: Option<String>,
+    links: Links,
+    around: Surroundings,
+    trail: Vec<request_trail::Step>,
+    more_trail: bool,
+    proof: Option<&'a Proof>,
+    changed: Vec<Changed>,
+    files: Vec<(String, String)>,
+    step: Option<&'a request_changes::Step>,
+    approve: String,
+    /// Whether it can be given more time by whoever looks.
+    extendable: bool,
+    open: bool,
     banner: Option<Banner>,
     problems: &'a [Problem],
     outcome: Option<Outcome>,
     held_by: Option<String>,
     card: Option<Card>,
     claim_href: Option<String>,
-    assign_href: String,
     people: Vec<(String, String)>,
+}
+
+/// The addresses the forms of the page are posted to, and what it loads.
+struct Links {
+    answer: String,
+    assign: String,
+    comment: String,
+    extend: String,
+    snooze: String,
+    looking: String,
+    end: String,
+    receipt: String,
+    here: String,
+}
+
+impl Links {
+    fn of(ask: &Ask) -> Self {
+        let id = ask.id;
+        Self {
+            answer: paths::answer(id),
+            assign: paths::assign(id),
+            comment: paths::comment(id),
+            extend: paths::extend(id),
+            snooze: paths::snooze(id),
+            looking: paths::looking(id),
+            end: paths::request_end(id),
+            receipt: paths::receipt(id),
+            here: paths::request(id),
+        }
+    }
 }
 
 impl<'a> RequestPage<'a> {
     fn new(frame: &'a Frame, request: &Request<'a>) -> Self {
-        let Request { ask, me, directory, people, notice, draft } = *request;
+        let Request { ask, me, directory, people, notice, draft, around, step } = *request;
         let now = frame.now;
         let question = ask.question.value();
         let outcome = Outcome::of(ask, directory, now);
@@ -67,7 +116,7 @@ impl<'a> RequestPage<'a> {
         let held = holder.filter(|_| me.id != ask.owner);
         let desk = Desk::inbox(ask.id, frame);
         let card = question
-            .filter(|_| open && held.is_none() && ask.admits(me))
+            .filter(|_| open && held.is_none() && step.is_none() && ask.admits(me))
             .map(|question| Card::new(question, draft, desk));
         let name = |id: &HumanId| (id.to_string(), words::person(directory, id));
         let lost = draft.filter(|_| !open).map(Draft::written).filter(|text| !text.is_empty());
@@ -76,14 +125,26 @@ impl<'a> RequestPage<'a> {
             id: ask.id.to_string(),
             paper: Paper::new(ask, now, outcome.is_none()),
             place: place(ask, me, directory),
-            earlier: ask.follows.map(paths::request),
-            later: ask.followed_by.map(paths::request),
+            links: Links::of(ask),
+            around: Surroundings::new(around, ask, me, directory, now),
+            trail: (around.trail.entries.iter())
+                .map(|entry| request_trail::Step::new(entry, question, directory, now))
+                .collect(),
+            more_trail: around.trail.more,
+            proof: around.proof.as_ref(),
+            changed: changed(ask),
+            files: files(ask),
+            step: step.filter(|_| open && held.is_none()),
+            approve: question
+                .and_then(|question| words::subject(question.prompt()))
+                .map_or_else(|| "this request".to_owned(), |subject| subject.to_string()),
+            extendable: open && held.is_none() && ask.expires_at.is_some(),
+            open,
             banner: notice.map(|notice| notice.banner(directory, now, lost)),
             problems: draft.filter(|_| card.is_some()).map(Draft::problems).unwrap_or_default(),
             held_by: holder.filter(|_| open).map(|holder| words::person(directory, holder)),
             claim_href: (open && ask.claim.is_none() && ask.is_pooled())
                 .then(|| paths::claim(ask.id)),
-            assign_href: paths::assign(ask.id),
             people: if card.is_some() { people.iter().map(name).collect() } else { Vec::new() },
             card,
             outcome,
@@ -94,6 +155,36 @@ impl<'a> RequestPage<'a> {
     fn count(&self) -> String {
         self.frame.waiting.filter(|n| *n > 0).map(|n| format!("({n}) ")).unwrap_or_default()
     }
+}
+
+/// What was changed in the agent's proposal by whoever approved it.
+fn changed(ask: &Ask) -> Vec<Changed> {
+    let proposed = match ask.question.value().map(Question::body) {
+        Some(Body::Approve { details, .. }) => details,
+        Some(_) | None => return Vec::new(),
+    };
+    let reply = ask.resolution().and_then(|resolution| resolution.reply.value());
+    match reply.map(|reply| &reply.answer) {
+        Some(
+            Answer::Approved { edits: Some(edits) }
+            | Answer::ChangesRequested { edits: Some(edits) },
+        ) => request_changes::changes(proposed, edits),
+        Some(_) | None => Vec::new(),
+    }
+}
+
+/// The files of an answer, with where they are.
+fn files(ask: &Ask) -> Vec<(String, String)> {
+    let reply = ask.resolution().and_then(|resolution| resolution.reply.value());
+    let Some(Answer::Provided { values }) = reply.map(|reply| &reply.answer) else {
+        return Vec::new();
+    };
+    let file = |(_, value): (&str, &serde_json::Value)| {
+        let file: FileRef = serde_json::from_value(value.clone()).ok()?;
+        let shown = format!("{} ({} bytes)", words::Words::of(file.name()), file.size());
+        Some((shown, paths::file(ask.id, file.sha256())))
+    };
+    values.iter().filter_map(file).collect()
 }
 
 /// Why this person sees the request.

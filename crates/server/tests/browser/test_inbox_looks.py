@@ -8,7 +8,7 @@ import cases
 import pytest
 from conftest import DESK, PHONE
 from test_inbox import FINAL, NAMES, POOL, row, until
-from test_looks import CONTRAST, SMALL
+from looks import CONTRAST, SMALL
 
 SIZES = {"phone": PHONE, "desk": DESK}
 

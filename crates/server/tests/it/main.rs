@@ -40,6 +40,7 @@ mod pages;
 mod passkeys;
 mod races;
 mod receipts;
+mod request_page;
 mod retention;
 mod review_forms;
 mod review_page;

@@ -14,6 +14,7 @@ use server::web::inbox_row::Item;
 use server::web::notices::{self, NewToken, Notice};
 use server::web::query::Query;
 use server::web::request::{self, Request};
+use server::web::request_around::Around;
 use server::web::{Draft, FormProblem, Frame};
 
 use crate::cast::{Cast, id, map, new_ask, question, say};
@@ -227,6 +228,7 @@ impl Gallery {
     ) {
         let frame = self.frame();
         let people = if me == "olga" { vec![id("mark")] } else { Vec::new() };
+        let around = Around::default();
         let request = Request {
             ask: self.cast.seen(ask),
             me: self.cast.human(me),
@@ -234,6 +236,8 @@ impl Gallery {
             people: &people,
             notice,
             draft,
+            around: &around,
+            step: None,
         };
         let html = request::page(&frame, &request);
         self.pages.push((name.to_owned(), html));

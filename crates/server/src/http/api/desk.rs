@@ -18,7 +18,7 @@ use crate::http::problem::Problem;
 use crate::http::{App, Shared};
 
 /// How long somebody counts as looking who does not say so again.
-const LEASE: u64 = 60;
+pub(crate) const LEASE: u64 = 60;
 /// The longest an ask can be hidden: ten years.
 pub(in crate::http) const LONGEST: u64 = 10 * 366 * 24 * 60 * 60;
 /// How many asks one may ask about at once: a page.

@@ -35,6 +35,7 @@ use serde_json::Value;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
+pub(super) use desk::LEASE;
 pub use dev::Dev;
 
 use crate::auth::Denied;

@@ -266,7 +266,7 @@ async fn verify(State(app): State<Shared>, body: Body) -> Result<Json<Checked>, 
 }
 
 impl App {
-    fn why(&self, unproven: &Unproven) -> String {
+    pub(crate) fn why(&self, unproven: &Unproven) -> String {
         if let Unproven::UnknownKey { kid } = unproven
             && let Some(key) = self.signer.revoked().into_iter().find(|key| key.kid == *kid)
         {

@@ -6,6 +6,7 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dialects::native::Thread;
 use kernel::{Actor, Ask, AskId};
+use store::StoreError;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -54,12 +55,12 @@ async fn thread(
 
 impl App {
     /// One round after the other in one direction, up to the first the actor may not see.
-    async fn rounds(
+    pub(crate) async fn rounds(
         &self,
         actor: &Actor,
         from: Option<AskId>,
         next: impl Fn(&Ask) -> Option<AskId>,
-    ) -> Result<Vec<Ask>, Problem> {
+    ) -> Result<Vec<Ask>, StoreError> {
         let (mut found, mut at) = (Vec::new(), from);
         let directory = self.gateway.directory();
         while let Some(id) = at.filter(|_| found.len() < ROUNDS) {

@@ -17,7 +17,7 @@ use serde::Serialize;
 use store::{Scope, StoreError};
 
 use super::inbox_list::Wanted;
-use super::{Instead, Page, Visitor, html};
+use super::{Page, Visitor, html};
 use crate::http::sse::{self, Source};
 use crate::http::{App, Shared};
 use crate::streams::{Held, Wire};

@@ -15,6 +15,8 @@ mod machine;
 mod oidc;
 mod passkeys;
 mod request;
+mod request_acts;
+mod request_around;
 mod review;
 mod review_act;
 mod review_draft;
@@ -65,6 +67,13 @@ pub fn routes() -> Router<Shared> {
         .route("/asks/{id}/confirm", get(request::back_to_request).post(passkeys::confirm))
         .route("/asks/{id}/claim", get(request::back_to_request).post(request::claim))
         .route("/asks/{id}/assign", get(request::back_to_request).post(request::assign))
+        .route("/asks/{id}/comment", get(request::back_to_request).post(request_acts::comment))
+        .route("/asks/{id}/extend", get(request::back_to_request).post(request_acts::extend))
+        .route("/asks/{id}/snooze", get(request::back_to_request).post(request_acts::snooze))
+        .route("/asks/{id}/looking", get(request::back_to_request).post(request_acts::looking))
+        .route("/asks/{id}/end", get(request_acts::watch))
+        .route("/asks/{id}/receipt", get(request_acts::receipt))
+        .route("/asks/{id}/files/{digest}", get(request_acts::file))
         .route("/review/{id}", get(review::show_review).post(review::post_review))
         .route("/review/{id}/end", get(review_watch::watch))
         .route(

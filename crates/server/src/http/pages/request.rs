@@ -1,11 +1,12 @@
 //! One request: `GET /asks/{id}`, and the forms on its page.
 
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use kernel::directory::Human;
-use kernel::question::{self, Question};
+use kernel::question::{self, Answer, Body, Question};
 use kernel::{Ask, AskId, Assurance, Command, HumanId, Refusal, form};
+use serde::Deserialize;
 use store::StoreError;
 
 use super::machine::is_person;
@@ -14,23 +15,45 @@ use crate::http::submitted::Posted;
 use crate::http::uploads::Unkept;
 use crate::http::{App, Shared};
 use crate::web::notices::{self, Notice};
+use crate::web::request_changes::Step;
 use crate::web::{Draft, FormProblem, form_body, paths, request};
 
 /// Looking counts as opened unless a machine looks; it never decides anything.
 pub(super) async fn show_request(
     State(app): State<Shared>,
     Path(id): Path<String>,
+    Query(visit): Query<Visit>,
     from: Request,
 ) -> Page {
     let visitor = app.visitor(from.headers()).await?;
     let mut ask = app.seen_by(&visitor, &id).await?;
     if ask.is_open() && is_person(from.method(), from.headers()) {
+        app.note_look(&visitor, ask.id, true).await?;
         let looked = app.gateway.run(visitor.actor.clone(), Command::Open(ask.id)).await;
         if let Ok(Some(opened)) = looked.map(|outcome| outcome.ask) {
             ask = opened;
         }
     }
-    Ok(app.request_page(&visitor, &ask, StatusCode::OK, None, None))
+    let page = Shown { check: visit.verify.is_some(), ..Shown::default() };
+    app.request_page_with(&visitor, &ask, StatusCode::OK, page).await
+}
+
+#[derive(Deserialize)]
+pub(super) struct Visit {
+    verify: Option<String>,
+}
+
+/// What a page shows beside the request itself.
+#[derive(Default)]
+pub(super) struct Shown<'a> {
+    /// What just happened, or was refused.
+    pub(super) notice: Option<&'a Notice>,
+    /// What was entered before.
+    pub(super) draft: Option<&'a Draft>,
+    /// The step in place of the answer card.
+    pub(super) step: Option<&'a Step>,
+    /// Whether the receipt is checked.
+    pub(super) check: bool,
 }
 
 /// Whoever reloads the address of a form that was refused gets the question again.
@@ -56,14 +79,26 @@ pub(super) async fn answer(
     let back = paths::request(ask.id);
     let Posted { form: submitted, files, .. } =
         app.posted(&visitor, &headers, body, &back, &file_fields(question)).await?;
-    let refuse = |ask: &Ask, problem: FormProblem| {
+    let refuse = async |ask: &Ask, problem: FormProblem| {
         let draft = Draft::new(question, &submitted, problem);
-        app.request_page(&visitor, ask, StatusCode::UNPROCESSABLE_ENTITY, None, Some(&draft))
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        app.request_page(&visitor, ask, status, None, Some(&draft)).await
     };
+    if submitted.value("action") == Some("edit") {
+        let draft = Draft::new(question, &submitted, FormProblem::default());
+        return app.request_page(&visitor, &ask, StatusCode::OK, None, Some(&draft)).await;
+    }
     let reply = match form_body::reply(question, &submitted) {
         Ok(reply) => reply,
-        Err(problem) => return Ok(refuse(&ask, problem)),
+        Err(problem) => return refuse(&ask, problem).await,
     };
+    if let (Body::Approve { details, .. }, Answer::Approved { edits }) =
+        (question.body(), &reply.answer)
+        && let Some(step) = Step::wanted(details, edits.as_ref(), &submitted)
+    {
+        let page = Shown { step: Some(&step), ..Shown::default() };
+        return app.request_page_with(&visitor, &ask, StatusCode::OK, page).await;
+    }
     // Kept before the answer is decided: an answer never names a file we do not have.
     for file in files {
         app.keep_upload(ask.id, file).await.map_err(|Unkept| {
@@ -80,13 +115,14 @@ pub(super) async fn answer(
         Ok(_) => Ok(Redirect::to(&format!("{}?sent=1", paths::INBOX)).into_response()),
         Err(StoreError::Refused(refusal)) => {
             if let Some(problem) = FormProblem::of_refusal(&refusal, question) {
-                return Ok(refuse(&ask, problem));
+                return refuse(&ask, problem).await;
             }
             // A lost race: show who won, with what this person had written kept.
             let draft = Draft::new(question, &submitted, FormProblem { problems: Vec::new() });
             let now = app.seen_by(&visitor, &id).await?;
             let notice = Notice::Refused(refusal);
-            Ok(app.request_page(&visitor, &now, StatusCode::CONFLICT, Some(&notice), Some(&draft)))
+            let status = StatusCode::CONFLICT;
+            app.request_page(&visitor, &now, status, Some(&notice), Some(&draft)).await
         }
         Err(error) => Err(error.into()),
     }
@@ -120,14 +156,21 @@ pub(super) async fn assign(
         let expected = "a person who is a member of this project";
         let notice = Notice::Refused(Refusal::Invalid { field: "to", expected });
         let status = StatusCode::UNPROCESSABLE_ENTITY;
-        return Ok(app.request_page(&visitor, &ask, status, Some(&notice), None));
+        return app.request_page(&visitor, &ask, status, Some(&notice), None).await;
     };
-    let command = Command::Assign(ask.id, to.clone(), None);
+    let note = submitted.text("note").filter(|text| !text.trim().is_empty());
+    let command = Command::Assign(ask.id, to.clone(), note);
     app.acted(&visitor, &ask, command, Notice::Handed(to)).await
 }
 
 impl App {
-    async fn acted(&self, visitor: &Visitor, ask: &Ask, command: Command, done: Notice) -> Page {
+    pub(super) async fn acted(
+        &self,
+        visitor: &Visitor,
+        ask: &Ask,
+        command: Command,
+        done: Notice,
+    ) -> Page {
         let (ask, notice, status) = match self.gateway.run(visitor.actor.clone(), command).await {
             Ok(outcome) => (outcome.ask.unwrap_or_else(|| ask.clone()), done, StatusCode::OK),
             Err(StoreError::Refused(refusal)) => {
@@ -136,17 +179,31 @@ impl App {
             }
             Err(error) => return Err(error.into()),
         };
-        Ok(self.request_page(visitor, &ask, status, Some(&notice), None))
+        self.request_page(visitor, &ask, status, Some(&notice), None).await
     }
 
-    pub(super) fn request_page(
+    pub(super) async fn request_page(
         &self,
         visitor: &Visitor,
         ask: &Ask,
         status: StatusCode,
         notice: Option<&Notice>,
         draft: Option<&Draft>,
-    ) -> Response {
+    ) -> Page {
+        let page = Shown { notice, draft, ..Shown::default() };
+        self.request_page_with(visitor, ask, status, page).await
+    }
+
+    /// The page with all that stands around the request.
+    pub(super) async fn request_page_with(
+        &self,
+        visitor: &Visitor,
+        ask: &Ask,
+        status: StatusCode,
+        shown: Shown<'_>,
+    ) -> Page {
+        let around = self.around(visitor, ask, shown.check).await?;
+        let Shown { notice, draft, step, .. } = shown;
         let directory = self.gateway.directory();
         let me = &visitor.human;
         let colleague = |human: &&Human| {
@@ -157,15 +214,23 @@ impl App {
         } else {
             Vec::new()
         };
-        let view =
-            request::Request { ask, me, directory: &directory, people: &people, notice, draft };
-        html(status, request::page(&visitor.frame, &view))
+        let view = request::Request {
+            ask,
+            me,
+            directory: &directory,
+            people: &people,
+            notice,
+            draft,
+            around: &around,
+            step,
+        };
+        Ok(html(status, request::page(&visitor.frame, &view)))
     }
 }
 
 /// The names under which files of this question's form are posted.
 pub(super) fn file_fields(question: &Question) -> Vec<String> {
-    let question::Body::Provide { form } = question.body() else { return Vec::new() };
+    let Body::Provide { form } = question.body() else { return Vec::new() };
     let files = form.fields().filter(|field| matches!(field.kind(), form::Kind::File));
     files.map(|field| format!("field.{}", field.key())).collect()
 }

@@ -47,18 +47,24 @@ pub(super) async fn watch(
     app.door.count(id, Lane::Watch).map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
     let held = app.watchers.open(Some(Subject::Ask(id)), Wire::Events);
     let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
-    let watched = Watched { app, id, waiter, begun: false, told: false, _held: held };
-    Ok(sse::respond(watched).into_response())
+    Ok(sse::respond(Watched::new(app, id, waiter, held)).into_response())
 }
 
 /// One request until it is over.
-struct Watched {
+pub(super) struct Watched {
     app: Shared,
     id: AskId,
     waiter: Waiter,
     begun: bool,
     told: bool,
     _held: Held,
+}
+
+impl Watched {
+    /// From the moment it was subscribed to.
+    pub(super) fn new(app: Shared, id: AskId, waiter: Waiter, held: Held) -> Self {
+        Self { app, id, waiter, begun: false, told: false, _held: held }
+    }
 }
 
 impl Source for Watched {

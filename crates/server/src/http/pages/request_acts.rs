@@ -1,0 +1,183 @@
+//! What else a person does on the page of a request: `POST /asks/{id}/comment`, `…/extend`,
+//! `…/snooze`, `…/looking`; and what the page loads: `GET /asks/{id}/end`, `…/receipt`,
+//! `…/files/{digest}`.
+
+use axum::Json;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use kernel::{AskId, Command, Refusal, Subject};
+use serde::Serialize;
+use store::StoreError;
+
+use super::review_watch::Watched;
+use super::{Page, page, parts};
+use crate::auth::Lane;
+use crate::http::{Shared, sse};
+use crate::streams::Wire;
+use crate::web::notices::{self, Notice};
+use crate::web::{paths, request_around};
+
+/// By how many seconds the page moves a deadline or hides a request: an hour, a day, a week.
+const SPANS: [u64; 3] = [3600, 86_400, 604_800];
+
+/// `POST /asks/{id}/comment`
+pub(super) async fn comment(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let ask = app.seen_by(&visitor, &id).await?;
+    let submitted = app.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
+    let text = submitted.text("text").unwrap_or_default();
+    let command = Command::Comment(ask.id, text.clone());
+    match app.gateway.run(visitor.actor.clone(), command).await {
+        Ok(outcome) => {
+            let ask = outcome.ask.unwrap_or(ask);
+            app.request_page(&visitor, &ask, StatusCode::OK, Some(&Notice::Commented), None).await
+        }
+        Err(StoreError::Refused(refusal)) => {
+            let notice = Notice::Unsaid(refusal, text);
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            app.request_page(&visitor, &ask, status, Some(&notice), None).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `POST /asks/{id}/extend`: `by` seconds more, counted from the deadline.
+pub(super) async fn extend(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let ask = app.seen_by(&visitor, &id).await?;
+    let submitted = app.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
+    let by = submitted.value("by").and_then(|by| by.parse().ok()).filter(|by| SPANS.contains(by));
+    let (Some(by), Some(deadline)) = (by, ask.expires_at) else {
+        let refusal = match ask.expires_at {
+            None => Refusal::NoDeadline,
+            Some(_) => Refusal::Invalid { field: "by", expected: "one of the buttons" },
+        };
+        let notice = Notice::Refused(refusal);
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        return app.request_page(&visitor, &ask, status, Some(&notice), None).await;
+    };
+    let until = deadline.max(app.gateway.now()).plus_seconds(by);
+    app.acted(&visitor, &ask, Command::Extend(ask.id, until), Notice::Extended(until)).await
+}
+
+/// `POST /asks/{id}/snooze`: out of one's own inbox `for` seconds, or with 0 back into it.
+pub(super) async fn snooze(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let ask = app.seen_by(&visitor, &id).await?;
+    let submitted = app.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
+    let span = submitted.value("for").and_then(|text| text.parse::<u64>().ok());
+    let invalid = |expected| Notice::Refused(Refusal::Invalid { field: "for", expected });
+    let until = span.filter(|span| SPANS.contains(span));
+    let until = until.map(|span| app.gateway.now().plus_seconds(span));
+    let human = visitor.human.id.clone();
+    let (status, notice) = match (until, span) {
+        (None, Some(0)) => {
+            app.gateway.store().snooze(human, ask.id, None).await?;
+            (StatusCode::OK, Notice::Back)
+        }
+        (None, _) => (StatusCode::UNPROCESSABLE_ENTITY, invalid("one of the buttons")),
+        (Some(until), _) => {
+            if app.gateway.store().snooze(human, ask.id, Some(until)).await? {
+                (StatusCode::OK, Notice::Aside(until))
+            } else {
+                let expected = "no more than 500 requests hidden at once";
+                (StatusCode::UNPROCESSABLE_ENTITY, invalid(expected))
+            }
+        }
+    };
+    app.request_page(&visitor, &ask, status, Some(&notice), None).await
+}
+
+/// Who looks, for a page that is open.
+#[derive(Serialize)]
+struct Looking {
+    text: Option<String>,
+}
+
+/// `POST /asks/{id}/looking`: the page says that it is still open, or with `leave` that it closes, and
+/// hears who else looks.
+pub(super) async fn looking(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.visitor(&headers).await?;
+    let ask = app.seen_by(&visitor, &id).await?;
+    let submitted = app.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
+    let stays = submitted.value("leave").is_none() && ask.is_open();
+    app.note_look(&visitor, ask.id, stays).await?;
+    let others = app.others_looking(&visitor, ask.id).await?;
+    let text = request_around::looking(&others, &app.gateway.directory());
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(Looking { text })).into_response())
+}
+
+/// `GET /asks/{id}/end`: how the request ends, told when it does.
+pub(super) async fn watch(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, StatusCode> {
+    let id: AskId = id.parse().map_err(|_| StatusCode::NOT_FOUND)?;
+    let visitor = app.visitor(&headers).await.map_err(|_| StatusCode::UNAUTHORIZED)?;
+    // Read after the subscription: an end in between is not missed.
+    let waiter = app.gateway.subscribe(id);
+    let seen = app.seen_by(&visitor, &id.to_string()).await;
+    seen.map_err(|_| StatusCode::NOT_FOUND)?;
+    app.door.count(id, Lane::Watch).map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
+    let who = Some(Subject::Human(visitor.human.id));
+    let held = app.watchers.open(who, Wire::Events);
+    let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
+    Ok(sse::respond(Watched::new(app, id, waiter, held)).into_response())
+}
+
+/// `GET /asks/{id}/receipt`: the receipt as a file.
+pub(super) async fn receipt(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let ask = app.seen_by(&visitor, &id).await?;
+    let missing = || page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame));
+    let receipt = app.receipt_for(&ask, &visitor.actor).ok_or_else(missing)?;
+    let name = format!("attachment; filename=\"receipt-{}.jws\"", ask.id);
+    let kind = [
+        (header::CONTENT_TYPE, "application/jose".to_owned()),
+        (header::CONTENT_DISPOSITION, name),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+    ];
+    Ok((kind, receipt).into_response())
+}
+
+/// `GET /asks/{id}/files/{digest}`: a file that answered the request.
+pub(super) async fn file(
+    State(app): State<Shared>,
+    Path((id, digest)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let ask = app.seen_by(&visitor, &id).await?;
+    let kept = app.kept_file(&ask, &digest).await.map_err(|error| {
+        tracing::error!(error = format!("{error:#}"), ask.id = %ask.id, "cannot read an upload");
+        let shown = notices::server_error(&visitor.frame, "the file cannot be read");
+        page(StatusCode::INTERNAL_SERVER_ERROR, shown)
+    })?;
+    kept.ok_or_else(|| page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame)))
+}

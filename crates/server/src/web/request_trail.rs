@@ -1,0 +1,143 @@
+//! What happened to a request, drawn from its audit record: who did what, when, through which door,
+//! and where it stands in the chain.
+
+use kernel::actor::By;
+use kernel::ask::CallbackResult;
+use kernel::audit::Digest;
+use kernel::directory::Directory;
+use kernel::question::Question;
+use kernel::{Event, Happened, Time};
+
+use super::when::When;
+use super::{outcome, words};
+
+/// The beginning of a request's record.
+#[derive(Debug, Clone, Default)]
+pub struct Trail {
+    /// In order.
+    pub entries: Vec<Entry>,
+    /// Whether there is more than is shown.
+    pub more: bool,
+}
+
+/// One event as it stands there.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// What happened.
+    pub event: Event,
+    /// Its link in the chain.
+    pub hash: Digest,
+    /// The sealed block it stands in, once it does.
+    pub block: Option<u64>,
+}
+
+impl Trail {
+    /// How many events are shown.
+    pub const MOST: usize = 200;
+}
+
+/// One event in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Its place in the chain.
+    pub seq: u64,
+    /// Who did it.
+    pub who: String,
+    /// What, as the rest of a sentence.
+    pub what: String,
+    /// When.
+    pub at: When,
+    /// The name of the style: `agent`, `yes`, `no`, `over` or nothing.
+    pub tone: &'static str,
+    /// Its link in the chain.
+    pub hash: String,
+    /// The sealed block it stands in, once it does.
+    pub block: Option<u64>,
+}
+
+impl Step {
+    /// An event in words.
+    pub fn new(
+        entry: &Entry,
+        question: Option<&Question>,
+        directory: &Directory,
+        now: Time,
+    ) -> Self {
+        let Event { seq, at, by, what, .. } = &entry.event;
+        let (tone, what) = sentence(what, question, directory, now);
+        let tone = if tone.is_empty() && matches!(by, By::Agent(_)) { "agent" } else { tone };
+        let mut who = words::by(directory, by);
+        if let Some(first) = who.get(..1).map(str::to_uppercase) {
+            who.replace_range(..1, &first);
+        }
+        Self {
+            seq: *seq,
+            who,
+            what,
+            at: When::new(*at, now),
+            tone,
+            hash: entry.hash.to_string(),
+            block: entry.block,
+        }
+    }
+}
+
+fn sentence(
+    what: &Happened,
+    question: Option<&Question>,
+    directory: &Directory,
+    now: Time,
+) -> (&'static str, String) {
+    let plain = |text: &str| ("", text.to_owned());
+    match what {
+        Happened::Asked(_) => plain("asked"),
+        Happened::Followed { .. } => plain("asked again, in a new round"),
+        Happened::Opened => plain("looked at it first"),
+        Happened::Progressed { .. } => plain("began to fill it in"),
+        Happened::Claimed => plain("took it on"),
+        Happened::Assigned { to } => ("", format!("handed it to {}", words::person(directory, to))),
+        Happened::Commented { .. } => plain("left a comment"),
+        Happened::Answered { vote, .. } => {
+            let reply = vote.reply.value();
+            let said = reply.map_or_else(
+                || "(the words were erased)".to_owned(),
+                |reply| outcome::brief(reply, question),
+            );
+            let tone = reply.map_or("over", |reply| outcome::tone(&reply.answer));
+            let (door, sure) = (words::door(vote.via), words::sureness(vote.assurance));
+            (tone, format!("answered {door} ({sure}): {said}"))
+        }
+        Happened::Defaulted { resolution } => {
+            let said = resolution.reply.value().map(|reply| outcome::brief(reply, question));
+            let said = said.unwrap_or_else(|| "(the words were erased)".to_owned());
+            ("over", format!("took the default, because nobody answered in time: {said}"))
+        }
+        Happened::Cancelled { .. } => ("over", "withdrew it".to_owned()),
+        Happened::Expired { .. } | Happened::Failed { .. } => {
+            ("over", "closed it, because time ran out".to_owned())
+        }
+        Happened::Reminded => plain("reminded everybody who was asked"),
+        Happened::Escalated => plain("asked more people, because nobody had answered"),
+        Happened::Extended { until } => {
+            let until = When::new(*until, now);
+            ("", format!("moved the deadline to {}", until.exact))
+        }
+        Happened::Granted { .. } => plain("made links or tokens for it"),
+        Happened::CalledBack { outcome } => match outcome {
+            CallbackResult::Taken { .. } => plain("told the agent that it is over"),
+            CallbackResult::Refused { .. } | CallbackResult::Unreached { .. } => {
+                plain("could not tell the agent that it is over")
+            }
+        },
+        Happened::CallbackWanted => plain("wanted the agent to be told again"),
+        Happened::Revoked { .. } => ("no", "revoked the receipt".to_owned()),
+        Happened::Erased => ("over", "erased the words; the chain stays whole".to_owned()),
+        Happened::ProjectSaved(_)
+        | Happened::AgentSaved(_)
+        | Happened::HumanSaved(_)
+        | Happened::KeyIssued(_)
+        | Happened::KeyRevoked
+        | Happened::RuleAdded(_)
+        | Happened::RuleRemoved => plain("changed the directory"),
+    }
+}

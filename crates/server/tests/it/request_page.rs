@@ -1,0 +1,274 @@
+//! The page of a request: what stands around it, what else can be done there, and what is shown once it
+//! is over.
+
+use scraper::{Html, Selector};
+use serde_json::{Value, json};
+
+use crate::client::Reply;
+use crate::native::asked;
+use crate::pages::{Browser, csrf, signed_in};
+use crate::world::World;
+
+/// The words of the first element that fits.
+fn words(page: &Reply, selector: &str) -> String {
+    let html = Html::parse_document(&page.text);
+    let found = html.select(&Selector::parse(selector).unwrap()).next();
+    let text: String = found.map(|element| element.text().collect()).unwrap_or_default();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn approval(prompt: &str) -> Value {
+    let details = json!({ "amount": 120, "to": "Ada", "body": "Hi\nall\nbye" });
+    let question =
+        json!({ "kind": "approve", "prompt": prompt, "details": details, "editable": true });
+    json!({ "question": question, "timeout_seconds": 1800 })
+}
+
+/// Asks, and gives the address of the page.
+async fn page_of(world: &World, body: Value) -> String {
+    asked(&world.agent(), body).await.replace("/api/v1", "")
+}
+
+async fn press(browser: &Browser, path: &str, act: &str, pairs: &[(&str, &str)]) -> Reply {
+    let token = csrf(&browser.client.get(path).await.is(200));
+    let pairs: Vec<_> = [("csrf", &*token)].into_iter().chain(pairs.iter().copied()).collect();
+    browser.client.post_form(&format!("{path}/{act}"), &pairs).await
+}
+
+#[tokio::test]
+async fn what_was_answered_before_stands_beside_the_question() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    for (n, verdict) in [(1, "approved"), (2, "approved"), (3, "rejected")] {
+        let path = page_of(&world, approval(&format!("Refund order {n}?"))).await;
+        let reply = json!({ "answer": { "verdict": verdict } });
+        world.human().post(&format!("/api/v1{path}/answer"), reply).await.is(200);
+    }
+    let other = page_of(&world, approval("Delete the account of Ada?")).await;
+    let reply = json!({ "answer": { "verdict": "rejected" } });
+    world.human().post(&format!("/api/v1{other}/answer"), reply).await.is(200);
+    let path = page_of(&world, approval("Refund order 4?")).await;
+    let page = browser.client.get(&path).await.is(200);
+    let known = words(&page, ".known");
+    assert!(known.contains("Asked 3 times in 30 days: 2 approved, 1 rejected"), "{known}");
+    assert!(known.contains("4 in 30 days: 2 approved, 2 rejected"), "{known}");
+    // What is older does not count.
+    world.advance(31 * 24 * 3600);
+    let path = page_of(&world, approval("Refund order 5?")).await;
+    let known = words(&browser_again(&world).await.client.get(&path).await.is(200), ".known");
+    assert!(known.contains("Not asked before in 30 days"), "{known}");
+    world.end().await;
+}
+
+/// Sessions end before a month has passed.
+async fn browser_again(world: &World) -> Browser {
+    let made = world.human().post("/api/v1/people/user_dev/link", json!({})).await;
+    let link = made.is(201)["url"].as_str().unwrap().to_owned();
+    let token = link.split_once("token=").unwrap().1;
+    let signed = world.anonymous().post_form("/sign-in", &[("token", token)]).await.is(303);
+    let cookie = signed.header("set-cookie");
+    let pair = cookie.split(';').next().unwrap();
+    let session = pair.split_once('=').unwrap().1.to_owned();
+    Browser { client: world.anonymous().header("cookie", pair), session }
+}
+
+#[tokio::test]
+async fn remarks_are_added_and_a_refused_one_is_given_back() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let path = page_of(&world, approval("Refund?")).await;
+    let page = press(&browser, &path, "comment", &[("text", "Which order is it?")]).await.is(200);
+    assert!(words(&page, ".banner").contains("Your comment was added"));
+    assert!(words(&page, ".said").contains("Which order is it?"), "{}", words(&page, ".talk"));
+    let said = world.agent().get(&format!("/api/v1{path}/comments")).await.is(200);
+    assert_eq!(said["comments"][0]["text"], "Which order is it?");
+    let long = "x".repeat(4001);
+    let page = press(&browser, &path, "comment", &[("text", &long)]).await.is(422);
+    assert!(words(&page, ".banner").contains("Your comment was not added"));
+    assert_eq!(words(&page, "#written"), long, "nothing is lost");
+    press(&browser, &path, "comment", &[("text", "  ")]).await.is(422);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn more_time_is_given_from_the_deadline_on() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let path = page_of(&world, approval("Refund?")).await;
+    let before = world.agent().get(&format!("/api/v1{path}")).await.is(200);
+    let page = press(&browser, &path, "extend", &[("by", "3600")]).await.is(200);
+    assert!(
+        words(&page, ".banner").contains("It now expires in 1 h"),
+        "{}",
+        words(&page, ".banner")
+    );
+    let after = world.agent().get(&format!("/api/v1{path}")).await.is(200);
+    let at =
+        |seen: &Reply| seen["expires_at"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    assert_eq!(at(&after).as_second() - at(&before).as_second(), 3600);
+    for wrong in ["", "-1", "7", "99999999999999999999"] {
+        press(&browser, &path, "extend", &[("by", wrong)]).await.is(422);
+    }
+    let mut endless = approval("No hurry?");
+    endless["timeout_seconds"] = json!(0);
+    let path = page_of(&world, endless).await;
+    let page = browser.client.get(&path).await.is(200);
+    assert!(!page.text.contains("Give it more time"));
+    press(&browser, &path, "extend", &[("by", "3600")]).await.is(422);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_request_is_put_off_and_handed_on_with_a_word() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let path = page_of(&world, approval("Refund the lamp?")).await;
+    let page = press(&browser, &path, "snooze", &[("for", "3600")]).await.is(200);
+    assert!(words(&page, ".banner").contains("Hidden from your inbox; it comes back in 1 h"));
+    assert!(!browser.client.get("/").await.is(200).text.contains("Refund the lamp"));
+    assert!(page.text.contains("Show it in my inbox again"));
+    press(&browser, &path, "snooze", &[("for", "0")]).await.is(200);
+    assert!(browser.client.get("/").await.is(200).text.contains("Refund the lamp"));
+    press(&browser, &path, "snooze", &[("for", "5")]).await.is(422);
+    let handed = [("to", "user_dev_2"), ("note", "You know this customer")];
+    let page = press(&browser, &path, "assign", &handed).await.is(200);
+    assert!(words(&page, ".banner").contains("Handed to"));
+    assert!(words(&page, ".said").contains("You know this customer"));
+    world.end().await;
+}
+
+#[tokio::test]
+async fn whoever_looks_is_seen_until_they_leave() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let mut body = approval("Refund?");
+    body["route"] = json!({ "to": "pool" });
+    let path = page_of(&world, body).await;
+    let second = world.bearer("dev-human-token-2");
+    second.put(&format!("/api/v1{path}/looking"), json!({})).await.is(200);
+    let page = browser.client.get(&path).await.is(200);
+    assert!(words(&page, "[data-lookers]").contains("is looking at this too"), "{}", page.text);
+    let token = csrf(&page);
+    let look = format!("{path}/looking");
+    let told = browser.client.post_form(&look, &[("csrf", &token)]).await.is(200);
+    assert!(told["text"].as_str().unwrap().contains("is looking at this too"));
+    let seen = second.get(&format!("/api/v1/looking?ask={}", &path[6..])).await.is(200);
+    assert_eq!(seen["looking"].as_array().unwrap().len(), 2, "this page looks as well");
+    second.delete(&format!("/api/v1{path}/looking")).await.is(204);
+    let told = browser.client.post_form(&look, &[("csrf", &token), ("leave", "1")]).await.is(200);
+    assert_eq!(told["text"], Value::Null);
+    let seen = second.get(&format!("/api/v1/looking?ask={}", &path[6..])).await.is(200);
+    assert_eq!(seen["looking"], json!([]));
+    browser.client.post_form(&look, &[("csrf", "nonsense")]).await.is(403);
+    world.end().await;
+}
+
+/// What was edited is shown against the proposal before it is approved, and the agent gets both.
+#[tokio::test]
+async fn an_edited_proposal_is_approved_after_its_changes_were_seen() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let path = page_of(&world, approval("Refund order 7?")).await;
+    let given = [
+        ("action", "approve"),
+        ("edits.0", "99"),
+        ("edits.1", "Ada"),
+        ("edits.2", "Hi\r\neverybody\r\nbye"),
+        ("comment", "Less"),
+    ];
+    let page = press(&browser, &path, "answer", &given).await.is(200);
+    assert!(words(&page, ".act.yes").contains("Approve with 2 changes: Refund order 7"));
+    let diff = words(&page, ".diff");
+    assert!(diff.contains("The agent proposed: 120 Changed to: 99"), "{diff}");
+    assert!(diff.contains("removed: all") && diff.contains("added: everybody"), "{diff}");
+    let open = world.agent().get(&format!("/api/v1{path}")).await.is(200);
+    assert_eq!(open["result"], Value::Null, "nothing was sent yet");
+    let back: Vec<_> =
+        given.iter().map(|(k, v)| if *k == "action" { (*k, "edit") } else { (*k, *v) }).collect();
+    let page = press(&browser, &path, "answer", &back).await.is(200);
+    assert!(page.text.contains("value=\"99\"") && page.text.contains("everybody"));
+    let wrong = [("action", "approve"), ("edits.0", "a lot"), ("seen", "1")];
+    press(&browser, &path, "answer", &wrong).await.is(422);
+    let seen: Vec<_> = given.iter().copied().chain([("seen", "1")]).collect();
+    press(&browser, &path, "answer", &seen).await.is(303);
+    let over = world.agent().get(&format!("/api/v1{path}")).await.is(200);
+    let edits = json!({ "amount": 99, "to": "Ada", "body": "Hi\neverybody\nbye" });
+    assert_eq!(over["result"]["answer"]["edits"], edits);
+    assert_eq!(over["question"]["details"]["amount"], 120);
+    let page = browser.client.get(&path).await.is(200);
+    assert!(words(&page, ".side .diff").contains("Changed to: 99"), "{}", page.text);
+    // Without a change nothing comes in between.
+    let path = page_of(&world, approval("Refund order 8?")).await;
+    let same = [("action", "approve"), ("edits.0", "120"), ("edits.2", "Hi\r\nall\r\nbye")];
+    press(&browser, &path, "answer", &same).await.is(303);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn rounds_and_the_record_are_told_and_the_receipt_is_checked() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let first = page_of(&world, approval("Refund 900?")).await;
+    let back = [("action", "changes"), ("comment", "Too much")];
+    press(&browser, &first, "answer", &back).await.is(303);
+    let mut body = approval("Refund 500?");
+    body["follows"] = json!(&first[6..]);
+    let second = page_of(&world, body).await;
+    let page = browser.client.get(&second).await.is(200);
+    let rounds = words(&page, "section:has(#rounds)");
+    assert!(rounds.contains("Round 1. Refund 900?"), "{rounds}");
+    assert!(rounds.contains("Changes requested") && rounds.contains("Too much"), "{rounds}");
+    assert!(page.text.contains(&format!("href=\"{first}\"")));
+    assert!(words(&browser.client.get(&first).await.is(200), "#rounds").contains("2 rounds"));
+    assert!(!page.text.contains("Verify this receipt"), "not before it is over");
+    browser.client.get(&format!("{second}/receipt")).await.is(404);
+
+    press(&browser, &second, "answer", &[("action", "approve")]).await.is(303);
+    let page = browser.client.get(&second).await.is(200);
+    let trail = words(&page, "section:has(#trail)");
+    for step in ["The agent agent_dev asked", "looked at it first", "answered on the web page"] {
+        assert!(trail.contains(step), "{step}: {trail}");
+    }
+    let jws = browser.client.get(&format!("{second}/receipt")).await.is(200);
+    assert!(jws.header("content-disposition").starts_with("attachment"));
+    let checked = json!({ "receipt": jws.text });
+    assert_eq!(
+        world.anonymous().post("/api/v1/receipts/verify", checked).await.is(200)["valid"],
+        true
+    );
+    let page = browser.client.get(&format!("{second}?verify=1")).await.is(200);
+    let found = words(&page, "#receipt");
+    assert!(found.contains("The receipt holds") && found.contains("It was not revoked"), "{found}");
+    world
+        .human()
+        .post(&format!("/api/v1{second}/revoke"), json!({ "reason": "wrong" }))
+        .await
+        .is(200);
+    let found = words(&browser.client.get(&format!("{second}?verify=1")).await.is(200), "#receipt");
+    assert!(found.contains("The receipt does not hold"), "{found}");
+    world.human().post(&format!("/api/v1{second}/erase"), json!({})).await.is(200);
+    let page = browser.client.get(&second).await.is(200);
+    assert!(words(&page, "#receipt").contains("no receipt can be made any more"));
+    assert!(words(&page, "section:has(#trail)").contains("erased the words"));
+    world.end().await;
+}
+
+/// Nobody but whoever may see a request does any of it.
+#[tokio::test]
+async fn strangers_find_nothing() {
+    let world = World::dev().await;
+    let path = page_of(&world, approval("Refund?")).await;
+    for act in ["comment", "extend", "snooze", "looking"] {
+        world.anonymous().post_form(&format!("{path}/{act}"), &[("csrf", "x")]).await.is(401);
+    }
+    for what in ["end", "receipt", &format!("files/{}", "0".repeat(64))] {
+        world.anonymous().get(&format!("{path}/{what}")).await.is(401);
+    }
+    let browser = signed_in(&world).await;
+    let nowhere = "/asks/ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C";
+    for what in ["end", "receipt", "files/x"] {
+        browser.client.get(&format!("{nowhere}/{what}")).await.is(404);
+    }
+    browser.client.get(&format!("{path}/files/{}", "0".repeat(64))).await.is(404);
+    world.end().await;
+}
