@@ -186,11 +186,6 @@ pub fn aside(id: AskId, back: &str) -> String {
     format!("{ASIDE}?{}", query.finish())
 }
 
-/// The signed receipt of a request that is over, as a file.
-pub fn receipt(id: AskId) -> String {
-    format!("/history/{id}/receipt")
-}
-
 /// The icon with a count in it.
 pub fn icon(count: u64) -> String {
     format!("/icon/{}.svg", count.min(100))

@@ -117,7 +117,7 @@ fn sentence(
             ("over", "closed it, because time ran out".to_owned())
         }
         Happened::Reminded => plain("reminded everybody who was asked"),
-        Happened::Escalated => plain("asked more people, because nobody had answered"),
+        Happened::Escalated { .. } => plain("asked more people, because nobody had answered"),
         Happened::Extended { until } => {
             let until = When::new(*until, now);
             ("", format!("moved the deadline to {}", until.exact))
@@ -137,6 +137,7 @@ fn sentence(
         | Happened::HumanSaved(_)
         | Happened::KeyIssued(_)
         | Happened::KeyRevoked
+        | Happened::PasskeyUsed { .. }
         | Happened::RuleAdded(_)
         | Happened::RuleRemoved => plain("changed the directory"),
     }

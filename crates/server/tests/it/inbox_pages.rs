@@ -318,10 +318,10 @@ async fn the_history_is_narrowed_exported_and_shows_how_the_record_stands() {
     assert_eq!(csv.text.lines().count(), 2, "{}", csv.text);
     let lines = browser.client.get("/history/export?format=jsonl&since=2026-03-02").await.is(200);
     assert_eq!(lines.text.lines().count(), 1, "{}", lines.text);
-    let receipt = browser.client.get(&format!("/history/{}/receipt", id(&paid))).await.is(200);
+    let receipt = browser.client.get(&format!("/asks/{}/receipt", id(&paid))).await.is(200);
     assert_eq!(receipt.text.split('.').count(), 3);
     let open = asked(&agent, approval()).await;
-    let none = browser.client.get(&format!("/history/{}/receipt", id(&open))).await.is(404);
+    let none = browser.client.get(&format!("/asks/{}/receipt", id(&open))).await.is(404);
     assert!(none.text.contains("There is no receipt"));
     browser.client.get("/icon/7.svg").await.is(200);
     browser.client.get("/icon/0.svg").await.is(404);

@@ -146,7 +146,6 @@ pub(crate) const ROUTES: &[(&str, &str, Door)] = &[
     ("get", "/inbox/bulk/answer", Public),
     ("get", "/history", Closed),
     ("get", "/history/export", Closed),
-    ("get", "/history/{id}/receipt", Closed),
     ("get", "/icon/{file}", Public),
     ("get", "/asks/{id}/comment", Public),
     ("get", "/asks/{id}/extend", Public),

@@ -1,4 +1,4 @@
-//! The history: `GET /history`, the same as a file, and the receipt of each.
+//! The history: `GET /history`, and the same as a file.
 
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -152,30 +152,6 @@ pub(super) async fn export(
     let format = format.and_then(|(_, name)| word::<Format>(name)).unwrap_or(Format::Csv);
     let whose = Whose::Person(visitor.human.id.clone(), wanted.view);
     Ok(written(app, visitor.actor, whose, wanted.list, wanted.since, format))
-}
-
-/// `GET /history/{id}/receipt`: signed, as a file.
-pub(super) async fn receipt(
-    State(app): State<Shared>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-) -> Page {
-    let visitor = app.visitor(&headers).await?;
-    let ask = app.seen_by(&visitor, &id).await?;
-    let Some(receipt) = app.receipt_for(&ask, &visitor.actor) else {
-        return Err(page(StatusCode::NOT_FOUND, notices::no_receipt(&visitor.frame)));
-    };
-    Ok(file("application/jose", &format!("{}.jws", ask.id), receipt))
-}
-
-fn file(kind: &'static str, name: &str, content: String) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, kind.to_owned()),
-        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
-        (header::CACHE_CONTROL, "no-store".to_owned()),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
-    ];
-    (headers, content).into_response()
 }
 
 impl App {

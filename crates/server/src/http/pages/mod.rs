@@ -60,7 +60,6 @@ pub fn routes() -> Router<Shared> {
         .route("/inbox/bulk/answer", get(inbox::back).post(inbox_bulk::answer))
         .route("/history", get(history::show))
         .route("/history/export", get(history::export))
-        .route("/history/{id}/receipt", get(history::receipt))
         .route("/icon/{file}", get(icon))
         .route("/asks/{id}", get(request::show_request))
         .route("/asks/{id}/answer", get(request::back_to_request).post(request::answer))

@@ -129,7 +129,7 @@ pub(super) async fn confirm(
         let refused =
             Refusal::AssuranceTooLow { have: Assurance::Session, need: Assurance::Passkey };
         let notice = Notice::Refused(refused);
-        return Ok(app.request_page(&visitor, &ask, StatusCode::FORBIDDEN, Some(&notice), None));
+        return app.request_page(&visitor, &ask, StatusCode::FORBIDDEN, Some(&notice), None).await;
     };
     app.gateway.run(Actor::System, Command::UsePasskey(key, public)).await?;
     app.door.note_use(key, app.gateway.now());
@@ -142,7 +142,7 @@ pub(super) async fn confirm(
         Err(StoreError::Refused(refusal)) => {
             let now = app.seen_by(&visitor, &id).await?;
             let notice = Notice::Refused(refusal);
-            Ok(app.request_page(&visitor, &now, StatusCode::CONFLICT, Some(&notice), None))
+            app.request_page(&visitor, &now, StatusCode::CONFLICT, Some(&notice), None).await
         }
         Err(error) => Err(error.into()),
     }

@@ -4,7 +4,7 @@ use axum::extract::{Path, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use kernel::directory::Human;
-use kernel::question::{self, Answer, Body, Question};
+use kernel::question::{Answer, Body, Question};
 use kernel::{Ask, AskId, Assurance, Command, HumanId, Refusal, form};
 use serde::Deserialize;
 use store::StoreError;

@@ -155,13 +155,14 @@ pub(super) async fn receipt(
 ) -> Page {
     let visitor = app.visitor(&headers).await?;
     let ask = app.seen_by(&visitor, &id).await?;
-    let missing = || page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame));
+    let missing = || page(StatusCode::NOT_FOUND, notices::no_receipt(&visitor.frame));
     let receipt = app.receipt_for(&ask, &visitor.actor).ok_or_else(missing)?;
     let name = format!("attachment; filename=\"receipt-{}.jws\"", ask.id);
     let kind = [
         (header::CONTENT_TYPE, "application/jose".to_owned()),
         (header::CONTENT_DISPOSITION, name),
         (header::CACHE_CONTROL, "no-store".to_owned()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
     ];
     Ok((kind, receipt).into_response())
 }
