@@ -161,7 +161,7 @@ impl Line {
             _ => Facts::default(),
         };
         let line = |fact: &super::facts::Fact| match &fact.value {
-            Shown::Line(words) => Some(format!("{}: {words}", fact.key)),
+            Shown::Line(words) | Shown::Link(words) => Some(format!("{}: {words}", fact.key)),
             Shown::Block(_) => None,
         };
         let shown: Vec<String> =

@@ -120,19 +120,6 @@ fn routes(text: &str) -> Vec<(String, String)> {
             depth == 0
         });
         let (pattern, handlers) = call[..end.unwrap()].split_once(',').unwrap();
-        let pattern = match pattern.trim() {
-            "paths::INBOX" => paths::INBOX,
-            "paths::SIGN_IN" => paths::SIGN_IN,
-            "paths::SIGN_IN_MAIL" => paths::SIGN_IN_MAIL,
-            "paths::SIGN_IN_PASSKEY" => paths::SIGN_IN_PASSKEY,
-            "paths::PASSKEYS" => paths::PASSKEYS,
-            "paths::SIGN_IN_OIDC" => paths::SIGN_IN_OIDC,
-            "paths::OIDC_BACK" => paths::OIDC_BACK,
-            "paths::SIGN_OUT_OIDC" => paths::SIGN_OUT_OIDC,
-            "paths::SIGN_OUT" => paths::SIGN_OUT,
-            "paths::TOKENS" => paths::TOKENS,
-            "paths::SESSIONS" => paths::SESSIONS,
-            quoted => quoted.strip_prefix('"').unwrap().strip_suffix('"').unwrap(),
         let quoted = match pattern.trim().strip_prefix("paths::") {
             Some(name) => named.split_once(&format!("const {name}: &str = ")).unwrap().1,
             None => pattern.trim(),

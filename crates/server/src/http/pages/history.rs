@@ -1,8 +1,7 @@
 //! The history: `GET /history`, and the same as a file.
 
-use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
 use dialects::hxp_execution::Cursor;
 use dialects::proof::jws;
 use jiff::civil::Date;
@@ -15,14 +14,14 @@ use store::search::FOUND;
 use store::{Filter, List, Order, Search, StoreError};
 use ulid::Ulid;
 
-use super::{Page, html, page};
+use super::{Page, html};
 use crate::http::api::history::{Format, not_before, written};
 use crate::http::api::narrowing::{View, Whose, word};
 use crate::http::{App, Shared};
 use crate::web::history::{self, Chain, History, KNOWN};
 use crate::web::inbox::Found;
 use crate::web::query::Query as Narrowed;
-use crate::web::{notices, paths};
+use crate::web::paths;
 
 /// How many a page shows.
 const PAGE: usize = 50;
