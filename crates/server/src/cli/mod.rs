@@ -210,7 +210,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Sessions(sessions) => patiently(Box::pin(sessions.run())).await,
         Command::Signing(signing) => signing.run().await,
         Command::People(people) => patiently(Box::pin(people.run())).await,
-        Command::Doctor(doctor) => patiently(doctor.run()).await,
+        Command::Doctor(doctor) => Box::pin(patiently(doctor.run())).await,
         Command::Health(health) => patiently(health.run()).await,
         Command::Completions(completions) => Ok(completions.run(&mut Cli::command())),
     }
