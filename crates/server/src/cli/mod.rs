@@ -226,7 +226,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Groups(groups) => patiently(Box::pin(groups.run())).await,
         Command::Projects(projects) => patiently(Box::pin(projects.run())).await,
         Command::Rules(rules) => patiently(rules.run()).await,
-        Command::Doctor(doctor) => patiently(doctor.run()).await,
+        Command::Doctor(doctor) => Box::pin(patiently(doctor.run())).await,
         Command::Health(health) => patiently(health.run()).await,
         Command::Completions(completions) => Ok(completions.run(&mut Cli::command())),
     }

@@ -59,16 +59,12 @@ impl Recent {
         if let Some(held) = shard.young.get(&id) {
             return Ok(Arc::clone(&held.ask));
         }
-        match shard.old.remove(&id) {
-            Some(held) => {
-                shard.put(id, held.clone());
-                Ok(held.ask)
-            }
-            None => {
-                let again = shard.was_read(id);
-                Err(Begun { id, changes: shard.changes, again })
-            }
+        if let Some(held) = shard.old.remove(&id) {
+            shard.put(id, held.clone());
+            return Ok(held.ask);
         }
+        let again = shard.was_read(id);
+        Err(Begun { id, changes: shard.changes, again })
     }
 
     /// Keeps what was read, of this size, unless it may be out of date already.
