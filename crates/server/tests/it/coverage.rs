@@ -259,7 +259,7 @@ fn routes(text: &str) -> Vec<(String, String)> {
         let pattern = quoted.split('"').nth(1).unwrap();
         let handlers = format!(".{}", handlers.trim());
         let methods = ["get", "post", "put", "patch", "delete", "any"];
-        let is_there = |method: &&&str| handlers.contains(&format!(".{method}("));
+        let is_there = |of: &&&str| handlers.contains(&format!(".{of}("));
         let taken: Vec<_> = methods.iter().filter(is_there).collect();
         assert!(!taken.is_empty(), "no method in {handlers}");
         found.extend(taken.into_iter().map(|method| ((*method).to_owned(), pattern.to_owned())));
