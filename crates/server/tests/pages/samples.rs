@@ -259,7 +259,6 @@ impl Gallery {
             next,
             later_page: false,
             recent,
-            server_url: "http://localhost:3402",
             notice,
         };
         let html = inbox::page(&frame, &inbox);

@@ -120,7 +120,6 @@ async fn show_inbox(
             next: next.as_deref(),
             later_page: after.is_some(),
             recent: &recent.asks,
-            server_url: app.config.public_url.as_str().trim_end_matches('/'),
             notice: notice.as_ref(),
         },
     );
