@@ -8,6 +8,7 @@ use jiff::civil;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use serde::{Deserialize, Serialize};
 
+use super::Human;
 use crate::ids::HumanId;
 use crate::time::Time;
 
@@ -46,6 +47,18 @@ impl About {
     pub fn quiet_until(&self, now: Time) -> Option<Time> {
         let zone = self.time_zone.as_deref().and_then(zone).unwrap_or(TimeZone::UTC);
         quiet_until(now, self.quiet_hours.as_ref()?, &zone)
+    }
+}
+
+impl Human {
+    /// What they say of themselves, if they said anything and it was not forgotten.
+    pub fn about(&self) -> Option<&About> {
+        self.profile.value()?.about.as_ref()
+    }
+
+    /// Since when, until when and with whom instead, if they are away at that moment.
+    pub fn absent(&self, at: Time) -> Option<&Absence> {
+        self.about()?.absence.as_ref().filter(|absence| absence.holds(at))
     }
 }
 

@@ -117,16 +117,6 @@ impl Human {
             && group.is_none_or(|group| self.groups.contains(group))
             && tags.is_subset(&self.skills)
     }
-
-    /// What they say of themselves, if they said anything and it was not forgotten.
-    pub fn about(&self) -> Option<&About> {
-        self.profile.value()?.about.as_ref()
-    }
-
-    /// Since when, until when and with whom instead, if they are away at that moment.
-    pub fn absent(&self, at: Time) -> Option<&Absence> {
-        self.about()?.absence.as_ref().filter(|absence| absence.holds(at))
-    }
 }
 
 /// Personal data.

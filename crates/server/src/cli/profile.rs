@@ -81,7 +81,8 @@ impl Profile {
             ProfileCommand::Show { whose } => whose.change(None, |_| ()).await?,
             ProfileCommand::Set { name, description, time_zone, language, quiet_hours, whose } => {
                 let given = |text: String| Some(text).filter(|text| !text.is_empty());
-                let quiet_hours = quiet_hours.map(given).map(|text| text.map(hours).transpose());
+                let quiet_hours =
+                    quiet_hours.map(given).map(|text| text.as_deref().map(hours).transpose());
                 let quiet_hours = quiet_hours.transpose()?;
                 let change = |about: &mut About| {
                     let texts = [
@@ -112,7 +113,7 @@ impl Profile {
     }
 }
 
-fn hours(text: String) -> anyhow::Result<QuietHours> {
+fn hours(text: &str) -> anyhow::Result<QuietHours> {
     let split = text.split_once('-');
     let hours = split.and_then(|(from, to)| {
         Some(QuietHours { from: from.trim().parse().ok()?, to: to.trim().parse().ok()? })

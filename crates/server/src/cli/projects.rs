@@ -34,7 +34,7 @@ enum ProjectsCommand {
         /// Whether an agent may have a default taken when nobody answers
         #[arg(long, value_name = "BOOL")]
         default_on_silence: Option<bool>,
-        /// How sure it must be who answers: agent_attested, link, channel, session or passkey
+        /// How sure it must be who answers: `agent_attested`, `link`, `channel`, `session` or `passkey`
         #[arg(long, value_name = "ASSURANCE", value_parser = assurance)]
         floor: Option<Assurance>,
         /// When to remind, after the request: 30m, 2h, 1d; give it several times

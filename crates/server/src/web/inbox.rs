@@ -105,8 +105,6 @@ pub struct Inbox<'a> {
     pub live: &'a str,
     /// What ended lately, newest first.
     pub recent: &'a [Ask],
-    /// Where agents reach this server, for the first steps.
-    pub server_url: &'a str,
     /// What just happened.
     pub notice: Option<&'a Notice>,
 }

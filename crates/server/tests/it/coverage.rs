@@ -127,9 +127,9 @@ fn routes(text: &str) -> Vec<(String, String)> {
         let pattern = quoted.split('"').nth(1).unwrap();
         let handlers = format!(".{}", handlers.trim());
         let methods = ["get", "post", "put", "patch", "delete", "any"];
-        let is_there = |method: &&&str| handlers.contains(&format!(".{method}("));
+        let is_there = |of: &&&str| handlers.contains(&format!(".{of}("));
         let taken: Vec<_> = methods.iter().filter(is_there).collect();
-        assert!(!taken.is_empty(), "no method in {handlers}");
+        assert!(!taken.is_empty(), "{handlers}");
         found.extend(taken.into_iter().map(|method| ((*method).to_owned(), pattern.to_owned())));
     }
     found
@@ -247,11 +247,7 @@ async fn every_command_leaves_a_record() {
     story.run(system(), Command::SaveProject(NewProject { ladder: vec![pool], ..plain })).await;
     let ada = NewHuman {
         id: "ada".parse().unwrap(),
-        profile: Profile {
-            name: "Ada".to_owned(),
-            email: Some("ada@example.com".to_owned()),
-            about: None,
-        },
+        profile: Profile { name: "Ada".into(), email: Some("ada@example.com".into()), about: None },
         admin: false,
         active: true,
         projects: ["dev".parse().unwrap()].into(),

@@ -284,7 +284,6 @@ impl Gallery {
             later_page: false,
             live: "/inbox/live",
             recent,
-            server_url: "http://localhost:3402",
             notice,
         };
         let html = inbox::page(&frame, &inbox);

@@ -171,12 +171,11 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
     let mut reminders = std::collections::BTreeSet::new();
     let texts = form.value("reminders").unwrap_or_default().split(',').map(str::trim);
     for text in texts.filter(|text| !text.is_empty()) {
-        match span::parse(text) {
-            Some(seconds) => _ = reminders.insert(seconds),
-            None => {
-                let message = format!("Expected {}, not {}.", span::EXPECTED, Words::of(text));
-                wrong("reminders".to_owned(), "Reminders", message);
-            }
+        if let Some(seconds) = span::parse(text) {
+            reminders.insert(seconds);
+        } else {
+            let message = format!("Expected {}, not {}.", span::EXPECTED, Words::of(text));
+            wrong("reminders".to_owned(), "Reminders", message);
         }
     }
     let mut ladder = Vec::new();
@@ -184,19 +183,17 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
         let after = form.value(&after_name(n)).unwrap_or_default().trim();
         let who = form.value(&who_name(n)).unwrap_or_default();
         let (time, label) = (span::parse(after), format!("Step {}", n + 1));
-        match (after.is_empty(), who.is_empty(), time, seat(who)) {
-            (true, true, ..) => {}
-            (false, false, Some(after), Some(seat)) => ladder.push(Step { after, seat }),
-            (_, true, ..) => {
-                wrong(who_name(n), &label, "Choose who is asked, or empty the step.".to_owned())
+        match (time, seat(who)) {
+            _ if after.is_empty() && who.is_empty() => {}
+            (Some(after), Some(seat)) => ladder.push(Step { after, seat }),
+            _ if who.is_empty() => {
+                let message = "Choose who is asked, or empty the step.".to_owned();
+                wrong(who_name(n), &label, message);
             }
-            (_, false, None, _) => {
-                wrong(after_name(n), &label, format!("Expected {}.", span::EXPECTED));
+            (None, _) => wrong(after_name(n), &label, format!("Expected {}.", span::EXPECTED)),
+            (Some(_), None) => {
+                wrong(who_name(n), &label, "Choose somebody from the list.".to_owned());
             }
-            (_, false, _, None) => {
-                wrong(who_name(n), &label, "Choose somebody from the list.".to_owned())
-            }
-            (true, false, Some(_), Some(_)) => {}
         }
     }
     if !problem.problems.is_empty() {

@@ -11,7 +11,7 @@ use kernel::{AgentId, Command, KeyId};
 use store::StoreError;
 
 use super::super::{Instead, Page, Visitor, html, parts};
-use super::{Asked, nothing_here, saved, untouched};
+use super::{Asked, framed, nothing_here, saved, untouched};
 use crate::bootstrap;
 use crate::http::{App, Shared};
 use crate::web::paths;
@@ -126,7 +126,7 @@ pub(super) async fn show_revoke(
     let visitor = app.visitor(&headers).await?;
     let directory = app.gateway.directory();
     let (key, agent) = managed(&visitor, &directory, view::key(asked.key.as_deref()))?;
-    Ok(app.settings(&visitor, view::revoke(key, agent)))
+    Ok(framed(&visitor, &view::revoke(key, agent)))
 }
 
 pub(super) async fn revoke(State(app): State<Shared>, from: Request) -> Page {
@@ -181,7 +181,7 @@ impl App {
         let last = agents.last().filter(|_| more);
         let next = last.map(|agent| format!("{}?after={}", paths::AGENTS, agent.id));
         let shown = view::list(&agents, &directory, next, admin, filled);
-        self.settings(visitor, SettingsPage { problems: filled.problems.clone(), ..shown })
+        framed(visitor, &SettingsPage { problems: filled.problems.clone(), ..shown })
     }
 
     async fn agent_page(
@@ -200,7 +200,7 @@ impl App {
         let (now, admin) = (self.gateway.now(), visitor.human.admin);
         let shown = view::page(agent, &keys, directory, now, admin, filled);
         let problems = filled.problems.clone();
-        Ok(self.settings(visitor, SettingsPage { done, problems, ..shown }))
+        Ok(framed(visitor, &SettingsPage { done, problems, ..shown }))
     }
 
     /// Makes a key and shows it, this once.

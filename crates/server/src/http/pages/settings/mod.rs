@@ -69,7 +69,7 @@ impl Asked {
 
 async fn overview(State(app): State<Shared>, headers: HeaderMap) -> Page {
     let visitor = app.visitor(&headers).await?;
-    Ok(app.settings(&visitor, settings::overview(visitor.human.admin)))
+    Ok(framed(&visitor, &settings::overview(visitor.human.admin)))
 }
 
 /// A form nobody has sent yet.
@@ -78,20 +78,20 @@ fn untouched() -> Filled<'static> {
     Filled { form: None, problems: &NOTHING }
 }
 
+fn framed(visitor: &Visitor, shown: &SettingsPage) -> Response {
+    let status = if shown.problems.problems.is_empty() {
+        StatusCode::OK
+    } else {
+        StatusCode::UNPROCESSABLE_ENTITY
+    };
+    html(status, settings::page(&visitor.frame, visitor.human.admin, shown))
+}
+
 fn saved(path: &str) -> Response {
     Redirect::to(&format!("{path}?saved=1")).into_response()
 }
 
 impl App {
-    fn settings(&self, visitor: &Visitor, shown: SettingsPage) -> Response {
-        let status = if shown.problems.problems.is_empty() {
-            StatusCode::OK
-        } else {
-            StatusCode::UNPROCESSABLE_ENTITY
-        };
-        html(status, settings::page(&visitor.frame, visitor.human.admin, &shown))
-    }
-
     /// Whoever is signed in, if they administer.
     async fn administrator(&self, headers: &HeaderMap) -> Result<Visitor, Instead> {
         let visitor = self.visitor(headers).await?;

@@ -7,7 +7,7 @@ use kernel::ids::GroupId;
 use kernel::{Command, HumanId};
 
 use super::super::{Page, Visitor, html, page as instead, parts};
-use super::{Asked, nothing_here, saved, untouched};
+use super::{Asked, framed, nothing_here, saved, untouched};
 use crate::bootstrap;
 use crate::http::{App, Shared};
 use crate::serve::sign_in_url;
@@ -58,7 +58,7 @@ pub(super) async fn show(
     let known = id.parse().ok().and_then(|id: HumanId| directory.human(&id));
     let human = known.ok_or_else(|| nothing_here(&visitor))?;
     let shown = view::page(human, &directory, untouched());
-    Ok(app.settings(&visitor, SettingsPage { done: asked.done(), ..shown }))
+    Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
 }
 
 pub(super) async fn save(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
@@ -76,7 +76,7 @@ pub(super) async fn save(State(app): State<Shared>, Path(id): Path<String>, from
     let Err(problems) = done else { return Ok(saved(&path)) };
     let filled = Filled { form: Some(&form), problems: &problems };
     let shown = view::page(human, &directory, filled);
-    Ok(app.settings(&visitor, SettingsPage { problems: problems.clone(), ..shown }))
+    Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
 }
 
 /// A sign-in link, shown once.
@@ -103,7 +103,7 @@ pub(super) async fn groups(
 ) -> Page {
     let visitor = app.administrator(&headers).await?;
     let shown = view::groups(&app.gateway.directory(), untouched());
-    Ok(app.settings(&visitor, SettingsPage { done: asked.done(), ..shown }))
+    Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
 }
 
 pub(super) async fn add_group(State(app): State<Shared>, from: Request) -> Page {
@@ -126,7 +126,7 @@ pub(super) async fn add_group(State(app): State<Shared>, from: Request) -> Page 
     let Err(problems) = done else { return Ok(saved(paths::GROUPS)) };
     let filled = Filled { form: Some(&form), problems: &problems };
     let shown = view::groups(&app.gateway.directory(), filled);
-    Ok(app.settings(&visitor, SettingsPage { problems: problems.clone(), ..shown }))
+    Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
 }
 
 pub(super) async fn group(
@@ -139,7 +139,7 @@ pub(super) async fn group(
     let directory = app.gateway.directory();
     directory.members(&id).next().ok_or_else(|| nothing_here(&visitor))?;
     let shown = view::group(&id, &directory, untouched());
-    Ok(app.settings(&visitor, shown))
+    Ok(framed(&visitor, &shown))
 }
 
 pub(super) async fn save_group(
@@ -158,7 +158,7 @@ pub(super) async fn save_group(
     let Err(problems) = done else { return Ok(saved(paths::GROUPS)) };
     let filled = Filled { form: Some(&form), problems: &problems };
     let shown = view::group(&id, &app.gateway.directory(), filled);
-    Ok(app.settings(&visitor, SettingsPage { problems: problems.clone(), ..shown }))
+    Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
 }
 
 impl App {
@@ -170,6 +170,6 @@ impl App {
         let last = people.last().filter(|_| more);
         let next = last.map(|human| format!("{}?after={}", paths::PEOPLE, human.id));
         let shown = view::list(&people, next, self.gateway.now(), filled);
-        self.settings(visitor, SettingsPage { problems: filled.problems.clone(), ..shown })
+        framed(visitor, &SettingsPage { problems: filled.problems.clone(), ..shown })
     }
 }

@@ -5,7 +5,7 @@ use axum::http::HeaderMap;
 use kernel::Command;
 
 use super::super::{Page, parts};
-use super::{Asked, saved, untouched};
+use super::{Asked, framed, saved, untouched};
 use crate::http::Shared;
 use crate::web::paths;
 use crate::web::settings::SettingsPage;
@@ -19,7 +19,7 @@ pub(super) async fn show(
 ) -> Page {
     let visitor = app.visitor(&headers).await?;
     let shown = page(&visitor.human, app.gateway.now(), untouched());
-    Ok(app.settings(&visitor, SettingsPage { done: asked.done(), ..shown }))
+    Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
 }
 
 pub(super) async fn save(State(app): State<Shared>, from: Request) -> Page {
@@ -33,7 +33,7 @@ pub(super) async fn save(State(app): State<Shared>, from: Request) -> Page {
     let Err(problems) = done else { return Ok(saved(paths::PROFILE)) };
     let filled = Filled { form: Some(&form), problems: &problems };
     let shown = page(&visitor.human, app.gateway.now(), filled);
-    Ok(app.settings(&visitor, SettingsPage { problems: problems.clone(), ..shown }))
+    Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
 }
 
 pub(super) async fn show_away(
@@ -44,7 +44,7 @@ pub(super) async fn show_away(
     let visitor = app.visitor(&headers).await?;
     let (directory, now) = (app.gateway.directory(), app.gateway.now());
     let shown = away_page(&visitor.human, &directory, now, untouched());
-    Ok(app.settings(&visitor, SettingsPage { done: asked.done(), ..shown }))
+    Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
 }
 
 pub(super) async fn save_away(State(app): State<Shared>, from: Request) -> Page {
@@ -59,5 +59,5 @@ pub(super) async fn save_away(State(app): State<Shared>, from: Request) -> Page 
     let (directory, now) = (app.gateway.directory(), app.gateway.now());
     let filled = Filled { form: Some(&form), problems: &problems };
     let shown = away_page(&visitor.human, &directory, now, filled);
-    Ok(app.settings(&visitor, SettingsPage { problems: problems.clone(), ..shown }))
+    Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
 }

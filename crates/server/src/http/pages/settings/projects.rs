@@ -7,7 +7,7 @@ use kernel::directory::NewProject;
 use kernel::{Command, ProjectId};
 
 use super::super::{Page, Visitor, parts};
-use super::{Asked, nothing_here, saved, untouched};
+use super::{Asked, framed, nothing_here, saved, untouched};
 use crate::http::{App, Shared};
 use crate::web::paths;
 use crate::web::settings::controls::{Filled, refused};
@@ -57,7 +57,7 @@ pub(super) async fn show(
     let known = id.parse().ok().and_then(|id: ProjectId| directory.project(&id));
     let project = known.ok_or_else(|| nothing_here(&visitor))?;
     let shown = view::page(project, &directory, untouched());
-    Ok(app.settings(&visitor, SettingsPage { done: asked.done(), ..shown }))
+    Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
 }
 
 pub(super) async fn save(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
@@ -75,7 +75,7 @@ pub(super) async fn save(State(app): State<Shared>, Path(id): Path<String>, from
     let Err(problems) = done else { return Ok(saved(&path)) };
     let filled = Filled { form: Some(&form), problems: &problems };
     let shown = view::page(project, &directory, filled);
-    Ok(app.settings(&visitor, SettingsPage { problems: problems.clone(), ..shown }))
+    Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
 }
 
 impl App {
@@ -92,6 +92,6 @@ impl App {
         let last = projects.last().filter(|_| more);
         let next = last.map(|project| format!("{}?after={}", paths::PROJECTS, project.id));
         let shown = view::list(&projects, next, filled);
-        self.settings(visitor, SettingsPage { problems: filled.problems.clone(), ..shown })
+        framed(visitor, &SettingsPage { problems: filled.problems.clone(), ..shown })
     }
 }

@@ -5,7 +5,7 @@ use axum::http::HeaderMap;
 use kernel::{Command, RuleId};
 
 use super::super::{Page, parts};
-use super::{Asked, saved, untouched};
+use super::{Asked, framed, saved, untouched};
 use crate::http::Shared;
 use crate::web::paths;
 use crate::web::settings::SettingsPage;
@@ -20,7 +20,7 @@ pub(super) async fn show(
     let visitor = app.visitor(&headers).await?;
     let filled = untouched();
     let shown = page(&visitor.human, &app.gateway.directory(), filled);
-    Ok(app.settings(&visitor, SettingsPage { done: asked.done(), ..shown }))
+    Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
 }
 
 /// Adds a rule, or removes one.
@@ -42,5 +42,5 @@ pub(super) async fn save(State(app): State<Shared>, from: Request) -> Page {
     let Err(problems) = done else { return Ok(saved(paths::RULES)) };
     let filled = Filled { form: Some(&form), problems: &problems };
     let shown = page(&visitor.human, &app.gateway.directory(), filled);
-    Ok(app.settings(&visitor, SettingsPage { problems: problems.clone(), ..shown }))
+    Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
 }

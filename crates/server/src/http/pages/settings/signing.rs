@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 
 use super::super::{Page, page as instead};
+use super::framed;
 use crate::http::Shared;
 use crate::web::notices;
 use crate::web::settings::signing::page;
@@ -15,5 +16,5 @@ pub(super) async fn show(State(app): State<Shared>, headers: HeaderMap) -> Page 
         let shown = notices::server_error(&visitor.frame, "the signing keys cannot be read");
         instead(StatusCode::INTERNAL_SERVER_ERROR, shown)
     })?;
-    Ok(app.settings(&visitor, page(&keys, app.home(), app.gateway.now())))
+    Ok(framed(&visitor, &page(&keys, app.home(), app.gateway.now())))
 }
