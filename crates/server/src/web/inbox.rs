@@ -114,24 +114,20 @@ pub fn page(frame: &Frame, inbox: &Inbox<'_>) -> String {
     let now = frame.now;
     let past = |ask: &Ask| Past::new(ask, inbox.directory, frame);
     let past: Vec<Past> = inbox.recent.iter().filter_map(past).collect();
-    let narrowed = inbox.query.pairs().iter().any(|(name, _)| NARROWING.contains(name));
     let board = Board::new(frame, inbox);
     render(&InboxPage {
         frame,
         digest: board.digest(),
+        tab: inbox.tab,
+        query: inbox.query,
         tabs: tabs(inbox),
         searched: Words::of(inbox.query.get("q").unwrap_or_default()),
         pickers: pickers(inbox),
-        narrowed,
-        filtered: inbox.query.pairs().iter().any(|(name, _)| !["view", "q"].contains(name)),
-        fold: inbox.query.get("fold").is_some(),
         here: inbox.query.text(),
         plain_href: inbox.query.without(&NARROWING).href(paths::INBOX),
         history_href: inbox.query.without(&["view", "within", "fold"]).href(paths::HISTORY),
         first_href: inbox.query.href(paths::INBOX),
         together_href: inbox.query.href(paths::BULK),
-        fresh: inbox.tab == Tab::Inbox && !narrowed && !inbox.later_page,
-        aside: inbox.tab == Tab::Aside,
         found: inbox.found,
         past,
         next: inbox.next,
@@ -150,19 +146,16 @@ struct InboxPage<'a> {
     frame: &'a Frame,
     board: Board,
     digest: u64,
+    tab: Tab,
+    query: &'a Query,
     tabs: Vec<TabLink>,
     searched: Words,
     pickers: Vec<Picker>,
-    narrowed: bool,
-    filtered: bool,
-    fold: bool,
     here: String,
     plain_href: String,
     history_href: String,
     first_href: String,
     together_href: String,
-    fresh: bool,
-    aside: bool,
     found: Option<Found>,
     past: Vec<Past>,
     next: Option<&'a str>,
@@ -171,6 +164,35 @@ struct InboxPage<'a> {
     banner: Option<Banner>,
     admin: bool,
     first_key: bool,
+}
+
+impl InboxPage<'_> {
+    fn narrowed(&self) -> bool {
+        is_narrowed(self.query)
+    }
+
+    /// Whether the form below the search box says something.
+    fn filtered(&self) -> bool {
+        self.query.pairs().iter().any(|(name, _)| !["view", "q"].contains(name))
+    }
+
+    fn folded(&self) -> bool {
+        self.query.get("fold").is_some()
+    }
+
+    fn aside(&self) -> bool {
+        self.tab == Tab::Aside
+    }
+
+    /// Whether it is the page everybody begins on.
+    fn fresh(&self) -> bool {
+        self.tab == Tab::Inbox && !self.narrowed() && !self.later_page
+    }
+}
+
+/// Whether a list shows less than all of it.
+pub fn is_narrowed(query: &Query) -> bool {
+    query.pairs().iter().any(|(name, _)| NARROWING.contains(name))
 }
 
 struct TabLink {
@@ -270,8 +292,8 @@ impl Board {
             all.push_str(&row.key);
             all.push_str(&row.version);
         }
-        let [a, b, c, d, e, f, g, h, ..] = Digest::of(all.as_bytes()).0;
-        u64::from_be_bytes([a, b, c, d, e, f, g, h])
+        let digest = Digest::of(all.as_bytes());
+        digest.0.first_chunk().copied().map(u64::from_be_bytes).unwrap_or_default()
     }
 
     fn critical(&self) -> usize {
@@ -294,7 +316,7 @@ fn heading(inbox: &Inbox<'_>) -> String {
     if inbox.query.get("fold").is_some() {
         return if none { "None of these is left".to_owned() } else { format!("{requests} alike") };
     }
-    if inbox.query.pairs().iter().any(|(name, _)| NARROWING.contains(name)) {
+    if is_narrowed(inbox.query) {
         return match (none, one) {
             (true, _) => "Nothing matches".to_owned(),
             (false, true) => "1 request matches".to_owned(),

@@ -6,6 +6,7 @@ use kernel::directory::Directory;
 use kernel::question::{Answer, Body, Choice, Pick};
 use kernel::text::reveal;
 use kernel::{Ask, Refusal, Time};
+use serde_json::Map;
 
 use super::facts::{Facts, Shown};
 use super::inbox_row::is_quick;
@@ -47,7 +48,7 @@ impl Word {
                 Self::new("decline", "Do not go ahead with", "no", Answer::Declined),
             ],
             Body::Escalate { .. } => vec![
-                Self::new("retry", "Retry", "plain", Answer::Retry { params: Default::default() }),
+                Self::new("retry", "Retry", "plain", Answer::Retry { params: Map::new() }),
                 Self::new("skip", "Skip", "plain", Answer::Skip),
                 Self::new("abort", "Abort", "grave", Answer::Abort),
             ],

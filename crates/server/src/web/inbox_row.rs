@@ -189,11 +189,8 @@ fn looking(names: &[String]) -> Option<String> {
 }
 
 fn version(item: &Item) -> String {
-    let mut about = String::new();
-    for ask in &item.asks {
-        about.push_str(&format!("{}.{} ", ask.id, ask.head.seq));
-    }
-    let about = format!("{about}{:?}{:?}{}", item.lookers, item.aside_until, item.open_ended);
+    let asks: Vec<_> = item.asks.iter().map(|ask| (ask.id, ask.head.seq)).collect();
+    let about = format!("{asks:?}{:?}{:?}{}", item.lookers, item.aside_until, item.open_ended);
     let mut digest = Digest::of(about.as_bytes()).to_string();
     digest.truncate(8);
     digest

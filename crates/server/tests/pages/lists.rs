@@ -59,10 +59,10 @@ pub(crate) fn gallery(g: &mut Gallery, over: &[Ask]) {
     g.list("inbox-narrowed", "view=mine&project=shop&kind=choose", &items[3..4], &[], None, None);
     g.list("inbox-search", "q=refund+%22ada%22", &items, &[], None, None);
     g.list("inbox-no-match", "q=nothing&within=3600", &[], &[], None, None);
-    let until = Some(g.cast.now.plus_seconds(7_200));
-    let aside = Item { aside_until: until, ..watched.clone() };
+    let until = g.cast.now.plus_seconds(7_200);
+    let aside = Item { aside_until: Some(until), ..watched.clone() };
     g.list("inbox-aside", "view=aside", &[aside], &[], None, Some(&Notice::Back));
-    g.list("inbox-aside-empty", "view=aside", &[], &[], None, Some(&Notice::Aside(until.unwrap())));
+    g.list("inbox-aside-empty", "view=aside", &[], &[], None, Some(&Notice::Aside(until)));
 
     let frame = g.frame();
     let directory = &g.cast.directory;

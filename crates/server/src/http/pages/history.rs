@@ -61,7 +61,7 @@ impl Wanted {
             phases: outcome.map_or_else(|| over().collect(), |phase| vec![phase]),
             order: Order::Age,
             filter,
-            after: place.or(before.map(just_before)),
+            after: place.or_else(|| before.map(just_before)),
             limit: PAGE,
         };
         Self { query, view: view.unwrap_or_default(), list, since, words, after }
@@ -89,39 +89,36 @@ pub(super) async fn show(
     let visitor = app.visitor(&headers).await?;
     let wanted = Wanted::of(&pairs, &visitor.human);
     let whole = wanted.view.whole(&visitor.human);
-    let (asks, next, found) = match wanted.words.clone() {
-        Some(words) => {
-            let search = Search {
-                words,
-                scopes: whole.is_part().then(|| whole.scopes.clone()),
-                filter: wanted.list.filter.clone(),
-                open: Some(false),
-                limit: FOUND,
-            };
-            let mut asks = app.gateway.search(search).await?;
-            let more = asks.len() == FOUND;
-            let until = wanted.list.after.filter(|_| wanted.query.get("until").is_some());
-            asks.retain(|ask| {
-                !ask.is_open()
-                    && whole.shows(ask)
-                    && wanted.list.phases.contains(&ask.phase())
-                    && wanted.since.is_none_or(|since| ask.created_at >= since)
-                    && until.is_none_or(|until| ask.id < until.ask)
-            });
-            let n = asks.len();
-            let from = wanted.after.as_deref().and_then(|text| text.parse().ok());
-            let from: usize = from.unwrap_or_default();
-            let end = from.saturating_add(PAGE);
-            let asks = asks.into_iter().skip(from).take(PAGE).collect();
-            (asks, (end < n).then(|| end.to_string()), Some(Found { n, more }))
-        }
-        None => {
-            let list = List { scopes: whole.scopes.clone(), ..wanted.list.clone() };
-            let page = app.page_of(&whole, list).await?;
-            let (asks, next) = not_before(page, wanted.since);
-            let next = next.map(|at| Cursor { rank: at.rank, ask: at.ask }.to_string());
-            (asks, next, None)
-        }
+    let (asks, next, found) = if let Some(words) = wanted.words.clone() {
+        let search = Search {
+            words,
+            scopes: whole.is_part().then(|| whole.scopes.clone()),
+            filter: wanted.list.filter.clone(),
+            open: Some(false),
+            limit: FOUND,
+        };
+        let mut asks = app.gateway.search(search).await?;
+        let more = asks.len() == FOUND;
+        let until = wanted.list.after.filter(|_| wanted.query.get("until").is_some());
+        asks.retain(|ask| {
+            !ask.is_open()
+                && whole.shows(ask)
+                && wanted.list.phases.contains(&ask.phase())
+                && wanted.since.is_none_or(|since| ask.created_at >= since)
+                && until.is_none_or(|until| ask.id < until.ask)
+        });
+        let n = asks.len();
+        let from = wanted.after.as_deref().and_then(|text| text.parse().ok());
+        let from: usize = from.unwrap_or_default();
+        let end = from.saturating_add(PAGE);
+        let asks = asks.into_iter().skip(from).take(PAGE).collect();
+        (asks, (end < n).then(|| end.to_string()), Some(Found { n, more }))
+    } else {
+        let list = List { scopes: whole.scopes.clone(), ..wanted.list.clone() };
+        let page = app.page_of(&whole, list).await?;
+        let (asks, next) = not_before(page, wanted.since);
+        let next = next.map(|at| Cursor { rank: at.rank, ask: at.ask }.to_string());
+        (asks, next, None)
     };
     let chain = app.chain().await?;
     let next = next.map(|at| wanted.query.with("after", at).href(paths::HISTORY));

@@ -11,7 +11,7 @@ use store::{Count, Filter, List, Order, Scope, StoreError};
 use super::inbox_list::{Listed, Wanted};
 use super::{Page, Visitor, html};
 use crate::http::{App, Shared};
-use crate::web::inbox::{Inbox, NARROWING, Tab};
+use crate::web::inbox::{Inbox, Tab};
 use crate::web::notices::Notice;
 use crate::web::query;
 use crate::web::{Frame, inbox, paths};
@@ -95,7 +95,7 @@ impl App {
     ) -> Result<Response, StoreError> {
         let now = self.inbox_now(&visitor.human, wanted).await?;
         let fresh = wanted.tab == Tab::Inbox && wanted.after.is_none();
-        let plain = !wanted.query.pairs().iter().any(|(name, _)| NARROWING.contains(name));
+        let plain = !inbox::is_narrowed(&wanted.query);
         let recent = if fresh && plain { self.recent(&visitor.human).await? } else { Vec::new() };
         let directory = self.gateway.directory();
         let frame = Frame { now: self.gateway.now(), ..visitor.frame.clone() };

@@ -146,12 +146,12 @@ impl App {
             let page = self.page_of(whole, List { after, limit, ..wanted.open(whole) }).await?;
             for ask in page.asks {
                 let key = fold_key(&ask, human).filter(|_| wanted.filter.fold.is_none());
-                match key.as_ref().and_then(|key| keys.get(key)).and_then(|n| items.get_mut(*n)) {
-                    Some(item) => item.asks.push(ask),
-                    None => {
-                        keys.extend(key.map(|key| (key, items.len())));
-                        items.push(Item::one(ask));
-                    }
+                let row = key.as_ref().and_then(|key| keys.get(key));
+                if let Some(item) = row.and_then(|n| items.get_mut(*n)) {
+                    item.asks.push(ask);
+                } else {
+                    keys.extend(key.map(|key| (key, items.len())));
+                    items.push(Item::one(ask));
                 }
             }
             after = page.next;
