@@ -20,8 +20,8 @@ use crate::http::api::narrowing::{View, Whose, word};
 use crate::http::{App, Shared};
 use crate::web::history::{self, Chain, History, KNOWN};
 use crate::web::inbox::Found;
-use crate::web::query::Query as Narrowed;
 use crate::web::paths;
+use crate::web::query::Query as Narrowed;
 
 /// How many a page shows.
 const PAGE: usize = 50;
