@@ -20,8 +20,12 @@ use reqwest::Method;
 
 use crate::client;
 use crate::routes::Door::{Closed, OpenInDev, Public};
-use crate::routes::ROUTES;
+use crate::routes::{Door, ROUTES};
 use crate::world::World;
+
+fn all_routes() -> impl Iterator<Item = (&'static str, &'static str, Door)> {
+    ROUTES.iter().copied().chain(settings::SETTINGS.iter().map(|(of, at)| (*of, *at, Closed)))
+}
 
 /// HXPX-002, HXPX-003: without a credential, with a wrong one, with nonsense in the body.
 #[tokio::test]
@@ -74,17 +78,6 @@ fn every_route_is_in_the_table() {
         found.extend(routes(&std::fs::read_to_string(file).unwrap()));
     }
     assert_eq!(found, known, "in the source on the left, in the table on the right");
-}
-
-/// The routes of the table below an address.
-pub(crate) fn routes_under(prefix: &str) -> BTreeSet<(String, String)> {
-    let under = all_routes().filter(|(_, path, _)| path.starts_with(prefix));
-    under.map(|(method, path, _)| (method.to_owned(), path.to_owned())).collect()
-}
-
-/// Whether the table says that a route needs no credential.
-pub(crate) fn is_public(method: &str, path: &str) -> bool {
-    all_routes().any(|(of, at, kind)| (of, at) == (method, path) && matches!(kind, Public))
 }
 
 fn source(path: &str) -> PathBuf {

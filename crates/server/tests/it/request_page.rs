@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::client::Reply;
 use crate::native::asked;
-use crate::pages::{Browser, csrf, signed_in};
+use crate::pages::{Browser, browser_of, csrf, signed_in};
 use crate::world::World;
 
 /// The words of the first element that fits.
@@ -65,11 +65,9 @@ async fn browser_again(world: &World) -> Browser {
     let made = world.human().post("/api/v1/people/user_dev/link", json!({})).await;
     let link = made.is(201)["url"].as_str().unwrap().to_owned();
     let token = link.split_once("token=").unwrap().1;
-    let signed = world.anonymous().post_form("/sign-in", &[("token", token)]).await.is(303);
-    let cookie = signed.header("set-cookie");
-    let pair = cookie.split(';').next().unwrap();
-    let session = pair.split_once('=').unwrap().1.to_owned();
-    Browser { client: world.anonymous().header("cookie", pair), session }
+    let visitor = world.anonymous();
+    let signed = visitor.post_form("/sign-in", &[("token", token)]).await.is(303);
+    browser_of(&visitor, &signed)
 }
 
 #[tokio::test]

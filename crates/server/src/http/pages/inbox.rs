@@ -78,7 +78,6 @@ impl Now {
             later_page: wanted.after.is_some(),
             live: &self.live,
             recent: &[],
-            server_url: "",
             notice: None,
         }
     }
@@ -99,12 +98,8 @@ impl App {
         let recent = if fresh && plain { self.recent(&visitor.human).await? } else { Vec::new() };
         let directory = self.gateway.directory();
         let frame = Frame { now: self.gateway.now(), ..visitor.frame.clone() };
-        let inbox = Inbox {
-            recent: &recent,
-            server_url: self.config.public_url.as_str().trim_end_matches('/'),
-            notice,
-            ..now.drawn(wanted, &visitor.human, &directory)
-        };
+        let inbox =
+            Inbox { recent: &recent, notice, ..now.drawn(wanted, &visitor.human, &directory) };
         Ok(html(status, inbox::page(&frame, &inbox)))
     }
 
