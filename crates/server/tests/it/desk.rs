@@ -75,7 +75,7 @@ async fn a_person_has_mine_groups_and_all() {
         let refused = admin.get(&format!("{ASKS}?{query}")).await.problem(400, "invalid-field");
         assert_eq!(refused["errors"][0]["field"], field, "{query}");
     }
-    agent.get(&format!("{ASKS}?view=mine")).await.problem(400, "invalid-field");
+    agent.get(&format!("{ASKS}?view=mine")).await.problem(403, "not-allowed");
     agent.get("/api/v1/history").await.problem(403, "not-allowed");
     world.end().await;
 }
