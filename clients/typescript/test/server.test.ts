@@ -85,7 +85,7 @@ test("every kind: the question is spelled as the server spells it, the answer as
   };
   const values = { name: "Ada", size: "m", extras: ["b"], amount: 7, big: false, secret: "s3cret", level: 2, day: "2026-02-01" };
   const cases: readonly (readonly [Asked<Outcome>, Answer, object])[] = [
-    [client.approve("A?", { details: { a: [1, { b: null }] }, editable: true, rejectRequiresReason: true }), { verdict: "approved", edits: { a: 2 } }, { verdict: "approved", edits: { a: 2 } }],
+    [client.approve("A?", { details: { a: [1, { b: null }] }, editable: true, rejectRequiresReason: true }), { verdict: "approved", edits: { a: [2] } }, { verdict: "approved", edits: { a: [2] } }],
     [client.approve("A?", { context: "B" }), { verdict: "rejected" }, { verdict: "rejected" }],
     [client.choose("A?", { options: ["x", { id: "y", label: "Y", description: "why" }], suggested: "y" }), { verdict: "chosen", options: ["y"] }, { verdict: "chosen", option: "y" }],
     [client.choose("A?", { options: ["x", "y", "z"], pick: "many" }), { verdict: "chosen", options: ["z", "x"] }, { verdict: "chosen", options: ["x", "z"] }],

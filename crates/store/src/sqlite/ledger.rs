@@ -44,10 +44,14 @@ impl Ledger {
         !self.conn.is_autocommit()
     }
 
-    /// Makes everything durable and tells what changed.
-    pub(super) fn commit(&mut self) -> Result<Vec<News>, Failure> {
-        self.bare("COMMIT").map_err(|error| Failure::Commit(Arc::new(error)))?;
-        Ok(std::mem::take(&mut self.news))
+    /// Makes everything durable.
+    pub(super) fn commit(&mut self) -> Result<(), Failure> {
+        self.bare("COMMIT").map_err(|error| Failure::Commit(Arc::new(error)))
+    }
+
+    /// What changes with the next commit.
+    pub(super) fn take_news(&mut self) -> Vec<News> {
+        std::mem::take(&mut self.news)
     }
 
     /// Undoes everything since the last commit.

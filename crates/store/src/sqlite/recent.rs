@@ -2,8 +2,8 @@
 //! what is read a second time is kept, so that thousands of them cost a look each. What is read once,
 //! by an agent that waits or by a page, is not: of those there may be far more.
 //!
-//! A change drops what it changed before anybody is told of it, so a hit is never older than an
-//! acknowledged write. Only for a store that is the only one to write.
+//! A change drops what it changes before it is committed, and nothing is kept while it is: a hit is
+//! never older than anything else that can be read. Only for a store that is the only one to write.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -36,6 +36,8 @@ struct Shard {
     once: HashSet<AskId>,
     /// How often something here was changed.
     changes: u64,
+    /// How much of what is being committed is here.
+    changing: u32,
 }
 
 #[derive(Clone)]
@@ -73,23 +75,34 @@ impl Recent {
             return;
         }
         let mut shard = self.shard(begun.id);
-        if shard.changes == begun.changes {
+        if shard.changes == begun.changes && shard.changing == 0 {
             shard.put(begun.id, Held { ask: Arc::new(ask.clone()), size });
         }
     }
 
-    /// Drops what was changed.
-    pub(super) fn forget(&self, news: &[News]) {
-        for News { change, .. } in news {
-            if let Subject::Ask(id) = change.subject {
-                let mut shard = self.shard(id);
-                shard.changes += 1;
-                shard.old.remove(&id);
-                if let Some(held) = shard.young.remove(&id) {
-                    shard.size -= held.size;
-                }
+    /// Drops what a commit changes, and keeps nothing beside it that was read before its end.
+    pub(super) fn changing<T>(&self, news: &[News], commit: impl FnOnce() -> T) -> T {
+        let asks = || {
+            news.iter().filter_map(|news| match news.change.subject {
+                Subject::Ask(id) => Some(id),
+                _ => None,
+            })
+        };
+        for id in asks() {
+            let mut shard = self.shard(id);
+            shard.changing += 1;
+            shard.old.remove(&id);
+            if let Some(held) = shard.young.remove(&id) {
+                shard.size -= held.size;
             }
         }
+        let committed = commit();
+        for id in asks() {
+            let mut shard = self.shard(id);
+            shard.changing -= 1;
+            shard.changes += 1;
+        }
+        committed
     }
 
     fn shard(&self, id: AskId) -> MutexGuard<'_, Shard> {
@@ -175,7 +188,7 @@ mod tests {
         let (recent, ask) = (Recent::default(), ask(7));
         keep(&recent, &ask, 1);
         assert_eq!(*recent.find(ask.id).ok().unwrap(), ask);
-        recent.forget(&[change(&ask)]);
+        recent.changing(&[change(&ask)], || ());
         assert!(recent.find(ask.id).is_err());
     }
 
@@ -184,9 +197,11 @@ mod tests {
         let (recent, ask) = (Recent::default(), ask(7));
         assert!(recent.find(ask.id).is_err());
         let Err(begun) = recent.find(ask.id) else { panic!("it is there already") };
-        recent.forget(&[change(&ask)]);
+        recent.changing(&[change(&ask)], || ());
         recent.keep(&begun, &ask, 1);
-        assert!(recent.find(ask.id).is_err());
+        let Err(begun) = recent.find(ask.id) else { panic!("it was changed meanwhile") };
+        recent.changing(&[change(&ask)], || recent.keep(&begun, &ask, 1));
+        assert!(recent.find(ask.id).is_err(), "it may be what was there before the commit");
     }
 
     #[test]

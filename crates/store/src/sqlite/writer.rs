@@ -116,13 +116,18 @@ impl Loop {
             }
             intact = intact && self.ledger.is_intact();
         }
-        let committed = if intact { self.ledger.commit() } else { Err(Failure::Abandoned) };
+        let news = self.ledger.take_news();
+        let recent = &self.published.recent;
+        let committed = if intact {
+            recent.changing(&news, || self.ledger.commit())
+        } else {
+            Err(Failure::Abandoned)
+        };
         match committed {
-            Ok(news) => {
+            Ok(()) => {
                 // Before the answers: whoever made a key may use it at once, and whoever begins to
                 // listen after an answer does not hear of what led to it.
                 self.published.publish(self.ledger.directory());
-                self.published.recent.forget(&news);
                 if !news.is_empty() {
                     // Nobody listening is no failure.
                     let _ = self.published.feed.send(news.into());

@@ -180,7 +180,9 @@ fn whose(
         Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::System => {
             Err(Refusal::NotAllowed { why: "lists are for agents and people" }.into())
         }
-        Actor::Agent { .. } if view.is_some() => Err(bad("view", "no such parameter for agents")),
+        Actor::Agent { .. } if view.is_some() => {
+            Err(Refusal::NotAllowed { why: "`view` is for people: it says whose desk" }.into())
+        }
         Actor::Agent { id, project: own, reach, .. } => {
             let foreign = project.is_some_and(|project| project != own)
                 || agent.is_some_and(|agent| match reach {
@@ -245,7 +247,8 @@ impl App {
         within: u64,
     ) -> Result<Response, Problem> {
         let Actor::Human { .. } = actor else {
-            return Err(bad("expiring", "no such parameter for agents"));
+            let why = "`expiring` is for people: it says what to answer first";
+            return Err(Refusal::NotAllowed { why }.into());
         };
         // An agent's or a project's own list is not in this order, so it is narrowed row by row; a
         // kind's is.

@@ -173,7 +173,8 @@ pub(super) fn filter(params: &Params) -> Result<Filter, Problem> {
     };
     let fold = match params.one("fold")? {
         Some(_) if params.one("agent")?.is_none() => {
-            return Err(bad("fold", "to be sent together with the `agent` of the row"));
+            let expected = "to be sent together with the `agent` of the row";
+            return Err(Refusal::Invalid { field: "fold", expected }.into());
         }
         Some(text) => {
             let key = text.parse::<Fold>().ok().filter(|_| text.len() == 16);

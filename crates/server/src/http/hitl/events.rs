@@ -122,7 +122,9 @@ impl OfCase {
         let records = gateway.store().records(Subject::Ask(self.id), self.read, BATCH).await?;
         self.stale = records.len() == BATCH;
         let signature = self.app.hitl_signature(&ask);
-        for record in records {
+        // What happened since the ask was read is told with the ask as it is then: its news is on the
+        // way to us.
+        for record in records.into_iter().take_while(|record| record.seq <= ask.head.seq) {
             self.read = record.seq;
             let Ok(event) = record.event() else { continue };
             if record.seq > self.seen
