@@ -73,6 +73,7 @@ impl Server {
             listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
         let tls = tls(&config).await?;
         let secrets = Secrets::open(&vault, config.evidence_secret.clone()).await?;
+        let secrets = Arc::new(secrets);
         let signer = Signer::open(vault, clock.now()).await?;
         let issuer = config.public_url.as_str().trim_end_matches('/').to_owned();
         let (sealed, signs) = (Arc::clone(&store), signer.clone());
@@ -82,7 +83,7 @@ impl Server {
         let providers = Providers::open(&config.verification)?;
         let allowed = config.callback_allow.clone();
         let callbacks = Callbacks::new(Policy { dev: config.dev, allowed })?;
-        let gateway = Gateway::new(store, clock);
+        let gateway = Gateway::new(store, clock).keeping(Arc::clone(&secrets));
         // Last of all: nothing that fails later may swallow what is told only once.
         let welcome = prepare(&gateway, &config).await?;
         drop(turn);

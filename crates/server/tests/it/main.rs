@@ -49,6 +49,7 @@ mod rust_client;
 mod scripted;
 mod seal;
 mod secrecy;
+mod secrets;
 mod silence;
 mod slow;
 mod sockets;
