@@ -118,6 +118,17 @@ impl Salts {
         Self { seed, spent: 0 }
     }
 
+    /// The salt that belongs to a name, whatever was drawn before.
+    pub(crate) fn of(&self, name: &str) -> [u8; 16] {
+        let mut hash = Sha256::new();
+        hash.update(self.seed);
+        hash.update(b"confided");
+        hash.update(name.as_bytes());
+        let [salt @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _]: [u8; 32] =
+            hash.finalize().into();
+        salt
+    }
+
     fn next(&mut self) -> [u8; 16] {
         let mut hash = Sha256::new();
         hash.update(self.seed);
@@ -166,6 +177,11 @@ impl<T> Erasable<T> {
     /// The value, unless it was erased.
     pub fn value(&self) -> Option<&T> {
         self.content.as_ref().map(|content| &content.value)
+    }
+
+    /// The value, to be changed for showing it: what is changed is no longer what was committed to.
+    pub(crate) fn shown_as(&mut self) -> Option<&mut T> {
+        self.content.as_mut().map(|content| &mut content.value)
     }
 
     /// The salted hash that stays for ever.

@@ -121,6 +121,11 @@ for (const page of document.querySelectorAll("[data-watch]")) {
     stop();
     watch = new EventSource(page.dataset.watch + (token ? `?token=${encodeURIComponent(token)}` : ""));
     watch.addEventListener("ended", (event) => { stop(); lock(page, JSON.parse(event.data)); });
+    watch.addEventListener("looking", (event) => {
+      const [{ text }, said] = [JSON.parse(event.data), page.querySelector("[data-lookers]")];
+      if (said.textContent !== (text ?? "")) said.textContent = text ?? "";
+      said.hidden = !text;
+    });
   };
   addEventListener("pageshow", start);
   addEventListener("pagehide", stop);
@@ -128,22 +133,14 @@ for (const page of document.querySelectorAll("[data-watch]")) {
   page.addEventListener("submit", stop);
 }
 
-// While a page is open and seen, others see that somebody looks; and it says who else does.
+// While a page is open and seen, others see that somebody looks.
 for (const page of document.querySelectorAll("[data-looking]")) {
-  const [href, said] = [page.dataset.looking, page.querySelector("[data-lookers]")];
   const csrf = page.querySelector("input[name=csrf]").value;
-  const look = async () => {
-    if (document.hidden) return;
-    try {
-      const answer = await fetch(href, { method: "POST", body: new URLSearchParams({ csrf }) });
-      const { text } = answer.ok ? await answer.json() : {};
-      if (said.textContent !== (text ?? "")) said.textContent = text ?? "";
-      said.hidden = !text;
-    } catch { /* nobody is told for now */ }
-  };
+  const say = (more) => navigator.sendBeacon?.(page.dataset.looking, new URLSearchParams({ csrf, ...more }));
+  const look = () => { if (!document.hidden) say({}); };
   setInterval(look, 25000);
   document.addEventListener("visibilitychange", look);
-  addEventListener("pagehide", () => navigator.sendBeacon?.(href, new URLSearchParams({ csrf, leave: "1" })));
+  addEventListener("pagehide", () => say({ leave: "1" }));
 }
 
 // The button says how much of the proposal was changed.

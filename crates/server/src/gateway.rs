@@ -15,6 +15,7 @@ use store::{
 };
 
 use crate::ids::Ids;
+use crate::secrets::Secrets;
 use crate::wake::{Topic, Waiter, Wake};
 
 /// How often a page of an inbox that is not full yet is read on.
@@ -27,6 +28,7 @@ pub struct Gateway {
     clock: Arc<dyn Clock>,
     ids: Ids,
     wake: Wake,
+    secrets: Option<Arc<Secrets>>,
 }
 
 /// What a caller makes a command depend on.
@@ -42,7 +44,13 @@ impl Gateway {
     /// A gateway to a store.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
         let ids = Ids::new(Arc::clone(&clock));
-        Self { store, clock, ids, wake: Wake::default() }
+        Self { store, clock, ids, wake: Wake::default(), secrets: None }
+    }
+
+    /// The same, with what it takes to keep what is given in confidence.
+    #[must_use]
+    pub fn keeping(self, secrets: Arc<Secrets>) -> Self {
+        Self { secrets: Some(secrets), ..self }
     }
 
     /// The moment.
@@ -70,6 +78,11 @@ impl Gateway {
         &self.wake
     }
 
+    /// What it keeps secrets with.
+    pub(crate) fn secrets(&self) -> Option<&Secrets> {
+        self.secrets.as_deref()
+    }
+
     /// Subscribes to an ask; read it afterwards.
     pub fn subscribe(&self, id: AskId) -> Waiter {
         self.wake.subscribe([Topic::Subject(Subject::Ask(id))])
@@ -91,8 +104,25 @@ impl Gateway {
         let fresh = self.ids.ulid();
         let (by, verb) = (actor.by(), command.verb());
         let envelope = Envelope { actor, fresh, salts: self.ids.salts(), expected, command };
+        let (ask, erases) = (envelope.command.ask(), matches!(envelope.command, Command::Erase(_)));
+        // Kept before the answer is decided: an answer never commits to what we do not have.
+        let kept = self.confide(&envelope).await?;
         let outcome = self.store.transact(Job { envelope, idempotency }).await;
         note(verb, &by, &outcome);
+        match (&outcome, ask, kept) {
+            (
+                Err(StoreError::Refused(_)) | Ok(Outcome { replayed: true, .. }),
+                Some(ask),
+                Some(name),
+            ) => {
+                // Whoever was refused learns that; what is left lies encrypted and names no answer.
+                if let Err(error) = self.store.forget_confided(ask, Some(name)).await {
+                    tracing::warn!(%error, ask.id = %ask, "a secret of no answer stays");
+                }
+            }
+            (Ok(_), Some(ask), None) if erases => self.store.forget_confided(ask, None).await?,
+            _ => {}
+        }
         outcome
     }
 

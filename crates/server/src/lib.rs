@@ -28,6 +28,7 @@ pub mod callbacks;
 pub mod channels;
 pub mod cli;
 pub mod clock;
+mod confided;
 pub mod config;
 pub mod files;
 pub mod gateway;

@@ -74,6 +74,16 @@ impl Secrets {
         hash.finalize().into()
     }
 
+    /// What is given in confidence with an answer to this ask is encrypted with this: derived, so that
+    /// nothing has to be kept.
+    pub fn confided(&self, ask: AskId) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.seed);
+        hash.update(b"confided");
+        hash.update(ask.ulid().to_bytes());
+        hash.finalize().into()
+    }
+
     /// The token a browser session's forms must carry: derived, so that nothing has to be kept.
     pub fn csrf(&self, session: &str) -> String {
         let mut hash = Sha256::new();

@@ -77,6 +77,7 @@ impl Server {
             listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
         let tls = tls(&config).await?;
         let secrets = Secrets::open(&vault, config.evidence_secret.clone()).await?;
+        let secrets = Arc::new(secrets);
         let signer = Signer::open(vault, clock.now()).await?;
         let issuer = config.public_url.as_str().trim_end_matches('/').to_owned();
         let (sealed, signs) = (Arc::clone(&store), signer.clone());
@@ -88,7 +89,7 @@ impl Server {
         let callbacks = Callbacks::new(Policy { dev: config.dev, allowed })?;
         let mailer = config.sign_in.smtp.as_ref().map(Mailer::new).transpose()?;
         let provider = config.sign_in.oidc.clone().map(Provider::new).transpose()?;
-        let gateway = Gateway::new(store, clock);
+        let gateway = Gateway::new(store, clock).keeping(Arc::clone(&secrets));
         // Last of all: nothing that fails later may swallow what is told only once.
         let welcome = prepare(&gateway, &config).await?;
         drop(turn);

@@ -210,8 +210,17 @@ pub const BACKLOG_COUNTED: u64 = 100_000;
 /// How many asks a person may hide at once: so many are known to every list of theirs.
 pub const MOST_SNOOZED: usize = 500;
 
+/// How long after its first reading what was given in confidence can be read again: a lost response
+/// must not lose it.
+pub const CONFIDED_FOR: Duration = Duration::from_mins(10);
 /// How many batches of changes a receiver may lag behind before it misses some.
 const FEED: usize = 1024;
+
+/// What was first read at this moment or earlier is gone at `now`.
+fn confided_before(now: Time) -> Time {
+    let millis = i64::try_from(CONFIDED_FOR.as_millis()).unwrap_or(i64::MAX);
+    Time::from_millis(now.millis().saturating_sub(millis))
+}
 
 /// A moment and a while more.
 fn later(at: Time, more: Duration) -> Time {
@@ -362,6 +371,17 @@ pub trait Store: Send + Sync + 'static {
     /// What is kept for an ask.
     async fn draft(&self, ask: AskId) -> Result<Option<Vec<u8>>>;
 
+    /// Keeps what was given in confidence with an answer, before that answer is decided. What is kept is
+    /// opaque: it comes encrypted, under the name the answer has for it.
+    async fn confide(&self, ask: AskId, name: Digest, closed: Vec<u8>) -> Result<()>;
+
+    /// What was given in confidence, for the agent. The first reading begins the time after which it is
+    /// gone, [`CONFIDED_FOR`].
+    async fn confided(&self, ask: AskId, name: Digest, now: Time) -> Result<Option<Vec<u8>>>;
+
+    /// Forgets what was given in confidence on an ask: all of it, or what has this name.
+    async fn forget_confided(&self, ask: AskId, name: Option<Digest>) -> Result<()>;
+
     /// Remembers that an ask was given the file of this digest. Before the file itself is kept, so
     /// that none is there that belongs to nobody.
     async fn note_file(&self, ask: AskId, digest: Digest) -> Result<()>;
@@ -387,8 +407,8 @@ pub trait Store: Send + Sync + 'static {
     /// Who looks at these asks at `now`, by name.
     async fn lookers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>>;
 
-    /// Forgets idempotency keys older than [`IDEMPOTENCY_HOURS`], and what is hidden no longer; how
-    /// many keys.
+    /// Forgets idempotency keys older than [`IDEMPOTENCY_HOURS`], what is hidden no longer, and what was
+    /// given in confidence and read long enough ago; how many keys.
     async fn sweep(&self, now: Time) -> Result<u64>;
 
     /// Whether the store answers.

@@ -25,7 +25,7 @@ use crate::listing::{Count, Expiring, List, Page};
 use crate::paging;
 use crate::{
     BACKLOG_COUNTED, Backlog, Chains, Change, Clock, Delivery, FEED, Job, MOST_SNOOZED, News,
-    Outcome, Result, SealedBlock, Search, Settlement, Store, later,
+    Outcome, Result, SealedBlock, Search, Settlement, Store, confided_before, later,
 };
 use state::{Row, State, place, row};
 
@@ -314,6 +314,25 @@ impl Store for Memory {
         Ok(self.state().drafts.get(&ask).cloned())
     }
 
+    async fn confide(&self, ask: AskId, name: Digest, closed: Vec<u8>) -> Result<()> {
+        self.state().confided.insert((ask, name), (closed, None));
+        Ok(())
+    }
+
+    async fn confided(&self, ask: AskId, name: Digest, now: Time) -> Result<Option<Vec<u8>>> {
+        let mut state = self.state();
+        let Some((closed, read)) = state.confided.get_mut(&(ask, name)) else { return Ok(None) };
+        let first = *read.get_or_insert(now);
+        Ok((first > confided_before(now)).then(|| closed.clone()))
+    }
+
+    async fn forget_confided(&self, ask: AskId, name: Option<Digest>) -> Result<()> {
+        let kept =
+            |(of, which): &(AskId, Digest)| *of != ask || name.is_some_and(|name| *which != name);
+        self.state().confided.retain(|key, _| kept(key));
+        Ok(())
+    }
+
     async fn note_file(&self, ask: AskId, digest: Digest) -> Result<()> {
         self.state().files.insert((ask, digest));
         Ok(())
@@ -366,6 +385,8 @@ impl Store for Memory {
         let before = state.idempotency.len();
         state.idempotency.retain(|_, remembered| remembered.is_live(now));
         state.snoozed.retain(|_, until| *until > now);
+        let gone = confided_before(now);
+        state.confided.retain(|_, (_, read)| read.is_none_or(|first| first > gone));
         Ok((before - state.idempotency.len()) as u64)
     }
 

@@ -10,6 +10,7 @@
 
 pub mod audit;
 pub mod blocks;
+pub mod confided;
 pub mod directory;
 pub mod drafts;
 pub mod jobs;
@@ -102,6 +103,10 @@ macro_rules! suite {
                 a_draft_is_kept_while_its_ask_is_open,
                 a_draft_goes_with_the_end_of_its_ask,
                 nobody_drafts_an_answer_to_nothing,
+            }
+            $crate::suite! { @in $open, $missing; confided:
+                what_was_confided_is_gone_a_while_after_it_was_read,
+                what_was_confided_is_forgotten_by_name_or_whole,
             }
             $crate::suite! { @in $open, $missing; timers:
                 the_longest_due_comes_first,

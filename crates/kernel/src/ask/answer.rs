@@ -53,12 +53,14 @@ pub(crate) fn decide(
     let Some(question) = ask.question.value() else {
         return Err(Refusal::NotAllowed { why: "the question was erased" }.into());
     };
-    let reply = question.check(reply.clone()).map_err(Refusal::from)?.into_reply();
+    let mut reply = question.check(reply.clone()).map_err(Refusal::from)?.into_reply();
 
     // Last, so that nobody is asked for a proof of what could not be taken anyway.
     let at = ask.moment(world.now);
     let verification = verified(ask, &envelope.actor, &reply, proofs, at)?;
 
+    // What is sensitive is kept apart by whoever sent the command, and is never part of what happened.
+    question.confide(&mut reply, &envelope.salts);
     let decisive = decides(ask, &reply);
     let vote = Box::new(Vote {
         reply: Erasable::new(reply, &mut salts),

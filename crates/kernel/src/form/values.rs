@@ -31,6 +31,15 @@ impl Values {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
 
+    /// Puts others in place of some values.
+    pub(crate) fn replace(&mut self, mut with: impl FnMut(&str, &Value) -> Option<Value>) {
+        for (key, value) in &mut self.0 {
+            if let Some(other) = with(key, value) {
+                *value = other;
+            }
+        }
+    }
+
     /// How many fields were answered.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -5,10 +5,12 @@
 
 mod answer;
 mod check;
+mod confided;
 mod editable;
 
 pub use answer::{Answer, Reply, Stance};
 pub use check::{AnswerError, Checked};
+pub use confided::Confided;
 pub use editable::Editable;
 
 use std::collections::BTreeSet;

@@ -68,6 +68,7 @@ async fn create(State(app): State<Shared>, headers: HeaderMap, body: Body) -> An
 async fn poll(State(app): State<Shared>, Named(id): Named<String>, headers: HeaderMap) -> Answer {
     let actor = app.hxp_agent(&headers)?;
     let ask = app.hxp_ask(&id, |ask| ask.within_reach(&actor)).await?;
+    let ask = app.gateway.told(ask).await?;
     Ok(about(&ask, Json(hxp::request(&ask, &app.seal(), Detail::Whole)).into_response()))
 }
 

@@ -114,6 +114,12 @@ async fn watch(app: Shared, actor: Actor, id: AskId, mut waiter: Waiter, mut soc
             close(socket, 1008, "this key was revoked").await;
             return;
         }
+        let Ok(ask) = app.gateway.told(ask).await else {
+            if pause(&app, &mut socket).await.is_break() {
+                break;
+            }
+            continue;
+        };
         let step = hxp::advance(&seen, &ask, &app.seal());
         seen = step.seen;
         // Read again rather than kept: thousands may wait.

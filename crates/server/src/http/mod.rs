@@ -61,7 +61,7 @@ pub struct App {
     /// The settings.
     pub config: Config,
     /// The server's own keys.
-    pub secrets: Secrets,
+    pub secrets: Arc<Secrets>,
     /// What receipts are signed with.
     pub signer: Signer,
     /// Who may come in.

@@ -67,7 +67,10 @@ impl Step {
         let (tone, what) = sentence(what, question, directory, now);
         let tone = if tone.is_empty() && matches!(by, By::Agent(_)) { "agent" } else { tone };
         let mut who = words::by(directory, by);
-        if let Some(first) = who.get(..1).map(str::to_uppercase) {
+        // A name begins as it does; "the agent" begins a sentence here.
+        if !matches!(by, By::Human(_))
+            && let Some(first) = who.get(..1).map(str::to_uppercase)
+        {
             who.replace_range(..1, &first);
         }
         Self {

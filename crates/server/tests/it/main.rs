@@ -53,6 +53,7 @@ mod rust_client;
 mod scripted;
 mod seal;
 mod secrecy;
+mod secrets;
 mod sessions;
 mod settings_api;
 mod settings_pages;

@@ -69,6 +69,7 @@ pub(crate) const ROUTES: &[(&str, &str, Door)] = &[
     ("get", "/api/v1/asks/{id}/files/{digest}", Closed),
     ("get", "/api/v1/asks/{id}/callbacks", Closed),
     ("post", "/api/v1/asks/{id}/callbacks", Closed),
+    ("post", "/api/v1/asks/{id}/acknowledge", Closed),
     ("post", "/api/v1/asks/{id}/erase", Closed),
     ("get", "/api/v1/asks/{id}/audit", Closed),
     ("get", "/api/v1/asks/{id}/audit/{seq}/proof", Closed),

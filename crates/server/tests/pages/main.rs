@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests too")]
 
+mod around;
 mod bodies;
 mod cast;
 mod doors;

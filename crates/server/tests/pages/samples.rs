@@ -15,6 +15,7 @@ use server::web::notices::{self, NewToken, Notice};
 use server::web::query::Query;
 use server::web::request::{self, Request};
 use server::web::request_around::Around;
+use server::web::request_changes::Step;
 use server::web::{Draft, FormProblem, Frame};
 
 use crate::cast::{Cast, id, map, new_ask, question, say};
@@ -212,6 +213,10 @@ pub(crate) struct Gallery {
 }
 
 impl Gallery {
+    pub(crate) fn new() -> Self {
+        Self { cast: Cast::new(), pages: Vec::new() }
+    }
+
     pub(crate) fn frame(&self) -> Frame {
         let person = Some("Olga Petrova".to_owned());
         let csrf = "csrf-value".to_owned();
@@ -240,6 +245,29 @@ impl Gallery {
             step: None,
         };
         let html = request::page(&frame, &request);
+        self.pages.push((name.to_owned(), html));
+    }
+
+    /// The page with what stands around the request.
+    pub(crate) fn show_with(
+        &mut self,
+        name: &str,
+        ask: AskId,
+        me: &str,
+        around: &Around,
+        step: Option<&Step>,
+    ) {
+        let request = Request {
+            ask: self.cast.seen(ask),
+            me: self.cast.human(me),
+            directory: &self.cast.directory,
+            people: &[],
+            notice: None,
+            draft: None,
+            around,
+            step,
+        };
+        let html = request::page(&self.frame(), &request);
         self.pages.push((name.to_owned(), html));
     }
 
@@ -298,7 +326,7 @@ pub(crate) fn pages() -> &'static [(String, String)] {
 }
 
 fn gallery() -> Gallery {
-    let mut g = Gallery { cast: Cast::new(), pages: Vec::new() };
+    let mut g = Gallery::new();
     let (mut open, mut over) = (Vec::new(), Vec::new());
     for (n, (name, question, reply)) in kinds().into_iter().enumerate() {
         let priority = Priority::ALL[n % 4];
@@ -359,6 +387,7 @@ fn gallery() -> Gallery {
     messages(&mut g);
     crate::links::gallery(&mut g);
     crate::doors::gallery(&mut g);
+    crate::around::gallery(&mut g);
     g
 }
 

@@ -37,6 +37,8 @@ pub(super) struct State {
     pub(super) idempotency: HashMap<(String, String), Remembered>,
     pub(super) key_use: HashMap<KeyId, Time>,
     pub(super) drafts: HashMap<AskId, Vec<u8>>,
+    /// What was given in confidence, and when it was first read.
+    pub(super) confided: HashMap<(AskId, Digest), (Vec<u8>, Option<Time>)>,
     /// Which files were given to which ask.
     pub(super) files: BTreeSet<(AskId, Digest)>,
     pub(super) blocks: Vec<SealedBlock>,

@@ -37,6 +37,14 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "inbox",
         sql: include_str!("migrations/0004_inbox.sql"),
     },
+    // A program of before shows an agent a commitment in place of what was given in confidence, which
+    // stays there until it is read by one that knows.
+    Migration {
+        version: 5,
+        serves: 4,
+        name: "confided",
+        sql: include_str!("migrations/0005_confided.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

@@ -18,6 +18,7 @@ mod block;
 mod books;
 mod chain;
 mod clock;
+mod confided;
 mod connect;
 mod draft;
 mod failure;
@@ -405,6 +406,21 @@ impl Store for Postgres {
         Ok(on!(self.database, client => draft::of(client, ask))?)
     }
 
+    async fn confide(&self, ask: AskId, name: Digest, closed: Vec<u8>) -> Result<()> {
+        self.writers()?;
+        Ok(on!(self.database, client => confided::put(client, ask, &name, &closed))?)
+    }
+
+    async fn confided(&self, ask: AskId, name: Digest, now: Time) -> Result<Option<Vec<u8>>> {
+        self.writers()?;
+        Ok(on!(self.database, client => confided::read(client, ask, &name, now))?)
+    }
+
+    async fn forget_confided(&self, ask: AskId, name: Option<Digest>) -> Result<()> {
+        self.writers()?;
+        Ok(on!(self.database, client => confided::forget(client, ask, name.as_ref()))?)
+    }
+
     async fn note_file(&self, ask: AskId, digest: Digest) -> Result<()> {
         self.writers()?;
         Ok(on!(self.database, client => retention::note(client, ask, &digest))?)
@@ -440,6 +456,7 @@ impl Store for Postgres {
     async fn sweep(&self, now: Time) -> Result<u64> {
         self.writers()?;
         on!(self.database, client => snooze::sweep(client, now))?;
+        on!(self.database, client => confided::sweep(client, now))?;
         let mut total = 0;
         loop {
             let swept = on!(self.database, client => query::sweep(client, now, SWEPT))?;

@@ -30,7 +30,7 @@ struct Table {
     select: &'static str,
 }
 
-static TABLES: [Table; 17] = [
+static TABLES: [Table; 18] = [
     Table {
         name: "ask",
         columns: &[("id", Type::UUID), ("version", Type::INT8), ("state", Type::TEXT)],
@@ -157,6 +157,16 @@ static TABLES: [Table; 17] = [
             ("jws", Type::TEXT),
         ],
         select: "SELECT n, first, count, root, prev, at, issuer, jws FROM block ORDER BY n",
+    },
+    Table {
+        name: "confided",
+        columns: &[
+            ("ask", Type::UUID),
+            ("name", Type::BYTEA),
+            ("closed", Type::BYTEA),
+            ("read_at", Type::INT8),
+        ],
+        select: "SELECT ask, name, closed, read_at FROM confided",
     },
     Table {
         name: "snooze",

@@ -19,6 +19,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(5, "drafts", include_str!("migrations/0005_drafts.sql")),
     step(6, "retention", include_str!("migrations/0006_retention.sql")),
     step(7, "inbox", include_str!("migrations/0007_inbox.sql")),
+    step(8, "confided", include_str!("migrations/0008_confided.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.

@@ -12,6 +12,7 @@
 mod backup;
 mod block;
 mod chain;
+mod confided;
 mod connect;
 mod file;
 mod ledger;
@@ -381,6 +382,21 @@ impl Store for Sqlite {
         self.readers.run(move |conn| query::draft(conn, ask)).await
     }
 
+    async fn confide(&self, ask: AskId, name: Digest, closed: Vec<u8>) -> Result<()> {
+        let put = move |conn: &Connection| confided::put(conn, ask, &name, &closed);
+        self.write(move |ledger| ledger.savepoint(put)).await
+    }
+
+    async fn confided(&self, ask: AskId, name: Digest, now: Time) -> Result<Option<Vec<u8>>> {
+        self.write(move |ledger| ledger.savepoint(|conn| confided::read(conn, ask, &name, now)))
+            .await
+    }
+
+    async fn forget_confided(&self, ask: AskId, name: Option<Digest>) -> Result<()> {
+        let forget = move |conn: &Connection| confided::forget(conn, ask, name.as_ref());
+        self.write(move |ledger| ledger.savepoint(forget)).await
+    }
+
     async fn note_file(&self, ask: AskId, digest: Digest) -> Result<()> {
         self.write(move |ledger| ledger.savepoint(|conn| file::note(conn, ask, &digest))).await
     }
@@ -413,6 +429,7 @@ impl Store for Sqlite {
 
     async fn sweep(&self, now: Time) -> Result<u64> {
         self.write(move |ledger| ledger.savepoint(|conn| snooze::sweep(conn, now))).await?;
+        self.write(move |ledger| ledger.savepoint(|conn| confided::sweep(conn, now))).await?;
         let mut total = 0;
         loop {
             let forget =

@@ -160,6 +160,11 @@ async fn show(
         Seen::Any => first.is_none_or(|first| first == ask.head.seq),
         Seen::Unsaid | Seen::Versions(_) => seen.has(ask.head.seq),
     };
+    // Whoever has this version already has what it says.
+    let ask = match &actor {
+        Actor::Agent { .. } if !unchanged => app.gateway.told(ask).await?,
+        _ => ask,
+    };
     let mut answer = app.shown(&ask, &actor);
     if unchanged {
         *answer.status_mut() = StatusCode::NOT_MODIFIED;

@@ -1,5 +1,6 @@
 //! Our own API, `/api/v1`.
 
+mod acknowledge;
 mod acts;
 mod asks;
 mod audit;
@@ -57,6 +58,7 @@ pub fn document() -> OpenApi {
 fn described() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .merge(asks::routes())
+        .merge(acknowledge::routes())
         .merge(acts::routes())
         .merge(thread::routes())
         .merge(bulk::routes())

@@ -26,7 +26,7 @@ pub(super) async fn status(
     let mut answer = if seen.has(ask.head.seq) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        app.hitl_poll(&ask)
+        app.hitl_poll(&app.gateway.told(ask.clone()).await?)
     };
     let headers = answer.headers_mut();
     if let Ok(tag) = HeaderValue::from_str(&conditions::tag(&ask)) {

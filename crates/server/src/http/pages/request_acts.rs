@@ -106,8 +106,8 @@ pub(super) async fn snooze(
 
 /// Who looks, for a page that is open.
 #[derive(Serialize)]
-struct Looking {
-    text: Option<String>,
+pub(super) struct Looking {
+    pub(super) text: Option<String>,
 }
 
 /// `POST /asks/{id}/looking`: the page says that it is still open, or with `leave` that it closes, and
@@ -123,7 +123,7 @@ pub(super) async fn looking(
     let submitted = app.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
     let stays = submitted.value("leave").is_none() && ask.is_open();
     app.note_look(&visitor, ask.id, stays).await?;
-    let others = app.others_looking(&visitor, ask.id).await?;
+    let others = app.others_looking(&visitor.human.id, ask.id).await?;
     let text = request_around::looking(&others, &app.gateway.directory());
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(Looking { text })).into_response())
 }
@@ -141,10 +141,11 @@ pub(super) async fn watch(
     let seen = app.seen_by(&visitor, &id.to_string()).await;
     seen.map_err(|_| StatusCode::NOT_FOUND)?;
     app.door.count(id, Lane::Watch).map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
-    let who = Some(Subject::Human(visitor.human.id));
+    let me = visitor.human.id;
+    let who = Some(Subject::Human(me.clone()));
     let held = app.watchers.open(who, Wire::Events);
     let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
-    Ok(sse::respond(Watched::new(app, id, waiter, held)).into_response())
+    Ok(sse::respond(Watched::new(app, id, Some(me), waiter, held)).into_response())
 }
 
 /// `GET /asks/{id}/receipt`: the receipt as a file.

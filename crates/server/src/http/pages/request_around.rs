@@ -38,7 +38,7 @@ impl App {
             alike: self.alike(visitor, ask).await?,
             earlier,
             later: self.rounds(&visitor.actor, ask.followed_by, |ask| ask.followed_by).await?,
-            lookers: self.others_looking(visitor, ask.id).await?,
+            lookers: self.others_looking(&visitor.human.id, ask.id).await?,
             hidden_until: hidden.into_iter().find(|(id, _)| *id == ask.id).map(|(_, until)| until),
             trail: self.trail(ask).await?,
             proof: if ask.is_open() {
@@ -136,8 +136,7 @@ impl App {
             }
             Ok(Err(why)) => checked.note(Found::Fails, format!("The record: {why}.")),
             Err(NoProof::NotSealed) => {
-                let text =
-                    "The event is in no sealed block yet. Blocks are closed every few minutes.";
+                let text = "The event is in no sealed block yet. Look again in a while.";
                 checked.note(Found::Later, text);
             }
             Err(why @ (NoProof::NotFound | NoProof::Broken)) => {
@@ -167,11 +166,11 @@ impl App {
     /// Who else looks at a request.
     pub(super) async fn others_looking(
         &self,
-        visitor: &Visitor,
+        me: &HumanId,
         id: AskId,
     ) -> Result<Vec<HumanId>, StoreError> {
         let found = self.gateway.store().lookers(vec![id], self.gateway.now()).await?;
         let others = found.into_iter().map(|(_, human)| human);
-        Ok(others.filter(|human| *human != visitor.human.id).collect())
+        Ok(others.filter(|human| human != me).collect())
     }
 }

@@ -1,6 +1,8 @@
 //! `GET /review/{case_id}/end?token=…`: how the request ends, told when it does, so that a page that is
 //! still open can say so. Server-sent events, one of them.
 //!
+//! Whoever is signed in watches the page of a request the same way, and hears who else looks.
+//!
 //! What pages watch is counted apart from what agents follow: neither uses up the other's share.
 
 use std::time::Duration;
@@ -11,16 +13,17 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use dialects::hitl;
 use kernel::ask::Purpose;
-use kernel::{AskId, Subject};
+use kernel::{AskId, HumanId, Subject};
 
+use super::request_acts::Looking;
 use crate::auth::Lane;
-use crate::http::Shared;
 use crate::http::hitl::{is_token, shown};
 use crate::http::name::Named;
 use crate::http::sse::{self, HEARTBEAT, Source};
+use crate::http::{App, Shared};
 use crate::streams::{Held, Wire};
 use crate::wake::Waiter;
-use crate::web::review;
+use crate::web::{request_around, review};
 
 /// How often an idle stream shows that it lives.
 const BEAT: Duration = Duration::from_secs(15);
@@ -47,13 +50,15 @@ pub(super) async fn watch(
     app.door.count(id, Lane::Watch).map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
     let held = app.watchers.open(Some(Subject::Ask(id)), Wire::Events);
     let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
-    Ok(sse::respond(Watched::new(app, id, waiter, held)).into_response())
+    Ok(sse::respond(Watched::new(app, id, None, waiter, held)).into_response())
 }
 
 /// One request until it is over.
 pub(super) struct Watched {
     app: Shared,
     id: AskId,
+    /// Who watches; whoever holds a link is nobody, and is not told who else looks.
+    me: Option<HumanId>,
     waiter: Waiter,
     begun: bool,
     told: bool,
@@ -62,8 +67,26 @@ pub(super) struct Watched {
 
 impl Watched {
     /// From the moment it was subscribed to.
-    pub(super) fn new(app: Shared, id: AskId, waiter: Waiter, held: Held) -> Self {
-        Self { app, id, waiter, begun: false, told: false, _held: held }
+    pub(super) fn new(
+        app: Shared,
+        id: AskId,
+        me: Option<HumanId>,
+        waiter: Waiter,
+        held: Held,
+    ) -> Self {
+        Self { app, id, me, waiter, begun: false, told: false, _held: held }
+    }
+}
+
+/// What an idle stream shows: who else looks, or only that it lives.
+async fn beat(app: &App, me: Option<&HumanId>, id: AskId) -> Bytes {
+    let Some(me) = me else { return HEARTBEAT };
+    match app.others_looking(me, id).await {
+        Ok(others) => {
+            let text = request_around::looking(&others, &app.gateway.directory());
+            sse::frame(0, "looking", &Looking { text })
+        }
+        Err(_) => HEARTBEAT,
     }
 }
 
@@ -98,7 +121,9 @@ impl Source for Watched {
                 biased;
                 () = self.app.stop.cancelled() => return None,
                 () = self.waiter.changed() => {}
-                () = tokio::time::sleep(BEAT) => return Some(HEARTBEAT),
+                () = tokio::time::sleep(BEAT) => {
+                    return Some(beat(&self.app, self.me.as_ref(), self.id).await);
+                }
             }
         }
     }

@@ -43,6 +43,7 @@ impl OfAsk {
         if over && seen.is_some_and(|seen| seen >= newest.position) {
             return Ok(None);
         }
+        let ask = line.told(ask).await?;
         let first = Some(sse::first(&line.frame(newest, &ask)));
         let (seq, changes) = (newest.seq, VecDeque::new());
         Ok(Some(Self { line, waiter, id, seq, first, changes, stale: true, over }))
@@ -66,6 +67,13 @@ impl Source for OfAsk {
                 };
                 let actor = &self.line.pass.actor;
                 let ask = found.filter(|ask| ask.is_shown_to(actor, &gateway.directory()))?;
+                let ask = match Box::pin(self.line.told(ask)).await {
+                    Ok(ask) => ask,
+                    Err(error) => {
+                        self.line.pause(&error).await?;
+                        continue;
+                    }
+                };
                 let frame = self.line.frame(change, &ask);
                 self.seq = change.seq;
                 self.over = decided(&ask, change.seq);

@@ -200,6 +200,17 @@ impl Line {
         }
     }
 
+    /// An ask for whoever follows it alone: its agent reads what was given to it in confidence.
+    async fn told(&self, ask: Ask) -> Result<Ask, store::StoreError> {
+        match &self.pass.actor {
+            Actor::Agent { .. } => self.app.gateway.told(ask).await,
+            Actor::Human { .. }
+            | Actor::LinkHolder { .. }
+            | Actor::Relay { .. }
+            | Actor::System => Ok(ask),
+        }
+    }
+
     fn frame(&self, change: &Change, ask: &Ask) -> Bytes {
         let view = EventView {
             position: change.position,

@@ -1,0 +1,191 @@
+//! What is given in confidence: the sensitive values of an answer, apart from everything that is
+//! recorded. The record holds salted commitments in their place; the values themselves lie elsewhere,
+//! encrypted, until the agent has them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Answer, Body, Question, Reply};
+use crate::ask::{Ask, AskState, Ending};
+use crate::audit::{Digest, Salts, canonical};
+use crate::form::{Field, Kind};
+
+/// Sensitive values by the key of their field. `Debug` shows keys only.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Confided(BTreeMap<String, Told>);
+
+/// A value and the salt of its commitment. The salt is as secret as the value: with it, short values
+/// could be guessed from the commitment.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+struct Told {
+    salt: String,
+    value: Value,
+}
+
+impl Told {
+    /// What stands in place of the value.
+    fn mark(&self) -> String {
+        let mut bytes = self.salt.clone().into_bytes();
+        bytes.push(b'.');
+        bytes.extend(canonical(&self.value));
+        format!("[redacted:{}]", Digest::of(&bytes))
+    }
+}
+
+impl fmt::Debug for Confided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Confided")?;
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+impl Confided {
+    /// Whether there is nothing to keep.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The name it is kept under: what the recorded answer has in its place.
+    pub fn name(&self) -> Digest {
+        let marks: BTreeMap<&String, String> =
+            self.0.iter().map(|(key, told)| (key, told.mark())).collect();
+        Digest::of_json(&marks)
+    }
+}
+
+/// Whether values of this field are kept apart. A file is: what an answer holds of it is a digest.
+fn is_confided(field: &Field) -> bool {
+    field.is_sensitive() && !matches!(field.kind(), Kind::File)
+}
+
+impl Question {
+    /// Takes what is sensitive out of a reply that answers this question, and puts commitments in its
+    /// place.
+    pub fn confide(&self, reply: &mut Reply, salts: &Salts) -> Confided {
+        let mut confided = Confided::default();
+        let (Body::Provide { form }, Answer::Provided { values }) = (&self.body, &mut reply.answer)
+        else {
+            return confided;
+        };
+        values.replace(|key, value| {
+            form.field(key).filter(|field| is_confided(field))?;
+            let told = Told { salt: hex::encode(salts.of(key)), value: value.clone() };
+            let mark = told.mark();
+            confided.0.insert(key.to_owned(), told);
+            Some(mark.into())
+        });
+        confided
+    }
+}
+
+impl Ask {
+    /// The name under which what was given in confidence lies; none where nothing was, or where the
+    /// words were erased.
+    pub fn confided(&self) -> Option<Digest> {
+        let Body::Provide { form } = self.question.value()?.body() else { return None };
+        let Answer::Provided { values } = &self.resolution()?.reply.value()?.answer else {
+            return None;
+        };
+        let marks: BTreeMap<&str, &str> = values
+            .iter()
+            .filter(|(key, _)| form.field(key).is_some_and(is_confided))
+            .filter_map(|(key, value)| Some((key, value.as_str()?)))
+            .filter(|(_, mark)| mark.starts_with("[redacted:"))
+            .collect();
+        (!marks.is_empty()).then(|| Digest::of_json(&marks))
+    }
+
+    /// The ask as its agent reads it, with what was given in confidence where it belongs. Only for
+    /// showing: what is stored never holds it.
+    #[must_use]
+    pub fn told(mut self, confided: &Confided) -> Self {
+        let AskState::Over { ending, .. } = &mut self.state else { return self };
+        if let Ending::Completed(resolution) = &mut **ending
+            && let Some(Reply { answer: Answer::Provided { values }, .. }) =
+                resolution.reply.shown_as()
+        {
+            values.replace(|key, value| {
+                let told = confided.0.get(key)?;
+                (*value == told.mark()).then(|| told.value.clone())
+            });
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::command::{Command, NewAsk};
+    use crate::receipt::Receipt;
+    use crate::testing::{Cast, new_ask};
+
+    fn question() -> Question {
+        let form = json!({"fields": [
+            {"key": "user", "label": "User", "type": "text"},
+            {"key": "pin", "label": "PIN", "type": "number", "sensitive": true},
+        ]});
+        let form = serde_json::from_value(form).unwrap();
+        Question::new("Who?", None, Body::Provide { form }).unwrap()
+    }
+
+    fn reply() -> Reply {
+        let values = serde_json::from_value(json!({"user": "ada", "pin": 4711})).unwrap();
+        Reply { answer: Answer::Provided { values }, comment: None }
+    }
+
+    /// The record commits to a secret and does not hold it; the agent reads it all the same.
+    #[test]
+    fn nothing_that_is_recorded_holds_a_secret() {
+        let mut cast = Cast::new();
+        let id = cast.ask(NewAsk { question: question(), ..new_ask() });
+        cast.run(cast.human("olga"), Command::Answer(id, Box::new(reply())));
+        let ask = cast.seen(id).clone();
+        let recorded = format!(
+            "{} {:?} {:?}",
+            serde_json::to_string(&ask).unwrap(),
+            cast.records(),
+            Receipt::of(&ask)
+        );
+        assert!(!recorded.contains("4711"), "{recorded}");
+        assert!(recorded.contains("[redacted:") && recorded.contains("ada"));
+
+        // What was confided is what the shell gets of the same reply with the same salts.
+        let mut seed = [0; 32];
+        seed[..16].copy_from_slice(&(u128::from(id.ulid()) + 1).to_be_bytes());
+        let mut same = reply();
+        let confided = question().confide(&mut same, &Salts::new(seed));
+        assert_eq!(ask.confided(), Some(confided.name()));
+        assert!(!format!("{confided:?}").contains("4711"));
+        let stored = serde_json::to_string(&confided).unwrap();
+        let confided: Confided = serde_json::from_str(&stored).unwrap();
+        let values = |ask: Ask| match &ask.resolution().unwrap().reply.value().unwrap().answer {
+            Answer::Provided { values } => Value::Object(values.as_map().clone()),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(values(ask.clone().told(&confided)), json!({"user": "ada", "pin": 4711}));
+        let other = question().confide(&mut reply(), &Salts::new([8; 32]));
+        assert_ne!(confided.name(), other.name(), "equal secrets cannot be told from each other");
+        assert_eq!(values(ask.clone().told(&other)), values(ask), "only what it commits to");
+    }
+
+    #[test]
+    fn what_is_not_sensitive_stays_where_it_is() {
+        let form = json!({"fields": [{"key": "k", "label": "K", "type": "text"}]});
+        let form = serde_json::from_value(form).unwrap();
+        let plain = Question::new("So?", None, Body::Provide { form }).unwrap();
+        let values = serde_json::from_value(json!({"k": "[redacted:x]"})).unwrap();
+        let mut reply = Reply { answer: Answer::Provided { values }, comment: None };
+        let before = reply.clone();
+        assert!(plain.confide(&mut reply, &Salts::new([7; 32])).is_empty());
+        assert_eq!(reply, before);
+        let mut no = Reply { answer: Answer::CHANGES, comment: Some("why".to_owned()) };
+        assert!(question().confide(&mut no, &Salts::new([7; 32])).is_empty());
+    }
+}
