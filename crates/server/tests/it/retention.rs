@@ -86,7 +86,14 @@ async fn words_go_in_time() {
     // Over a restart nothing is forgotten.
     world.restart().await;
     world.advance(1);
-    assert_eq!(world.retain().await, 2);
+    // The server that has just started looks by itself too, and either may be the first.
+    world.retain().await;
+    for case in [&answered, &cancelled] {
+        eventually("what is over to be erased", async || {
+            world.agent().get(&format!("{ASKS}/{}", case.ask())).await["question"].is_null()
+        })
+        .await;
+    }
     assert_eq!(world.retain().await, 0, "what is erased is not visited again");
 
     let agent = world.agent();

@@ -71,7 +71,8 @@ async fn search(
     let actor = app.person(&headers).await?;
     let params = Params::new(pairs, &KNOWN)?;
     let expected = "words to look for, 500 characters at most";
-    let words = params.one("q")?.filter(|q| q.chars().count() <= LONGEST);
+    let fits = |q: &&str| !q.trim().is_empty() && q.chars().count() <= LONGEST;
+    let words = params.one("q")?.filter(fits);
     let words = words.ok_or_else(|| bad("q", expected))?.to_owned();
     let Actor::Human { id, .. } = &actor else {
         return Err(Refusal::NotAllowed { why: "searching is for people" }.into());
