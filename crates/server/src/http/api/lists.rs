@@ -20,7 +20,7 @@ use utoipa::ToSchema;
 
 use crate::http::api::narrowing::{View, Whole, Whose, named, narrowed, place, word};
 use crate::http::api::openapi::Pages;
-use crate::http::api::page::{Params, bad, seal, unfit};
+use crate::http::api::page::{Params, bad, seal, unfit, whole};
 use crate::http::problem::Problem;
 use crate::http::{App, Shared};
 
@@ -76,8 +76,9 @@ const KNOWN: [&str; 10] = [
         (status = 403, description = "`not-allowed`: a project or agent the caller does not see"),
         (
             status = 422,
-            description = "`invalid-field`: a cursor of another list, or a project or agent that \
-                does not exist",
+            description = "`invalid-field`: a cursor of another list, a project or agent that does \
+                not exist, or what does not go together: `expiring` with another `state` than \
+                `open`, `fold` without `agent`",
         ),
     ),
     security(("agent_key" = []), ("human_token" = [])),
@@ -226,13 +227,13 @@ fn within(
 /// Within how many seconds.
 fn expiring(params: &Params) -> Result<Option<u64>, Problem> {
     let Some(text) = params.one("expiring")? else { return Ok(None) };
-    if params.one("state")?.is_some_and(|state| state != "open") {
-        return Err(bad("state", "only `open` together with `expiring`"));
+    phases(params)?;
+    if params.all("state").any(|state| state != "open") {
+        return Err(unfit("state", "only `open` together with `expiring`"));
     }
-    let seconds = text.parse::<u64>().ok().filter(|n| (1..=31_536_000).contains(n));
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let seconds = whole(text).filter(|n| (1..=31_536_000).contains(n));
     let expected = "a whole number of seconds from 1 to 31536000";
-    seconds.filter(|_| digits).map(Some).ok_or_else(|| bad("expiring", expected))
+    seconds.map(Some).ok_or_else(|| bad("expiring", expected))
 }
 
 impl App {
