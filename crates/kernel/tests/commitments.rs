@@ -15,21 +15,28 @@ use kernel::{AskId, Command};
 use serde_json::{Map, Value, json};
 
 /// Every place where words can stand, each with words of its own. `secret` ones must never be in a
-/// body; `clear` ones are the labels and tags an agent knows to be public.
+/// body; `clear` ones are the labels and tags an agent knows to be public; `confided` ones are nowhere.
 struct Words {
     run: &'static str,
     secret: Vec<String>,
     clear: Vec<String>,
+    confided: Vec<String>,
 }
 
 impl Words {
     fn new(run: &'static str) -> Self {
-        Self { run, secret: Vec::new(), clear: Vec::new() }
+        Self { run, secret: Vec::new(), clear: Vec::new(), confided: Vec::new() }
     }
 
     fn secret(&mut self, place: &str) -> String {
         let word = format!("hush-{place}-{}", self.run);
         self.secret.push(word.clone());
+        word
+    }
+
+    fn confided(&mut self, place: &str) -> String {
+        let word = format!("sealed-{place}-{}", self.run);
+        self.confided.push(word.clone());
         word
     }
 
@@ -76,6 +83,10 @@ fn no_words_in_what_is_hashed() {
         assert!(!bodies.contains(word.as_str()), "{word} is in the record for ever");
         assert!(contents.contains(word.as_str()), "{word} is nowhere");
     }
+    for word in &words.confided {
+        assert!(!bodies.contains(word.as_str()) && !contents.contains(word.as_str()), "{word}");
+    }
+    assert_eq!(contents.matches("[redacted:").count(), words.confided.len());
     for word in &words.clear {
         assert!(bodies.contains(word.as_str()), "{word} is not in the record");
     }
@@ -261,7 +272,7 @@ fn form(words: &mut Words) -> (kernel::form::Form, Value) {
         }],
     });
     let values = json!({
-        "a": words.secret("form-answer"), "b": option, "c": words.secret("form-sensitive-answer"),
+        "a": words.secret("form-answer"), "b": option, "c": words.confided("form-answer"),
     });
     (serde_json::from_value(wire).unwrap(), values)
 }

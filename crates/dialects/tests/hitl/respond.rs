@@ -8,7 +8,9 @@ use kernel::{Actor, AskId};
 use serde_json::{Value, json};
 
 use crate::schemas::{faults, holds};
-use crate::stage::{TYPES, answer, body, bytes, made, new, polled, respond, with};
+use crate::stage::{
+    TYPES, answer, body, bytes, hushed, made, new, polled, recorded, respond, with,
+};
 
 fn result(cast: &Cast, id: AskId) -> Value {
     let polled = polled(cast.seen(id));
@@ -46,8 +48,8 @@ fn every_action_of_every_type() {
             json!({"action": "select", "data": {"selected": "job_2"}}),
             json!({"action": "select", "data": {"selected": ["job_2"]}}),
         ),
-        ("input", answer("input"), answer("input")),
-        ("x-acme-compare", answer("x-acme-compare"), answer("x-acme-compare")),
+        ("input", answer("input"), recorded(answer("input"))),
+        ("x-acme-compare", answer("x-acme-compare"), recorded(answer("x-acme-compare"))),
         (
             "confirmation",
             json!({"action": "confirm"}),
@@ -68,7 +70,7 @@ fn every_action_of_every_type() {
     ] {
         let (mut cast, id) = made(&body(kind));
         respond(&mut cast, id, &said).unwrap_or_else(|error| panic!("{said}: {error}"));
-        assert_eq!(result(&cast, id), back, "{said}");
+        assert_eq!(hushed(result(&cast, id)), back, "{said}");
     }
 }
 

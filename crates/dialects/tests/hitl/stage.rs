@@ -66,6 +66,25 @@ pub(crate) fn answer(kind: &str) -> Value {
     }
 }
 
+/// What comes back, with one word for whatever was given in confidence: its commitment is salted.
+pub(crate) fn hushed(mut result: Value) -> Value {
+    if let Some(data) = result["data"].as_object_mut() {
+        for value in data.values_mut() {
+            let mark = value.as_str().and_then(|text| text.strip_prefix("[redacted:"));
+            if mark.is_some_and(|rest| rest.len() == 65 && rest.ends_with(']')) {
+                *value = json!("[redacted]");
+            }
+        }
+    }
+    result
+}
+
+/// What the record has of an answer to `input`: all but what is sensitive.
+pub(crate) fn recorded(mut answer: Value) -> Value {
+    answer["data"]["salary"] = json!("[redacted]");
+    answer
+}
+
 pub(crate) fn with(mut body: Value, more: Value) -> Value {
     let Value::Object(more) = more else { return more };
     for (key, value) in more {

@@ -1,13 +1,14 @@
 //! The inbox and the history as pages: what they list, what is done from them, and what is told while
 //! somebody looks.
 
+use reqwest::Method;
 use scraper::{Html, Selector};
 use serde_json::{Value, json};
 use server::config::Settings;
 
 use crate::client::Reply;
 use crate::native::{approval, asked, yes};
-use crate::pages::{Browser, csrf, signed_in};
+use crate::pages::{Browser, browser_of, csrf, signed_in};
 use crate::streams::Events;
 use crate::world::{World, dev, eventually};
 
@@ -70,8 +71,7 @@ async fn lists_are_narrowed_by_their_address_and_nonsense_narrows_nothing() {
     let link = world.human().post("/api/v1/people/user_dev_2/link", json!({})).await.is(201);
     let token = link["url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
     let signed = world.anonymous().post_form("/sign-in", &[("token", &token)]).await.is(303);
-    let cookie = signed.header("set-cookie").split(';').next().unwrap().to_owned();
-    let member = world.anonymous().header("cookie", &cookie);
+    let member = browser_of(&world.anonymous(), &signed).client;
     let page = member.get("/?view=all").await.is(200);
     assert_eq!(texts(&page, ".row h2"), ["Pooled?"]);
     assert_eq!(texts(&page, ".tabs .n"), ["1", "0", "1", "0"]);
@@ -100,7 +100,24 @@ async fn fifty_come_at_a_time_and_the_next_page_goes_on() {
     let next = html.select(&next).next().unwrap().attr("href").unwrap().to_owned();
     let second = browser.client.get(&next).await.is(200);
     assert_eq!(texts(&second, ".row h2").len(), 11, "fifty rows were fifty-four requests");
+    assert!(weight(&browser, &first).await < 100 * 1024);
     world.end().await;
+}
+
+/// UX 8: what a page weighs with all it loads, as browsers get it.
+async fn weight(browser: &Browser, page: &Reply) -> usize {
+    let html = Html::parse_document(&page.text);
+    let beside = Selector::parse("link[rel=stylesheet], script[src]").unwrap();
+    let zipped = browser.client.clone().header("accept-encoding", "gzip");
+    let mut total = page.text.len();
+    for element in html.select(&beside) {
+        let address = element.attr("href").or(element.attr("src")).unwrap();
+        let sent = Reply::of(zipped.request(Method::GET, address)).await.is(200);
+        assert_eq!(sent.header("content-encoding"), "gzip", "{address}");
+        assert_eq!(sent.header("vary"), "accept-encoding", "{address}");
+        total += sent.text.len();
+    }
+    total
 }
 
 #[tokio::test]

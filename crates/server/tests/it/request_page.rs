@@ -122,7 +122,7 @@ async fn a_request_is_put_off_and_handed_on_with_a_word() {
     let browser = signed_in(&world).await;
     let path = page_of(&world, approval("Refund the lamp?")).await;
     let page = press(&browser, &path, "snooze", &[("for", "3600")]).await.is(200);
-    assert!(words(&page, ".banner").contains("Hidden from your inbox; it comes back in 1 h"));
+    assert!(words(&page, ".banner").contains("Put aside, back in 1 h"));
     assert!(!browser.client.get("/").await.is(200).text.contains("Refund the lamp"));
     assert!(page.text.contains("Show it in my inbox again"));
     press(&browser, &path, "snooze", &[("for", "0")]).await.is(200);

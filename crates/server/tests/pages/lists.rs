@@ -255,24 +255,3 @@ fn versions_tell_what_changed_and_not_how_late_it_is() {
     let aside = Item { aside_until: Some(Time::from_millis(0)), ..item };
     assert_ne!(version(&mut g, &aside), first);
 }
-
-/// UX 8: fifty rows, every one with buttons and what can be done with it.
-#[test]
-fn fifty_rows_are_a_small_page() {
-    let mut g = Gallery { cast: crate::cast::Cast::new(), pages: Vec::new() };
-    let asks: Vec<Ask> = (0..50)
-        .map(|n| {
-            let prompt = format!("Refund order {n}, which never came?");
-            let ask = g
-                .cast
-                .ask(NewAsk { timeout: None, ..new_ask(question(&prompt, approve(json!({})))) });
-            g.cast.seen(ask).clone()
-        })
-        .collect();
-    g.inbox("fifty", &asks, &[], None, None);
-    let html = &g.pages[0].1;
-    let assets = |name: &str| server::web::assets::asset(name).unwrap().bytes.len();
-    let beside: usize =
-        ["app.css", "app.js", "live.js", "keys.js", "list.js"].map(assets).iter().sum();
-    assert!(html.len() + beside < 100 * 1024, "{} and {beside}", html.len());
-}

@@ -37,6 +37,7 @@ use kernel::directory::Human;
 use kernel::{Actor, Ask, AskId, Command, KeyId};
 use store::StoreError;
 use subtle::ConstantTimeEq;
+use tower_http::compression::CompressionLayer;
 
 use self::cookies::Cookie;
 use crate::auth::Denied;
@@ -89,7 +90,8 @@ pub fn routes() -> Router<Shared> {
         .route(paths::TOKENS, get(sign_in::show_tokens).post(sign_in::make_token))
         .route(paths::SESSIONS, get(sessions::show_sessions).post(sessions::end_sessions))
         .route(paths::PASSKEYS, get(passkeys::show_passkeys).post(passkeys::change_passkeys))
-        .route("/assets/{file}", get(asset))
+        // Pages are not compressed: beside a token, what others wrote could be used to guess it.
+        .route("/assets/{file}", get(asset).layer(CompressionLayer::new()))
         .merge(settings::routes())
 }
 
