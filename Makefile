@@ -8,7 +8,7 @@ LOCKED = $$(test "$$CI" = true && echo --locked)
 TESTS = test
 
 .NOTPARALLEL:
-.PHONY: help run dev test ci fix bench fmt clippy doc deny snapshots tree
+.PHONY: help run dev test ci fix bench screenshots fmt clippy doc deny snapshots tree
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,11 @@ bench: ## Measure against the bare baseline (SCENARIO=create for one, QUICK=1 fo
 	$(CARGO) build --release -p countersign-bench -p countersign-server --bins
 	@ulimit -n "$$(ulimit -Hn)"; exec "$${CARGO_TARGET_DIR:-target}/release/countersign-bench" \
 		$(if $(QUICK),--quick) $(SCENARIO)
+
+screenshots: ## Make the pictures of the documentation anew
+	$(CARGO) build --bin countersign
+	@sh .ci/browser install "$${CARGO_TARGET_DIR:-target}"
+	@sh .ci/browser shots "$${CARGO_TARGET_DIR:-target}"
 
 fmt: ## Check the formatting
 	$(CARGO) fmt --all --check

@@ -53,7 +53,7 @@ pub mod receipt;
 pub mod refusal;
 pub mod routing;
 pub mod seal;
-mod strict;
+pub mod strict;
 #[cfg(any(test, feature = "testing"))]
 #[expect(
     missing_docs,

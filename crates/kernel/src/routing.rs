@@ -192,10 +192,13 @@ mod tests {
         cast.run(Actor::System, Command::SaveProfile(new));
     }
 
+    /// Who is away, and whom they leave it to.
+    type Away = (&'static str, Option<&'static str>);
+
     /// Each case says who is away and for whom they leave it, and who is asked instead of olga.
     #[test]
     fn the_seat_of_somebody_who_is_away_goes_to_who_stands_in() {
-        let cases: [(&[(&str, Option<&str>)], &str); 8] = [
+        let cases: [(&[Away], &str); 8] = [
             (&[("olga", Some("mark"))], "mark"),
             (&[("olga", Some("mark")), ("mark", Some("nina"))], "nina"),
             (&[("olga", None)], "olga"),

@@ -1,5 +1,7 @@
 //! What people give in confidence: kept apart from the answer, encrypted, until the agent has it.
 
+use std::sync::Arc;
+
 use kernel::audit::Digest;
 use kernel::question::Confided;
 use kernel::{Ask, Command, Envelope};
@@ -43,7 +45,7 @@ impl Gateway {
 
     /// An ask as its agent reads it: with what was given in confidence, while that is there. The first
     /// such reading begins the time after which it is gone.
-    pub async fn told(&self, ask: Ask) -> Result<Ask, StoreError> {
+    pub async fn told(&self, ask: Arc<Ask>) -> Result<Arc<Ask>, StoreError> {
         let (Some(name), Some(secrets)) = (ask.confided(), self.secrets()) else { return Ok(ask) };
         let Some(closed) = self.store().confided(ask.id, name, self.now()).await? else {
             return Ok(ask);
@@ -51,7 +53,7 @@ impl Gateway {
         let plain = cipher::open(&secrets.confided(ask.id), &name.0, &closed);
         let confided = plain.and_then(|plain| serde_json::from_slice::<Confided>(&plain).ok());
         match confided {
-            Some(confided) => Ok(ask.told(&confided)),
+            Some(confided) => Ok(Arc::new(Arc::unwrap_or_clone(ask).told(&confided))),
             None => Err(StoreError::Damaged {
                 what: format!("what was given in confidence to {}", ask.id),
                 source: "it cannot be opened with this server's keys".into(),

@@ -136,11 +136,11 @@ impl Gateway {
     }
 
     /// An ask as it is now: if its deadline has passed, that is made so first.
-    pub async fn ask(&self, id: AskId) -> Result<Option<Ask>, StoreError> {
+    pub async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>, StoreError> {
         {
             let found = self.store.ask(id).await?;
             let is_due = |ask: &Ask| ask.due(self.now()) == Some(Due::Expire);
-            if !found.as_ref().is_some_and(is_due) {
+            if !found.as_deref().is_some_and(is_due) {
                 return Ok(found);
             }
         }
@@ -149,9 +149,9 @@ impl Gateway {
         Box::pin(self.expired(id)).await
     }
 
-    async fn expired(&self, id: AskId) -> Result<Option<Ask>, StoreError> {
+    async fn expired(&self, id: AskId) -> Result<Option<Arc<Ask>>, StoreError> {
         match self.run(Actor::System, Command::Expire(id)).await {
-            Ok(outcome) => Ok(outcome.ask),
+            Ok(outcome) => Ok(outcome.ask.map(Arc::new)),
             // Somebody was faster; what they left is the truth.
             Err(StoreError::Refused(Refusal::NotDue)) => self.store.ask(id).await,
             Err(error) => Err(error),
@@ -275,7 +275,7 @@ impl Gateway {
             if ask.due(self.now()) == Some(Due::Expire)
                 && let Some(now) = self.expired(ask.id).await?
             {
-                *ask = now;
+                *ask = Arc::unwrap_or_clone(now);
             }
         }
         Ok(found)

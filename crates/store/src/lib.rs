@@ -240,7 +240,7 @@ pub trait Store: Send + Sync + 'static {
     fn directory(&self) -> Arc<Directory>;
 
     /// One ask as stored; the caller judges whether a deadline has passed meanwhile.
-    async fn ask(&self, id: AskId) -> Result<Option<Ask>>;
+    async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>>;
 
     /// The ids of every ask there is after the given one, in order; at most `limit`. For checking the
     /// record: what cannot be read has an id all the same.

@@ -67,8 +67,8 @@ impl Store for Memory {
         self.state().directory()
     }
 
-    async fn ask(&self, id: AskId) -> Result<Option<Ask>> {
-        self.state().ask(id)
+    async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>> {
+        Ok(self.state().ask(id)?.map(Arc::new))
     }
 
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {

@@ -69,7 +69,7 @@ async fn a_copy_is_of_one_moment_and_holds_up_nobody() {
     // To look at it is to leave it as it is.
     let looking = Sqlite::open_read_only(&to).unwrap();
     for id in &before {
-        assert_eq!(looking.ask(*id).await.unwrap().unwrap(), stage.seen(*id).await);
+        assert_eq!(*looking.ask(*id).await.unwrap().unwrap(), stage.seen(*id).await);
     }
     assert_eq!(looking.ask(later[0]).await.unwrap(), None);
     drop(looking);

@@ -246,7 +246,7 @@ async fn a_reader_looks_on_while_a_writer_works() {
     let (stage, sqlite) = fresh(folder.path()).await;
     let id = stage.ask(new_ask()).await;
     let looking = Sqlite::open_read_only(&path).unwrap();
-    assert_eq!(looking.ask(id).await.unwrap().unwrap(), stage.seen(id).await);
+    assert_eq!(*looking.ask(id).await.unwrap().unwrap(), stage.seen(id).await);
     assert_eq!(looking.directory().agents().count(), 2);
     let later = stage.ask(new_ask()).await;
     assert!(looking.ask(later).await.unwrap().is_some());

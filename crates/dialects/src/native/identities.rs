@@ -185,7 +185,11 @@ pub struct PersonBody {
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub skills: BTreeSet<String>,
     /// What they say of themselves, whole; left out, it stays as it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "kernel::strict::object",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub about: Option<About>,
 }
 
@@ -209,7 +213,11 @@ pub struct ProfileBody {
     #[cfg_attr(feature = "openapi", schema(max_length = 200))]
     pub name: Option<String>,
     /// What they say of themselves, whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "kernel::strict::object",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub about: Option<About>,
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Human;
 use crate::ids::HumanId;
+use crate::strict::object;
 use crate::time::Time;
 
 /// What somebody says of themselves.
@@ -30,10 +31,10 @@ pub struct About {
     #[cfg_attr(feature = "openapi", schema(example = "de-AT"))]
     pub language: Option<String>,
     /// When they are not to be disturbed, in their time zone; without one, in UTC.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "object", skip_serializing_if = "Option::is_none")]
     pub quiet_hours: Option<QuietHours>,
     /// When they are away, and who stands in for them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "object", skip_serializing_if = "Option::is_none")]
     pub absence: Option<Absence>,
 }
 

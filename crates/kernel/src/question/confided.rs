@@ -165,9 +165,10 @@ mod tests {
         assert!(!format!("{confided:?}").contains("4711"));
         let stored = serde_json::to_string(&confided).unwrap();
         let confided: Confided = serde_json::from_str(&stored).unwrap();
-        let values = |ask: Ask| match &ask.resolution().unwrap().reply.value().unwrap().answer {
-            Answer::Provided { values } => Value::Object(values.as_map().clone()),
-            other => panic!("{other:?}"),
+        let values = |ask: Ask| {
+            let answer = &ask.resolution().unwrap().reply.value().unwrap().answer;
+            let Answer::Provided { values } = answer else { panic!("{answer:?}") };
+            Value::Object(values.as_map().clone())
         };
         assert_eq!(values(ask.clone().told(&confided)), json!({"user": "ada", "pin": 4711}));
         let other = question().confide(&mut reply(), &Salts::new([8; 32]));

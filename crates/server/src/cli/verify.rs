@@ -226,7 +226,7 @@ async fn revoked(
             }
             let ask = Sqlite::open_read_only(&database)?.ask(claims.sub).await?;
             let Some(ask) = ask else { return Ok(Ok(unknown())) };
-            Ok(match ask.revoked {
+            Ok(match &ask.revoked {
                 Some(revoked) => {
                     Err(called_back(revoked.at, revoked.reason.value().map(String::as_str)))
                 }

@@ -3,6 +3,8 @@
 //! Agents create, poll, list and cancel with an agent key; people read their inbox, resolve, claim
 //! and set delegation rules with a human token. Every answer is JSON.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -322,9 +324,9 @@ impl App {
         &self,
         request_id: &str,
         admitted: impl FnOnce(&Ask) -> bool,
-    ) -> Result<Ask, HxpError> {
+    ) -> Result<Arc<Ask>, HxpError> {
         let id: AskId = hxp::ask_id(request_id).ok_or_else(WireError::no_request)?;
-        let found = self.gateway.ask(id).await?.filter(admitted);
+        let found = self.gateway.ask(id).await?.filter(|ask| admitted(ask));
         Ok(found.ok_or_else(WireError::no_request)?)
     }
 

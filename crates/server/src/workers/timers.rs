@@ -1,6 +1,7 @@
 //! Deadlines, reminders and escalations, in batches that leave room for others. A restart needs
 //! nothing: what is due is read from the store, late or not.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
@@ -75,7 +76,7 @@ pub async fn run_due(gateway: &Gateway) -> Result<(), StoreError> {
 async fn fire(gateway: &Gateway, id: AskId, known: Option<Ask>) -> Result<(), StoreError> {
     let mut ask = match known {
         Some(ask) => Some(ask),
-        None => gateway.store().ask(id).await?,
+        None => gateway.store().ask(id).await?.map(Arc::unwrap_or_clone),
     };
     while let Some(due) = ask.as_ref().and_then(|ask| ask.due(gateway.now())) {
         ask = act(gateway, id, due).await?;

@@ -23,27 +23,18 @@ class Server:
     def __init__(self, url):
         self.url = url
 
-    def call(self, method, path, body=None, token="dev-human-token"):
-        """Our own API."""
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(f"{self.url}{path}", data, headers, method=method)
-        with urllib.request.urlopen(request) as answer:
-            text = answer.read()
-            return json.loads(text) if text else None
-
     def ask(self, prompt, kind="approve", question=None, **more):
         """Asks as an agent and gives the ask."""
         body = {"question": {"prompt": prompt, "kind": kind, **(question or {})}, **more}
         return self.call("POST", "/api/v1/asks", body, "dev-agent-key")
 
-    def state(self, ask):
+    def state(self, ask, key="dev-human-token"):
         """The ask as it is now."""
-        return self.call("GET", f"/api/v1/asks/{ask['id']}")
+        return self.call("GET", f"/api/v1/asks/{ask['id']}", key=key)
 
     def sign_in(self, visit, who="user_dev", **options):
         """A browser in which somebody is signed in, at their inbox."""
-        link = self.call("POST", f"/api/v1/people/{who}/link")["url"]
+        link = self.sign_in_link(who)
         page = visit(f"{self.url}/{link.split('/', 3)[3]}", **options)
         page.get_by_role("button", name="Sign in on this device").click()
         page.locator("h1#heading").wait_for()

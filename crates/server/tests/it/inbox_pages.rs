@@ -111,7 +111,7 @@ async fn weight(browser: &Browser, page: &Reply) -> usize {
     let zipped = browser.client.clone().header("accept-encoding", "gzip");
     let mut total = page.text.len();
     for element in html.select(&beside) {
-        let address = element.attr("href").or(element.attr("src")).unwrap();
+        let address = element.attr("href").or_else(|| element.attr("src")).unwrap();
         let sent = Reply::of(zipped.request(Method::GET, address)).await.is(200);
         assert_eq!(sent.header("content-encoding"), "gzip", "{address}");
         assert_eq!(sent.header("vary"), "accept-encoding", "{address}");

@@ -75,6 +75,9 @@ async fn what_is_wrong_with_a_profile_is_named() {
         ),
         (json!({ "absence": { "delegate": "ghost" } }), "about.absence.delegate", "somebody else"),
         (json!({ "shoe_size": 42 }), "about.shoe_size", ""),
+        (json!({ "absence": [null, null] }), "about.absence", "an object"),
+        (json!({ "quiet_hours": ["22:00", "07:00"] }), "about.quiet_hours", "an object"),
+        (json!([]), "about", "an object"),
     ] {
         let refused = world.human().put("/api/v1/me", json!({ "about": about })).await;
         let refused = refused.is(422);

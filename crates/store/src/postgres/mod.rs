@@ -219,8 +219,8 @@ impl Store for Postgres {
         self.published.audience.listen()
     }
 
-    async fn ask(&self, id: AskId) -> Result<Option<Ask>> {
-        Ok(on!(self.database, client => query::ask(client, id))?)
+    async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>> {
+        Ok(on!(self.database, client => query::ask(client, id))?.map(Arc::new))
     }
 
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {

@@ -197,19 +197,20 @@ impl Store for Sqlite {
         self.published.directory()
     }
 
-    async fn ask(&self, id: AskId) -> Result<Option<Ask>> {
+    async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>> {
         if self.writer.is_none() {
             // Another process may write; nobody would say what it changed.
-            return self.readers.run(move |conn| query::ask(conn, id)).await;
+            return self.readers.run(move |conn| Ok(query::ask(conn, id)?.map(Arc::new))).await;
         }
         let begun = match self.published.recent.find(id) {
-            Ok(ask) => return Ok(Some(Ask::clone(&ask))),
+            Ok(ask) => return Ok(Some(ask)),
             Err(begun) => begun,
         };
         let published = Arc::clone(&self.published);
         let read = move |conn: &Connection| {
             let found = query::sized_ask(conn, id)?;
             Ok(found.map(|(ask, size)| {
+                let ask = Arc::new(ask);
                 published.recent.keep(&begun, &ask, size);
                 ask
             }))

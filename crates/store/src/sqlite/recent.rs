@@ -70,13 +70,13 @@ impl Recent {
     }
 
     /// Keeps what was read, of this size, unless it may be out of date already.
-    pub(super) fn keep(&self, begun: &Begun, ask: &Ask, size: usize) {
+    pub(super) fn keep(&self, begun: &Begun, ask: &Arc<Ask>, size: usize) {
         if size > LARGEST || !begun.again {
             return;
         }
         let mut shard = self.shard(begun.id);
         if shard.changes == begun.changes && shard.changing == 0 {
-            shard.put(begun.id, Held { ask: Arc::new(ask.clone()), size });
+            shard.put(begun.id, Held { ask: Arc::clone(ask), size });
         }
     }
 
@@ -148,12 +148,12 @@ mod tests {
     use super::*;
     use crate::Change;
 
-    fn ask(n: u128) -> Ask {
+    fn ask(n: u128) -> Arc<Ask> {
         let mut cast = Cast::new();
         let made = cast.ask(new_ask());
         let mut ask = cast.seen(made).clone();
         ask.id = AskId::new(Ulid::from(n));
-        ask
+        Arc::new(ask)
     }
 
     fn change(ask: &Ask) -> News {
@@ -162,7 +162,7 @@ mod tests {
         News { change, lists: [].into() }
     }
 
-    fn keep(recent: &Recent, ask: &Ask, size: usize) {
+    fn keep(recent: &Recent, ask: &Arc<Ask>, size: usize) {
         for _ in 0..2 {
             let Err(begun) = recent.find(ask.id) else { panic!("it is there already") };
             recent.keep(&begun, ask, size);
@@ -187,7 +187,7 @@ mod tests {
     fn what_was_changed_is_read_again() {
         let (recent, ask) = (Recent::default(), ask(7));
         keep(&recent, &ask, 1);
-        assert_eq!(*recent.find(ask.id).ok().unwrap(), ask);
+        assert_eq!(recent.find(ask.id).ok().unwrap(), ask);
         recent.changing(&[change(&ask)], || ());
         assert!(recent.find(ask.id).is_err());
     }

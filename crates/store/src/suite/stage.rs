@@ -121,7 +121,7 @@ impl Stage {
     }
 
     pub async fn seen(&self, id: AskId) -> Ask {
-        self.store.ask(id).await.unwrap().unwrap()
+        Arc::unwrap_or_clone(self.store.ask(id).await.unwrap().unwrap())
     }
 
     pub async fn page(&self, list: List) -> Page {

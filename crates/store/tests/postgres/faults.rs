@@ -267,7 +267,7 @@ async fn a_reader_looks_on() {
     let id = stage.ask(new_ask()).await;
     let clock = Arc::clone(&stage.clock) as Arc<dyn Clock>;
     let looking = Postgres::open_read_only(&database.url, with(clock)).await.unwrap();
-    assert_eq!(looking.ask(id).await.unwrap().unwrap(), stage.seen(id).await);
+    assert_eq!(*looking.ask(id).await.unwrap().unwrap(), stage.seen(id).await);
     assert_eq!(looking.directory().agents().count(), 2);
     let all = stage.store.rows(0, 1000).await.unwrap();
     assert_eq!(looking.rows(0, 1000).await.unwrap(), all);

@@ -1,5 +1,6 @@
 //! Asks: `POST /api/v1/asks`, `GET /api/v1/asks/{id}`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
@@ -95,7 +96,7 @@ async fn create(
     };
     let command = Command::Ask(Box::new(new.into()));
     let outcome = app.gateway.run_on(terms, actor.clone(), command).await?;
-    let mut ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;
+    let mut ask = Arc::new(outcome.ask.ok_or(Refusal::NotFound { what: "request" })?);
     if outcome.replayed || wait.is_some() {
         let version = ask.head.seq;
         ask = app.held(&actor, &headers, ask.id, wait, |ask| ask.head.seq == version).await?;
@@ -177,7 +178,7 @@ async fn show(
 
 impl App {
     /// An ask the actor may see.
-    pub(crate) async fn visible(&self, actor: &Actor, id: AskId) -> Result<Ask, Problem> {
+    pub(crate) async fn visible(&self, actor: &Actor, id: AskId) -> Result<Arc<Ask>, Problem> {
         let directory = self.gateway.directory();
         let found = self.gateway.ask(id).await?.filter(|ask| ask.is_shown_to(actor, &directory));
         Ok(found.ok_or(Refusal::NotFound { what: "request" })?)
@@ -191,7 +192,7 @@ impl App {
         id: AskId,
         wait: Option<u64>,
         known: impl FnMut(&Ask) -> bool,
-    ) -> Result<Ask, Problem> {
+    ) -> Result<Arc<Ask>, Problem> {
         if let Some(seconds) = wait.filter(|seconds| *seconds > 0) {
             // Boxed, so that who does not wait carries no room for it.
             Box::pin(self.news(actor, id, Duration::from_secs(seconds), known)).await?;

@@ -99,7 +99,7 @@ async fn prove(
 
 impl App {
     /// An ask the caller may see, and who that is.
-    async fn seen(&self, headers: &HeaderMap, id: &str) -> Result<(Ask, Actor), Problem> {
+    async fn seen(&self, headers: &HeaderMap, id: &str) -> Result<(Arc<Ask>, Actor), Problem> {
         let actor = self.anyone(headers).await?;
         Ok((self.visible(&actor, parse(id)?).await?, actor))
     }

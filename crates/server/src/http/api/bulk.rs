@@ -1,5 +1,7 @@
 //! `POST /api/v1/asks/answers`: one word for many asks, each of which gets its own answer.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
@@ -107,7 +109,7 @@ impl App {
         let terms = Terms { idempotency: None, expected: Some(ask.head.seq) };
         let command = Command::Answer(id, Box::new(reply));
         let outcome = if dry_run {
-            self.gateway.consider(&ask, actor, command).map(|()| Some(ask))
+            self.gateway.consider(&ask, actor, command).map(|()| Some(Arc::unwrap_or_clone(ask)))
         } else {
             match self.gateway.run_on(terms, actor.clone(), command).await {
                 Ok(outcome) => Ok(outcome.ask),

@@ -1,6 +1,8 @@
 //! Files that answer an ask: `POST /api/v1/asks/{id}/files` uploads one, and its value goes into the
 //! answer; `GET /api/v1/asks/{id}/files/{digest}` fetches it.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Query, State};
@@ -94,7 +96,7 @@ impl From<Refused> for Problem {
 
 impl App {
     /// An ask this person may answer.
-    async fn answerable(&self, human: &HumanId, id: AskId) -> Result<Ask, Problem> {
+    async fn answerable(&self, human: &HumanId, id: AskId) -> Result<Arc<Ask>, Problem> {
         let directory = self.gateway.directory();
         let human = directory.human(human).ok_or(Denied::Unknown)?;
         let found = self.gateway.ask(id).await?.filter(|ask| ask.admits(human));

@@ -259,7 +259,7 @@ async fn verify(State(app): State<Shared>, body: Body) -> Result<Json<Checked>, 
         }
     };
     let asked = app.gateway.store().ask(claims.sub).await?;
-    let revoked = asked.as_ref().and_then(Revocation::of);
+    let revoked = asked.as_deref().and_then(Revocation::of);
     let why = revoked.as_ref().map(|revoked| called_back(revoked.at, revoked.reason.as_deref()));
     let words = Some(words(&claims));
     Ok(Json(Checked { valid: revoked.is_none(), why, claims: Some(claims), words, revoked }))

@@ -1,5 +1,7 @@
 //! `GET /api/v1/asks/{id}/thread`: the rounds one matter went through.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -47,7 +49,7 @@ async fn thread(
     let mut asks = app.rounds(&actor, here.follows, |ask| ask.follows).await?;
     asks.reverse();
     let later = app.rounds(&actor, here.followed_by, |ask| ask.followed_by).await?;
-    asks.push(here);
+    asks.push(Arc::unwrap_or_clone(here));
     asks.extend(later);
     let asks = asks.iter().map(|ask| app.view(ask, &actor)).collect();
     Ok(Json(Thread { asks }).into_response())
@@ -67,7 +69,7 @@ impl App {
             let ask = self.gateway.ask(id).await?;
             let Some(ask) = ask.filter(|ask| ask.is_shown_to(actor, &directory)) else { break };
             at = next(&ask);
-            found.push(ask);
+            found.push(Arc::unwrap_or_clone(ask));
         }
         Ok(found)
     }

@@ -4,6 +4,7 @@
 //! there, over a restart too. It ends behind the event that ends the case.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Query, State};
@@ -89,7 +90,7 @@ impl OfCase {
         let ask = app.gateway.ask(id).await?;
         // What has not happened yet nobody has seen; whoever says so would never hear the end.
         let seen = if ask.as_ref().is_some_and(|ask| ask.head.seq < seen) { 0 } else { seen };
-        let ended = |ask: Ask| match ask.state {
+        let ended = |ask: Arc<Ask>| match &ask.state {
             AskState::Over { place, .. } => Some(place.seq),
             AskState::Pending | AskState::Opened | AskState::InProgress { .. } => None,
         };

@@ -23,6 +23,8 @@ mod files;
 mod respond;
 mod status;
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
@@ -128,7 +130,7 @@ impl App {
     }
 
     /// The ask behind a case id.
-    async fn hitl_ask(&self, case_id: &str) -> Result<Ask, HitlError> {
+    async fn hitl_ask(&self, case_id: &str) -> Result<Arc<Ask>, HitlError> {
         let id = hitl::ask_id(case_id).ok_or_else(WireError::no_case)?;
         Ok(self.gateway.ask(id).await?.ok_or_else(WireError::no_case)?)
     }
@@ -140,7 +142,7 @@ impl App {
         case_id: &str,
         headers: &HeaderMap,
         pairs: &[(String, String)],
-    ) -> Result<(Ask, Reader), HitlError> {
+    ) -> Result<(Arc<Ask>, Reader), HitlError> {
         if let Some(token) = param(pairs, "token") {
             let ask = self.hitl_ask(case_id).await?;
             if !is_token(&ask, Purpose::Poll, token) {

@@ -1,5 +1,7 @@
 //! `GET /hitl/v1/reviews/{id}/status`: where a case stands. Specification §8.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -26,7 +28,7 @@ pub(super) async fn status(
     let mut answer = if seen.has(ask.head.seq) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        app.hitl_poll(&app.gateway.told(ask.clone()).await?)
+        app.hitl_poll(&*app.gateway.told(Arc::clone(&ask)).await?)
     };
     let headers = answer.headers_mut();
     if let Ok(tag) = HeaderValue::from_str(&conditions::tag(&ask)) {

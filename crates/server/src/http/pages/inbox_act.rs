@@ -1,6 +1,8 @@
 //! What is done from the list itself: an answer where the row shows the whole question, putting aside,
 //! bringing back, handing over.
 
+use std::sync::Arc;
+
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use jiff::tz::TimeZone;
@@ -137,7 +139,7 @@ pub(super) fn back(form: &Submitted) -> String {
 
 impl App {
     /// The request a form names.
-    async fn named(&self, visitor: &Visitor, form: &Submitted) -> Result<Ask, super::Instead> {
+    async fn named(&self, visitor: &Visitor, form: &Submitted) -> Result<Arc<Ask>, super::Instead> {
         self.seen_by(visitor, form.value("ask").unwrap_or_default()).await
     }
 

@@ -1,5 +1,7 @@
 //! Many requests answered with one word: a summary first, then each by itself.
 
+use std::sync::Arc;
+
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect};
@@ -64,7 +66,7 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
     for id in ids {
         let found = app.gateway.ask(id).await?;
         let ask = found.filter(|ask| ask.is_shown_to(&visitor.actor, &directory));
-        let Some(ask) = ask else {
+        let Some(ask) = ask.map(Arc::unwrap_or_clone) else {
             refused.push((None, Refusal::NotFound { what: "request" }));
             continue;
         };
@@ -79,7 +81,7 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
         match app.one_of_many(&visitor.actor, id, &reply, false).await? {
             Ok(ask) => answered.push(ask),
             Err(refusal) => {
-                let now = app.gateway.ask(id).await?.unwrap_or(ask);
+                let now = app.gateway.ask(id).await?.map_or(ask, Arc::unwrap_or_clone);
                 refused.push((Some(now), refusal));
             }
         }
@@ -111,7 +113,7 @@ impl App {
                 continue;
             };
             let fits = self.fitting(visitor, &ask);
-            considered.push(Considered { ask, fits });
+            considered.push(Considered { ask: Arc::unwrap_or_clone(ask), fits });
         }
         let shown = inbox_bulk::confirm(&visitor.frame, &considered, &directory, back);
         Ok(html(StatusCode::OK, shown))

@@ -1,6 +1,7 @@
 //! What a list of the inbox is narrowed to, and this page of it, read from the store.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use dialects::hxp_execution::Cursor;
 use kernel::ask::Fold;
@@ -226,7 +227,7 @@ impl App {
         for (id, until) in hidden {
             let ask = self.gateway.ask(id).await?;
             let ask = ask.filter(|ask| ask.is_open() && ask.admits(human));
-            aside.extend(ask.map(|ask| (ask, until)));
+            aside.extend(ask.map(|ask| (Arc::unwrap_or_clone(ask), until)));
         }
         Ok(aside)
     }

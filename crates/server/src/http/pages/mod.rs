@@ -27,6 +27,8 @@ mod sessions;
 mod settings;
 mod sign_in;
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
@@ -198,11 +200,11 @@ impl App {
 
     /// A request the visitor may see: one they may answer, and for an administrator any. To everybody
     /// else it does not exist.
-    async fn seen_by(&self, visitor: &Visitor, id: &str) -> Result<Ask, Instead> {
+    async fn seen_by(&self, visitor: &Visitor, id: &str) -> Result<Arc<Ask>, Instead> {
         let missing = || page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame));
         let id: AskId = id.parse().map_err(|_| missing())?;
         let directory = self.gateway.directory();
-        let shown = |ask: &Ask| ask.is_shown_to(&visitor.actor, &directory);
+        let shown = |ask: &Arc<Ask>| ask.is_shown_to(&visitor.actor, &directory);
         let found = self.gateway.ask(id).await?.filter(shown);
         found.ok_or_else(missing)
     }

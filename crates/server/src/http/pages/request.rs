@@ -1,5 +1,7 @@
 //! One request: `GET /asks/{id}`, and the forms on its page.
 
+use std::sync::Arc;
+
 use axum::extract::{Path, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -31,7 +33,7 @@ pub(super) async fn show_request(
         app.note_look(&visitor, ask.id, true).await?;
         let looked = app.gateway.run(visitor.actor.clone(), Command::Open(ask.id)).await;
         if let Ok(Some(opened)) = looked.map(|outcome| outcome.ask) {
-            ask = opened;
+            ask = Arc::new(opened);
         }
     }
     let page = Shown { check: visit.verify.is_some(), ..Shown::default() };
@@ -175,7 +177,7 @@ impl App {
             Ok(outcome) => (outcome.ask.unwrap_or_else(|| ask.clone()), done, StatusCode::OK),
             Err(StoreError::Refused(refusal)) => {
                 let now = self.seen_by(visitor, &ask.id.to_string()).await?;
-                (now, Notice::Refused(refusal), StatusCode::CONFLICT)
+                (Arc::unwrap_or_clone(now), Notice::Refused(refusal), StatusCode::CONFLICT)
             }
             Err(error) => return Err(error.into()),
         };

@@ -2,6 +2,8 @@
 //! `…/snooze`, `…/looking`; and what the page loads: `GET /asks/{id}/end`, `…/receipt`,
 //! `…/files/{digest}`.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -35,7 +37,7 @@ pub(super) async fn comment(
     let command = Command::Comment(ask.id, text.clone());
     match app.gateway.run(visitor.actor.clone(), command).await {
         Ok(outcome) => {
-            let ask = outcome.ask.unwrap_or(ask);
+            let ask = outcome.ask.map_or(ask, Arc::new);
             app.request_page(&visitor, &ask, StatusCode::OK, Some(&Notice::Commented), None).await
         }
         Err(StoreError::Refused(refusal)) => {

@@ -5,6 +5,8 @@
 //! the address bar. Forms carry the token themselves, so the page works where cookies do not, and no
 //! other website can post to it. Looking decides nothing.
 
+use std::sync::Arc;
+
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -74,7 +76,7 @@ pub(super) async fn show_review(
         let holder = Actor::LinkHolder { ask: ask.id };
         let looked = app.gateway.run(holder, Command::Open(ask.id)).await;
         if let Ok(Some(opened)) = looked.map(|outcome| outcome.ask) {
-            ask = opened;
+            ask = Arc::new(opened);
         }
     }
     let kept = if ask.is_open() { app.kept(&ask).await? } else { Kept::default() };
@@ -148,7 +150,7 @@ impl App {
     }
 
     /// The ask behind a case id; one that is not there looks like a wrong link.
-    pub(super) async fn case(&self, case_id: &str, frame: &Frame) -> Result<Ask, Instead> {
+    pub(super) async fn case(&self, case_id: &str, frame: &Frame) -> Result<Arc<Ask>, Instead> {
         let missing = || no_link(StatusCode::NOT_FOUND, frame);
         let id = hitl::ask_id(case_id).ok_or_else(missing)?;
         self.gateway.ask(id).await?.ok_or_else(missing)

@@ -228,7 +228,7 @@ impl App {
             _ => StatusCode::CONFLICT,
         };
         let now = self.gateway.ask(ask.id).await?;
-        let ask = now.as_ref().unwrap_or(ask);
+        let ask = now.as_deref().unwrap_or(ask);
         let notice = Notice::Refused(refusal);
         let question = ask.question.value();
         let draft =

@@ -9,6 +9,7 @@ mod ask;
 mod pass;
 mod person;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Query, State};
@@ -201,7 +202,7 @@ impl Line {
     }
 
     /// An ask for whoever follows it alone: its agent reads what was given to it in confidence.
-    async fn told(&self, ask: Ask) -> Result<Ask, store::StoreError> {
+    async fn told(&self, ask: Arc<Ask>) -> Result<Arc<Ask>, store::StoreError> {
         match &self.pass.actor {
             Actor::Agent { .. } => self.app.gateway.told(ask).await,
             Actor::Human { .. }

@@ -1,6 +1,7 @@
 //! The stream of a person.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use kernel::{Ask, HumanId, Subject};
@@ -87,7 +88,8 @@ impl Source for OfPerson {
                     }
                 };
                 let directory = self.line.app.gateway.directory();
-                let admits = |ask: &Ask| directory.human(&self.id).is_some_and(|h| ask.admits(h));
+                let admits =
+                    |ask: &Arc<Ask>| directory.human(&self.id).is_some_and(|h| ask.admits(h));
                 // A pool may hold what this person is not qualified for.
                 let frame = found.filter(admits).map(|ask| self.line.frame(change, &ask));
                 self.changes.pop_front();
