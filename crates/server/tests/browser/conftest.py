@@ -23,10 +23,10 @@ class Server:
     def __init__(self, url):
         self.url = url
 
-    def ask(self, prompt, kind="approve", question=None, **more):
+    def ask(self, prompt, kind="approve", question=None, key="dev-agent-key", **more):
         """Asks as an agent and gives the ask."""
         body = {"question": {"prompt": prompt, "kind": kind, **(question or {})}, **more}
-        return self.call("POST", "/api/v1/asks", body, "dev-agent-key")
+        return self.call("POST", "/api/v1/asks", body, key)
 
     def state(self, ask, key="dev-human-token"):
         """The ask as it is now."""

@@ -1,5 +1,6 @@
 """The pictures of the documentation: `make screenshots`. Not collected as a test."""
 
+import functools
 import os
 import pathlib
 
@@ -22,25 +23,29 @@ def take(page, name):
 def test_screenshots(desk, visit):
     """A working day: some of it answered, some of it waiting."""
     OUT.mkdir(parents=True, exist_ok=True)
+    desk.call("PUT", "/api/v1/me", {"name": "Olga Petrova"})
+    desk.call("PUT", "/api/v1/agents/support-bot", {"project": "dev", "owner": "user_dev"})
+    key = desk.call("POST", "/api/v1/keys", {"agent": "support-bot"})["secret"]
+    ask = functools.partial(desk.ask, key=key)
     for name, verdict in [("Grace", "approved"), ("Alan", "approved"), ("Edsger", "rejected")]:
-        done = desk.ask(f"Refund €80.00 to {name} for a late parcel?")
+        done = ask(f"Refund €80.00 to {name} for a late parcel?")
         desk.call("POST", f"/api/v1/asks/{done['id']}/answer", {"answer": {"verdict": verdict}})
-    desk.ask("Publish the summer catalogue?", timeout_seconds=86400)
-    desk.ask("Which hosting plan should I book?", "choose", {
+    ask("Publish the summer catalogue?", timeout_seconds=86400)
+    ask("Which hosting plan should I book?", "choose", {
         "pick": "one",
         "options": [
             {"id": "s", "label": "Small, €9 a month"},
             {"id": "m", "label": "Medium, €19 a month"},
         ],
     })
-    desk.ask("What is the delivery address?", "provide", {
+    ask("What is the delivery address?", "provide", {
         "form": {"fields": [cases.field("address", "Address", "textarea", required=True)]},
     })
     for n in range(1041, 1046):
-        desk.ask(f"Send the reminder for invoice {n}?", priority="low")
-    desk.ask("Delete 1,204 inactive accounts?", priority="high", timeout_seconds=7200,
+        ask(f"Send the reminder for invoice {n}?", priority="low")
+    ask("Delete 1,204 inactive accounts?", priority="high", timeout_seconds=7200,
              metadata={"irreversible": True})
-    refund = desk.ask("Refund Ada for the broken lamp?", question=REFUND, priority="critical",
+    refund = ask("Refund Ada for the broken lamp?", question=REFUND, priority="critical",
                       timeout_seconds=1800, on_expiry="fail")
     case = desk.case(**cases.APPROVAL)
 

@@ -48,7 +48,7 @@ def test_edit_then_approve(desk, at, script):
     ask = desk.ask("Refund 120 to Ada?", question=REFUND)
     page = at(ask, java_script_enabled=script)
     page.get_by_text("Edit the details before you approve").click()
-    page.get_by_label("Amount").fill("a lot" if not script else "99")
+    page.get_by_label("Amount").fill("99" if script else "")
     if not script:
         press(page, "Approve")
         told(page, "Enter a number")
