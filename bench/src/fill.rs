@@ -57,7 +57,10 @@ pub(crate) async fn run(folder: &Path, asks: usize, due: &str) -> anyhow::Result
     while let Some(asked) = asking.join_next().await {
         asked??;
     }
-    work_off(&gateway).await
+    work_off(&gateway).await?;
+    // Otherwise the server would be at it while it is measured.
+    while gateway.store().index(1024).await? > 0 {}
+    Ok(())
 }
 
 /// Nobody is to be told of what nobody asked: every notice is done.

@@ -29,6 +29,11 @@ impl Shot {
         Self::new("GET", path, key, headers, "")
     }
 
+    /// What a page's form sends.
+    pub(crate) fn form(path: &str, body: &str) -> Self {
+        Self::new("POST", path, "", "content-type: application/x-www-form-urlencoded\r\n", body)
+    }
+
     fn new(method: &str, path: &str, key: &str, headers: &str, body: &str) -> Self {
         let length = body.len();
         let head = format!(
@@ -100,6 +105,16 @@ impl Connection {
     /// A header of the last answer.
     pub(crate) fn header(&self, name: &str) -> Option<String> {
         header(str::from_utf8(&self.buffer).ok()?, name).map(ToOwned::to_owned)
+    }
+
+    /// What the last answer wants to be sent along from now on.
+    pub(crate) fn cookies(&self) -> anyhow::Result<String> {
+        let head = str::from_utf8(&self.buffer)?;
+        let set = head.lines().filter_map(|line| {
+            let (name, value) = line.split_once(": ")?;
+            name.eq_ignore_ascii_case("set-cookie").then(|| value.split(';').next())?
+        });
+        Ok(format!("cookie: {}\r\n", set.collect::<Vec<_>>().join("; ")))
     }
 
     /// Reads on until something was said, after the head.

@@ -1,9 +1,14 @@
 //! A store with many open asks beside one with a page of them. Both are filled directly, through the
 //! store, for speed.
 
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use serde_json::Value;
+
 use super::{create_at, create_shot, poll_shot};
 use crate::fill::fill;
-use crate::gateway::PERSON;
+use crate::gateway::{AGENT, PERSON};
 use crate::load::in_turns;
 use crate::report::{Goal, Row};
 use crate::scale::Scale;
@@ -13,8 +18,10 @@ use crate::wire::{Connection, Shot};
 const CONNECTIONS: usize = 32;
 /// Few, so that a percentile shows the work and not the queue.
 const READERS: usize = 4;
-/// What the store beside it has: enough that a page of its inbox is as full.
-const A_PAGE: usize = 100;
+/// What the store beside it has: enough that its pages and what is found in it are as full.
+const A_PAGE: usize = 250;
+/// Asked once in each: a word that one ask has, for which everything else is passed over.
+const RARE: &str = r#"{"action":"APPROVE","payload":{"item":"Ship it to Zanzibar?"}}"#;
 
 pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     let folder = scratch()?;
@@ -34,6 +41,9 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
         ("… poll: p99", poll_shot(&ours), poll_shot(&theirs)),
         ("… page of the inbox with totals (HXP): p99", inbox(HXP), inbox(HXP)),
         ("… page of the inbox: p99", inbox(NATIVE), inbox(NATIVE)),
+        ("… the inbox as a page: p99", page(&full).await?, page(&empty).await?),
+        ("… search for a word in all: p99", inbox(COMMON), inbox(COMMON)),
+        ("… search for a word in one: p99", rare(&full).await?, rare(&empty).await?),
     ];
     for (what, ours, theirs) in reads {
         if !is_there(&full, &ours).await? {
@@ -62,9 +72,36 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
 
 const HXP: &str = "/hxp/v1/inbox?limit=20";
 const NATIVE: &str = "/api/v1/asks?limit=20";
+const COMMON: &str = "/api/v1/search?q=refund";
 
 fn inbox(path: &str) -> Shot {
     Shot::get(path, PERSON)
+}
+
+/// The page, for somebody who has signed in with a link.
+async fn page(served: &Served) -> anyhow::Result<Shot> {
+    let mut connection = Connection::open(served.address).await?;
+    connection.call(&Shot::post("/api/v1/people/user_dev/link", PERSON, "{}")).await?;
+    let link: Value = serde_json::from_slice(&connection.body)?;
+    let token = link["url"].as_str().and_then(|url| url.split_once("token=")).context("no link")?.1;
+    connection.send(&Shot::form("/sign-in", &format!("token={token}"))).await?;
+    ensure!(connection.answer().await? == 303, "nobody was signed in");
+    Ok(Shot::get_with("/", "", &connection.cookies()?))
+}
+
+/// The search for a word that one ask has, once the index has it.
+async fn rare(served: &Served) -> anyhow::Result<Shot> {
+    let mut connection = Connection::open(served.address).await?;
+    connection.call(&Shot::post("/hxp/v1/requests", AGENT, RARE)).await?;
+    let shot = inbox("/api/v1/search?q=zanzibar");
+    for _ in 0..500 {
+        connection.call(&shot).await?;
+        if connection.body.windows(8).any(|part| part == b"Zanzibar") {
+            return Ok(shot);
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    bail!("what was asked is not found by its word")
 }
 
 async fn is_there(served: &Served, shot: &Shot) -> anyhow::Result<bool> {

@@ -10,7 +10,7 @@ use kernel::audit::Digest;
 use kernel::directory::{Directory, Human};
 use kernel::question::{Body, Pick, Question};
 use kernel::text::is_hidden;
-use kernel::{Ask, HumanId, Time};
+use kernel::{Ask, Assurance, HumanId, Time};
 
 use super::facts::{Facts, Shown};
 use super::outcome::Outcome;
@@ -214,7 +214,9 @@ fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
     let short = |text: &str, most: usize| {
         text.chars().count() <= most && !text.contains('\n') && !text.contains(is_hidden)
     };
-    if question.context().is_some_and(|context| !context.trim().is_empty())
+    // Who must prove anew who they are does so on the page.
+    if ask.floor > Assurance::Session
+        || question.context().is_some_and(|context| !context.trim().is_empty())
         || !short(question.prompt().trim(), QUICK)
     {
         return None;

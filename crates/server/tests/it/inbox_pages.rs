@@ -127,6 +127,7 @@ async fn a_row_answers_only_what_it_shows_whole() {
     let short = asked(&agent, about("Deploy?")).await;
     let long = asked(&agent, about(&"long ".repeat(60))).await;
     let last = asked(&agent, final_one("Delete it?")).await;
+    let proven = asked(&agent, with(about("Pay?"), "assurance", json!("passkey"))).await;
     let token = csrf(&browser.client.get("/").await.is(200));
     let press = async |name: &str, value: &str, more: &[(&str, &str)]| {
         let mut form = vec![("csrf", token.as_str()), ("back", "view=mine&x=1"), (name, value)];
@@ -134,12 +135,13 @@ async fn a_row_answers_only_what_it_shows_whole() {
         browser.client.post_form("/inbox/answer", &form).await
     };
     press("approve", id(&long), &[]).await.is(422);
+    press("approve", id(&proven), &[]).await.is(422);
     press("choose", &format!("{}:yes", id(&short)), &[]).await.is(422);
     press("approve", "ask_nonsense", &[]).await.is(404);
     press("nothing", "", &[]).await.is(404);
     let forged = [("csrf", "x"), ("approve", id(&short))];
     browser.client.post_form("/inbox/answer", &forged).await.is(403);
-    for path in [&short, &long, &last] {
+    for path in [&short, &long, &last, &proven] {
         assert_eq!(agent.get(path).await["state"], "pending", "{path}");
     }
     let sent = press("approve", id(&short), &[]).await.is(303);
@@ -208,6 +210,7 @@ async fn many_are_answered_only_after_a_summary() {
         paths.push(asked(&agent, about(&format!("Refund order {n}?"))).await);
     }
     let last = asked(&agent, final_one("Delete it?")).await;
+    let proven = asked(&agent, with(about("Pay?"), "assurance", json!("passkey"))).await;
     let talk = json!({ "question": { "prompt": "So?", "kind": "converse" } });
     let talk = asked(&agent, talk).await;
     let inbox = browser.client.get("/").await.is(200);
