@@ -40,8 +40,8 @@ pub trait Devices {
     /// Forgets a device, and what it was told; whether it was there.
     async fn forget_device(&self, name: Digest) -> Result<bool>;
 
-    /// Notes that a device is told of an ask.
-    async fn note_told(&self, ask: AskId, device: Digest) -> Result<()>;
+    /// Notes that a device is told of an ask; whether that was not noted before.
+    async fn note_told(&self, ask: AskId, device: Digest) -> Result<bool>;
 
     /// Which devices were told of these asks.
     async fn told(&self, asks: Vec<AskId>) -> Result<Vec<(AskId, Digest)>>;

@@ -37,9 +37,8 @@ impl Devices for Memory {
         Ok(state.devices.remove(&name).is_some())
     }
 
-    async fn note_told(&self, ask: AskId, device: Digest) -> Result<()> {
-        self.state().told.insert((ask, device));
-        Ok(())
+    async fn note_told(&self, ask: AskId, device: Digest) -> Result<bool> {
+        Ok(self.state().told.insert((ask, device)))
     }
 
     async fn told(&self, asks: Vec<AskId>) -> Result<Vec<(AskId, Digest)>> {

@@ -57,9 +57,9 @@ impl Devices for Postgres {
         Ok(self.execute(sql, &[&&name.0[..]]).await? == 1)
     }
 
-    async fn note_told(&self, ask: AskId, device: Digest) -> Result<()> {
+    async fn note_told(&self, ask: AskId, device: Digest) -> Result<bool> {
         let sql = "INSERT INTO told (ask, device) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-        self.execute(sql, &[&uuid(ask.ulid()), &&device.0[..]]).await.map(drop)
+        Ok(self.execute(sql, &[&uuid(ask.ulid()), &&device.0[..]]).await? == 1)
     }
 
     async fn told(&self, asks: Vec<AskId>) -> Result<Vec<(AskId, Digest)>> {

@@ -55,10 +55,10 @@ impl Devices for Sqlite {
         self.write(move |ledger| ledger.savepoint(forget)).await
     }
 
-    async fn note_told(&self, ask: AskId, device: Digest) -> Result<()> {
+    async fn note_told(&self, ask: AskId, device: Digest) -> Result<bool> {
         let sql = "INSERT OR IGNORE INTO told (ask, device) VALUES (?1, ?2)";
         let note = move |conn: &Connection| {
-            execute(conn, sql, params![ask.ulid().to_bytes(), device.0]).map(drop)
+            execute(conn, sql, params![ask.ulid().to_bytes(), device.0]).map(|rows| rows == 1)
         };
         self.write(move |ledger| ledger.savepoint(note)).await
     }

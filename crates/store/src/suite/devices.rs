@@ -75,8 +75,8 @@ pub async fn a_forgotten_device_is_gone_with_what_it_was_told(stage: &Stage) {
 pub async fn who_was_told_is_known_until_it_is_over(stage: &Stage) {
     let (ask, other) = (stage.ask(new_ask()).await, stage.ask(new_ask()).await);
     let store = &stage.store;
-    for (of, n) in [(ask, 2), (ask, 1), (ask, 2), (other, 3)] {
-        store.note_told(of, name(n)).await.unwrap();
+    for (of, n, new) in [(ask, 2, true), (ask, 1, true), (ask, 2, false), (other, 3, true)] {
+        assert_eq!(store.note_told(of, name(n)).await.unwrap(), new);
     }
     assert_eq!(store.told(vec![ask]).await.unwrap(), [(ask, name(1)), (ask, name(2))]);
     store.forget_told(ask, name(1)).await.unwrap();
