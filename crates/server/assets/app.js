@@ -69,7 +69,7 @@ try {
       if (draft) sessionStorage.setItem(`sent:${key}`, draft);
     });
   }
-  if (!forms.length) for (const key of Object.keys(sessionStorage)) if (key.startsWith("sent:")) sessionStorage.removeItem(key);
+  if (!forms.length && !document.querySelector("[data-unreached]")) for (const key of Object.keys(sessionStorage)) if (key.startsWith("sent:")) sessionStorage.removeItem(key);
 } catch { /* storage is full or forbidden, or the draft is unreadable: go on without */ }
 
 // Behind a link it survives a closed browser too: the server keeps it, a moment after each change and
@@ -223,8 +223,12 @@ addEventListener("submit", (event) => {
   const said = Object.assign(document.createElement("p"), { className: "error unsent", role: "alert", textContent: words });
   (form.querySelector(".acts") ?? form.lastElementChild).before(said);
 }, true);
-// A page that only says that nothing was reached goes away by itself.
-if (document.querySelector("[data-unreached]")) addEventListener("online", () => location.reload());
+// A page that only says that nothing was reached goes away by itself, once something small is reached.
+if (document.querySelector("[data-unreached=page]")) {
+  const look = () => { if (!document.hidden) Object.assign(new Image(), { onload: () => location.reload(), src: `/icon/1.svg?${Date.now()}` }); };
+  setInterval(look, 3000);
+  addEventListener("online", look);
+}
 
 // What works while no page is open, where there is somebody to be told something.
 if ("serviceWorker" in navigator && document.querySelector("link[rel=manifest]")) {

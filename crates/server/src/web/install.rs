@@ -104,7 +104,7 @@ pub fn offline(frame: &Frame) -> String {
     let text = "This page could not be fetched: there is no network, or the server is not reached. \
                 Requests wait for you there.";
     let message = Message::new(frame, "You are offline", &[text]);
-    render(&message.linked("", "Try again").unreached())
+    render(&message.linked("", "Try again").unreached("page"))
 }
 
 /// Instead of a page that should have said what came of a form.
@@ -116,7 +116,7 @@ pub fn unsent(frame: &Frame) -> String {
          and files.",
     ];
     let message = Message::new(frame, "Nothing came back", &texts);
-    render(&message.linked("", "Go back and look").alert())
+    render(&message.linked("", "Go back and look").unreached("form").alert())
 }
 
 #[cfg(test)]

@@ -186,8 +186,8 @@ pub(super) struct Message<'a> {
     link: Option<(&'a str, &'a str)>,
     form: Option<Form<'a>>,
     alert: bool,
-    /// Whether it only says that nothing was reached.
-    unreached: bool,
+    /// What was not reached, if that is all it says: `page`, or what became of a `form`.
+    unreached: Option<&'static str>,
 }
 
 struct Form<'a> {
@@ -201,7 +201,7 @@ impl<'a> Message<'a> {
     pub(super) fn new(frame: &'a Frame, title: &'a str, paragraphs: &[&str]) -> Self {
         let paragraphs = paragraphs.iter().map(|&text| text.to_owned()).collect();
         let link = frame.person.is_some().then_some((paths::INBOX, "Go to your inbox"));
-        Self { frame, title, paragraphs, link, form: None, alert: false, unreached: false }
+        Self { frame, title, paragraphs, link, form: None, alert: false, unreached: None }
     }
 
     pub(super) fn alert(mut self) -> Self {
@@ -214,8 +214,8 @@ impl<'a> Message<'a> {
         self
     }
 
-    pub(super) fn unreached(mut self) -> Self {
-        self.unreached = true;
+    pub(super) fn unreached(mut self, what: &'static str) -> Self {
+        self.unreached = Some(what);
         self
     }
 }
