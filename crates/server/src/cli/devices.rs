@@ -86,7 +86,7 @@ async fn test(remote: &Remote, id: Digest) -> anyhow::Result<Exit> {
             Tried::Gone => say!("It is not there any more, and forgotten."),
             Tried::Later => say!("Its push service does not take it now: {why}."),
             Tried::Refused => {
-                say!("Its push service refuses it: {why}. Turn notices on anew there.")
+                say!("Its push service refuses it: {why}. Turn notices on anew there.");
             }
         }
     }

@@ -6,7 +6,7 @@
 use kernel::ask::Priority;
 use kernel::directory::Directory;
 use kernel::effect::Occasion;
-use kernel::question::{Body, Kind};
+use kernel::question::{Body, Kind, Question};
 use kernel::text::is_hidden;
 use kernel::{Ask, Time};
 use serde::Serialize;
@@ -54,7 +54,7 @@ impl Notice {
             wants(ask.kind),
         );
         let body = whole(ask).unwrap_or_else(|| {
-            let prompt = ask.question.value().map(|question| question.prompt());
+            let prompt = ask.question.value().map(Question::prompt);
             let beginning = Words::beginning(prompt.unwrap_or_default(), BEGINNING);
             format!("{beginning}\nOpen it to read all of it.")
         });
@@ -65,7 +65,7 @@ impl Notice {
     pub fn over(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
         let outcome = Outcome::of(ask, directory, now)?;
         let by = outcome.who.map(|who| format!(" by {who}")).unwrap_or_default();
-        let prompt = ask.question.value().map(|question| question.prompt());
+        let prompt = ask.question.value().map(Question::prompt);
         let body = Words::beginning(prompt.unwrap_or_default(), BEGINNING).to_string();
         Some(Self { over: true, ..Self::about(ask, format!("{}{by}", outcome.headline), body) })
     }
@@ -160,7 +160,7 @@ fn wants(kind: Kind) -> &'static str {
 mod tests {
     use kernel::command::{Command, NewAsk};
     use kernel::directory::NewProject;
-    use kernel::question::{Editable, Question};
+    use kernel::question::Editable;
     use kernel::testing::{Cast, new_ask, no};
     use kernel::{Actor, Assurance};
     use serde_json::{Value, json};

@@ -159,9 +159,9 @@ impl<'a> RequestPage<'a> {
 
 /// What was changed in the agent's proposal by whoever approved it.
 fn changed(ask: &Ask) -> Vec<Changed> {
-    let proposed = match ask.question.value().map(Question::body) {
-        Some(Body::Approve { details, .. }) => details,
-        Some(_) | None => return Vec::new(),
+    let Some(Body::Approve { details: proposed, .. }) = ask.question.value().map(Question::body)
+    else {
+        return Vec::new();
     };
     let reply = ask.resolution().and_then(|resolution| resolution.reply.value());
     match reply.map(|reply| &reply.answer) {

@@ -105,7 +105,7 @@ impl App {
                         "its push service refuses it; turn notices on anew there"
                     }
                 };
-                failed.add(Place::Page, None, &format!("{}: {error}.", address.label));
+                failed.add(Place::Page, None, format!("{}: {error}.", address.label));
             }
         }
         let done = match taken {
