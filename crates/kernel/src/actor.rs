@@ -122,6 +122,8 @@ pub enum Via {
     Web,
     /// The `countersign` command.
     Cli,
+    /// A button of a notice on one of their devices.
+    Push,
     /// The review page, with its link.
     Link,
     /// The agent, with the submit token.

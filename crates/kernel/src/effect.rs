@@ -36,6 +36,17 @@ pub enum Effect {
         /// Which ask.
         ask: AskId,
     },
+    /// Tell one device of a person, or that it is over.
+    Push {
+        /// Which device.
+        device: Digest,
+        /// About which ask.
+        ask: AskId,
+        /// Why now; nothing if it is over.
+        why: Option<Occasion>,
+        /// How urgent.
+        priority: Priority,
+    },
     /// Send a sign-in link to whoever it is for.
     MailLink {
         /// Which link.
@@ -66,6 +77,7 @@ impl Effect {
             Self::Notify { ask, .. }
             | Self::Settle { ask }
             | Self::CallBack { ask }
+            | Self::Push { ask, .. }
             | Self::DropFiles { ask } => Some(*ask),
             Self::MailLink { .. } => None,
         }
@@ -74,7 +86,7 @@ impl Effect {
     /// The order in which the outbox is worked off: 0 first.
     pub fn rank(&self) -> u8 {
         match self {
-            Self::Notify { priority, .. } => priority.rank(),
+            Self::Notify { priority, .. } | Self::Push { priority, .. } => priority.rank(),
             Self::Settle { .. } | Self::CallBack { .. } | Self::MailLink { .. } => {
                 Priority::High.rank()
             }

@@ -69,7 +69,7 @@ try {
       if (draft) sessionStorage.setItem(`sent:${key}`, draft);
     });
   }
-  if (!forms.length) for (const key of Object.keys(sessionStorage)) if (key.startsWith("sent:")) sessionStorage.removeItem(key);
+  if (!forms.length && !document.querySelector("[data-unreached]")) for (const key of Object.keys(sessionStorage)) if (key.startsWith("sent:")) sessionStorage.removeItem(key);
 } catch { /* storage is full or forbidden, or the draft is unreadable: go on without */ }
 
 // Behind a link it survives a closed browser too: the server keeps it, a moment after each change and
@@ -201,3 +201,44 @@ document.addEventListener("click", (event) => {
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") for (const menu of document.querySelectorAll(".menu[open]")) menu.open = false;
 });
+
+// Nothing looks sent that was not: without a network, forms stay as they are and say so, and every page
+// says that it may be old. Lists say it in their own words.
+const offline = Object.assign(document.createElement("p"), { className: "offline", id: "offline", role: "status" });
+document.querySelector("header.top")?.after(offline);
+const network = () => {
+  const gone = !navigator.onLine && !document.getElementById("lost");
+  offline.textContent = gone ? "You are offline. What you see may be old, and nothing you do here arrives." : "";
+  offline.hidden = !gone;
+};
+for (const change of ["online", "offline", "pageshow"]) addEventListener(change, network);
+network();
+addEventListener("submit", (event) => {
+  const form = event.target;
+  form.querySelector(".unsent")?.remove();
+  if (navigator.onLine || form.method === "get") return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  const words = "Not sent: you are offline. Everything you entered is still here; send it when you are back.";
+  const said = Object.assign(document.createElement("p"), { className: "error unsent", role: "alert", textContent: words });
+  (form.querySelector(".acts") ?? form.lastElementChild).before(said);
+}, true);
+// A page that only says that nothing was reached goes away by itself, once something small is reached.
+if (document.querySelector("[data-unreached=page]")) {
+  const look = () => { if (!document.hidden) Object.assign(new Image(), { onload: () => location.reload(), src: `/icon/1.svg?${Date.now()}` }); };
+  setInterval(look, 3000);
+  addEventListener("online", look);
+}
+
+// What works while no page is open, where there is somebody to be told something.
+if ("serviceWorker" in navigator && document.querySelector("link[rel=manifest]")) {
+  navigator.serviceWorker.register("/sw.js").catch(() => { /* not allowed here: pages work without */ });
+  const seen = async (which) => {
+    const worker = await navigator.serviceWorker.getRegistration();
+    for (const notice of await worker?.getNotifications?.(which) ?? []) notice.close();
+  };
+  // A notice goes when its request is looked at, and all of them with their person.
+  const ask = location.pathname.match(/^\/asks\/([^/]+)/)?.[1];
+  if (ask) addEventListener("pageshow", () => seen({ tag: ask }));
+  document.querySelector("form[action='/sign-out']")?.addEventListener("submit", () => seen());
+}

@@ -100,6 +100,10 @@ pub struct Config {
     pub verification: Vec<ProofIssuer>,
     /// How people sign in.
     pub sign_in: SignIn,
+    /// Whether people's devices are told.
+    pub push: bool,
+    /// Whom push services may write to, if not to the address of this server.
+    pub push_contact: Option<String>,
     /// How to log.
     pub log_format: LogFormat,
     /// What to log.
@@ -216,6 +220,7 @@ impl Settings {
         if seal_seconds > 86_400 {
             bail!("seal_seconds: expected at most 86400, a day");
         }
+        let push_contact = self.push_contact.map(contact).transpose()?;
         let callback_allow = ranges("callback_allow", self.callback_allow.as_deref())?;
         let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
         let usual = if terminal { LogFormat::Text } else { LogFormat::Json };
@@ -244,6 +249,8 @@ impl Settings {
             jwt,
             verification: verification::providers(self.verification)?,
             sign_in,
+            push: self.push.unwrap_or(true),
+            push_contact,
             log_format: self.log_format.unwrap_or(usual),
             log_level: self.log_level.unwrap_or_else(|| "info".to_owned()),
             dev,
@@ -285,6 +292,16 @@ fn one_of<T>(
             Ok(Some(read(&text)))
         }
     }
+}
+
+/// Whom push services may write to: an address of mail or of a page.
+fn contact(text: String) -> anyhow::Result<String> {
+    let known = text.strip_prefix("mailto:").is_some_and(|address| address.contains('@'))
+        || Url::parse(&text).is_ok_and(|url| url.scheme() == "https");
+    if known {
+        return Ok(text);
+    }
+    bail!("push_contact: expected mailto:ADDRESS or an https address, not {text}")
 }
 
 /// Ranges of addresses.
@@ -354,6 +371,8 @@ mod tests {
         assert!(refused(never).contains("seal_seconds"));
         let open = Settings { callback_allow: Some(vec!["10/8".into()]), ..Settings::default() };
         assert!(refused(open).contains("callback_allow: expected an address or a range"));
+        let nobody = Settings { push_contact: Some("ops".into()), ..Settings::default() };
+        assert!(refused(nobody).contains("push_contact: expected mailto:"));
         let weak = Settings { master_key: Some(Secret::new("secret")), ..Settings::default() };
         assert!(refused(weak).contains("32 random bytes"));
     }

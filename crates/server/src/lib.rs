@@ -15,6 +15,7 @@
 //! | [`home`] | what an installation keeps, and where |
 //! | [`vault`], [`secrets`], [`signing`] | the server's own keys, and what is done with them |
 //! | [`mark`], [`files`] | the newest block that was sealed, uploads |
+//! | [`push`] | people's devices, told through the push services of their browsers |
 //! | [`config`], [`telemetry`] | settings, logs |
 //! | [`serve`], [`bootstrap`] | starting, and who there is on the first start |
 //! | [`cli`] | the `countersign` command |
@@ -41,6 +42,7 @@ pub mod mail;
 pub mod mark;
 pub mod oidc;
 pub mod passkeys;
+pub mod push;
 pub mod script;
 pub mod secrets;
 pub mod serve;

@@ -84,6 +84,38 @@ impl Secrets {
         hash.finalize().into()
     }
 
+    /// What push services know us by is made from this, or from the next if it is no key: derived, so
+    /// that every node has it.
+    pub fn vapid(&self, n: u8) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.seed);
+        hash.update(b"vapid");
+        hash.update([n]);
+        hash.finalize().into()
+    }
+
+    /// What the addresses of people's devices are encrypted with.
+    pub fn device(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.seed);
+        hash.update(b"device");
+        hash.finalize().into()
+    }
+
+    /// What an ask is called to the push service of a device: nobody can tell what it is, nor that
+    /// others were told of the same.
+    pub fn topic(&self, ask: AskId, device: &Digest) -> [u8; 24] {
+        let mut hash = Sha256::new();
+        hash.update(self.seed);
+        hash.update(b"topic");
+        hash.update(ask.ulid().to_bytes());
+        hash.update(device.0);
+        let digest: [u8; 32] = hash.finalize().into();
+        let mut topic = [0; 24];
+        topic.copy_from_slice(&digest[..24]);
+        topic
+    }
+
     /// The token a browser session's forms must carry: derived, so that nothing has to be kept.
     pub fn csrf(&self, session: &str) -> String {
         let mut hash = Sha256::new();

@@ -30,6 +30,7 @@ use crate::knocks::Knocks;
 use crate::mail::Mailer;
 use crate::oidc::Provider;
 use crate::passkeys::Passkeys;
+use crate::push::Push;
 use crate::script::{Players, Script};
 use crate::secrets::Secrets;
 use crate::signing::Signer;
@@ -38,7 +39,7 @@ use crate::telemetry;
 use crate::verification::Providers;
 use crate::workers::outbox::Desk;
 use crate::workers::sealer::Sealer;
-use crate::workers::{anchor, housekeeping, indexer, keys, retention, sealer, timers};
+use crate::workers::{anchor, devices, housekeeping, indexer, keys, retention, sealer, timers};
 
 /// How long a connection may take to send its headers.
 const HEADERS: Duration = Duration::from_secs(15);
@@ -81,12 +82,15 @@ impl Server {
         let signer = Signer::open(vault, clock.now()).await?;
         let issuer = config.public_url.as_str().trim_end_matches('/').to_owned();
         let (sealed, signs) = (Arc::clone(&store), signer.clone());
-        let sealer = Sealer::new(sealed, Arc::clone(&clock), signs, issuer, mark);
+        let sealer = Sealer::new(sealed, Arc::clone(&clock), signs, issuer.clone(), mark);
         let jwt = config.jwt.clone().map(JwtVerifier::new).transpose()?;
         let door = Arc::new(Door::new(config.rate_limit, jwt, Knocks::new(&config.sign_in)));
         let providers = Providers::open(&config.verification)?;
         let allowed = config.callback_allow.clone();
-        let callbacks = Callbacks::new(Policy { dev: config.dev, allowed })?;
+        let policy = Policy { dev: config.dev, allowed };
+        let contact = config.push_contact.clone().unwrap_or_else(|| issuer.clone());
+        let push = config.push.then(|| Push::new(policy.clone(), &secrets, contact)).transpose()?;
+        let callbacks = Callbacks::new(policy)?;
         let mailer = config.sign_in.smtp.as_ref().map(Mailer::new).transpose()?;
         let provider = config.sign_in.oidc.clone().map(Provider::new).transpose()?;
         let gateway = Gateway::new(store, clock).keeping(Arc::clone(&secrets));
@@ -106,6 +110,7 @@ impl Server {
             door,
             passkeys: Passkeys::new(&config.public_url),
             provider,
+            push,
             mailer,
             dev,
             files,
@@ -168,6 +173,7 @@ impl Server {
         self.tasks.spawn(timers::run(gateway.clone(), stop()));
         self.tasks.spawn(indexer::run(Arc::clone(gateway.store()), feed(), stop()));
         self.tasks.spawn(Desk::new(Arc::clone(&self.app), channels).run(feed()));
+        self.tasks.spawn(devices::run(Arc::clone(&self.app), feed()));
         if let Some(dev) = &self.app.dev {
             let players = Arc::clone(&dev.players);
             self.tasks.spawn(players.run(gateway.clone(), feed(), stop()));

@@ -14,6 +14,7 @@
 //! | `suite` | the named checks every backend passes |
 
 mod chains;
+mod devices;
 mod estimates;
 mod job;
 mod leases;
@@ -45,6 +46,7 @@ use kernel::{AgentId, Ask, AskId, Effect, Envelope, HumanId, KeyId, Refusal, Sub
 use tokio::sync::broadcast;
 
 pub use chains::{Chain, Chains, Held};
+pub use devices::{Device, Devices, MOST_DEVICES};
 pub use listing::{Count, Cursor, Expiring, Filter, List, Order, Page, Scope};
 pub use migrations::SchemaError;
 pub use postgres::Postgres;
@@ -181,6 +183,13 @@ pub struct Delivery {
 pub enum Settlement {
     /// Done; the row goes.
     Done,
+    /// Done; the row goes, and these come in its place, each to be tried by itself.
+    Split {
+        /// What is to be done.
+        into: Vec<Effect>,
+        /// From when on.
+        at: Time,
+    },
     /// Failed; try again at this moment.
     Retry {
         /// When.
@@ -230,7 +239,7 @@ fn later(at: Time, more: Duration) -> Time {
 
 /// The store. Every backend passes the checks of `suite`.
 #[async_trait]
-pub trait Store: Send + Sync + 'static {
+pub trait Store: Devices + Send + Sync + 'static {
     /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means
     /// on disk. A record of [`Happened::Erased`](kernel::Happened) drops the contents of all
     /// earlier records of its subject.
@@ -291,8 +300,8 @@ pub trait Store: Send + Sync + 'static {
     /// Claims up to `limit` deliveries that are due at `now`, most urgent first, until `now + lease`.
     async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>>;
 
-    /// Settles claimed deliveries, by id, all in one commit. Settling one whose lease ended and that somebody else settled is
-    /// harmless.
+    /// Settles claimed deliveries, by id, all in one commit. Settling one whose lease ended and that
+    /// somebody else settled is harmless.
     async fn settle(&self, settled: Vec<(u64, Settlement)>) -> Result<()>;
 
     /// How much waits in the outbox.

@@ -4,6 +4,7 @@
 //! the `suite` lacks a check.
 
 mod chains;
+mod devices;
 mod files;
 mod listing;
 mod state;
@@ -161,6 +162,11 @@ impl Store for Memory {
             match settlement {
                 Settlement::Done => {
                     state.outbox.remove(&id);
+                }
+                Settlement::Split { into, at } => {
+                    if state.outbox.remove(&id).is_some() {
+                        state.write_down(into, at);
+                    }
                 }
                 Settlement::Retry { at, error: _ } => {
                     if let Some(row) = state.outbox.get_mut(&id).filter(|row| row.dead.is_none()) {

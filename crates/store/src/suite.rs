@@ -11,6 +11,7 @@
 pub mod audit;
 pub mod blocks;
 pub mod confided;
+pub mod devices;
 pub mod directory;
 pub mod drafts;
 pub mod jobs;
@@ -108,6 +109,12 @@ macro_rules! suite {
                 what_was_confided_is_gone_a_while_after_it_was_read,
                 what_was_confided_is_forgotten_by_name_or_whole,
             }
+            $crate::suite! { @in $open, $missing; devices:
+                a_device_tells_one_person,
+                so_many_devices_and_no_more,
+                a_forgotten_device_is_gone_with_what_it_was_told,
+                who_was_told_is_known_until_it_is_over,
+            }
             $crate::suite! { @in $open, $missing; timers:
                 the_longest_due_comes_first,
                 next_due_is_the_earliest,
@@ -134,6 +141,7 @@ macro_rules! suite {
                 a_retry_waits_for_its_moment,
                 the_dead_stay_and_show,
                 settling_twice_is_harmless,
+                what_is_split_is_tried_each_by_itself,
                 an_effect_exists_if_its_event_does,
                 many_claim_each_once,
                 a_clock_gone_back_delays_nothing,

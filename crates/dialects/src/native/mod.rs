@@ -6,6 +6,7 @@ mod audit;
 mod bulk;
 mod create;
 mod desk;
+mod devices;
 mod identities;
 mod keys;
 mod pages;
@@ -17,6 +18,7 @@ pub use audit::{BlockPage, BlockView, RecordView, Records};
 pub use bulk::{BulkAnswer, BulkResult, BulkResults};
 pub use create::{CreateAsk, OnSilence};
 pub use desk::{Looker, Lookers, SnoozeBody, Snoozed, SnoozedAsk};
+pub use devices::{DeviceKeys, DeviceTried, DeviceView, Devices, NewDevice, Tried};
 pub use identities::{
     AgentBody, AgentView, GroupBody, GroupView, Me, PersonBody, PersonView, ProfileBody,
     ProjectBody, ProjectView,

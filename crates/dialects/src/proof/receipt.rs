@@ -227,6 +227,7 @@ fn door(via: Via) -> &'static str {
         Via::Api => "api",
         Via::Web => "web",
         Via::Cli => "cli",
+        Via::Push => "push",
         Via::Link => "link",
         Via::Inline => "inline",
         Via::Timer => "timer",

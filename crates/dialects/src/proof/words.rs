@@ -124,6 +124,7 @@ fn door(via: Option<&str>) -> String {
         Some("web") => "through the web page".to_owned(),
         Some("api") => "through the API".to_owned(),
         Some("cli") => "through the countersign command".to_owned(),
+        Some("push") => "from a notice on a device of theirs".to_owned(),
         Some("link") => "through the review page".to_owned(),
         Some("inline") => "through the agent, with its submit token,".to_owned(),
         Some("timer") => "by the clock".to_owned(),

@@ -56,17 +56,7 @@ impl Callbacks {
     /// A client that goes nowhere but where the policy lets it, and follows nobody.
     pub fn new(policy: Policy) -> anyhow::Result<Self> {
         let policy = Arc::new(policy);
-        let http = reqwest::Client::builder()
-            .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
-            .redirect(Redirects::none())
-            // A proxy would resolve the name by itself, and the guard would guard nothing.
-            .no_proxy()
-            .dns_resolver(Arc::new(Resolver(Arc::clone(&policy))))
-            .connect_timeout(CONNECT)
-            .timeout(PATIENCE)
-            .build()
-            .context("cannot make a client for callbacks")?;
-        Ok(Self { http, policy })
+        Ok(Self { http: guarded(&policy)?, policy })
     }
 
     /// The address, if calls may go there; else what would have been accepted.
@@ -101,8 +91,22 @@ impl Callbacks {
     }
 }
 
+/// A client that goes nowhere but where the policy lets it, and follows nobody.
+pub(crate) fn guarded(policy: &Arc<Policy>) -> anyhow::Result<reqwest::Client> {
+    reqwest::Client::builder()
+        .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
+        .redirect(Redirects::none())
+        // A proxy would resolve the name by itself, and the guard would guard nothing.
+        .no_proxy()
+        .dns_resolver(Arc::new(Resolver(Arc::clone(policy))))
+        .connect_timeout(CONNECT)
+        .timeout(PATIENCE)
+        .build()
+        .context("cannot make a client for calls to addresses of others")
+}
+
 /// What went wrong, in a few words of ours: an error of the library may hold the address.
-fn why(error: &reqwest::Error) -> &'static str {
+pub(crate) fn why(error: &reqwest::Error) -> &'static str {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if error.is::<guard::Forbidden>() {

@@ -1,6 +1,7 @@
 //! How people learn that something waits for them. The inbox page always shows it; channels tell
 //! them without looking.
 
+pub mod devices;
 pub mod terminal;
 
 use async_trait::async_trait;
@@ -47,8 +48,11 @@ impl Channels {
                 Effect::Notify { .. } if !ask.is_open() => {}
                 Effect::Notify { seat, why, .. } => channel.notify(&ask, seat, *why).await?,
                 Effect::Settle { .. } => channel.settle(&ask).await?,
-                // That is the agent's, that the server's own, and that for one person alone.
-                Effect::CallBack { .. } | Effect::DropFiles { .. } | Effect::MailLink { .. } => {}
+                // That is the agent's, that the server's own, and those for one person alone.
+                Effect::CallBack { .. }
+                | Effect::DropFiles { .. }
+                | Effect::Push { .. }
+                | Effect::MailLink { .. } => {}
             }
         }
         Ok(())

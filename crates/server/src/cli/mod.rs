@@ -13,6 +13,7 @@ mod callbacks;
 mod cancel;
 mod completions;
 mod demo;
+mod devices;
 mod doctor;
 mod erase;
 mod export;
@@ -94,6 +95,8 @@ enum Command {
     Keys(keys::Keys),
     /// List and end the sessions of browsers
     Sessions(sessions::Sessions),
+    /// List, try and remove your devices that are told when something waits
+    Devices(devices::Devices),
     /// List, rotate and revoke the keys receipts are signed with
     Signing(signing::Signing),
     /// Add and list people, agents and projects
@@ -220,6 +223,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Migrate(migrate) => migrate.run().await,
         Command::Keys(keys) => patiently(Box::pin(keys.run())).await,
         Command::Sessions(sessions) => patiently(Box::pin(sessions.run())).await,
+        Command::Devices(devices) => patiently(devices.run()).await,
         Command::Signing(signing) => signing.run().await,
         Command::People(people) => patiently(Box::pin(people.run())).await,
         Command::Profile(profile) => patiently(Box::pin(profile.run())).await,

@@ -138,6 +138,12 @@ settings! {
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_SMTP_URL_FILE", value_name = "FILE")]
     smtp_url_file: PathBuf,
+    /// Tell people's devices through the push services of their browsers [default: true]
+    #[arg(long, env = "COUNTERSIGN_PUSH", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    push: bool,
+    /// Whom push services may write to: `mailto:ADDRESS` or an https address [default: `public_url`]
+    #[arg(long, env = "COUNTERSIGN_PUSH_CONTACT", value_name = "URL")]
+    push_contact: String,
     /// OpenID provider people may sign in with: its issuer address
     #[arg(long, env = "COUNTERSIGN_OIDC_ISSUER", value_name = "URL")]
     oidc_issuer: Url,

@@ -48,6 +48,7 @@ use crate::http::problem::Problem;
 use crate::mail::Mailer;
 use crate::oidc::Provider;
 use crate::passkeys::Passkeys;
+use crate::push::Push;
 use crate::secrets::Secrets;
 use crate::signing::Signer;
 use crate::streams::Streams;
@@ -70,6 +71,8 @@ pub struct App {
     pub passkeys: Result<Passkeys, &'static str>,
     /// Whose identities people may use.
     pub provider: Option<Provider>,
+    /// Tells people's devices, unless the settings say not to.
+    pub push: Option<Push>,
     /// Sends mail, if the settings say how.
     pub mailer: Option<Mailer>,
     /// What only development mode has.

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use sha2::{Digest, Sha256};
 
+use super::install;
+
 /// A file browsers load beside a page.
 #[derive(Debug)]
 pub struct Asset {
@@ -19,7 +21,7 @@ pub struct Asset {
     name: &'static str,
 }
 
-static ASSETS: LazyLock<[Asset; 7]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 8]> = LazyLock::new(|| {
     [
         Asset::new(
             ("app", "css"),
@@ -46,6 +48,12 @@ static ASSETS: LazyLock<[Asset; 7]> = LazyLock::new(|| {
             "image/svg+xml",
         ),
         Asset::new(
+            ("push", "js"),
+            "push.js",
+            include_bytes!("../../assets/push.js"),
+            "text/javascript; charset=utf-8",
+        ),
+        Asset::new(
             ("live", "js"),
             "live.js",
             include_bytes!("../../assets/live.js"),
@@ -67,7 +75,7 @@ static ASSETS: LazyLock<[Asset; 7]> = LazyLock::new(|| {
 });
 
 impl Asset {
-    fn new(
+    pub(super) fn new(
         (stem, extension): (&str, &str),
         name: &'static str,
         source: &'static [u8],
@@ -99,7 +107,7 @@ fn lean(source: &'static [u8]) -> &'static [u8] {
 /// An asset by the last part of its address, with its hash or, for people who type, without.
 pub fn asset(file: &str) -> Option<&'static Asset> {
     let hashed = |asset: &Asset| asset.href.rsplit('/').next() == Some(file);
-    ASSETS.iter().find(|asset| asset.name == file || hashed(asset))
+    ASSETS.iter().chain(install::icons()).find(|asset| asset.name == file || hashed(asset))
 }
 
 /// Where the stylesheet is.
@@ -124,6 +132,12 @@ pub(crate) fn passkey_js() -> &'static str {
 pub(crate) fn icon() -> &'static str {
     let [_, _, _, icon, ..] = &*ASSETS;
     &icon.href
+}
+
+/// Where the script for notices on this device is.
+pub(crate) fn push_js() -> &'static str {
+    let [_, _, _, _, push, ..] = &*ASSETS;
+    &push.href
 }
 
 /// Where the script is for what changes while one looks at a list.
@@ -171,6 +185,7 @@ mod tests {
             (js(), "text/javascript"),
             (passkey_js(), "text/javascript"),
             (icon(), "image/"),
+            (push_js(), "text/javascript"),
         ] {
             let file = href.strip_prefix("/assets/").unwrap();
             let found = asset(file).unwrap();

@@ -3,7 +3,8 @@
 /// Nothing from elsewhere, nothing inline, no frames; forms post to us only, and what changes is heard
 /// from us only.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
-     connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+     connect-src 'self'; img-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; \
+     base-uri 'none'; frame-ancestors 'none'";
 
 /// The same for a page behind a link: only the script the page itself names is run, not whatever else
 /// lies on this server, and what is entered may be saved.

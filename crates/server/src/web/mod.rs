@@ -27,6 +27,7 @@
 //! | [`form_body`] | what a browser posted, as a reply to the question |
 //! | [`problem`] | what was wrong with it, field by field, with the person's values kept |
 //! | [`facts`], [`words`], [`when`] | agents' words made safe and readable, names, times |
+//! | [`install`] | what makes an app of the pages |
 //! | [`assets`], [`headers`], [`paths`] | stylesheet and script, security headers, addresses |
 //!
 //! Whatever an agent wrote passes through [`words::Words`], so that hidden characters show
@@ -48,6 +49,7 @@ pub mod inbox;
 pub mod inbox_aside;
 pub mod inbox_bulk;
 pub mod inbox_row;
+pub mod install;
 pub mod kept;
 pub mod notices;
 pub mod outcome;

@@ -179,13 +179,15 @@ fn in_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'s
 /// A page that is only a note, perhaps with one thing to do.
 #[derive(Template)]
 #[template(path = "message.html")]
-struct Message<'a> {
+pub(super) struct Message<'a> {
     frame: &'a Frame,
     title: &'a str,
     paragraphs: Vec<String>,
     link: Option<(&'a str, &'a str)>,
     form: Option<Form<'a>>,
     alert: bool,
+    /// What was not reached, if that is all it says: `page`, or what became of a `form`.
+    unreached: Option<&'static str>,
 }
 
 struct Form<'a> {
@@ -196,14 +198,24 @@ struct Form<'a> {
 }
 
 impl<'a> Message<'a> {
-    fn new(frame: &'a Frame, title: &'a str, paragraphs: &[&str]) -> Self {
+    pub(super) fn new(frame: &'a Frame, title: &'a str, paragraphs: &[&str]) -> Self {
         let paragraphs = paragraphs.iter().map(|&text| text.to_owned()).collect();
         let link = frame.person.is_some().then_some((paths::INBOX, "Go to your inbox"));
-        Self { frame, title, paragraphs, link, form: None, alert: false }
+        Self { frame, title, paragraphs, link, form: None, alert: false, unreached: None }
     }
 
-    fn alert(mut self) -> Self {
+    pub(super) fn alert(mut self) -> Self {
         self.alert = true;
+        self
+    }
+
+    pub(super) fn linked(mut self, href: &'a str, words: &'a str) -> Self {
+        self.link = Some((href, words));
+        self
+    }
+
+    pub(super) fn unreached(mut self, what: &'static str) -> Self {
+        self.unreached = Some(what);
         self
     }
 }

@@ -25,6 +25,16 @@ pub const LIVE: &str = "/inbox/live";
 pub const HISTORY: &str = "/history";
 /// All of it as a file.
 pub const EXPORT: &str = "/history/export";
+/// What the app is called and looks like.
+pub const MANIFEST: &str = "/manifest.webmanifest";
+/// The script that works while no page is open.
+pub const WORKER: &str = "/sw.js";
+/// What it shows instead of a page that could not be fetched.
+pub const OFFLINE: &str = "/offline";
+/// What it shows when nobody said whether a form arrived.
+pub const UNSENT: &str = "/offline/unsent";
+/// POST answers from a notice.
+pub const PUSH_ANSWER: &str = "/push/answer";
 /// Sign in: GET shows a button, POST signs in.
 pub const SIGN_IN: &str = "/sign-in";
 /// POST sends a link by mail.
@@ -52,6 +62,8 @@ pub const SETTINGS: &str = "/settings";
 pub const PROFILE: &str = "/settings/profile";
 /// GET shows whether I am away, POST says so.
 pub const AWAY: &str = "/settings/away";
+/// GET shows my devices that are told, POST adds one, removes one, or tries them.
+pub const DEVICES: &str = "/settings/devices";
 /// GET lists people, POST adds somebody.
 pub const PEOPLE: &str = "/settings/people";
 /// GET lists groups, POST adds one.

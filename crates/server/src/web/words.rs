@@ -80,6 +80,7 @@ pub fn door(via: Via) -> &'static str {
     match via {
         Via::Web => "on the web page",
         Via::Cli => "in the terminal",
+        Via::Push => "from a notice",
         Via::Api => "through the API",
         Via::Link => "on the review page",
         Via::Inline => "through the agent",

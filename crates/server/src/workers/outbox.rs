@@ -15,8 +15,10 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use crate::callbacks::{self, Call};
 use crate::channels::Channels;
+use crate::channels::devices::Devices;
 use crate::http::Shared;
 use crate::mail::Unsent;
+use crate::push::deliver::Telling;
 
 /// How long a claim holds.
 const LEASE: Duration = Duration::from_mins(1);
@@ -28,7 +30,7 @@ const NAP: Duration = Duration::from_secs(1);
 /// much later, and a claim and its settlement serve many at once instead of a few each.
 const GATHER: Duration = Duration::from_millis(20);
 /// How often a delivery is tried.
-const ATTEMPTS: u32 = 12;
+pub(crate) const ATTEMPTS: u32 = 12;
 /// When a callback is tried again, in seconds after the attempt before (HITL-184). Then it is given
 /// up: polling is the truth, and whoever wants to can have it tried once more.
 const CALLBACK_AGAIN: [u64; 3] = [1, 5, 30];
@@ -69,8 +71,8 @@ impl Desk {
         }
     }
 
-    /// Delivers everything that is due now, most urgent first. Callbacks and letters are begun, and
-    /// settled when they are over.
+    /// Delivers everything that is due now, most urgent first. Callbacks, letters and notices to devices
+    /// are begun, and settled when they are over.
     pub async fn drain(&self) -> Result<(), StoreError> {
         let gateway = &self.app.gateway;
         loop {
@@ -79,12 +81,17 @@ impl Desk {
                 return Ok(());
             }
             let all = claimed.len() < BATCH;
+            let devices = Devices::gather(&self.app, &claimed).await?;
             let mut settled = Vec::with_capacity(claimed.len());
             for delivery in claimed {
-                if matches!(delivery.effect, Effect::CallBack { .. } | Effect::MailLink { .. }) {
-                    self.begin(delivery).await;
-                } else {
-                    settled.push((delivery.id, self.deliver(&delivery).await));
+                match delivery.effect {
+                    Effect::CallBack { .. } | Effect::MailLink { .. } | Effect::Push { .. } => {
+                        self.begin(delivery).await;
+                    }
+                    Effect::Notify { .. } | Effect::Settle { .. } | Effect::DropFiles { .. } => {
+                        let into = devices.each(&delivery);
+                        settled.push((delivery.id, self.deliver(&delivery, into).await));
+                    }
                 }
             }
             if !settled.is_empty() {
@@ -97,18 +104,21 @@ impl Desk {
         }
     }
 
-    async fn deliver(&self, delivery: &Delivery) -> Settlement {
+    /// Delivers what is done at once; what it comes to for devices is done each by itself.
+    async fn deliver(&self, delivery: &Delivery, into: Vec<Effect>) -> Settlement {
         let (gateway, files) = (&self.app.gateway, &self.app.files);
         let outcome = match &delivery.effect {
             Effect::DropFiles { ask } => files.take_away(&**gateway.store(), *ask).await,
             Effect::Notify { .. }
             | Effect::Settle { .. }
             | Effect::CallBack { .. }
+            | Effect::Push { .. }
             | Effect::MailLink { .. } => self.channels.perform(gateway, &delivery.effect).await,
         };
         count("countersign_deliveries_total", outcome.is_ok());
         match outcome {
-            Ok(()) => Settlement::Done,
+            Ok(()) if into.is_empty() => Settlement::Done,
+            Ok(()) => Settlement::Split { into, at: gateway.now() },
             Err(error) if delivery.attempt >= ATTEMPTS => {
                 tracing::error!(delivery.id, error = format!("{error:#}"), "giving up a delivery");
                 Settlement::Dead { error: format!("{error:#}") }
@@ -120,7 +130,8 @@ impl Desk {
         }
     }
 
-    /// Begins a callback or a letter. One that is under way when the server stops is tried again by the next.
+    /// Begins a callback, a letter or a notice. One that is under way when the server stops is tried
+    /// again by the next.
     async fn begin(&self, delivery: Delivery) {
         // Nobody closes it.
         let Ok(turn) = Arc::clone(&self.calls).acquire_owned().await else { return };
@@ -147,8 +158,12 @@ impl Desk {
         match delivery.effect {
             Effect::CallBack { ask } => self.call_back(delivery, ask).await,
             Effect::MailLink { key, seed } => Ok(self.mail_link(delivery, key, &seed).await),
+            Effect::Push { device, ask, why, priority } => {
+                let attempt = delivery.attempt;
+                self.app.tell(Telling { device, ask, why, priority, attempt }).await
+            }
             Effect::Notify { .. } | Effect::Settle { .. } | Effect::DropFiles { .. } => {
-                Ok(self.deliver(delivery).await)
+                Ok(self.deliver(delivery, Vec::new()).await)
             }
         }
     }
@@ -214,12 +229,12 @@ impl Desk {
     }
 }
 
-fn count(name: &'static str, done: bool) {
+pub(crate) fn count(name: &'static str, done: bool) {
     let result = if done { "done" } else { "failed" };
     metrics::counter!(name, "result" => result).increment(1);
 }
 
 /// One second, then twice as long each time, an hour at most.
-fn retry_at(now: Time, attempt: u32) -> Time {
+pub(crate) fn retry_at(now: Time, attempt: u32) -> Time {
     now.plus_seconds(2_u64.saturating_pow(attempt.saturating_sub(1)).min(3600))
 }

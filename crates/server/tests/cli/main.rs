@@ -8,6 +8,7 @@ mod ask;
 mod audit;
 mod backup;
 mod callbacks;
+mod devices;
 mod doctor;
 mod export;
 mod guide;

@@ -4,6 +4,7 @@
 
 mod client;
 mod coverage;
+mod phone;
 mod routes;
 mod world;
 
@@ -38,6 +39,8 @@ mod openapi;
 mod origins;
 mod pages;
 mod passkeys;
+mod push;
+mod push_answers;
 mod races;
 mod receipts;
 mod request_page;

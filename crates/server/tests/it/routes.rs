@@ -85,6 +85,10 @@ pub(crate) const ROUTES: &[(&str, &str, Door)] = &[
     ("get", "/api/v1/events", Closed),
     ("get", "/api/v1/me", Closed),
     ("put", "/api/v1/me", Closed),
+    ("get", "/api/v1/me/push", Closed),
+    ("post", "/api/v1/me/push", Closed),
+    ("delete", "/api/v1/me/push/{id}", Closed),
+    ("post", "/api/v1/me/push/{id}/test", Closed),
     ("put", "/api/v1/people/{id}/profile", Closed),
     ("get", "/api/v1/projects", Closed),
     ("get", "/api/v1/projects/{id}", Closed),
@@ -159,6 +163,12 @@ pub(crate) const ROUTES: &[(&str, &str, Door)] = &[
     ("get", "/asks/{id}/end", Closed),
     ("get", "/asks/{id}/receipt", Closed),
     ("get", "/asks/{id}/files/{digest}", Closed),
+    // What makes an app of the pages holds nothing of anybody.
+    ("get", "/manifest.webmanifest", Public),
+    ("get", "/sw.js", Public),
+    ("get", "/offline", Public),
+    ("get", "/offline/unsent", Public),
+    ("post", "/push/answer", Closed),
     ("get", "/sign-in", Public),
     // The link in the form is the credential; without one it is 401.
     ("post", "/sign-in", Closed),

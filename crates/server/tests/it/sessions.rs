@@ -10,7 +10,7 @@ use crate::world::{World, dev};
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
 /// Another browser of somebody, by a link an administrator makes.
-async fn another(world: &World, human: &str) -> Browser {
+pub(crate) async fn another(world: &World, human: &str) -> Browser {
     let path = format!("/api/v1/people/{human}/link");
     let link = world.human().post(&path, serde_json::json!({})).await.is(201);
     let token = link["url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();

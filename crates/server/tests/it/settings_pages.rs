@@ -7,10 +7,11 @@ use crate::client::{Client, Reply};
 use crate::pages::{Browser, browser_of, csrf, signed_in};
 use crate::world::World;
 
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "/settings",
     "/settings/profile",
     "/settings/away",
+    "/settings/devices",
     "/settings/rules",
     "/settings/agents",
     "/settings/people",
@@ -67,7 +68,8 @@ async fn everybody_sees_what_is_theirs() {
     for path in PAGES {
         well_made(path, &admin.client.get(path).await.is(200));
     }
-    for (path, status) in PAGES.into_iter().zip([200, 200, 200, 200, 200, 403, 403, 403, 403, 403])
+    for (path, status) in
+        PAGES.into_iter().zip([200, 200, 200, 200, 200, 200, 403, 403, 403, 403, 403])
     {
         let page = member.client.get(path).await.is(status);
         well_made(path, &page);

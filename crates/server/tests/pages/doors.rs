@@ -3,10 +3,13 @@
 use kernel::audit::Digest;
 use kernel::directory::{Holder, Key, Visit, Way};
 use kernel::{KeyId, Time};
+use server::push::devices::Address;
 use server::web::notices::{self, Notice};
 use server::web::sessions::Session;
+use server::web::settings::{self, devices};
 use server::web::sign_in::{self, Ways};
-use server::web::{Frame, passkeys, sessions};
+use server::web::{Frame, install, passkeys, sessions};
+use store::Device;
 
 use crate::cast::new_ask;
 use crate::samples::{Gallery, HOSTILE, kinds};
@@ -37,8 +40,29 @@ pub(crate) fn gallery(g: &mut Gallery) {
         ("passkey-needed", notices::passkey_needed(&frame)),
         ("no-passkeys", notices::no_passkeys(&frame, "public_url has to be a name")),
         ("confirm", confirm(g, &frame, &passkey)),
+        ("offline", install::offline(&nobody)),
+        ("unsent", install::unsent(&nobody)),
+        ("devices", my_devices(&frame)),
     ];
     g.pages.extend(pages.map(|(name, html)| (name.to_owned(), html)));
+}
+
+/// A device whose name somebody chose, and the one that looks.
+fn my_devices(frame: &Frame) -> String {
+    let device = |n: u8, label: &str| {
+        let address = Address {
+            endpoint: "https://push.example/s3cret".to_owned(),
+            p256dh: String::new(),
+            auth: String::new(),
+            label: label.to_owned(),
+        };
+        let key = Some(KeyId::new(u128::from(n).into()));
+        let (name, human) = (Digest([n; 32]), "olga".parse().unwrap());
+        (Device { name, human, key, made_at: frame.now, closed: Vec::new() }, address)
+    };
+    let known = [device(1, HOSTILE), device(2, "Chrome on Android")];
+    let here = KeyId::new(2_u128.into());
+    settings::page(frame, false, &devices::page(&known, here, Some("BKey"), frame.now))
 }
 
 /// Two browsers, one of which looks.

@@ -259,3 +259,26 @@ fn signing_in_takes_a_post() {
     assert_eq!(text(all(&shown, "main button")[0]), "Sign in on this device");
     assert!(all(&page("sign-in-bare"), "form").is_empty());
 }
+
+/// The one that looks is marked, each can be told no more, and no address is shown.
+#[test]
+fn devices_are_named_and_their_addresses_are_not() {
+    let shown = page("devices");
+    assert_eq!(all(&shown, "button[name=remove]").len(), 2);
+    let marked = all(&shown, ".row h2").into_iter().filter(|h2| text(*h2).contains("this browser"));
+    assert_eq!(marked.map(text).collect::<Vec<_>>(), ["Chrome on Android this browser"]);
+    let main = main_of("devices");
+    assert!(main.contains("Told through push.example") && !main.contains("s3cret"), "{main}");
+    assert_eq!(all(&shown, "form[data-push=BKey] button[hidden]").len(), 1);
+}
+
+/// Without a network: neither page says that anything arrived, and both lead back by a visit.
+#[test]
+fn nothing_reached_is_said() {
+    assert!(main_of("offline").contains("could not be fetched"));
+    assert!(main_of("unsent").contains("Count on it that it did not"));
+    for name in ["offline", "unsent"] {
+        assert_eq!(all(&page(name), "main form").len(), 0, "{name}");
+        assert_eq!(all(&page(name), "main a[href='']").len(), 1, "{name}");
+    }
+}

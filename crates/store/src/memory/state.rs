@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::job::{Books, Moved, Remembered, Work};
 use crate::leases::{Leases, Lookers, Wake};
 use crate::listing::{Deadline, Entry, Scope};
-use crate::{Change, Idempotency, News, Result, SealedBlock};
+use crate::{Change, Device, Idempotency, News, Result, SealedBlock};
 
 #[derive(Default)]
 pub(super) struct State {
@@ -37,6 +37,9 @@ pub(super) struct State {
     pub(super) idempotency: HashMap<(String, String), Remembered>,
     pub(super) key_use: HashMap<KeyId, Time>,
     pub(super) drafts: HashMap<AskId, Vec<u8>>,
+    pub(super) devices: HashMap<Digest, Device>,
+    /// Which devices were told of which ask.
+    pub(super) told: BTreeSet<(AskId, Digest)>,
     /// What was given in confidence, and when it was first read.
     pub(super) confided: HashMap<(AskId, Digest), (Vec<u8>, Option<Time>)>,
     /// Which files were given to which ask.
@@ -89,12 +92,7 @@ impl Books for State {
                 self.erase(&record.subject);
             }
         }
-        for effect in &work.effects {
-            self.written += 1;
-            let (effect, written_at) = (effect.clone(), work.now);
-            let row = Row { effect, written_at, attempt: 0, due_at: written_at, dead: None };
-            self.outbox.insert(self.written, row);
-        }
+        self.write_down(work.effects.clone(), work.now);
         if let Some((request, remembered)) = remember {
             let key = (request.scope.clone(), request.key.clone());
             self.idempotency.insert(key, remembered);
@@ -104,6 +102,15 @@ impl Books for State {
 }
 
 impl State {
+    /// Puts effects into the outbox.
+    pub(super) fn write_down(&mut self, effects: Vec<Effect>, at: Time) {
+        for effect in effects {
+            self.written += 1;
+            let row = Row { effect, written_at: at, attempt: 0, due_at: at, dead: None };
+            self.outbox.insert(self.written, row);
+        }
+    }
+
     fn put(&mut self, moved: &Moved) {
         let (id, before) = (moved.after.id, moved.before.as_ref());
         let (old, new) = Entry::moved(moved);

@@ -45,6 +45,13 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "confided",
         sql: include_str!("migrations/0005_confided.sql"),
     },
+    // A program of before cannot read an answer that was given from a notice.
+    Migration {
+        version: 6,
+        serves: 6,
+        name: "devices",
+        sql: include_str!("migrations/0006_devices.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

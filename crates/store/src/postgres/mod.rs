@@ -20,6 +20,7 @@ mod chain;
 mod clock;
 mod confided;
 mod connect;
+mod devices;
 mod draft;
 mod failure;
 mod feed;

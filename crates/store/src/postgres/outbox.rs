@@ -7,7 +7,8 @@ use deadpool_postgres::{Client, GenericClient};
 use kernel::ask::Priority;
 use kernel::{Effect, Time};
 
-use super::failure::Failure;
+use super::failure::{Failure, damaged};
+use super::write::EFFECTS;
 use crate::rows::{int, uint};
 use crate::{BACKLOG_COUNTED, Backlog, Delivery, Settlement, later};
 
@@ -68,6 +69,18 @@ pub(super) async fn settle(
     for (id, settlement) in settled {
         match settlement {
             Settlement::Done => {}
+            Settlement::Split { into, at } => {
+                // Whoever comes second finds nothing to split.
+                if transaction.execute(&delete, &[&vec![int(*id)]]).await? == 1 {
+                    let texts =
+                        into.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>();
+                    let texts = texts.map_err(|error| damaged("effect", error))?;
+                    let ranks: Vec<i16> = into.iter().map(|one| i16::from(one.rank())).collect();
+                    let moments = vec![at.millis(); into.len()];
+                    let insert = transaction.prepare_cached(EFFECTS).await?;
+                    transaction.execute(&insert, &[&ranks, &moments, &texts]).await?;
+                }
+            }
             Settlement::Retry { at, error } => {
                 let sql = "UPDATE outbox SET due_at = $2, leased_until = 0, error = $3
                     WHERE id = $1 AND NOT dead";

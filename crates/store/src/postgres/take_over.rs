@@ -30,7 +30,7 @@ struct Table {
     select: &'static str,
 }
 
-static TABLES: [Table; 18] = [
+static TABLES: [Table; 20] = [
     Table {
         name: "ask",
         columns: &[("id", Type::UUID), ("version", Type::INT8), ("state", Type::TEXT)],
@@ -172,6 +172,22 @@ static TABLES: [Table; 18] = [
         name: "snooze",
         columns: &[("human", Type::TEXT), ("ask", Type::UUID), ("until", Type::INT8)],
         select: "SELECT human, ask, until FROM snooze",
+    },
+    Table {
+        name: "device",
+        columns: &[
+            ("name", Type::BYTEA),
+            ("human", Type::TEXT),
+            ("key", Type::UUID),
+            ("made_at", Type::INT8),
+            ("closed", Type::BYTEA),
+        ],
+        select: "SELECT name, human, key, made_at, closed FROM device",
+    },
+    Table {
+        name: "told",
+        columns: &[("ask", Type::UUID), ("device", Type::BYTEA)],
+        select: "SELECT ask, device FROM told",
     },
     Table { name: "anchor", columns: &[("n", Type::INT8)], select: "SELECT n FROM anchor" },
 ];

@@ -69,7 +69,7 @@ const PENDING: &str = "INSERT INTO pending (subjects, seqs, agents, lists)
 const ERASED: &str =
     "UPDATE record SET contents = NULL WHERE subject = ANY ($1::text[]) AND contents IS NOT NULL";
 
-const EFFECTS: &str = "INSERT INTO outbox (rank, due_at, written_at, effect)
+pub(super) const EFFECTS: &str = "INSERT INTO outbox (rank, due_at, written_at, effect)
     SELECT rank, at, at, effect
     FROM unnest($1::smallint[], $2::bigint[], $3::text[])
         WITH ORDINALITY AS new (rank, at, effect, place)

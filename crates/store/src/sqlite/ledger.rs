@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use kernel::audit::Record;
 use kernel::directory::Directory;
-use kernel::{Ask, AskId, Effect, Entity, Refusal, Subject};
+use kernel::{Ask, AskId, Effect, Entity, Refusal, Subject, Time};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Serialize;
 
 use super::{Failure, Published, failed, listing, outbox, query};
 use crate::job::{Books, Moved, Remembered, Work};
 use crate::rows::{int, uint};
-use crate::{Change, Idempotency, News, Result, StoreError};
+use crate::{Change, Idempotency, News, Result, Settlement, StoreError};
 
 /// The writing connection with what the open transaction has changed so far.
 pub(super) struct Ledger {
@@ -77,6 +77,14 @@ impl Ledger {
     #[cfg(any(test, feature = "suite"))]
     pub(super) fn conn(&self) -> &Connection {
         &self.conn
+    }
+
+    /// Settles deliveries; what comes in the place of one is counted like any other.
+    pub(super) fn settle(&mut self, settled: &[(u64, Settlement)]) -> Result<()> {
+        let mut deliveries = self.deliveries;
+        let done = self.savepoint(|conn| outbox::settle(conn, settled, &mut deliveries));
+        self.deliveries = deliveries;
+        done
     }
 
     /// Keeps a draft, if its ask is there and open.
@@ -193,7 +201,7 @@ impl Pen {
         }
         for effect in &work.effects {
             self.deliveries += 1;
-            put_effect(conn, work, effect, self.deliveries)?;
+            put_effect(conn, work.now, effect, self.deliveries)?;
         }
         if let Some((request, remembered)) = remember {
             query::remember(conn, request, &remembered)?;
@@ -205,8 +213,8 @@ impl Pen {
 fn put_ask(conn: &Connection, work: &Work, moved: &Moved) -> Result<()> {
     let ask = &moved.after;
     let id = ask.id.ulid().to_bytes();
-    let wake_at = ask.wake_at().map(kernel::Time::millis);
-    let over_at = ask.kept_since().map(kernel::Time::millis);
+    let wake_at = ask.wake_at().map(Time::millis);
+    let over_at = ask.kept_since().map(Time::millis);
     let state = json(ask, || ask.id.to_string())?;
     let version = int(ask.head.seq);
     if moved.before.is_none() {
@@ -295,8 +303,8 @@ fn append(conn: &Connection, record: &Record, moved: Option<&Moved>) -> Result<N
     Ok(News { change, lists: moved.map_or_else(|| [].into(), |moved| Arc::clone(&moved.lists)) })
 }
 
-fn put_effect(conn: &Connection, work: &Work, effect: &Effect, id: i64) -> Result<()> {
-    let now = work.now.millis();
+pub(super) fn put_effect(conn: &Connection, now: Time, effect: &Effect, id: i64) -> Result<()> {
+    let now = now.millis();
     let effect_json = json(effect, || "effect".to_owned())?;
     conn.prepare_cached(
         "INSERT INTO outbox (id, rank, due_at, written_at, effect) VALUES (?1, ?2, ?3, ?3, ?4)",

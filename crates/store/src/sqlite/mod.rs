@@ -14,6 +14,7 @@ mod block;
 mod chain;
 mod confided;
 mod connect;
+mod devices;
 mod file;
 mod ledger;
 mod listing;
@@ -287,7 +288,7 @@ impl Store for Sqlite {
     }
 
     async fn settle(&self, settled: Vec<(u64, Settlement)>) -> Result<()> {
-        self.write(move |ledger| ledger.savepoint(|conn| outbox::settle(conn, &settled))).await
+        self.write(move |ledger| ledger.settle(&settled)).await
     }
 
     async fn backlog(&self) -> Result<Backlog> {

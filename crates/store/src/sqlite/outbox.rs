@@ -7,7 +7,7 @@ use kernel::{Effect, Time};
 use rusqlite::{Connection, params};
 
 use super::failed;
-use super::ledger::one;
+use super::ledger::{one, put_effect};
 use crate::rows::{int, uint};
 use crate::{BACKLOG_COUNTED, Backlog, Delivery, Result, Settlement, later};
 
@@ -71,17 +71,27 @@ fn due(conn: &Connection, rank: u8, now: Time, limit: i64) -> Result<Vec<Waiting
     .map_err(failed)
 }
 
-pub(super) fn settle(conn: &Connection, settled: &[(u64, Settlement)]) -> Result<()> {
-    settled.iter().try_for_each(|(id, settlement)| settle_one(conn, *id, settlement))
+/// `newest` counts what is written.
+pub(super) fn settle(
+    conn: &Connection,
+    settled: &[(u64, Settlement)],
+    newest: &mut i64,
+) -> Result<()> {
+    settled.iter().try_for_each(|(id, settlement)| settle_one(conn, *id, settlement, newest))
 }
 
-fn settle_one(conn: &Connection, id: u64, settlement: &Settlement) -> Result<()> {
+fn settle_one(conn: &Connection, id: u64, settlement: &Settlement, newest: &mut i64) -> Result<()> {
     match settlement {
-        Settlement::Done => conn
-            .prepare_cached("DELETE FROM outbox WHERE id = ?1")
-            .and_then(|mut done| done.execute([int(id)]))
-            .map(drop)
-            .map_err(failed),
+        Settlement::Done => done(conn, id).map(drop),
+        Settlement::Split { into, at } => {
+            if done(conn, id)? {
+                for effect in into {
+                    *newest += 1;
+                    put_effect(conn, *at, effect, *newest)?;
+                }
+            }
+            Ok(())
+        }
         Settlement::Retry { at, error } => conn
             .prepare_cached("UPDATE outbox SET due_at = ?2, error = ?3 WHERE id = ?1 AND dead = 0")
             .and_then(|mut retry| retry.execute(params![int(id), at.millis(), error]))
@@ -89,6 +99,14 @@ fn settle_one(conn: &Connection, id: u64, settlement: &Settlement) -> Result<()>
             .map_err(failed),
         Settlement::Dead { error } => bury(conn, int(id), error),
     }
+}
+
+/// Whether it was there.
+fn done(conn: &Connection, id: u64) -> Result<bool> {
+    conn.prepare_cached("DELETE FROM outbox WHERE id = ?1")
+        .and_then(|mut done| done.execute([int(id)]))
+        .map(|rows| rows == 1)
+        .map_err(failed)
 }
 
 /// The id of the newest delivery there is; 0 if there is none.

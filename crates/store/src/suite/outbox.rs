@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kernel::ask::Priority;
+use kernel::audit::Digest;
 use kernel::command::NewAsk;
+use kernel::effect::Occasion;
 use kernel::testing::{new_ask, yes};
 use kernel::{AskId, Command, Effect};
 use tokio::task::JoinSet;
@@ -97,6 +99,37 @@ pub async fn settling_twice_is_harmless(stage: &Stage) {
     stage.ask(new_ask()).await;
     let next = claim(stage).await;
     assert_ne!(next[0].id, claimed[0].id, "an id never names another delivery");
+}
+
+pub async fn what_is_split_is_tried_each_by_itself(stage: &Stage) {
+    let (ask, other) = (stage.ask(new_ask()).await, stage.ask(new_ask()).await);
+    let claimed = claim(stage).await;
+    let part = |n: u8, priority| {
+        let device = Digest([n; 32]);
+        Effect::Push { device, ask, why: Some(Occasion::Asked), priority }
+    };
+    let into = vec![part(1, Priority::Low), part(2, Priority::High)];
+    let at = stage.now().plus_seconds(5);
+    let split = Settlement::Split { into, at };
+    for _ in 0..2 {
+        settle(stage, claimed[0].id, split.clone()).await;
+    }
+    assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 3, dead: 0 });
+    assert_eq!(claim(stage).await, [], "not before its time");
+    stage.clock.advance(5);
+    let parts = claim(stage).await;
+    assert_eq!(
+        parts.iter().map(|part| part.effect.clone()).collect::<Vec<_>>(),
+        [part(2, Priority::High), part(1, Priority::Low)]
+    );
+    assert!(parts.iter().all(|part| part.attempt == 1 && part.id != claimed[0].id));
+    settle(stage, parts[0].id, Settlement::Done).await;
+    settle(stage, claimed[1].id, Settlement::Split { into: Vec::new(), at }).await;
+    assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 1, dead: 0 });
+    assert_eq!(about(&claimed[1]), other);
+    stage.ask(new_ask()).await;
+    let next = claim(stage).await;
+    assert!(parts.iter().all(|part| part.id != next[0].id), "ids stay apart");
 }
 
 pub async fn an_effect_exists_if_its_event_does(stage: &Stage) {

@@ -19,6 +19,7 @@ mod openapi;
 mod page;
 mod people;
 mod projects;
+mod push;
 mod receipts;
 mod rules;
 mod search;
@@ -72,6 +73,7 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(people::routes())
         .merge(keys::routes())
         .merge(sessions::routes())
+        .merge(push::routes())
         .merge(rules::routes())
         .merge(receipts::routes())
         .merge(audit::routes())

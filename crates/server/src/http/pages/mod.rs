@@ -11,9 +11,11 @@ mod inbox_act;
 mod inbox_bulk;
 mod inbox_list;
 mod inbox_live;
+mod install;
 mod machine;
 mod oidc;
 mod passkeys;
+mod push;
 mod request;
 mod request_acts;
 mod request_around;
@@ -82,6 +84,11 @@ pub fn routes() -> Router<Shared> {
             "/review/{id}/proof",
             get(review_proof::back_to_review).post(review_proof::come_back),
         )
+        .route(paths::MANIFEST, get(install::manifest))
+        .route(paths::WORKER, get(install::worker))
+        .route(paths::OFFLINE, get(install::offline))
+        .route(paths::UNSENT, get(install::unsent))
+        .route(paths::PUSH_ANSWER, post(push::answer))
         .route(paths::SIGN_IN, get(sign_in::show_sign_in).post(sign_in::sign_in))
         .route(paths::SIGN_IN_MAIL, post(sign_in::mail_link))
         .route(paths::SIGN_IN_PASSKEY, post(passkeys::sign_in))

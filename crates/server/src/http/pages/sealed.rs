@@ -27,7 +27,18 @@ impl App {
         holder: &str,
         value: T,
     ) -> Option<String> {
-        let until = self.gateway.now().plus_seconds(SECONDS);
+        self.entrust_for(SECONDS, purpose, holder, value)
+    }
+
+    /// The same, for as many seconds as it is to be good for.
+    pub(crate) fn entrust_for<T: Serialize>(
+        &self,
+        seconds: u64,
+        purpose: &str,
+        holder: &str,
+        value: T,
+    ) -> Option<String> {
+        let until = self.gateway.now().plus_seconds(seconds);
         let plain = serde_json::to_vec(&Sealed { until, value }).ok()?;
         let closed = cipher::close(&self.secrets.form(), &about(purpose, holder), &plain)?;
         Some(BASE64_URL_SAFE_NO_PAD.encode(closed))

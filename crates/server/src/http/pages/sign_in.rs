@@ -215,7 +215,7 @@ impl App {
 }
 
 /// Whether another website sent this browser here with a form of its own.
-fn from_elsewhere(headers: &HeaderMap) -> bool {
+pub(super) fn from_elsewhere(headers: &HeaderMap) -> bool {
     headers
         .get("sec-fetch-site")
         .is_some_and(|site| site != "same-origin" && site != "none" && site != "same-site")

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`controls`] | fields of forms, with what was entered kept and what was wrong said |
 //! | [`profile`] | what I say of myself; whether I am away |
+//! | [`devices`] | where I am told that something waits |
 //! | [`people`] | people and groups |
 //! | [`agents`] | agents and their keys; the first key |
 //! | [`projects`] | the rules of a project |
@@ -12,6 +13,7 @@
 
 pub mod agents;
 pub mod controls;
+pub mod devices;
 pub mod people;
 pub mod profile;
 pub mod projects;
@@ -45,6 +47,8 @@ pub struct SettingsPage {
     pub blocks: Vec<Block>,
     /// What was wrong with the form that was sent.
     pub problems: FormProblem,
+    /// A script of its own.
+    pub script: Option<&'static str>,
 }
 
 /// One part of a page.
@@ -71,6 +75,13 @@ pub enum Block {
         label: String,
         /// The secret.
         value: String,
+    },
+    /// The button that has this device told.
+    Enrol {
+        /// What browsers must know to let us in.
+        key: String,
+        /// Whether it is told already.
+        again: bool,
     },
     /// A way to go on.
     Link {
@@ -179,6 +190,7 @@ const fn way(href: &'static str, label: &'static str, about: &'static str, admin
 const WAYS: &[Way] = &[
     way(paths::PROFILE, "My profile", "Name, time zone, language, quiet hours", false),
     way(paths::AWAY, "Away or back", "When you are away, and who is asked instead", false),
+    way(paths::DEVICES, "My devices", "Where you are told that a request waits", false),
     way(paths::RULES, "My delegation rules", "Which requests go to somebody else", false),
     way(paths::AGENTS, "Agents and keys", "Who may ask, and with which keys", false),
     way(paths::PEOPLE, "People", "Who answers, and what they may do", true),

@@ -70,7 +70,7 @@ pub fn page(me: &Human, now: Time, filled: Filled<'_>) -> SettingsPage {
         text("about.language", about.language.clone()).hint("A tag such as en or de-AT."),
         filled
             .input("time", "about.quiet_hours.from", label("about.quiet_hours.from"), &from)
-            .hint("When you would rather not be disturbed. Kept for notices, which do not wait for it yet. Leave both empty to have none."),
+            .hint("When you would rather not be disturbed: notices on your devices wait until it is over, unless a request is critical. Leave both empty to have none."),
         filled.input("time", "about.quiet_hours.to", label("about.quiet_hours.to"), &to),
     ];
     let mut blocks = Vec::new();

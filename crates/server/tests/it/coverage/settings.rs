@@ -8,6 +8,8 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
     ("post", "/settings/profile"),
     ("get", "/settings/away"),
     ("post", "/settings/away"),
+    ("get", "/settings/devices"),
+    ("post", "/settings/devices"),
     ("get", "/settings/people"),
     ("post", "/settings/people"),
     ("get", "/settings/people/{id}"),

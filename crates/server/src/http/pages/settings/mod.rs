@@ -4,6 +4,7 @@
 //! shown again with everything that was entered.
 
 mod agents;
+mod devices;
 mod first;
 mod people;
 mod profile;
@@ -33,6 +34,7 @@ pub(super) fn routes() -> Router<Shared> {
         .route(paths::SETTINGS, get(overview))
         .route(paths::PROFILE, get(profile::show).post(profile::save))
         .route(paths::AWAY, get(profile::show_away).post(profile::save_away))
+        .route(paths::DEVICES, get(devices::show).post(devices::change))
         .route(paths::PEOPLE, get(people::list).post(people::add))
         .route("/settings/people/{id}", get(people::show).post(people::save))
         .route("/settings/people/{id}/link", post(people::link))

@@ -1,0 +1,86 @@
+// Works while no page is open: shows notices, answers what their buttons say, and says so when there is
+// no network. Of what it keeps nothing is anybody's: the stylesheet, the script, the icon, and two pages
+// that say that nothing was reached. Pages with questions are never kept: a phone may be shared or lost,
+// and an old question must not look like one that waits.
+"use strict";
+const NAME = "countersign-VERSION";
+const SHELL = ["SHELL"];
+const [OFFLINE, UNSENT] = ["/offline", "/offline/unsent"];
+const ICONS = { icon: "ICON", badge: "BADGE" };
+
+self.addEventListener("install", (event) => {
+  self.skipWaiting();
+  event.waitUntil(caches.open(NAME).then((kept) => kept.addAll(SHELL)));
+});
+self.addEventListener("activate", (event) => {
+  const old = (names) => names.filter((name) => name.startsWith("countersign-") && name !== NAME);
+  const tidy = caches.keys().then((names) => Promise.all(old(names).map((name) => caches.delete(name))));
+  event.waitUntil(tidy.then(() => self.clients.claim()));
+});
+
+// What was sent and got no answer is not said to have arrived.
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  const { origin, pathname } = new URL(request.url);
+  if (origin !== location.origin) return;
+  const kept = (path) => caches.open(NAME).then((all) => all.match(path));
+  if (request.mode === "navigate") {
+    const instead = request.method === "GET" ? OFFLINE : UNSENT;
+    event.respondWith(fetch(request).catch(async (error) => (await kept(instead)) ?? Promise.reject(error)));
+  } else if (request.method === "GET" && pathname.startsWith("/assets/") && SHELL.includes(pathname)) {
+    event.respondWith(kept(pathname).then((found) => found ?? fetch(request)));
+  }
+});
+
+// Every push shows something: browsers take the right away from whoever does not.
+const show = async ({ title, body, tag, url, over, urgent, answer }) => {
+  const buttons = answer && (Notification.maxActions ?? 0) >= 2;
+  await self.registration.showNotification(title, {
+    ...ICONS, body, tag, silent: Boolean(over), renotify: !over, requireInteraction: Boolean(urgent),
+    data: { url, answer },
+    actions: buttons ? [{ action: "approve", title: "Approve" }, { action: "reject", title: "Reject" }] : [],
+  });
+  if (!over) return;
+  // Whoever is looking sees it on the page.
+  const pages = await self.clients.matchAll({ type: "window" });
+  if (!pages.some((page) => page.visibilityState === "visible")) return;
+  for (const shown of await self.registration.getNotifications({ tag })) shown.close();
+};
+self.addEventListener("push", (event) => {
+  let notice = { title: "Something waits for you", body: "Open your inbox to see it.", tag: "inbox", url: "/" };
+  try { notice = event.data.json(); } catch { /* it cannot be read: the inbox can */ }
+  event.waitUntil(show(notice));
+});
+
+const go = async (url) => {
+  const to = new URL(url ?? "/", location.origin);
+  if (to.origin !== location.origin) return;
+  const pages = await self.clients.matchAll({ type: "window" });
+  const there = pages.find((page) => new URL(page.url).pathname === to.pathname);
+  await (there ? there.focus() : self.clients.openWindow(to.href));
+};
+const decide = async (word, { tag, body, data: { url, answer } }) => {
+  const say = (title, more) => show({ title, body: more ?? body, tag, url, over: true });
+  try {
+    const sent = await fetch("/push/answer", { method: "POST", body: new URLSearchParams({ answer: word, token: answer }), redirect: "error" });
+    const json = sent.headers.get("content-type")?.startsWith("application/json");
+    if (json) {
+      const { title, text } = await sent.json();
+      return say(title, text);
+    }
+    if (sent.status === 401) return say("Not sent: you are signed out here", "Open it to sign in and answer.");
+    return say("Not sent", "Open it to answer on its page.");
+  } catch {
+    return say("No connection", "Your answer may not have arrived. Open it to see, and to answer again.");
+  }
+};
+self.addEventListener("notificationclick", (event) => {
+  const { action, notification } = event;
+  notification.close();
+  event.waitUntil(action && notification.data?.answer ? decide(action, notification) : go(notification.data?.url));
+});
+
+// The browser ended what it was told through; only a person can begin it again.
+self.addEventListener("pushsubscriptionchange", (event) => {
+  event.waitUntil(show({ title: "This device is told no longer", body: "Open this to turn notices on again.", tag: "device", url: "/settings/devices" }));
+});

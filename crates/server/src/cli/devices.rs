@@ -1,0 +1,107 @@
+//! `countersign devices`: where you are told that something waits. Devices are added in their browsers.
+
+use clap::{Args, Subcommand};
+use dialects::native::{DeviceTried, DeviceView, Devices as Listed, Tried};
+use kernel::audit::Digest;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::Exit;
+use super::output::{say, table};
+use super::remote::Remote;
+
+const PATH: &str = "/api/v1/me/push";
+
+#[derive(Args)]
+pub(super) struct Devices {
+    #[command(subcommand)]
+    command: DevicesCommand,
+}
+
+#[derive(Subcommand)]
+enum DevicesCommand {
+    /// List them
+    List {
+        #[command(flatten)]
+        remote: Remote,
+    },
+    /// Send a notice to one, to see whether it comes
+    Test {
+        /// The device, as listed
+        id: Digest,
+        #[command(flatten)]
+        remote: Remote,
+    },
+    /// Tell one no more
+    Remove {
+        /// The device, as listed
+        id: Digest,
+        #[command(flatten)]
+        remote: Remote,
+    },
+}
+
+impl Devices {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        match self.command {
+            DevicesCommand::List { remote } => list(&remote).await,
+            DevicesCommand::Test { id, remote } => test(&remote, id).await,
+            DevicesCommand::Remove { id, remote } => remove(&remote, id).await,
+        }
+    }
+}
+
+async fn list(remote: &Remote) -> anyhow::Result<Exit> {
+    let server = remote.human()?;
+    let call = server.client.call(Method::GET, PATH, None::<&Value>);
+    let listed: Listed = call.await.map_err(server.because())?;
+    if remote.json {
+        say!("{}", serde_json::to_string(&listed.devices)?);
+        return Ok(Exit::Done);
+    }
+    let rows: Vec<_> = listed.devices.iter().map(row).collect();
+    table(&["ID", "DEVICE", "SERVICE", "SINCE"], &rows);
+    if listed.key.is_none() {
+        say!("This server tells no devices: its setting push is off.");
+    }
+    Ok(Exit::Done)
+}
+
+fn row(device: &DeviceView) -> Vec<String> {
+    let (label, service) = (device.label.clone(), device.service.clone());
+    vec![device.id.to_string(), label, service, device.added_at.to_string()]
+}
+
+async fn test(remote: &Remote, id: Digest) -> anyhow::Result<Exit> {
+    let server = remote.human()?;
+    let path = format!("{PATH}/{id}/test");
+    let call = server.client.call(Method::POST, &path, None::<&Value>);
+    let tried: DeviceTried = call.await.map_err(server.because())?;
+    let why = tried.error.as_deref().unwrap_or_default();
+    if remote.json {
+        say!("{}", serde_json::to_string(&tried)?);
+    } else {
+        match tried.result {
+            Tried::Taken => say!("Sent. It shows in a moment."),
+            Tried::Gone => say!("It is not there any more, and forgotten."),
+            Tried::Later => say!("Its push service does not take it now: {why}."),
+            Tried::Refused => {
+                say!("Its push service refuses it: {why}. Turn notices on anew there.");
+            }
+        }
+    }
+    Ok(if tried.result == Tried::Taken { Exit::Done } else { Exit::Denied })
+}
+
+async fn remove(remote: &Remote, id: Digest) -> anyhow::Result<Exit> {
+    let server = remote.human()?;
+    let path = format!("{PATH}/{id}");
+    let call = server.client.call(Method::DELETE, &path, None::<&Value>);
+    let _: Value = call.await.map_err(server.because())?;
+    if remote.json {
+        say!("{}", json!({ "removed": id }));
+    } else {
+        say!("It is told nothing any more.");
+    }
+    Ok(Exit::Done)
+}

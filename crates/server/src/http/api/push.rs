@@ -1,0 +1,174 @@
+//! My devices: `/api/v1/me/push`.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use dialects::native::{DeviceTried, DeviceView, Devices, NewDevice, Tried};
+use kernel::audit::Digest;
+use kernel::{Actor, HumanId, Refusal};
+use store::Device;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::auth::Denied;
+use crate::http::name::Named;
+use crate::http::problem::Problem;
+use crate::http::{App, Shared};
+use crate::push::devices::{Added, Address, FULL, Wrong};
+use crate::push::{Push, Sent};
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(devices, add_device))
+        .routes(routes!(remove_device))
+        .routes(routes!(try_device))
+}
+
+/// List my devices that are told when something waits for me.
+#[utoipa::path(
+    get,
+    path = "/api/v1/me/push",
+    operation_id = "listDevices",
+    tag = "people",
+    responses((status = 200, description = "All of them", body = Devices)),
+    security(("human_token" = [])),
+)]
+async fn devices(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, Problem> {
+    let me = app.myself(&headers).await?;
+    let devices = app.devices_of(&me).await?;
+    let devices = devices.iter().map(|(device, address)| view(device, address)).collect();
+    let key = app.push.as_ref().map(|push| push.key().to_owned());
+    Ok(Json(Devices { key, devices }).into_response())
+}
+
+/// Have a device told.
+///
+/// The body is what a browser's `PushSubscription` writes as JSON. A device is told as long as the
+/// credential it was added with works. One that is added again takes its own place, whoever added it
+/// before.
+#[utoipa::path(
+    post,
+    path = "/api/v1/me/push",
+    operation_id = "addDevice",
+    tag = "people",
+    request_body(
+        content = NewDevice,
+        example = json!({
+            "endpoint": "https://push.example.net/send/aGVsbG8",
+            "keys": {
+                "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+                "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+            },
+            "label": "my phone",
+        }),
+    ),
+    responses(
+        (status = 201, description = "It is told", body = DeviceView),
+        (status = 403, description = "`not-allowed`: this server tells no devices, or there are ten already"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn add_device(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let me = app.myself(&headers).await?;
+    let new: NewDevice = app.json(body).await?;
+    let push = app.pushing()?;
+    let NewDevice { endpoint, keys, label, expiration_time: _ } = new;
+    let address = Address { endpoint, p256dh: keys.p256dh, auth: keys.auth, label };
+    let key = app.door.key(&app.gateway.directory(), &headers);
+    match app.add_device(push, &me, key, address.clone()).await? {
+        Added::Kept(device) => {
+            Ok((StatusCode::CREATED, Json(view(&device, &address))).into_response())
+        }
+        Added::Wrong(Wrong { field, expected }) => Err(Refusal::Invalid { field, expected }.into()),
+        Added::Full => Err(Refusal::NotAllowed { why: FULL }.into()),
+    }
+}
+
+/// Tell a device of mine no more.
+#[utoipa::path(
+    delete,
+    path = "/api/v1/me/push/{id}",
+    operation_id = "removeDevice",
+    tag = "people",
+    params(("id" = Digest, Path, description = "The device")),
+    responses((status = 204, description = "It is told nothing any more")),
+    security(("human_token" = [])),
+)]
+async fn remove_device(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let me = app.myself(&headers).await?;
+    let device = app.own_device(&me, &id).await?;
+    app.gateway.store().forget_device(device).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Send a notice to a device of mine, to see whether it comes.
+#[utoipa::path(
+    post,
+    path = "/api/v1/me/push/{id}/test",
+    operation_id = "testDevice",
+    tag = "people",
+    params(("id" = Digest, Path, description = "The device")),
+    responses((status = 200, description = "What its push service said", body = DeviceTried)),
+    security(("human_token" = [])),
+)]
+async fn try_device(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let me = app.myself(&headers).await?;
+    let device = app.own_device(&me, &id).await?;
+    let (result, error) = match app.try_device(app.pushing()?, device).await? {
+        Sent::Taken => (Tried::Taken, None),
+        Sent::Gone => (Tried::Gone, None),
+        Sent::Later { error, .. } => (Tried::Later, Some(error)),
+        Sent::Refused { error } => (Tried::Refused, Some(error)),
+    };
+    Ok(Json(DeviceTried { result, error }).into_response())
+}
+
+fn view(device: &Device, address: &Address) -> DeviceView {
+    DeviceView {
+        id: device.name,
+        label: address.label.clone(),
+        service: address.service(),
+        added_at: device.made_at,
+    }
+}
+
+impl App {
+    async fn myself(&self, headers: &HeaderMap) -> Result<HumanId, Problem> {
+        match self.person(headers).await? {
+            Actor::Human { id, .. } => Ok(id),
+            Actor::Agent { .. }
+            | Actor::LinkHolder { .. }
+            | Actor::Relay { .. }
+            | Actor::System => Err(Denied::Unknown.into()),
+        }
+    }
+
+    fn pushing(&self) -> Result<&Push, Problem> {
+        let why = "this server tells no devices; see the setting push";
+        self.push.as_ref().ok_or_else(|| Refusal::NotAllowed { why }.into())
+    }
+
+    async fn own_device(&self, me: &HumanId, id: &str) -> Result<Digest, Problem> {
+        let name = id.parse::<Digest>().ok();
+        let device = match name {
+            Some(name) => self.gateway.store().device(name).await?,
+            None => None,
+        };
+        let own = device.filter(|device| device.human == *me);
+        Ok(own.ok_or(Refusal::NotFound { what: "device" })?.name)
+    }
+}
