@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use kernel::ask::Seat;
 use kernel::audit::Digest;
-use kernel::{Ask, AskId, Effect, HumanId};
+use kernel::{AskId, Effect, HumanId};
 use store::{Delivery, StoreError};
 
 use crate::http::App;
@@ -92,7 +92,7 @@ impl Devices {
 /// Who may take an ask from this pool and is there; nobody, if it is over.
 async fn pool(app: &App, ask: AskId, seat: &Seat) -> Result<Vec<HumanId>, StoreError> {
     let (Some(ask), Seat::Pool { group }) =
-        (app.gateway.store().ask(ask).await?.filter(Ask::is_open), seat)
+        (app.gateway.store().ask(ask).await?.filter(|ask| ask.is_open()), seat)
     else {
         return Ok(Vec::new());
     };

@@ -1,5 +1,7 @@
 //! One notice on its way to one device.
 
+use std::sync::Arc;
+
 use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::directory::{Holder, Human};
@@ -111,10 +113,14 @@ impl App {
     }
 
     /// The ask, if it waits for the person of this device: nobody else has taken it on.
-    async fn waiting_for(&self, device: &Device, ask: AskId) -> Result<Option<Ask>, StoreError> {
+    async fn waiting_for(
+        &self,
+        device: &Device,
+        ask: AskId,
+    ) -> Result<Option<Arc<Ask>>, StoreError> {
         let directory = self.gateway.directory();
         let human = directory.human(&device.human);
-        let found = self.gateway.ask(ask).await?.filter(Ask::is_open);
+        let found = self.gateway.ask(ask).await?.filter(|ask| ask.is_open());
         Ok(found.filter(|ask| {
             let free = ask.claim.as_ref().is_none_or(|claim| claim.human == device.human);
             free && human.is_some_and(|human| ask.admits(human))

@@ -210,7 +210,6 @@ async fn many_are_answered_only_after_a_summary() {
         paths.push(asked(&agent, about(&format!("Refund order {n}?"))).await);
     }
     let last = asked(&agent, final_one("Delete it?")).await;
-    let proven = asked(&agent, with(about("Pay?"), "assurance", json!("passkey"))).await;
     let talk = json!({ "question": { "prompt": "So?", "kind": "converse" } });
     let talk = asked(&agent, talk).await;
     let inbox = browser.client.get("/").await.is(200);
