@@ -60,7 +60,10 @@ fn nothing_is_loaded_from_elsewhere_and_nothing_is_inline() {
                     continue;
                 }
                 if matches!(attribute, "src" | "href" | "action" | "formaction" | "srcset") {
-                    let local = value.starts_with('#')
+                    // What stands in for another page leads to where that one is.
+                    let again = value.is_empty() && matches!(name, "offline" | "unsent");
+                    let local = again
+                        || value.starts_with('#')
                         || (value.starts_with('/') && !value.starts_with("//"));
                     assert!(local, "{name}: {attribute}={value}");
                 }
@@ -69,8 +72,9 @@ fn nothing_is_loaded_from_elsewhere_and_nothing_is_inline() {
         assert!(all(page, "style, iframe, object, embed, base, img").is_empty(), "{name}");
         assert!(all(page, "script").iter().all(|s| s.inner_html().is_empty()), "{name}");
         let of_list = !all(page, "#rows, .history, [data-later], dialog").is_empty();
-        // Where a passkey is asked for, a script of its own asks for it.
-        let passkeys = usize::from(!all(page, "form[data-passkey]").is_empty());
+        // Where a passkey or a push service is asked for, a script of its own asks for it.
+        let asks = "form[data-passkey], form[data-push]";
+        let passkeys = usize::from(!all(page, asks).is_empty());
         let scripts: Vec<&str> = all(page, "script").iter().filter_map(|s| s.attr("src")).collect();
         assert!(scripts.iter().all(|src| src.starts_with("/assets/")), "{name}: {scripts:?}");
         let usual = scripts.len() - passkeys;
