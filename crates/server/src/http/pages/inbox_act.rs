@@ -13,7 +13,7 @@ use store::StoreError;
 
 use super::inbox::return_to;
 use super::inbox_list::Wanted;
-use super::{Page, Visitor, html, parts};
+use super::{Page, Visitor, html};
 use crate::http::api::desk::LONGEST;
 use crate::http::{App, Shared};
 use crate::web::inbox_aside::{self, Wrong};
@@ -28,9 +28,7 @@ const ANSWERS: [&str; 3] = ["approve", "reject", "choose"];
 
 /// `POST /inbox/answer`: the button of a row. What cannot be undone is shown once more first.
 pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let form = app.submitted(&visitor, &headers, body, paths::INBOX).await?;
+    let (visitor, form) = app.acting(from, paths::INBOX).await?;
     let back = back(&form);
     let pressed = form.pairs.iter().rfind(|(name, _)| ANSWERS.contains(&name.as_str()));
     let (name, value) = pressed.map_or(("", ""), |(name, value)| (name, value));
@@ -72,9 +70,7 @@ pub(super) async fn show_aside(
 
 /// `POST /inbox/snooze`
 pub(super) async fn snooze(State(app): State<Shared>, from: Request) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let form = app.submitted(&visitor, &headers, body, paths::INBOX).await?;
+    let (visitor, form) = app.acting(from, paths::INBOX).await?;
     let (ask, back) = (app.named(&visitor, &form).await?, back(&form));
     let now = app.gateway.now();
     let zone = form.value("zone").and_then(|name| TimeZone::get(name).ok());
@@ -96,9 +92,7 @@ pub(super) async fn snooze(State(app): State<Shared>, from: Request) -> Page {
 
 /// `POST /inbox/wake`
 pub(super) async fn wake(State(app): State<Shared>, from: Request) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let form = app.submitted(&visitor, &headers, body, paths::INBOX).await?;
+    let (visitor, form) = app.acting(from, paths::INBOX).await?;
     let ask = app.named(&visitor, &form).await?;
     app.gateway.store().snooze(visitor.human.id.clone(), ask.id, None).await?;
     Ok(return_to(Some(&back(&form)), ("woken", "1".to_owned())))
@@ -106,9 +100,7 @@ pub(super) async fn wake(State(app): State<Shared>, from: Request) -> Page {
 
 /// `POST /inbox/hand`
 pub(super) async fn hand(State(app): State<Shared>, from: Request) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let form = app.submitted(&visitor, &headers, body, paths::INBOX).await?;
+    let (visitor, form) = app.acting(from, paths::INBOX).await?;
     let (ask, back) = (app.named(&visitor, &form).await?, back(&form));
     let note = form.text("note").unwrap_or_default();
     let refuse =

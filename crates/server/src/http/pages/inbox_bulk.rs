@@ -46,9 +46,7 @@ pub(super) async fn show(
 
 /// `POST /inbox/bulk`: the summary of what was ticked. It decides nothing either.
 pub(super) async fn confirm(State(app): State<Shared>, from: Request) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let form = app.submitted(&visitor, &headers, body, paths::INBOX).await?;
+    let (visitor, form) = app.acting(from, paths::INBOX).await?;
     let ids = ticked(form.values("ask"));
     app.summary(&visitor, ids, &back(&form)).await
 }

@@ -252,6 +252,27 @@ impl App {
     ) -> Result<Submitted, Instead> {
         Ok(self.posted(visitor, headers, body, back, &[]).await?.form)
     }
+
+    /// Whoever sent the form of a page, and what it says.
+    async fn acting(&self, from: Request, back: &str) -> Result<(Visitor, Submitted), Instead> {
+        let (headers, body) = parts(from);
+        let visitor = self.visitor(&headers).await?;
+        let form = self.submitted(&visitor, &headers, body, back).await?;
+        Ok((visitor, form))
+    }
+
+    /// The same on the page of a request they may see.
+    async fn acting_on(
+        &self,
+        id: &str,
+        from: Request,
+    ) -> Result<(Visitor, Arc<Ask>, Submitted), Instead> {
+        let (headers, body) = parts(from);
+        let visitor = self.visitor(&headers).await?;
+        let ask = self.seen_by(&visitor, id).await?;
+        let form = self.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
+        Ok((visitor, ask, form))
+    }
 }
 
 fn parts(request: Request) -> (HeaderMap, Body) {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use store::StoreError;
 
 use super::cookies::Cookie;
-use super::{Instead, Page, Visitor, html, page, parts};
+use super::{Instead, Page, Visitor, html, page};
 use crate::http::{App, Shared, submitted};
 use crate::ids::random;
 use crate::passkeys::{Asked, Passkeys};
@@ -34,9 +34,7 @@ pub(super) async fn show_passkeys(State(app): State<Shared>, headers: HeaderMap)
 
 /// `POST /settings/passkeys`: adds the one the browser made, or removes one.
 pub(super) async fn change_passkeys(State(app): State<Shared>, from: Request) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let submitted = app.submitted(&visitor, &headers, body, paths::PASSKEYS).await?;
+    let (visitor, submitted) = app.acting(from, paths::PASSKEYS).await?;
     let human = &visitor.human.id;
     let (command, done) = if let Some(id) = submitted.value("remove") {
         let own = id.parse::<KeyId>().ok();
@@ -119,10 +117,7 @@ pub(super) async fn confirm(
     Path(id): Path<String>,
     from: Request,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let ask = app.seen_by(&visitor, &id).await?;
-    let submitted = app.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
+    let (visitor, ask, submitted) = app.acting_on(&id, from).await?;
     let directory = app.gateway.directory();
     let proven = app.proven(&visitor, &ask, &directory, |name| submitted.value(name));
     let Some((key, public, reply)) = proven else {

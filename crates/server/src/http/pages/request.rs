@@ -136,10 +136,7 @@ pub(super) async fn claim(
     Path(id): Path<String>,
     from: Request,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let ask = app.seen_by(&visitor, &id).await?;
-    app.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
+    let (visitor, ask, _) = app.acting_on(&id, from).await?;
     app.acted(&visitor, &ask, Command::Claim(ask.id), Notice::Taken).await
 }
 
@@ -149,10 +146,7 @@ pub(super) async fn assign(
     Path(id): Path<String>,
     from: Request,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let ask = app.seen_by(&visitor, &id).await?;
-    let submitted = app.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
+    let (visitor, ask, submitted) = app.acting_on(&id, from).await?;
     let to = submitted.value("to").and_then(|to| to.parse::<HumanId>().ok());
     let Some(to) = to else {
         let expected = "a person who is a member of this project";

@@ -13,12 +13,12 @@ use serde::Serialize;
 use store::StoreError;
 
 use super::review_watch::Watched;
-use super::{Page, page, parts};
+use super::{Page, page};
 use crate::auth::Lane;
 use crate::http::{Shared, sse};
 use crate::streams::Wire;
 use crate::web::notices::{self, Notice};
-use crate::web::{paths, request_around};
+use crate::web::request_around;
 
 /// By how many seconds the page moves a deadline or hides a request: an hour, a day, a week.
 const SPANS: [u64; 3] = [3600, 86_400, 604_800];
@@ -29,10 +29,7 @@ pub(super) async fn comment(
     Path(id): Path<String>,
     from: Request,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let ask = app.seen_by(&visitor, &id).await?;
-    let submitted = app.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
+    let (visitor, ask, submitted) = app.acting_on(&id, from).await?;
     let text = submitted.text("text").unwrap_or_default();
     let command = Command::Comment(ask.id, text.clone());
     match app.gateway.run(visitor.actor.clone(), command).await {
@@ -55,10 +52,7 @@ pub(super) async fn extend(
     Path(id): Path<String>,
     from: Request,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let ask = app.seen_by(&visitor, &id).await?;
-    let submitted = app.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
+    let (visitor, ask, submitted) = app.acting_on(&id, from).await?;
     let by = submitted.value("by").and_then(|by| by.parse().ok()).filter(|by| SPANS.contains(by));
     let (Some(by), Some(deadline)) = (by, ask.expires_at) else {
         let refusal = match ask.expires_at {
@@ -79,10 +73,7 @@ pub(super) async fn snooze(
     Path(id): Path<String>,
     from: Request,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let ask = app.seen_by(&visitor, &id).await?;
-    let submitted = app.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
+    let (visitor, ask, submitted) = app.acting_on(&id, from).await?;
     let span = submitted.value("for").and_then(|text| text.parse::<u64>().ok());
     let invalid = |expected| Notice::Refused(Refusal::Invalid { field: "for", expected });
     let until = span.filter(|span| SPANS.contains(span));
@@ -119,10 +110,7 @@ pub(super) async fn looking(
     Path(id): Path<String>,
     from: Request,
 ) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let ask = app.seen_by(&visitor, &id).await?;
-    let submitted = app.submitted(&visitor, &headers, body, &paths::request(ask.id)).await?;
+    let (visitor, ask, submitted) = app.acting_on(&id, from).await?;
     let stays = submitted.value("leave").is_none() && ask.is_open();
     app.note_look(&visitor, ask.id, stays).await?;
     let others = app.others_looking(&visitor.human.id, ask.id).await?;

@@ -6,7 +6,7 @@ use kernel::directory::Key;
 use kernel::{Command, KeyId, Time};
 use store::StoreError;
 
-use super::{Page, Visitor, html, parts};
+use super::{Page, Visitor, html};
 use crate::http::{App, Shared};
 use crate::web::sessions::{self, Session};
 use crate::web::{Notice, paths};
@@ -18,9 +18,7 @@ pub(super) async fn show_sessions(State(app): State<Shared>, headers: HeaderMap)
 
 /// `POST /settings/sessions`: ends one, or all others.
 pub(super) async fn end_sessions(State(app): State<Shared>, from: Request) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let submitted = app.submitted(&visitor, &headers, body, paths::SESSIONS).await?;
+    let (visitor, submitted) = app.acting(from, paths::SESSIONS).await?;
     let named = submitted.value("end").and_then(|id| id.parse::<KeyId>().ok());
     let human = &visitor.human.id;
     let command = match (submitted.value("others"), named) {

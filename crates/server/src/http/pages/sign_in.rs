@@ -15,7 +15,7 @@ use store::StoreError;
 use subtle::ConstantTimeEq;
 
 use super::cookies::Cookie;
-use super::{Instead, Page, html, page, parts};
+use super::{Instead, Page, html, page};
 use crate::http::{App, Shared, submitted};
 use crate::ids::random;
 use crate::mail::sign_in::MINUTES;
@@ -75,9 +75,7 @@ pub(super) async fn sign_in(State(app): State<Shared>, from: Request) -> Page {
 
 /// `POST /sign-out`: the session is revoked, not only forgotten by the browser.
 pub(super) async fn sign_out(State(app): State<Shared>, from: Request) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    app.submitted(&visitor, &headers, body, paths::INBOX).await?;
+    let (visitor, _) = app.acting(from, paths::INBOX).await?;
     app.gateway.run(visitor.actor.clone(), Command::RevokeKey(visitor.session)).await?;
     Ok(app.goodbye(visitor.session))
 }
@@ -89,9 +87,7 @@ pub(super) async fn show_tokens(State(app): State<Shared>, headers: HeaderMap) -
 
 /// `POST /settings/tokens`: a token for this person's terminal, shown once.
 pub(super) async fn make_token(State(app): State<Shared>, from: Request) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let submitted = app.submitted(&visitor, &headers, body, paths::TOKENS).await?;
+    let (visitor, submitted) = app.acting(from, paths::TOKENS).await?;
     let label = submitted.value("label").unwrap_or_default().to_owned();
     let minted = app.gateway.ids().mint("cs_human_");
     let holder = Holder::Token { human: visitor.human.id.clone() };

@@ -37,13 +37,11 @@ pub(super) async fn add(State(app): State<Shared>, from: Request) -> Page {
     let visitor = app.administrator(&headers).await?;
     let form = app.submitted(&visitor, &headers, body, paths::AGENTS).await?;
     let problems = match view::read(&form) {
-        Ok(new) if app.gateway.directory().agent(&new.id).is_some() => {
-            let taken = kernel::Refusal::Invalid { field: "id", expected: "a name no agent has" };
-            refused(&taken, view::LABELS)
-        }
         Ok(new) => {
             let path = paths::agent(&new.id);
-            match app.attempt(&visitor, Command::SaveAgent(new), view::LABELS).await? {
+            let taken = app.gateway.directory().agent(&new.id).map(|_| "a name no agent has");
+            let command = Command::SaveAgent(new);
+            match app.attempt_new(&visitor, taken, command, view::LABELS).await? {
                 Ok(()) => return Ok(saved(&path)),
                 Err(problems) => problems,
             }
@@ -130,9 +128,7 @@ pub(super) async fn show_revoke(
 }
 
 pub(super) async fn revoke(State(app): State<Shared>, from: Request) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let form = app.submitted(&visitor, &headers, body, paths::AGENTS).await?;
+    let (visitor, form) = app.acting(from, paths::AGENTS).await?;
     let directory = app.gateway.directory();
     let (key, agent) = managed(&visitor, &directory, view::key(form.value("key")))?;
     app.gateway.run(visitor.actor.clone(), Command::RevokeKey(key.id)).await?;

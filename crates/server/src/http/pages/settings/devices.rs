@@ -5,7 +5,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use kernel::audit::Digest;
 
-use super::super::{Page, Visitor, parts};
+use super::super::{Page, Visitor};
 use super::{Asked, Instead, framed, saved};
 use crate::http::{App, Shared};
 use crate::push::Sent;
@@ -26,9 +26,7 @@ pub(super) async fn show(
 
 /// Adds this device, removes one, or tries all of them.
 pub(super) async fn change(State(app): State<Shared>, from: Request) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let form = app.submitted(&visitor, &headers, body, paths::DEVICES).await?;
+    let (visitor, form) = app.acting(from, paths::DEVICES).await?;
     if let Some(id) = form.value("remove") {
         let devices = app.devices_of(&visitor.human.id).await?;
         let name = id.parse::<Digest>().ok();

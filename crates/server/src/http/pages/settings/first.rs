@@ -24,9 +24,7 @@ const DEMO_SECONDS: u64 = 60 * 60;
 
 /// `POST /settings/first-key`: a key for an agent of mine, and three ways to ask with it.
 pub(super) async fn key(State(app): State<Shared>, from: Request) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    app.submitted(&visitor, &headers, body, paths::INBOX).await?;
+    let (visitor, _) = app.acting(from, paths::INBOX).await?;
     let agent = app.own_agent(&visitor).await?;
     let new = IssueKey {
         agent: Some(agent.id.clone()),

@@ -17,7 +17,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
-use kernel::Command;
+use kernel::{Command, Refusal};
 use serde::Deserialize;
 use store::StoreError;
 
@@ -114,6 +114,20 @@ impl App {
             Ok(_) => Ok(Ok(())),
             Err(StoreError::Refused(refusal)) => Ok(Err(refused(&refusal, labels))),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The same for what is made anew; `taken` says that there is one of this name already.
+    async fn attempt_new(
+        &self,
+        visitor: &Visitor,
+        taken: Option<&'static str>,
+        command: Command,
+        labels: &[(&str, &str)],
+    ) -> Result<Result<(), FormProblem>, Instead> {
+        match taken {
+            Some(expected) => Ok(Err(refused(&Refusal::Invalid { field: "id", expected }, labels))),
+            None => self.attempt(visitor, command, labels).await,
         }
     }
 

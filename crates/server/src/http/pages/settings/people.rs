@@ -31,13 +31,11 @@ pub(super) async fn add(State(app): State<Shared>, from: Request) -> Page {
     let visitor = app.administrator(&headers).await?;
     let form = app.submitted(&visitor, &headers, body, paths::PEOPLE).await?;
     let problems = match view::read_new(&form) {
-        Ok(new) if app.gateway.directory().human(&new.id).is_some() => {
-            let taken = kernel::Refusal::Invalid { field: "id", expected: "a name nobody has" };
-            settings::controls::refused(&taken, view::LABELS)
-        }
         Ok(new) => {
             let path = paths::person(&new.id);
-            match app.attempt(&visitor, Command::SaveHuman(new), view::LABELS).await? {
+            let taken = app.gateway.directory().human(&new.id).map(|_| "a name nobody has");
+            let command = Command::SaveHuman(new);
+            match app.attempt_new(&visitor, taken, command, view::LABELS).await? {
                 Ok(()) => return Ok(saved(&path)),
                 Err(problems) => problems,
             }

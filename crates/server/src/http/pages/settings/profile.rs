@@ -4,7 +4,7 @@ use axum::extract::{Query, Request, State};
 use axum::http::HeaderMap;
 use kernel::Command;
 
-use super::super::{Page, parts};
+use super::super::Page;
 use super::{Asked, framed, saved, untouched};
 use crate::http::Shared;
 use crate::web::paths;
@@ -23,9 +23,7 @@ pub(super) async fn show(
 }
 
 pub(super) async fn save(State(app): State<Shared>, from: Request) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let form = app.submitted(&visitor, &headers, body, paths::PROFILE).await?;
+    let (visitor, form) = app.acting(from, paths::PROFILE).await?;
     let done = match read(&form, &visitor.human) {
         Ok(new) => app.attempt(&visitor, Command::SaveProfile(new), LABELS).await?,
         Err(problems) => Err(problems),
@@ -48,9 +46,7 @@ pub(super) async fn show_away(
 }
 
 pub(super) async fn save_away(State(app): State<Shared>, from: Request) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let form = app.submitted(&visitor, &headers, body, paths::AWAY).await?;
+    let (visitor, form) = app.acting(from, paths::AWAY).await?;
     let done = match read_away(&form, &visitor.human) {
         Ok(new) => app.attempt(&visitor, Command::SaveProfile(new), LABELS).await?,
         Err(problems) => Err(problems),

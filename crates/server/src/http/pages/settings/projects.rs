@@ -10,7 +10,7 @@ use super::super::{Page, Visitor, parts};
 use super::{Asked, framed, nothing_here, saved, untouched};
 use crate::http::{App, Shared};
 use crate::web::paths;
-use crate::web::settings::controls::{Filled, refused};
+use crate::web::settings::controls::Filled;
 use crate::web::settings::people::id as named;
 use crate::web::settings::projects as view;
 use crate::web::settings::{PAGE, SettingsPage};
@@ -30,13 +30,11 @@ pub(super) async fn add(State(app): State<Shared>, from: Request) -> Page {
     let visitor = app.administrator(&headers).await?;
     let form = app.submitted(&visitor, &headers, body, paths::PROJECTS).await?;
     let problems = match named(&form, "id", "Name of the project") {
-        Ok(id) if app.gateway.directory().project(&id).is_some() => {
-            let taken = kernel::Refusal::Invalid { field: "id", expected: "a name no project has" };
-            refused(&taken, view::LABELS)
-        }
         Ok(id) => {
-            let (path, new) = (paths::project(&id), NewProject::plain(id));
-            match app.attempt(&visitor, Command::SaveProject(new), view::LABELS).await? {
+            let path = paths::project(&id);
+            let taken = app.gateway.directory().project(&id).map(|_| "a name no project has");
+            let command = Command::SaveProject(NewProject::plain(id));
+            match app.attempt_new(&visitor, taken, command, view::LABELS).await? {
                 Ok(()) => return Ok(saved(&path)),
                 Err(problems) => problems,
             }

@@ -4,7 +4,7 @@ use axum::extract::{Query, Request, State};
 use axum::http::HeaderMap;
 use kernel::{Command, RuleId};
 
-use super::super::{Page, parts};
+use super::super::Page;
 use super::{Asked, framed, saved, untouched};
 use crate::http::Shared;
 use crate::web::paths;
@@ -25,9 +25,7 @@ pub(super) async fn show(
 
 /// Adds a rule, or removes one.
 pub(super) async fn save(State(app): State<Shared>, from: Request) -> Page {
-    let (headers, body) = parts(from);
-    let visitor = app.visitor(&headers).await?;
-    let form = app.submitted(&visitor, &headers, body, paths::RULES).await?;
+    let (visitor, form) = app.acting(from, paths::RULES).await?;
     let command = match form.value("remove").and_then(|id| id.parse::<RuleId>().ok()) {
         Some(id) => Ok(Command::RemoveRule(id)),
         None => read(&form).map(|new| {
