@@ -165,7 +165,7 @@ async fn a_database_of_version_1_opens() {
     drop((stage, sqlite));
     raw(&folder)
         .execute_batch(
-            "DROP TABLE confided; DROP TABLE file_use; DROP INDEX ask_over; ALTER TABLE ask DROP COLUMN over_at;
+            "DROP TABLE file_use; DROP INDEX ask_over; ALTER TABLE ask DROP COLUMN over_at;
              DROP TABLE draft; DROP TABLE block; DROP TABLE anchor; DROP INDEX record_agent;
              DROP TABLE confided; DROP TABLE device; DROP TABLE told;
              DROP TABLE snooze; DROP TABLE deadline; ALTER TABLE listing DROP COLUMN fold;
