@@ -157,6 +157,28 @@ def test_an_answer_without_an_answer_is_not_taken_for_one(tmp_path, visit):
         assert desk.state(ask)["state"] != "completed"
 
 
+# Chromium forgets a notice when somebody lists notices while it is being shown: whoever waits for one
+# waits for the worker to say that it is shown.
+LISTEN = """() => {
+  const show = registration.showNotification.bind(registration);
+  self.shown = [];
+  registration.showNotification = async (title, options) => {
+    await show(title, options);
+    self.shown.push(title);
+  };
+}"""
+
+
+def worker(page):
+    [worker] = page.context.service_workers
+    return worker
+
+
+def shown(page):
+    """The titles of all that were shown, in their order."""
+    return worker(page).evaluate("self.shown")
+
+
 def notices(page):
     return page.evaluate("""async () => (await (await navigator.serviceWorker.ready).getNotifications())
       .map(({ title, body, tag, actions, silent }) => ({ title, body, tag, silent, actions: actions.map((one) => one.action) }))""")
@@ -181,13 +203,16 @@ def phone(desk, visit):
                     lambda told: registrations.extend(told["registrations"]))
         devtools.send("ServiceWorker.enable")
         until(lambda: page.evaluate("1") and registrations, "the registration")
+        worker(page).evaluate(LISTEN)
 
         def deliver(n):
+            before = len(shown(page))
             body = until(lambda: len(taken) >= n and taken[n - 1], "what is sent")
             data = page.evaluate(READ, base64.b64encode(body).decode())
             devtools.send("ServiceWorker.deliverPushMessage", {
                 "origin": desk.url, "registrationId": registrations[-1]["registrationId"], "data": data,
             })
+            until(lambda: len(shown(page)) > before, "a notice")
             return json.loads(data)
 
         yield page, deliver
@@ -195,18 +220,17 @@ def phone(desk, visit):
 
 def press(page, action):
     """Presses a button of the notice that is shown."""
-    [worker] = page.context.service_workers
-    worker.evaluate("""async (action) => {
+    worker(page).evaluate("""async (action) => {
       const [notification] = await registration.getNotifications();
       dispatchEvent(new NotificationEvent("notificationclick", { notification, action }));
     }""", action)
 
 
 def said(page, title):
-    """Whether a notice with this title is shown."""
-    [worker] = page.context.service_workers
-    titles = worker.evaluate("async () => (await registration.getNotifications()).map((one) => one.title)")
-    return title in titles
+    """A notice with this title was shown, and is the one that is left."""
+    until(lambda: title in shown(page), title)
+    left = worker(page).evaluate("async () => (await registration.getNotifications()).map((one) => one.title)")
+    assert left == [title]
 
 
 def test_a_test_comes_through(desk, phone):
@@ -214,8 +238,8 @@ def test_a_test_comes_through(desk, phone):
     page.get_by_role("button", name="Send a test notice").click()
     page.get_by_text("Sent to one device").wait_for()
     deliver(1)
-    shown = until(lambda: notices(page), "a notice")
-    assert shown[0]["title"] == "This device is told" and shown[0]["actions"] == []
+    [notice] = notices(page)
+    assert notice["title"] == "This device is told" and notice["actions"] == []
     page.get_by_role("button", name="Tell it no more").click()
     page.get_by_role("button", name="Tell me on this device").wait_for()
 
@@ -224,8 +248,7 @@ def test_answered_from_a_notice(desk, phone):
     page, deliver = phone
     ask = desk.ask("Refund Ada?", question={"details": {"amount": "€120"}})
     deliver(1)
-    shown = until(lambda: notices(page), "a notice")
-    assert shown == [{
+    assert notices(page) == [{
         "title": "agent_dev wants your approval", "body": "Refund Ada?\nAmount: €120",
         "tag": ask["id"], "silent": False, "actions": ["approve", "reject"],
     }]
@@ -240,12 +263,11 @@ def test_a_notice_says_what_came_of_its_button(desk, phone, word, title):
     page, deliver = phone
     ask = desk.ask("Refund Ada?")
     deliver(1)
-    until(lambda: notices(page), "a notice")
     if word == "reject":
         desk.call("POST", f"/api/v1/asks/{ask['id']}/answer", {"answer": {"verdict": "approved"}})
     page.goto("about:blank")
     press(page, word)
-    until(lambda: said(page, title), title)
+    said(page, title)
     page.goto(f"{desk.url}/asks/{ask['id']}")
     until(lambda: not notices(page), "the notice goes with its page")
 
@@ -254,7 +276,6 @@ def test_a_notice_says_that_somebody_else_was_faster(desk, phone):
     page, deliver = phone
     ask = desk.ask("Refund Ada?")
     deliver(1)
-    until(lambda: notices(page), "a notice")
     desk.call("POST", f"/api/v1/asks/{ask['id']}/answer", {"answer": {"verdict": "rejected"}})
     press(page, "approve")
     assert desk.state(ask)["result"]["answer"]["verdict"] == "rejected"
@@ -268,10 +289,9 @@ def test_without_a_session_nothing_is_answered(desk, phone):
     page, deliver = phone
     ask = desk.ask("Refund Ada?")
     deliver(1)
-    until(lambda: notices(page), "a notice")
     page.context.clear_cookies()
     # Nobody looks at a page: the notice says it.
     page.goto("about:blank")
     press(page, "approve")
-    until(lambda: said(page, "Not sent: you are signed out here"), "what the notice says")
+    said(page, "Not sent: you are signed out here")
     assert desk.state(ask)["state"] != "completed"
