@@ -237,6 +237,25 @@ def test_cancelled_extended_commented(server: Server, client: Countersign) -> No
         ask.cancel()
 
 
+def test_a_secret_is_gone_once_it_arrived(server: Server, client: Countersign) -> None:
+    ask = client.provide("Token?", Form().text("token", sensitive=True))
+    with pytest.raises(Conflict):
+        ask.acknowledge()
+    server.person.act(
+        ask, "answer", {"answer": {"verdict": "provided", "values": {"token": "s3cret"}}}
+    )
+
+    def token() -> str:
+        answer = ask.refresh().wait(30)
+        assert isinstance(answer, Provided)
+        return str(answer.values["token"])
+
+    assert token() == "s3cret"
+    ask.acknowledge()
+    ask.acknowledge()
+    assert token().startswith("[redacted:")
+
+
 def test_an_agent_goes_on_after_its_own_restart(server: Server, client: Countersign) -> None:
     ask_id = client.approve("Refund?", metadata={"order": 1}, tags=["a"], priority="high").id
     server.person.answer(ask_id, Approved())

@@ -4,7 +4,7 @@ import { Misconfigured } from "./errors.js";
 import { type EventsOptions, eventsFrom } from "./events.js";
 import type { Fields, Values } from "./form.js";
 import { type Guarded, type GuardOptions, guard } from "./guard.js";
-import { Asked, cancel, type CancelOptions } from "./handle.js";
+import { ABORTABLE, type Abortable, acknowledge, Asked, cancel, type CancelOptions } from "./handle.js";
 import { type Names, only } from "./options.js";
 import {
   type ApproveOutcome,
@@ -55,11 +55,6 @@ export interface CountersignOptions {
   readonly retry?: Partial<RetryPolicy> | undefined;
 }
 
-/** A way to break off. */
-export interface Abortable {
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Which asks to list. */
 export interface ListOptions extends Abortable {
   /** Open ones, unless told. */
@@ -75,7 +70,6 @@ export type ListState = "open" | "waiting" | "engaged" | "all" | Extract<AskStat
 
 const CLIENT: Names<CountersignOptions> = { url: true, apiKey: true, fetch: true, timeoutMs: true, retry: true };
 const RETRY: Names<RetryPolicy> = { retries: true, firstDelayMs: true, longestDelayMs: true };
-const ABORTABLE: Names<Abortable> = { signal: true };
 const LIST: Names<ListOptions> = { ...ABORTABLE, state: true, kind: true, priority: true, pageSize: true };
 
 /** Asks people on behalf of an agent. */
@@ -185,6 +179,11 @@ export class Countersign {
   /** Gives people more time. */
   async extend(id: string, until: Date | string, options: Abortable = {}): Promise<Ask> {
     return this.transport.json(`${askPath(id)}/extend`, { method: "POST", body: { until }, ...only(options, ABORTABLE) });
+  }
+
+  /** Says that the secret values of an answer have arrived: the server forgets them. */
+  async acknowledge(id: string, options: Abortable = {}): Promise<void> {
+    return acknowledge(this.transport, id, options);
   }
 
   /** What was remarked on an ask. */

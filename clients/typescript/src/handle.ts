@@ -8,13 +8,18 @@ import type { Transport } from "./transport.js";
 import type { Ask, Question } from "./types.js";
 import { askPath, waitFor, type WaitOptions } from "./wait.js";
 
-/** How the caller gives up. */
-export interface CancelOptions {
-  readonly reason?: string | undefined;
+/** A way to break off. */
+export interface Abortable {
   readonly signal?: AbortSignal | undefined;
 }
 
-const CANCEL: Names<CancelOptions> = { reason: true, signal: true };
+/** How the caller gives up. */
+export interface CancelOptions extends Abortable {
+  readonly reason?: string | undefined;
+}
+
+export const ABORTABLE: Names<Abortable> = { signal: true };
+const CANCEL: Names<CancelOptions> = { ...ABORTABLE, reason: true };
 
 /**
  * An ask on its way. The request is sent at once. Awaiting gives the created `Ask`; `wait` gives how
@@ -39,6 +44,11 @@ export class Asked<O extends Outcome = Outcome> implements Promise<Ask> {
   /** Withdraws the ask. */
   async cancel(options: CancelOptions = {}): Promise<Ask> {
     return cancel(this.transport, (await this.created).id, options);
+  }
+
+  /** Says that the secret values of the answer have arrived: the server forgets them. */
+  async acknowledge(options: Abortable = {}): Promise<void> {
+    return acknowledge(this.transport, (await this.created).id, options);
   }
 
   then<A = Ask, B = never>(
@@ -67,4 +77,9 @@ export async function cancel(transport: Transport, id: string, options: CancelOp
     if (!(error instanceof Conflict) || error.code !== "already-cancelled") throw error;
     return transport.json<Ask>(askPath(id), { signal });
   }
+}
+
+/** Says that the secret values of an answer have arrived. To say it twice does no harm. */
+export async function acknowledge(transport: Transport, id: string, options: Abortable): Promise<void> {
+  await transport.send(`${askPath(id)}/acknowledge`, { method: "POST", ...only(options, ABORTABLE) });
 }

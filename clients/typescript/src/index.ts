@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 
-export { type Abortable, Countersign, type CountersignOptions, type ListOptions, type ListState } from "./client.js";
+export { Countersign, type CountersignOptions, type ListOptions, type ListState } from "./client.js";
 export {
   ApiError,
   Conflict,
@@ -26,7 +26,7 @@ export {
 export type { EventsOptions } from "./events.js";
 export { field, type Field, type FieldOptions, type Fields, type Selectable, type Values } from "./form.js";
 export type { Guarded, GuardOptions } from "./guard.js";
-export { Asked, type CancelOptions } from "./handle.js";
+export { type Abortable, Asked, type CancelOptions } from "./handle.js";
 export {
   HitlFollower,
   type HitlFollowerOptions,

@@ -107,6 +107,17 @@ test("every kind: the question is spelled as the server spells it, the answer as
   );
 });
 
+test("a secret is gone once it arrived", async () => {
+  const asked = client.provide("A?", { form: { token: field.text({ sensitive: true }) } });
+  await assert.rejects(asked.acknowledge(), Conflict);
+  const outcome = await answered(asked, { verdict: "provided", values: { token: "s3cret" } });
+  assert.deepEqual(outcome.verdict === "provided" && outcome.values, { token: "s3cret" });
+  await asked.acknowledge();
+  await client.acknowledge((await asked).id);
+  const later = await asked.wait();
+  assert.match(String(later.verdict === "provided" && later.values.token), /^\[redacted:/);
+});
+
 test("changes can be requested of every kind", async () => {
   const outcome = await answered(client.converse("A?"), { verdict: "changes_requested" }, "ask more clearly");
   assert.ok(outcome.verdict === "changes_requested");

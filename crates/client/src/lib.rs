@@ -141,6 +141,11 @@ impl Client {
         self.call(Method::POST, &about(id, "/cancel"), Some(&json!({}))).await
     }
 
+    /// Says that the secret values of an answer have arrived: the server forgets them.
+    pub async fn acknowledge(&self, id: &str) -> Result<()> {
+        self.call(Method::POST, &about(id, "/acknowledge"), None::<&()>).await
+    }
+
     /// Remarks something on an ask.
     pub async fn comment(&self, id: &str, text: &str) -> Result<Ask> {
         self.call(Method::POST, &about(id, "/comments"), Some(&json!({ "text": text }))).await

@@ -102,6 +102,11 @@ def act(core: Core, ask_id: str, verb: str, body: Json) -> Flow[Json]:
     return ask_of(response)
 
 
+def acknowledge(core: Core, ask_id: str) -> Flow[None]:
+    """Says that secret values have arrived. To say it twice does no harm."""
+    yield from call(core, "POST", f"{path_of(ask_id)}/acknowledge", repeatable=True)
+
+
 def listed(core: Core, path: str, name: str, params: dict[str, Any]) -> Flow[None]:
     """Emits every item of a list, page by page."""
     cursor: str | None = None

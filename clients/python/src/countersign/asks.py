@@ -197,6 +197,10 @@ class Ask(AskView, Generic[A]):
         """Gives people more time: until a moment, or for so long from now."""
         return self._act("extend", _until(until))
 
+    def acknowledge(self) -> None:
+        """Says that the secret values of the answer have arrived: the server forgets them."""
+        self._client._runner.run(flows.acknowledge(self._client._core, self.id))
+
     def file(self, value: Mapping[str, Any]) -> File:
         """The file that a value of the answer names."""
         path = f"{flows.path_of(self.id)}/files/{value['sha256']}"
@@ -245,6 +249,10 @@ class AsyncAsk(AskView, Generic[A]):
     async def extend(self, until: datetime | Duration) -> AsyncAsk[A]:
         """Gives people more time: until a moment, or for so long from now."""
         return await self._act("extend", _until(until))
+
+    async def acknowledge(self) -> None:
+        """Says that the secret values of the answer have arrived: the server forgets them."""
+        await self._client._runner.run(flows.acknowledge(self._client._core, self.id))
 
     async def file(self, value: Mapping[str, Any]) -> File:
         """The file that a value of the answer names."""

@@ -90,6 +90,21 @@ async fn answers_are_typed_by_the_question() {
     world.end().await;
 }
 
+#[tokio::test]
+async fn a_secret_is_gone_once_it_arrived() {
+    let world = World::dev().await;
+    let agent = agent(&world);
+    let values = json!({ "answer": { "verdict": "provided", "values": { "token": "s3cret" } } });
+    play(&world, values).await;
+    let asked = agent.ask("Token?").provide().secret("token", "Token").wait().await.unwrap();
+    assert_eq!(asked.answer().unwrap().as_ref().unwrap()["token"], "s3cret");
+    agent.acknowledge(&asked.ask.id).await.unwrap();
+    let later = agent.show(&asked.ask.id).await.unwrap();
+    let token = later.result.unwrap().answer.unwrap()["values"]["token"].clone();
+    assert!(token.as_str().unwrap().starts_with("[redacted:"), "{token}");
+    world.end().await;
+}
+
 /// Nothing but an answer looks like one.
 #[tokio::test]
 async fn silence_is_no_approval() {
