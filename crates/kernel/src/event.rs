@@ -13,7 +13,7 @@ use crate::ask::{
 use crate::audit::{Erasable, Slot};
 use crate::directory::{Agent, Human, Key, Project, Rule};
 use crate::form::Progress;
-use crate::ids::{AgentId, AskId, HumanId, ProjectId, Subject};
+use crate::ids::{AgentId, AskId, HumanId, KeyId, ProjectId, Subject};
 use crate::question::{Kind, Question, Stance};
 use crate::time::Time;
 use crate::verification::Policy;
@@ -153,6 +153,9 @@ pub struct Asked {
     pub project: ProjectId,
     /// The agent.
     pub agent: AgentId,
+    /// The key it asked with; asks of before have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<KeyId>,
     /// Its owner.
     pub owner: HumanId,
     /// The protocol.

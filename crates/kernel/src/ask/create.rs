@@ -51,6 +51,7 @@ pub(crate) fn decide(
     let asked = Asked {
         project: project.id.clone(),
         agent: agent.id.clone(),
+        key: Some(*key),
         owner: agent.owner.clone(),
         dialect: new.dialect,
         question: Erasable::new(new.question.clone(), &mut salts),
@@ -215,6 +216,8 @@ mod tests {
         assert_eq!(ask.state, AskState::Pending);
         assert_eq!(ask.phase(), Phase::Waiting);
         assert_eq!(ask.head.seq, 1);
+        let Actor::Agent { key, .. } = cast.agent("bot") else { panic!() };
+        assert_eq!(ask.key, Some(key));
         let seat = Seat::Person { human: human("olga") };
         assert!(matches!(
             cast.effects().last(),
@@ -234,6 +237,9 @@ mod tests {
             assert!(!stored.contains(&format!("\"{new}\"")), "{new} in {stored}");
         }
         assert_eq!(serde_json::from_str::<crate::Ask>(&stored).unwrap(), *cast.seen(id));
+        let mut before = serde_json::to_value(cast.seen(id)).unwrap();
+        before["asked"].as_object_mut().unwrap().remove("key").unwrap();
+        assert_eq!(serde_json::from_value::<crate::Ask>(before).unwrap().key, None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use kernel::ask::{Comment, Ending, Resolution, Seat};
 use kernel::directory::{Directory, Human};
 use kernel::question::Stance;
-use kernel::{Ask, By, HumanId, Time};
+use kernel::{Ask, By, HumanId, KeyId, Time};
 
 use super::facts::Block;
 use super::outcome::{self, Outcome};
@@ -260,6 +260,8 @@ pub struct Surroundings {
     pub kind: Option<String>,
     /// The rounds of the matter; none where it was asked once.
     pub rounds: Vec<Round>,
+    /// The key the agent asked with.
+    pub key: Option<Words>,
     /// Who was asked, and who will be.
     pub asked: Vec<Seated>,
     /// Who looks, in a sentence.
@@ -292,12 +294,22 @@ impl Surroundings {
                 1 => Vec::new(),
                 _ => thread.iter().enumerate().map(round).collect(),
             },
+            key: ask.key.map(|key| key_name(key, directory)),
             asked: now_asked.chain(to_come).collect(),
             looking: looking(&around.lookers, directory),
             hidden: around.hidden_until.map(|until| When::new(until, now)),
             said: said.map(|(n, comment)| Said::new(n, comment, directory, now)).collect(),
         }
     }
+}
+
+/// What a key is called, and its id: several may have one name.
+fn key_name(id: KeyId, directory: &Directory) -> Words {
+    let key = directory.key(id);
+    let label = key.map(|key| key.label.as_str()).filter(|label| !label.is_empty());
+    let gone = key.is_some_and(|key| key.revoked_at.is_some());
+    let name = label.map_or_else(|| id.to_string(), |label| format!("{label} ({id})"));
+    Words::of(&if gone { format!("{name}, revoked since") } else { name })
 }
 
 /// Who looks at a request beside the reader, in a sentence; nothing where nobody does.

@@ -47,6 +47,7 @@ def test_edit_then_approve(desk, at, script):
     """What was changed is seen against the proposal, and only then sent."""
     ask = desk.ask("Refund 120 to Ada?", question=REFUND)
     page = at(ask, java_script_enabled=script)
+    told(page, "dev (key_")
     page.get_by_text("Edit the details before you approve").click()
     page.get_by_label("Amount").fill("99" if script else "")
     if not script:

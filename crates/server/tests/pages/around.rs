@@ -130,6 +130,12 @@ fn members_of_a_pool_are_named_to_who_may_know() {
 }
 
 #[test]
+fn the_key_is_told() {
+    let main = main_of("around-open");
+    assert!(main.contains("Key key_00000000000000000000000001"), "{main}");
+}
+
+#[test]
 fn rounds_remarks_and_the_record_are_told_and_hostile_words_are_inert() {
     let main = main_of("around-open");
     assert!(
