@@ -75,6 +75,11 @@ impl Search {
 }
 
 impl Terms {
+    /// The words among what must be there; the last one stands apart.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().map(String::as_str).filter(|token| !token.starts_with(MARK))
+    }
+
     /// Whether an ask is found.
     pub(crate) fn admit(&self, ask: &Ask) -> bool {
         let tokens = tokens(ask);

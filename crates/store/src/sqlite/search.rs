@@ -25,6 +25,8 @@ use crate::{Result, StoreError};
 const PREFIXES: [usize; 3] = [2, 3, 4];
 /// How many asks are looked at for the end of a longer beginning.
 const LOOKED_AT: usize = 1_000;
+/// Words that so few asks have find them by themselves.
+const FEW: usize = 20;
 
 const SCHEMA: &str = "
     CREATE VIRTUAL TABLE IF NOT EXISTS text USING fts5(
@@ -233,15 +235,13 @@ pub(super) fn search(conn: &Connection, wanted: &Search) -> Result<Vec<Ask>> {
     let longest = PREFIXES.into_iter().max().unwrap_or_default();
     let mut asks = std::collections::BTreeMap::new();
     if length > longest || !PREFIXES.contains(&length) {
-        read(&moment, &query(&terms, &quoted(&terms.last)), &terms, limit, FOUND, &mut asks)?;
+        read(&moment, &terms, &quoted(&terms.last), limit, FOUND, &mut asks)?;
     }
     if length > longest {
         let beginning: String = terms.last.chars().take(longest).collect();
-        let expression = query(&terms, &format!("{} *", quoted(&beginning)));
-        read(&moment, &expression, &terms, limit, LOOKED_AT, &mut asks)?;
+        read(&moment, &terms, &begun(&beginning), limit, LOOKED_AT, &mut asks)?;
     } else if PREFIXES.contains(&length) {
-        let expression = query(&terms, &format!("{} *", quoted(&terms.last)));
-        read(&moment, &expression, &terms, limit, LOOKED_AT, &mut asks)?;
+        read(&moment, &terms, &begun(&terms.last), limit, LOOKED_AT, &mut asks)?;
     }
     Ok(asks.into_values().rev().take(limit).collect())
 }
@@ -249,20 +249,21 @@ pub(super) fn search(conn: &Connection, wanted: &Search) -> Result<Vec<Ask>> {
 /// Reads what matches, newest first, until there are enough or enough was looked at.
 fn read(
     conn: &Connection,
-    expression: &str,
     terms: &Terms,
+    last: &str,
     limit: usize,
     looked_at: usize,
     found: &mut std::collections::BTreeMap<AskId, Ask>,
 ) -> Result<()> {
-    let sql = "SELECT rowid FROM search.text WHERE text MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
-    let mut select = conn.prepare_cached(sql).map_err(failed)?;
-    let mut rows = select.query(params![expression, int(looked_at)]).map_err(failed)?;
+    let rows = match few(conn, terms, last)? {
+        Some(rows) => rows,
+        None => matching(conn, &query(terms, last), looked_at)?,
+    };
     let mut new = 0;
-    while new < limit
-        && let Some(row) = rows.next().map_err(failed)?
-    {
-        let n: i64 = row.get(0).map_err(failed)?;
+    for n in rows {
+        if new == limit {
+            break;
+        }
         let state =
             one(conn, "SELECT state FROM ask WHERE n = ?1", [n], |row| row.get::<_, String>(0))?;
         let Some(state) = state else { continue };
@@ -276,6 +277,22 @@ fn read(
     Ok(())
 }
 
+/// What the words find by themselves, if that is little. The marks of lists are in nearly every ask, and
+/// to look those up costs more than to look at what was found.
+fn few(conn: &Connection, terms: &Terms, last: &str) -> Result<Option<Vec<i64>>> {
+    let words = terms.words().map(quoted).chain([last.to_owned()]).collect::<Vec<_>>();
+    let rows = matching(conn, &words.join(" AND "), FEW + 1)?;
+    Ok((rows.len() <= FEW).then_some(rows))
+}
+
+/// The rows of the newest asks that match.
+fn matching(conn: &Connection, expression: &str, limit: usize) -> Result<Vec<i64>> {
+    let sql = "SELECT rowid FROM search.text WHERE text MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
+    let mut select = conn.prepare_cached(sql).map_err(failed)?;
+    let rows = select.query_map(params![expression, int(limit)], |row| row.get(0));
+    rows.and_then(Iterator::collect).map_err(failed)
+}
+
 fn query(terms: &Terms, last: &str) -> String {
     let all = terms.all.iter().map(|term| quoted(term));
     let any = terms.any.iter().map(|union| {
@@ -283,6 +300,11 @@ fn query(terms: &Terms, last: &str) -> String {
         format!("({})", union.join(" OR "))
     });
     all.chain(any).chain([last.to_owned()]).collect::<Vec<_>>().join(" AND ")
+}
+
+/// Any word that begins so.
+fn begun(beginning: &str) -> String {
+    format!("{} *", quoted(beginning))
 }
 
 fn quoted(term: &str) -> String {

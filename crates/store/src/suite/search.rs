@@ -120,6 +120,12 @@ pub async fn the_newest_are_found(stage: &Stage) {
     assert_eq!(found(stage, everywhere("approve")).await, made[..FOUND]);
     assert_eq!(found(stage, everywhere("approve req")).await, made[..FOUND]);
     assert_eq!(found(stage, Search { limit: 3, ..everywhere("appro") }).await, made[..3]);
+    // Many have the word, one of them is over.
+    let over = made.last().copied().unwrap();
+    stage.run(Actor::System, Command::Cancel(over, None)).await;
+    let open = |open| Search { open: Some(open), ..everywhere("approve") };
+    assert_eq!(found(stage, open(false)).await, [over]);
+    assert_eq!(found(stage, open(true)).await, made[..FOUND]);
 }
 
 /// With its words an ask leaves the index, even if nobody brought that up to date yet.
