@@ -129,10 +129,22 @@ impl Connection {
         tokio::time::timeout(PATIENCE, heard).await?
     }
 
-    /// Whether it is still open and nothing more was said.
+    /// Whether it is still open, and no more was said than that it lives.
     pub(crate) fn is_quiet(&self) -> bool {
-        let mut byte = [0];
-        matches!(self.stream.try_read(&mut byte), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
+        let mut said = Vec::new();
+        let end = loop {
+            match self.stream.try_read_buf(&mut said) {
+                Ok(0) => return false,
+                Ok(_) => {}
+                Err(error) => break error.kind(),
+            }
+        };
+        // Comments, between the lengths of their chunks.
+        let is_beat = |line: &[u8]| match line.trim_ascii() {
+            [b':', ..] => true,
+            length => length.iter().all(u8::is_ascii_hexdigit),
+        };
+        end == std::io::ErrorKind::WouldBlock && said.split(|byte| *byte == b'\n').all(is_beat)
     }
 
     /// The status, and the length of the body if there is one.

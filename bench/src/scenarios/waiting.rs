@@ -40,9 +40,11 @@ impl Way {
         };
         let status = connection.head().await?;
         ensure!(status == begun, "{} began with {status}", self.name());
-        if self == Self::Sse {
+        match self {
             // The whole first frame: where the ask stands.
-            connection.until(b"}\n\n").await?;
+            Self::Sse => connection.until(b"}\n\n").await?,
+            Self::Hitl => connection.until(b"retry: 2000\n\n").await?,
+            Self::WebSocket | Self::LongPoll => {}
         }
         Ok(())
     }
