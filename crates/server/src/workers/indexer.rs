@@ -8,9 +8,11 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 /// Changes taken in one go.
-const BATCH: usize = 200;
+const BATCH: usize = 500;
 /// How long to gather: a burst is indexed together.
 const GATHER: Duration = Duration::from_millis(50);
+/// While others write it rests so many times as long as it works.
+const REST: u32 = 4;
 /// How soon to look again when nobody said that something happened: on another node, perhaps.
 const IDLE: Duration = Duration::from_secs(2);
 /// How soon to try again what failed.
@@ -23,7 +25,7 @@ pub async fn run(
     stop: CancellationToken,
 ) {
     loop {
-        let pause = match catch_up(&store, &stop).await {
+        let pause = match catch_up(&store, &mut feed, &stop).await {
             Ok(()) => GATHER,
             Err(error) => {
                 tracing::warn!(error = %error, "the search index is behind; trying again");
@@ -45,9 +47,10 @@ pub async fn run(
     }
 }
 
-/// Indexes all there is, resting as long as it worked: asks come first.
+/// Indexes all there is. Asks come first: it takes both hands only while nobody writes.
 async fn catch_up(
     store: &Arc<dyn Store>,
+    feed: &mut broadcast::Receiver<Arc<[News]>>,
     stop: &CancellationToken,
 ) -> Result<(), store::StoreError> {
     loop {
@@ -55,9 +58,20 @@ async fn catch_up(
         if store.index(BATCH).await? == 0 {
             return Ok(());
         }
+        let rest = if heard(feed) { begun.elapsed() * REST } else { Duration::ZERO };
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
-            () = tokio::time::sleep(begun.elapsed()) => {}
+            () = tokio::time::sleep(rest) => {}
         }
     }
+}
+
+/// Whether something was written since it was last asked.
+fn heard(feed: &mut broadcast::Receiver<Arc<[News]>>) -> bool {
+    use broadcast::error::TryRecvError::Lagged;
+    let mut heard = false;
+    while matches!(feed.try_recv(), Ok(_) | Err(Lagged(_))) {
+        heard = true;
+    }
+    heard
 }
