@@ -10,7 +10,7 @@ use kernel::audit::{Broken, Verifier, Why};
 use kernel::command::{NewAsk, Silence};
 use kernel::question::Kind;
 use kernel::testing::{human, new_ask, yes};
-use kernel::{AskId, Command, Phase, Subject};
+use kernel::{AskId, Command, Effect, Phase, Subject};
 use store::sqlite::Sqlite;
 use store::suite::blocks::next_block;
 use store::suite::stage::{acme, bot, person};
@@ -170,6 +170,9 @@ async fn a_database_of_version_1_opens() {
              DROP TABLE snooze; DROP TABLE deadline; ALTER TABLE listing DROP COLUMN fold;
              DELETE FROM listing WHERE scope GLOB 'kind/*' OR scope GLOB 'by/*';
              UPDATE listing SET rank = 0 WHERE scope NOT GLOB 'human/*';
+             DROP TABLE confided; DROP TABLE delivery_log; DROP INDEX outbox_people;
+             DROP INDEX outbox_lane; ALTER TABLE outbox DROP COLUMN lane;
+             CREATE INDEX outbox_waiting ON outbox (rank, due_at) WHERE dead = 0;
              ALTER TABLE record DROP COLUMN agent; DELETE FROM migration WHERE version > 1",
         )
         .unwrap();
@@ -364,7 +367,7 @@ async fn an_unreadable_delivery_does_not_stand_in_the_way() {
     stage.ask(new_ask()).await;
     raw(&folder).execute("UPDATE outbox SET effect = '?' WHERE id = 1", []).unwrap();
     let lease = std::time::Duration::from_secs(1);
-    assert_eq!(stage.store.claim(stage.now(), lease, 10).await.unwrap().len(), 1);
+    assert_eq!(stage.store.claim(Effect::PEOPLE, stage.now(), lease, 10).await.unwrap().len(), 1);
     assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 1, dead: 1 });
 }
 

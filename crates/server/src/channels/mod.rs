@@ -48,7 +48,10 @@ impl Channels {
                 Effect::Notify { seat, why, .. } => channel.notify(&ask, seat, *why).await?,
                 Effect::Settle { .. } => channel.settle(&ask).await?,
                 // That is the agent's, that the server's own, and that for one person alone.
-                Effect::CallBack { .. } | Effect::DropFiles { .. } | Effect::MailLink { .. } => {}
+                Effect::CallBack { .. }
+                | Effect::Tell { .. }
+                | Effect::DropFiles { .. }
+                | Effect::MailLink { .. } => {}
             }
         }
         Ok(())

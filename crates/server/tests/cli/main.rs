@@ -18,6 +18,7 @@ mod receipts;
 mod start;
 #[path = "../support/mod.rs"]
 mod support;
+mod webhooks;
 
 use std::process::Command;
 

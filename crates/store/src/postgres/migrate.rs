@@ -45,6 +45,13 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "confided",
         sql: include_str!("migrations/0005_confided.sql"),
     },
+    // A program of before knows no endpoints and would set aside what they are to be told.
+    Migration {
+        version: 8,
+        serves: 8,
+        name: "webhooks",
+        sql: include_str!("migrations/0008_webhooks.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.
