@@ -381,7 +381,13 @@ async fn queries_go_by_an_index() {
         "SELECT id FROM ask WHERE wake_at IS NOT NULL AND wake_at <= 1 ORDER BY wake_at, id LIMIT 1",
         "SELECT wake_at FROM ask WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1",
         "SELECT id, attempt, written_at, effect FROM outbox
-         WHERE dead = 0 AND rank = 1 AND due_at <= 1 ORDER BY due_at, id LIMIT 1",
+         WHERE dead = 0 AND lane = '' AND rank = 1 AND due_at <= 1 ORDER BY due_at, id LIMIT 1",
+        "SELECT id, attempt, written_at, effect FROM outbox
+         WHERE dead = 0 AND lane <> '' AND lane = 'a' AND due_at <= 1 ORDER BY due_at, id LIMIT 1",
+        "SELECT lane FROM outbox WHERE dead = 0 AND lane <> '' AND lane > 'a' ORDER BY lane LIMIT 1",
+        "SELECT state FROM delivery_log WHERE status = 'dead' AND webhook = x'00'
+         AND (at, message) < (1, 'a') ORDER BY at DESC, message DESC LIMIT 1",
+        "SELECT rowid FROM delivery_log WHERE updated_at <= 1 ORDER BY updated_at LIMIT 1",
         "SELECT id, kind FROM listing WHERE scope = 'a' AND phase = 'b' AND rank = 0 AND id < X''
          ORDER BY id DESC LIMIT 1",
         "SELECT id FROM listing WHERE scope = 'a' AND phase = 'b' AND rank = 0 ORDER BY id LIMIT 1",

@@ -6,10 +6,12 @@ import { Webhook } from "svix";
 const webhook = new Webhook(process.env.SECRET);
 
 createServer(async (request, response) => {
+  const body = await text(request);
   try {
     // Only Svix's own headers.
     const names = Object.entries(request.headers).filter(([name]) => name.startsWith("svix-"));
-    const told = webhook.verify(await text(request), Object.fromEntries(names));
+    webhook.verify(body, Object.fromEntries(names));
+    const told = JSON.parse(body);
     console.log(told.is_test ? "test" : told.type);
     response.writeHead(200, { "content-type": "application/json" }).end('{"status":"ok"}');
   } catch {

@@ -16,7 +16,7 @@ const started = [];
 
 /** Starts a process and waits for a line it says; what else it says is kept. */
 async function start(program, words, env, ready) {
-  const child = spawn(program, words, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(program, words, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "ignore"] });
   started.push(child);
   const said = [];
   const match = await new Promise((resolve, reject) => {

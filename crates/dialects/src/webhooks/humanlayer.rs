@@ -18,12 +18,12 @@ pub struct Envelope {
     #[serde(rename = "type")]
     kind: &'static str,
     /// The bare object, as v1beta1 sends it.
-    pub event: Call,
+    pub event: Contact,
 }
 
 /// A function call or a human contact: the two differ in what their parts hold.
 #[derive(Debug, Clone, Serialize)]
-pub struct Call {
+pub struct Contact {
     run_id: String,
     call_id: String,
     spec: Value,
@@ -32,17 +32,17 @@ pub struct Call {
 
 impl Envelope {
     /// What is told: nothing before the end, and nothing once the words were erased.
-    pub fn of(news: News<'_>) -> Option<Self> {
+    pub fn of(news: &News<'_>) -> Option<Self> {
         let is_test = news.is_test();
         let (kind, event) = match news.ask {
-            Some(ask) => call(ask, news.receipt)?,
+            Some(ask) => contact(ask, news.receipt.as_deref())?,
             None => ("function_call.completed", sample(news.told.at)),
         };
         Some(Self { is_test, kind, event })
     }
 }
 
-fn call(ask: &Ask, receipt: Option<String>) -> Option<(&'static str, Call)> {
+fn contact(ask: &Ask, receipt: Option<&str>) -> Option<(&'static str, Contact)> {
     let (question, ending) = (ask.question.value()?, ask.ending()?);
     let (ended_at, reply) = match ending {
         Ending::Completed(resolution) => (resolution.at, resolution.reply.value()),
@@ -58,7 +58,7 @@ fn call(ask: &Ask, receipt: Option<String>) -> Option<(&'static str, Call)> {
             let said = reply.map(|reply| &reply.answer);
             let approved = matches!(said, Some(Answer::Approved { .. }));
             decided(&mut status, approved, comment);
-            ("function_call.completed", function(question, details.clone(), state))
+            ("function_call.completed", function(question, details, state))
         }
         Body::Confirm { items, .. } => {
             let said = reply.map(|reply| &reply.answer);
@@ -66,17 +66,17 @@ fn call(ask: &Ask, receipt: Option<String>) -> Option<(&'static str, Call)> {
             decided(&mut status, approved, comment);
             let items = items.iter().map(|item| json!(item.label)).collect();
             let details = Map::from_iter([("items".to_owned(), Value::Array(items))]);
-            ("function_call.completed", function(question, details, state))
+            ("function_call.completed", function(question, &details, state))
         }
         Body::Choose { .. } | Body::Provide { .. } | Body::Escalate { .. } | Body::Converse => {
             let response = reply.map(|reply| said(reply, question)).or(comment);
             status["response"] = json!(response);
-            ("human_contact.completed", contact(question, state))
+            ("human_contact.completed", message(question, state))
         }
     };
     status["receipt"] = json!(receipt);
     let (run_id, call_id) = (ask.agent.to_string(), ask.id.to_string());
-    Some((kind, Call { run_id, call_id, spec, status }))
+    Some((kind, Contact { run_id, call_id, spec, status }))
 }
 
 /// A2H-115: what was not approved has words, whoever found none.
@@ -101,13 +101,13 @@ fn comment(ending: &Ending, reply: Option<&Reply>) -> Option<String> {
 /// A2H-117: the agent's own data comes back as `state`.
 fn function(
     question: &Question,
-    kwargs: Map<String, Value>,
+    kwargs: &Map<String, Value>,
     state: Option<&Map<String, Value>>,
 ) -> Value {
     json!({ "fn": question.prompt(), "kwargs": kwargs, "state": state })
 }
 
-fn contact(question: &Question, state: Option<&Map<String, Value>>) -> Value {
+fn message(question: &Question, state: Option<&Map<String, Value>>) -> Value {
     let msg = match question.context() {
         Some(context) => format!("{}\n\n{context}", question.prompt()),
         None => question.prompt().to_owned(),
@@ -144,14 +144,15 @@ fn said(reply: &Reply, question: &Question) -> String {
     }
 }
 
-/// A2H-118: what arrives in a test; receivers pass it over.
-fn sample(at: Time) -> Call {
-    Call {
+/// A2H-118: what arrives in a test; receivers pass it over. Should one of before not know that, nothing was
+/// approved.
+fn sample(at: Time) -> Contact {
+    Contact {
         run_id: "test".to_owned(),
         call_id: "test".to_owned(),
         spec: json!({ "fn": "test", "kwargs": {}, "state": null }),
         status: json!({
-            "requested_at": at, "responded_at": at, "approved": true, "comment": "a test",
+            "requested_at": at, "responded_at": at, "approved": false, "comment": "a test",
             "receipt": null,
         }),
     }

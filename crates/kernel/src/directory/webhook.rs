@@ -214,9 +214,9 @@ mod tests {
 
     /// Whom the last events were told, of what, under which id.
     fn told(cast: &Cast) -> Vec<(WebhookId, Option<Topic>, String)> {
-        let tell = |effect: &Effect| match effect {
-            Effect::Tell { webhook, told } => Some((*webhook, told.topic, told.id.clone())),
-            _ => None,
+        let tell = |effect: &Effect| {
+            let Effect::Tell { webhook, told } = effect else { return None };
+            Some((*webhook, told.topic, told.id.clone()))
         };
         cast.effects().iter().filter_map(tell).collect()
     }

@@ -86,12 +86,11 @@ impl Desk {
         } else {
             schedule::next(&ask.id.to_string(), attempt, now, not_before)
         };
-        let settlement = match next.filter(|_| again) {
-            Some(at) => Settlement::Retry { at, error },
-            None => {
-                tracing::warn!(ask.id = %ask.id, error, "giving up a callback");
-                Settlement::Dead { error }
-            }
+        let settlement = if let Some(at) = next.filter(|_| again) {
+            Settlement::Retry { at, error }
+        } else {
+            tracing::warn!(ask.id = %ask.id, error, "giving up a callback");
+            Settlement::Dead { error }
         };
         Ok(Done { settlement, entry: None, answered: reached })
     }

@@ -23,7 +23,7 @@ impl Endpoint {
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
-                let mut head = [0; 65_536];
+                let mut head = vec![0; 65_536];
                 let _ = stream.read(&mut head);
                 let one = |left: usize| left.checked_sub(1);
                 let fails = left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one).is_ok();

@@ -70,7 +70,7 @@ pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<us
 }
 
 fn read(state: &str) -> Result<Logged, Failure> {
-    Ok(serde_json::from_str(state).map_err(damaged)?)
+    serde_json::from_str(state).map_err(damaged)
 }
 
 fn damaged(error: serde_json::Error) -> Failure {

@@ -205,19 +205,18 @@ async fn redeliver(
         }
         None => None,
     };
-    let row = match waits {
-        Some(row) => row,
-        None => {
-            let sql = "INSERT INTO outbox (rank, due_at, written_at, effect, lane)
-                VALUES ($1, $2, $2, $3, $4) RETURNING id";
-            let json = serde_json::to_string(&effect).map_err(|source| StoreError::Damaged {
-                what: "effect".to_owned(),
-                source: source.into(),
-            })?;
-            let put = transaction.prepare_cached(sql).await?;
-            let rank = i16::from(effect.rank());
-            transaction.query_one(&put, &[&rank, &now.millis(), &json, &&*lane]).await?
-        }
+    let row = if let Some(row) = waits {
+        row
+    } else {
+        let sql = "INSERT INTO outbox (rank, due_at, written_at, effect, lane)
+            VALUES ($1, $2, $2, $3, $4) RETURNING id";
+        let json = serde_json::to_string(&effect).map_err(|source| StoreError::Damaged {
+            what: "effect".to_owned(),
+            source: source.into(),
+        })?;
+        let put = transaction.prepare_cached(sql).await?;
+        let rank = i16::from(effect.rank());
+        transaction.query_one(&put, &[&rank, &now.millis(), &json, &&*lane]).await?
     };
     let logged = logged.awaiting(uint(row.try_get(0)?), now);
     delivery_log::put(&transaction, &logged).await?;

@@ -104,7 +104,7 @@ impl Ledger {
                 Some(delivery) => outbox::hurry(conn, delivery, &effect.lane(), now)?,
                 None => false,
             };
-            let delivery = logged.delivery.filter(|_| waits).unwrap_or(uint(next));
+            let delivery = logged.delivery.filter(|_| waits).unwrap_or_else(|| uint(next));
             if !waits {
                 outbox::put(conn, next, &effect, now)?;
             }

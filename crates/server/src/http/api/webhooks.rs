@@ -212,7 +212,7 @@ async fn rotate(
 
 /// Send an endpoint something that happened to nothing, to see whether it arrives.
 ///
-/// Its type is `webhook.test`; in HumanLayer's formats `is_test` is set.
+/// Its type is `webhook.test`; in `HumanLayer`'s formats `is_test` is set.
 #[utoipa::path(
     post,
     path = "/api/v1/webhooks/{id}/test",
