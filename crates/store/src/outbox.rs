@@ -241,4 +241,7 @@ pub trait Outbox: Send + Sync + 'static {
     /// Has an endpoint told once more what it was told under this id: at once, whether it was taken,
     /// given up or still waits. `None` if nothing of that kind is in the log.
     async fn redeliver(&self, webhook: WebhookId, id: &str, now: Time) -> Result<Option<Logged>>;
+
+    /// Forgets at most `limit` entries of the log of an endpoint that was removed; how many.
+    async fn unlog(&self, webhook: WebhookId, limit: usize) -> Result<usize>;
 }

@@ -142,6 +142,7 @@ macro_rules! suite {
                 what_was_told_is_logged_newest_first,
                 what_was_given_up_is_told_again,
                 the_log_is_kept_for_a_while,
+                the_log_of_an_endpoint_is_forgotten_bit_by_bit,
             }
             $crate::suite! { @in $open, $missing; audit:
                 records_are_in_order,

@@ -284,7 +284,15 @@ async fn what_waits_for_a_disabled_endpoint_is_kept() {
     let id = logged["id"].as_str().unwrap();
     world.human().post(&at(&made, &format!("/deliveries/{id}/redeliver")), json!({})).await.is(202);
     assert_eq!(tried(&world, &made, 3).await["status"], "done");
+    // With an endpoint go its dead letters: nobody could send them.
+    hook.answers.lock().unwrap().push(410);
+    answer(&world, &ask(&world).await).await;
+    eventually("a dead letter", async || {
+        world.gateway().store().backlog().await.unwrap().dead == 1
+    })
+    .await;
     world.human().delete(&at(&made, "")).await.is(204);
+    assert_eq!(world.gateway().store().backlog().await.unwrap().dead, 0);
     world.human().get(&at(&made, "")).await.problem(404, "not-found");
     world.end().await;
 }

@@ -111,4 +111,12 @@ impl Outbox for Memory {
         state.log.insert(key, logged.clone());
         Ok(Some(logged))
     }
+
+    async fn unlog(&self, webhook: WebhookId, limit: usize) -> Result<usize> {
+        let mut state = self.state();
+        let own = state.log.keys().filter(|(of, _)| *of == webhook).take(limit).cloned();
+        let gone: Vec<_> = own.collect();
+        gone.iter().for_each(|key| drop(state.log.remove(key)));
+        Ok(gone.len())
+    }
 }

@@ -59,6 +59,19 @@ pub(super) async fn list(client: &Client, wanted: &LogQuery) -> Result<Vec<Logge
     Ok(wanted.newest(found))
 }
 
+/// Forgets some of the log of an endpoint; how many.
+pub(super) async fn forget(
+    client: &Client,
+    webhook: WebhookId,
+    limit: usize,
+) -> Result<usize, Failure> {
+    let sql = "DELETE FROM delivery_log WHERE webhook = $1 AND message IN (
+            SELECT message FROM delivery_log WHERE webhook = $1 ORDER BY message LIMIT $2)";
+    let statement = client.prepare_cached(sql).await?;
+    let gone = client.execute(&statement, &[&uuid(webhook.ulid()), &int(limit)]).await?;
+    Ok(usize::try_from(gone).unwrap_or(limit))
+}
+
 /// Forgets some of what was last touched long enough ago; how many.
 pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<usize, Failure> {
     let sql = "DELETE FROM delivery_log WHERE (webhook, message) IN (

@@ -50,6 +50,11 @@ impl Outbox for Postgres {
         self.writers()?;
         Ok(on!(self.database, client => redeliver(client, webhook, id, now))?)
     }
+
+    async fn unlog(&self, webhook: WebhookId, limit: usize) -> Stored<usize> {
+        self.writers()?;
+        Ok(on!(self.database, client => delivery_log::forget(client, webhook, limit))?)
+    }
 }
 
 /// People's, by how urgent it is.

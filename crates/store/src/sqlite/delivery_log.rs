@@ -65,6 +65,16 @@ pub(super) fn list(conn: &Connection, wanted: &LogQuery) -> Result<Vec<Logged>> 
     Ok(wanted.newest(found))
 }
 
+/// Forgets some of the log of an endpoint; how many.
+pub(super) fn forget(conn: &Connection, webhook: WebhookId, limit: usize) -> Result<usize> {
+    conn.prepare_cached(
+        "DELETE FROM delivery_log WHERE rowid IN (
+             SELECT rowid FROM delivery_log WHERE webhook = ?1 LIMIT ?2)",
+    )
+    .and_then(|mut forget| forget.execute(params![webhook.ulid().to_bytes(), int(limit)]))
+    .map_err(failed)
+}
+
 /// Forgets some of what was last touched long enough ago; how many.
 pub(super) fn sweep(conn: &Connection, now: Time, limit: usize) -> Result<usize> {
     conn.prepare_cached(

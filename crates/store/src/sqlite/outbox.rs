@@ -52,6 +52,11 @@ impl Outbox for Sqlite {
         let id = id.to_owned();
         self.write(move |ledger| ledger.redeliver(webhook, &id, now)).await
     }
+
+    async fn unlog(&self, webhook: WebhookId, limit: usize) -> Result<usize> {
+        let forget = move |conn: &Connection| delivery_log::forget(conn, webhook, limit);
+        self.write(move |ledger| ledger.savepoint(forget)).await
+    }
 }
 
 /// A lease is the moment from which a row may be claimed again, so claimed rows are out of the way

@@ -328,3 +328,21 @@ pub async fn the_log_is_kept_for_a_while(stage: &Stage) {
     stage.store.sweep(stage.now().plus_seconds(days)).await.unwrap();
     assert_eq!(log(stage, webhook, None).await, []);
 }
+
+pub async fn the_log_of_an_endpoint_is_forgotten_bit_by_bit(stage: &Stage) {
+    let (one, other) = (endpoint(stage).await, endpoint(stage).await);
+    for _ in 0..3 {
+        stage.ask(new_ask()).await;
+    }
+    for webhook in [one, other] {
+        for delivery in claim_of(stage, webhook).await {
+            settle_as(stage, webhook, &delivery, Standing::Dead).await;
+        }
+    }
+    assert_eq!(stage.store.backlog().await.unwrap().dead, 6);
+    for (limit, gone) in [(2, 2), (2, 1), (2, 0)] {
+        assert_eq!(stage.store.unlog(one, limit).await.unwrap(), gone);
+    }
+    assert_eq!((log(stage, one, None).await.len(), log(stage, other, None).await.len()), (0, 3));
+    assert_eq!(stage.store.backlog().await.unwrap().dead, 3);
+}

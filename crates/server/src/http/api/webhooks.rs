@@ -25,6 +25,9 @@ use crate::http::{App, Shared};
 /// How many endpoints are looked at for one page: a page may come out short and still go on.
 const EXAMINED: usize = 10_000;
 
+/// How much of a log is forgotten in one go: others write in between.
+const FORGOTTEN: usize = 1_000;
+
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(webhooks, add))
@@ -178,7 +181,7 @@ async fn remove(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (actor, _, id) = app.kept_webhook(&headers, &id).await?;
-    app.gateway.run(actor, Command::RemoveWebhook(id)).await?;
+    app.remove_webhook(actor, id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -284,6 +287,17 @@ impl App {
         let id = new.id;
         self.gateway.run(actor, Command::SaveWebhook(new)).await?;
         Ok(self.revealed_webhook(id)?)
+    }
+
+    /// Removes an endpoint, and forgets what it was told: nobody can send it again.
+    pub(crate) async fn remove_webhook(
+        &self,
+        actor: Actor,
+        id: WebhookId,
+    ) -> Result<(), store::StoreError> {
+        self.gateway.run(actor, Command::RemoveWebhook(id)).await?;
+        while self.gateway.store().unlog(id, FORGOTTEN).await? == FORGOTTEN {}
+        Ok(())
     }
 
     /// An endpoint with its secret.

@@ -171,7 +171,7 @@ pub(super) async fn remove(
 ) -> Page {
     let (visitor, directory, _) = app.about_webhook(&id, from).await?;
     let webhook = kept(&visitor, &directory, &id)?;
-    app.gateway.run(visitor.actor.clone(), Command::RemoveWebhook(webhook.id)).await?;
+    app.remove_webhook(visitor.actor.clone(), webhook.id).await?;
     Ok(done(paths::WEBHOOKS, "removed"))
 }
 
