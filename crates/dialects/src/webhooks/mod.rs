@@ -1,4 +1,4 @@
-//! What endpoints are told, byte for byte: [`format`] is the one way from an event to a body.
+//! What endpoints are told, byte for byte: [`format()`] is the one way from an event to a body.
 //!
 //! | module | who expects it |
 //! |---|---|
