@@ -12,6 +12,7 @@
 //! | [`hitl`] | HITL Protocol 0.7 and 0.8, `/hitl/v1/…` |
 //! | [`native`] | our own API, `/api/v1/…` |
 //! | [`proof`] | none: signed receipts, for whoever wants to check one |
+//! | [`webhooks`] | none: what endpoints are told of asks of every dialect |
 //! | [`nesting`] | none: how deep any body may be |
 //!
 //! A protocol with a specification has the same rooms as every other: `wire` mirrors the specification field for field, the parsers
@@ -26,3 +27,4 @@ mod members;
 pub mod native;
 pub mod nesting;
 pub mod proof;
+pub mod webhooks;

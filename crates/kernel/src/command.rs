@@ -10,10 +10,10 @@ use crate::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Route};
 use crate::audit::Salts;
 use crate::directory::{
     NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewProfile, NewProject, NewRule, NewSession,
-    Proof,
+    NewWebhook, Proof,
 };
 use crate::form::Progress;
-use crate::ids::{AskId, HumanId, KeyId, RuleId};
+use crate::ids::{AskId, HumanId, KeyId, RuleId, WebhookId};
 use crate::question::{Question, Reply, Stance};
 use crate::time::Time;
 use crate::verification::{Policy, Presented};
@@ -101,6 +101,16 @@ pub enum Command {
     AddRules(Vec<(RuleId, NewRule)>),
     /// Remove a delegation rule.
     RemoveRule(RuleId),
+    /// Add an endpoint or change it.
+    SaveWebhook(NewWebhook),
+    /// Replace the secret of an endpoint; the one before signs so many seconds longer.
+    RotateWebhook(WebhookId, u64),
+    /// Send an endpoint something that happened to nothing.
+    TestWebhook(WebhookId),
+    /// An endpoint said that it is gone.
+    WebhookGone(WebhookId),
+    /// Remove an endpoint.
+    RemoveWebhook(WebhookId),
 }
 
 impl Command {
@@ -137,6 +147,11 @@ impl Command {
             Self::EndSessions(..) => "end_sessions",
             Self::AddRules(_) => "add_rules",
             Self::RemoveRule(_) => "remove_rule",
+            Self::SaveWebhook(_) => "save_webhook",
+            Self::RotateWebhook(..) => "rotate_webhook",
+            Self::TestWebhook(_) => "test_webhook",
+            Self::WebhookGone(_) => "webhook_gone",
+            Self::RemoveWebhook(_) => "remove_webhook",
         }
     }
 
@@ -173,7 +188,12 @@ impl Command {
             | Self::UsePasskey(..)
             | Self::EndSessions(..)
             | Self::AddRules(_)
-            | Self::RemoveRule(_) => None,
+            | Self::RemoveRule(_)
+            | Self::SaveWebhook(_)
+            | Self::RotateWebhook(..)
+            | Self::TestWebhook(_)
+            | Self::WebhookGone(_)
+            | Self::RemoveWebhook(_) => None,
         }
     }
 }

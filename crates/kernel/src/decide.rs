@@ -5,7 +5,9 @@ use crate::ask::{
     grant, open, progress, remind, revoke,
 };
 use crate::command::{Command, Envelope};
-use crate::directory::{group, key, link, passkey, people, profile, project, rule, session};
+use crate::directory::{
+    group, key, link, passkey, people, profile, project, rule, session, webhook,
+};
 use crate::refusal::Refusal;
 use crate::world::{Stop, Verdict, World};
 
@@ -53,6 +55,11 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::EndSessions(human, except) => session::end(world, envelope, human, *except),
         Command::AddRules(new) => rule::add(world, envelope, new),
         Command::RemoveRule(id) => rule::remove(world, envelope, *id),
+        Command::SaveWebhook(new) => webhook::save(world, envelope, new),
+        Command::RotateWebhook(id, grace) => webhook::rotate(world, envelope, *id, *grace),
+        Command::TestWebhook(id) => webhook::test(world, envelope, *id),
+        Command::WebhookGone(id) => webhook::gone(world, envelope, *id),
+        Command::RemoveWebhook(id) => webhook::remove(world, envelope, *id),
     };
     match outcome {
         Ok(decision) => Ok(Verdict::Decided(decision)),

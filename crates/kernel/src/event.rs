@@ -11,7 +11,7 @@ use crate::ask::{
     Resolution, Route, Rung, Seat,
 };
 use crate::audit::{Erasable, Slot};
-use crate::directory::{Agent, Human, Key, Project, Rule};
+use crate::directory::{Agent, Human, Key, Project, Rule, Webhook};
 use crate::form::Progress;
 use crate::ids::{AgentId, AskId, HumanId, ProjectId, Subject};
 use crate::question::{Kind, Question, Stance};
@@ -144,6 +144,19 @@ pub enum Happened {
     RuleAdded(Box<Rule>),
     /// A delegation rule was removed.
     RuleRemoved,
+    /// An endpoint was added or changed.
+    WebhookSaved(Box<Webhook>),
+    /// The secret of an endpoint was replaced.
+    WebhookRotated {
+        /// Until when the one before signs as well.
+        until: Option<Time>,
+    },
+    /// Something was sent to an endpoint to see whether it arrives.
+    WebhookTested,
+    /// An endpoint said that it is gone.
+    WebhookGone,
+    /// An endpoint was removed.
+    WebhookRemoved,
 }
 
 /// An ask as it was asked and routed.
@@ -233,6 +246,11 @@ impl Happened {
             Self::PasskeyUsed { .. } => "passkey_used",
             Self::RuleAdded(_) => "rule_added",
             Self::RuleRemoved => "rule_removed",
+            Self::WebhookSaved(_) => "webhook_saved",
+            Self::WebhookRotated { .. } => "webhook_rotated",
+            Self::WebhookTested => "webhook_tested",
+            Self::WebhookGone => "webhook_gone",
+            Self::WebhookRemoved => "webhook_removed",
         }
     }
 
@@ -280,7 +298,12 @@ impl Happened {
             | Self::KeyRevoked
             | Self::PasskeyUsed { .. }
             | Self::RuleAdded(_)
-            | Self::RuleRemoved => {}
+            | Self::RuleRemoved
+            | Self::WebhookSaved(_)
+            | Self::WebhookRotated { .. }
+            | Self::WebhookTested
+            | Self::WebhookGone
+            | Self::WebhookRemoved => {}
         }
     }
 }

@@ -210,7 +210,8 @@ impl Cast {
                 | Entity::Agent(_)
                 | Entity::Human(_)
                 | Entity::Key(_)
-                | Entity::Rule(_) => self.directory.put(entity),
+                | Entity::Rule(_)
+                | Entity::Webhook(_) => self.directory.put(entity),
             }
         }
         self.records.extend(changes.records);

@@ -8,11 +8,11 @@ use std::fmt::Write;
 use kernel::actor::{Assurance, By};
 use kernel::ask::{AskState, CallbackResult, DefaultAction, Grant, Purpose};
 use kernel::command::{NewAsk, Silence};
-use kernel::directory::{Holder, NewKey, NewProject, NewRule, Step};
-use kernel::ids::{AskId, KeyId, RuleId};
+use kernel::directory::{Format, Hears, Holder, NewKey, NewProject, NewRule, NewWebhook, Step};
+use kernel::ids::{AskId, KeyId, RuleId, WebhookId};
 use kernel::question::AnswerError;
 use kernel::testing::{Cast, human, new_ask, yes};
-use kernel::{Actor, Command, Happened, Refusal};
+use kernel::{Actor, Command, Happened, Refusal, Topic};
 use ulid::Ulid;
 
 const STATES: [&str; 8] =
@@ -185,7 +185,7 @@ fn events_have_stable_names() {
         assert_eq!(body.pointer("/what/event").unwrap(), name);
         names.insert(name);
     }
-    assert_eq!(names.len(), 28, "{names:?}");
+    assert_eq!(names.len(), 33, "{names:?}");
 }
 
 /// A second spelling, without a wildcard: a new event must be entered here and in the story.
@@ -219,6 +219,11 @@ fn name(what: &Happened) -> &'static str {
         Happened::PasskeyUsed { .. } => "passkey_used",
         Happened::RuleAdded(_) => "rule_added",
         Happened::RuleRemoved => "rule_removed",
+        Happened::WebhookSaved(_) => "webhook_saved",
+        Happened::WebhookRotated { .. } => "webhook_rotated",
+        Happened::WebhookTested => "webhook_tested",
+        Happened::WebhookGone => "webhook_gone",
+        Happened::WebhookRemoved => "webhook_removed",
     }
 }
 
@@ -261,6 +266,21 @@ fn everything() -> Cast {
     cast.rule("olga", NewRule { kinds, project: None, tag: None, priority: None, delegate_to });
     let rule: RuleId = cast.directory().rules_of(&human("olga")).next().map(|r| r.id).unwrap();
     cast.run(cast.human("olga"), Command::RemoveRule(rule));
+    let new = NewWebhook {
+        id: WebhookId::new(Ulid::from(77_u128)),
+        of: Hears::Agent("bot".parse().unwrap()),
+        url: "https://agent.example/hook".to_owned(),
+        events: Topic::ALL.into(),
+        format: Format::Standard,
+        description: String::new(),
+        enabled: true,
+    };
+    cast.run(cast.human("olga"), Command::SaveWebhook(new));
+    let webhook = WebhookId::new(Ulid::from(77_u128));
+    cast.run(cast.human("olga"), Command::RotateWebhook(webhook, 60));
+    cast.run(cast.human("olga"), Command::TestWebhook(webhook));
+    cast.run(Actor::System, Command::WebhookGone(webhook));
+    cast.run(cast.human("olga"), Command::RemoveWebhook(webhook));
     cast
 }
 

@@ -216,7 +216,8 @@ fn judge(directory: &Directory, now: Time, envelope: &Envelope, asks: &mut Asks)
                 | Subject::Agent(_)
                 | Subject::Human(_)
                 | Subject::Key(_)
-                | Subject::Rule(_) => None,
+                | Subject::Rule(_)
+                | Subject::Webhook(_) => None,
             });
             return Ok(Judged::Need(asks.collect()));
         }

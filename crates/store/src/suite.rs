@@ -145,6 +145,12 @@ macro_rules! suite {
                 an_effect_exists_if_its_event_does,
                 many_claim_each_once,
                 a_clock_gone_back_delays_nothing,
+                a_lane_is_claimed_alone,
+                lanes_are_told_with_whether_something_is_due,
+                what_was_told_is_logged_newest_first,
+                what_was_given_up_is_told_again,
+                the_log_is_kept_for_a_while,
+                the_log_of_an_endpoint_is_forgotten_bit_by_bit,
             }
             $crate::suite! { @in $open, $missing; audit:
                 records_are_in_order,

@@ -64,7 +64,12 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature
         | Happened::KeyRevoked
         | Happened::PasskeyUsed { .. }
         | Happened::RuleAdded(_)
-        | Happened::RuleRemoved => return None,
+        | Happened::RuleRemoved
+        | Happened::WebhookSaved(_)
+        | Happened::WebhookRotated { .. }
+        | Happened::WebhookTested
+        | Happened::WebhookGone
+        | Happened::WebhookRemoved => return None,
     };
     Some(Told { event, data })
 }

@@ -1,9 +1,10 @@
-//! Who there is: projects, agents, people, their keys and their rules.
+//! Who there is: projects, agents, people, their keys, their rules and their endpoints.
 //!
 //! The directory is a snapshot held in memory and changed only by events, so that routing and
 //! authentication never wait for a query.
 
 pub mod about;
+mod endpoint;
 pub mod group;
 mod holder;
 pub mod key;
@@ -14,6 +15,7 @@ pub mod profile;
 pub mod project;
 pub mod rule;
 pub mod session;
+pub mod webhook;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::{Bound, Deref};
@@ -25,7 +27,7 @@ use crate::actor::{Actor, Assurance, Reach};
 use crate::ask::{Priority, Seat};
 use crate::audit::{Digest, Erasable, Head};
 use crate::evolve::Entity;
-use crate::ids::{AgentId, GroupId, HumanId, KeyId, ProjectId, RuleId, Subject};
+use crate::ids::{AgentId, GroupId, HumanId, KeyId, ProjectId, RuleId, Subject, WebhookId};
 use crate::question::Kind;
 use crate::refusal::Refusal;
 
@@ -155,6 +157,7 @@ pub struct Rule {
 }
 
 pub use about::{About, Absence, QuietHours, TimeOfDay, quiet_until};
+pub use endpoint::{Disabled, Format, Hears, Webhook};
 pub use group::NewGroup;
 pub use holder::{Holder, Key, Visit, Way};
 pub use key::NewKey;
@@ -164,6 +167,7 @@ pub use profile::NewProfile;
 pub use project::NewProject;
 pub use rule::NewRule;
 pub use session::{NewSession, Proof};
+pub use webhook::NewWebhook;
 
 /// The snapshot. Cloning is cheap enough to do for every change of the directory.
 #[derive(Debug, Clone, Default)]
@@ -173,12 +177,14 @@ pub struct Directory {
     humans: BTreeMap<HumanId, Arc<Kept<Human>>>,
     keys: BTreeMap<KeyId, Arc<Kept<Key>>>,
     rules: BTreeMap<RuleId, Arc<Kept<Rule>>>,
+    webhooks: BTreeMap<WebhookId, Arc<Kept<Webhook>>>,
     by_hash: HashMap<[u8; 32], KeyId>,
     by_email: HashMap<String, HumanId>,
     by_owner: HashMap<HumanId, BTreeSet<RuleId>>,
     by_human: HashMap<HumanId, BTreeSet<KeyId>>,
     agents_of: HashMap<HumanId, BTreeSet<AgentId>>,
     keys_of: HashMap<AgentId, BTreeSet<KeyId>>,
+    by_hears: HashMap<Hears, BTreeSet<WebhookId>>,
 }
 
 impl Directory {
@@ -228,6 +234,7 @@ impl Directory {
                 self.by_owner.entry(kept.owner.clone()).or_default().insert(kept.id);
                 self.rules.insert(kept.id, Arc::new(kept));
             }
+            Entity::Webhook(kept) => self.put_webhook(kept),
         }
     }
 
@@ -242,6 +249,9 @@ impl Directory {
             Subject::Human(id) => self.humans.get(id).map(|kept| Entity::Human((**kept).clone())),
             Subject::Key(id) => self.keys.get(id).map(|kept| Entity::Key((**kept).clone())),
             Subject::Rule(id) => self.rules.get(id).map(|kept| Entity::Rule((**kept).clone())),
+            Subject::Webhook(id) => {
+                self.webhooks.get(id).map(|kept| Entity::Webhook((**kept).clone()))
+            }
         }
     }
 
@@ -252,7 +262,8 @@ impl Directory {
         let humans = self.humans.keys().cloned().map(Subject::Human);
         let keys = self.keys.keys().copied().map(Subject::Key);
         let rules = self.rules.keys().copied().map(Subject::Rule);
-        projects.chain(agents).chain(humans).chain(keys).chain(rules)
+        let webhooks = self.webhooks.keys().copied().map(Subject::Webhook);
+        projects.chain(agents).chain(humans).chain(keys).chain(rules).chain(webhooks)
     }
 
     /// A project by name.

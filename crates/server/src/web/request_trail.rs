@@ -142,6 +142,11 @@ fn sentence(
         | Happened::KeyRevoked
         | Happened::PasskeyUsed { .. }
         | Happened::RuleAdded(_)
-        | Happened::RuleRemoved => plain("changed the directory"),
+        | Happened::RuleRemoved
+        | Happened::WebhookSaved(_)
+        | Happened::WebhookRotated { .. }
+        | Happened::WebhookTested
+        | Happened::WebhookGone
+        | Happened::WebhookRemoved => plain("changed the directory"),
     }
 }

@@ -15,7 +15,7 @@ use kernel::directory::{
     Profile, Proof, Step,
 };
 use kernel::question::{Answer, Body, Question, Reply};
-use kernel::{Actor, AskId, Assurance, Command, RuleId, Via};
+use kernel::{Actor, AskId, Assurance, Command, RuleId, Via, WebhookId};
 use reqwest::Method;
 
 use crate::client;
@@ -42,6 +42,7 @@ async fn every_route_asks_for_a_credential() {
             .replace("{id}", &own)
             .replace("{seq}", "1")
             .replace("{digest}", &"0".repeat(64))
+            .replace("{delivery}", "msg_x")
             .replace("{file}", "app.css")
             .replace("{code}", "not-found");
         let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
@@ -161,6 +162,11 @@ const RECORDS: &[(&str, &str)] = &[
     ("EndSessions", "key_revoked"),
     ("AddRules", "rule_added"),
     ("RemoveRule", "rule_removed"),
+    ("SaveWebhook", "webhook_saved"),
+    ("RotateWebhook", "webhook_rotated"),
+    ("TestWebhook", "webhook_tested"),
+    ("WebhookGone", "webhook_gone"),
+    ("RemoveWebhook", "webhook_removed"),
 ];
 
 #[test]
@@ -305,6 +311,12 @@ async fn every_command_leaves_a_record() {
     let id = RuleId::new(story.world.gateway().ids().ulid());
     story.run(owner(), Command::AddRules(vec![(id, rule)])).await;
     story.run(owner(), Command::RemoveRule(id)).await;
+    let id = WebhookId::new(story.world.gateway().ids().ulid());
+    story.run(owner(), Command::SaveWebhook(settings::endpoint(id))).await;
+    story.run(owner(), Command::RotateWebhook(id, 60)).await;
+    story.run(owner(), Command::TestWebhook(id)).await;
+    story.run(system(), Command::WebhookGone(id)).await;
+    story.run(owner(), Command::RemoveWebhook(id)).await;
 
     let timed = NewAsk {
         timeout: Some(60),

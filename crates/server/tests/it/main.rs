@@ -4,6 +4,7 @@
 
 mod client;
 mod coverage;
+mod hook;
 mod phone;
 mod routes;
 mod world;
@@ -66,3 +67,7 @@ mod sockets;
 mod streams;
 mod tamper;
 mod upstream;
+mod webhook_formats;
+mod webhook_pages;
+mod webhooks;
+mod webhooks_api;

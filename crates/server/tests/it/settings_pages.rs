@@ -14,6 +14,7 @@ const PAGES: [&str; 11] = [
     "/settings/devices",
     "/settings/rules",
     "/settings/agents",
+    "/settings/webhooks",
     "/settings/people",
     "/settings/people/user_dev",
     "/settings/groups",
@@ -22,13 +23,13 @@ const PAGES: [&str; 11] = [
 ];
 
 /// Sends a form of a page, with its token.
-async fn send(browser: &Client, path: &str, fields: &[(&str, &str)]) -> Reply {
+pub(crate) async fn send(browser: &Client, path: &str, fields: &[(&str, &str)]) -> Reply {
     let token = csrf(&browser.get("/settings/profile").await.is(200));
     browser.post_form(path, &[&[("csrf", token.as_str())], fields].concat()).await
 }
 
 /// Somebody who administers nothing.
-async fn member(world: &World) -> Browser {
+pub(crate) async fn member(world: &World) -> Browser {
     let link = world.human().post("/api/v1/people/user_dev_2/link", json!({})).await.is(201);
     let token = link["url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
     let visitor = world.anonymous();
@@ -41,7 +42,7 @@ fn selected<'a>(html: &'a Html, css: &str) -> Vec<scraper::ElementRef<'a>> {
 }
 
 /// Every control has a label, every form its token, and every id is there once.
-fn well_made(path: &str, page: &Reply) {
+pub(crate) fn well_made(path: &str, page: &Reply) {
     let html = Html::parse_document(&page.text);
     let mut ids: Vec<_> = selected(&html, "[id]").iter().filter_map(|e| e.attr("id")).collect();
     let all = ids.len();

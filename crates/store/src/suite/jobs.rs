@@ -263,8 +263,11 @@ pub async fn tokens_and_what_an_agent_passed_on_are_kept(stage: &Stage) {
     }
     let said = ask.resolution().unwrap().attested.as_ref().unwrap().value();
     assert_eq!((said, ask.callbacks.len()), (Some(&attested), 1));
-    let claimed = stage.store.claim(stage.now(), std::time::Duration::from_secs(9), 9).await;
-    let told = |effect: &Effect| matches!(effect, Effect::CallBack { ask } if *ask == id);
+    let lanes = stage.store.lanes(Effect::PEOPLE, stage.now(), 9).await.unwrap();
+    assert_eq!(lanes.len(), 1, "a lane of its own");
+    let lease = std::time::Duration::from_secs(9);
+    let claimed = stage.store.claim(&lanes[0].0, stage.now(), lease, 9).await;
+    let told = |effect: &Effect| matches!(effect, Effect::CallBack { ask, .. } if *ask == id);
     assert_eq!(claimed.unwrap().iter().filter(|delivery| told(&delivery.effect)).count(), 1);
     stage.run(Actor::System, Command::Erase(id)).await;
     let ask = stage.seen(id).await;
