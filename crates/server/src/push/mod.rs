@@ -27,7 +27,7 @@ use reqwest::StatusCode;
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use url::Url;
 
-use crate::callbacks::{Policy, guarded, why};
+use crate::callbacks::{self, Policy, guarded, why};
 use crate::secrets::Secrets;
 use devices::Address;
 use vapid::Vapid;
