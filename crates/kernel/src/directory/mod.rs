@@ -4,6 +4,7 @@
 //! authentication never wait for a query.
 
 pub mod about;
+pub mod contact;
 pub mod group;
 mod holder;
 pub mod key;
@@ -14,6 +15,7 @@ pub mod profile;
 pub mod project;
 pub mod rule;
 pub mod session;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::{Bound, Deref};
@@ -131,6 +133,10 @@ pub struct Profile {
     /// What they say of themselves; where somebody is saved without it, it stays as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<About>,
+    /// Where to reach them, in the order in which to try; where somebody is saved without it, it stays
+    /// as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contacts: Option<Vec<Contact>>,
 }
 
 /// Whom an owner hands matching asks to.
@@ -155,6 +161,7 @@ pub struct Rule {
 }
 
 pub use about::{About, Absence, QuietHours, TimeOfDay, quiet_until};
+pub use contact::Contact;
 pub use group::NewGroup;
 pub use holder::{Holder, Key, Visit, Way};
 pub use key::NewKey;
@@ -179,6 +186,7 @@ pub struct Directory {
     by_human: HashMap<HumanId, BTreeSet<KeyId>>,
     agents_of: HashMap<HumanId, BTreeSet<AgentId>>,
     keys_of: HashMap<AgentId, BTreeSet<KeyId>>,
+    words: Arc<words::Words>,
 }
 
 impl Directory {
@@ -206,6 +214,8 @@ impl Directory {
                 if let Some(email) = email(&kept) {
                     self.by_email.insert(email, id.clone());
                 }
+                let before = self.humans.get(&id).map(|kept| &kept.entity);
+                Arc::make_mut(&mut self.words).put(before, &kept.entity);
                 self.humans.insert(id, Arc::new(kept));
             }
             Entity::Key(kept) => {
@@ -400,8 +410,11 @@ impl Directory {
         }
         let Ok(person) = self.person(actor) else { return false };
         match holder {
-            Holder::Agent { reach: Reach::Project, .. } | Holder::Link { .. } => false,
-            Holder::Agent { agent, reach: Reach::Agent } => {
+            // Nor may they give a key the word of people.
+            Holder::Agent { reach: Reach::Project, .. }
+            | Holder::Agent { respond: true, .. }
+            | Holder::Link { .. } => false,
+            Holder::Agent { agent, reach: Reach::Agent, respond: false } => {
                 self.agent(agent).is_some_and(|agent| agent.owner == person.id)
             }
             Holder::Token { human }

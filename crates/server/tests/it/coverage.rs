@@ -240,7 +240,12 @@ async fn every_command_leaves_a_record() {
     story.run(system(), Command::SaveProject(NewProject { ladder: vec![pool], ..plain })).await;
     let ada = NewHuman {
         id: "ada".parse().unwrap(),
-        profile: Profile { name: "Ada".into(), email: Some("ada@example.com".into()), about: None },
+        profile: Profile {
+            name: "Ada".into(),
+            email: Some("ada@example.com".into()),
+            about: None,
+            contacts: None,
+        },
         admin: false,
         active: true,
         projects: ["dev".parse().unwrap()].into(),
@@ -265,7 +270,8 @@ async fn every_command_leaves_a_record() {
         let hash = Digest::of(secret.as_bytes());
         world.gateway().directory().key_by_hash(&hash).unwrap().id
     };
-    let agent = Holder::Agent { agent: "clerk".parse().unwrap(), reach: Reach::Agent };
+    let agent =
+        Holder::Agent { agent: "clerk".parse().unwrap(), reach: Reach::Agent, respond: false };
     story.run(owner(), Command::IssueKey(key("a", agent))).await;
     let clerk = Actor::Agent {
         id: "clerk".parse().unwrap(),

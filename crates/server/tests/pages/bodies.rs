@@ -25,7 +25,7 @@ fn places(problem: &FormProblem) -> Vec<Option<String>> {
 fn each_button_makes_its_answer() {
     let table: [(&str, Pairs<'_>, Answer); 11] = [
         ("approve", &[("action", "approve")], Answer::Approved { edits: None }),
-        ("approve", &[("action", "reject")], Answer::Rejected),
+        ("approve", &[("action", "reject")], Answer::REJECTED),
         ("choose", &[("choose", "hotfix")], Answer::Chosen { options: vec!["hotfix".into()] }),
         (
             "choose-long",
