@@ -21,9 +21,9 @@ const WEIGHED: usize = 200;
 
 /// Words that say nothing about anybody, as they stand in questions.
 const EMPTY: [&str; 34] = [
-    "a", "about", "all", "an", "and", "any", "anybody", "anyone", "are", "can", "do", "does", "for",
-    "has", "have", "help", "helps", "how", "i", "in", "is", "know", "knows", "me", "of", "on", "or",
-    "our", "somebody", "the", "to", "we", "who", "with",
+    "a", "about", "all", "an", "and", "any", "anybody", "anyone", "are", "can", "do", "does",
+    "for", "has", "have", "help", "helps", "how", "i", "in", "is", "know", "knows", "me", "of",
+    "on", "or", "our", "somebody", "the", "to", "we", "who", "with",
 ];
 
 /// The index. People have numbers in it, so that a word many have costs little for each.
