@@ -55,7 +55,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
     let entries = vec![
         entry(g, ask, 1, agent, Happened::Opened),
         entry(g, ask, 2, By::Human(id("mark")), Happened::Claimed),
-        entry(g, ask, 3, By::System, Happened::Escalated),
+        entry(g, ask, 3, By::System, Happened::Escalated { seats: Vec::new() }),
     ];
     let around = Around {
         alike: Alike::of(g.cast.seen(ask), &others, false),
