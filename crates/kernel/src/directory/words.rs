@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
+use std::sync::Arc;
 
 use super::{Directory, Human};
 use crate::ids::{HumanId, ProjectId};
@@ -18,6 +19,8 @@ const LONGEST: usize = 64;
 const ALIKE: usize = 64;
 /// So many people are weighed against each other.
 const WEIGHED: usize = 200;
+/// So many places in the index are looked at to find them.
+const EXAMINED: usize = 4_000;
 
 /// Words that say nothing about anybody, as they stand in questions.
 const EMPTY: [&str; 34] = [
@@ -26,55 +29,64 @@ const EMPTY: [&str; 34] = [
     "on", "or", "our", "somebody", "the", "to", "we", "who", "with",
 ];
 
-/// The index. People have numbers in it, so that a word many have costs little for each.
+/// The index. People have numbers in it, so that a word many have costs little for each; and what a
+/// change leaves as it is, is shared with the snapshot before it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Words {
-    numbers: HashMap<HumanId, u32>,
-    people: Vec<HumanId>,
+    people: Arc<People>,
     projects: BTreeMap<ProjectId, Shelf>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct People {
+    numbers: HashMap<HumanId, u32>,
+    ids: Vec<HumanId>,
 }
 
 /// The people of one project.
 #[derive(Debug, Clone, Default)]
 struct Shelf {
-    members: BTreeSet<HumanId>,
-    words: BTreeMap<Box<str>, BTreeSet<u32>>,
+    members: Arc<BTreeSet<HumanId>>,
+    words: BTreeMap<Arc<str>, Arc<BTreeSet<u32>>>,
 }
 
 impl Words {
     /// Takes in how somebody is now, in place of how they were.
     pub(super) fn put(&mut self, before: Option<&Human>, after: &Human) {
         let number = self.number(&after.id);
-        for human in before.into_iter().filter(|human| human.active) {
-            for project in &human.projects {
-                let Some(shelf) = self.projects.get_mut(project) else { continue };
-                shelf.members.remove(&human.id);
-                for word in spoken(human) {
-                    if let Some(theirs) = shelf.words.get_mut(word.as_str()) {
-                        theirs.remove(&number);
-                        if theirs.is_empty() {
-                            shelf.words.remove(word.as_str());
-                        }
-                    }
-                }
-            }
-        }
-        for project in after.projects.iter().filter(|_| after.active) {
+        let (none, words) = (BTreeSet::new(), spoken(after));
+        let was: BTreeSet<String> = before.map(spoken).unwrap_or_default();
+        let there = |human: &Human, project| human.active && human.projects.contains(project);
+        let projects = before.into_iter().flat_map(|human| &human.projects).chain(&after.projects);
+        for project in projects.collect::<BTreeSet<_>>() {
+            let old = before.filter(|human| there(human, project)).map_or(&none, |_| &was);
+            let new = if there(after, project) { &words } else { &none };
             let shelf = self.projects.entry(project.clone()).or_default();
-            shelf.members.insert(after.id.clone());
-            for word in spoken(after) {
-                shelf.words.entry(word.into()).or_default().insert(number);
+            for word in old.difference(new) {
+                shelf.take_out(word, number);
+            }
+            for word in new.difference(old) {
+                let people = shelf.words.entry(word.as_str().into()).or_default();
+                Arc::make_mut(people).insert(number);
+            }
+            if there(after, project) == shelf.members.contains(&after.id) {
+                continue;
+            }
+            let members = Arc::make_mut(&mut shelf.members);
+            if !members.remove(&after.id) {
+                members.insert(after.id.clone());
             }
         }
     }
 
     fn number(&mut self, id: &HumanId) -> u32 {
-        if let Some(number) = self.numbers.get(id) {
+        if let Some(number) = self.people.numbers.get(id) {
             return *number;
         }
-        let number = u32::try_from(self.people.len()).unwrap_or(u32::MAX);
-        self.people.push(id.clone());
-        self.numbers.insert(id.clone(), number);
+        let people = Arc::make_mut(&mut self.people);
+        let number = u32::try_from(people.ids.len()).unwrap_or(u32::MAX);
+        people.ids.push(id.clone());
+        people.numbers.insert(id.clone(), number);
         number
     }
 
@@ -86,14 +98,13 @@ impl Words {
         let spread = |sets: &Vec<&BTreeSet<u32>>| sets.iter().map(|set| set.len()).sum::<usize>();
         sets.retain(|sets| !sets.is_empty());
         sets.sort_by_key(spread);
-        let mut found: Vec<u32> = Vec::new();
-        for number in sets.iter().flatten().flat_map(|set| set.iter().take(WEIGHED)) {
+        let mut found = BTreeSet::new();
+        let rarest_first = sets.iter().flatten().flat_map(|set| set.iter().take(WEIGHED));
+        for number in rarest_first.take(EXAMINED) {
             if found.len() >= WEIGHED {
                 break;
             }
-            if !found.contains(number) {
-                found.push(*number);
-            }
+            found.insert(*number);
         }
         // A word counts more than all the commoner ones together.
         let weight = |number: u32| {
@@ -103,7 +114,7 @@ impl Words {
         let mut weighed: Vec<(u32, &HumanId)> = found
             .into_iter()
             .filter_map(|number| {
-                let id = self.people.get(usize::try_from(number).ok()?)?;
+                let id = self.people.ids.get(usize::try_from(number).ok()?)?;
                 Some((weight(number), id))
             })
             .collect();
@@ -113,11 +124,20 @@ impl Words {
 }
 
 impl Shelf {
+    fn take_out(&mut self, word: &str, number: u32) {
+        let Some(people) = self.words.get_mut(word) else { return };
+        let people = Arc::make_mut(people);
+        people.remove(&number);
+        if people.is_empty() {
+            self.words.remove(word);
+        }
+    }
+
     /// Who has a word that begins so.
     fn beginning(&self, term: &str) -> Vec<&BTreeSet<u32>> {
         let from = (Bound::Included(term), Bound::Unbounded);
         let words = self.words.range::<str, _>(from).take(ALIKE);
-        words.take_while(|(word, _)| word.starts_with(term)).map(|(_, people)| people).collect()
+        words.take_while(|(word, _)| word.starts_with(term)).map(|(_, people)| &**people).collect()
     }
 }
 
