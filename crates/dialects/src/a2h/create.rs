@@ -123,7 +123,7 @@ pub(super) fn storable(bytes: &[u8]) -> Result<Map<String, Value>, WireError> {
     Err(WireError::field("", "texts without NUL characters"))
 }
 
-fn spec<'m>(call: Members<'m>) -> Result<Members<'m>, WireError> {
+fn spec(call: Members<'_>) -> Result<Members<'_>, WireError> {
     let spec = call.object("spec")?.ok_or_else(|| call.bad("spec", "an object"))?;
     Ok(Members::new(spec, "spec"))
 }

@@ -175,7 +175,6 @@ impl WireError {
             }
             Refusal::Answer(error) => Self::answer(error),
             Refusal::Invalid { field, expected } => Self::field(wire_name(field), expected),
-            Refusal::DefaultForbidden => Self::new(409, code::CONFLICT, refusal.to_string()),
             Refusal::IdempotencyMismatch => {
                 let message = "this call_id belongs to a call with another spec";
                 Self::new(409, code::CALL_EXISTS, message)
@@ -185,6 +184,7 @@ impl WireError {
             | Refusal::Exists { .. }
             | Refusal::Changed { .. }
             | Refusal::NoDeadline
+            | Refusal::DefaultForbidden
             | Refusal::NotDue => Self::new(409, code::CONFLICT, refusal.to_string()),
         }
     }
@@ -193,9 +193,10 @@ impl WireError {
     fn answer(error: &AnswerError) -> Self {
         let field = match error {
             AnswerError::UnknownOption | AnswerError::WrongCount { .. } => "response_option_name",
-            AnswerError::ReasonRequired => "comment",
+            AnswerError::ReasonRequired | AnswerError::BadText { field: "comment", .. } => {
+                "comment"
+            }
             AnswerError::Empty | AnswerError::Fields(_) => "response",
-            AnswerError::BadText { field: "comment", .. } => "comment",
             AnswerError::WrongKind { .. }
             | AnswerError::NotEditable
             | AnswerError::BadEdit { .. }

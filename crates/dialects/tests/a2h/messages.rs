@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{bytes, say, with, without};
 
-fn body(schema: Value) -> Value {
+fn body(schema: &Value) -> Value {
     json!({
         "apiVersion": "proto.a2h.dev/v1alpha1", "kind": "Message", "metadata": {"uid": "123"},
         "spec": {"message": "How much may I refund?", "response_schema": schema, "channel_id": 42},
@@ -51,7 +51,7 @@ fn refund() -> Value {
 
 #[test]
 fn a_message_with_a_schema_is_a_form() {
-    let (mut cast, id) = made(&body(refund()));
+    let (mut cast, id) = made(&body(&refund()));
     let ask = cast.seen(id);
     insta::assert_json_snapshot!("question_of_a_message", ask.question.value().unwrap());
     insta::assert_json_snapshot!("message_pending", shown(&cast, id), { ".status.ask_id" => "[id]" });
@@ -63,7 +63,7 @@ fn a_message_with_a_schema_is_a_form() {
 /// A2H-064: what fails is told instead of the response.
 #[test]
 fn what_is_not_what_the_schema_wants_is_told() {
-    let (mut cast, id) = made(&body(refund()));
+    let (mut cast, id) = made(&body(&refund()));
     let values = serde_json::from_value(json!({"amount": 0.5})).unwrap();
     say(&mut cast, id, Answer::Provided { values }, None);
     let status = shown(&cast, id)["status"].clone();
@@ -91,13 +91,13 @@ fn other_shapes() {
         (list.clone(), said("[{\"a\": 1}]"), json!([{"a": 1}]), "[{\"a\": 1}]"),
         (list, said("nothing"), json!("nothing"), "nothing"),
     ] {
-        let (mut cast, id) = made(&body(schema.clone()));
+        let (mut cast, id) = made(&body(&schema));
         say(&mut cast, id, answer, None);
         let status = shown(&cast, id)["status"].clone();
         assert_eq!(status["response"], response, "{schema}");
         assert_eq!(status["humanMessage"], words, "{schema}");
     }
-    let bare = without(body(Value::Null), "/spec/response_schema");
+    let bare = without(body(&Value::Null), "/spec/response_schema");
     let (mut cast, id) = made(&bare);
     say(&mut cast, id, said("about ten"), None);
     let status = shown(&cast, id)["status"].clone();
@@ -106,14 +106,14 @@ fn other_shapes() {
 
 #[test]
 fn spellings_that_are_tolerated() {
-    let mut typo = without(body(Value::Null), "/metadata");
+    let mut typo = without(body(&Value::Null), "/metadata");
     typo["metatdata"] = json!({"uid": "abc"});
     assert_eq!(read(&typo).uid.as_deref(), Some("abc"));
     let renamed =
-        with(without(body(Value::Null), "/spec/message"), "/spec/agentMessage", json!("Hi"));
+        with(without(body(&Value::Null), "/spec/message"), "/spec/agentMessage", json!("Hi"));
     let (cast, id) = made(&renamed);
     assert_eq!(shown(&cast, id)["spec"]["message"], "Hi");
-    let unnamed = without(body(Value::Null), "/metadata");
+    let unnamed = without(body(&Value::Null), "/metadata");
     assert_eq!(read(&unnamed).uid, None);
     let (mut cast, id) = made(&unnamed);
     assert_eq!(shown(&cast, id)["metadata"]["uid"], id.to_string());
@@ -126,7 +126,7 @@ fn spellings_that_are_tolerated() {
 
 #[test]
 fn mistakes_are_named() {
-    let ok = || body(json!({"type": "string"}));
+    let ok = || body(&json!({"type": "string"}));
     for (body, field) in [
         (with(ok(), "/apiVersion", json!("v1")), "apiVersion"),
         (with(ok(), "/kind", json!("NewConversation")), "kind"),
@@ -157,7 +157,7 @@ fn a_schema_no_form_can_say_is_shown() {
         json!({"oneOf": [{"type": "string"}]}),
         json!(true),
     ] {
-        let ask = read(&body(schema.clone())).ask;
+        let ask = read(&body(&schema)).ask;
         assert_eq!(*ask.question.body(), Body::Converse, "{schema}");
         assert!(ask.question.context().unwrap().contains("schema"), "{schema}");
     }

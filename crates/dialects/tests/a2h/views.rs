@@ -6,7 +6,7 @@ use kernel::question::Choice;
 use kernel::question::{Answer, Body, Options, Pick, Question};
 use kernel::testing::{Cast, new_ask};
 use kernel::{Actor, Ask};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::stage::{function_call, human_contact, made, parse, relay, say, shown, with, without};
 
@@ -125,7 +125,7 @@ fn only_known_keys() {
 #[test]
 fn an_edited_approval_is_a_no() {
     let mut cast = Cast::new();
-    let details = serde_json::Map::from_iter([("amount".to_owned(), json!(100))]);
+    let details = Map::from_iter([("amount".to_owned(), json!(100))]);
     let body = Body::Approve {
         details,
         editable: true.into(),
@@ -134,7 +134,7 @@ fn an_edited_approval_is_a_no() {
     };
     let question = Question::new("Refund?", None, body).unwrap();
     let id = cast.ask(NewAsk { question, ..new_ask() });
-    let edits = serde_json::Map::from_iter([("amount".to_owned(), json!(50))]);
+    let edits = Map::from_iter([("amount".to_owned(), json!(50))]);
     say(&mut cast, id, Answer::Approved { edits: Some(edits) }, None);
     let shown = shown(cast.seen(id));
     assert_eq!(shown["status"]["approved"], false);
@@ -151,7 +151,7 @@ fn questions_of_other_dialects() {
     let choose = |pick| Body::Choose { options: options.clone(), pick, suggested: None };
     let one = || vec![Choice::plain("m")];
     let confirm = || Body::Confirm { items: one(), yes: "Go".to_owned(), no: "Stop".to_owned() };
-    let escalate = || Body::Escalate { error: Default::default(), params: Default::default() };
+    let escalate = || Body::Escalate { error: Map::new(), params: Map::new() };
     let chosen =
         |ids: &[&str]| Answer::Chosen { options: ids.iter().map(ToString::to_string).collect() };
     for (body, answer, key, expected, option) in [

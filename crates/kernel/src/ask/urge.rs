@@ -70,9 +70,11 @@ mod tests {
         cast.run(cast.agent("bot"), Command::Urge(id, urge("the bank closes at five", &["mark"])));
         let told: Vec<_> = cast.effects()[before..]
             .iter()
-            .filter_map(|effect| match effect {
-                Effect::Notify { seat, why: Occasion::Escalated, .. } => Some(seat.clone()),
-                _ => None,
+            .filter_map(|effect| {
+                let Effect::Notify { seat, why: Occasion::Escalated, .. } = effect else {
+                    return None;
+                };
+                Some(seat.clone())
             })
             .collect();
         let seat = |name| Seat::Person { human: human(name) };

@@ -108,16 +108,16 @@ fn item_ids(question: &Value) -> Vec<&Value> {
 
 /// The reason of a rejection, by id or by label.
 fn rejected_for<'q>(question: &'q Value, words: &[String]) -> anyhow::Result<&'q str> {
-    let found = one_of(reject_options(question), &[words.join(" ")])?;
+    let found = one_of(&reject_options(question), &[words.join(" ")])?;
     found.into_iter().next().context("expected the reason of the rejection")
 }
 
 /// Options by id or by label.
 fn chosen<'q>(question: &'q Value, words: &[String]) -> anyhow::Result<Vec<&'q str>> {
-    one_of(options(question), words)
+    one_of(&options(question), words)
 }
 
-fn one_of<'q>(options: Vec<(&'q str, &'q str)>, words: &[String]) -> anyhow::Result<Vec<&'q str>> {
+fn one_of<'q>(options: &[(&'q str, &'q str)], words: &[String]) -> anyhow::Result<Vec<&'q str>> {
     let find = |word: &String| {
         let by_id = options.iter().find(|(id, _)| id == word);
         let by_label = || options.iter().find(|(_, label)| label == word);

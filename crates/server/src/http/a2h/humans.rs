@@ -3,6 +3,8 @@
 //! An agent sees the people of its project: name and description, never how to reach them. An
 //! administrator sees everybody, and adds, changes and removes people.
 
+use std::collections::BTreeSet;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Query, State};
@@ -109,8 +111,8 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
         admin: false,
         active: true,
         projects,
-        groups: Default::default(),
-        skills: Default::default(),
+        groups: BTreeSet::new(),
+        skills: BTreeSet::new(),
     };
     app.gateway.run(actor, Command::SaveHuman(new)).await?;
     let directory = app.gateway.directory();
