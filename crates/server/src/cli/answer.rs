@@ -196,6 +196,18 @@ mod tests {
     }
 
     #[test]
+    fn a_rejection_may_name_one_of_the_reasons_offered() {
+        let reasons = json!([{ "id": "later", "label": "Not now" }]);
+        let approve = ask("approve", &json!({ "reject_options": reasons }));
+        let rejected = json!({ "verdict": "rejected", "option": "later" });
+        assert_eq!(said(&approve, &["reject", "later"]).unwrap(), rejected);
+        assert_eq!(said(&approve, &["reject", "Not", "now"]).unwrap(), rejected);
+        assert_eq!(said(&approve, &["reject"]).unwrap(), json!({ "verdict": "rejected" }));
+        assert!(said(&approve, &["reject", "odd"]).unwrap_err().contains("there are later"));
+        assert_eq!(hint(&approve), "approve | reject later | reject | changes");
+    }
+
+    #[test]
     fn edits_keep_the_type_of_the_detail() {
         let question = json!({ "details": { "amount": 40, "order": "1042" } });
         let approve = ask("approve", &question);
