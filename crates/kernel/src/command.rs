@@ -63,6 +63,8 @@ pub enum Command {
     Remind(AskId),
     /// A rung of the ladder is due.
     Escalate(AskId),
+    /// The agent cannot wait: tell whoever is asked once more, and more people.
+    Urge(AskId, Urge),
     /// Move a deadline.
     Extend(AskId, Time),
     /// More tokens were drawn for an ask.
@@ -128,6 +130,7 @@ impl Command {
             Self::Expire(_) => "expire",
             Self::Remind(_) => "remind",
             Self::Escalate(_) => "escalate",
+            Self::Urge(..) => "urge",
             Self::Extend(..) => "extend",
             Self::Grant(..) => "grant",
             Self::NoteCallback(..) => "note_callback",
@@ -169,6 +172,7 @@ impl Command {
             | Self::Expire(id)
             | Self::Remind(id)
             | Self::Escalate(id)
+            | Self::Urge(id, _)
             | Self::Extend(id, _)
             | Self::Grant(id, _)
             | Self::NoteCallback(id, _)
@@ -233,6 +237,15 @@ pub struct NewAsk {
     pub verification: Option<Box<Policy>>,
     /// The least assurance an answer needs, if that is more than the project wants.
     pub assurance: Option<Assurance>,
+}
+
+/// Why an agent cannot wait, and who else should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Urge {
+    /// What it says.
+    pub text: String,
+    /// Whom it wants asked as well; who is not of its project is not.
+    pub people: Vec<HumanId>,
 }
 
 /// What the agent wants when nobody answers; becomes an

@@ -2,7 +2,7 @@
 
 use crate::ask::{
     answer, assign, callback, cancel, claim, comment, create, erase, escalate, expire, extend,
-    grant, open, progress, remind, revoke,
+    grant, open, progress, remind, revoke, urge,
 };
 use crate::command::{Command, Envelope};
 use crate::directory::{
@@ -36,6 +36,7 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::Expire(id) => expire::decide(world, envelope, *id),
         Command::Remind(id) => remind::decide(world, envelope, *id),
         Command::Escalate(id) => escalate::decide(world, envelope, *id),
+        Command::Urge(id, urge) => urge::decide(world, envelope, *id, urge),
         Command::Extend(id, until) => extend::decide(world, envelope, *id, *until),
         Command::Grant(id, grants) => grant::decide(world, envelope, *id, grants),
         Command::NoteCallback(id, result) => callback::note(world, envelope, *id, result),

@@ -101,6 +101,11 @@ pub enum Happened {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         seats: Vec<Seat>,
     },
+    /// More people are asked, because the agent wants that.
+    Joined {
+        /// Who.
+        seats: Vec<Seat>,
+    },
     /// Its deadline was moved.
     Extended {
         /// To when.
@@ -232,6 +237,7 @@ impl Happened {
             Self::Failed { .. } => "failed",
             Self::Reminded => "reminded",
             Self::Escalated { .. } => "escalated",
+            Self::Joined { .. } => "joined",
             Self::Extended { .. } => "extended",
             Self::Granted { .. } => "granted",
             Self::CalledBack { .. } => "called_back",
@@ -287,6 +293,7 @@ impl Happened {
             | Self::Failed { .. }
             | Self::Reminded
             | Self::Escalated { .. }
+            | Self::Joined { .. }
             | Self::Extended { .. }
             | Self::Granted { .. }
             | Self::CalledBack { .. }

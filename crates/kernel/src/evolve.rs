@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::By;
-use crate::ask::{Ask, AskState, CallbackAttempt, Claim, Comment, Ending, Look, Revocation};
+use crate::ask::{Ask, AskState, CallbackAttempt, Claim, Comment, Ending, Look, Revocation, Seat};
 use crate::audit::{Digest, Head, Record};
 use crate::command::Envelope;
 use crate::directory::{Agent, Disabled, Holder, Human, Kept, Key, Project, Rule, Webhook};
@@ -234,12 +234,9 @@ fn evolve_open(
             ask.asked.ladder = later;
             let named = reached.into_iter().map(|rung| rung.seat);
             let seated: Vec<_> = if seats.is_empty() { named.collect() } else { seats.clone() };
-            for seat in seated {
-                if !ask.asked.seats.contains(&seat) {
-                    ask.asked.seats.push(seat);
-                }
-            }
+            seat_all(ask, seated);
         }
+        Happened::Joined { seats } => seat_all(ask, seats.clone()),
         Happened::Extended { until } => *ask.asked.expires_at.as_mut()? = *until,
         Happened::Asked(_)
         | Happened::Followed { .. }
@@ -264,6 +261,15 @@ fn evolve_open(
         | Happened::WebhookRemoved => return None,
     }
     Some(())
+}
+
+/// Seats people beside those who are seated.
+fn seat_all(ask: &mut Ask, seats: Vec<Seat>) {
+    for seat in seats {
+        if !ask.asked.seats.contains(&seat) {
+            ask.asked.seats.push(seat);
+        }
+    }
 }
 
 /// Everything a store writes in one transaction.

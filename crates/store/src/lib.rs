@@ -64,7 +64,7 @@ pub struct Job {
     pub idempotency: Option<Idempotency>,
 }
 
-/// The key under which a caller may repeat a request, and what the request was. Lives 24 hours.
+/// The key under which a caller may repeat a request, and what the request was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Idempotency {
     /// Whose keys these are: two callers may choose the same key.
@@ -73,9 +73,12 @@ pub struct Idempotency {
     pub key: String,
     /// SHA-256 of the request.
     pub fingerprint: Digest,
+    /// Whether it is remembered for ever, so that the ask can be found by it; else for
+    /// [`IDEMPOTENCY_HOURS`].
+    pub lasting: bool,
 }
 
-/// How long an idempotency key is remembered.
+/// How long an idempotency key is remembered that is not lasting.
 pub const IDEMPOTENCY_HOURS: u64 = 24;
 
 /// What came of a job.
@@ -206,6 +209,9 @@ pub trait Store: Devices + Outbox {
     /// The ids of every ask there is after the given one, in order; at most `limit`. For checking the
     /// record: what cannot be read has an id all the same.
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>>;
+
+    /// The ask a key stands for, as long as the key is remembered.
+    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>>;
 
     /// A page of asks, in the order of the list.
     async fn list(&self, list: List) -> Result<Page>;

@@ -74,6 +74,11 @@ impl Store for Memory {
         Ok(self.state().ask(id)?.map(Arc::new))
     }
 
+    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
+        let earlier = self.state().remembered(&scope, &key)?;
+        Ok(earlier.filter(|earlier| earlier.is_live(now)).and_then(|earlier| earlier.ask))
+    }
+
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let ids = self

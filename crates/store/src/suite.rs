@@ -52,6 +52,8 @@ macro_rules! suite {
                 a_refused_job_leaves_its_key_free,
                 a_key_is_forgotten_after_a_day,
                 sweeping_forgets_only_what_is_old,
+                a_lasting_key_finds_its_ask_for_ever,
+                a_key_that_is_not_lasting_finds_its_ask_for_a_day,
                 of_many_with_one_key_one_is_made,
                 of_many_answers_one_wins,
                 of_many_claims_one_holds,

@@ -51,6 +51,7 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature
         | Happened::Assigned { .. }
         | Happened::Commented { .. }
         | Happened::Escalated { .. }
+        | Happened::Joined { .. }
         | Happened::Extended { .. }
         | Happened::Granted { .. }
         | Happened::CalledBack { .. }

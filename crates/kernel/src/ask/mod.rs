@@ -27,6 +27,7 @@ pub mod progress;
 pub mod remind;
 pub mod revoke;
 mod terms;
+pub mod urge;
 
 use std::ops::Deref;
 

@@ -4,6 +4,7 @@
 //! authentication never wait for a query.
 
 pub mod about;
+pub mod contact;
 mod endpoint;
 pub mod group;
 mod holder;
@@ -16,6 +17,7 @@ pub mod project;
 pub mod rule;
 pub mod session;
 pub mod webhook;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::{Bound, Deref};
@@ -133,6 +135,10 @@ pub struct Profile {
     /// What they say of themselves; where somebody is saved without it, it stays as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<About>,
+    /// Where to reach them, in the order in which to try; where somebody is saved without it, it stays
+    /// as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contacts: Option<Vec<Contact>>,
 }
 
 /// Whom an owner hands matching asks to.
@@ -157,6 +163,7 @@ pub struct Rule {
 }
 
 pub use about::{About, Absence, QuietHours, TimeOfDay, quiet_until};
+pub use contact::Contact;
 pub use endpoint::{Disabled, Format, Hears, Webhook};
 pub use group::NewGroup;
 pub use holder::{Holder, Key, Visit, Way};
@@ -185,6 +192,7 @@ pub struct Directory {
     agents_of: HashMap<HumanId, BTreeSet<AgentId>>,
     keys_of: HashMap<AgentId, BTreeSet<KeyId>>,
     by_hears: HashMap<Hears, BTreeSet<WebhookId>>,
+    words: Arc<words::Words>,
 }
 
 impl Directory {
@@ -212,6 +220,8 @@ impl Directory {
                 if let Some(email) = email(&kept) {
                     self.by_email.insert(email, id.clone());
                 }
+                let before = self.humans.get(&id).map(|kept| &kept.entity);
+                Arc::make_mut(&mut self.words).put(before, &kept.entity);
                 self.humans.insert(id, Arc::new(kept));
             }
             Entity::Key(kept) => {
@@ -411,8 +421,11 @@ impl Directory {
         }
         let Ok(person) = self.person(actor) else { return false };
         match holder {
-            Holder::Agent { reach: Reach::Project, .. } | Holder::Link { .. } => false,
-            Holder::Agent { agent, reach: Reach::Agent } => {
+            // Nor may they give a key the word of people.
+            Holder::Agent { reach: Reach::Project, .. }
+            | Holder::Agent { respond: true, .. }
+            | Holder::Link { .. } => false,
+            Holder::Agent { agent, reach: Reach::Agent, respond: false } => {
                 self.agent(agent).is_some_and(|agent| agent.owner == person.id)
             }
             Holder::Token { human }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use kernel::actor::Reach;
 use kernel::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Purpose, Route, Seat};
 use kernel::audit::Digest;
-use kernel::command::{NewAsk, Silence};
+use kernel::command::{NewAsk, Silence, Urge};
 use kernel::directory::{
     Holder, NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewProject, NewRule, NewSession,
     Profile, Proof, Step,
@@ -40,6 +40,8 @@ async fn every_route_asks_for_a_credential() {
         };
         let path = pattern
             .replace("{id}", &own)
+            .replace("{call_id}", "call-1")
+            .replace("{uid}", "uid-1")
             .replace("{seq}", "1")
             .replace("{digest}", &"0".repeat(64))
             .replace("{delivery}", "msg_x")
@@ -119,12 +121,23 @@ fn routes(text: &str) -> Vec<(String, String)> {
             None => pattern.trim(),
         };
         let pattern = quoted.split('"').nth(1).unwrap();
+        // What stands under several names stands under each of them.
+        let names = text.split_once("const BASES").filter(|_| quoted.starts_with("&at("));
+        let bases: Vec<&str> = match names {
+            Some((_, rest)) => {
+                rest.split(';').nth(1).unwrap().split('"').skip(1).step_by(2).collect()
+            }
+            None => vec![""],
+        };
         let handlers = format!(".{}", handlers.trim());
         let methods = ["get", "post", "put", "patch", "delete", "any"];
         let is_there = |of: &&&str| handlers.contains(&format!(".{of}("));
         let taken: Vec<_> = methods.iter().filter(is_there).collect();
         assert!(!taken.is_empty(), "{handlers}");
-        found.extend(taken.into_iter().map(|method| ((*method).to_owned(), pattern.to_owned())));
+        for base in bases {
+            let at = |method: &&&str| ((**method).to_owned(), format!("{base}{pattern}"));
+            found.extend(taken.iter().map(at));
+        }
     }
     found
 }
@@ -142,6 +155,7 @@ const RECORDS: &[(&str, &str)] = &[
     ("Expire", "failed"),
     ("Remind", "reminded"),
     ("Escalate", "escalated"),
+    ("Urge", "commented"),
     ("Extend", "extended"),
     ("Comment", "commented"),
     ("Grant", "granted"),
@@ -246,7 +260,12 @@ async fn every_command_leaves_a_record() {
     story.run(system(), Command::SaveProject(NewProject { ladder: vec![pool], ..plain })).await;
     let ada = NewHuman {
         id: "ada".parse().unwrap(),
-        profile: Profile { name: "Ada".into(), email: Some("ada@example.com".into()), about: None },
+        profile: Profile {
+            name: "Ada".into(),
+            email: Some("ada@example.com".into()),
+            about: None,
+            contacts: None,
+        },
         admin: false,
         active: true,
         projects: ["dev".parse().unwrap()].into(),
@@ -271,7 +290,8 @@ async fn every_command_leaves_a_record() {
         let hash = Digest::of(secret.as_bytes());
         world.gateway().directory().key_by_hash(&hash).unwrap().id
     };
-    let agent = Holder::Agent { agent: "clerk".parse().unwrap(), reach: Reach::Agent };
+    let agent =
+        Holder::Agent { agent: "clerk".parse().unwrap(), reach: Reach::Agent, respond: false };
     story.run(owner(), Command::IssueKey(key("a", agent))).await;
     let clerk = Actor::Agent {
         id: "clerk".parse().unwrap(),
@@ -334,6 +354,8 @@ async fn every_command_leaves_a_record() {
     story.run(clerk.clone(), Command::Extend(id, until)).await;
     let reply = Reply { answer: Answer::Replied { text: "yes".to_owned() }, comment: None };
     story.run(clerk.clone(), Command::Comment(id, "soon, please".to_owned())).await;
+    let urge = Urge { text: "now, please".to_owned(), people: Vec::new() };
+    story.run(clerk.clone(), Command::Urge(id, urge)).await;
     story.run(person("ada"), Command::Answer(id, Box::new(reply.clone()))).await;
     story.run(owner(), Command::Revoke(id, "a mistake".to_owned())).await;
     story.run(system(), Command::Erase(id)).await;

@@ -9,6 +9,9 @@ mod phone;
 mod routes;
 mod world;
 
+mod a2h;
+mod a2h_cross;
+mod a2h_people;
 mod answers;
 mod bad_input;
 mod credentials;

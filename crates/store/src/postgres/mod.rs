@@ -222,6 +222,10 @@ impl Store for Postgres {
         Ok(on!(self.database, client => query::ask(client, id))?.map(Arc::new))
     }
 
+    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
+        Ok(on!(self.database, client => query::named(client, &scope, &key, now))?)
+    }
+
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
         Ok(on!(self.database, client => query::ids(client, after, limit))?)
     }

@@ -220,6 +220,10 @@ impl Store for Sqlite {
         self.readers.run(read).await
     }
 
+    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
+        self.readers.run(move |conn| query::named(conn, &scope, &key, now)).await
+    }
+
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
         self.readers.run(move |conn| query::ids(conn, after, limit)).await
     }

@@ -180,7 +180,7 @@ impl App {
     }
 
     /// What whoever answered is called, where that is known and the agent may learn it (HITL-068).
-    fn hitl_respondent(&self, ask: &Ask) -> Option<String> {
+    pub(in crate::http) fn hitl_respondent(&self, ask: &Ask) -> Option<String> {
         let By::Human(id) = &ask.resolution()?.by else { return None };
         if ask.is_pooled() {
             return None;
