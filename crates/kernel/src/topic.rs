@@ -92,7 +92,7 @@ impl Topic {
             Happened::Opened => Self::Opened,
             Happened::Claimed | Happened::Assigned { .. } => Self::Claimed,
             Happened::Commented { .. } => Self::Commented,
-            Happened::Escalated { .. } => Self::Escalated,
+            Happened::Escalated { .. } | Happened::Joined { .. } => Self::Escalated,
             Happened::Answered { vote, decisive: true } => Self::answered(vote.reply.value()),
             Happened::Defaulted { .. } => Self::Defaulted,
             Happened::Expired { .. } | Happened::Failed { .. } => Self::Expired,

@@ -171,7 +171,7 @@ fn user_info(resolution: &Resolution, name: Option<String>) -> Option<UserInfo> 
     match (&resolution.by, resolution.via) {
         (By::Human(_), via) => {
             let source = match via {
-                Via::Web | Via::Link => "Web",
+                Via::Web | Via::Link | Via::Push => "Web",
                 Via::Cli => "CLI",
                 Via::Api | Via::Inline | Via::Timer | Via::Script => "API",
             };

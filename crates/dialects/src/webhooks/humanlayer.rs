@@ -140,7 +140,7 @@ fn said(reply: &Reply, question: &Question) -> String {
             format!("changes requested: {words}")
         }
         Answer::Approved { .. } | Answer::Confirmed { .. } => "approved".to_owned(),
-        Answer::Rejected | Answer::Declined => "rejected".to_owned(),
+        Answer::Rejected { .. } | Answer::Declined => "rejected".to_owned(),
     }
 }
 

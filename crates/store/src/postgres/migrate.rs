@@ -54,10 +54,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     },
     // A program of before knows no endpoints and would set aside what they are to be told.
     Migration {
-        version: 8,
-        serves: 8,
+        version: 7,
+        serves: 7,
         name: "webhooks",
-        sql: include_str!("migrations/0008_webhooks.sql"),
+        sql: include_str!("migrations/0007_webhooks.sql"),
     },
 ];
 
