@@ -203,8 +203,8 @@ def test_words_find_what_waits_and_what_is_over(desk, visit):
 
     def look(words, expected):
         page.get_by_label("Words in requests").first.fill(words)
-        page.keyboard.press("Enter")
-        page.wait_for_load_state()
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
         return page.locator("h1").inner_text() == expected
 
     until(lambda: look("lamp refund", "7 requests match"))
