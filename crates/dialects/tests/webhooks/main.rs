@@ -39,7 +39,12 @@ fn question(prompt: &str, body: Body) -> NewAsk {
 
 fn approval() -> NewAsk {
     let details = Map::from_iter([("order".to_owned(), json!(7))]);
-    let body = Body::Approve { details, editable: false.into(), reject_requires_reason: false };
+    let body = Body::Approve {
+        details,
+        editable: false.into(),
+        reject_requires_reason: false,
+        reject_options: Vec::new(),
+    };
     question("refund", body)
 }
 
@@ -67,7 +72,11 @@ fn story() -> (Cast, Vec<(&'static str, AskId)>) {
         |answer: Answer, words: &str| Box::new(Reply { answer, comment: Some(words.to_owned()) });
     answered("approved", approval(), yes());
     answered("rejected", approval(), no());
-    answered("rejected, with a word", approval(), remarked(Answer::Rejected, "too much"));
+    answered(
+        "rejected, with a word",
+        approval(),
+        remarked(Answer::Rejected { option: None }, "too much"),
+    );
     answered("changes", approval(), remarked(Answer::CHANGES, "smaller"));
     let options = Options::new(choices()).unwrap();
     let choose = Body::Choose { options, pick: Pick::Many, suggested: None };

@@ -40,13 +40,13 @@ impl Desk {
             None => None,
         };
         let now = gateway.now();
-        let answered = match (webhook.disabled, self.app.telling(webhook, told, ask.as_ref(), now))
-        {
-            (Some(why), _) => Answered::unreached(why_not(why)),
-            (None, Some(call)) => self.app.callbacks.call(call).await,
-            // Its words were erased, and this format has nothing to say without them.
-            (None, None) => return Ok(Done::plainly(Settlement::Done)),
-        };
+        let answered =
+            match (webhook.disabled, self.app.telling(webhook, told, ask.as_deref(), now)) {
+                (Some(why), _) => Answered::unreached(why_not(why)),
+                (None, Some(call)) => self.app.callbacks.call(call).await,
+                // Its words were erased, and this format has nothing to say without them.
+                (None, None) => return Ok(Done::plainly(Settlement::Done)),
+            };
         if answered.result == (CallbackResult::Refused { status: GONE }) {
             tracing::warn!(webhook.id = %id, "an endpoint is gone; it is disabled");
             gateway.run(Actor::System, Command::WebhookGone(id)).await?;

@@ -7,7 +7,7 @@ use crate::client::{Client, Reply};
 use crate::pages::{Browser, browser_of, csrf, signed_in};
 use crate::world::World;
 
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 12] = [
     "/settings",
     "/settings/profile",
     "/settings/away",

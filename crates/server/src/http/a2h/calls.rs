@@ -93,8 +93,11 @@ impl App {
         if !made.within_reach(&caller.actor) {
             return Err(kernel::Refusal::IdempotencyMismatch.into());
         }
-        let made = if outcome.replayed { self.gateway.ask(made.id).await? } else { Some(made) };
-        self.a2h_shown(&made.ok_or_else(WireError::internal)?)
+        if !outcome.replayed {
+            return self.a2h_shown(&made);
+        }
+        let now = self.gateway.ask(made.id).await?;
+        self.a2h_shown(now.as_deref().ok_or_else(WireError::internal)?)
     }
 
     /// Who is asked: whom the channel names, else who answers for the agent (A2H-062, A2H-129). An

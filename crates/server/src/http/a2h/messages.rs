@@ -40,7 +40,8 @@ pub(super) async fn message(
     headers: HeaderMap,
 ) -> Answer {
     let caller = app.a2h_agent(&headers)?;
-    shown(&app.a2h_call(&caller, Kind::Message, &uid).await?)
+    let ask = app.a2h_call(&caller, Kind::Message, &uid).await?;
+    shown(&ask)
 }
 
 fn shown(ask: &Ask) -> Answer {

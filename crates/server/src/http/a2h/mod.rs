@@ -24,6 +24,8 @@ mod project;
 mod respond;
 mod schema;
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
@@ -187,7 +189,12 @@ impl App {
 
     /// The call of a name, if the caller may know of it: one that was named so, or any ask by its own
     /// id.
-    async fn a2h_call(&self, caller: &Caller, kind: Kind, call_id: &str) -> Result<Ask, A2hError> {
+    async fn a2h_call(
+        &self,
+        caller: &Caller,
+        kind: Kind,
+        call_id: &str,
+    ) -> Result<Arc<Ask>, A2hError> {
         let store = self.gateway.store();
         let (space, key) = (space(kind, &caller.project), key(call_id));
         let named = store.named(space, key, self.gateway.now()).await?;
