@@ -318,7 +318,7 @@ async fn nobody_waits_for_somebody_elses_endpoint() {
     .await;
     eventually("nothing else waits", async || {
         let lanes = store.lanes(Effect::PEOPLE, world.now(), 9).await.unwrap();
-        let mut names = lanes.iter().map(|(lane, _)| lane.as_str());
+        let names = lanes.iter().map(|(lane, _)| lane.as_str());
         names.eq([made["id"].as_str().unwrap()])
     })
     .await;

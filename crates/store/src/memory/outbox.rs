@@ -124,7 +124,9 @@ impl Outbox for Memory {
         let mut state = self.state();
         let own = state.log.keys().filter(|(of, _)| *of == webhook).take(limit).cloned();
         let gone: Vec<_> = own.collect();
-        gone.iter().for_each(|key| drop(state.log.remove(key)));
+        for key in &gone {
+            state.log.remove(key);
+        }
         Ok(gone.len())
     }
 }
