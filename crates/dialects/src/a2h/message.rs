@@ -123,7 +123,11 @@ fn refers(schema: &Value) -> bool {
 
 /// A message as it stands; `None` once its words were erased. `judge` says what is wrong with a value
 /// by a schema, or nothing.
-pub fn message(ask: &Ask, judge: impl Fn(&Value, &Value) -> Option<Value>) -> Option<Message> {
+pub fn message(
+    ask: &Ask,
+    receipt: Option<String>,
+    judge: impl Fn(&Value, &Value) -> Option<Value>,
+) -> Option<Message> {
     let question = ask.question.value()?;
     let schema = member(ask, "response_schema");
     let uid = super::call_id(ask);
@@ -160,7 +164,7 @@ pub fn message(ask: &Ask, judge: impl Fn(&Value, &Value) -> Option<Value>) -> Op
             human_message,
             response,
             failed_validation_details: failed,
-            ours: ours(ask),
+            ours: ours(ask, receipt),
         },
     })
 }

@@ -37,7 +37,7 @@ pub use escalate::{Escalation, parse_escalation};
 pub use humans::{HumanBody, human, humans, parse_human};
 pub use message::{NewMessage, message, parse_message};
 pub use respond::{read_contact_response, read_function_response};
-pub use view::{call, function_call, human_contact};
+pub use view::{Beside, call};
 
 use kernel::ask::Dialect;
 use kernel::question::Kind as Question;

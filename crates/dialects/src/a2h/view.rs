@@ -23,17 +23,26 @@ const DENIED: &str = "Denied without a comment.";
 /// What stands for an answer without a word.
 const NO_WORDS: &str = "Answered without words.";
 
-/// A call as it stands, whichever of the two it is; `None` once its words were erased. `name` is what
-/// whoever answered is called, where that may be told.
-pub fn call(ask: &Ask, name: Option<String>) -> Option<Value> {
+/// What is said with a call that the ask itself does not have.
+#[derive(Debug, Clone, Default)]
+pub struct Beside {
+    /// What whoever answered is called, where that may be told.
+    pub name: Option<String>,
+    /// The signed proof of how it ended, once it has.
+    pub receipt: Option<String>,
+}
+
+/// A call as it stands, whichever of the two it is; `None` once its words were erased.
+pub fn call(ask: &Ask, beside: Beside) -> Option<Value> {
     match Kind::of(ask) {
-        Kind::FunctionCall => serde_json::to_value(function_call(ask, name)?).ok(),
-        Kind::HumanContact | Kind::Message => serde_json::to_value(human_contact(ask)?).ok(),
+        Kind::FunctionCall => serde_json::to_value(function_call(ask, beside)?).ok(),
+        Kind::HumanContact | Kind::Message => {
+            serde_json::to_value(human_contact(ask, beside.receipt)?).ok()
+        }
     }
 }
 
-/// An ask as a function call.
-pub fn function_call(ask: &Ask, name: Option<String>) -> Option<FunctionCall> {
+fn function_call(ask: &Ask, beside: Beside) -> Option<FunctionCall> {
     let question = ask.question.value()?;
     let kwargs = match question.body() {
         Body::Approve { details, .. } => details.clone(),
@@ -52,9 +61,9 @@ pub fn function_call(ask: &Ask, name: Option<String>) -> Option<FunctionCall> {
         kwargs,
         channel: member(ask, "channel"),
         reject_options: (!reject_options.is_empty()).then_some(reject_options),
-        state: member(ask, "state"),
+        state: state(ask),
     };
-    let user_info = ask.resolution().and_then(|resolution| user_info(resolution, name));
+    let user_info = ask.resolution().and_then(|resolution| user_info(resolution, beside.name));
     let (approved, comment, option) = decided.map_or((None, None, None), |decided| {
         (Some(decided.approved), decided.comment, decided.option)
     });
@@ -69,13 +78,12 @@ pub fn function_call(ask: &Ask, name: Option<String>) -> Option<FunctionCall> {
             comment,
             user_info,
             reject_option_name: option,
-            ours: ours(ask),
+            ours: ours(ask, beside.receipt),
         },
     })
 }
 
-/// An ask as a human contact.
-pub fn human_contact(ask: &Ask) -> Option<HumanContact> {
+fn human_contact(ask: &Ask, receipt: Option<String>) -> Option<HumanContact> {
     let question = ask.question.value()?;
     let (subject, msg) = match question.context() {
         Some(context) => (Some(question.prompt().to_owned()), context.to_owned()),
@@ -88,7 +96,7 @@ pub fn human_contact(ask: &Ask) -> Option<HumanContact> {
         subject,
         channel: member(ask, "channel"),
         response_options: (!options.is_empty()).then_some(options),
-        state: member(ask, "state"),
+        state: state(ask),
     };
     let (response, response_option_name) = said.unzip();
     Some(HumanContact {
@@ -100,13 +108,23 @@ pub fn human_contact(ask: &Ask) -> Option<HumanContact> {
             responded_at: ended_at(ask).map(Moment),
             response,
             response_option_name: response_option_name.flatten(),
-            ours: ours(ask),
+            ours: ours(ask, receipt),
         },
     })
 }
 
 pub(super) fn member(ask: &Ask, key: &str) -> Option<Value> {
     kept(ask)?.get(key).cloned()
+}
+
+/// What the caller gave to be given back: its `state`, or the metadata another dialect calls it
+/// (A2H-117).
+fn state(ask: &Ask) -> Option<Value> {
+    if let Some(kept) = kept(ask) {
+        return kept.get("state").cloned();
+    }
+    let own = ask.metadata.value().filter(|own| !own.is_empty());
+    own.map(|own| Value::Object(own.clone()))
 }
 
 /// The run, or whose ask it is where another dialect asked.
@@ -148,7 +166,7 @@ fn of_choice(choice: &Choice) -> ResponseOption {
     }
 }
 
-pub(super) fn ours(ask: &Ask) -> Ours {
+pub(super) fn ours(ask: &Ask, receipt: Option<String>) -> Ours {
     let outcome = ask.ending().map(|ending| match ending {
         Ending::Completed(resolution) if resolution.by == By::System => "default",
         Ending::Completed(_) => "answered",
@@ -156,7 +174,7 @@ pub(super) fn ours(ask: &Ask) -> Ours {
         Ending::Failed { .. } => "failed",
         Ending::Cancelled { .. } => "cancelled",
     });
-    Ours { ask_id: ask.id.shown_as(PREFIX), outcome }
+    Ours { ask_id: ask.id.shown_as(PREFIX), outcome, receipt }
 }
 
 pub(super) fn ended_at(ask: &Ask) -> Option<Time> {

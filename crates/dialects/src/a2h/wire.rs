@@ -124,6 +124,9 @@ pub struct Ours {
     /// How it ended: `answered`, `default`, `expired`, `failed` or `cancelled`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<&'static str>,
+    /// The signed proof of how it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<String>,
 }
 
 /// Who answered (A2H-063): what they are called, and through which door. Never how to reach them.

@@ -30,6 +30,8 @@ pub struct News<'a> {
     pub viewer: Viewer<'a>,
     /// The server's address.
     pub base: &'a str,
+    /// What whoever answered is called, where the agent may learn it.
+    pub name: Option<String>,
     /// The signed proof of how it ended, once it has.
     pub receipt: Option<String>,
 }
@@ -45,8 +47,8 @@ impl News<'_> {
 pub fn format(format: Format, news: News<'_>) -> Option<Vec<u8>> {
     let body = match format {
         Format::Standard => serde_json::to_vec(&standard::Message::of(news)),
-        Format::Humanlayer => serde_json::to_vec(&humanlayer::Envelope::of(&news)?),
-        Format::HumanlayerV1beta1 => serde_json::to_vec(&humanlayer::Envelope::of(&news)?.event),
+        Format::Humanlayer => serde_json::to_vec(&humanlayer::Envelope::of(news)?),
+        Format::HumanlayerV1beta1 => serde_json::to_vec(&humanlayer::Envelope::of(news)?.event),
     };
     // Our own types have string keys and finite numbers only, so this cannot fail.
     body.ok()

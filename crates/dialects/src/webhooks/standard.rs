@@ -27,7 +27,7 @@ struct Data<'a> {
 impl<'a> Message<'a> {
     /// What is told.
     pub fn of(news: News<'a>) -> Self {
-        let News { told, ask, viewer, base, receipt } = news;
+        let News { told, ask, viewer, base, receipt, .. } = news;
         Self {
             kind: told.topic.map_or(TEST, kernel::Topic::as_str),
             timestamp: told.at,

@@ -33,7 +33,7 @@ fn judge(_: &Value, value: &Value) -> Option<Value> {
 }
 
 fn shown(cast: &Cast, id: AskId) -> Value {
-    serde_json::to_value(message(cast.seen(id), judge).unwrap()).unwrap()
+    serde_json::to_value(message(cast.seen(id), None, judge).unwrap()).unwrap()
 }
 
 fn refund() -> Value {
@@ -121,7 +121,7 @@ fn spellings_that_are_tolerated() {
     let told = shown(&cast, id)["status"]["humanMessage"].as_str().unwrap().to_owned();
     assert!(told.contains("cancelled"), "{told}");
     cast.run(Actor::System, Command::Erase(id));
-    assert!(message(cast.seen(id), judge).is_none());
+    assert!(message(cast.seen(id), None, judge).is_none());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What the tests share: calls of both kinds, as the SDKs send them.
 
-use dialects::a2h::{self, Kind, NewCall, WireError};
+use dialects::a2h::{self, Beside, Kind, NewCall, WireError};
 use kernel::command::Command;
 use kernel::question::{Answer, Reply};
 use kernel::testing::Cast;
@@ -72,7 +72,7 @@ pub(crate) fn made(kind: Kind, value: &Value) -> (Cast, AskId) {
 }
 
 pub(crate) fn shown(ask: &Ask) -> Value {
-    a2h::call(ask, Some("Olga".to_owned())).unwrap()
+    a2h::call(ask, Beside { name: Some("Olga".to_owned()), receipt: None }).unwrap()
 }
 
 pub(crate) fn say(cast: &mut Cast, id: AskId, answer: Answer, comment: Option<&str>) {

@@ -1,6 +1,6 @@
 //! What comes back in every state, in exact keys.
 
-use dialects::a2h::{self, Kind};
+use dialects::a2h::{self, Beside, Kind};
 use kernel::command::{Command, NewAsk};
 use kernel::question::Choice;
 use kernel::question::{Answer, Body, Options, Pick, Question};
@@ -191,5 +191,5 @@ fn what_was_erased_is_not_shown() {
     let (mut cast, id) = made(Kind::FunctionCall, &without(function_call(), "/spec/state"));
     say(&mut cast, id, Answer::REJECTED, None);
     cast.run(Actor::System, Command::Erase(id));
-    assert_eq!(a2h::call(cast.seen(id), None), None);
+    assert_eq!(a2h::call(cast.seen(id), Beside::default()), None);
 }

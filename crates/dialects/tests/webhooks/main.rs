@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
+use dialects::a2h::{self, Beside};
 use dialects::native::Viewer;
 use dialects::webhooks::{News, format};
 use kernel::ask::{DefaultAction, Priority, Route};
@@ -10,8 +11,16 @@ use kernel::directory::Format;
 use kernel::effect::Told;
 use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
 use kernel::testing::{Cast, new_ask, no, yes};
-use kernel::{Actor, AskId, Command, Time, Topic};
+use kernel::{Actor, Ask, AskId, By, Command, Time, Topic};
 use serde_json::{Map, Value, json};
+
+const RECEIPT: &str = "eyJ.receipt";
+
+/// What whoever answered is called, as the server would tell it.
+fn name(ask: &Ask) -> Option<String> {
+    let known = !ask.is_pooled() && matches!(ask.resolution()?.by, By::Human(_));
+    known.then(|| "Olga".to_owned())
+}
 
 /// What an endpoint of this format is sent of an ask as it is now.
 fn told(cast: &Cast, wanted: Format, id: AskId) -> Option<Value> {
@@ -25,7 +34,8 @@ fn told(cast: &Cast, wanted: Format, id: AskId) -> Option<Value> {
             ask: Some(ask),
             viewer: Viewer::Agent(b"secret"),
             base: "https://gate.example",
-            receipt: Some("eyJ.receipt".to_owned()),
+            name: name(ask),
+            receipt: ask.ending().map(|_| RECEIPT.to_owned()),
         },
     );
     body.map(|body| serde_json::from_slice(&body).unwrap())
@@ -46,6 +56,24 @@ fn approval() -> NewAsk {
         reject_options: Vec::new(),
     };
     question("refund", body)
+}
+
+/// A function call of HumanLayer's SDKs.
+fn called() -> NewAsk {
+    let spec = json!({
+        "fn": "refund", "kwargs": { "order": 7 }, "state": { "thread": ["t1"] },
+        "channel": { "slack": { "channel_or_user_id": "C1" } },
+        "reject_options": [{ "name": "later", "title": "Not now" }],
+    });
+    let body = json!({ "run_id": "run-1", "call_id": "call-1", "spec": spec });
+    a2h::parse_function_call(body.to_string().as_bytes()).unwrap().ask
+}
+
+/// A human contact of theirs.
+fn contacted() -> NewAsk {
+    let spec = json!({ "msg": "Which shop?", "subject": "Order 7", "state": { "thread": "t2" } });
+    let body = json!({ "run_id": "run-1", "call_id": "call-2", "spec": spec });
+    a2h::parse_human_contact(body.to_string().as_bytes()).unwrap().ask
 }
 
 fn choices() -> Vec<Choice> {
@@ -89,6 +117,9 @@ fn story() -> (Cast, Vec<(&'static str, AskId)>) {
     answered("declined", question("Send?", confirm), said(Answer::Declined));
     let text = "Later.".to_owned();
     answered("replied", question("When?", Body::Converse), said(Answer::Replied { text }));
+    answered("a call", called(), remarked(Answer::REJECTED, "too dear"));
+    let text = "Ask the other shop.".to_owned();
+    answered("a contact", contacted(), said(Answer::Replied { text }));
     let failed = Body::Escalate { error: Map::new(), params: Map::new() };
     answered("skipped", question("It broke", failed), said(Answer::Skip));
 
@@ -105,7 +136,8 @@ fn story() -> (Cast, Vec<(&'static str, AskId)>) {
     (cast, made)
 }
 
-/// A2H-110, A2H-115, A2H-117, A2H-037: every ending as HumanLayer tells it; nothing before the end.
+/// A2H-110, A2H-111, A2H-115, A2H-117, A2H-037: every ending as HumanLayer tells it, which is what its
+/// SDKs read; nothing before the end.
 #[test]
 fn as_humanlayer_tells_it() {
     let (cast, made) = story();
@@ -113,10 +145,15 @@ fn as_humanlayer_tells_it() {
         .map(|(name, id)| ((*name).to_owned(), json!(told(&cast, Format::Humanlayer, *id))))
         .collect();
     insta::assert_json_snapshot!("humanlayer", all);
-    for (name, id) in &made {
+    for (which, id) in &made {
         let bare = told(&cast, Format::HumanlayerV1beta1, *id);
         // A2H-112: the same without what is around it.
-        assert_eq!(bare.as_ref(), all[*name].get("event"), "{name}");
+        assert_eq!(bare.as_ref(), all[*which].get("event"), "{which}");
+        let ask = cast.seen(*id);
+        let read = ask.ending().and_then(|_| {
+            a2h::call(ask, Beside { name: name(ask), receipt: Some(RECEIPT.to_owned()) })
+        });
+        assert_eq!(bare, read, "{which}");
     }
 }
 
@@ -155,6 +192,7 @@ fn a_test_says_that_it_is_one() {
         ask: None,
         viewer: Viewer::Agent(b"secret"),
         base: "https://gate.example",
+        name: None,
         receipt: None,
     };
     let bodies: Vec<Value> = Format::ALL

@@ -82,6 +82,7 @@ impl App {
             ask,
             viewer: Viewer::Agent(self.secrets.evidence.reveal().as_bytes()),
             base: self.config.public_url.as_str(),
+            name: ask.and_then(|ask| self.respondent(ask)),
             receipt: ask.and_then(|ask| self.receipt_for(ask, &Actor::System)),
         }
     }

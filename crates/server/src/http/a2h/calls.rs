@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
-use dialects::a2h::{self, Addressed, Kind, NewCall, WireError};
+use dialects::a2h::{self, Addressed, Beside, Kind, NewCall, WireError};
 use kernel::actor::Reach;
 use kernel::ask::Route;
 use kernel::{Actor, Ask, Command, Phase, ProjectId};
@@ -117,7 +117,8 @@ impl App {
 
     /// A call as it stands.
     pub(super) fn a2h_shown(&self, ask: &Ask) -> Answer {
-        let shown = a2h::call(ask, self.hitl_respondent(ask)).ok_or_else(WireError::gone)?;
+        let (name, receipt) = (self.respondent(ask), self.receipt_for(ask, &Actor::System));
+        let shown = a2h::call(ask, Beside { name, receipt }).ok_or_else(WireError::gone)?;
         Ok(Json(shown).into_response())
     }
 
@@ -147,7 +148,7 @@ impl App {
             .asks
             .iter()
             .filter(|ask| Kind::of(ask) == kind)
-            .filter_map(|ask| a2h::call(ask, None))
+            .filter_map(|ask| a2h::call(ask, Beside::default()))
             .collect();
         let mut answer = Json(calls).into_response();
         if let Some(next) = page.next {

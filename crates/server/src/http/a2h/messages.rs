@@ -6,12 +6,12 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
 use dialects::a2h::{self, Kind, NewMessage, WireError};
-use kernel::{Ask, Command, Refusal};
+use kernel::{Actor, Ask, Command, Refusal};
 
 use super::{Answer, schema};
 use crate::gateway::Terms;
-use crate::http::Shared;
 use crate::http::name::Named;
+use crate::http::{App, Shared};
 
 pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: Body) -> Answer {
     let caller = app.a2h_agent(&headers)?;
@@ -31,7 +31,7 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
     if !made.within_reach(&caller.actor) {
         return Err(Refusal::IdempotencyMismatch.into());
     }
-    shown(&made)
+    shown(&app, &made)
 }
 
 pub(super) async fn message(
@@ -41,10 +41,11 @@ pub(super) async fn message(
 ) -> Answer {
     let caller = app.a2h_agent(&headers)?;
     let ask = app.a2h_call(&caller, Kind::Message, &uid).await?;
-    shown(&ask)
+    shown(&app, &ask)
 }
 
-fn shown(ask: &Ask) -> Answer {
-    let message = a2h::message(ask, schema::judge).ok_or_else(WireError::gone)?;
+fn shown(app: &App, ask: &Ask) -> Answer {
+    let receipt = app.receipt_for(ask, &Actor::System);
+    let message = a2h::message(ask, receipt, schema::judge).ok_or_else(WireError::gone)?;
     Ok(Json(message).into_response())
 }
