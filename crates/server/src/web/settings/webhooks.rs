@@ -30,7 +30,7 @@ pub const LABELS: &[(&str, &str)] = &[
 /// Every format in plain words.
 const FORMATS: [(Format, &str); 3] = [
     (Format::Standard, "Standard Webhooks"),
-    (Format::Humanlayer, "HumanLayer, with its envelope"),
+    (Format::Humanlayer, "HumanLayer"),
     (Format::HumanlayerV1beta1, "HumanLayer v1beta1, the bare object"),
 ];
 
@@ -158,7 +158,7 @@ pub fn page(
     let mut fields = common(filled, Some(webhook));
     let enabled = webhook.disabled.is_none();
     fields.push(filled.flag("enabled", "Enabled", "It is told what happens", enabled));
-    let change = FormView::new(path.clone(), fields, "Save");
+    let change = FormView::new(path.clone(), fields, "Save the endpoint");
     blocks.push(Block::Form(change.titled("The endpoint")));
     let mut rotate = FormView::new(
         format!("{path}/rotate"),
