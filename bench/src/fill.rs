@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use dialects::hxp_execution::parse_create;
-use kernel::{Command, Time};
+use kernel::{Command, Effect, Time};
 use server::auth::Door;
 use server::bootstrap;
 use server::clock::SystemClock;
@@ -66,12 +66,12 @@ pub(crate) async fn run(folder: &Path, asks: usize, due: &str) -> anyhow::Result
 /// Nobody is to be told of what nobody asked: every notice is done.
 async fn work_off(gateway: &Gateway) -> anyhow::Result<()> {
     loop {
-        let claimed = gateway.store().claim(gateway.now(), LEASE, 1024).await?;
+        let claimed = gateway.store().claim(Effect::PEOPLE, gateway.now(), LEASE, 1024).await?;
         if claimed.is_empty() {
             return Ok(());
         }
         let done = claimed.into_iter().map(|delivery| (delivery.id, Settlement::Done));
-        gateway.store().settle(done.collect()).await?;
+        gateway.store().settle(done.collect(), Vec::new()).await?;
     }
 }
 

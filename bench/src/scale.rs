@@ -17,6 +17,8 @@ pub(crate) struct Scale {
     pub(crate) open: usize,
     /// Asks that run out in the same second.
     pub(crate) expiries: usize,
+    /// Webhooks that wait for one endpoint.
+    pub(crate) webhooks: usize,
     /// How long a process is left alone before its memory is read.
     pub(crate) calm: Duration,
     /// Starts of the server.
@@ -33,6 +35,7 @@ impl Scale {
         idle: 10_000,
         open: 1_000_000,
         expiries: 100_000,
+        webhooks: 10_000,
         calm: Duration::from_secs(2),
         starts: 10,
     };
@@ -46,6 +49,7 @@ impl Scale {
         idle: 1_000,
         open: 30_000,
         expiries: 5_000,
+        webhooks: 2_000,
         calm: Duration::from_secs(1),
         starts: 3,
     };
@@ -59,6 +63,7 @@ impl Scale {
         idle: 20,
         open: 300,
         expiries: 100,
+        webhooks: 50,
         calm: Duration::from_millis(100),
         starts: 1,
     };

@@ -10,6 +10,7 @@ mod poll;
 mod start;
 mod waiting;
 mod wake;
+mod webhooks;
 
 use std::net::SocketAddr;
 
@@ -37,10 +38,11 @@ pub(crate) enum Scenario {
     Open,
     Nodes,
     Hitl,
+    Webhooks,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Start,
         Self::Create,
         Self::Poll,
@@ -50,6 +52,7 @@ impl Scenario {
         Self::Open,
         Self::Nodes,
         Self::Hitl,
+        Self::Webhooks,
     ];
 
     /// Its name on the command line.
@@ -76,6 +79,7 @@ impl Scenario {
             Self::Open => open::run(scale).await,
             Self::Nodes => nodes::run(scale).await,
             Self::Hitl => hitl::run(scale).await,
+            Self::Webhooks => webhooks::run(scale).await,
         }
     }
 }

@@ -26,8 +26,10 @@ pytest_plugins = ["countersign.pytest_plugin"]
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test depends on what the caller has set for a client."""
-    monkeypatch.delenv("COUNTERSIGN_URL", raising=False)
-    monkeypatch.delenv("COUNTERSIGN_API_KEY", raising=False)
+    for name in ("COUNTERSIGN_URL", "COUNTERSIGN_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("A2H_BASE_URL", "A2H_API_KEY", "HUMANLAYER_API_BASE", "HUMANLAYER_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(scope="session")

@@ -127,6 +127,7 @@ NOON = datetime(2026, 11, 15, 12, tzinfo=timezone(timedelta(hours=2)))
         ({"tags": ("a", "b"), "metadata": {"k": 1}}, {"tags": ["a", "b"], "metadata": {"k": 1}}),
         ({"reminders": [NOON]}, {"reminders": ["2026-11-15T10:00:00.000Z"]}),
         ({"follows": "ask_1"}, {"follows": "ask_1"}),
+        ({"callback_url": "https://a.example/x"}, {"callback_url": "https://a.example/x"}),
     ],
 )
 def test_options(options: dict[str, Any], expected: dict[str, Any]) -> None:

@@ -30,6 +30,26 @@ def test_the_environment_is_read_and_arguments_win(monkeypatch: pytest.MonkeyPat
         assert (client._core.url, client._core.api_key) == ("http://other:1", "mine")
 
 
+@pytest.mark.parametrize(
+    ("base", "key", "url"),
+    [
+        ("A2H_BASE_URL", "A2H_API_KEY", "https://ask.example.com/a2h/v1/"),
+        ("HUMANLAYER_API_BASE", "HUMANLAYER_API_KEY", "https://ask.example.com/humanlayer/v1"),
+    ],
+)
+def test_the_names_of_a2h_are_read_after_our_own(
+    base: str, key: str, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(base, url)
+    monkeypatch.setenv(key, "theirs")
+    with Countersign() as client:
+        assert (client._core.url, client._core.api_key) == ("https://ask.example.com", "theirs")
+    monkeypatch.setenv("COUNTERSIGN_URL", "https://own.example.com")
+    monkeypatch.setenv("COUNTERSIGN_API_KEY", "own")
+    with Countersign() as client:
+        assert (client._core.url, client._core.api_key) == ("https://own.example.com", "own")
+
+
 @pytest.mark.parametrize("url", ["localhost:3402", "ftp://host", "http://", "nonsense"])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(ConfigurationError, match="COUNTERSIGN_URL"):

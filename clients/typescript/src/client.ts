@@ -44,9 +44,9 @@ import { randomId } from "./webcrypto.js";
 
 /** How to reach the server. */
 export interface CountersignOptions {
-  /** Where it is: `COUNTERSIGN_URL`, or http://localhost:3402. */
+  /** Where it is: `COUNTERSIGN_URL`, else `A2H_BASE_URL` or `HUMANLAYER_API_BASE`, or http://localhost:3402. */
   readonly url?: string | undefined;
-  /** An agent key: `COUNTERSIGN_API_KEY` unless given. */
+  /** An agent key: `COUNTERSIGN_API_KEY`, else `A2H_API_KEY` or `HUMANLAYER_API_KEY`, unless given. */
   readonly apiKey?: string | undefined;
   /** Another `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
@@ -79,8 +79,8 @@ export class Countersign {
 
   constructor(options: CountersignOptions = {}) {
     only(options, CLIENT);
-    const url = address(options.url ?? env("COUNTERSIGN_URL") ?? "http://localhost:3402");
-    const apiKey = options.apiKey ?? env("COUNTERSIGN_API_KEY");
+    const url = address(options.url ?? env("COUNTERSIGN_URL") ?? a2hUrl() ?? "http://localhost:3402");
+    const apiKey = options.apiKey ?? env("COUNTERSIGN_API_KEY") ?? env("A2H_API_KEY") ?? env("HUMANLAYER_API_KEY");
     if (!apiKey) {
       const advice =
         "Set COUNTERSIGN_API_KEY or give `apiKey`. `countersign serve` prints a key at its first start, " +
@@ -260,6 +260,12 @@ function address(given: string): string {
     });
   }
   return url.href.replace(/\/+$/, "");
+}
+
+/** The server by the names of A2H, which have the path of that protocol at their end. */
+function a2hUrl(): string | undefined {
+  const base = env("A2H_BASE_URL") ?? env("HUMANLAYER_API_BASE");
+  return base?.replace(/\/+$/, "").replace(/\/(a2h|humanlayer)\/v1$/, "");
 }
 
 /** A variable of the environment, where there is one. */

@@ -31,6 +31,8 @@ export interface AskOptions {
   readonly metadata?: JsonObject | undefined;
   /** The id of the ask this one continues. */
   readonly follows?: string | undefined;
+  /** Where to tell, in one signed call, that it is over. */
+  readonly callbackUrl?: string | undefined;
   /**
    * The same key gives the same ask, for 24 hours. Each ask has a random one, so that trying again
    * asks once; give your own (a job's id) to survive a restart of the agent too.
@@ -109,6 +111,7 @@ export const ASK: Names<AskOptions> = {
   tags: true,
   metadata: true,
   follows: true,
+  callbackUrl: true,
   idempotencyKey: true,
   signal: true,
 };
@@ -182,7 +185,7 @@ export function converseQuestion(prompt: string, options: QuestionOptions): Conv
  * because one that stays open after its time would be waited for in vain.
  */
 export function askBody(question: object, options: AskOptions): object {
-  const { priority, route, timeoutSeconds, onExpiry, reminders, tags, metadata, follows } = options;
+  const { priority, route, timeoutSeconds, onExpiry, reminders, tags, metadata, follows, callbackUrl } = options;
   return {
     question,
     priority,
@@ -193,6 +196,7 @@ export function askBody(question: object, options: AskOptions): object {
     tags,
     metadata,
     follows,
+    callback_url: callbackUrl,
   };
 }
 

@@ -55,6 +55,7 @@ test("everything an ask takes", async () => {
       tags: ["refund"],
       metadata: { run: 7 },
       follows: "ask_1",
+      callbackUrl: "https://agent.example/hook",
     }),
   );
   assert.deepEqual(body, {
@@ -67,6 +68,7 @@ test("everything an ask takes", async () => {
     tags: ["refund"],
     metadata: { run: 7 },
     follows: "ask_1",
+    callback_url: "https://agent.example/hook",
   });
 });
 

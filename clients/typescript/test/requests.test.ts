@@ -208,10 +208,10 @@ test("a redirect is not followed: it could carry the key away", async () => {
 });
 
 test("configuration: environment, defaults, and what to do without a key", async () => {
-  const { COUNTERSIGN_URL, COUNTERSIGN_API_KEY } = process.env;
+  const names = ["COUNTERSIGN_URL", "COUNTERSIGN_API_KEY", "A2H_BASE_URL", "A2H_API_KEY", "HUMANLAYER_API_BASE", "HUMANLAYER_API_KEY"];
+  const before = names.map((name) => [name, process.env[name]] as const);
   try {
-    delete process.env["COUNTERSIGN_URL"];
-    delete process.env["COUNTERSIGN_API_KEY"];
+    for (const name of names) delete process.env[name];
     assert.throws(() => new Countersign(), (error) => {
       assert.ok(error instanceof Misconfigured && error.code === "missing-api-key");
       return /Set COUNTERSIGN_API_KEY/.test(error.message);
@@ -222,17 +222,22 @@ test("configuration: environment, defaults, and what to do without a key", async
       return ok();
     };
     await new Countersign({ apiKey: "key", fetch }).get(ID);
+    // The names of A2H are read after our own.
+    process.env["A2H_BASE_URL"] = "https://a2h.example.com/a2h/v1/";
+    process.env["A2H_API_KEY"] = "key";
+    await new Countersign({ fetch }).get(ID);
     process.env["COUNTERSIGN_URL"] = "https://asks.example.com/base/";
     process.env["COUNTERSIGN_API_KEY"] = "key";
     await new Countersign({ fetch }).get(ID);
     await new Countersign({ fetch, url: "http://other.test" }).get(ID);
     assert.deepEqual(urls, [
       `http://localhost:3402/api/v1/asks/${ID}`,
+      `https://a2h.example.com/api/v1/asks/${ID}`,
       `https://asks.example.com/base/api/v1/asks/${ID}`,
       `http://other.test/api/v1/asks/${ID}`,
     ]);
   } finally {
-    for (const [key, value] of Object.entries({ COUNTERSIGN_URL, COUNTERSIGN_API_KEY })) {
+    for (const [key, value] of before) {
       if (value === undefined) delete process.env[key];
       else process.env[key] = value;
     }

@@ -75,13 +75,13 @@ pub struct Client {
 
 impl Client {
     /// A client for the server in `COUNTERSIGN_URL`, or at `http://localhost:3402`, with the key in
-    /// `COUNTERSIGN_API_KEY`.
+    /// `COUNTERSIGN_API_KEY`. Where these are not set, the names of A2H are read: `A2H_BASE_URL` and
+    /// `A2H_API_KEY`, then `HUMANLAYER_API_BASE` and `HUMANLAYER_API_KEY`.
     #[expect(clippy::disallowed_methods, reason = "the environment is this constructor's argument")]
     pub fn from_env() -> Result<Self> {
         let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let url = given("COUNTERSIGN_URL");
-        let key = given("COUNTERSIGN_API_KEY").ok_or(ClientError::NoKey)?;
-        Self::new(url.as_deref().unwrap_or("http://localhost:3402"), key)
+        let (url, key) = found(given);
+        Self::new(url.as_deref().unwrap_or("http://localhost:3402"), key.ok_or(ClientError::NoKey)?)
     }
 
     /// A client for the server at `url`, presenting `credential`.
@@ -250,4 +250,43 @@ impl Client {
 /// The address of an ask, or of something about it.
 fn about(id: &str, what: &str) -> String {
     format!("/api/v1/asks/{id}{what}")
+}
+
+/// Where the server is and with which key, by whichever names they are given.
+fn found(given: impl Fn(&str) -> Option<String>) -> (Option<String>, Option<String>) {
+    let bases = ["A2H_BASE_URL", "HUMANLAYER_API_BASE"];
+    let base = bases.iter().find_map(|name| given(name)).map(|base| {
+        let bare = base.trim_end_matches('/');
+        let paths = ["/a2h/v1", "/humanlayer/v1"];
+        paths.iter().find_map(|path| bare.strip_suffix(path)).unwrap_or(bare).to_owned()
+    });
+    let keys = ["COUNTERSIGN_API_KEY", "A2H_API_KEY", "HUMANLAYER_API_KEY"];
+    (given("COUNTERSIGN_URL").or(base), keys.iter().find_map(|name| given(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A2H-005: the names of A2H are good for us too, after our own.
+    #[test]
+    fn the_names_of_a2h_are_read_after_our_own() {
+        let of = |set: &[(&str, &str)]| {
+            let set: Vec<(String, String)> =
+                set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+            found(|name| set.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()))
+        };
+        let both = |url: &str, key: &str| (Some(url.to_owned()), Some(key.to_owned()));
+        let a2h = [("A2H_BASE_URL", "https://ask.example/a2h/v1/"), ("A2H_API_KEY", "a")];
+        assert_eq!(of(&a2h), both("https://ask.example", "a"));
+        let sdk = [
+            ("HUMANLAYER_API_BASE", "https://ask.example/humanlayer/v1"),
+            ("HUMANLAYER_API_KEY", "h"),
+        ];
+        assert_eq!(of(&sdk), both("https://ask.example", "h"));
+        let own = [("COUNTERSIGN_URL", "https://own.example"), ("COUNTERSIGN_API_KEY", "c")];
+        let all: Vec<_> = a2h.into_iter().chain(sdk).chain(own).collect();
+        assert_eq!(of(&all), both("https://own.example", "c"));
+        assert_eq!(of(&[]), (None, None));
+    }
 }

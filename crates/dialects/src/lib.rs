@@ -10,8 +10,10 @@
 //! |---|---|
 //! | [`hxp_execution`] | HXP Human Execution Protocol 0.1, `/hxp/v1/…` |
 //! | [`hitl`] | HITL Protocol 0.7 and 0.8, `/hitl/v1/…` |
+//! | [`a2h`] | A2H v1alpha1 and HumanLayer 0.7.9, `/a2h/v1/…`, `/humanlayer/v1/…` |
 //! | [`native`] | our own API, `/api/v1/…` |
 //! | [`proof`] | none: signed receipts, for whoever wants to check one |
+//! | [`webhooks`] | none: what endpoints are told of asks of every dialect |
 //! | [`nesting`] | none: how deep any body may be |
 //!
 //! A protocol with a specification has the same rooms as every other: `wire` mirrors the specification field for field, the parsers
@@ -19,6 +21,7 @@
 //! [`Refusal`](kernel::Refusal) to the protocol's own codes. An ask that came in by one dialect
 //! can be shown and answered in every other.
 
+pub mod a2h;
 mod codes;
 pub mod hitl;
 pub mod hxp_execution;
@@ -26,3 +29,4 @@ mod members;
 pub mod native;
 pub mod nesting;
 pub mod proof;
+pub mod webhooks;

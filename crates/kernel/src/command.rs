@@ -10,10 +10,10 @@ use crate::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Route};
 use crate::audit::Salts;
 use crate::directory::{
     NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewProfile, NewProject, NewRule, NewSession,
-    Proof,
+    NewWebhook, Proof,
 };
 use crate::form::Progress;
-use crate::ids::{AskId, HumanId, KeyId, RuleId};
+use crate::ids::{AskId, HumanId, KeyId, RuleId, WebhookId};
 use crate::question::{Question, Reply, Stance};
 use crate::time::Time;
 use crate::verification::{Policy, Presented};
@@ -63,6 +63,8 @@ pub enum Command {
     Remind(AskId),
     /// A rung of the ladder is due.
     Escalate(AskId),
+    /// The agent cannot wait: tell whoever is asked once more, and more people.
+    Urge(AskId, Urge),
     /// Move a deadline.
     Extend(AskId, Time),
     /// More tokens were drawn for an ask.
@@ -101,6 +103,16 @@ pub enum Command {
     AddRules(Vec<(RuleId, NewRule)>),
     /// Remove a delegation rule.
     RemoveRule(RuleId),
+    /// Add an endpoint or change it.
+    SaveWebhook(NewWebhook),
+    /// Replace the secret of an endpoint; the one before signs so many seconds longer.
+    RotateWebhook(WebhookId, u64),
+    /// Send an endpoint something that happened to nothing.
+    TestWebhook(WebhookId),
+    /// An endpoint said that it is gone.
+    WebhookGone(WebhookId),
+    /// Remove an endpoint.
+    RemoveWebhook(WebhookId),
 }
 
 impl Command {
@@ -118,6 +130,7 @@ impl Command {
             Self::Expire(_) => "expire",
             Self::Remind(_) => "remind",
             Self::Escalate(_) => "escalate",
+            Self::Urge(..) => "urge",
             Self::Extend(..) => "extend",
             Self::Grant(..) => "grant",
             Self::NoteCallback(..) => "note_callback",
@@ -137,6 +150,11 @@ impl Command {
             Self::EndSessions(..) => "end_sessions",
             Self::AddRules(_) => "add_rules",
             Self::RemoveRule(_) => "remove_rule",
+            Self::SaveWebhook(_) => "save_webhook",
+            Self::RotateWebhook(..) => "rotate_webhook",
+            Self::TestWebhook(_) => "test_webhook",
+            Self::WebhookGone(_) => "webhook_gone",
+            Self::RemoveWebhook(_) => "remove_webhook",
         }
     }
 
@@ -154,6 +172,7 @@ impl Command {
             | Self::Expire(id)
             | Self::Remind(id)
             | Self::Escalate(id)
+            | Self::Urge(id, _)
             | Self::Extend(id, _)
             | Self::Grant(id, _)
             | Self::NoteCallback(id, _)
@@ -173,7 +192,12 @@ impl Command {
             | Self::UsePasskey(..)
             | Self::EndSessions(..)
             | Self::AddRules(_)
-            | Self::RemoveRule(_) => None,
+            | Self::RemoveRule(_)
+            | Self::SaveWebhook(_)
+            | Self::RotateWebhook(..)
+            | Self::TestWebhook(_)
+            | Self::WebhookGone(_)
+            | Self::RemoveWebhook(_) => None,
         }
     }
 }
@@ -213,6 +237,15 @@ pub struct NewAsk {
     pub verification: Option<Box<Policy>>,
     /// The least assurance an answer needs, if that is more than the project wants.
     pub assurance: Option<Assurance>,
+}
+
+/// Why an agent cannot wait, and who else should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Urge {
+    /// What it says.
+    pub text: String,
+    /// Whom it wants asked as well; who is not of its project is not.
+    pub people: Vec<HumanId>,
 }
 
 /// What the agent wants when nobody answers; becomes an

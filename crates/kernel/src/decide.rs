@@ -2,10 +2,12 @@
 
 use crate::ask::{
     answer, assign, callback, cancel, claim, comment, create, erase, escalate, expire, extend,
-    grant, open, progress, remind, revoke,
+    grant, open, progress, remind, revoke, urge,
 };
 use crate::command::{Command, Envelope};
-use crate::directory::{group, key, link, passkey, people, profile, project, rule, session};
+use crate::directory::{
+    group, key, link, passkey, people, profile, project, rule, session, webhook,
+};
 use crate::refusal::Refusal;
 use crate::world::{Stop, Verdict, World};
 
@@ -34,6 +36,7 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::Expire(id) => expire::decide(world, envelope, *id),
         Command::Remind(id) => remind::decide(world, envelope, *id),
         Command::Escalate(id) => escalate::decide(world, envelope, *id),
+        Command::Urge(id, urge) => urge::decide(world, envelope, *id, urge),
         Command::Extend(id, until) => extend::decide(world, envelope, *id, *until),
         Command::Grant(id, grants) => grant::decide(world, envelope, *id, grants),
         Command::NoteCallback(id, result) => callback::note(world, envelope, *id, result),
@@ -53,6 +56,11 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::EndSessions(human, except) => session::end(world, envelope, human, *except),
         Command::AddRules(new) => rule::add(world, envelope, new),
         Command::RemoveRule(id) => rule::remove(world, envelope, *id),
+        Command::SaveWebhook(new) => webhook::save(world, envelope, new),
+        Command::RotateWebhook(id, grace) => webhook::rotate(world, envelope, *id, *grace),
+        Command::TestWebhook(id) => webhook::test(world, envelope, *id),
+        Command::WebhookGone(id) => webhook::gone(world, envelope, *id),
+        Command::RemoveWebhook(id) => webhook::remove(world, envelope, *id),
     };
     match outcome {
         Ok(decision) => Ok(Verdict::Decided(decision)),

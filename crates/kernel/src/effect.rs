@@ -1,10 +1,14 @@
 //! What must now be done outside. Rows first, calls later.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Priority, Seat};
+use crate::ask::{Ask, Priority, Seat};
 use crate::audit::Digest;
-use crate::ids::{AskId, KeyId};
+use crate::ids::{AskId, KeyId, WebhookId};
+use crate::time::Time;
+use crate::topic::Topic;
 
 /// Work for the outbox, written in the same transaction as the events that caused it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +34,16 @@ pub enum Effect {
     CallBack {
         /// Which ask.
         ask: AskId,
+        /// To which host, as a short hash: those who answer need not wait for those who do not.
+        #[serde(default)]
+        to: String,
+    },
+    /// Tell an endpoint what happened.
+    Tell {
+        /// Which endpoint.
+        webhook: WebhookId,
+        /// What.
+        told: Told,
     },
     /// The words of the ask are erased: what was uploaded to it goes too.
     DropFiles {
@@ -56,6 +70,27 @@ pub enum Effect {
     },
 }
 
+/// What an endpoint is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// The same however often it is sent, and whoever is told: whoever knows it already heard this.
+    pub id: String,
+    /// What happened; nothing, if it is a test.
+    pub topic: Option<Topic>,
+    /// To which ask.
+    pub ask: Option<AskId>,
+    /// When.
+    pub at: Time,
+}
+
+impl Told {
+    /// What one event of an ask is told as: named by its place in the record.
+    pub fn of(ask: &Ask, topic: Topic, seq: u64, at: Time) -> Self {
+        let id = format!("msg_{}_{seq}", ask.id.ulid());
+        Self { id, topic: Some(topic), ask: Some(ask.id), at }
+    }
+}
+
 /// Why somebody is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -71,14 +106,40 @@ pub enum Occasion {
 }
 
 impl Effect {
+    /// The lane of what people are told, and of what is done here.
+    pub const PEOPLE: &str = "";
+
+    /// Calls the agent back, on the lane of the host it named.
+    pub(crate) fn call_back(ask: &Ask) -> Self {
+        let url = ask.callback.as_ref().and_then(|callback| callback.url.value());
+        let host = url.map_or("", |url| host(url)).to_ascii_lowercase();
+        let to = Digest::of(host.as_bytes()).to_string().chars().take(16).collect();
+        Self::CallBack { ask: ask.id, to }
+    }
+
+    /// Which others it may hold up: deliveries of one lane wait for each other, and for no other. A
+    /// lane of one's own has everybody whose answer we depend on.
+    pub fn lane(&self) -> Cow<'static, str> {
+        match self {
+            Self::Notify { .. } | Self::Settle { .. } | Self::DropFiles { .. } => {
+                Self::PEOPLE.into()
+            }
+            Self::MailLink { .. } => "mail".into(),
+            Self::CallBack { to, .. } => format!("callback:{to}").into(),
+            Self::Push { device, .. } => format!("device:{device}").into(),
+            Self::Tell { webhook, .. } => webhook.to_string().into(),
+        }
+    }
+
     /// The ask it is about, if it is about one.
     pub fn ask(&self) -> Option<AskId> {
         match self {
             Self::Notify { ask, .. }
             | Self::Settle { ask }
-            | Self::CallBack { ask }
+            | Self::CallBack { ask, .. }
             | Self::Push { ask, .. }
             | Self::DropFiles { ask } => Some(*ask),
+            Self::Tell { told, .. } => told.ask,
             Self::MailLink { .. } => None,
         }
     }
@@ -87,10 +148,56 @@ impl Effect {
     pub fn rank(&self) -> u8 {
         match self {
             Self::Notify { priority, .. } | Self::Push { priority, .. } => priority.rank(),
-            Self::Settle { .. } | Self::CallBack { .. } | Self::MailLink { .. } => {
-                Priority::High.rank()
-            }
+            Self::Settle { .. }
+            | Self::CallBack { .. }
+            | Self::Tell { .. }
+            | Self::MailLink { .. } => Priority::High.rank(),
             Self::DropFiles { .. } => Priority::Low.rank(),
         }
+    }
+}
+
+/// The host of an address, with its port.
+fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#', '\\']).next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::NewAsk;
+    use crate::testing::{Cast, new_ask, yes};
+
+    #[test]
+    fn one_host_is_one_lane_and_people_wait_for_none() {
+        let mut cast = Cast::new();
+        let mut lane = |url: &str| {
+            let id = cast.ask(NewAsk { callback: Some(url.to_owned()), ..new_ask() });
+            let olga = cast.human("olga");
+            cast.run(olga, crate::Command::Answer(id, yes()));
+            let last = cast.effects().last().unwrap();
+            assert!(matches!(last, Effect::CallBack { .. }));
+            last.lane().into_owned()
+        };
+        let one = lane("https://a.example/hook");
+        assert_eq!(one, lane("https://A.example?x=1"));
+        for other in ["https://a.example:8443/hook", "https://b.example/a.example"] {
+            assert_ne!(one, lane(other), "{other}");
+        }
+        let notices = cast
+            .effects()
+            .iter()
+            .filter(|effect| matches!(effect, Effect::Notify { .. } | Effect::Settle { .. }));
+        assert!(notices.clone().count() > 0);
+        assert!(notices.into_iter().all(|effect| effect.lane() == Effect::PEOPLE));
+    }
+
+    /// Rows of before lanes were known.
+    #[test]
+    fn what_was_written_before_is_read() {
+        let old = r#"{"effect":"call_back","ask":"ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"}"#;
+        let read: Effect = serde_json::from_str(old).unwrap();
+        assert_eq!(read.lane(), "callback:");
     }
 }

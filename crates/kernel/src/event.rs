@@ -11,7 +11,7 @@ use crate::ask::{
     Resolution, Route, Rung, Seat,
 };
 use crate::audit::{Erasable, Slot};
-use crate::directory::{Agent, Human, Key, Project, Rule};
+use crate::directory::{Agent, Human, Key, Project, Rule, Webhook};
 use crate::form::Progress;
 use crate::ids::{AgentId, AskId, HumanId, KeyId, ProjectId, Subject};
 use crate::question::{Kind, Question, Stance};
@@ -101,6 +101,11 @@ pub enum Happened {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         seats: Vec<Seat>,
     },
+    /// More people are asked, because the agent wants that.
+    Joined {
+        /// Who.
+        seats: Vec<Seat>,
+    },
     /// Its deadline was moved.
     Extended {
         /// To when.
@@ -144,6 +149,19 @@ pub enum Happened {
     RuleAdded(Box<Rule>),
     /// A delegation rule was removed.
     RuleRemoved,
+    /// An endpoint was added or changed.
+    WebhookSaved(Box<Webhook>),
+    /// The secret of an endpoint was replaced.
+    WebhookRotated {
+        /// Until when the one before signs as well.
+        until: Option<Time>,
+    },
+    /// Something was sent to an endpoint to see whether it arrives.
+    WebhookTested,
+    /// An endpoint said that it is gone.
+    WebhookGone,
+    /// An endpoint was removed.
+    WebhookRemoved,
 }
 
 /// An ask as it was asked and routed.
@@ -222,6 +240,7 @@ impl Happened {
             Self::Failed { .. } => "failed",
             Self::Reminded => "reminded",
             Self::Escalated { .. } => "escalated",
+            Self::Joined { .. } => "joined",
             Self::Extended { .. } => "extended",
             Self::Granted { .. } => "granted",
             Self::CalledBack { .. } => "called_back",
@@ -236,6 +255,11 @@ impl Happened {
             Self::PasskeyUsed { .. } => "passkey_used",
             Self::RuleAdded(_) => "rule_added",
             Self::RuleRemoved => "rule_removed",
+            Self::WebhookSaved(_) => "webhook_saved",
+            Self::WebhookRotated { .. } => "webhook_rotated",
+            Self::WebhookTested => "webhook_tested",
+            Self::WebhookGone => "webhook_gone",
+            Self::WebhookRemoved => "webhook_removed",
         }
     }
 
@@ -272,6 +296,7 @@ impl Happened {
             | Self::Failed { .. }
             | Self::Reminded
             | Self::Escalated { .. }
+            | Self::Joined { .. }
             | Self::Extended { .. }
             | Self::Granted { .. }
             | Self::CalledBack { .. }
@@ -283,7 +308,12 @@ impl Happened {
             | Self::KeyRevoked
             | Self::PasskeyUsed { .. }
             | Self::RuleAdded(_)
-            | Self::RuleRemoved => {}
+            | Self::RuleRemoved
+            | Self::WebhookSaved(_)
+            | Self::WebhookRotated { .. }
+            | Self::WebhookTested
+            | Self::WebhookGone
+            | Self::WebhookRemoved => {}
         }
     }
 }

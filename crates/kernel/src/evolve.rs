@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::By;
-use crate::ask::{Ask, AskState, CallbackAttempt, Claim, Comment, Ending, Look, Revocation};
+use crate::ask::{Ask, AskState, CallbackAttempt, Claim, Comment, Ending, Look, Revocation, Seat};
 use crate::audit::{Digest, Head, Record};
 use crate::command::Envelope;
-use crate::directory::{Agent, Holder, Human, Kept, Key, Project, Rule};
+use crate::directory::{Agent, Disabled, Holder, Human, Kept, Key, Project, Rule, Webhook};
 use crate::effect::Effect;
 use crate::event::{Event, Happened};
 use crate::ids::Subject;
 use crate::time::Time;
+use crate::topic::Topic;
 use crate::world::{Decision, World};
 
 /// The state of any subject.
@@ -31,6 +32,8 @@ pub enum Entity {
     Key(Kept<Key>),
     /// A delegation rule.
     Rule(Kept<Rule>),
+    /// An endpoint that is told what happens.
+    Webhook(Kept<Webhook>),
 }
 
 impl Entity {
@@ -43,6 +46,7 @@ impl Entity {
             Self::Human(kept) => kept.head,
             Self::Key(kept) => kept.head,
             Self::Rule(kept) => kept.head,
+            Self::Webhook(kept) => kept.head,
         }
     }
 
@@ -55,6 +59,7 @@ impl Entity {
             Self::Human(kept) => Subject::Human(kept.id.clone()),
             Self::Key(kept) => Subject::Key(kept.id),
             Self::Rule(kept) => Subject::Rule(kept.id),
+            Self::Webhook(kept) => Subject::Webhook(kept.id),
         }
     }
 }
@@ -131,6 +136,24 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
         (None, Happened::RuleAdded(rule)) => Entity::Rule(Kept { head, entity: *rule }),
         (Some(Entity::Rule(kept)), Happened::RuleRemoved) => {
             Entity::Rule(Kept { head, entity: Rule { removed: true, ..kept.entity } })
+        }
+        (None | Some(Entity::Webhook(_)), Happened::WebhookSaved(webhook)) => {
+            Entity::Webhook(Kept { head, entity: *webhook })
+        }
+        (Some(Entity::Webhook(kept)), Happened::WebhookRotated { until: previous_until }) => {
+            let generation = kept.generation.saturating_add(1);
+            let entity = Webhook { generation, previous_until, ..kept.entity };
+            Entity::Webhook(Kept { head, entity })
+        }
+        (Some(Entity::Webhook(kept)), Happened::WebhookTested) => {
+            Entity::Webhook(Kept { head, ..kept })
+        }
+        (Some(Entity::Webhook(kept)), Happened::WebhookGone) => {
+            let entity = Webhook { disabled: Some(Disabled::Gone), ..kept.entity };
+            Entity::Webhook(Kept { head, entity })
+        }
+        (Some(Entity::Webhook(kept)), Happened::WebhookRemoved) => {
+            Entity::Webhook(Kept { head, entity: Webhook { removed: true, ..kept.entity } })
         }
         (_, _) => return Err(misfit),
     };
@@ -211,12 +234,9 @@ fn evolve_open(
             ask.asked.ladder = later;
             let named = reached.into_iter().map(|rung| rung.seat);
             let seated: Vec<_> = if seats.is_empty() { named.collect() } else { seats.clone() };
-            for seat in seated {
-                if !ask.asked.seats.contains(&seat) {
-                    ask.asked.seats.push(seat);
-                }
-            }
+            seat_all(ask, seated);
         }
+        Happened::Joined { seats } => seat_all(ask, seats.clone()),
         Happened::Extended { until } => *ask.asked.expires_at.as_mut()? = *until,
         Happened::Asked(_)
         | Happened::Followed { .. }
@@ -233,9 +253,23 @@ fn evolve_open(
         | Happened::KeyRevoked
         | Happened::PasskeyUsed { .. }
         | Happened::RuleAdded(_)
-        | Happened::RuleRemoved => return None,
+        | Happened::RuleRemoved
+        | Happened::WebhookSaved(_)
+        | Happened::WebhookRotated { .. }
+        | Happened::WebhookTested
+        | Happened::WebhookGone
+        | Happened::WebhookRemoved => return None,
     }
     Some(())
+}
+
+/// Seats people beside those who are seated.
+fn seat_all(ask: &mut Ask, seats: Vec<Seat>) {
+    for seat in seats {
+        if !ask.asked.seats.contains(&seat) {
+            ask.asked.seats.push(seat);
+        }
+    }
 }
 
 /// Everything a store writes in one transaction.
@@ -249,7 +283,8 @@ pub struct Changes {
     pub effects: Vec<Effect>,
 }
 
-/// Numbers, dates and links what was decided, and evolves the state by it.
+/// Numbers, dates and links what was decided, and evolves the state by it. Whoever wants to hear of
+/// it is told in the same transaction, whichever verb it was.
 pub fn settle(
     world: &World<'_>,
     envelope: &Envelope,
@@ -258,6 +293,7 @@ pub fn settle(
     let by = envelope.actor.by();
     let mut touched: BTreeMap<Subject, Entity> = BTreeMap::new();
     let mut records = Vec::with_capacity(decision.happened.len());
+    let mut effects = decision.effects;
     for (subject, what) in decision.happened {
         let before = touched.remove(&subject).or_else(|| current(world, &subject));
         let head = before.as_ref().map(Entity::head);
@@ -269,10 +305,15 @@ pub fn settle(
             what,
         };
         let record = Record::link(head.map_or(Digest::ZERO, |head| head.hash), event.clone());
-        touched.insert(subject, apply(before, event, record.hash)?);
+        let topic = Topic::of(&event.what);
+        let after = apply(before, event, record.hash)?;
+        if let (Some(topic), Entity::Ask(ask)) = (topic, &after) {
+            effects.extend(world.directory.told(ask, topic));
+        }
+        touched.insert(subject, after);
         records.push(record);
     }
-    Ok(Changes { entities: touched.into_values().collect(), records, effects: decision.effects })
+    Ok(Changes { entities: touched.into_values().collect(), records, effects })
 }
 
 fn current(world: &World<'_>, subject: &Subject) -> Option<Entity> {
@@ -284,7 +325,8 @@ fn current(world: &World<'_>, subject: &Subject) -> Option<Entity> {
         | Subject::Agent(_)
         | Subject::Human(_)
         | Subject::Key(_)
-        | Subject::Rule(_) => world.directory.entity(subject),
+        | Subject::Rule(_)
+        | Subject::Webhook(_) => world.directory.entity(subject),
     }
 }
 

@@ -89,6 +89,11 @@ made_id!(
     RuleId,
     "rule_"
 );
+made_id!(
+    /// An endpoint that is told what happens.
+    WebhookId,
+    "hook_"
+);
 
 impl AskId {
     /// The same ask under a dialect's prefix, for example `hxp_`.
@@ -195,6 +200,8 @@ pub enum Subject {
     Key(KeyId),
     /// A delegation rule.
     Rule(RuleId),
+    /// An endpoint that is told what happens.
+    Webhook(WebhookId),
 }
 
 impl Subject {
@@ -207,6 +214,7 @@ impl Subject {
             Self::Human(_) => "human",
             Self::Key(_) => "key",
             Self::Rule(_) => "rule",
+            Self::Webhook(_) => "webhook",
         }
     }
 }
@@ -220,6 +228,7 @@ impl fmt::Display for Subject {
             Self::Human(id) => write!(f, "human/{id}"),
             Self::Key(id) => id.fmt(f),
             Self::Rule(id) => id.fmt(f),
+            Self::Webhook(id) => id.fmt(f),
         }
     }
 }
@@ -241,6 +250,9 @@ impl FromStr for Subject {
         }
         if text.starts_with(RuleId::PREFIX) {
             return text.parse().map(Self::Rule);
+        }
+        if text.starts_with(WebhookId::PREFIX) {
+            return text.parse().map(Self::Webhook);
         }
         text.parse().map(Self::Ask)
     }
@@ -278,6 +290,7 @@ mod tests {
             Subject::Ask(AskId::new(ulid)),
             Subject::Key(KeyId::new(ulid)),
             Subject::Rule(RuleId::new(ulid)),
+            Subject::Webhook(WebhookId::new(ulid)),
             Subject::Project("dev".parse().unwrap()),
             Subject::Human("user_dev".parse().unwrap()),
         ] {

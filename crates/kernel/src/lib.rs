@@ -20,11 +20,12 @@
 //! |---|---|
 //! | [`decide`](mod@decide) | one `match` from a [`Command`] to the verb that judges it |
 //! | [`ask`] | the [`Ask`] aggregate; one file per verb: rule, events, refusals, tests |
-//! | [`directory`] | projects, agents, people, keys, delegation rules; one file per verb |
+//! | [`directory`] | projects, agents, people, keys, delegation rules, endpoints; one file per verb |
 //! | [`question`] | what an agent may ask, what counts as an [`Answer`](question::Answer) to it |
 //! | [`form`] | typed forms and their validation |
 //! | [`routing`] | who is asked |
 //! | [`event`], [`evolve`](mod@evolve) | what happened, and what the world looks like afterwards |
+//! | [`topic`] | what of it endpoints may hear of |
 //! | [`audit`] | hash chains, and values that can be erased without breaking them |
 //! | [`seal`] | blocks over the record: Merkle roots, their proofs, the chain of blocks |
 //! | [`receipt`] | the claims a proof makes |
@@ -64,6 +65,7 @@ pub mod strict;
 pub mod testing;
 pub mod text;
 pub mod time;
+pub mod topic;
 pub mod verification;
 pub mod world;
 
@@ -74,7 +76,8 @@ pub use decide::decide;
 pub use effect::Effect;
 pub use event::{Event, Happened};
 pub use evolve::{Changes, Entity, evolve, settle};
-pub use ids::{AgentId, AskId, HumanId, KeyId, ProjectId, RuleId, Subject};
+pub use ids::{AgentId, AskId, HumanId, KeyId, ProjectId, RuleId, Subject, WebhookId};
 pub use refusal::Refusal;
 pub use time::Time;
+pub use topic::Topic;
 pub use world::{Decision, Verdict, World};

@@ -40,7 +40,7 @@ pub fn yes() -> Box<Reply> {
 }
 
 pub fn no() -> Box<Reply> {
-    Box::new(Reply { answer: Answer::Rejected, comment: None })
+    Box::new(Reply { answer: Answer::REJECTED, comment: None })
 }
 
 /// A plain approval for the owner without a deadline.
@@ -49,6 +49,7 @@ pub fn new_ask() -> NewAsk {
         details: Map::new(),
         editable: false.into(),
         reject_requires_reason: false,
+        reject_options: Vec::new(),
     };
     NewAsk {
         dialect: Dialect::Native,
@@ -76,7 +77,7 @@ pub fn everyone() -> Vec<Command> {
     let person = |id: &str, project: &str, groups: &[&str], skills: &[&str]| {
         Command::SaveHuman(NewHuman {
             id: human(id),
-            profile: Profile { name: id.to_owned(), email: None, about: None },
+            profile: Profile { name: id.to_owned(), email: None, about: None, contacts: None },
             admin: false,
             active: true,
             projects: [project.parse().unwrap()].into(),
@@ -210,7 +211,8 @@ impl Cast {
                 | Entity::Agent(_)
                 | Entity::Human(_)
                 | Entity::Key(_)
-                | Entity::Rule(_) => self.directory.put(entity),
+                | Entity::Rule(_)
+                | Entity::Webhook(_) => self.directory.put(entity),
             }
         }
         self.records.extend(changes.records);

@@ -13,6 +13,9 @@ pub struct Time(jiff::Timestamp);
 pub const LONGEST_TIMEOUT: u64 = 100 * 366 * 24 * 60 * 60;
 
 impl Time {
+    /// No moment is later.
+    pub const LAST: Self = Self(jiff::Timestamp::MAX);
+
     /// A moment, cut to the millisecond.
     pub fn new(at: jiff::Timestamp) -> Self {
         Self::from_millis(at.as_millisecond())

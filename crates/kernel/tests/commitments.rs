@@ -177,7 +177,7 @@ fn story(words: &mut Words) -> Cast {
     let email = format!("{}@example.com", words.secret("email"));
     let new = NewHuman {
         id: human("olga"),
-        profile: Profile { name, email: Some(email), about: None },
+        profile: Profile { name, email: Some(email), about: None, contacts: None },
         admin: false,
         active: true,
         projects: ["acme".parse().unwrap()].into(),
@@ -190,9 +190,14 @@ fn story(words: &mut Words) -> Cast {
     let (edits, others) =
         (words.edited(&details, "edits"), words.edited(&details, "default-edits"));
     let (edits, others) = (Some(edits), Some(others));
-    let approve = Body::Approve { details, editable: true.into(), reject_requires_reason: false };
+    let approve = Body::Approve {
+        details,
+        editable: true.into(),
+        reject_requires_reason: false,
+        reject_options: Vec::new(),
+    };
     answered(&mut cast, words, "approve", approve.clone(), Answer::Approved { edits });
-    answered(&mut cast, words, "reject", approve.clone(), Answer::Rejected);
+    answered(&mut cast, words, "reject", approve.clone(), Answer::REJECTED);
     answered(&mut cast, words, "changes", approve.clone(), Answer::CHANGES);
 
     let choices = vec![words.choice("first"), words.choice("second")];
@@ -283,7 +288,12 @@ fn numbers_read_back_as_they_were_committed_to() {
     let mut cast = Cast::new();
     for digits in ["6.934698245112694e276", "8.383658838626809e-78", "1e21", "5e-324", "-0.0"] {
         let details = serde_json::from_str(&format!(r#"{{"n":{digits}}}"#)).unwrap();
-        let body = Body::Approve { details, editable: false.into(), reject_requires_reason: false };
+        let body = Body::Approve {
+            details,
+            editable: false.into(),
+            reject_requires_reason: false,
+            reject_options: Vec::new(),
+        };
         let question = Question::new("Pay?", None, body).unwrap();
         let id = cast.ask(NewAsk { question, ..new_ask() });
         let stored = serde_json::to_string(cast.seen(id)).unwrap();

@@ -7,18 +7,18 @@ use std::fmt::Write;
 
 use kernel::actor::{Assurance, By};
 use kernel::ask::{AskState, CallbackResult, DefaultAction, Grant, Purpose};
-use kernel::command::{NewAsk, Silence};
-use kernel::directory::{Holder, NewKey, NewProject, NewRule, Step};
-use kernel::ids::{AskId, KeyId, RuleId};
+use kernel::command::{NewAsk, Silence, Urge};
+use kernel::directory::{Format, Hears, Holder, NewKey, NewProject, NewRule, NewWebhook, Step};
+use kernel::ids::{AskId, KeyId, RuleId, WebhookId};
 use kernel::question::AnswerError;
 use kernel::testing::{Cast, human, new_ask, yes};
-use kernel::{Actor, Command, Happened, Refusal};
+use kernel::{Actor, Command, Happened, Refusal, Topic};
 use ulid::Ulid;
 
 const STATES: [&str; 8] =
     ["pending", "claimed", "opened", "in_progress", "completed", "expired", "cancelled", "failed"];
 
-const VERBS: [&str; 17] = [
+const VERBS: [&str; 18] = [
     "open",
     "progress",
     "claim",
@@ -29,6 +29,7 @@ const VERBS: [&str; 17] = [
     "expire",
     "remind",
     "escalate",
+    "urge",
     "comment",
     "grant",
     "call_back",
@@ -42,34 +43,34 @@ const VERBS: [&str; 17] = [
 /// Completed and Cancelled are reachable from every open state, and what is over only takes note of
 /// remarks and a follow-up, has its receipt called back and forgets its words.
 const NOTHING_DUE: &str = "
-            | open        | progress          | claim             | assign            | answer           | cancel            | extend            | expire  | remind  | escalate | comment     | grant       | call_back   | note_callback | revoke      | erase       | follow
-pending     | opened      | in_progress       | pending           | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
-claimed     | opened      | in_progress       | -                 | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
-opened      | -           | in_progress       | opened            | opened            | completed        | cancelled         | opened            | not-due | not-due | not-due  | opened      | opened      | not-over    | not-over      | not-over    | not-over    | opened
-in_progress | -           | -                 | in_progress       | in_progress       | completed        | cancelled         | in_progress       | not-due | not-due | not-due  | in_progress | in_progress | not-over    | not-over      | not-over    | not-over    | in_progress
-completed   | -           | already-answered  | already-answered  | already-answered  | already-answered | already-answered  | already-answered  | not-due | not-due | not-due  | completed   | completed   | completed   | completed     | completed   | completed   | completed
-expired     | -           | timed-out         | timed-out         | timed-out         | timed-out        | timed-out         | timed-out         | not-due | not-due | not-due  | expired     | expired     | expired     | expired       | expired     | expired     | expired
-cancelled   | -           | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | not-due | not-due | not-due  | cancelled   | cancelled   | cancelled   | cancelled     | cancelled   | cancelled   | cancelled
-failed      | -           | timed-out         | timed-out         | timed-out         | timed-out        | timed-out         | timed-out         | not-due | not-due | not-due  | failed      | failed      | failed      | failed        | failed      | failed      | failed
+            | open        | progress          | claim             | assign            | answer           | cancel            | extend            | expire  | remind  | escalate | urge              | comment     | grant       | call_back   | note_callback | revoke      | erase       | follow
+pending     | opened      | in_progress       | pending           | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | pending           | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
+claimed     | opened      | in_progress       | -                 | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | pending           | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
+opened      | -           | in_progress       | opened            | opened            | completed        | cancelled         | opened            | not-due | not-due | not-due  | opened            | opened      | opened      | not-over    | not-over      | not-over    | not-over    | opened
+in_progress | -           | -                 | in_progress       | in_progress       | completed        | cancelled         | in_progress       | not-due | not-due | not-due  | in_progress       | in_progress | in_progress | not-over    | not-over      | not-over    | not-over    | in_progress
+completed   | -           | already-answered  | already-answered  | already-answered  | already-answered | already-answered  | already-answered  | not-due | not-due | not-due  | already-answered  | completed   | completed   | completed   | completed     | completed   | completed   | completed
+expired     | -           | timed-out         | timed-out         | timed-out         | timed-out        | timed-out         | timed-out         | not-due | not-due | not-due  | timed-out         | expired     | expired     | expired     | expired       | expired     | expired     | expired
+cancelled   | -           | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | not-due | not-due | not-due  | already-cancelled | cancelled   | cancelled   | cancelled   | cancelled     | cancelled   | cancelled   | cancelled
+failed      | -           | timed-out         | timed-out         | timed-out         | timed-out        | timed-out         | timed-out         | not-due | not-due | not-due  | timed-out         | failed      | failed      | failed      | failed        | failed      | failed      | failed
 ";
 
 /// At the very moment of the deadline, with a reminder and a rung of the ladder due as well, by
 /// what the agent wanted for silence. Expired, Completed and Failed are reachable from every open
 /// state; only `stay open` leaves an ask answerable.
 const DEADLINE_REACHED: &str = "
-                    | open        | progress    | claim       | assign      | answer    | cancel    | extend      | expire    | remind  | escalate    | comment     | grant       | call_back   | note_callback | revoke      | erase       | follow
-pending/stay        | opened      | in_progress | pending     | pending     | completed | cancelled | pending     | not-due   | not-due | pending     | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
-pending/fail        | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
-pending/answer      | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
-pending/report      | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
-opened/stay         | -           | in_progress | opened      | opened      | completed | cancelled | opened      | not-due   | not-due | opened      | opened      | opened      | not-over    | not-over      | not-over    | not-over    | opened
-opened/fail         | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | opened      | opened      | not-over    | not-over      | not-over    | not-over    | opened
-opened/answer       | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | opened      | opened      | not-over    | not-over      | not-over    | not-over    | opened
-opened/report       | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | opened      | opened      | not-over    | not-over      | not-over    | not-over    | opened
-in_progress/stay    | -           | -           | in_progress | in_progress | completed | cancelled | in_progress | not-due   | not-due | in_progress | in_progress | in_progress | not-over    | not-over      | not-over    | not-over    | in_progress
-in_progress/fail    | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | in_progress | in_progress | not-over    | not-over      | not-over    | not-over    | in_progress
-in_progress/answer  | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | in_progress | in_progress | not-over    | not-over      | not-over    | not-over    | in_progress
-in_progress/report  | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | in_progress | in_progress | not-over    | not-over      | not-over    | not-over    | in_progress
+                    | open        | progress    | claim       | assign      | answer    | cancel    | extend      | expire    | remind  | escalate    | urge        | comment     | grant       | call_back   | note_callback | revoke      | erase       | follow
+pending/stay        | opened      | in_progress | pending     | pending     | completed | cancelled | pending     | not-due   | not-due | pending     | pending     | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
+pending/fail        | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | timed-out   | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
+pending/answer      | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | timed-out   | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
+pending/report      | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | timed-out   | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
+opened/stay         | -           | in_progress | opened      | opened      | completed | cancelled | opened      | not-due   | not-due | opened      | opened      | opened      | opened      | not-over    | not-over      | not-over    | not-over    | opened
+opened/fail         | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | timed-out   | opened      | opened      | not-over    | not-over      | not-over    | not-over    | opened
+opened/answer       | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | timed-out   | opened      | opened      | not-over    | not-over      | not-over    | not-over    | opened
+opened/report       | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | timed-out   | opened      | opened      | not-over    | not-over      | not-over    | not-over    | opened
+in_progress/stay    | -           | -           | in_progress | in_progress | completed | cancelled | in_progress | not-due   | not-due | in_progress | in_progress | in_progress | in_progress | not-over    | not-over      | not-over    | not-over    | in_progress
+in_progress/fail    | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | failed    | not-due | not-due     | timed-out   | in_progress | in_progress | not-over    | not-over      | not-over    | not-over    | in_progress
+in_progress/answer  | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | completed | not-due | not-due     | timed-out   | in_progress | in_progress | not-over    | not-over      | not-over    | not-over    | in_progress
+in_progress/report  | -           | timed-out   | timed-out   | timed-out   | timed-out | timed-out | timed-out   | expired   | not-due | not-due     | timed-out   | in_progress | in_progress | not-over    | not-over      | not-over    | not-over    | in_progress
 ";
 
 #[test]
@@ -185,7 +186,7 @@ fn events_have_stable_names() {
         assert_eq!(body.pointer("/what/event").unwrap(), name);
         names.insert(name);
     }
-    assert_eq!(names.len(), 28, "{names:?}");
+    assert_eq!(names.len(), 34, "{names:?}");
 }
 
 /// A second spelling, without a wildcard: a new event must be entered here and in the story.
@@ -205,6 +206,7 @@ fn name(what: &Happened) -> &'static str {
         Happened::Failed { .. } => "failed",
         Happened::Reminded => "reminded",
         Happened::Escalated { .. } => "escalated",
+        Happened::Joined { .. } => "joined",
         Happened::Extended { .. } => "extended",
         Happened::Granted { .. } => "granted",
         Happened::CalledBack { .. } => "called_back",
@@ -219,12 +221,17 @@ fn name(what: &Happened) -> &'static str {
         Happened::PasskeyUsed { .. } => "passkey_used",
         Happened::RuleAdded(_) => "rule_added",
         Happened::RuleRemoved => "rule_removed",
+        Happened::WebhookSaved(_) => "webhook_saved",
+        Happened::WebhookRotated { .. } => "webhook_rotated",
+        Happened::WebhookTested => "webhook_tested",
+        Happened::WebhookGone => "webhook_gone",
+        Happened::WebhookRemoved => "webhook_removed",
     }
 }
 
 fn everything() -> Cast {
     let (mut cast, id) = in_state("claimed", Silence::StayOpen);
-    for verb in ["open", "progress", "assign", "extend"] {
+    for verb in ["open", "progress", "assign", "extend", "urge"] {
         act(&mut cast, id, verb);
     }
     cast.advance(TIMEOUT);
@@ -261,6 +268,21 @@ fn everything() -> Cast {
     cast.rule("olga", NewRule { kinds, project: None, tag: None, priority: None, delegate_to });
     let rule: RuleId = cast.directory().rules_of(&human("olga")).next().map(|r| r.id).unwrap();
     cast.run(cast.human("olga"), Command::RemoveRule(rule));
+    let new = NewWebhook {
+        id: WebhookId::new(Ulid::from(77_u128)),
+        of: Hears::Agent("bot".parse().unwrap()),
+        url: "https://agent.example/hook".to_owned(),
+        events: Topic::ALL.into(),
+        format: Format::Standard,
+        description: String::new(),
+        enabled: true,
+    };
+    cast.run(cast.human("olga"), Command::SaveWebhook(new));
+    let webhook = WebhookId::new(Ulid::from(77_u128));
+    cast.run(cast.human("olga"), Command::RotateWebhook(webhook, 60));
+    cast.run(cast.human("olga"), Command::TestWebhook(webhook));
+    cast.run(Actor::System, Command::WebhookGone(webhook));
+    cast.run(cast.human("olga"), Command::RemoveWebhook(webhook));
     cast
 }
 
@@ -312,6 +334,10 @@ fn act(cast: &mut Cast, id: AskId, verb: &str) -> String {
         "expire" => (Actor::System, Command::Expire(id)),
         "remind" => (Actor::System, Command::Remind(id)),
         "escalate" => (Actor::System, Command::Escalate(id)),
+        "urge" => {
+            let people = vec![human("nina")];
+            (bot, Command::Urge(id, Urge { text: "now".to_owned(), people }))
+        }
         "comment" => (olga, Command::Comment(id, "so".to_owned())),
         "grant" => {
             let grant = Grant { purpose: Purpose::Review, hash: Cast::hash("token") };

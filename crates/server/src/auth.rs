@@ -117,7 +117,7 @@ impl Door {
         now: Time,
     ) -> Result<Actor, Denied> {
         let key = live(directory, secret, now)?;
-        let Holder::Agent { agent, reach } = &key.holder else { return Err(Denied::Unknown) };
+        let Holder::Agent { agent, reach, .. } = &key.holder else { return Err(Denied::Unknown) };
         let project = &directory.agent(agent).ok_or(Denied::Unknown)?.project;
         self.admit(key.id, now)?;
         Ok(Actor::Agent { id: agent.clone(), project: project.clone(), key: key.id, reach: *reach })

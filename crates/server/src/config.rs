@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use clap::Args as _;
+use kernel::time::LONGEST_TIMEOUT;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -88,6 +89,8 @@ pub struct Config {
     pub callback_allow: Vec<Range>,
     /// How long the words of what is over are kept; for ever if not said.
     pub retention: Option<Retention>,
+    /// How long calls of A2H wait, in seconds; for ever if not said.
+    pub a2h_timeout: Option<u64>,
     /// The evidence hash.
     pub evidence_form: EvidenceForm,
     /// Its secret, if given.
@@ -221,6 +224,10 @@ impl Settings {
             bail!("seal_seconds: expected at most 86400, a day");
         }
         let push_contact = self.push_contact.map(contact).transpose()?;
+        let a2h_timeout = self.a2h_timeout;
+        if a2h_timeout.is_some_and(|seconds| !(1..=LONGEST_TIMEOUT).contains(&seconds)) {
+            bail!("a2h_timeout: expected a number of seconds, at least 1 and at most 100 years");
+        }
         let callback_allow = ranges("callback_allow", self.callback_allow.as_deref())?;
         let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
         let usual = if terminal { LogFormat::Text } else { LogFormat::Json };
@@ -243,6 +250,7 @@ impl Settings {
                 Keep::Always => None,
                 Keep::For(retention) => Some(retention),
             }),
+            a2h_timeout,
             evidence_form: self.evidence_form.unwrap_or_default(),
             evidence_secret,
             open_websockets: self.open_websockets.unwrap_or(false),

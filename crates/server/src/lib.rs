@@ -55,4 +55,5 @@ pub mod vault;
 pub mod verification;
 pub mod wake;
 pub mod web;
+pub mod webhooks;
 pub mod workers;

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use kernel::audit::Digest;
 use kernel::form::FileRef;
-use kernel::{AskId, By, KeyId};
+use kernel::{AskId, By, KeyId, WebhookId};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::Secret;
@@ -46,6 +46,17 @@ impl Secrets {
         hash.update(b"callback");
         hash.update(key.ulid().to_bytes());
         hex::encode(hash.finalize())
+    }
+
+    /// What the calls to an endpoint are signed with: derived from its id and how often the secret was
+    /// replaced, so that nothing has to be kept.
+    pub fn webhook(&self, id: WebhookId, generation: u32) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.seed);
+        hash.update(b"webhook");
+        hash.update(id.ulid().to_bytes());
+        hash.update(generation.to_be_bytes());
+        hash.finalize().into()
     }
 
     /// What a draft of an answer to this ask is encrypted with: derived, so that nothing has to be kept.

@@ -179,6 +179,7 @@ fn every_code_of_a_dialect_is_explained() {
     for (page, codes) in [
         ("docs/hxp-execution.md", dialects::hxp_execution::CODES),
         ("docs/hitl.md", dialects::hitl::CODES),
+        ("docs/a2h.md", dialects::a2h::CODES),
     ] {
         let text = read(page);
         let unexplained = codes.iter().filter(|code| !text.contains(&format!("| `{code}` |")));

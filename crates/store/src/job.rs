@@ -32,6 +32,9 @@ pub(crate) trait Books {
     fn write(&mut self, work: &Work, remember: Option<(&Idempotency, Remembered)>) -> Result<()>;
 }
 
+/// When a lasting key was used: at the end of time, so that it never gets too old to count.
+const LASTING: Time = Time::LAST;
+
 /// An idempotency record. It holds no answer and no token: the ask is read again on a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Remembered {
@@ -142,7 +145,8 @@ pub(crate) fn transact(
             return Err(Refusal::IdempotencyMismatch.into());
         }
         let ask = earlier.ask.map(|id| books.ask(id)).transpose()?.flatten();
-        return Ok(Outcome { ask, replayed: true, at: earlier.at });
+        let at = ask.as_ref().map_or(earlier.at, |ask| earlier.at.min(ask.head.at));
+        return Ok(Outcome { ask, replayed: true, at });
     }
 
     let id = match &envelope.command {
@@ -158,7 +162,8 @@ pub(crate) fn transact(
     let at = work.records.first().map_or(work.now, |record| record.at);
     let remember = idempotency.as_ref().map(|request| {
         let fingerprint = request.fingerprint;
-        (request, Remembered { fingerprint, ask: id, at: work.now })
+        let at = if request.lasting { LASTING } else { work.now };
+        (request, Remembered { fingerprint, ask: id, at })
     });
     if !work.is_empty() || remember.is_some() {
         books.write(&work, remember)?;
@@ -216,7 +221,8 @@ fn judge(directory: &Directory, now: Time, envelope: &Envelope, asks: &mut Asks)
                 | Subject::Agent(_)
                 | Subject::Human(_)
                 | Subject::Key(_)
-                | Subject::Rule(_) => None,
+                | Subject::Rule(_)
+                | Subject::Webhook(_) => None,
             });
             return Ok(Judged::Need(asks.collect()));
         }

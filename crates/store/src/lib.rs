@@ -9,6 +9,7 @@
 //! | [`memory`] | everything in maps; for tests and for reading the contract |
 //! | [`sqlite`] | the embedded default: one writer thread, group commit, a pool of readers |
 //! | [`postgres`] | many nodes on one database |
+//! | [`outbox`] | work to be done outside, in lanes, and the log of what endpoints were told |
 //! | [`listing`] | which lists an ask stands in, and how lists are paged |
 //! | [`search`] | which words an ask is found by |
 //! | `suite` | the named checks every backend passes |
@@ -21,6 +22,7 @@ mod leases;
 pub mod listing;
 pub mod memory;
 mod migrations;
+pub mod outbox;
 mod paging;
 pub mod postgres;
 mod rows;
@@ -42,13 +44,14 @@ use async_trait::async_trait;
 use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
 use kernel::seal::{Block, LARGEST};
-use kernel::{AgentId, Ask, AskId, Effect, Envelope, HumanId, KeyId, Refusal, Subject, Time};
+use kernel::{AgentId, Ask, AskId, Envelope, HumanId, KeyId, Refusal, Subject, Time};
 use tokio::sync::broadcast;
 
 pub use chains::{Chain, Chains, Held};
 pub use devices::{Device, Devices, MOST_DEVICES};
 pub use listing::{Count, Cursor, Expiring, Filter, List, Order, Page, Scope};
 pub use migrations::SchemaError;
+pub use outbox::{BACKLOG_COUNTED, Backlog, Delivery, Outbox, Settlement};
 pub use postgres::Postgres;
 pub use search::Search;
 
@@ -61,7 +64,7 @@ pub struct Job {
     pub idempotency: Option<Idempotency>,
 }
 
-/// The key under which a caller may repeat a request, and what the request was. Lives 24 hours.
+/// The key under which a caller may repeat a request, and what the request was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Idempotency {
     /// Whose keys these are: two callers may choose the same key.
@@ -70,9 +73,12 @@ pub struct Idempotency {
     pub key: String,
     /// SHA-256 of the request.
     pub fingerprint: Digest,
+    /// Whether it is remembered for ever, so that the ask can be found by it; else for
+    /// [`IDEMPOTENCY_HOURS`].
+    pub lasting: bool,
 }
 
-/// How long an idempotency key is remembered.
+/// How long an idempotency key is remembered that is not lasting.
 pub const IDEMPOTENCY_HOURS: u64 = 24;
 
 /// What came of a job.
@@ -165,57 +171,6 @@ pub struct News {
     pub lists: Arc<[Scope]>,
 }
 
-/// Work claimed from the outbox, to be settled before the lease ends or it is claimed again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Delivery {
-    /// Its id.
-    pub id: u64,
-    /// What to do.
-    pub effect: Effect,
-    /// How often it was claimed, this time included.
-    pub attempt: u32,
-    /// When it was written.
-    pub written_at: Time,
-}
-
-/// What became of a claimed delivery.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Settlement {
-    /// Done; the row goes.
-    Done,
-    /// Done; the row goes, and these come in its place, each to be tried by itself.
-    Split {
-        /// What is to be done.
-        into: Vec<Effect>,
-        /// From when on.
-        at: Time,
-    },
-    /// Failed; try again at this moment.
-    Retry {
-        /// When.
-        at: Time,
-        /// What went wrong.
-        error: String,
-    },
-    /// Given up; the row stays and shows.
-    Dead {
-        /// What went wrong.
-        error: String,
-    },
-}
-
-/// How much waits in the outbox, each figure counted up to [`BACKLOG_COUNTED`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Backlog {
-    /// Waiting or claimed.
-    pub waiting: u64,
-    /// Given up.
-    pub dead: u64,
-}
-
-/// A backlog of this many is told as this many: no query scans what grows without bound.
-pub const BACKLOG_COUNTED: u64 = 100_000;
-
 /// How many asks a person may hide at once: so many are known to every list of theirs.
 pub const MOST_SNOOZED: usize = 500;
 
@@ -239,7 +194,7 @@ fn later(at: Time, more: Duration) -> Time {
 
 /// The store. Every backend passes the checks of `suite`.
 #[async_trait]
-pub trait Store: Devices + Send + Sync + 'static {
+pub trait Store: Devices + Outbox {
     /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means
     /// on disk. A record of [`Happened::Erased`](kernel::Happened) drops the contents of all
     /// earlier records of its subject.
@@ -254,6 +209,9 @@ pub trait Store: Devices + Send + Sync + 'static {
     /// The ids of every ask there is after the given one, in order; at most `limit`. For checking the
     /// record: what cannot be read has an id all the same.
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>>;
+
+    /// The ask a key stands for, as long as the key is remembered.
+    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>>;
 
     /// A page of asks, in the order of the list.
     async fn list(&self, list: List) -> Result<Page>;
@@ -296,16 +254,6 @@ pub trait Store: Devices + Send + Sync + 'static {
         lease: Duration,
         limit: usize,
     ) -> Result<Vec<AskId>>;
-
-    /// Claims up to `limit` deliveries that are due at `now`, most urgent first, until `now + lease`.
-    async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>>;
-
-    /// Settles claimed deliveries, by id, all in one commit. Settling one whose lease ended and that
-    /// somebody else settled is harmless.
-    async fn settle(&self, settled: Vec<(u64, Settlement)>) -> Result<()>;
-
-    /// How much waits in the outbox.
-    async fn backlog(&self) -> Result<Backlog>;
 
     /// Changes after `position`, oldest first, at most `limit`.
     async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>>;
@@ -416,8 +364,9 @@ pub trait Store: Devices + Send + Sync + 'static {
     /// Who looks at these asks at `now`, by name.
     async fn lookers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>>;
 
-    /// Forgets idempotency keys older than [`IDEMPOTENCY_HOURS`], what is hidden no longer, and what was
-    /// given in confidence and read long enough ago; how many keys.
+    /// Forgets idempotency keys older than [`IDEMPOTENCY_HOURS`], what is hidden no longer, what was
+    /// given in confidence and read long enough ago, and what endpoints were told
+    /// [so long](outbox::LOG_DAYS) ago; how many keys.
     async fn sweep(&self, now: Time) -> Result<u64>;
 
     /// Whether the store answers.

@@ -7,6 +7,7 @@ mod chains;
 mod devices;
 mod files;
 mod listing;
+mod outbox;
 mod state;
 
 use std::collections::BTreeSet;
@@ -23,12 +24,13 @@ use tokio::sync::broadcast;
 use crate::job::{self, Books};
 use crate::leases::Wake;
 use crate::listing::{Count, Expiring, List, Page};
+use crate::outbox::unlogged_before;
 use crate::paging;
 use crate::{
-    BACKLOG_COUNTED, Backlog, Chains, Change, Clock, Delivery, FEED, Job, MOST_SNOOZED, News,
-    Outcome, Result, SealedBlock, Search, Settlement, Store, confided_before, later,
+    Chains, Change, Clock, FEED, Job, MOST_SNOOZED, News, Outcome, Result, SealedBlock, Search,
+    Store, confided_before, later,
 };
-use state::{Row, State, place, row};
+use state::{State, place, row};
 
 /// A store that lives as long as its process.
 pub struct Memory {
@@ -70,6 +72,11 @@ impl Store for Memory {
 
     async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>> {
         Ok(self.state().ask(id)?.map(Arc::new))
+    }
+
+    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
+        let earlier = self.state().remembered(&scope, &key)?;
+        Ok(earlier.filter(|earlier| earlier.is_live(now)).and_then(|earlier| earlier.ask))
     }
 
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
@@ -137,58 +144,6 @@ impl Store for Memory {
         let state = self.state();
         let over = state.over.iter().take_while(|(at, _)| *at <= since).copied().collect();
         Ok(state.over_leases.claim(now, later(now, lease), over, limit))
-    }
-
-    async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>> {
-        let mut state = self.state();
-        let mut due: Vec<(&u64, &mut Row)> = state
-            .outbox
-            .iter_mut()
-            .filter(|(_, row)| row.dead.is_none() && row.due_at <= now)
-            .collect();
-        due.sort_by_key(|(id, row)| (row.effect.rank(), row.due_at, **id));
-        let claimed = due.into_iter().take(limit).map(|(id, row)| {
-            row.attempt = row.attempt.saturating_add(1);
-            row.due_at = later(now, lease);
-            let (effect, attempt) = (row.effect.clone(), row.attempt);
-            Delivery { id: *id, effect, attempt, written_at: row.written_at }
-        });
-        Ok(claimed.collect())
-    }
-
-    async fn settle(&self, settled: Vec<(u64, Settlement)>) -> Result<()> {
-        let mut state = self.state();
-        for (id, settlement) in settled {
-            match settlement {
-                Settlement::Done => {
-                    state.outbox.remove(&id);
-                }
-                Settlement::Split { into, at } => {
-                    if state.outbox.remove(&id).is_some() {
-                        state.write_down(into, at);
-                    }
-                }
-                Settlement::Retry { at, error: _ } => {
-                    if let Some(row) = state.outbox.get_mut(&id).filter(|row| row.dead.is_none()) {
-                        row.due_at = at;
-                    }
-                }
-                Settlement::Dead { error } => {
-                    if let Some(row) = state.outbox.get_mut(&id) {
-                        row.dead = Some(error);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    async fn backlog(&self) -> Result<Backlog> {
-        let state = self.state();
-        let dead = state.outbox.values().filter(|row| row.dead.is_some()).count();
-        let waiting = state.outbox.len() - dead;
-        let bounded = |n: usize| (n as u64).min(BACKLOG_COUNTED);
-        Ok(Backlog { waiting: bounded(waiting), dead: bounded(dead) })
     }
 
     async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>> {
@@ -393,6 +348,8 @@ impl Store for Memory {
         state.snoozed.retain(|_, until| *until > now);
         let gone = confided_before(now);
         state.confided.retain(|_, (_, read)| read.is_none_or(|first| first > gone));
+        let unlogged = unlogged_before(now);
+        state.log.retain(|_, logged| logged.updated_at > unlogged);
         Ok((before - state.idempotency.len()) as u64)
     }
 

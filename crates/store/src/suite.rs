@@ -52,6 +52,8 @@ macro_rules! suite {
                 a_refused_job_leaves_its_key_free,
                 a_key_is_forgotten_after_a_day,
                 sweeping_forgets_only_what_is_old,
+                a_lasting_key_finds_its_ask_for_ever,
+                a_key_that_is_not_lasting_finds_its_ask_for_a_day,
                 of_many_with_one_key_one_is_made,
                 of_many_answers_one_wins,
                 of_many_claims_one_holds,
@@ -145,6 +147,12 @@ macro_rules! suite {
                 an_effect_exists_if_its_event_does,
                 many_claim_each_once,
                 a_clock_gone_back_delays_nothing,
+                a_lane_is_claimed_alone,
+                lanes_are_told_with_whether_something_is_due,
+                what_was_told_is_logged_newest_first,
+                what_was_given_up_is_told_again,
+                the_log_is_kept_for_a_while,
+                the_log_of_an_endpoint_is_forgotten_bit_by_bit,
             }
             $crate::suite! { @in $open, $missing; audit:
                 records_are_in_order,

@@ -10,7 +10,7 @@ use kernel::audit::{Broken, Verifier, Why};
 use kernel::command::{NewAsk, Silence};
 use kernel::question::Kind;
 use kernel::testing::{human, new_ask, yes};
-use kernel::{AskId, Command, Phase, Subject};
+use kernel::{AskId, Command, Effect, Phase, Subject};
 use store::sqlite::Sqlite;
 use store::suite::blocks::next_block;
 use store::suite::stage::{acme, bot, person};
@@ -171,6 +171,9 @@ async fn a_database_of_version_1_opens() {
              DROP TABLE snooze; DROP TABLE deadline; ALTER TABLE listing DROP COLUMN fold;
              DELETE FROM listing WHERE scope GLOB 'kind/*' OR scope GLOB 'by/*';
              UPDATE listing SET rank = 0 WHERE scope NOT GLOB 'human/*';
+             DROP TABLE delivery_log; DROP INDEX outbox_people;
+             DROP INDEX outbox_lane; ALTER TABLE outbox DROP COLUMN lane;
+             CREATE INDEX outbox_waiting ON outbox (rank, due_at) WHERE dead = 0;
              ALTER TABLE record DROP COLUMN agent; DELETE FROM migration WHERE version > 1",
         )
         .unwrap();
@@ -365,7 +368,7 @@ async fn an_unreadable_delivery_does_not_stand_in_the_way() {
     stage.ask(new_ask()).await;
     raw(&folder).execute("UPDATE outbox SET effect = '?' WHERE id = 1", []).unwrap();
     let lease = std::time::Duration::from_secs(1);
-    assert_eq!(stage.store.claim(stage.now(), lease, 10).await.unwrap().len(), 1);
+    assert_eq!(stage.store.claim(Effect::PEOPLE, stage.now(), lease, 10).await.unwrap().len(), 1);
     assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 1, dead: 1 });
 }
 
@@ -379,7 +382,13 @@ async fn queries_go_by_an_index() {
         "SELECT id FROM ask WHERE wake_at IS NOT NULL AND wake_at <= 1 ORDER BY wake_at, id LIMIT 1",
         "SELECT wake_at FROM ask WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1",
         "SELECT id, attempt, written_at, effect FROM outbox
-         WHERE dead = 0 AND rank = 1 AND due_at <= 1 ORDER BY due_at, id LIMIT 1",
+         WHERE dead = 0 AND lane = '' AND rank = 1 AND due_at <= 1 ORDER BY due_at, id LIMIT 1",
+        "SELECT id, attempt, written_at, effect FROM outbox
+         WHERE dead = 0 AND lane <> '' AND lane = 'a' AND due_at <= 1 ORDER BY due_at, id LIMIT 1",
+        "SELECT lane FROM outbox WHERE dead = 0 AND lane <> '' AND lane > 'a' ORDER BY lane LIMIT 1",
+        "SELECT state FROM delivery_log WHERE status = 'dead' AND webhook = x'00'
+         AND (at, message) < (1, 'a') ORDER BY at DESC, message DESC LIMIT 1",
+        "SELECT rowid FROM delivery_log WHERE updated_at <= 1 ORDER BY updated_at LIMIT 1",
         "SELECT id, kind FROM listing WHERE scope = 'a' AND phase = 'b' AND rank = 0 AND id < X''
          ORDER BY id DESC LIMIT 1",
         "SELECT id FROM listing WHERE scope = 'a' AND phase = 'b' AND rank = 0 ORDER BY id LIMIT 1",

@@ -132,7 +132,7 @@ def unreachable(core: Core, error: Exception) -> ConnectionFailed:
 
 def checked_url(url: str | None) -> str:
     """The server's address without a slash at its end."""
-    found = url or os.environ.get("COUNTERSIGN_URL") or DEFAULT_URL
+    found = url or os.environ.get("COUNTERSIGN_URL") or _a2h_url() or DEFAULT_URL
     try:
         parsed = httpx.URL(found)
     except httpx.InvalidURL as error:
@@ -145,8 +145,19 @@ def checked_url(url: str | None) -> str:
     return found.rstrip("/")
 
 
+def _a2h_url() -> str | None:
+    """The server by the names of A2H, which have the path of that protocol at their end."""
+    base = os.environ.get("A2H_BASE_URL") or os.environ.get("HUMANLAYER_API_BASE")
+    if not base:
+        return None
+    base = base.rstrip("/")
+    return base.removesuffix("/a2h/v1").removesuffix("/humanlayer/v1")
+
+
 def _key(api_key: str | None) -> str:
-    found = (api_key or os.environ.get("COUNTERSIGN_API_KEY") or "").strip()
+    names = ("COUNTERSIGN_API_KEY", "A2H_API_KEY", "HUMANLAYER_API_KEY")
+    given = next((os.environ[name] for name in names if os.environ.get(name)), "")
+    found = (api_key or given).strip()
     if not found:
         raise ConfigurationError(
             "no API key: set COUNTERSIGN_API_KEY or pass api_key=…. The server prints one at its "

@@ -167,9 +167,10 @@ class Countersign(
     """A client for blocking code. Safe to share between threads.
 
     `url` and `api_key` default to `COUNTERSIGN_URL` (else http://localhost:3402) and
-    `COUNTERSIGN_API_KEY`. `timeout` bounds one request, `max_retries` how often it is tried again,
-    `outage` how long `wait()` and `events()` put up with a server that cannot be reached. An
-    `http_client` of your own (proxies, certificates) is used as it is and not closed.
+    `COUNTERSIGN_API_KEY`, or to what is set for A2H (`A2H_BASE_URL`, `A2H_API_KEY`). `timeout`
+    bounds one request, `max_retries` how often it is tried again, `outage` how long `wait()` and
+    `events()` put up with a server that cannot be reached. An `http_client` of your own (proxies,
+    certificates) is used as it is and not closed.
     """
 
     def __init__(

@@ -34,6 +34,8 @@ class AskOptions(TypedDict, total=False):
     metadata: Mapping[str, Any]
     follows: str
     """The id of the ask this one continues."""
+    callback_url: str
+    """Where to tell, in one signed call, that it is over."""
     idempotency_key: str
     """Asking again with the same key gives the same ask. Without: a fresh one per call."""
 
@@ -112,7 +114,7 @@ def new_ask(question: Mapping[str, Any], options: AskOptions) -> bytes:
     """The body of `POST /asks`; encoded once, so that every attempt sends the same bytes."""
     refuse_unknown(options, AskOptions)
     body: Json = {"question": question}
-    for name in ("priority", "metadata", "follows"):
+    for name in ("priority", "metadata", "follows", "callback_url"):
         if options.get(name) is not None:
             body[name] = options.get(name)
     route = options.get("route")

@@ -72,7 +72,7 @@ impl Kind for Approve {
     fn said(answer: Answer) -> Option<Approval> {
         match answer {
             Answer::Approved { edits } => Some(Approval::Approved { edits }),
-            Answer::Rejected => Some(Approval::Rejected),
+            Answer::Rejected { .. } => Some(Approval::Rejected),
             Answer::ChangesRequested { .. } => Some(Approval::ChangesRequested),
             _ => None,
         }

@@ -169,6 +169,11 @@ impl<K> Asking<K> {
         self.with("follows", ask)
     }
 
+    /// Where to tell, in one signed call, that it is over.
+    pub fn callback(self, url: &str) -> Self {
+        self.with("callback_url", url)
+    }
+
     /// A key of the caller's: whoever asks under the same key again asks once. One is drawn if none
     /// is given, so that trying again after a failure is harmless too.
     pub fn key(mut self, key: impl Into<String>) -> Self {

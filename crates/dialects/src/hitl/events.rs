@@ -51,6 +51,7 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature
         | Happened::Assigned { .. }
         | Happened::Commented { .. }
         | Happened::Escalated { .. }
+        | Happened::Joined { .. }
         | Happened::Extended { .. }
         | Happened::Granted { .. }
         | Happened::CalledBack { .. }
@@ -64,7 +65,12 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature
         | Happened::KeyRevoked
         | Happened::PasskeyUsed { .. }
         | Happened::RuleAdded(_)
-        | Happened::RuleRemoved => return None,
+        | Happened::RuleRemoved
+        | Happened::WebhookSaved(_)
+        | Happened::WebhookRotated { .. }
+        | Happened::WebhookTested
+        | Happened::WebhookGone
+        | Happened::WebhookRemoved => return None,
     };
     Some(Told { event, data })
 }

@@ -120,7 +120,12 @@ fn answered(ask: &Ask, resolution: &Resolution) -> Answered {
             }
             ("edit", "feedback")
         }
-        Answer::Rejected => ("reject", "feedback"),
+        Answer::Rejected { option } => {
+            if let Some(option) = option {
+                put("option", json!(option));
+            }
+            ("reject", "feedback")
+        }
         Answer::Chosen { options } => {
             put("selected", json!(options));
             ("select", "note")

@@ -28,8 +28,12 @@ pub(super) fn question(kind: &Type, prompt: &str, context: &Object) -> Result<Qu
     let (body, words) = match kind {
         Type::Approval => {
             let details = context.clone();
-            let body =
-                Body::Approve { details, editable: false.into(), reject_requires_reason: false };
+            let body = Body::Approve {
+                details,
+                editable: false.into(),
+                reject_requires_reason: false,
+                reject_options: Vec::new(),
+            };
             (body, None)
         }
         Type::Selection => {

@@ -159,7 +159,7 @@ fn answer(
             let comment = data.words(&["edits"])?;
             (Answer::ChangesRequested { edits: data.0.object("edits")?.cloned() }, comment)
         }
-        ("reject", _) => (Answer::Rejected, data.words(&[])?),
+        ("reject", _) => (Answer::REJECTED, data.words(&[])?),
         ("select", _) => {
             let comment = data.words(&["selected"])?;
             let options = match data.0.given("selected") {

@@ -49,6 +49,7 @@ pub(super) fn asked(action: Action, payload: Option<&Value>) -> Result<Asked, Wi
                 details: members.object("details")?.cloned().unwrap_or_default(),
                 editable: editable(members)?,
                 reject_requires_reason: members.flag("reject_requires_reason")?.unwrap_or(false),
+                reject_options: Vec::new(),
             };
             (members.required("item")?, body, None)
         }

@@ -77,13 +77,15 @@ pub(super) fn payload(question: &Question) -> Payload {
         form: None,
     };
     match question.body() {
-        Body::Approve { details, editable, reject_requires_reason } => Payload::Approve(Approve {
-            item: prompt.clone(),
-            details: details.clone(),
-            context: context.clone(),
-            reject_requires_reason: *reject_requires_reason,
-            editable: editable.clone(),
-        }),
+        Body::Approve { details, editable, reject_requires_reason, .. } => {
+            Payload::Approve(Approve {
+                item: prompt.clone(),
+                details: details.clone(),
+                context: context.clone(),
+                reject_requires_reason: *reject_requires_reason,
+                editable: editable.clone(),
+            })
+        }
         Body::Choose { options, pick, suggested } => {
             let options = options.choices();
             let texts: Vec<String> = offered(options).map(|(text, _)| text.to_owned()).collect();

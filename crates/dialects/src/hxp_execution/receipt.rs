@@ -118,7 +118,10 @@ fn result(ask: AskId, question: Option<&Question>, reply: &Reply) -> (Value, Opt
             let note = edits.as_ref().map(|edits| changed("with these details instead", edits));
             (json!("approved"), noted(note))
         }
-        Answer::Rejected => (json!("rejected"), comment),
+        Answer::Rejected { option } => {
+            let note = option.as_ref().map(|option| format!("for the reason {option}"));
+            (json!("rejected"), noted(note))
+        }
         // Only an approval can be said to be rejected. Elsewhere the word could be taken for an
         // option or for the value that was asked for, so there is no result.
         Answer::ChangesRequested { edits } => {

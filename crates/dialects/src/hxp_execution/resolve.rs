@@ -56,7 +56,7 @@ fn answer(result: &Value, body: &Body) -> Result<Answer, WireError> {
     match body {
         Body::Approve { .. } => match result.as_str() {
             Some("approved") => Ok(Answer::Approved { edits: None }),
-            Some("rejected") => Ok(Answer::Rejected),
+            Some("rejected") => Ok(Answer::REJECTED),
             _ => Err(not_among(["approved", "rejected"])),
         },
         Body::Choose { options, pick, .. } => {

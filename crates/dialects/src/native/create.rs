@@ -47,6 +47,9 @@ pub struct CreateAsk {
     /// project's counts.
     #[serde(default)]
     pub assurance: Option<Assurance>,
+    /// Where to tell the agent that it is over: one signed call, as Standard Webhooks has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback_url: Option<String>,
 }
 
 fn owner() -> Route {
@@ -90,7 +93,7 @@ impl From<CreateAsk> for NewAsk {
             follows: body.follows,
             grants: Vec::new(),
             inline: None,
-            callback: None,
+            callback: body.callback_url,
             verification: None,
             assurance: body.assurance,
         }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use kernel::actor::Reach;
 use kernel::directory::{
-    About, Agent, Human, NewAgent, NewGroup, NewHuman, NewProfile, NewProject, Profile, Project,
-    Step,
+    About, Agent, Contact, Human, NewAgent, NewGroup, NewHuman, NewProfile, NewProject, Profile,
+    Project, Step,
 };
 use kernel::ids::GroupId;
 use kernel::{AgentId, Assurance, HumanId, ProjectId};
@@ -142,13 +142,17 @@ pub struct PersonView {
     pub skills: BTreeSet<String>,
     /// What they say of themselves; `null` if nothing.
     pub about: Option<About>,
+    /// Where to reach them, in the order in which to try.
+    pub contacts: Vec<Contact>,
 }
 
 impl From<&Human> for PersonView {
     fn from(human: &Human) -> Self {
         let Human { id, profile, admin, active, projects, groups, skills } = human.clone();
-        let Profile { name, email, about } = profile.value().cloned().unwrap_or_default();
-        Self { id, name, email, admin, active, projects, groups, skills, about }
+        let profile = profile.value().cloned().unwrap_or_default();
+        let Profile { name, email, about, contacts } = profile;
+        let contacts = contacts.unwrap_or_default();
+        Self { id, name, email, admin, active, projects, groups, skills, about, contacts }
     }
 }
 
@@ -191,13 +195,18 @@ pub struct PersonBody {
         skip_serializing_if = "Option::is_none"
     )]
     pub about: Option<About>,
+    /// Where to reach them, in the order in which to try, whole; left out, it stays as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(max_items = 20))]
+    pub contacts: Option<Vec<Contact>>,
 }
 
 impl PersonBody {
     /// The person of this name.
     pub fn named(self, id: HumanId) -> NewHuman {
-        let Self { id: _, name, email, admin, active, projects, groups, skills, about } = self;
-        let profile = Profile { name, email, about };
+        let Self { id: _, name, email, admin, active, projects, groups, skills, about, contacts } =
+            self;
+        let profile = Profile { name, email, about, contacts };
         NewHuman { id, profile, admin, active, projects, groups, skills }
     }
 }

@@ -16,6 +16,10 @@ pub struct IssueKey {
     /// …that sees its own asks or the whole project's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
+    /// Whether it may pass on answers the agent says it got from people; only an administrator gives
+    /// that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub respond: bool,
     /// Or a token for this person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub human: Option<HumanId>,
@@ -42,6 +46,9 @@ pub struct KeyView {
     pub project: Option<ProjectId>,
     /// How far an agent key sees.
     pub reach: Option<Reach>,
+    /// Whether an agent key may pass on answers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub respond: bool,
     /// What its maker called it.
     pub label: String,
     /// Since when.
@@ -58,7 +65,7 @@ impl KeyView {
     /// Shows a credential.
     pub fn of(key: &Key, directory: &Directory, last_used_at: Option<Time>) -> Self {
         let (kind, holder, reach, project) = match &key.holder {
-            Holder::Agent { agent, reach } => {
+            Holder::Agent { agent, reach, .. } => {
                 let project = directory.agent(agent).map(|agent| agent.project.clone());
                 ("agent_key", agent.to_string(), Some(*reach), project)
             }
@@ -73,6 +80,7 @@ impl KeyView {
             holder,
             project,
             reach,
+            respond: matches!(key.holder, Holder::Agent { respond: true, .. }),
             label: key.label.clone(),
             issued_at: key.issued_at,
             expires_at: key.expires_at,

@@ -11,6 +11,7 @@ mod identities;
 mod keys;
 mod pages;
 mod rules;
+mod webhooks;
 
 pub use acts::{AssignBody, CallbacksView, CancelBody, CommentBody, ExtendBody, Uploaded};
 pub use ask::{AskView, CommentView, EventView, Outcome, ResultView, Revocation, State, Viewer};
@@ -25,7 +26,11 @@ pub use identities::{
 };
 pub use keys::{IssueKey, IssuedKey, KeyView, SessionView, Sessions};
 pub use pages::{
-    AgentPage, AskCount, AskPage, Comments, GroupPage, KeyPage, PeoplePage, ProjectPage, Rules,
-    SearchResults, SignInLink, Thread,
+    AgentPage, AskCount, AskPage, Comments, DeliveryPage, GroupPage, KeyPage, PeoplePage,
+    ProjectPage, Rules, SearchResults, SignInLink, Thread, WebhookPage,
 };
 pub use rules::{RuleBody, RuleView};
+pub use webhooks::{
+    CallbackSecret, DeliveryAttempt, DeliveryStatus, DeliveryView, RotateBody, WebhookBody,
+    WebhookSecret, WebhookView,
+};

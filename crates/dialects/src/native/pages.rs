@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AgentView, AskView, CommentView, GroupView, KeyView, PersonView, ProjectView, RuleView,
+    AgentView, AskView, CommentView, DeliveryView, GroupView, KeyView, PersonView, ProjectView,
+    RuleView, WebhookView,
 };
 
 macro_rules! page {
@@ -70,6 +71,21 @@ page!(
     KeyPage {
         /// Oldest first.
         keys: KeyView
+    }
+);
+
+page!(
+    /// A page of endpoints. It may be short and still go on.
+    WebhookPage {
+        /// Oldest first.
+        webhooks: WebhookView
+    }
+);
+page!(
+    /// A page of what an endpoint was told.
+    DeliveryPage {
+        /// Newest first.
+        deliveries: DeliveryView
     }
 );
 

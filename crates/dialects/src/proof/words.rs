@@ -213,7 +213,10 @@ impl Said {
                 let more = format!(" with these details instead: {}", pairs(edits));
                 plain("approved it", "approval", &more)
             }
-            Answer::Rejected => plain("rejected it", "rejection", ""),
+            Answer::Rejected { option: None } => plain("rejected it", "rejection", ""),
+            Answer::Rejected { option: Some(option) } => {
+                plain("rejected it", "rejection", &format!(", for the reason “{option}”"))
+            }
             Answer::ChangesRequested { edits } => {
                 let more = edits
                     .as_ref()

@@ -130,7 +130,7 @@ fn hxp_requests_are_hitl_cases() {
 /// The kernel's states as HITL statuses, whatever the other dialect meant by silence.
 #[test]
 fn states_of_other_dialects() {
-    let no = || Reply { answer: Answer::Rejected, comment: None };
+    let no = || Reply { answer: Answer::REJECTED, comment: None };
     for (silence, status, default_action) in [
         (Silence::Fail, "expired", json!("abort")),
         (Silence::Report(DefaultAction::Reject), "expired", json!("reject")),
@@ -162,8 +162,12 @@ fn states_of_other_dialects() {
 #[test]
 fn every_kind_has_a_type() {
     let options = || Options::new(["a", "b"].map(Choice::plain).to_vec()).unwrap();
-    let approve =
-        Body::Approve { details: Map::new(), editable: true.into(), reject_requires_reason: false };
+    let approve = Body::Approve {
+        details: Map::new(),
+        editable: true.into(),
+        reject_requires_reason: false,
+        reject_options: Vec::new(),
+    };
     for (body, kind) in [
         (approve, "approval"),
         (Body::Choose { options: options(), pick: Pick::One, suggested: None }, "selection"),
@@ -184,7 +188,12 @@ fn every_kind_has_a_type() {
     assert_eq!(TYPES.len(), 6);
     // Going ahead with edits is an approval, where the agent can take them.
     let details = Map::from_iter([("n".to_owned(), json!(1))]);
-    let body = Body::Approve { details, editable: true.into(), reject_requires_reason: false };
+    let body = Body::Approve {
+        details,
+        editable: true.into(),
+        reject_requires_reason: false,
+        reject_options: Vec::new(),
+    };
     let question = Question::new("?", None, body).unwrap();
     let mut cast = Cast::new();
     let id = cast.ask(NewAsk { question, ..new_ask() });

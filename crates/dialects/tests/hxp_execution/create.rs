@@ -42,7 +42,8 @@ fn everything_optional_may_be_absent_or_null() {
         assert_eq!(on_expiry, Silence::StayOpen);
         assert_eq!((labels.agent, labels.project), (None, None));
         assert!(metadata.is_empty());
-        let Body::Approve { details, editable, reject_requires_reason } = question.body() else {
+        let Body::Approve { details, editable, reject_requires_reason, .. } = question.body()
+        else {
             panic!()
         };
         assert!(details.is_empty() && !editable.is_any() && !reject_requires_reason);

@@ -68,6 +68,7 @@ fn every_kind_is_shown() {
             details: serde_json::Map::new(),
             editable: true.into(),
             reject_requires_reason: false,
+            reject_options: Vec::new(),
         },
         choose(Pick::One, &["Red", "Blue"]),
         choose(Pick::One, &["Same", "Same"]),
@@ -150,6 +151,7 @@ fn edits_and_parts_are_told_in_the_reason() {
         details: map(json!({"amount": 9})),
         editable: true.into(),
         reject_requires_reason: false,
+        reject_options: Vec::new(),
     };
     let comment = Some("less".to_owned());
     for (body, answer, comment, result, reason) in [

@@ -64,7 +64,7 @@ fn decisions_and_approvals() {
         assert_eq!(outcome(&approve, &bare), Err((422, "reason_required")));
     }
     let reply = parse_resolve(br#"{"result":"rejected","reason":"too dear"}"#, &approve).unwrap();
-    assert_eq!(reply.answer, Answer::Rejected);
+    assert_eq!(reply.answer, Answer::REJECTED);
     assert_eq!(reply.comment.as_deref(), Some("too dear"));
 }
 

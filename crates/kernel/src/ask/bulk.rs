@@ -27,8 +27,14 @@ impl Ask {
         let body = self.question.value().map(crate::question::Question::body);
         let own = |why| Err(Refusal::NotAllowed { why });
         let answer = match (&reply.answer, body) {
-            (Answer::Rejected, Some(Body::Approve { reject_requires_reason: true, .. })) => {
+            (
+                Answer::Rejected { option: None },
+                Some(Body::Approve { reject_requires_reason: true, .. }),
+            ) => {
                 return own("its rejection needs a reason of its own");
+            }
+            (Answer::Rejected { option: Some(_) }, _) => {
+                return own("a reason that was offered belongs to one request");
             }
             // Going ahead with a list means all of it.
             (Answer::Confirmed { .. }, Some(Body::Confirm { items, .. })) => {
@@ -92,7 +98,12 @@ mod tests {
 
     fn approve(details: &Value, reason: bool) -> NewAsk {
         let details = object(details);
-        with(Body::Approve { details, editable: true.into(), reject_requires_reason: reason })
+        with(Body::Approve {
+            details,
+            editable: true.into(),
+            reject_requires_reason: reason,
+            reject_options: Vec::new(),
+        })
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub(crate) fn again(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result
     }
     wanted(ask)?;
     let decision = Decision::on(ask, Happened::CallbackWanted);
-    Ok(decision.with(Effect::CallBack { ask: ask.id }))
+    Ok(decision.with(Effect::call_back(ask)))
 }
 
 /// The refusal where there is nobody to tell, nowhere, or nothing yet.

@@ -27,6 +27,7 @@ pub mod progress;
 pub mod remind;
 pub mod revoke;
 mod terms;
+pub mod urge;
 
 use std::ops::Deref;
 
@@ -381,7 +382,7 @@ impl Ask {
     pub(crate) fn ends(&self, how: Happened) -> Decision {
         let decision = Decision::on(self, how).with(Effect::Settle { ask: self.id });
         match self.callback {
-            Some(_) => decision.with(Effect::CallBack { ask: self.id }),
+            Some(_) => decision.with(Effect::call_back(self)),
             None => decision,
         }
     }

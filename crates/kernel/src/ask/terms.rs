@@ -16,6 +16,8 @@ pub enum Dialect {
     HxpExecution,
     /// HITL 0.7 and 0.8.
     Hitl,
+    /// A2H v1alpha1, and what speaks to HumanLayer.
+    A2h,
     /// Our own API.
     Native,
 }

@@ -57,6 +57,11 @@ impl Human {
         self.profile.value()?.about.as_ref()
     }
 
+    /// Where to reach them, in the order in which to try, if that is known.
+    pub fn contacts(&self) -> Option<&[super::Contact]> {
+        self.profile.value()?.contacts.as_deref()
+    }
+
     /// Since when, until when and with whom instead, if they are away at that moment.
     pub fn absent(&self, at: Time) -> Option<&Absence> {
         self.about()?.absence.as_ref().filter(|absence| absence.holds(at))

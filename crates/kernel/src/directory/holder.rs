@@ -36,6 +36,9 @@ pub enum Holder {
         agent: AgentId,
         /// Whose asks it may see.
         reach: Reach,
+        /// Whether it may pass on answers the agent says it got from people.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        respond: bool,
     },
     /// A token for a person's programs.
     Token {

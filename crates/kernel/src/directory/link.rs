@@ -63,6 +63,7 @@ mod tests {
                 name: "Ann".to_owned(),
                 email: email.map(str::to_owned),
                 about: None,
+                contacts: None,
             },
             admin: false,
             active,

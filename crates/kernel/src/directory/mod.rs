@@ -1,9 +1,11 @@
-//! Who there is: projects, agents, people, their keys and their rules.
+//! Who there is: projects, agents, people, their keys, their rules and their endpoints.
 //!
 //! The directory is a snapshot held in memory and changed only by events, so that routing and
 //! authentication never wait for a query.
 
 pub mod about;
+pub mod contact;
+mod endpoint;
 pub mod group;
 mod holder;
 pub mod key;
@@ -14,6 +16,8 @@ pub mod profile;
 pub mod project;
 pub mod rule;
 pub mod session;
+pub mod webhook;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::{Bound, Deref};
@@ -25,7 +29,7 @@ use crate::actor::{Actor, Assurance, Reach};
 use crate::ask::{Priority, Seat};
 use crate::audit::{Digest, Erasable, Head};
 use crate::evolve::Entity;
-use crate::ids::{AgentId, GroupId, HumanId, KeyId, ProjectId, RuleId, Subject};
+use crate::ids::{AgentId, GroupId, HumanId, KeyId, ProjectId, RuleId, Subject, WebhookId};
 use crate::question::Kind;
 use crate::refusal::Refusal;
 
@@ -131,6 +135,10 @@ pub struct Profile {
     /// What they say of themselves; where somebody is saved without it, it stays as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<About>,
+    /// Where to reach them, in the order in which to try; where somebody is saved without it, it stays
+    /// as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contacts: Option<Vec<Contact>>,
 }
 
 /// Whom an owner hands matching asks to.
@@ -155,6 +163,8 @@ pub struct Rule {
 }
 
 pub use about::{About, Absence, QuietHours, TimeOfDay, quiet_until};
+pub use contact::Contact;
+pub use endpoint::{Disabled, Format, Hears, Webhook};
 pub use group::NewGroup;
 pub use holder::{Holder, Key, Visit, Way};
 pub use key::NewKey;
@@ -164,6 +174,7 @@ pub use profile::NewProfile;
 pub use project::NewProject;
 pub use rule::NewRule;
 pub use session::{NewSession, Proof};
+pub use webhook::NewWebhook;
 
 /// The snapshot. Cloning is cheap enough to do for every change of the directory.
 #[derive(Debug, Clone, Default)]
@@ -173,12 +184,15 @@ pub struct Directory {
     humans: BTreeMap<HumanId, Arc<Kept<Human>>>,
     keys: BTreeMap<KeyId, Arc<Kept<Key>>>,
     rules: BTreeMap<RuleId, Arc<Kept<Rule>>>,
+    webhooks: BTreeMap<WebhookId, Arc<Kept<Webhook>>>,
     by_hash: HashMap<[u8; 32], KeyId>,
     by_email: HashMap<String, HumanId>,
     by_owner: HashMap<HumanId, BTreeSet<RuleId>>,
     by_human: HashMap<HumanId, BTreeSet<KeyId>>,
     agents_of: HashMap<HumanId, BTreeSet<AgentId>>,
     keys_of: HashMap<AgentId, BTreeSet<KeyId>>,
+    by_hears: HashMap<Hears, BTreeSet<WebhookId>>,
+    words: Arc<words::Words>,
 }
 
 impl Directory {
@@ -206,6 +220,8 @@ impl Directory {
                 if let Some(email) = email(&kept) {
                     self.by_email.insert(email, id.clone());
                 }
+                let before = self.humans.get(&id).map(|kept| &kept.entity);
+                Arc::make_mut(&mut self.words).put(before, &kept.entity);
                 self.humans.insert(id, Arc::new(kept));
             }
             Entity::Key(kept) => {
@@ -228,6 +244,7 @@ impl Directory {
                 self.by_owner.entry(kept.owner.clone()).or_default().insert(kept.id);
                 self.rules.insert(kept.id, Arc::new(kept));
             }
+            Entity::Webhook(kept) => self.put_webhook(kept),
         }
     }
 
@@ -242,6 +259,9 @@ impl Directory {
             Subject::Human(id) => self.humans.get(id).map(|kept| Entity::Human((**kept).clone())),
             Subject::Key(id) => self.keys.get(id).map(|kept| Entity::Key((**kept).clone())),
             Subject::Rule(id) => self.rules.get(id).map(|kept| Entity::Rule((**kept).clone())),
+            Subject::Webhook(id) => {
+                self.webhooks.get(id).map(|kept| Entity::Webhook((**kept).clone()))
+            }
         }
     }
 
@@ -252,7 +272,8 @@ impl Directory {
         let humans = self.humans.keys().cloned().map(Subject::Human);
         let keys = self.keys.keys().copied().map(Subject::Key);
         let rules = self.rules.keys().copied().map(Subject::Rule);
-        projects.chain(agents).chain(humans).chain(keys).chain(rules)
+        let webhooks = self.webhooks.keys().copied().map(Subject::Webhook);
+        projects.chain(agents).chain(humans).chain(keys).chain(rules).chain(webhooks)
     }
 
     /// A project by name.
@@ -400,8 +421,11 @@ impl Directory {
         }
         let Ok(person) = self.person(actor) else { return false };
         match holder {
-            Holder::Agent { reach: Reach::Project, .. } | Holder::Link { .. } => false,
-            Holder::Agent { agent, reach: Reach::Agent } => {
+            // Nor may they give a key the word of people.
+            Holder::Agent { reach: Reach::Project, .. }
+            | Holder::Agent { respond: true, .. }
+            | Holder::Link { .. } => false,
+            Holder::Agent { agent, reach: Reach::Agent, respond: false } => {
                 self.agent(agent).is_some_and(|agent| agent.owner == person.id)
             }
             Holder::Token { human }

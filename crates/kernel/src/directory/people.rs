@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ADMIN_ONLY, Agent, Human, Profile, profile};
+use super::{ADMIN_ONLY, Agent, Human, Profile, contact, profile};
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::event::Happened;
@@ -102,6 +102,11 @@ pub(crate) fn save_human(
         Some(about) => profile::checked(world, &id, about)?,
         None => world.directory.human(&id).and_then(|human| human.about().cloned()),
     };
+    contact::check(profile.contacts.as_deref().unwrap_or_default())?;
+    profile.contacts = match profile.contacts {
+        Some(contacts) => Some(contacts).filter(|contacts| !contacts.is_empty()),
+        None => world.directory.human(&id).and_then(|human| human.contacts().map(<[_]>::to_vec)),
+    };
     let profile = Erasable::new(profile, &mut salts);
     let human = Human { id: id.clone(), profile, admin, active, projects, groups, skills };
     Ok(Decision::of(Subject::Human(id), Happened::HumanSaved(Box::new(human))))
@@ -130,6 +135,7 @@ mod tests {
                 name: "Ann".to_owned(),
                 email: Some("ann@example.com".to_owned()),
                 about: None,
+                contacts: None,
             },
             admin: false,
             active: true,
@@ -149,8 +155,12 @@ mod tests {
             ("ann@[127.0.0.1]", "invalid-field"),
             ("ann", "invalid-field"),
         ] {
-            let profile =
-                Profile { name: String::new(), email: Some(email.to_owned()), about: None };
+            let profile = Profile {
+                name: String::new(),
+                email: Some(email.to_owned()),
+                about: None,
+                contacts: None,
+            };
             let twin = NewHuman { id: human("twin"), profile, ..ann() };
             let refused = cast.attempt(Actor::System, Command::SaveHuman(twin));
             assert_eq!(refused.map_err(|refusal| refusal.code()), Err(code), "{email}");

@@ -45,7 +45,7 @@ pub(crate) fn decide(
         Some(about) => checked(world, &human.id, about)?,
         None => before.about.clone(),
     };
-    let profile = Profile { name, about, email: before.email.clone() };
+    let profile = Profile { name, about, ..before.clone() };
     if profile == before {
         return Ok(Decision::default());
     }
@@ -153,6 +153,7 @@ mod tests {
             name: "Olga".to_owned(),
             email: Some("olga@example.com".to_owned()),
             about: Some(about()),
+            contacts: None,
         };
         let new = NewHuman {
             id: known.id,
@@ -217,7 +218,7 @@ mod tests {
     /// What was stored before there was more to say reads as it did, and is written as it was.
     #[test]
     fn a_profile_that_says_nothing_is_stored_as_ever() {
-        let profile = Profile { name: "Ann".to_owned(), email: None, about: None };
+        let profile = Profile { name: "Ann".to_owned(), email: None, about: None, contacts: None };
         let stored = serde_json::to_string(&profile).unwrap();
         assert_eq!(stored, r#"{"name":"Ann"}"#);
         assert_eq!(serde_json::from_str::<Profile>(&stored).unwrap(), profile);

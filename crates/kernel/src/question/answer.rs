@@ -20,8 +20,11 @@ pub enum Answer {
         edits: Option<Map<String, Value>>,
     },
     /// No.
-    #[serde(deserialize_with = "nothing_more")]
-    Rejected,
+    Rejected {
+        /// The id of the reason the person picked, where the agent offered some.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        option: Option<String>,
+    },
     /// Neither: change it and ask again.
     ChangesRequested {
         /// The changes the person has in mind, where they could say so. They are a wish: nothing
@@ -72,12 +75,14 @@ pub enum Answer {
 impl Answer {
     /// A request for changes that is made in words alone.
     pub const CHANGES: Self = Self::ChangesRequested { edits: None };
+    /// A rejection for none of the reasons the agent offered, or where it offered none.
+    pub const REJECTED: Self = Self::Rejected { option: None };
 
     /// What kind of answer it is.
     pub fn stance(&self) -> Stance {
         match self {
             Self::Approved { .. } => Stance::Approve,
-            Self::Rejected => Stance::Reject,
+            Self::Rejected { .. } => Stance::Reject,
             Self::ChangesRequested { .. } => Stance::Change,
             Self::Chosen { .. } => Stance::Choose,
             Self::Provided { .. } => Stance::Provide,

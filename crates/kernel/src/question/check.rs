@@ -80,11 +80,19 @@ impl Question {
                 let edits = edits.map(|edits| editable.apply(details, &edits)).transpose()?;
                 Answer::Approved { edits: edits.flatten() }
             }
-            (Body::Approve { reject_requires_reason, .. }, Answer::Rejected) => {
-                if *reject_requires_reason && comment.is_none() {
+            (
+                Body::Approve { reject_requires_reason, reject_options, .. },
+                Answer::Rejected { option },
+            ) => {
+                let known = |id: &String| reject_options.iter().any(|choice| choice.id == *id);
+                if !option.as_ref().is_none_or(known) {
+                    return Err(AnswerError::UnknownOption);
+                }
+                // A reason that was picked is one.
+                if *reject_requires_reason && comment.is_none() && option.is_none() {
                     return Err(AnswerError::ReasonRequired);
                 }
-                Answer::Rejected
+                Answer::Rejected { option }
             }
             // Asking for changes says which, or the agent would not know what to change.
             (_, Answer::ChangesRequested { edits }) => {
@@ -204,6 +212,7 @@ mod tests {
             details: Map::from_iter([("amount".to_owned(), 40.into())]),
             editable: editable.into(),
             reject_requires_reason: reason,
+            reject_options: Vec::new(),
         };
         Question::new("Refund?", None, body).unwrap()
     }
@@ -241,12 +250,12 @@ mod tests {
     fn approvals() {
         let strict = approve(true, false);
         assert!(strict.check(say(Answer::Approved { edits: None })).is_ok());
-        assert_eq!(strict.check(say(Answer::Rejected)), Err(AnswerError::ReasonRequired));
-        let blank = Reply { answer: Answer::Rejected, comment: Some(" \n".into()) };
+        assert_eq!(strict.check(say(Answer::REJECTED)), Err(AnswerError::ReasonRequired));
+        let blank = Reply { answer: Answer::REJECTED, comment: Some(" \n".into()) };
         assert_eq!(strict.check(blank), Err(AnswerError::ReasonRequired));
-        let reasoned = Reply { answer: Answer::Rejected, comment: Some("too dear".into()) };
+        let reasoned = Reply { answer: Answer::REJECTED, comment: Some("too dear".into()) };
         assert!(strict.check(reasoned).is_ok());
-        assert!(approve(false, false).check(say(Answer::Rejected)).is_ok());
+        assert!(approve(false, false).check(say(Answer::REJECTED)).is_ok());
     }
 
     #[test]

@@ -81,6 +81,14 @@ pub enum Body {
         /// Whether a rejection needs a reason.
         #[serde(default)]
         reject_requires_reason: bool,
+        /// Reasons for a rejection to pick from; others can be put in words all the same.
+        #[serde(
+            default,
+            skip_serializing_if = "Vec::is_empty",
+            deserialize_with = "reject_options"
+        )]
+        #[cfg_attr(feature = "openapi", schema(max_items = 20))]
+        reject_options: Vec<Choice>,
     },
     /// One or more of several.
     Choose {
@@ -128,6 +136,10 @@ pub enum Body {
 
 fn options<'de, D: Deserializer<'de>>(from: D) -> Result<Options, D::Error> {
     Options::new(placed("options", from)?).map_err(D::Error::custom)
+}
+
+fn reject_options<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Choice>, D::Error> {
+    placed("reject_options", from)
 }
 
 fn items<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Choice>, D::Error> {
@@ -227,6 +239,9 @@ impl Options {
         self.0.iter().any(|choice| choice.id == id)
     }
 }
+
+/// Each is a button: more of them hide the one that approves.
+const MOST_REASONS: usize = 20;
 
 fn distinct(choices: &[Choice], field: &'static str) -> Result<(), QuestionError> {
     let mut seen = BTreeSet::new();
@@ -329,8 +344,13 @@ impl Body {
             }
         };
         match self {
-            Self::Approve { details, editable, .. } => {
+            Self::Approve { details, editable, reject_options, .. } => {
                 whole("details", details)?;
+                let field = "reject_options";
+                distinct(reject_options, field)?;
+                if reject_options.len() > MOST_REASONS {
+                    return Err(QuestionError { field, expected: "at most 20 options" });
+                }
                 editable.fits(details)
             }
             Self::Confirm { items, yes, no } => {
@@ -393,7 +413,8 @@ mod tests {
         let choice = json!({"id": "a", "label": "A"});
         let field = json!({"key": "k", "label": "K", "type": "text"});
         let plain = [
-            json!({"kind": "approve", "details": {"x": ["y"]}}),
+            json!({"kind": "approve", "details": {"x": ["y"]}, "reject_options": [
+                {"id": "a", "label": "A", "description": "D"}]}),
             json!({"kind": "choose", "pick": "one", "options": [
                 {"id": "a", "label": "A", "description": "D"}, {"id": "b", "label": "B"}]}),
             json!({"kind": "confirm", "yes": "Y", "no": "N", "items": [choice]}),

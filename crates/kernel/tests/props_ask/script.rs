@@ -175,7 +175,7 @@ fn any_question() -> impl Strategy<Value = Question> {
     let choice = |id: &str| Choice::plain(id.to_owned());
     let body = prop_oneof![
         2 => (any_object(), any::<bool>(), any::<bool>()).prop_map(|(details, editable, reason)| {
-            Body::Approve { details, editable: editable.into(), reject_requires_reason: reason }
+            Body::Approve { details, editable: editable.into(), reject_requires_reason: reason, reject_options: Vec::new() }
         }),
         1 => any::<bool>().prop_map(move |many| Body::Choose {
             options: Options::new(["a", "b", "c"].map(choice).to_vec()).unwrap(),
@@ -247,7 +247,7 @@ pub(crate) fn reply(question: &Question, variety: u8) -> Reply {
         Body::Approve { editable, .. } if odd => {
             bare(Answer::Approved { edits: editable.is_any().then(Map::new) })
         }
-        Body::Approve { .. } => noted(Answer::Rejected),
+        Body::Approve { .. } => noted(Answer::REJECTED),
         Body::Choose { pick: Pick::Many, .. } if odd => {
             bare(Answer::Chosen { options: vec!["c".into(), "a".into()] })
         }

@@ -156,7 +156,12 @@ impl Stage {
                 let known = self.directory.human(&human(name)).unwrap();
                 let new = NewHuman {
                     id: known.id.clone(),
-                    profile: Profile { name: name.to_owned(), email: None, about: None },
+                    profile: Profile {
+                        name: name.to_owned(),
+                        email: None,
+                        about: None,
+                        contacts: None,
+                    },
                     admin: false,
                     active: *active,
                     projects: known.projects.clone(),
@@ -306,6 +311,7 @@ fn adam() -> NewHuman {
             name: "Adam".to_owned(),
             email: Some("adam@example.com".to_owned()),
             about: None,
+            contacts: None,
         },
         admin: true,
         active: true,

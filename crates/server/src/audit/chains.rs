@@ -103,6 +103,7 @@ fn read(subject: &Subject, held: &Held) -> Option<Entity> {
         | Subject::Agent(_)
         | Subject::Human(_)
         | Subject::Key(_)
-        | Subject::Rule(_) => serde_json::from_str(&held.state).ok(),
+        | Subject::Rule(_)
+        | Subject::Webhook(_) => serde_json::from_str(&held.state).ok(),
     }
 }

@@ -1,8 +1,8 @@
-//! Telling an agent that its ask is over: one signed POST to the address it named. HITL 0.7 §9.
+//! Calls to agents: one POST to an address they named. HITL 0.7 §9, and everything of
+//! [`webhooks`](crate::webhooks).
 //!
 //! The address is the agent's, so it is hostile until shown otherwise: [`guard`] says where a call may
-//! go. The signature covers the body's bytes; the id and the moment of the call stand beside it in
-//! headers, for whoever wants to tell a repetition.
+//! go, nobody is followed anywhere else, and of an answer only the beginning is read.
 
 pub mod guard;
 
@@ -11,8 +11,10 @@ use std::time::Duration;
 
 use anyhow::Context;
 use hmac::{Hmac, KeyInit, Mac};
+use jiff::fmt::rfc2822;
 use kernel::Time;
 use kernel::ask::CallbackResult;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::redirect::Policy as Redirects;
 use sha2::Sha256;
 use url::Url;
@@ -24,6 +26,10 @@ pub use guard::{Policy, Range};
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long finding the other side may take.
 const CONNECT: Duration = Duration::from_secs(5);
+/// How much of an answer is read, so that the connection can be used again.
+const READ: usize = 16 * 1024;
+/// How much of it is kept, if the call was not taken.
+const KEPT: usize = 300;
 
 /// HMAC-SHA256 of the body, as `sha256=` and hex.
 pub const SIGNATURE: &str = "x-hitl-signature";
@@ -42,14 +48,40 @@ pub struct Callbacks {
 pub struct Call<'a> {
     /// Where to.
     pub url: &'a str,
-    /// Its id.
-    pub event_id: &'a str,
+    /// What says who calls, and about what.
+    pub headers: Vec<(&'static str, String)>,
     /// Exactly what is sent and signed.
     pub body: Vec<u8>,
-    /// What it is signed with.
-    pub secret: &'a str,
     /// The moment.
     pub at: Time,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// Whether it was taken.
+    pub result: CallbackResult,
+    /// Before when the other side does not want to be called again.
+    pub not_before: Option<Time>,
+    /// The beginning of what it answered, if it did not take the call.
+    pub words: Option<String>,
+}
+
+impl Answered {
+    /// Nobody was reached.
+    pub fn unreached(error: &str) -> Self {
+        let result = CallbackResult::Unreached { error: error.to_owned() };
+        Self { result, not_before: None, words: None }
+    }
+
+    /// What went wrong, in a few words; nothing, if it was taken.
+    pub fn error(&self) -> Option<String> {
+        match &self.result {
+            CallbackResult::Taken { .. } => None,
+            CallbackResult::Refused { status } => Some(format!("HTTP status {status}")),
+            CallbackResult::Unreached { error } => Some(error.clone()),
+        }
+    }
 }
 
 impl Callbacks {
@@ -65,28 +97,19 @@ impl Callbacks {
     }
 
     /// Calls once.
-    pub async fn call(&self, call: Call<'_>) -> CallbackResult {
-        let unreached = |error: &str| CallbackResult::Unreached { error: error.to_owned() };
-        // Asked again: the settings may have changed since the case was made.
+    pub async fn call(&self, call: Call<'_>) -> Answered {
+        // Asked again: the settings may have changed since the address was given.
         let Ok(url) = self.policy.address(call.url) else {
-            return unreached("calls may not go to this address");
+            return Answered::unreached("calls may not go to this address");
         };
-        let sent = self
-            .http
-            .post(url)
-            .header(reqwest::header::CONTENT_TYPE, "application/json")
-            .header(SIGNATURE, sign(call.secret, &call.body))
-            .header(EVENT_ID, call.event_id)
-            .header(TIMESTAMP, call.at.millis().div_euclid(1000))
-            .body(call.body)
-            .send()
-            .await;
-        match sent {
-            Ok(answer) if answer.status().is_success() => {
-                CallbackResult::Taken { status: answer.status().as_u16() }
-            }
-            Ok(answer) => CallbackResult::Refused { status: answer.status().as_u16() },
-            Err(error) => unreached(why(&error)),
+        let request = self.http.post(url).header(CONTENT_TYPE, "application/json");
+        let request = call
+            .headers
+            .into_iter()
+            .fold(request, |request, (name, value)| request.header(name, value));
+        match request.body(call.body).send().await {
+            Ok(answer) => heard(answer, call.at).await,
+            Err(error) => Answered::unreached(why(&error)),
         }
     }
 }
@@ -103,6 +126,34 @@ pub(crate) fn guarded(policy: &Arc<Policy>) -> anyhow::Result<reqwest::Client> {
         .timeout(PATIENCE)
         .build()
         .context("cannot make a client for calls to addresses of others")
+}
+
+async fn heard(mut answer: reqwest::Response, now: Time) -> Answered {
+    let (taken, status) = (answer.status().is_success(), answer.status().as_u16());
+    let not_before = retry_after(answer.headers(), now);
+    let mut read = Vec::new();
+    // What the other side says beside its status decides nothing; how it ends neither.
+    while read.len() < READ
+        && let Ok(Some(more)) = answer.chunk().await
+    {
+        read.extend_from_slice(&more);
+    }
+    if taken {
+        let result = CallbackResult::Taken { status };
+        return Answered { result, not_before: None, words: None };
+    }
+    read.truncate(KEPT);
+    let words = (!read.is_empty()).then(|| String::from_utf8_lossy(&read).into_owned());
+    Answered { result: CallbackResult::Refused { status }, not_before, words }
+}
+
+/// RFC 9110 §10.2.3: so many seconds, or a moment.
+pub(crate) fn retry_after(headers: &HeaderMap, now: Time) -> Option<Time> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    match text.parse::<u64>() {
+        Ok(seconds) => Some(now.plus_seconds(seconds)),
+        Err(_) => Some(Time::new(rfc2822::parse(text).ok()?.timestamp())),
+    }
 }
 
 /// What went wrong, in a few words of ours: an error of the library may hold the address.
@@ -130,6 +181,17 @@ pub fn may_help(result: &CallbackResult) -> bool {
         CallbackResult::Refused { status } => *status >= 500 || matches!(status, 408 | 425 | 429),
         CallbackResult::Unreached { .. } => true,
     }
+}
+
+/// What a call of HITL says of itself.
+pub fn headers(
+    secret: &str,
+    event_id: String,
+    at: Time,
+    body: &[u8],
+) -> Vec<(&'static str, String)> {
+    let seconds = at.millis().div_euclid(1000).to_string();
+    vec![(SIGNATURE, sign(secret, body)), (EVENT_ID, event_id), (TIMESTAMP, seconds)]
 }
 
 /// HITL-182: `sha256=` and lower-case hex of the HMAC over the raw body.
@@ -170,5 +232,21 @@ mod tests {
         }
         assert!(may_help(&CallbackResult::Unreached { error: String::new() }));
         assert!(!may_help(&CallbackResult::Taken { status: 200 }));
+    }
+
+    #[test]
+    fn when_to_call_again_is_a_span_or_a_moment() {
+        let now: Time = "2026-03-01T09:00:00Z".parse().unwrap();
+        for (text, at) in [
+            ("120", Some(now.plus_seconds(120))),
+            ("Sun, 01 Mar 2026 10:00:00 GMT", Some(now.plus_seconds(3600))),
+            ("soon", None),
+            ("-1", None),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, text.parse().unwrap());
+            assert_eq!(retry_after(&headers, now), at, "{text}");
+        }
+        assert_eq!(retry_after(&HeaderMap::new(), now), None);
     }
 }

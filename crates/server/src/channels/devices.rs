@@ -44,7 +44,8 @@ impl Devices {
                 Effect::CallBack { .. }
                 | Effect::DropFiles { .. }
                 | Effect::Push { .. }
-                | Effect::MailLink { .. } => {}
+                | Effect::MailLink { .. }
+                | Effect::Tell { .. } => {}
             }
         }
         let store = app.gateway.store();
@@ -84,7 +85,8 @@ impl Devices {
             Effect::CallBack { .. }
             | Effect::DropFiles { .. }
             | Effect::Push { .. }
-            | Effect::MailLink { .. } => Vec::new(),
+            | Effect::MailLink { .. }
+            | Effect::Tell { .. } => Vec::new(),
         }
     }
 }

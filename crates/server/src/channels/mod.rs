@@ -50,6 +50,7 @@ impl Channels {
                 Effect::Settle { .. } => channel.settle(&ask).await?,
                 // That is the agent's, that the server's own, and those for one person alone.
                 Effect::CallBack { .. }
+                | Effect::Tell { .. }
                 | Effect::DropFiles { .. }
                 | Effect::Push { .. }
                 | Effect::MailLink { .. } => {}

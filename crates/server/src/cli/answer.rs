@@ -1,19 +1,19 @@
 //! `countersign answer ID approve`
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::Exit;
 use super::remote::Remote;
-use super::render::{Detail, Field, fields, hint, options};
+use super::render::{Detail, Field, fields, hint, options, reject_options};
 use super::show::{plain, print};
 
 #[derive(Args)]
 pub(super) struct Answer {
     /// The request, under any prefix: `ask_…`, `hxp_…`
     id: String,
-    /// approve, reject or changes; confirm or decline; retry, skip or abort; an option; a value,
+    /// approve, reject (with one of the reasons offered) or changes; confirm or decline; retry, skip or abort; an option; a value,
     /// or KEY=VALUE for each field of a form
     #[arg(required_unless_present = "changes", value_name = "ANSWER")]
     words: Vec<String>,
@@ -81,7 +81,10 @@ pub(super) fn reply(
     let question = ask.question.as_ref().unwrap_or(&Value::Null);
     let answer = match (ask.kind.as_str(), first) {
         ("approve", "approve" | "yes" | "y") => json!({ "verdict": "approved" }),
-        ("approve", "reject" | "no" | "n") => json!({ "verdict": "rejected" }),
+        ("approve", "reject" | "no" | "n") => match words.get(1..).unwrap_or_default() {
+            [] => json!({ "verdict": "rejected" }),
+            reason => json!({ "verdict": "rejected", "option": rejected_for(question, reason)? }),
+        },
         ("confirm", "confirm" | "yes" | "y") => {
             json!({ "verdict": "confirmed", "items": item_ids(question) })
         }
@@ -103,9 +106,18 @@ fn item_ids(question: &Value) -> Vec<&Value> {
     items.into_iter().flatten().filter_map(|item| item.get("id")).collect()
 }
 
+/// The reason of a rejection, by id or by label.
+fn rejected_for<'q>(question: &'q Value, words: &[String]) -> anyhow::Result<&'q str> {
+    let found = one_of(&reject_options(question), &[words.join(" ")])?;
+    found.into_iter().next().context("expected the reason of the rejection")
+}
+
 /// Options by id or by label.
 fn chosen<'q>(question: &'q Value, words: &[String]) -> anyhow::Result<Vec<&'q str>> {
-    let options = options(question);
+    one_of(&options(question), words)
+}
+
+fn one_of<'q>(options: &[(&'q str, &'q str)], words: &[String]) -> anyhow::Result<Vec<&'q str>> {
     let find = |word: &String| {
         let by_id = options.iter().find(|(id, _)| id == word);
         let by_label = || options.iter().find(|(_, label)| label == word);
@@ -181,6 +193,18 @@ mod tests {
         assert_eq!(said(&approve, &["changes"]).unwrap()["verdict"], "changes_requested");
         let wrong = said(&approve, &["maybe"]).unwrap_err();
         assert!(wrong.contains("approve | reject | changes"), "{wrong}");
+    }
+
+    #[test]
+    fn a_rejection_may_name_one_of_the_reasons_offered() {
+        let reasons = json!([{ "id": "later", "label": "Not now" }]);
+        let approve = ask("approve", &json!({ "reject_options": reasons }));
+        let rejected = json!({ "verdict": "rejected", "option": "later" });
+        assert_eq!(said(&approve, &["reject", "later"]).unwrap(), rejected);
+        assert_eq!(said(&approve, &["reject", "Not", "now"]).unwrap(), rejected);
+        assert_eq!(said(&approve, &["reject"]).unwrap(), json!({ "verdict": "rejected" }));
+        assert!(said(&approve, &["reject", "odd"]).unwrap_err().contains("there are later"));
+        assert_eq!(hint(&approve), "approve | reject later | reject | changes");
     }
 
     #[test]

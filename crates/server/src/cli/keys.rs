@@ -42,6 +42,9 @@ enum KeysCommand {
         /// Let an agent key see all of its project's requests
         #[arg(long, requires = "agent")]
         project_wide: bool,
+        /// Let an agent key pass on answers the agent says it got from people
+        #[arg(long, requires = "agent")]
+        respond: bool,
         /// What to call it
         #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
         label: String,
@@ -67,10 +70,18 @@ impl Keys {
                 let (admin, json) = place.open().await?;
                 list(&admin, json).await?;
             }
-            KeysCommand::Create { agent, human, project_wide, label, expires_at, place } => {
+            KeysCommand::Create {
+                agent,
+                human,
+                project_wide,
+                respond,
+                label,
+                expires_at,
+                place,
+            } => {
                 let (admin, json) = place.open().await?;
                 let reach = project_wide.then_some(Reach::Project);
-                let new = IssueKey { agent, reach, human, label, expires_at };
+                let new = IssueKey { agent, reach, respond, human, label, expires_at };
                 let issued = create(&admin, new).await?;
                 if json {
                     say!("{}", serde_json::to_string(&issued)?);

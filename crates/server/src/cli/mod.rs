@@ -38,6 +38,7 @@ mod signing;
 mod trust;
 mod verify;
 mod wait;
+mod webhooks;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -75,6 +76,8 @@ enum Command {
     Cancel(cancel::Cancel),
     /// Show whether an agent was told that its request is over, and tell it again
     Callbacks(callbacks::Callbacks),
+    /// Add, list and try out endpoints that are told what happens, and tell them again
+    Webhooks(webhooks::Webhooks),
     /// Fetch the signed receipt of a request
     Receipt(receipt::Receipt),
     /// Check a receipt, without the server if you have its keys
@@ -213,6 +216,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Wait(wait) => wait.run().await,
         Command::Cancel(cancel) => patiently(cancel.run()).await,
         Command::Callbacks(callbacks) => patiently(callbacks.run()).await,
+        Command::Webhooks(webhooks) => patiently(Box::pin(webhooks.run())).await,
         Command::Receipt(receipt) => patiently(receipt.run()).await,
         Command::Verify(verify) => patiently(verify.run()).await,
         Command::Revoke(revoke) => patiently(revoke.run()).await,

@@ -121,6 +121,7 @@ impl People {
                     groups: group.into_iter().collect(),
                     skills: skill.into_iter().collect(),
                     about: None,
+                    contacts: None,
                 };
                 let path = format!("/api/v1/people/{id}");
                 save(place, &path, &body.clone(), Command::SaveHuman(body.named(id))).await?;

@@ -62,7 +62,7 @@ fn body(question: &Value) {
             pairs(members.iter().map(|(key, value)| (reveal(key), inline(value))).collect());
         }
     }
-    for named in ["options", "items"] {
+    for named in ["options", "reject_options", "items"] {
         let list = list(question, named);
         pairs(list.iter().map(|(id, label)| (reveal(id), reveal(label))).collect());
     }
@@ -151,7 +151,11 @@ fn provided(ask: &client::Ask, values: &Map<String, Value>) -> String {
 /// What can be answered.
 pub(super) fn hint(ask: &client::Ask) -> String {
     match ask.kind.as_str() {
-        "approve" => "approve | reject | changes".to_owned(),
+        "approve" => {
+            let reasons = ask.question.as_ref().map(reject_options).unwrap_or_default();
+            let each = reasons.iter().map(|(id, _)| format!("reject {} | ", quoted(id)));
+            format!("approve | {}reject | changes", each.collect::<String>())
+        }
         "confirm" => "confirm | decline".to_owned(),
         "escalate" => "retry | skip | abort".to_owned(),
         "choose" => {
@@ -203,6 +207,11 @@ pub(super) fn fields(question: &Value) -> Vec<Field<'_>> {
 /// The options of a question: id and label.
 pub(super) fn options(question: &Value) -> Vec<(&str, &str)> {
     list(question, "options")
+}
+
+/// The reasons a question offers for a rejection: id and label.
+pub(super) fn reject_options(question: &Value) -> Vec<(&str, &str)> {
+    list(question, "reject_options")
 }
 
 fn list<'v>(question: &'v Value, key: &str) -> Vec<(&'v str, &'v str)> {

@@ -41,7 +41,8 @@ pub fn idempotency(
         .filter(|key| (1..=255).contains(&key.len()))
         .ok_or(BadHeader { name, expected })?;
     let scope = format!("{space}/{}", actor.by());
-    Ok(Some(Idempotency { scope, key: key.to_owned(), fingerprint: Digest::of(body) }))
+    let fingerprint = Digest::of(body);
+    Ok(Some(Idempotency { scope, key: key.to_owned(), fingerprint, lasting: false }))
 }
 
 /// Tells that this is the outcome of an earlier, identical request.

@@ -1,5 +1,6 @@
 //! Everything that is spoken over HTTP. Status codes appear here and nowhere else.
 
+pub mod a2h;
 pub mod api;
 pub mod body;
 pub mod conditions;
@@ -108,6 +109,7 @@ pub fn router(app: Shared) -> Router {
         .merge(hxp_execution::routes())
         .merge(hxp_socket::routes())
         .merge(hitl::routes())
+        .merge(a2h::routes())
         .merge(api::routes())
         .merge(pages::routes())
         .merge(docs::routes())
@@ -123,6 +125,7 @@ pub fn router(app: Shared) -> Router {
 enum Speaks {
     Hxp,
     Hitl,
+    A2h,
     Native,
     Person,
 }
@@ -133,6 +136,8 @@ impl Speaks {
             Self::Hxp
         } else if path.starts_with("/hitl/") || path == "/.well-known/hitl.json" {
             Self::Hitl
+        } else if a2h::is_here(path) {
+            Self::A2h
         } else if path.starts_with("/api/") {
             Self::Native
         } else {
@@ -142,9 +147,14 @@ impl Speaks {
 }
 
 async fn nowhere(State(app): State<Shared>, request: Request) -> Response {
+    let request = match a2h::collapsed(&app, request).await {
+        Ok(answer) => return answer,
+        Err(request) => request,
+    };
     match Speaks::at(request.uri().path()) {
         Speaks::Hxp => hxp_execution::no_route(),
         Speaks::Hitl => hitl::no_route(),
+        Speaks::A2h => a2h::no_route(),
         Speaks::Native => Problem::new(404, "not-found")
             .detail("there is nothing at this address")
             .into_response(),
@@ -156,6 +166,7 @@ async fn not_that_way(State(app): State<Shared>, request: Request) -> Response {
     match Speaks::at(request.uri().path()) {
         Speaks::Hxp => hxp_execution::wrong_method(),
         Speaks::Hitl => hitl::wrong_method(),
+        Speaks::A2h => a2h::wrong_method(),
         Speaks::Native => Problem::new(405, "method-not-allowed")
             .detail("this address does not take this method")
             .into_response(),
@@ -215,6 +226,7 @@ fn in_own_words(app: &App, speaks: &Speaks, mut answer: Response) -> Response {
         answer = match (speaks, status.is_server_error()) {
             (Speaks::Hxp, broken) => hxp_execution::unreadable(broken),
             (Speaks::Hitl, broken) => hitl::unreadable(broken),
+            (Speaks::A2h, broken) => a2h::unreadable(broken),
             (Speaks::Native, false) => Problem::new(400, "invalid-field")
                 .detail("the address or its query cannot be read")
                 .into_response(),

@@ -164,7 +164,7 @@ impl App {
     /// as long as the request can wait. None where a plain word would not be taken.
     fn offer(&self, ask: &Ask, device: &Device) -> Option<String> {
         let session = device.key?;
-        let answers = [Answer::Approved { edits: None }, Answer::Rejected];
+        let answers = [Answer::Approved { edits: None }, Answer::Rejected { option: None }];
         let taken = |answer| {
             let reply = Box::new(Reply { answer, comment: None });
             let command = Command::Answer(ask.id, reply);

@@ -24,10 +24,10 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
 use kernel::Time;
 use kernel::ask::Priority;
 use reqwest::StatusCode;
-use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use url::Url;
 
-use crate::callbacks::{Policy, guarded, why};
+use crate::callbacks::{self, Policy, guarded, why};
 use crate::secrets::Secrets;
 use devices::Address;
 use vapid::Vapid;
@@ -133,15 +133,10 @@ fn judged(status: StatusCode, headers: &HeaderMap, now: Time) -> Sent {
     }
 }
 
-/// When we may come back, as seconds or as a date.
+/// When we may come back; not before now, and not as late as somebody may say.
 fn retry_after(headers: &HeaderMap, now: Time) -> Option<Time> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    let latest = now.plus_seconds(LONGEST_WAIT);
-    let at = match text.parse::<u64>() {
-        Ok(seconds) => now.plus_seconds(seconds.min(LONGEST_WAIT)),
-        Err(_) => Time::new(jiff::fmt::rfc2822::parse(text).ok()?.timestamp()),
-    };
-    Some(at.clamp(now, latest))
+    let at = callbacks::retry_after(headers, now)?;
+    Some(at.clamp(now, now.plus_seconds(LONGEST_WAIT)))
 }
 
 /// RFC 8030, section 5.3.
@@ -161,6 +156,8 @@ fn seconds_until(at: Time, now: Time) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use reqwest::header::RETRY_AFTER;
+
     use super::*;
 
     #[test]

@@ -180,7 +180,8 @@ mod tests {
     ) -> NewAsk {
         let details = details.as_object().unwrap().clone();
         let editable = Editable::Flag(editable);
-        let body = Body::Approve { details, editable, reject_requires_reason };
+        let reject_options = Vec::new();
+        let body = Body::Approve { details, editable, reject_requires_reason, reject_options };
         let question = Question::new(prompt, context.map(str::to_owned), body).unwrap();
         NewAsk { question, ..new_ask() }
     }

@@ -58,7 +58,7 @@ fn yes(body: &Body) -> Result<Answer, String> {
 
 fn no(body: &Body) -> Answer {
     match body {
-        Body::Approve { .. } => Answer::Rejected,
+        Body::Approve { .. } => Answer::REJECTED,
         Body::Confirm { .. } => Answer::Declined,
         Body::Escalate { .. } => Answer::Abort,
         Body::Choose { .. } | Body::Provide { .. } => Answer::CHANGES,

@@ -186,7 +186,7 @@ mod tests {
         let script = script.unwrap();
         let [first, second] = script.rules.as_slice() else { panic!() };
         assert_eq!(first.after, Duration::from_secs(90));
-        assert_eq!(first.answer, Some(Says::Exactly(Answer::Rejected)));
+        assert_eq!(first.answer, Some(Says::Exactly(Answer::REJECTED)));
         assert_eq!((first.title(0), second.title(1)), ("big refunds".into(), "rule 2".into()));
         assert_eq!(second.answer, Some(Says::Yes));
     }

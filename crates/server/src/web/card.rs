@@ -193,7 +193,7 @@ impl Card {
             desk,
         };
         match question.body() {
-            Body::Approve { details, editable, reject_requires_reason } => {
+            Body::Approve { details, editable, reject_requires_reason, reject_options } => {
                 let (summary, hint) = if editable.is_any() {
                     (
                         "Edit the details before you approve",
@@ -217,7 +217,7 @@ impl Card {
                         Button::act("yes", "approve", "Approve").to(Some(Words::of("this request")))
                     }
                 };
-                card.buttons = approval(yes);
+                card.buttons = approval(yes, reject_options);
             }
             Body::Choose { options, pick, .. } => {
                 choose(&mut card, options.choices(), *pick, draft);
@@ -301,9 +301,19 @@ fn provide(card: &mut Card, form: &Form, draft: Option<&Draft>) {
     card.body = CardBody::Form { steps: vec![view], stepper };
 }
 
-fn approval(yes: Button) -> Vec<Button> {
+/// Yes, no for each reason the agent offers, and no for another one or none.
+fn approval(yes: Button, reasons: &[Choice]) -> Vec<Button> {
+    let reason = |choice: &Choice| Button {
+        name: "reject",
+        consequence: choice.description.as_deref().map(Words::of),
+        ..Button::act("no", &choice.id, "Reject:").to(Some(Words::of(&choice.label)))
+    };
     let no = Button::act("no", "reject", "Reject").to(Some(Words::of("this request")));
-    vec![yes.so("The agent goes ahead"), no.so("The agent does not do it")]
+    [yes.so("The agent goes ahead")]
+        .into_iter()
+        .chain(reasons.iter().map(reason))
+        .chain([no.so("The agent does not do it")])
+        .collect()
 }
 
 fn choose(card: &mut Card, choices: &[Choice], pick: Pick, draft: Option<&Draft>) {

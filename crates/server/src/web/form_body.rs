@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `action` | the button: `approve reject changes choose provide confirm decline retry skip abort reply` |
 //! | `choose` | the id of an option, where every option is a button; implies `action=choose` |
+//! | `reject` | the id of a reason the agent offered for a rejection; implies `action=reject` |
 //! | `option` | the ids of chosen options, where they are radio buttons or check boxes |
 //! | `comment` | reason, note, feedback |
 //! | `edits.{n}`, `params.{n}` | the values of an approval's details or of a retry's parameters, as the person left them |
@@ -12,7 +13,7 @@
 //! | `field.{key}` | the value of a form field; uploads are handed in beside |
 
 use kernel::form::{FileRef, Form, Kind};
-use kernel::question::{Answer, AnswerError, Body, Question, Reply};
+use kernel::question::{Answer, AnswerError, Body, Choice, Question, Reply};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -77,7 +78,9 @@ pub fn reply(question: &Question, submitted: &Submitted) -> Result<Reply, FormPr
 }
 
 fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProblem> {
-    let action = submitted.value("action").or_else(|| submitted.value("choose").map(|_| "choose"));
+    let implied = |name| submitted.value(name).map(|_| name);
+    let action =
+        submitted.value("action").or_else(|| implied("choose")).or_else(|| implied("reject"));
     let unfit = || FormProblem::one(Place::Page, "Use one of the buttons to answer");
     match (question.body(), action.ok_or_else(unfit)?) {
         (Body::Approve { details, editable, .. }, "changes") => {
@@ -96,13 +99,14 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
             }
             Ok(Answer::Approved { edits })
         }
-        (Body::Approve { .. }, "reject") => Ok(Answer::Rejected),
+        (Body::Approve { reject_options, .. }, "reject") => {
+            let sent = submitted.value("reject");
+            let option = sent.map(|sent| known(reject_options, sent));
+            Ok(Answer::Rejected { option })
+        }
         (Body::Choose { options, .. }, "choose") => {
             let sent = submitted.values("option").chain(submitted.values("choose"));
-            let id = |sent: &str| {
-                let known = options.choices().iter().find(|choice| same(&choice.id, sent));
-                known.map_or_else(|| sent.to_owned(), |choice| choice.id.clone())
-            };
+            let id = |sent| known(options.choices(), sent);
             Ok(Answer::Chosen { options: sent.map(id).collect() })
         }
         (Body::Provide { form }, "provide") => {
@@ -136,6 +140,12 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
             _,
         ) => Err(unfit()),
     }
+}
+
+/// The id a browser sent, as the agent wrote it.
+fn known(choices: &[Choice], sent: &str) -> String {
+    let choice = choices.iter().find(|choice| same(&choice.id, sent));
+    choice.map_or_else(|| sent.to_owned(), |choice| choice.id.clone())
 }
 
 /// What was submitted for a form, by key: not checked yet.

@@ -38,7 +38,7 @@ impl Word {
         match question.body() {
             Body::Approve { .. } => vec![
                 Self::new("approve", "Approve", "yes", Answer::Approved { edits: None }),
-                Self::new("reject", "Reject", "no", Answer::Rejected),
+                Self::new("reject", "Reject", "no", Answer::REJECTED),
             ],
             Body::Choose { options, pick: Pick::One, .. } if options.choices().len() <= BUTTONS => {
                 options.choices().iter().map(Self::choice).collect()

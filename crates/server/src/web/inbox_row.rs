@@ -231,7 +231,9 @@ fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
         shown: false,
     };
     match question.body() {
-        Body::Approve { details, reject_requires_reason: false, .. } => {
+        Body::Approve { details, reject_requires_reason: false, reject_options, .. }
+            if reject_options.is_empty() =>
+        {
             let facts = Facts::of(details, "row");
             let buttons =
                 vec![button("yes", "approve", "Approve"), button("no", "reject", "Reject")];

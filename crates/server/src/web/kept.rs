@@ -9,7 +9,7 @@ use super::problem::{Draft, FormProblem, PROOFS};
 use super::steps::{self, Filled};
 
 /// Names that say what to do with a form, and are no part of it.
-const ORDERS: [&str; 3] = ["action", "choose", "step"];
+const ORDERS: [&str; 4] = ["action", "choose", "reject", "step"];
 
 /// What is kept between two visits. It may hold secrets: it is stored encrypted, and never printed.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -71,7 +71,8 @@ impl Kept {
 
     /// Notes which button was pressed. Proofs for another one do not count for it.
     pub fn await_proof(&mut self, sent: &Submitted) {
-        let pressed = |(name, _): &&(String, String)| matches!(name.as_str(), "action" | "choose");
+        let pressed =
+            |(name, _): &&(String, String)| matches!(name.as_str(), "action" | "choose" | "reject");
         let awaiting: Vec<_> = sent.pairs.iter().filter(pressed).cloned().collect();
         if awaiting != self.awaiting {
             self.proofs.clear();

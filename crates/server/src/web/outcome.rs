@@ -188,7 +188,7 @@ pub(super) fn tone(answer: &Answer) -> &'static str {
         | Answer::Confirmed { .. }
         | Answer::Retry { .. }
         | Answer::Replied { .. } => "yes",
-        Answer::Rejected | Answer::Declined | Answer::Abort => "no",
+        Answer::Rejected { .. } | Answer::Declined | Answer::Abort => "no",
         Answer::ChangesRequested { .. } | Answer::Skip => "over",
     }
 }
@@ -198,7 +198,10 @@ pub fn brief(reply: &Reply, question: Option<&Question>) -> String {
     match &reply.answer {
         Answer::Approved { edits: None } => "Approved".to_owned(),
         Answer::Approved { edits: Some(_) } => "Approved with changes".to_owned(),
-        Answer::Rejected => "Rejected".to_owned(),
+        Answer::Rejected { option: None } => "Rejected".to_owned(),
+        Answer::Rejected { option: Some(option) } => {
+            format!("Rejected: “{}”", option_label(option, question))
+        }
         Answer::ChangesRequested { .. } => "Changes requested".to_owned(),
         Answer::Chosen { options } => match options.as_slice() {
             [only] => format!("Chose “{}”", option_label(only, question)),
@@ -227,6 +230,7 @@ fn confirm_label(question: Option<&Question>, went_ahead: bool) -> String {
 fn option_label(id: &str, question: Option<&Question>) -> String {
     let choices: &[Choice] = match question.map(Question::body) {
         Some(Body::Choose { options, .. }) => options.choices(),
+        Some(Body::Approve { reject_options, .. }) => reject_options,
         Some(_) | None => &[],
     };
     reveal(choices.iter().find(|choice| choice.id == id).map_or(id, |choice| &choice.label))
@@ -261,7 +265,7 @@ pub fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
             Some(_) | None => Vec::new(),
         },
         Answer::Approved { edits: None }
-        | Answer::Rejected
+        | Answer::Rejected { .. }
         | Answer::ChangesRequested { edits: None }
         | Answer::Chosen { .. }
         | Answer::Confirmed { .. }

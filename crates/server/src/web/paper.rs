@@ -13,7 +13,7 @@ use super::words::{self, Urgency, Words};
 
 /// Where a dialect keeps what the kernel has no word for. It is no word of the agent's: whatever a
 /// person should see of it stands in the question.
-const OWN: [&str; 1] = ["hitl"];
+const OWN: [&str; 2] = ["hitl", "a2h"];
 
 /// The whole question.
 #[derive(Debug, Clone)]

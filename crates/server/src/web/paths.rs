@@ -1,7 +1,7 @@
 //! The addresses pages link and post to. Handlers mount what is written here.
 
 use kernel::ids::GroupId;
-use kernel::{AgentId, AskId, HumanId, ProjectId};
+use kernel::{AgentId, AskId, HumanId, ProjectId, WebhookId};
 
 /// Everything that waits for me.
 pub const INBOX: &str = "/";
@@ -76,6 +76,8 @@ pub const REVOKE_KEY: &str = "/settings/keys/revoke";
 pub const PROJECTS: &str = "/settings/projects";
 /// GET lists my delegation rules, POST adds or removes one.
 pub const RULES: &str = "/settings/rules";
+/// GET lists endpoints that are told what happens, POST adds one.
+pub const WEBHOOKS: &str = "/settings/webhooks";
 /// GET lists the keys receipts are signed with.
 pub const SIGNING: &str = "/settings/signing";
 /// POST makes the first key and shows how to ask with it.
@@ -106,6 +108,11 @@ pub fn agent(id: &AgentId) -> String {
 /// POST makes a key for an agent and shows it once.
 pub fn agent_keys(id: &AgentId) -> String {
     format!("{AGENTS}/{id}/keys")
+}
+
+/// GET shows an endpoint and what it was told, POST changes it.
+pub fn webhook(id: WebhookId) -> String {
+    format!("{WEBHOOKS}/{id}")
 }
 
 /// GET shows the rules of a project, POST changes them.

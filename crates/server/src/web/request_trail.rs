@@ -121,6 +121,7 @@ fn sentence(
         }
         Happened::Reminded => plain("reminded everybody who was asked"),
         Happened::Escalated { .. } => plain("asked more people, because nobody had answered"),
+        Happened::Joined { .. } => plain("asked more people"),
         Happened::Extended { until } => {
             let until = When::new(*until, now);
             ("", format!("moved the deadline to {}", until.exact))
@@ -142,6 +143,11 @@ fn sentence(
         | Happened::KeyRevoked
         | Happened::PasskeyUsed { .. }
         | Happened::RuleAdded(_)
-        | Happened::RuleRemoved => plain("changed the directory"),
+        | Happened::RuleRemoved
+        | Happened::WebhookSaved(_)
+        | Happened::WebhookRotated { .. }
+        | Happened::WebhookTested
+        | Happened::WebhookGone
+        | Happened::WebhookRemoved => plain("changed the directory"),
     }
 }

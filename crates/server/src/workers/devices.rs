@@ -48,6 +48,10 @@ fn concerned(news: &News, directory: &Directory) -> Option<HumanId> {
                 Holder::Agent { .. } | Holder::Link { .. } | Holder::Passkey { .. } => None,
             }
         }
-        Subject::Project(_) | Subject::Agent(_) | Subject::Rule(_) | Subject::Ask(_) => None,
+        Subject::Project(_)
+        | Subject::Agent(_)
+        | Subject::Rule(_)
+        | Subject::Webhook(_)
+        | Subject::Ask(_) => None,
     }
 }

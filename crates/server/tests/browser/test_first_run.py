@@ -9,7 +9,7 @@ import pytest
 
 from conftest import DESK, PHONE
 
-PAGES = ["", "profile", "away", "devices", "rules", "agents", "agents/agent_dev", "people", "people/user_dev",
+PAGES = ["", "profile", "away", "devices", "rules", "agents", "agents/agent_dev", "webhooks", "people", "people/user_dev",
          "groups", "projects", "projects/dev", "signing"]
 
 

@@ -19,6 +19,7 @@ mod receipts;
 mod start;
 #[path = "../support/mod.rs"]
 mod support;
+mod webhooks;
 
 use std::process::Command;
 

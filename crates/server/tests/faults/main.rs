@@ -31,3 +31,4 @@ mod support;
 mod tls;
 mod two_servers;
 mod waiting;
+mod webhooks_later;

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use kernel::actor::Reach;
 use kernel::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Purpose, Route, Seat};
 use kernel::audit::Digest;
-use kernel::command::{NewAsk, Silence};
+use kernel::command::{NewAsk, Silence, Urge};
 use kernel::directory::{
     Holder, NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewProject, NewRule, NewSession,
     Profile, Proof, Step,
 };
 use kernel::question::{Answer, Body, Question, Reply};
-use kernel::{Actor, AskId, Assurance, Command, RuleId, Via};
+use kernel::{Actor, AskId, Assurance, Command, RuleId, Via, WebhookId};
 use reqwest::Method;
 
 use crate::client;
@@ -40,8 +40,11 @@ async fn every_route_asks_for_a_credential() {
         };
         let path = pattern
             .replace("{id}", &own)
+            .replace("{call_id}", "call-1")
+            .replace("{uid}", "uid-1")
             .replace("{seq}", "1")
             .replace("{digest}", &"0".repeat(64))
+            .replace("{delivery}", "msg_x")
             .replace("{file}", "app.css")
             .replace("{code}", "not-found");
         let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
@@ -118,12 +121,23 @@ fn routes(text: &str) -> Vec<(String, String)> {
             None => pattern.trim(),
         };
         let pattern = quoted.split('"').nth(1).unwrap();
+        // What stands under several names stands under each of them.
+        let names = text.split_once("const BASES").filter(|_| quoted.starts_with("&at("));
+        let bases: Vec<&str> = match names {
+            Some((_, rest)) => {
+                rest.split(';').nth(1).unwrap().split('"').skip(1).step_by(2).collect()
+            }
+            None => vec![""],
+        };
         let handlers = format!(".{}", handlers.trim());
         let methods = ["get", "post", "put", "patch", "delete", "any"];
         let is_there = |of: &&&str| handlers.contains(&format!(".{of}("));
         let taken: Vec<_> = methods.iter().filter(is_there).collect();
         assert!(!taken.is_empty(), "{handlers}");
-        found.extend(taken.into_iter().map(|method| ((*method).to_owned(), pattern.to_owned())));
+        for base in bases {
+            let at = |method: &&&str| ((**method).to_owned(), format!("{base}{pattern}"));
+            found.extend(taken.iter().map(at));
+        }
     }
     found
 }
@@ -141,6 +155,7 @@ const RECORDS: &[(&str, &str)] = &[
     ("Expire", "failed"),
     ("Remind", "reminded"),
     ("Escalate", "escalated"),
+    ("Urge", "commented"),
     ("Extend", "extended"),
     ("Comment", "commented"),
     ("Grant", "granted"),
@@ -161,6 +176,11 @@ const RECORDS: &[(&str, &str)] = &[
     ("EndSessions", "key_revoked"),
     ("AddRules", "rule_added"),
     ("RemoveRule", "rule_removed"),
+    ("SaveWebhook", "webhook_saved"),
+    ("RotateWebhook", "webhook_rotated"),
+    ("TestWebhook", "webhook_tested"),
+    ("WebhookGone", "webhook_gone"),
+    ("RemoveWebhook", "webhook_removed"),
 ];
 
 #[test]
@@ -240,7 +260,12 @@ async fn every_command_leaves_a_record() {
     story.run(system(), Command::SaveProject(NewProject { ladder: vec![pool], ..plain })).await;
     let ada = NewHuman {
         id: "ada".parse().unwrap(),
-        profile: Profile { name: "Ada".into(), email: Some("ada@example.com".into()), about: None },
+        profile: Profile {
+            name: "Ada".into(),
+            email: Some("ada@example.com".into()),
+            about: None,
+            contacts: None,
+        },
         admin: false,
         active: true,
         projects: ["dev".parse().unwrap()].into(),
@@ -265,7 +290,8 @@ async fn every_command_leaves_a_record() {
         let hash = Digest::of(secret.as_bytes());
         world.gateway().directory().key_by_hash(&hash).unwrap().id
     };
-    let agent = Holder::Agent { agent: "clerk".parse().unwrap(), reach: Reach::Agent };
+    let agent =
+        Holder::Agent { agent: "clerk".parse().unwrap(), reach: Reach::Agent, respond: false };
     story.run(owner(), Command::IssueKey(key("a", agent))).await;
     let clerk = Actor::Agent {
         id: "clerk".parse().unwrap(),
@@ -305,6 +331,12 @@ async fn every_command_leaves_a_record() {
     let id = RuleId::new(story.world.gateway().ids().ulid());
     story.run(owner(), Command::AddRules(vec![(id, rule)])).await;
     story.run(owner(), Command::RemoveRule(id)).await;
+    let id = WebhookId::new(story.world.gateway().ids().ulid());
+    story.run(owner(), Command::SaveWebhook(settings::endpoint(id))).await;
+    story.run(owner(), Command::RotateWebhook(id, 60)).await;
+    story.run(owner(), Command::TestWebhook(id)).await;
+    story.run(system(), Command::WebhookGone(id)).await;
+    story.run(owner(), Command::RemoveWebhook(id)).await;
 
     let timed = NewAsk {
         timeout: Some(60),
@@ -322,6 +354,8 @@ async fn every_command_leaves_a_record() {
     story.run(clerk.clone(), Command::Extend(id, until)).await;
     let reply = Reply { answer: Answer::Replied { text: "yes".to_owned() }, comment: None };
     story.run(clerk.clone(), Command::Comment(id, "soon, please".to_owned())).await;
+    let urge = Urge { text: "now, please".to_owned(), people: Vec::new() };
+    story.run(clerk.clone(), Command::Urge(id, urge)).await;
     story.run(person("ada"), Command::Answer(id, Box::new(reply.clone()))).await;
     story.run(owner(), Command::Revoke(id, "a mistake".to_owned())).await;
     story.run(system(), Command::Erase(id)).await;

@@ -17,6 +17,7 @@ struct Names {
     native: String,
     hxp: String,
     hitl: String,
+    ask: String,
 }
 
 impl Names {
@@ -26,6 +27,7 @@ impl Names {
             native: format!("{ASKS}/ask_{ulid}"),
             hxp: format!("hxp_{ulid}"),
             hitl: format!("/hitl/v1/reviews/review_{ulid}/status"),
+            ask: format!("ask_{ulid}"),
         }
     }
 
@@ -37,6 +39,11 @@ impl Names {
 
     async fn hxp(&self, world: &World) -> Value {
         world.agent().poll(&self.hxp).await.is(200).json
+    }
+
+    async fn a2h(&self, world: &World, kind: &str) -> Value {
+        let path = format!("/a2h/v1/{kind}/{}", self.ask);
+        world.agent().get(&path).await.is(200)["status"].clone()
     }
 
     async fn state(&self, world: &World) -> Value {
@@ -53,8 +60,10 @@ struct Row {
     hxp: Value,
     /// The same over our own API.
     native: Value,
-    /// And the result of the case: action and data.
+    /// The result of the case: action and data.
     hitl: (&'static str, Value),
+    /// And of the call: which of the two it is, and what it comes to there.
+    a2h: (&'static str, Value),
 }
 
 fn choices(n: usize) -> Value {
@@ -79,6 +88,7 @@ fn rows() -> Vec<Row> {
             hxp: json!("approved"),
             native: json!({ "verdict": "approved" }),
             hitl: ("approve", json!({})),
+            a2h: ("function_calls", json!(true)),
         },
         Row {
             question: ask(json!({ "kind": "approve" })),
@@ -86,6 +96,7 @@ fn rows() -> Vec<Row> {
             hxp: json!("rejected"),
             native: json!({ "verdict": "rejected" }),
             hitl: ("reject", json!({})),
+            a2h: ("function_calls", json!(false)),
         },
         Row {
             question: choose(6, "one"),
@@ -93,6 +104,7 @@ fn rows() -> Vec<Row> {
             hxp: json!("Option 5"),
             native: json!({ "verdict": "chosen", "options": ["o5"] }),
             hitl: ("select", json!({ "selected": ["o5"] })),
+            a2h: ("human_contacts", json!("Option 5")),
         },
         Row {
             question: choose(7, "one"),
@@ -100,6 +112,7 @@ fn rows() -> Vec<Row> {
             hxp: json!("Option 6"),
             native: json!({ "verdict": "chosen", "options": ["o6"] }),
             hitl: ("select", json!({ "selected": ["o6"] })),
+            a2h: ("human_contacts", json!("Option 6")),
         },
         Row {
             question: choose(3, "many"),
@@ -107,6 +120,7 @@ fn rows() -> Vec<Row> {
             hxp: json!(["Option 0", "Option 2"]),
             native: json!({ "verdict": "chosen", "options": ["o0", "o2"] }),
             hitl: ("select", json!({ "selected": ["o0", "o2"] })),
+            a2h: ("human_contacts", json!("[\"o0\",\"o2\"]")),
         },
         Row {
             question: form(json!([field("n", "number")])),
@@ -114,6 +128,7 @@ fn rows() -> Vec<Row> {
             hxp: json!(7),
             native: json!({ "verdict": "provided", "values": { "n": 7 } }),
             hitl: ("submit", json!({ "n": 7 })),
+            a2h: ("human_contacts", json!("7")),
         },
         Row {
             question: form(json!([field("a", "text"), field("b", "boolean")])),
@@ -121,6 +136,7 @@ fn rows() -> Vec<Row> {
             hxp: json!({ "a": "x", "b": true }),
             native: json!({ "verdict": "provided", "values": { "a": "x", "b": true } }),
             hitl: ("submit", json!({ "a": "x", "b": true })),
+            a2h: ("human_contacts", json!("{\"a\":\"x\",\"b\":true}")),
         },
         Row {
             question: ask(confirm(json!([{ "id": "m", "label": "Mail" }]))),
@@ -128,6 +144,7 @@ fn rows() -> Vec<Row> {
             hxp: json!("Go"),
             native: json!({ "verdict": "confirmed", "items": ["m"] }),
             hitl: ("confirm", json!({ "confirmed_items": ["m"] })),
+            a2h: ("function_calls", json!(true)),
         },
         Row {
             question: ask(confirm(json!([]))),
@@ -135,6 +152,7 @@ fn rows() -> Vec<Row> {
             hxp: json!("Stop"),
             native: json!({ "verdict": "declined" }),
             hitl: ("cancel", json!({})),
+            a2h: ("function_calls", json!(false)),
         },
         Row {
             question: ask(json!({ "kind": "escalate", "error": { "title": "It broke" } })),
@@ -142,6 +160,7 @@ fn rows() -> Vec<Row> {
             hxp: json!("skip"),
             native: json!({ "verdict": "skip" }),
             hitl: ("skip", json!({})),
+            a2h: ("human_contacts", json!("skip")),
         },
         Row {
             question: ask(json!({ "kind": "converse" })),
@@ -149,11 +168,12 @@ fn rows() -> Vec<Row> {
             hxp: json!("words"),
             native: json!({ "verdict": "replied", "text": "words" }),
             hitl: ("submit", json!({ "response": "words" })),
+            a2h: ("human_contacts", json!("words")),
         },
     ]
 }
 
-/// The table of questions: whichever of two doors is taken, all three dialects tell the same.
+/// The table of questions: whichever of two doors is taken, every dialect tells the same.
 #[tokio::test]
 async fn every_question_in_every_dialect() {
     let world = World::dev().await;
@@ -166,6 +186,8 @@ async fn every_question_in_every_dialect() {
             let shown = (&open["action"], &open["payload"]["input_type"]);
             assert_eq!(shown, (&json!(row.shown.0), &row.shown.1), "{what}");
             assert_eq!(names.hitl(&world).await["status"], "pending", "{what}");
+            let pending = names.a2h(&world, row.a2h.0).await;
+            assert_eq!(pending.get("responded_at"), None, "{what}");
             if door == "hxp" {
                 let said = json!({ "result": row.hxp });
                 world.human().resolve(&names.hxp, said).await.is(200);
@@ -178,6 +200,8 @@ async fn every_question_in_every_dialect() {
             let result = &names.hitl(&world).await["result"];
             let said = (&result["action"], &result["data"]);
             assert_eq!(said, (&json!(row.hitl.0), &row.hitl.1), "{what}");
+            let key = if row.a2h.0 == "function_calls" { "approved" } else { "response" };
+            assert_eq!(names.a2h(&world, row.a2h.0).await[key], row.a2h.1, "{what}");
             let answer = &world.agent().get(&names.native).await["result"]["answer"];
             for (key, value) in row.native.as_object().unwrap() {
                 assert_eq!(&answer[key], value, "{what}");
@@ -364,6 +388,16 @@ async fn every_state_in_every_dialect() {
         let told =
             (over_hxp["status"].clone(), over_hitl["status"].clone(), names.state(&world).await);
         assert_eq!(told, (json!(hxp), json!(hitl), json!(native)), "{state}");
+        let over_a2h = names.a2h(&world, "function_calls").await;
+        let told = (over_a2h.get("approved"), over_a2h.get("outcome").and_then(Value::as_str));
+        let (yes, no) = (json!(true), json!(false));
+        let expected = match state {
+            "pending" | "opened" | "in progress" => (None, None),
+            "completed" => (Some(&yes), Some("answered")),
+            "changes requested" => (Some(&no), Some("answered")),
+            other => (Some(&no), Some(other)),
+        };
+        assert_eq!(told, expected, "{state}");
         match state {
             "changes requested" => {
                 let receipt = &over_hxp["receipt"];

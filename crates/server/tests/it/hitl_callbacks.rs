@@ -1,65 +1,12 @@
 //! Callbacks: signed, tried again, noted, repeated on demand, and never sent where they must not go.
 
-use std::sync::{Arc, Mutex};
-
-use axum::Router;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
-use axum::routing::post;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use server::callbacks::sign;
-use server::workers::outbox::Desk;
-use tokio::task::JoinSet;
 
 use crate::hitl::{CASES, Case, approval, of, refused, with};
+use crate::hook::{Hook, deliver};
 use crate::world::{World, eventually};
-
-/// An agent that waits to be called.
-struct Hook {
-    url: String,
-    calls: Arc<Mutex<Vec<(HeaderMap, Bytes)>>>,
-    answers: Arc<Mutex<Vec<u16>>>,
-    _serving: JoinSet<()>,
-}
-
-type Heard = (Arc<Mutex<Vec<(HeaderMap, Bytes)>>>, Arc<Mutex<Vec<u16>>>);
-
-async fn hear(
-    State((calls, answers)): State<Heard>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> (StatusCode, HeaderMap) {
-    calls.lock().unwrap().push((headers, body));
-    let status = answers.lock().unwrap().pop().unwrap_or(200);
-    let mut headers = HeaderMap::new();
-    headers.insert("location", "http://127.0.0.1:1/elsewhere".parse().unwrap());
-    (StatusCode::from_u16(status).unwrap(), headers)
-}
-
-impl Hook {
-    /// Answers with these, last first, then 200.
-    async fn open(answers: &[u16]) -> Self {
-        let (calls, answers) = (Arc::default(), Arc::new(Mutex::new(answers.to_vec())));
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/hook?key=s3cret", listener.local_addr().unwrap());
-        let app = Router::new()
-            .route("/hook", post(hear))
-            .with_state((Arc::clone(&calls), Arc::clone(&answers)));
-        let mut serving = JoinSet::new();
-        serving.spawn(async move { axum::serve(listener, app).await.unwrap() });
-        Self { url, calls, answers, _serving: serving }
-    }
-
-    fn heard(&self) -> Vec<(HeaderMap, Bytes)> {
-        self.calls.lock().unwrap().clone()
-    }
-
-    async fn heard_times(&self, times: usize) {
-        eventually("a call", async || self.heard().len() >= times).await;
-        assert_eq!(self.heard().len(), times);
-    }
-}
 
 async fn attempts(world: &World, case: &Case) -> Vec<Value> {
     let found = world.agent().get(&format!("/api/v1/asks/{}/callbacks", case.ask())).await.is(200);
@@ -72,11 +19,6 @@ async fn attempted(world: &World, case: &Case, times: usize) -> Vec<Value> {
     let attempts = attempts(world, case).await;
     assert_eq!(attempts.len(), times, "{attempts:?}");
     attempts
-}
-
-async fn deliver(world: &World) {
-    let desk = Desk::new(Arc::clone(world.app()), server::channels::Channels::default());
-    desk.drain().await.unwrap();
 }
 
 /// HITL-008, HITL-017, HITL-180, HITL-181, HITL-182, HITL-183, HITL-185: one call however it ends,

@@ -24,6 +24,7 @@ async fn a_new_project_with_its_agent_and_person() {
         "id": "ada", "name": "Ada", "email": "ada@example.com", "admin": false, "active": true,
         "projects": ["shop"], "groups": ["ops"], "skills": ["sql"],
         "about": { "time_zone": "Europe/London" },
+        "contacts": [{ "via": "sms", "number": "+4930123456" }],
     });
     assert_eq!(admin.save("people", person.clone()).await.saved().json, person);
     let agent = json!({ "id": "clerk", "project": "shop", "owner": "ada" });

@@ -4,10 +4,14 @@
 
 mod client;
 mod coverage;
+mod hook;
 mod phone;
 mod routes;
 mod world;
 
+mod a2h;
+mod a2h_cross;
+mod a2h_people;
 mod answers;
 mod bad_input;
 mod credentials;
@@ -66,3 +70,7 @@ mod sockets;
 mod streams;
 mod tamper;
 mod upstream;
+mod webhook_formats;
+mod webhook_pages;
+mod webhooks;
+mod webhooks_api;

@@ -14,7 +14,8 @@ async fn the_field_that_was_written_is_named() {
     let ask = asked(&agent, approval()).await;
     let of = |verb: &str| format!("{ask}/{verb}");
     let asking = |more: Value| (ASKS.to_owned(), with(approval(), more));
-    let unknown = "no such field, only `details`, `editable` or `reject_requires_reason`";
+    let unknown =
+        "no such field, only `details`, `editable`, `reject_requires_reason` or `reject_options`";
     let person = "a person who is a member of this project";
     let group = "a group with members in this project";
     let remark = "a text of 1 to 4000 characters, without NUL";

@@ -115,6 +115,10 @@ async fn examples_are_taken() {
         let ask = asked(&world.agent(), timed.clone()).await;
         let id = match path.split('/').nth(3).unwrap() {
             "asks" => ask.rsplit_once('/').unwrap().1.to_owned(),
+            "webhooks" if path.contains("{id}") => {
+                let made = crate::webhooks::endpoint(&world, "https://agent.example/", json!({}));
+                made.await["id"].as_str().unwrap().to_owned()
+            }
             _ => parameter(operation, "id"),
         };
         // Only what is over has a receipt to revoke.
@@ -127,6 +131,12 @@ async fn examples_are_taken() {
         assert!(matches!(reply.status, 200 | 201 | 204), "{path}: {}", reply.text);
         tried += 1;
     }
+    // Nobody is there to be told.
+    for endpoint in world.human().get("/api/v1/webhooks").await["webhooks"].as_array().unwrap() {
+        let path = format!("/api/v1/webhooks/{}", endpoint["id"].as_str().unwrap());
+        world.human().delete(&path).await.is(204);
+    }
+    world.advance(60);
     assert!(tried >= 12, "{tried}");
     world.end().await;
 }

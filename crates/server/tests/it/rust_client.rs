@@ -6,6 +6,7 @@ use client::asking::{Approval, Confirmation, Escalation, Said};
 use client::{Client, ClientError};
 use serde_json::json;
 
+use crate::hook::Hook;
 use crate::world::{World, eventually};
 
 #[expect(dead_code, reason = "its `main` is for people")]
@@ -131,6 +132,21 @@ async fn silence_is_no_approval() {
     assert_eq!(default.said, Said::Defaulted(Approval::Approved { edits: None }));
     assert!(!default.is_approved());
     assert!(!default.is_by_a_person(), "the agent's own default");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_ask_says_where_to_tell_that_it_is_over() {
+    let world = World::dev().await;
+    let hook = Hook::open(&[]).await;
+    play(&world, json!({ "answer": "yes" })).await;
+    let asked = agent(&world).ask("Refund?").approve().callback(&hook.url).send().await.unwrap();
+    hook.heard_times(1).await;
+    let told: serde_json::Value = serde_json::from_slice(&hook.heard()[0].1).unwrap();
+    assert_eq!(
+        (&told["type"], &told["data"]["ask"]["id"]),
+        (&json!("ask.answered"), &json!(asked.id()))
+    );
     world.end().await;
 }
 

@@ -41,7 +41,7 @@ fn entry(g: &Gallery, ask: AskId, seq: u64, by: By, what: Happened) -> Entry {
 
 pub(crate) fn gallery(g: &mut Gallery) {
     let yes = Answer::Approved { edits: None };
-    let mut others = answered(g, &[yes.clone(), Answer::Rejected, yes]);
+    let mut others = answered(g, &[yes.clone(), Answer::REJECTED, yes]);
     let odd = g.cast.ask(new_ask(question("Delete the account?", approve(json!({})))));
     others.push(g.cast.seen(odd).clone());
 
@@ -73,6 +73,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
         details: map(details.clone()),
         editable: true.into(),
         reject_requires_reason: false,
+        reject_options: Vec::new(),
     };
     let ask = g.cast.ask(new_ask(question("Send the release notes?", body)));
     let mut edited = map(details.clone());
@@ -112,7 +113,7 @@ fn requests_like_it_are_counted() {
     assert!(main.contains("4 in 30 days: 2 approved, 1 rejected, 1 still open"), "{main}");
     assert!(main_of("approve-open").contains("Not asked before in 30 days"));
     let mut g = Gallery::new();
-    let others = answered(&mut g, &[Answer::Rejected, Answer::Rejected]);
+    let others = answered(&mut g, &[Answer::REJECTED, Answer::REJECTED]);
     let ask = g.cast.ask(refund(3));
     let alike = Alike::of(g.cast.seen(ask), &others, true);
     let kind = alike.kind().unwrap();

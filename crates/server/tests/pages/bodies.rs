@@ -3,6 +3,7 @@
 use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
 use scraper::Html;
 use serde_json::json;
+use server::web::card::{Card, Desk};
 use server::web::form_body::reply;
 use server::web::problem::Place;
 use server::web::{FormProblem, Submitted};
@@ -25,7 +26,7 @@ fn places(problem: &FormProblem) -> Vec<Option<String>> {
 fn each_button_makes_its_answer() {
     let table: [(&str, Pairs<'_>, Answer); 11] = [
         ("approve", &[("action", "approve")], Answer::Approved { edits: None }),
-        ("approve", &[("action", "reject")], Answer::Rejected),
+        ("approve", &[("action", "reject")], Answer::REJECTED),
         ("choose", &[("choose", "hotfix")], Answer::Chosen { options: vec!["hotfix".into()] }),
         (
             "choose-long",
@@ -172,4 +173,43 @@ fn odd_option_ids_come_back() {
     }
     let two = Submitted::new(vec![("choose".into(), "a".into()), ("choose".into(), "b".into())]);
     assert!(reply(&crate::cast::question("x", options(&["a", "b"], Pick::One)), &two).is_err());
+}
+
+/// A2H-086: each reason the agent offers is a button, and others can still be put in words.
+#[test]
+fn a_reason_for_a_rejection_is_a_button() {
+    let later = Choice {
+        id: "later".to_owned(),
+        label: "Not now".to_owned(),
+        description: Some("Sends “try tomorrow”".to_owned()),
+    };
+    let body = Body::Approve {
+        details: serde_json::Map::new(),
+        editable: false.into(),
+        reject_requires_reason: true,
+        reject_options: vec![later, Choice::plain("never")],
+    };
+    let question = Question::new("pay", None, body).unwrap();
+    let sent = |pairs: &[(&str, &str)]| {
+        let pairs = pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        reply(&question, &Submitted::new(pairs))
+    };
+    let picked = |option: &str| Answer::Rejected { option: Some(option.to_owned()) };
+    assert_eq!(sent(&[("reject", "later")]).unwrap().answer, picked("later"));
+    let worded = sent(&[("action", "reject"), ("comment", "too dear")]).unwrap();
+    assert_eq!((worded.answer, worded.comment.as_deref()), (Answer::REJECTED, Some("too dear")));
+    assert!(sent(&[("reject", "odd")]).is_err());
+    assert!(sent(&[("action", "reject")]).is_err(), "a reason is wanted");
+    let desk = Desk::link("review_x", "token", 0);
+    let card = Card::new(&question, None, desk);
+    let buttons: Vec<_> = card.buttons.iter().map(|b| (b.name, b.value.as_str(), b.verb)).collect();
+    assert_eq!(
+        buttons,
+        [
+            ("action", "approve", "Approve:"),
+            ("reject", "later", "Reject:"),
+            ("reject", "never", "Reject:"),
+            ("action", "reject", "Reject"),
+        ]
+    );
 }

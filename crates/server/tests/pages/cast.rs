@@ -72,7 +72,12 @@ impl Cast {
         for (human, name) in [("olga", "Olga Petrova"), ("mark", "Mark Osei")] {
             let new = NewHuman {
                 id: id(human),
-                profile: Profile { name: name.to_owned(), email: None, about: None },
+                profile: Profile {
+                    name: name.to_owned(),
+                    email: None,
+                    about: None,
+                    contacts: None,
+                },
                 admin: false,
                 active: true,
                 projects: ["shop".parse().unwrap()].into(),

@@ -192,7 +192,7 @@ fn confirming(g: &mut Gallery) {
 fn races(g: &mut Gallery) {
     let asked = question("Deploy v2.1.0?", approve(json!({"environment": "production"})));
     let ask = g.cast.ask(new_ask(asked.clone()));
-    let reply = Reply { answer: Answer::Rejected, comment: Some("Not on a Friday".to_owned()) };
+    let reply = Reply { answer: Answer::REJECTED, comment: Some("Not on a Friday".to_owned()) };
     g.cast.act("olga", Command::Answer(ask, Box::new(reply)));
     g.cast.advance(70);
     let Err(refusal) = g.cast.attempt_as(

@@ -11,6 +11,7 @@ mod lists;
 mod rules;
 mod samples;
 mod stories;
+mod webhooks;
 
 use samples::pages;
 

@@ -62,7 +62,12 @@ pub(crate) fn options(labels: &[&str], pick: Pick) -> Body {
 }
 
 pub(crate) fn approve(details: serde_json::Value) -> Body {
-    Body::Approve { details: map(details), editable: false.into(), reject_requires_reason: false }
+    Body::Approve {
+        details: map(details),
+        editable: false.into(),
+        reject_requires_reason: false,
+        reject_options: Vec::new(),
+    }
 }
 
 /// Every kind of question with an answer to it.
@@ -80,6 +85,7 @@ pub(crate) fn kinds() -> Vec<(&'static str, Question, Reply)> {
         ),
         editable: true.into(),
         reject_requires_reason: true,
+        reject_options: Vec::new(),
     };
     let described = |id: &str, label: &str, note: &str| Choice {
         id: id.to_owned(),
@@ -116,7 +122,7 @@ pub(crate) fn kinds() -> Vec<(&'static str, Question, Reply)> {
             "edit",
             question("Send the release notes to the whole team?", editable),
             Reply {
-                answer: Answer::Rejected,
+                answer: Answer::REJECTED,
                 comment: Some("Not before Monday: the docs are not out yet.".to_owned()),
             },
         ),
@@ -388,6 +394,7 @@ fn gallery() -> Gallery {
     crate::links::gallery(&mut g);
     crate::doors::gallery(&mut g);
     crate::around::gallery(&mut g);
+    crate::webhooks::gallery(&mut g);
     g
 }
 
@@ -397,7 +404,7 @@ fn states(g: &mut Gallery) {
         g.cast.ask(NewAsk { route: Route::Pool { group: None }, ..new_ask(approve_q.clone()) });
     g.show("pool", pool, "mark", None, None);
 
-    let default = Silence::Answer(say(Answer::Rejected));
+    let default = Silence::Answer(say(Answer::REJECTED));
     let ask = g.cast.ask(NewAsk { on_expiry: default, ..new_ask(approve_q.clone()) });
     g.show("default-promised", ask, "olga", None, None);
     g.cast.advance(1_801);

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use kernel::audit::{Digest, Record, Row as RecordRow};
 use kernel::directory::Directory;
-use kernel::{AgentId, Ask, AskId, Effect, HumanId, KeyId, Refusal, Subject, Time};
+use kernel::{AgentId, Ask, AskId, Effect, HumanId, KeyId, Refusal, Subject, Time, WebhookId};
 use serde_json::Value;
 
 use crate::job::{Books, Moved, Remembered, Work};
 use crate::leases::{Leases, Lookers, Wake};
 use crate::listing::{Deadline, Entry, Scope};
+use crate::outbox::Logged;
 use crate::{Change, Device, Idempotency, News, Result, SealedBlock};
 
 #[derive(Default)]
@@ -32,6 +33,8 @@ pub(super) struct State {
     /// The positions of what happened to the asks of an agent.
     pub(super) streams: BTreeSet<(AgentId, u64)>,
     pub(super) outbox: BTreeMap<u64, Row>,
+    /// What endpoints were told.
+    pub(super) log: BTreeMap<(WebhookId, String), Logged>,
     /// How many outbox rows there ever were: ids are not used twice.
     pub(super) written: u64,
     pub(super) idempotency: HashMap<(String, String), Remembered>,
@@ -92,7 +95,9 @@ impl Books for State {
                 self.erase(&record.subject);
             }
         }
-        self.write_down(work.effects.clone(), work.now);
+        for effect in &work.effects {
+            self.write_down(effect.clone(), work.now);
+        }
         if let Some((request, remembered)) = remember {
             let key = (request.scope.clone(), request.key.clone());
             self.idempotency.insert(key, remembered);
@@ -102,13 +107,12 @@ impl Books for State {
 }
 
 impl State {
-    /// Puts effects into the outbox.
-    pub(super) fn write_down(&mut self, effects: Vec<Effect>, at: Time) {
-        for effect in effects {
-            self.written += 1;
-            let row = Row { effect, written_at: at, attempt: 0, due_at: at, dead: None };
-            self.outbox.insert(self.written, row);
-        }
+    /// Writes work for later; it is due at once.
+    pub(super) fn write_down(&mut self, effect: Effect, now: Time) -> u64 {
+        self.written += 1;
+        let row = Row { effect, written_at: now, attempt: 0, due_at: now, dead: None };
+        self.outbox.insert(self.written, row);
+        self.written
     }
 
     fn put(&mut self, moved: &Moved) {

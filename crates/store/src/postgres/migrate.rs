@@ -52,6 +52,13 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "devices",
         sql: include_str!("migrations/0006_devices.sql"),
     },
+    // A program of before knows no endpoints and would set aside what they are to be told.
+    Migration {
+        version: 7,
+        serves: 7,
+        name: "webhooks",
+        sql: include_str!("migrations/0007_webhooks.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

@@ -20,6 +20,7 @@ mod chain;
 mod clock;
 mod confided;
 mod connect;
+mod delivery_log;
 mod devices;
 mod draft;
 mod failure;
@@ -61,10 +62,7 @@ pub use take_over::{Occupied, Taken};
 use crate::estimates::Estimates;
 use crate::job::Ahead;
 use crate::listing::{Count, Expiring, List, Page};
-use crate::{
-    Backlog, Chains, Change, Clock, Delivery, Job, News, Outcome, Result, SealedBlock, Search,
-    Settlement, Store,
-};
+use crate::{Chains, Change, Clock, Job, News, Outcome, Result, SealedBlock, Search, Store};
 use audience::Audience;
 use clock::DatabaseClock;
 use connect::{Database, on};
@@ -224,6 +222,10 @@ impl Store for Postgres {
         Ok(on!(self.database, client => query::ask(client, id))?.map(Arc::new))
     }
 
+    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
+        Ok(on!(self.database, client => query::named(client, &scope, &key, now))?)
+    }
+
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
         Ok(on!(self.database, client => query::ids(client, after, limit))?)
     }
@@ -276,20 +278,6 @@ impl Store for Postgres {
     ) -> Result<Vec<AskId>> {
         self.writers()?;
         Ok(on!(self.database, client => retention::claim(client, since, now, lease, limit))?)
-    }
-
-    async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>> {
-        self.writers()?;
-        Ok(on!(self.database, client => outbox::claim(client, now, lease, limit))?)
-    }
-
-    async fn settle(&self, settled: Vec<(u64, Settlement)>) -> Result<()> {
-        self.writers()?;
-        Ok(on!(self.database, client => outbox::settle(client, &settled))?)
-    }
-
-    async fn backlog(&self) -> Result<Backlog> {
-        Ok(on!(self.database, client => outbox::backlog(client))?)
     }
 
     async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>> {
@@ -458,6 +446,7 @@ impl Store for Postgres {
         self.writers()?;
         on!(self.database, client => snooze::sweep(client, now))?;
         on!(self.database, client => confided::sweep(client, now))?;
+        while on!(self.database, client => delivery_log::sweep(client, now, SWEPT))? == SWEPT {}
         let mut total = 0;
         loop {
             let swept = on!(self.database, client => query::sweep(client, now, SWEPT))?;

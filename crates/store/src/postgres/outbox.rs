@@ -3,39 +3,105 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use deadpool_postgres::{Client, GenericClient};
 use kernel::ask::Priority;
-use kernel::{Effect, Time};
+use kernel::{Effect, Time, WebhookId};
+use tokio_postgres::Row;
 
+use super::connect::on;
 use super::failure::{Failure, damaged};
 use super::write::EFFECTS;
+use super::{Postgres, delivery_log};
+use crate::outbox::{Entry, LogQuery, Logged, Outbox};
 use crate::rows::{int, uint};
-use crate::{BACKLOG_COUNTED, Backlog, Delivery, Settlement, later};
+use crate::{BACKLOG_COUNTED, Backlog, Delivery, Result as Stored, Settlement, StoreError, later};
+
+#[async_trait]
+impl Outbox for Postgres {
+    async fn claim(
+        &self,
+        lane: &str,
+        now: Time,
+        lease: Duration,
+        limit: usize,
+    ) -> Stored<Vec<Delivery>> {
+        self.writers()?;
+        Ok(on!(self.database, client => claim(client, lane, now, lease, limit))?)
+    }
+
+    async fn lanes(&self, after: &str, now: Time, limit: usize) -> Stored<Vec<(String, bool)>> {
+        Ok(on!(self.database, client => lanes(client, after, now, limit))?)
+    }
+
+    async fn settle(&self, settled: Vec<(u64, Settlement)>, log: Vec<Entry>) -> Stored<()> {
+        self.writers()?;
+        Ok(on!(self.database, client => settle(client, &settled, &log))?)
+    }
+
+    async fn backlog(&self) -> Stored<Backlog> {
+        Ok(on!(self.database, client => backlog(client))?)
+    }
+
+    async fn logged(&self, wanted: LogQuery) -> Stored<Vec<Logged>> {
+        Ok(on!(self.database, client => delivery_log::list(client, &wanted))?)
+    }
+
+    async fn redeliver(&self, webhook: WebhookId, id: &str, now: Time) -> Stored<Option<Logged>> {
+        self.writers()?;
+        Ok(on!(self.database, client => redeliver(client, webhook, id, now))?)
+    }
+
+    async fn unlog(&self, webhook: WebhookId, limit: usize) -> Stored<usize> {
+        self.writers()?;
+        Ok(on!(self.database, client => delivery_log::forget(client, webhook, limit))?)
+    }
+}
+
+/// People's, by how urgent it is.
+const PEOPLE: &str = "WITH due AS (
+        SELECT id, was.rank, due_at FROM unnest($4::smallint[]) AS was (rank)
+        CROSS JOIN LATERAL (
+            SELECT id, due_at FROM outbox
+            WHERE NOT dead AND lane = '' AND outbox.rank = was.rank
+                AND due_at <= $2 AND leased_until <= $2
+            ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
+        ) AS found LIMIT $3
+    ), claimed AS (
+        UPDATE outbox SET leased_until = $1, attempt = attempt + 1 FROM due WHERE outbox.id = due.id
+        RETURNING outbox.id, attempt, written_at, effect, due.rank, due.due_at AS was_due_at
+    )
+    SELECT id, attempt, written_at, effect FROM claimed ORDER BY rank, was_due_at, id";
+
+/// Any other lane, in order of time.
+const LANE: &str = "WITH due AS (
+        SELECT id, due_at FROM outbox
+        WHERE NOT dead AND lane <> '' AND lane = $4 AND due_at <= $2 AND leased_until <= $2
+        ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
+    ), claimed AS (
+        UPDATE outbox SET leased_until = $1, attempt = attempt + 1 FROM due WHERE outbox.id = due.id
+        RETURNING outbox.id, attempt, written_at, effect, due.due_at AS was_due_at
+    )
+    SELECT id, attempt, written_at, effect FROM claimed ORDER BY was_due_at, id";
 
 /// A lease is the moment from which a row may be claimed again. Those to be tried later and those
 /// given up are out of the way; passed over is what is just being worked on, which is never much.
-pub(super) async fn claim(
+async fn claim(
     client: &Client,
+    lane: &str,
     now: Time,
     lease: Duration,
     limit: usize,
 ) -> Result<Vec<Delivery>, Failure> {
-    let sql = "WITH due AS (
-            SELECT id, was.rank, due_at FROM unnest($2::smallint[]) AS was (rank)
-            CROSS JOIN LATERAL (
-                SELECT id, due_at FROM outbox
-                WHERE NOT dead AND outbox.rank = was.rank AND due_at <= $3 AND leased_until <= $3
-                ORDER BY due_at, id LIMIT $4 FOR UPDATE SKIP LOCKED
-            ) AS found LIMIT $4
-        ), claimed AS (
-            UPDATE outbox SET leased_until = $1, attempt = attempt + 1 FROM due WHERE outbox.id = due.id
-            RETURNING outbox.id, attempt, written_at, effect, due.rank, due.due_at AS was_due_at
-        )
-        SELECT id, attempt, written_at, effect FROM claimed ORDER BY rank, was_due_at, id";
-    let statement = client.prepare_cached(sql).await?;
-    let until = later(now, lease).millis();
-    let ranks = Priority::ALL.map(|priority| i16::from(priority.rank()));
-    let rows = client.query(&statement, &[&until, &&ranks[..], &now.millis(), &int(limit)]).await?;
+    let (until, now, limit) = (later(now, lease).millis(), now.millis(), int(limit));
+    let rows: Vec<Row> = if lane == Effect::PEOPLE {
+        let ranks = Priority::ALL.map(|priority| i16::from(priority.rank()));
+        let statement = client.prepare_cached(PEOPLE).await?;
+        client.query(&statement, &[&until, &now, &limit, &&ranks[..]]).await?
+    } else {
+        let statement = client.prepare_cached(LANE).await?;
+        client.query(&statement, &[&until, &now, &limit, &lane]).await?
+    };
     let mut claimed = Vec::with_capacity(rows.len());
     for row in rows {
         let (id, attempt): (i64, i32) = (row.try_get(0)?, row.try_get(1)?);
@@ -55,9 +121,35 @@ pub(super) async fn claim(
     Ok(claimed)
 }
 
-pub(super) async fn settle(
+/// From one lane to the next, without reading what waits in them but for what is just being worked on.
+async fn lanes(
+    client: &Client,
+    after: &str,
+    now: Time,
+    limit: usize,
+) -> Result<Vec<(String, bool)>, Failure> {
+    let sql = "WITH RECURSIVE found (lane) AS (
+            SELECT (SELECT lane FROM outbox WHERE NOT dead AND lane <> '' AND lane > $1
+                ORDER BY lane LIMIT 1)
+            UNION ALL
+            SELECT (SELECT outbox.lane FROM outbox
+                WHERE NOT dead AND outbox.lane <> '' AND outbox.lane > found.lane
+                ORDER BY outbox.lane LIMIT 1)
+            FROM found WHERE lane IS NOT NULL
+        )
+        SELECT lane, EXISTS (SELECT FROM outbox
+            WHERE NOT dead AND outbox.lane <> '' AND outbox.lane = found.lane
+                AND due_at <= $2 AND leased_until <= $2)
+        FROM found WHERE lane IS NOT NULL LIMIT $3";
+    let statement = client.prepare_cached(sql).await?;
+    let rows = client.query(&statement, &[&after, &now.millis(), &int(limit)]).await?;
+    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+}
+
+async fn settle(
     client: &mut Client,
     settled: &[(u64, Settlement)],
+    log: &[Entry],
 ) -> Result<(), Failure> {
     let transaction = client.transaction().await?;
     let done: Vec<i64> = (settled.iter())
@@ -77,8 +169,9 @@ pub(super) async fn settle(
                     let texts = texts.map_err(|error| damaged("effect", error))?;
                     let ranks: Vec<i16> = into.iter().map(|one| i16::from(one.rank())).collect();
                     let moments = vec![at.millis(); into.len()];
+                    let lanes: Vec<_> = into.iter().map(|one| one.lane().into_owned()).collect();
                     let insert = transaction.prepare_cached(EFFECTS).await?;
-                    transaction.execute(&insert, &[&ranks, &moments, &texts]).await?;
+                    transaction.execute(&insert, &[&ranks, &moments, &texts, &lanes]).await?;
                 }
             }
             Settlement::Retry { at, error } => {
@@ -89,6 +182,9 @@ pub(super) async fn settle(
             }
             Settlement::Dead { error } => bury(&transaction, int(*id), error).await?,
         }
+    }
+    for entry in log {
+        delivery_log::note(&transaction, entry).await?;
     }
     Ok(transaction.commit().await?)
 }
@@ -106,11 +202,55 @@ fn plain(error: &str) -> String {
     error.replace('\0', "")
 }
 
-pub(super) async fn backlog(client: &Client) -> Result<Backlog, Failure> {
+/// Has an endpoint told once more what the log has under this id.
+async fn redeliver(
+    client: &mut Client,
+    webhook: WebhookId,
+    id: &str,
+    now: Time,
+) -> Result<Option<Logged>, Failure> {
+    let transaction = client.transaction().await?;
+    let Some(logged) = delivery_log::find(&transaction, webhook, id).await? else {
+        return Ok(None);
+    };
+    let effect = logged.again();
+    let lane = effect.lane();
+    let sql = "UPDATE outbox SET due_at = $3, leased_until = 0, attempt = 0
+        WHERE id = $1 AND lane = $2 AND NOT dead RETURNING id";
+    let waits = match logged.delivery {
+        Some(delivery) => {
+            let hurry = transaction.prepare_cached(sql).await?;
+            transaction.query_opt(&hurry, &[&int(delivery), &&*lane, &now.millis()]).await?
+        }
+        None => None,
+    };
+    let row = if let Some(row) = waits {
+        row
+    } else {
+        let sql = "INSERT INTO outbox (rank, due_at, written_at, effect, lane)
+            VALUES ($1, $2, $2, $3, $4) RETURNING id";
+        let json = serde_json::to_string(&effect).map_err(|source| StoreError::Damaged {
+            what: "effect".to_owned(),
+            source: source.into(),
+        })?;
+        let put = transaction.prepare_cached(sql).await?;
+        let rank = i16::from(effect.rank());
+        transaction.query_one(&put, &[&rank, &now.millis(), &json, &&*lane]).await?
+    };
+    let logged = logged.awaiting(uint(row.try_get(0)?), now);
+    delivery_log::put(&transaction, &logged).await?;
+    transaction.commit().await?;
+    Ok(Some(logged))
+}
+
+async fn backlog(client: &Client) -> Result<Backlog, Failure> {
     let sql = "SELECT
         (SELECT count(*) FROM (SELECT FROM outbox WHERE NOT dead LIMIT $1) AS waiting),
-        (SELECT count(*) FROM (SELECT FROM outbox WHERE dead LIMIT $1) AS dead)";
+        (SELECT count(*) FROM (SELECT FROM outbox WHERE dead LIMIT $1) AS dead),
+        (SELECT count(*) FROM (
+            SELECT FROM delivery_log WHERE status = 'dead' LIMIT $1) AS letters)";
     let statement = client.prepare_cached(sql).await?;
     let row = client.query_one(&statement, &[&int(BACKLOG_COUNTED)]).await?;
-    Ok(Backlog { waiting: uint(row.try_get(0)?), dead: uint(row.try_get(1)?) })
+    let (dead, letters) = (uint(row.try_get(1)?), uint(row.try_get(2)?));
+    Ok(Backlog { waiting: uint(row.try_get(0)?), dead: (dead + letters).min(BACKLOG_COUNTED) })
 }

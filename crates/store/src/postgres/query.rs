@@ -48,6 +48,21 @@ pub(super) async fn ask(client: &Client, id: AskId) -> Result<Option<Ask>, Failu
     row.as_ref().map(read_ask).transpose()
 }
 
+/// The ask a key stands for, if it still counts.
+pub(super) async fn named(
+    client: &Client,
+    scope: &str,
+    key: &str,
+    now: Time,
+) -> Result<Option<AskId>, Failure> {
+    let sql = "SELECT ask FROM idempotency WHERE scope = $1 AND key = $2 AND at > $3";
+    let statement = client.prepare_cached(sql).await?;
+    let row =
+        client.query_opt(&statement, &[&scope, &key, &forgotten_before(now).millis()]).await?;
+    let ask: Option<Uuid> = row.map(|row| row.try_get(0)).transpose()?.flatten();
+    Ok(ask.map(|id| AskId::new(ulid(id))))
+}
+
 pub(super) async fn ids(
     client: &Client,
     after: Option<AskId>,

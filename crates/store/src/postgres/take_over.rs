@@ -30,7 +30,7 @@ struct Table {
     select: &'static str,
 }
 
-static TABLES: [Table; 20] = [
+static TABLES: [Table; 21] = [
     Table {
         name: "ask",
         columns: &[("id", Type::UUID), ("version", Type::INT8), ("state", Type::TEXT)],
@@ -119,9 +119,22 @@ static TABLES: [Table; 20] = [
             ("dead", Type::BOOL),
             ("effect", Type::TEXT),
             ("error", Type::TEXT),
+            ("lane", Type::TEXT),
         ],
-        select: "SELECT rank, due_at, attempt, written_at, dead, effect, error FROM outbox
+        select: "SELECT rank, due_at, attempt, written_at, dead, effect, error, lane FROM outbox
                  ORDER BY id",
+    },
+    Table {
+        name: "delivery_log",
+        columns: &[
+            ("webhook", Type::UUID),
+            ("message", Type::TEXT),
+            ("at", Type::INT8),
+            ("status", Type::TEXT),
+            ("updated_at", Type::INT8),
+            ("state", Type::TEXT),
+        ],
+        select: "SELECT webhook, message, at, status, updated_at, state FROM delivery_log",
     },
     Table {
         name: "idempotency",

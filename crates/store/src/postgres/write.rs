@@ -69,10 +69,10 @@ const PENDING: &str = "INSERT INTO pending (subjects, seqs, agents, lists)
 const ERASED: &str =
     "UPDATE record SET contents = NULL WHERE subject = ANY ($1::text[]) AND contents IS NOT NULL";
 
-pub(super) const EFFECTS: &str = "INSERT INTO outbox (rank, due_at, written_at, effect)
-    SELECT rank, at, at, effect
-    FROM unnest($1::smallint[], $2::bigint[], $3::text[])
-        WITH ORDINALITY AS new (rank, at, effect, place)
+pub(super) const EFFECTS: &str = "INSERT INTO outbox (rank, due_at, written_at, effect, lane)
+    SELECT rank, at, at, effect, lane
+    FROM unnest($1::smallint[], $2::bigint[], $3::text[], $4::text[])
+        WITH ORDINALITY AS new (rank, at, effect, lane, place)
     ORDER BY place";
 
 /// In place of one that is too old to count, never of another.
@@ -324,6 +324,7 @@ fn effects(rows: &[(Time, Effect)]) -> Result<Option<Part>> {
         Box::new(column(rows, |(_, effect)| i16::from(effect.rank()))),
         Box::new(column(rows, |(at, _)| at.millis())),
         Box::new(effects?),
+        Box::new(column(rows, |(_, effect)| effect.lane().into_owned())),
     ];
     Ok(Some(Part { sql: EFFECTS, params, rows: None }))
 }

@@ -11,7 +11,7 @@ use crate::rows::uint;
 use crate::{Chains, Held, Result};
 
 /// Kinds whose state lies in `entity`.
-const KINDS: [&str; 5] = ["agent", "human", "key", "project", "rule"];
+const KINDS: [&str; 6] = ["agent", "human", "key", "project", "rule", "webhook"];
 
 /// The chains of the subjects after `after`, in the order of their names, each whole and with its
 /// state of the same moment; about `limit` records.

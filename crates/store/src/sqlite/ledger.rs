@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use kernel::audit::Record;
 use kernel::directory::Directory;
-use kernel::{Ask, AskId, Effect, Entity, Refusal, Subject, Time};
+use kernel::{Ask, AskId, Entity, Refusal, Subject, Time, WebhookId};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Serialize;
 
-use super::{Failure, Published, failed, listing, outbox, query};
+use super::{Failure, Published, delivery_log, failed, listing, outbox, query};
 use crate::job::{Books, Moved, Remembered, Work};
+use crate::outbox::{Entry, Logged};
 use crate::rows::{int, uint};
 use crate::{Change, Idempotency, News, Result, Settlement, StoreError};
 
@@ -80,9 +81,9 @@ impl Ledger {
     }
 
     /// Settles deliveries; what comes in the place of one is counted like any other.
-    pub(super) fn settle(&mut self, settled: &[(u64, Settlement)]) -> Result<()> {
+    pub(super) fn settle(&mut self, settled: &[(u64, Settlement)], log: Vec<Entry>) -> Result<()> {
         let mut deliveries = self.deliveries;
-        let done = self.savepoint(|conn| outbox::settle(conn, settled, &mut deliveries));
+        let done = self.savepoint(|conn| outbox::settle(conn, settled, log, &mut deliveries));
         self.deliveries = deliveries;
         done
     }
@@ -94,6 +95,33 @@ impl Ledger {
             self.savepoint(|conn| query::put_draft(conn, ask, draft))?;
         }
         Ok(open)
+    }
+
+    /// Has an endpoint told once more what the log has under this id.
+    pub(super) fn redeliver(
+        &mut self,
+        webhook: WebhookId,
+        id: &str,
+        now: Time,
+    ) -> Result<Option<Logged>> {
+        let next = self.deliveries + 1;
+        let again = self.savepoint(|conn| {
+            let Some(logged) = delivery_log::find(conn, webhook, id)? else { return Ok(None) };
+            let effect = logged.again();
+            let waits = match logged.delivery {
+                Some(delivery) => outbox::hurry(conn, delivery, &effect.lane(), now)?,
+                None => false,
+            };
+            let delivery = logged.delivery.filter(|_| waits).unwrap_or_else(|| uint(next));
+            if !waits {
+                outbox::put(conn, next, &effect, now)?;
+            }
+            let logged = logged.awaiting(delivery, now);
+            delivery_log::put(conn, &logged)?;
+            Ok(Some(logged))
+        })?;
+        self.deliveries = next;
+        Ok(again)
     }
 
     /// Does some work whole or not at all, whatever becomes of its neighbours.
@@ -201,7 +229,7 @@ impl Pen {
         }
         for effect in &work.effects {
             self.deliveries += 1;
-            put_effect(conn, work.now, effect, self.deliveries)?;
+            outbox::put(conn, self.deliveries, effect, work.now)?;
         }
         if let Some((request, remembered)) = remember {
             query::remember(conn, request, &remembered)?;
@@ -301,17 +329,6 @@ fn append(conn: &Connection, record: &Record, moved: Option<&Moved>) -> Result<N
     let (subject, what) = (record.subject.clone(), record.what.to_owned());
     let change = Change { position, subject, seq: record.seq, at: record.at, what };
     Ok(News { change, lists: moved.map_or_else(|| [].into(), |moved| Arc::clone(&moved.lists)) })
-}
-
-pub(super) fn put_effect(conn: &Connection, now: Time, effect: &Effect, id: i64) -> Result<()> {
-    let now = now.millis();
-    let effect_json = json(effect, || "effect".to_owned())?;
-    conn.prepare_cached(
-        "INSERT INTO outbox (id, rank, due_at, written_at, effect) VALUES (?1, ?2, ?3, ?3, ?4)",
-    )
-    .and_then(|mut insert| insert.execute(params![id, effect.rank(), now, effect_json]))
-    .map(drop)
-    .map_err(failed)
 }
 
 fn is_taken(error: &rusqlite::Error) -> bool {

@@ -21,6 +21,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(7, "inbox", include_str!("migrations/0007_inbox.sql")),
     step(8, "confided", include_str!("migrations/0008_confided.sql")),
     step(9, "devices", include_str!("migrations/0009_devices.sql")),
+    step(10, "webhooks", include_str!("migrations/0010_webhooks.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.

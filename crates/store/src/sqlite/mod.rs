@@ -14,6 +14,7 @@ mod block;
 mod chain;
 mod confided;
 mod connect;
+mod delivery_log;
 mod devices;
 mod file;
 mod ledger;
@@ -46,8 +47,8 @@ use crate::job::{self, Ahead};
 use crate::leases::{Leases, Lookers, Wake};
 use crate::listing::{Count, Expiring, List, Page};
 use crate::{
-    Backlog, Chains, Change, Clock, Delivery, FEED, Job, News, Outcome, Result, SealedBlock,
-    Search, Settlement, Store, StoreError, later,
+    Chains, Change, Clock, FEED, Job, News, Outcome, Result, SealedBlock, Search, Store,
+    StoreError, later,
 };
 use ledger::Ledger;
 use reader::Readers;
@@ -219,6 +220,10 @@ impl Store for Sqlite {
         self.readers.run(read).await
     }
 
+    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
+        self.readers.run(move |conn| query::named(conn, &scope, &key, now)).await
+    }
+
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
         self.readers.run(move |conn| query::ids(conn, after, limit)).await
     }
@@ -280,19 +285,6 @@ impl Store for Sqlite {
         let n = limit.saturating_add(self.over.len());
         let over = self.readers.run(move |conn| query::over(conn, since, n)).await?;
         Ok(self.over.claim(now, later(now, lease), over, limit))
-    }
-
-    async fn claim(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>> {
-        self.write(move |ledger| ledger.savepoint(|conn| outbox::claim(conn, now, lease, limit)))
-            .await
-    }
-
-    async fn settle(&self, settled: Vec<(u64, Settlement)>) -> Result<()> {
-        self.write(move |ledger| ledger.settle(&settled)).await
-    }
-
-    async fn backlog(&self) -> Result<Backlog> {
-        self.readers.run(outbox::backlog).await
     }
 
     async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>> {
@@ -432,6 +424,8 @@ impl Store for Sqlite {
     async fn sweep(&self, now: Time) -> Result<u64> {
         self.write(move |ledger| ledger.savepoint(|conn| snooze::sweep(conn, now))).await?;
         self.write(move |ledger| ledger.savepoint(|conn| confided::sweep(conn, now))).await?;
+        let unlog = move |conn: &Connection| delivery_log::sweep(conn, now, SWEPT);
+        while self.write(move |ledger| ledger.savepoint(unlog)).await? == SWEPT {}
         let mut total = 0;
         loop {
             let forget =

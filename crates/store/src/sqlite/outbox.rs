@@ -2,47 +2,84 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use kernel::ask::Priority;
-use kernel::{Effect, Time};
-use rusqlite::{Connection, params};
+use kernel::{Effect, Time, WebhookId};
+use rusqlite::{Connection, Params, params};
 
-use super::failed;
-use super::ledger::{one, put_effect};
+use super::ledger::one;
+use super::{Sqlite, delivery_log, failed};
+use crate::outbox::{Entry, LogQuery, Logged, Outbox};
 use crate::rows::{int, uint};
 use crate::{BACKLOG_COUNTED, Backlog, Delivery, Result, Settlement, later};
 
+#[async_trait]
+impl Outbox for Sqlite {
+    async fn claim(
+        &self,
+        lane: &str,
+        now: Time,
+        lease: Duration,
+        limit: usize,
+    ) -> Result<Vec<Delivery>> {
+        let lane = lane.to_owned();
+        let claim = move |conn: &Connection| claim(conn, &lane, now, lease, limit);
+        self.write(move |ledger| ledger.savepoint(claim)).await
+    }
+
+    async fn lanes(&self, after: &str, now: Time, limit: usize) -> Result<Vec<(String, bool)>> {
+        let after = after.to_owned();
+        self.readers.run(move |conn| lanes(conn, &after, now, limit)).await
+    }
+
+    async fn settle(&self, settled: Vec<(u64, Settlement)>, log: Vec<Entry>) -> Result<()> {
+        self.write(move |ledger| ledger.settle(&settled, log)).await
+    }
+
+    async fn backlog(&self) -> Result<Backlog> {
+        self.readers.run(backlog).await
+    }
+
+    async fn logged(&self, wanted: LogQuery) -> Result<Vec<Logged>> {
+        self.readers.run(move |conn| delivery_log::list(conn, &wanted)).await
+    }
+
+    async fn redeliver(&self, webhook: WebhookId, id: &str, now: Time) -> Result<Option<Logged>> {
+        let id = id.to_owned();
+        self.write(move |ledger| ledger.redeliver(webhook, &id, now)).await
+    }
+
+    async fn unlog(&self, webhook: WebhookId, limit: usize) -> Result<usize> {
+        let forget = move |conn: &Connection| delivery_log::forget(conn, webhook, limit);
+        self.write(move |ledger| ledger.savepoint(forget)).await
+    }
+}
+
 /// A lease is the moment from which a row may be claimed again, so claimed rows are out of the way
 /// of the next claim, like those to be tried later and those given up.
-pub(super) fn claim(
+fn claim(
     conn: &Connection,
+    lane: &str,
     now: Time,
     lease: Duration,
     limit: usize,
 ) -> Result<Vec<Delivery>> {
     let until = later(now, lease).millis();
     let mut claimed = Vec::new();
-    for priority in Priority::ALL {
-        let left = int(limit - claimed.len().min(limit));
-        if left == 0 {
-            break;
-        }
-        for row in due(conn, priority.rank(), now, left)? {
-            match serde_json::from_str::<Effect>(&row.effect) {
-                Ok(effect) => {
-                    let attempt = row.attempt.saturating_add(1);
-                    conn.prepare_cached(
-                        "UPDATE outbox SET due_at = ?2, attempt = ?3 WHERE id = ?1",
-                    )
+    for row in waiting(conn, lane, now, limit)? {
+        match serde_json::from_str::<Effect>(&row.effect) {
+            Ok(effect) => {
+                let attempt = row.attempt.saturating_add(1);
+                conn.prepare_cached("UPDATE outbox SET due_at = ?2, attempt = ?3 WHERE id = ?1")
                     .and_then(|mut lease| lease.execute(params![row.id, until, attempt]))
                     .map_err(failed)?;
-                    let written_at = Time::from_millis(row.written_at);
-                    claimed.push(Delivery { id: uint(row.id), effect, attempt, written_at });
-                }
-                // It must not stand in the way of those behind it, and it must show.
-                Err(error) => {
-                    tracing::error!(delivery.id = row.id, %error, "an outbox row cannot be read");
-                    bury(conn, row.id, &error.to_string())?;
-                }
+                let written_at = Time::from_millis(row.written_at);
+                claimed.push(Delivery { id: uint(row.id), effect, attempt, written_at });
+            }
+            // It must not stand in the way of those behind it, and it must show.
+            Err(error) => {
+                tracing::error!(delivery.id = row.id, %error, "an outbox row cannot be read");
+                bury(conn, row.id, &error.to_string())?;
             }
         }
     }
@@ -56,28 +93,70 @@ struct Waiting {
     effect: String,
 }
 
-fn due(conn: &Connection, rank: u8, now: Time, limit: i64) -> Result<Vec<Waiting>> {
-    conn.prepare_cached(
-        "SELECT id, attempt, written_at, effect FROM outbox
-         WHERE dead = 0 AND rank = ?1 AND due_at <= ?2 ORDER BY due_at, id LIMIT ?3",
-    )
-    .and_then(|mut select| {
-        let waiting = |row: &rusqlite::Row<'_>| {
-            let (id, attempt, written_at) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok(Waiting { id, attempt, written_at, effect: row.get(3)? })
-        };
-        select.query_map(params![rank, now.millis(), limit], waiting)?.collect()
-    })
-    .map_err(failed)
+/// What is due in a lane: people's by how urgent it is, any other in order of time.
+fn waiting(conn: &Connection, lane: &str, now: Time, limit: usize) -> Result<Vec<Waiting>> {
+    let limit = int(limit);
+    if lane != Effect::PEOPLE {
+        let sql = "SELECT id, attempt, written_at, effect FROM outbox
+             WHERE dead = 0 AND lane <> '' AND lane = ?1 AND due_at <= ?2
+             ORDER BY due_at, id LIMIT ?3";
+        return select(conn, sql, params![lane, now.millis(), limit]);
+    }
+    let mut found = Vec::new();
+    for priority in Priority::ALL {
+        let left = limit - int(found.len());
+        if left > 0 {
+            let sql = "SELECT id, attempt, written_at, effect FROM outbox
+                 WHERE dead = 0 AND lane = '' AND rank = ?1 AND due_at <= ?2
+                 ORDER BY due_at, id LIMIT ?3";
+            found.extend(select(conn, sql, params![priority.rank(), now.millis(), left])?);
+        }
+    }
+    Ok(found)
+}
+
+fn select(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<Waiting>> {
+    let waiting = |row: &rusqlite::Row<'_>| {
+        let (id, attempt, written_at) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(Waiting { id, attempt, written_at, effect: row.get(3)? })
+    };
+    conn.prepare_cached(sql)
+        .and_then(|mut select| select.query_map(params, waiting)?.collect())
+        .map_err(failed)
+}
+
+/// From one lane to the next, without reading what waits in them.
+fn lanes(conn: &Connection, after: &str, now: Time, limit: usize) -> Result<Vec<(String, bool)>> {
+    let sql = "WITH RECURSIVE found (lane) AS (
+             SELECT (SELECT lane FROM outbox WHERE dead = 0 AND lane <> '' AND lane > ?1
+                     ORDER BY lane LIMIT 1)
+             UNION ALL
+             SELECT (SELECT lane FROM outbox
+                     WHERE dead = 0 AND lane <> '' AND lane > found.lane ORDER BY lane LIMIT 1)
+             FROM found WHERE lane IS NOT NULL
+         )
+         SELECT lane, EXISTS (SELECT 1 FROM outbox
+                              WHERE dead = 0 AND lane <> '' AND lane = found.lane AND due_at <= ?2)
+         FROM found WHERE lane IS NOT NULL LIMIT ?3";
+    conn.prepare_cached(sql)
+        .and_then(|mut select| {
+            let lane = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            select.query_map(params![after, now.millis(), int(limit)], lane)?.collect()
+        })
+        .map_err(failed)
 }
 
 /// `newest` counts what is written.
 pub(super) fn settle(
     conn: &Connection,
     settled: &[(u64, Settlement)],
+    log: Vec<Entry>,
     newest: &mut i64,
 ) -> Result<()> {
-    settled.iter().try_for_each(|(id, settlement)| settle_one(conn, *id, settlement, newest))
+    for (id, settlement) in settled {
+        settle_one(conn, *id, settlement, newest)?;
+    }
+    log.into_iter().try_for_each(|entry| delivery_log::note(conn, entry))
 }
 
 fn settle_one(conn: &Connection, id: u64, settlement: &Settlement, newest: &mut i64) -> Result<()> {
@@ -87,7 +166,7 @@ fn settle_one(conn: &Connection, id: u64, settlement: &Settlement, newest: &mut 
             if done(conn, id)? {
                 for effect in into {
                     *newest += 1;
-                    put_effect(conn, *at, effect, *newest)?;
+                    put(conn, *newest, effect, *at)?;
                 }
             }
             Ok(())
@@ -109,6 +188,33 @@ fn done(conn: &Connection, id: u64) -> Result<bool> {
         .map_err(failed)
 }
 
+/// Writes work for later; it is due at once.
+pub(super) fn put(conn: &Connection, id: i64, effect: &Effect, now: Time) -> Result<()> {
+    let json = serde_json::to_string(effect).map_err(|source| crate::StoreError::Damaged {
+        what: "effect".to_owned(),
+        source: source.into(),
+    })?;
+    conn.prepare_cached(
+        "INSERT INTO outbox (id, rank, due_at, written_at, effect, lane)
+         VALUES (?1, ?2, ?3, ?3, ?4, ?5)",
+    )
+    .and_then(|mut insert| {
+        insert.execute(params![id, effect.rank(), now.millis(), json, effect.lane()])
+    })
+    .map(drop)
+    .map_err(failed)
+}
+
+/// Makes what waits under this id due at once; `false` if nothing does.
+pub(super) fn hurry(conn: &Connection, id: u64, lane: &str, now: Time) -> Result<bool> {
+    conn.prepare_cached(
+        "UPDATE outbox SET due_at = ?3, attempt = 0 WHERE id = ?1 AND lane = ?2 AND dead = 0",
+    )
+    .and_then(|mut hurry| hurry.execute(params![int(id), lane, now.millis()]))
+    .map(|found| found > 0)
+    .map_err(failed)
+}
+
 /// The id of the newest delivery there is; 0 if there is none.
 pub(super) fn newest(conn: &Connection) -> Result<i64> {
     Ok(one(conn, "SELECT id FROM outbox ORDER BY id DESC LIMIT 1", [], |row| row.get(0))?
@@ -122,15 +228,25 @@ fn bury(conn: &Connection, id: i64, error: &str) -> Result<()> {
         .map_err(failed)
 }
 
-pub(super) fn backlog(conn: &Connection) -> Result<Backlog> {
+fn backlog(conn: &Connection) -> Result<Backlog> {
     let counted = |sql| -> Result<u64> {
         let n: Option<i64> = one(conn, sql, [int(BACKLOG_COUNTED)], |row| row.get(0))?;
         Ok(uint(n.unwrap_or(0)))
     };
+    let people = counted(
+        "SELECT count(*) FROM (
+             SELECT 1 FROM outbox WHERE dead = 0 AND lane = '' AND rank >= 0 LIMIT ?1)",
+    )?;
+    let others = counted(
+        "SELECT count(*) FROM (
+             SELECT 1 FROM outbox WHERE dead = 0 AND lane <> '' AND lane > '' LIMIT ?1)",
+    )?;
+    let dead = counted("SELECT count(*) FROM (SELECT 1 FROM outbox WHERE dead = 1 LIMIT ?1)")?;
+    let letters = counted(
+        "SELECT count(*) FROM (SELECT 1 FROM delivery_log WHERE status = 'dead' LIMIT ?1)",
+    )?;
     Ok(Backlog {
-        waiting: counted(
-            "SELECT count(*) FROM (SELECT 1 FROM outbox WHERE dead = 0 AND rank >= 0 LIMIT ?1)",
-        )?,
-        dead: counted("SELECT count(*) FROM (SELECT 1 FROM outbox WHERE dead = 1 LIMIT ?1)")?,
+        waiting: (people + others).min(BACKLOG_COUNTED),
+        dead: (dead + letters).min(BACKLOG_COUNTED),
     })
 }

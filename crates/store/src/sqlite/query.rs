@@ -92,6 +92,12 @@ pub(super) fn remembered(conn: &Connection, scope: &str, key: &str) -> Result<Op
     })
 }
 
+/// The ask a key stands for, if it still counts.
+pub(super) fn named(conn: &Connection, scope: &str, key: &str, now: Time) -> Result<Option<AskId>> {
+    let earlier = remembered(conn, scope, key)?.filter(|earlier| earlier.is_live(now));
+    Ok(earlier.and_then(|earlier| earlier.ask))
+}
+
 pub(super) fn remember(
     conn: &Connection,
     request: &Idempotency,

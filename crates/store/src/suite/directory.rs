@@ -15,7 +15,10 @@ fn key(secret: &str, holder: Holder) -> NewKey {
 }
 
 fn agent_key(secret: &str) -> NewKey {
-    key(secret, Holder::Agent { agent: "bot".parse().unwrap(), reach: Reach::Agent })
+    key(
+        secret,
+        Holder::Agent { agent: "bot".parse().unwrap(), reach: Reach::Agent, respond: false },
+    )
 }
 
 async fn issue(stage: &Stage, new: NewKey) -> KeyId {

@@ -173,6 +173,34 @@ pub async fn sweeping_forgets_only_what_is_old(stage: &Stage) {
     assert!(kept.replayed);
 }
 
+pub async fn a_lasting_key_finds_its_ask_for_ever(stage: &Stage) {
+    let find = async |scope: &str, key: &str| {
+        stage.store.named(scope.to_owned(), key.to_owned(), stage.now()).await.unwrap()
+    };
+    assert_eq!(find("bot", "call-1").await, None);
+    let made = stage.store.transact(stage.named(bot(), ask(), "call-1", "a")).await.unwrap();
+    let made = made.ask.unwrap();
+    stage.clock.advance(400 * 24 * 3600);
+    stage.store.sweep(stage.now()).await.unwrap();
+    assert_eq!(find("bot", "call-1").await, Some(made.id));
+    assert_eq!(find("spy", "call-1").await, None, "each has their own names");
+    assert_eq!(find("bot", "call-2").await, None);
+    let again = stage.store.transact(stage.named(bot(), ask(), "call-1", "a")).await.unwrap();
+    assert!(again.replayed);
+    assert_eq!(again.at, made.created_at, "that is when it was asked");
+    assert_eq!(again.ask, Some(made));
+    let other = stage.store.transact(stage.named(bot(), ask(), "call-1", "b")).await;
+    assert_eq!(refusal(other), Refusal::IdempotencyMismatch);
+}
+
+pub async fn a_key_that_is_not_lasting_finds_its_ask_for_a_day(stage: &Stage) {
+    let find = async || stage.store.named("bot".into(), "k".into(), stage.now()).await.unwrap();
+    let made = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
+    assert_eq!(find().await, Some(made.ask.unwrap().id));
+    stage.clock.advance(24 * 3600);
+    assert_eq!(find().await, None);
+}
+
 pub async fn of_many_with_one_key_one_is_made(stage: &Stage) {
     let jobs = (0..50).map(|_| stage.keyed(bot(), ask(), "k", "same")).collect();
     let outcomes: Vec<Outcome> =
@@ -263,8 +291,11 @@ pub async fn tokens_and_what_an_agent_passed_on_are_kept(stage: &Stage) {
     }
     let said = ask.resolution().unwrap().attested.as_ref().unwrap().value();
     assert_eq!((said, ask.callbacks.len()), (Some(&attested), 1));
-    let claimed = stage.store.claim(stage.now(), std::time::Duration::from_secs(9), 9).await;
-    let told = |effect: &Effect| matches!(effect, Effect::CallBack { ask } if *ask == id);
+    let lanes = stage.store.lanes(Effect::PEOPLE, stage.now(), 9).await.unwrap();
+    assert_eq!(lanes.len(), 1, "a lane of its own");
+    let lease = std::time::Duration::from_secs(9);
+    let claimed = stage.store.claim(&lanes[0].0, stage.now(), lease, 9).await;
+    let told = |effect: &Effect| matches!(effect, Effect::CallBack { ask, .. } if *ask == id);
     assert_eq!(claimed.unwrap().iter().filter(|delivery| told(&delivery.effect)).count(), 1);
     stage.run(Actor::System, Command::Erase(id)).await;
     let ask = stage.seen(id).await;

@@ -1,28 +1,35 @@
-//! The outbox: at least once, most urgent first, one worker at a time.
+//! The outbox: at least once, what people are told most urgent first, one worker at a time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kernel::ask::CallbackResult;
 use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::command::NewAsk;
-use kernel::effect::Occasion;
+use kernel::directory::{Format, Hears, NewWebhook};
+use kernel::effect::{Occasion, Told};
 use kernel::testing::{new_ask, yes};
-use kernel::{AskId, Command, Effect};
+use kernel::{AskId, Command, Effect, Topic, WebhookId};
 use tokio::task::JoinSet;
 
 use super::stage::{Stage, bot, person, spy};
+use crate::outbox::{Attempt, Entry, LOG_DAYS, LogQuery, Logged, MOST_ATTEMPTS, Standing};
 use crate::{Backlog, Delivery, Settlement};
 
 const LEASE: Duration = Duration::from_secs(30);
 
 async fn claim(stage: &Stage) -> Vec<Delivery> {
-    stage.store.claim(stage.now(), LEASE, 10).await.unwrap()
+    claim_lane(stage, Effect::PEOPLE).await
+}
+
+async fn claim_lane(stage: &Stage, lane: &str) -> Vec<Delivery> {
+    stage.store.claim(lane, stage.now(), LEASE, 10).await.unwrap()
 }
 
 async fn settle(stage: &Stage, id: u64, settlement: Settlement) {
-    stage.store.settle(vec![(id, settlement)]).await.unwrap();
+    stage.store.settle(vec![(id, settlement)], Vec::new()).await.unwrap();
 }
 
 fn about(delivery: &Delivery) -> AskId {
@@ -108,22 +115,27 @@ pub async fn what_is_split_is_tried_each_by_itself(stage: &Stage) {
         let device = Digest([n; 32]);
         Effect::Push { device, ask, why: Some(Occasion::Asked), priority }
     };
-    let into = vec![part(1, Priority::Low), part(2, Priority::High)];
+    let [first, second] = [Priority::Low, Priority::High].map(|priority| part(1, priority));
+    let elsewhere = part(2, Priority::Normal);
+    let into = vec![first.clone(), elsewhere.clone(), second.clone()];
     let at = stage.now().plus_seconds(5);
     let split = Settlement::Split { into, at };
     for _ in 0..2 {
         settle(stage, claimed[0].id, split.clone()).await;
     }
-    assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 3, dead: 0 });
-    assert_eq!(claim(stage).await, [], "not before its time");
+    assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 4, dead: 0 });
+    let of = async |part: &Effect| claim_lane(stage, &part.lane()).await;
+    assert_eq!(of(&first).await, [], "not before its time");
     stage.clock.advance(5);
-    let parts = claim(stage).await;
-    assert_eq!(
-        parts.iter().map(|part| part.effect.clone()).collect::<Vec<_>>(),
-        [part(2, Priority::High), part(1, Priority::Low)]
-    );
+    let [mut parts, others] = [of(&first).await, of(&elsewhere).await];
+    let effects = |parts: &[Delivery]| parts.iter().map(|p| p.effect.clone()).collect::<Vec<_>>();
+    assert_eq!(effects(&parts), [first, second], "in order of time");
+    assert_eq!(effects(&others), [elsewhere]);
+    parts.extend(others);
     assert!(parts.iter().all(|part| part.attempt == 1 && part.id != claimed[0].id));
-    settle(stage, parts[0].id, Settlement::Done).await;
+    for part in &parts[1..] {
+        settle(stage, part.id, Settlement::Done).await;
+    }
     settle(stage, claimed[1].id, Settlement::Split { into: Vec::new(), at }).await;
     assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 1, dead: 0 });
     assert_eq!(about(&claimed[1]), other);
@@ -152,7 +164,7 @@ pub async fn many_claim_each_once(stage: &Stage) {
     let mut workers = JoinSet::new();
     for _ in 0..16 {
         let (store, now) = (Arc::clone(&stage.store), stage.now());
-        workers.spawn(async move { store.claim(now, LEASE, 4).await.unwrap() });
+        workers.spawn(async move { store.claim(Effect::PEOPLE, now, LEASE, 4).await.unwrap() });
     }
     let claimed: Vec<u64> =
         workers.join_all().await.into_iter().flatten().map(|delivery| delivery.id).collect();
@@ -168,4 +180,210 @@ pub async fn a_clock_gone_back_delays_nothing(stage: &Stage) {
     stage.clock.advance(-3600);
     stage.run(person("olga"), Command::Answer(id, yes())).await;
     assert_eq!(claim(stage).await.len(), 1);
+}
+
+/// An endpoint that hears everything of the agent `bot`.
+pub async fn endpoint(stage: &Stage) -> WebhookId {
+    let id = WebhookId::new(stage.draw());
+    let new = NewWebhook {
+        id,
+        of: Hears::Agent("bot".parse().unwrap()),
+        url: "https://agent.example/hook".to_owned(),
+        events: Topic::ALL.into(),
+        format: Format::Standard,
+        description: String::new(),
+        enabled: true,
+    };
+    stage.run(person("olga"), Command::SaveWebhook(new)).await;
+    id
+}
+
+async fn claim_of(stage: &Stage, webhook: WebhookId) -> Vec<Delivery> {
+    claim_lane(stage, &webhook.to_string()).await
+}
+
+fn told(delivery: &Delivery) -> Told {
+    match &delivery.effect {
+        Effect::Tell { told, .. } => told.clone(),
+        other => panic!("{other:?} tells nobody anything"),
+    }
+}
+
+/// What is noted of an attempt that came to this.
+fn entry(stage: &Stage, webhook: WebhookId, delivery: &Delivery, status: Standing) -> Entry {
+    let result = match status {
+        Standing::Done => CallbackResult::Taken { status: 200 },
+        Standing::Waiting | Standing::Dead => CallbackResult::Refused { status: 500 },
+    };
+    let answer = (status != Standing::Done).then(|| "a\u{0}b".to_owned());
+    Entry {
+        webhook,
+        told: told(delivery),
+        status,
+        delivery: delivery.id,
+        next_at: (status == Standing::Waiting).then(|| stage.now().plus_seconds(60)),
+        attempt: Some(Attempt { at: stage.now(), result, answer }),
+        at: stage.now(),
+    }
+}
+
+pub async fn settle_as(stage: &Stage, webhook: WebhookId, delivery: &Delivery, status: Standing) {
+    let entry = entry(stage, webhook, delivery, status);
+    let settlement = match entry.next_at {
+        Some(at) => Settlement::Retry { at, error: "500".to_owned() },
+        None => Settlement::Done,
+    };
+    stage.store.settle(vec![(delivery.id, settlement)], vec![entry]).await.unwrap();
+}
+
+async fn log(stage: &Stage, webhook: WebhookId, status: Option<Standing>) -> Vec<Logged> {
+    let wanted = LogQuery { webhook, status, after: None, limit: 100 };
+    stage.store.logged(wanted).await.unwrap()
+}
+
+pub async fn a_lane_is_claimed_alone(stage: &Stage) {
+    let (one, other) = (endpoint(stage).await, endpoint(stage).await);
+    let url = Some("https://elsewhere.example/".to_owned());
+    let id = stage.ask(NewAsk { callback: url, ..new_ask() }).await;
+    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    let people = claim(stage).await;
+    assert!(people.iter().all(|delivery| delivery.effect.lane() == Effect::PEOPLE));
+    assert_eq!(people.len(), 2);
+    for webhook in [one, other] {
+        let claimed = claim_of(stage, webhook).await;
+        let topics: Vec<_> = claimed.iter().filter_map(|delivery| told(delivery).topic).collect();
+        assert_eq!(topics, [Topic::Created, Topic::Answered]);
+        assert_eq!(claim_of(stage, webhook).await, [], "leased");
+    }
+}
+
+pub async fn lanes_are_told_with_whether_something_is_due(stage: &Stage) {
+    let (one, other) = (endpoint(stage).await, endpoint(stage).await);
+    for _ in 0..3 {
+        stage.ask(new_ask()).await;
+    }
+    let lanes =
+        async |after: &str, limit| stage.store.lanes(after, stage.now(), limit).await.unwrap();
+    let [first, second] = [one, other].map(|webhook| webhook.to_string());
+    let due = |lane: &String| (lane.clone(), true);
+    assert_eq!(lanes(Effect::PEOPLE, 9).await, [due(&first), due(&second)]);
+    assert_eq!(lanes(Effect::PEOPLE, 1).await, [due(&first)]);
+    assert_eq!(lanes(&first, 9).await, [due(&second)]);
+    for delivery in claim_of(stage, one).await {
+        settle_as(stage, one, &delivery, Standing::Waiting).await;
+    }
+    let claimed = claim_of(stage, other).await;
+    let later = [(first.clone(), false), (second.clone(), false)];
+    assert_eq!(lanes(Effect::PEOPLE, 9).await, later, "to be tried later, and claimed");
+    settle_as(stage, other, &claimed[0], Standing::Done).await;
+    let at = stage.now();
+    let again = Settlement::Retry { at, error: "busy".to_owned() };
+    settle(stage, claimed[1].id, again).await;
+    assert_eq!(
+        lanes(&first, 9).await,
+        [due(&second)],
+        "one can be, whatever becomes of the others"
+    );
+    for delivery in &claimed[1..] {
+        settle_as(stage, other, delivery, Standing::Done).await;
+    }
+    assert_eq!(lanes(Effect::PEOPLE, 9).await, [(first, false)], "where nothing waits is no lane");
+}
+
+pub async fn what_was_told_is_logged_newest_first(stage: &Stage) {
+    let (one, other) = (endpoint(stage).await, endpoint(stage).await);
+    let stands = [Standing::Done, Standing::Waiting, Standing::Dead, Standing::Done];
+    for status in stands {
+        stage.clock.advance(1);
+        stage.ask(new_ask()).await;
+        settle_as(stage, one, &claim_of(stage, one).await[0], status).await;
+    }
+    let all = log(stage, one, None).await;
+    let found: Vec<Standing> = all.iter().map(|logged| logged.status).collect();
+    assert_eq!(found, stands.into_iter().rev().collect::<Vec<_>>());
+    assert!(all.is_sorted_by(|one, next| one.told.at > next.told.at));
+    assert_eq!(log(stage, other, None).await, [], "its own alone");
+    for (status, n) in [(Standing::Done, 2), (Standing::Waiting, 1), (Standing::Dead, 1)] {
+        let some = log(stage, one, Some(status)).await;
+        assert_eq!(some.len(), n);
+        assert!(some.iter().all(|logged| logged.status == status));
+        assert_eq!(some[0].delivery.is_some(), status == Standing::Waiting);
+    }
+    let attempt = &log(stage, one, Some(Standing::Dead)).await[0].attempts[0];
+    assert_eq!(attempt.answer.as_deref(), Some("a\u{0}b"));
+    let mut after = None;
+    let mut paged = Vec::new();
+    loop {
+        let wanted = LogQuery { webhook: one, status: None, after, limit: 3 };
+        let page = stage.store.logged(wanted).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some((last.told.at, last.told.id.clone()));
+        paged.extend(page);
+    }
+    assert_eq!(paged, all);
+    let backlog = stage.store.backlog().await.unwrap();
+    assert_eq!(backlog.dead, 1, "a dead letter shows");
+}
+
+pub async fn what_was_given_up_is_told_again(stage: &Stage) {
+    let webhook = endpoint(stage).await;
+    stage.ask(new_ask()).await;
+    let claimed = claim_of(stage, webhook).await;
+    settle_as(stage, webhook, &claimed[0], Standing::Dead).await;
+    stage.clock.advance(3600);
+    assert_eq!(claim_of(stage, webhook).await, []);
+    let (id, store) = (told(&claimed[0]).id, &stage.store);
+    assert_eq!(store.redeliver(webhook, "msg_unknown", stage.now()).await.unwrap(), None);
+    let again = store.redeliver(webhook, &id, stage.now()).await.unwrap().unwrap();
+    assert_eq!((again.status, again.next_at), (Standing::Waiting, Some(stage.now())));
+    assert_eq!(store.backlog().await.unwrap().dead, 0);
+    // However often somebody presses the button.
+    store.redeliver(webhook, &id, stage.now()).await.unwrap().unwrap();
+    let once = claim_of(stage, webhook).await;
+    assert_eq!(once.len(), 1);
+    assert_eq!((told(&once[0]), once[0].attempt), (told(&claimed[0]), 1), "from the beginning");
+    settle_as(stage, webhook, &once[0], Standing::Waiting).await;
+    assert_eq!(claim_of(stage, webhook).await, [], "not before its time");
+    store.redeliver(webhook, &id, stage.now()).await.unwrap().unwrap();
+    let hurried = claim_of(stage, webhook).await;
+    assert_eq!((hurried.len(), hurried[0].id), (1, once[0].id), "the same one, at once");
+    settle_as(stage, webhook, &hurried[0], Standing::Done).await;
+    let logged = log(stage, webhook, None).await;
+    assert_eq!((logged.len(), logged[0].attempts.len()), (1, 3));
+    // What was taken can be told again, too.
+    store.redeliver(webhook, &id, stage.now()).await.unwrap().unwrap();
+    assert_eq!(claim_of(stage, webhook).await.len(), 1);
+}
+
+pub async fn the_log_is_kept_for_a_while(stage: &Stage) {
+    let webhook = endpoint(stage).await;
+    stage.ask(new_ask()).await;
+    let claimed = claim_of(stage, webhook).await;
+    for _ in 0..MOST_ATTEMPTS + 5 {
+        settle_as(stage, webhook, &claimed[0], Standing::Dead).await;
+    }
+    assert_eq!(log(stage, webhook, None).await[0].attempts.len(), MOST_ATTEMPTS);
+    let days = LOG_DAYS * 24 * 60 * 60;
+    stage.store.sweep(stage.now().plus_seconds(days - 1)).await.unwrap();
+    assert_eq!(log(stage, webhook, None).await.len(), 1);
+    stage.store.sweep(stage.now().plus_seconds(days)).await.unwrap();
+    assert_eq!(log(stage, webhook, None).await, []);
+}
+
+pub async fn the_log_of_an_endpoint_is_forgotten_bit_by_bit(stage: &Stage) {
+    let (one, other) = (endpoint(stage).await, endpoint(stage).await);
+    for _ in 0..3 {
+        stage.ask(new_ask()).await;
+    }
+    for webhook in [one, other] {
+        for delivery in claim_of(stage, webhook).await {
+            settle_as(stage, webhook, &delivery, Standing::Dead).await;
+        }
+    }
+    assert_eq!(stage.store.backlog().await.unwrap().dead, 6);
+    for (limit, gone) in [(2, 2), (2, 1), (2, 0)] {
+        assert_eq!(stage.store.unlog(one, limit).await.unwrap(), gone);
+    }
+    assert_eq!((log(stage, one, None).await.len(), log(stage, other, None).await.len()), (0, 3));
+    assert_eq!(stage.store.backlog().await.unwrap().dead, 3);
 }

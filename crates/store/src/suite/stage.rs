@@ -104,8 +104,16 @@ impl Stage {
             Actor::System => "system".to_owned(),
         };
         let fingerprint = Digest::of(text.as_bytes());
-        let idempotency = Some(Idempotency { scope, key: key.to_owned(), fingerprint });
+        let key = key.to_owned();
+        let idempotency = Some(Idempotency { scope, key, fingerprint, lasting: false });
         Job { envelope: self.envelope(actor, command), idempotency }
+    }
+
+    /// The same under a key by which the ask is found for ever.
+    pub fn named(&self, actor: Actor, command: Command, key: &str, text: &str) -> Job {
+        let mut job = self.keyed(actor, command, key, text);
+        job.idempotency.as_mut().unwrap().lasting = true;
+        job
     }
 
     pub async fn attempt(&self, actor: Actor, command: Command) -> Result<Outcome> {

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use kernel::audit::Why;
 use kernel::testing::{new_ask, yes};
-use kernel::{AskId, Command, Subject, audit::Verifier};
+use kernel::{AskId, Command, Effect, Subject, audit::Verifier};
 use store::postgres::{Options, Postgres};
 use store::suite::stage::{bot, person};
 use store::suite::{Hands, Stage};
-use store::{Backlog, Clock, Job, Store, StoreError};
+use store::{Backlog, Clock, Job, Outbox, Store, StoreError};
 
 use super::proxy::{Line, Proxy};
 use super::support::{Database, Raw, hasty, missing, shared, soon, with};
@@ -36,7 +36,7 @@ async fn is_away(stage: &Stage, id: AskId) {
         store.transact(new_job(stage)),
         store.ask(id),
         store.next_due(),
-        store.claim(stage.now(), Duration::from_secs(1), 1),
+        store.claim(Effect::PEOPLE, stage.now(), Duration::from_secs(1), 1),
         store.changes(0, 1),
         store.ping(),
     );
@@ -196,7 +196,7 @@ async fn an_unreadable_delivery_does_not_stand_in_the_way() {
     let spoil = "UPDATE outbox SET effect = '?' WHERE id = (SELECT min(id) FROM outbox)";
     execute(&database.raw().await, spoil).await;
     let lease = Duration::from_secs(1);
-    assert_eq!(stage.store.claim(stage.now(), lease, 10).await.unwrap().len(), 1);
+    assert_eq!(stage.store.claim(Effect::PEOPLE, stage.now(), lease, 10).await.unwrap().len(), 1);
     assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 1, dead: 1 });
 }
 
@@ -274,7 +274,7 @@ async fn a_reader_looks_on() {
     looking.ping().await.unwrap();
     for refused in [
         looking.transact(new_job(&stage)).await.err(),
-        looking.claim(stage.now(), Duration::ZERO, 1).await.err(),
+        looking.claim(Effect::PEOPLE, stage.now(), Duration::ZERO, 1).await.err(),
         looking.put_secret("a", 0, Vec::new()).await.err(),
     ] {
         assert!(matches!(refused, Some(StoreError::Unavailable(_))), "{refused:?}");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use kernel::command::{NewAsk, Silence};
 use kernel::directory::NewProject;
 use kernel::testing::{new_ask, yes};
-use kernel::{Actor, AskId, Command, Refusal, Subject};
+use kernel::{Actor, AskId, Command, Effect, Refusal, Subject};
 use store::suite::blocks::next_block;
 use store::suite::stage::{acme, bot, person};
 use store::suite::{Hands, Stage};
@@ -216,7 +216,7 @@ async fn nodes_share_what_is_due_and_what_is_to_be_delivered() {
     let (mut due, mut deliveries) = (Vec::new(), Vec::new());
     for node in [&one, &other, &one, &other] {
         due.extend(node.store.claim_due(now, lease, 10).await.unwrap());
-        deliveries.extend(node.store.claim(now, lease, 10).await.unwrap());
+        deliveries.extend(node.store.claim(Effect::PEOPLE, now, lease, 10).await.unwrap());
     }
     assert_eq!(due.iter().collect::<BTreeSet<_>>().len(), 30);
     assert_eq!(due.len(), 30);

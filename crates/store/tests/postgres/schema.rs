@@ -126,9 +126,32 @@ async fn queries_go_by_an_index() {
         ),
         (
             "smallint, bigint",
-            "SELECT id FROM outbox WHERE NOT dead AND rank = $1 AND due_at <= $2 AND leased_until <= $2
-             ORDER BY due_at, id LIMIT 5",
+            "SELECT id FROM outbox WHERE NOT dead AND lane = '' AND rank = $1 AND due_at <= $2
+             AND leased_until <= $2 ORDER BY due_at, id LIMIT 5",
             "1, 1",
+        ),
+        (
+            "text, bigint",
+            "SELECT id FROM outbox WHERE NOT dead AND lane <> '' AND lane = $1 AND due_at <= $2
+             AND leased_until <= $2 ORDER BY due_at, id LIMIT 5",
+            "'hook', 1",
+        ),
+        (
+            "text, text",
+            "SELECT lane FROM outbox WHERE NOT dead AND lane <> '' AND lane > $1 AND $2 = ''
+             ORDER BY lane LIMIT 1",
+            "'hook', ''",
+        ),
+        (
+            "text, uuid, bigint, text",
+            "SELECT state FROM delivery_log WHERE status = $1 AND webhook = $2
+             AND (at, message) < ($3, $4) ORDER BY at DESC, message DESC LIMIT 5",
+            "'done', gen_random_uuid(), 1, 'msg'",
+        ),
+        (
+            "bigint",
+            "SELECT webhook FROM delivery_log WHERE updated_at <= $1 ORDER BY updated_at LIMIT 5",
+            "1",
         ),
         (
             "text, text, smallint, uuid",

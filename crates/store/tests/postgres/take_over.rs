@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use kernel::command::{NewAsk, Silence};
 use kernel::testing::{new_ask, yes};
-use kernel::{AskId, Command, Phase};
+use kernel::{AskId, Command, Effect, Phase, Time};
+use store::outbox::{LogQuery, Standing};
 use store::postgres::{Occupied, Postgres};
 use store::sqlite::{Locked, Sqlite};
 use store::suite::blocks::next_block;
+use store::suite::outbox::{endpoint, settle_as};
 use store::suite::stage::{acme, bot, person};
 use store::suite::{Hands, Stage};
 use store::{Clock, Store, StoreError};
@@ -49,7 +51,19 @@ async fn shown(store: &dyn Store, asks: &[AskId]) -> impl PartialEq + std::fmt::
         store.blocks(0, 100).await.unwrap(),
         (store.list(list).await.unwrap(), store.backlog().await.unwrap()),
         (store.next_due().await.unwrap(), directory),
+        told(store).await,
     )
+}
+
+/// What endpoints were told, and are to be told; under other numbers than there.
+async fn told(store: &dyn Store) -> impl PartialEq + std::fmt::Debug + use<> {
+    let mut found = Vec::new();
+    for webhook in store.directory().webhooks_after(None) {
+        let wanted = LogQuery { webhook: webhook.id, status: None, after: None, limit: 9 };
+        let log = store.logged(wanted).await.unwrap();
+        found.push((webhook.clone(), log));
+    }
+    (found, store.lanes(Effect::PEOPLE, Time::from_millis(i64::MAX), 9).await.unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -67,6 +81,13 @@ async fn everything_is_there_as_it_was() {
     asks.push(stage.store.transact(keyed()).await.unwrap().ask.unwrap().id);
     let block = next_block(&stage, None, 3).await;
     assert!(stage.store.append_block(block).await.unwrap());
+    let webhook = endpoint(&stage).await;
+    asks.push(stage.ask(new_ask()).await);
+    let lane = webhook.to_string();
+    let lease = Duration::from_secs(9);
+    let claimed = stage.store.claim(&lane, stage.now(), lease, 9).await.unwrap();
+    settle_as(&stage, webhook, &claimed[0], Standing::Dead).await;
+    asks.push(stage.ask(new_ask()).await);
     let before = shown(&*stage.store, &asks).await;
     let again = keyed();
 
@@ -87,7 +108,14 @@ async fn everything_is_there_as_it_was() {
     hands.advance(61);
     assert_eq!(node.store.due(node.now(), 9).await.unwrap(), [asks[0]]);
     node.run(kernel::Actor::System, Command::Expire(asks[0])).await;
-    assert!(!node.store.claim(node.now(), Duration::from_secs(9), 9).await.unwrap().is_empty());
+    assert!(
+        !node
+            .store
+            .claim(Effect::PEOPLE, node.now(), Duration::from_secs(9), 9)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     let last = node.store.last_block().await.unwrap().unwrap();
     let block = next_block(&node, Some(&last.block), 2).await;
     assert!(node.store.append_block(block).await.unwrap());

@@ -90,6 +90,9 @@ async fn create(
     let wait = conditions::wait(&headers);
     let bytes = body::read(body, app.config.body_limit).await?;
     let new: CreateAsk = super::parse(&bytes)?;
+    if let Some(url) = &new.callback_url {
+        app.callable("callback_url", url)?;
+    }
     let terms = Terms {
         idempotency: conditions::idempotency("native", &actor, &headers, &bytes)?,
         expected: None,

@@ -6,6 +6,7 @@ mod asks;
 mod audit;
 pub(in crate::http) mod bulk;
 mod callbacks;
+mod deliveries;
 pub(in crate::http) mod desk;
 mod dev;
 mod explain;
@@ -26,6 +27,7 @@ mod search;
 mod sessions;
 mod streams;
 mod thread;
+mod webhooks;
 
 use axum::Router;
 use axum::body::Body;
@@ -69,6 +71,7 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(streams::routes())
         .merge(files::routes())
         .merge(callbacks::routes())
+        .merge(webhooks::routes())
         .merge(projects::routes())
         .merge(people::routes())
         .merge(keys::routes())

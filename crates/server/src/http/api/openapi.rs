@@ -19,11 +19,12 @@ use crate::http::api::search::Searched;
 use crate::http::problem::Wire;
 
 /// The groups of operations, in the order in which one reads them.
-const TAGS: [(&str, &str); 9] = [
+const TAGS: [(&str, &str); 10] = [
     ("asks", "An agent asks, a person answers, both can talk on the way."),
     ("streams", "What happens, as it happens, as server-sent events."),
     ("files", "Files that answer an ask."),
     ("callbacks", "Whether an agent was told that its ask is over."),
+    ("webhooks", "Endpoints that are told what happens, and what they were told."),
     ("people", "Who there is. For administrators; everybody may know who they are themselves."),
     ("keys", "Agent keys and human tokens, and a person's delegation rules."),
     ("receipts", "Signed proof of how an ask ended, for anybody to check."),

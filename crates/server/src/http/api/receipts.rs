@@ -13,7 +13,7 @@ use dialects::proof::{
     Names, RECEIPT, REVOCATIONS, ReceiptClaims, RevocationClaims, RevokedReceipt, Unproven, words,
 };
 use kernel::receipt::Receipt;
-use kernel::{Actor, Ask, AskId, Command, Phase, Time};
+use kernel::{Actor, Ask, AskId, By, Command, Phase, Time};
 use serde::{Deserialize, Serialize};
 use store::{Cursor, Filter, List, Order, Scope};
 use utoipa::ToSchema;
@@ -48,6 +48,15 @@ impl App {
     pub fn receipt_for(&self, ask: &Ask, actor: &Actor) -> Option<String> {
         let claims = self.claims_for(ask, actor)?;
         Some(self.signer.sign(RECEIPT, &claims, claims.ended_at))
+    }
+
+    /// What whoever answered is called, where that is known and the agent may learn it (HITL-068).
+    pub(crate) fn respondent(&self, ask: &Ask) -> Option<String> {
+        let By::Human(id) = &ask.resolution()?.by else { return None };
+        if ask.is_pooled() {
+            return None;
+        }
+        Some(crate::web::words::person(&self.gateway.directory(), id))
     }
 
     fn claims_for(&self, ask: &Ask, actor: &Actor) -> Option<ReceiptClaims> {

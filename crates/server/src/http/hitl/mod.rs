@@ -33,7 +33,7 @@ use dialects::hitl::wire::Signature;
 use dialects::hitl::{self, WireError};
 use kernel::ask::Purpose;
 use kernel::audit::Digest;
-use kernel::{Actor, Ask, By};
+use kernel::{Actor, Ask};
 
 use crate::http::hxp_execution::is_loopback;
 use crate::http::{App, Shared};
@@ -179,18 +179,9 @@ impl App {
         Some(Signature { algorithm: "EdDSA", value, signed_at: at, signer })
     }
 
-    /// What whoever answered is called, where that is known and the agent may learn it (HITL-068).
-    fn hitl_respondent(&self, ask: &Ask) -> Option<String> {
-        let By::Human(id) = &ask.resolution()?.by else { return None };
-        if ask.is_pooled() {
-            return None;
-        }
-        Some(crate::web::words::person(&self.gateway.directory(), id))
-    }
-
     /// The body of the callback of a case that is over.
     pub fn hitl_callback(&self, ask: &Ask) -> Option<Vec<u8>> {
-        let (name, signature) = (self.hitl_respondent(ask), self.hitl_signature(ask));
+        let (name, signature) = (self.respondent(ask), self.hitl_signature(ask));
         serde_json::to_vec(&hitl::callback(ask, name, signature)?).ok()
     }
 }

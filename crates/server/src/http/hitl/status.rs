@@ -46,7 +46,7 @@ pub(super) async fn status(
 impl App {
     /// The body of a poll.
     pub(super) fn hitl_poll(&self, ask: &Ask) -> Response {
-        let (name, signature) = (self.hitl_respondent(ask), self.hitl_signature(ask));
+        let (name, signature) = (self.respondent(ask), self.hitl_signature(ask));
         Json(hitl::poll(ask, name, signature)).into_response()
     }
 }

@@ -48,7 +48,7 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
     };
     let (answer, done) = match form.value("answer") {
         Some("approve") => (Answer::Approved { edits: None }, "You approved it"),
-        Some("reject") => (Answer::Rejected, "You rejected it"),
+        Some("reject") => (Answer::Rejected { option: None }, "You rejected it"),
         Some(_) | None => {
             return refused(
                 StatusCode::UNPROCESSABLE_ENTITY,

@@ -9,6 +9,7 @@
 //! | [`agents`] | agents and their keys; the first key |
 //! | [`projects`] | the rules of a project |
 //! | [`rules`] | which of my requests go to somebody else |
+//! | [`webhooks`] | endpoints that are told what happens |
 //! | [`signing`] | the keys receipts are signed with |
 
 pub mod agents;
@@ -19,6 +20,7 @@ pub mod profile;
 pub mod projects;
 pub mod rules;
 pub mod signing;
+pub mod webhooks;
 
 use askama::Template;
 
@@ -193,6 +195,7 @@ const WAYS: &[Way] = &[
     way(paths::DEVICES, "My devices", "Where you are told that a request waits", false),
     way(paths::RULES, "My delegation rules", "Which requests go to somebody else", false),
     way(paths::AGENTS, "Agents and keys", "Who may ask, and with which keys", false),
+    way(paths::WEBHOOKS, "Webhooks", "Who else is told what happens, in signed calls", false),
     way(paths::PEOPLE, "People", "Who answers, and what they may do", true),
     way(paths::GROUPS, "Groups", "Who takes requests from a common pool", true),
     way(paths::PROJECTS, "Projects", "Reminders, escalation, and what silence means", true),

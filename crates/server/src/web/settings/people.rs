@@ -182,6 +182,7 @@ fn profile(form: &Submitted) -> Profile {
         name: text("name"),
         email: Some(text("email")).filter(|email| !email.is_empty()),
         about: None,
+        contacts: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The routes of the settings, all of which ask for a session; and a changed profile.
 
-use kernel::directory::NewProfile;
+use kernel::directory::{Format, Hears, NewProfile, NewWebhook};
+use kernel::{Topic, WebhookId};
 
 pub(super) const SETTINGS: &[(&str, &str)] = &[
     ("get", "/settings"),
@@ -32,6 +33,15 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
     ("post", "/settings/projects/{id}"),
     ("get", "/settings/rules"),
     ("post", "/settings/rules"),
+    ("get", "/settings/webhooks"),
+    ("post", "/settings/webhooks"),
+    ("get", "/settings/webhooks/{id}"),
+    ("post", "/settings/webhooks/{id}"),
+    ("post", "/settings/webhooks/{id}/rotate"),
+    ("post", "/settings/webhooks/{id}/test"),
+    ("post", "/settings/webhooks/{id}/redeliver"),
+    ("get", "/settings/webhooks/{id}/remove"),
+    ("post", "/settings/webhooks/{id}/remove"),
     ("get", "/settings/signing"),
     ("post", "/settings/first-key"),
     ("post", "/settings/demo"),
@@ -40,4 +50,17 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
 /// A profile that is another one.
 pub(super) fn renamed(human: &str) -> NewProfile {
     NewProfile { human: human.parse().unwrap(), name: Some("Renamed".to_owned()), about: None }
+}
+
+/// An endpoint nobody listens at.
+pub(super) fn endpoint(id: WebhookId) -> NewWebhook {
+    NewWebhook {
+        id,
+        of: Hears::Agent("agent_dev".parse().unwrap()),
+        url: "http://127.0.0.1:9/hook".to_owned(),
+        events: Topic::ENDINGS.into(),
+        format: Format::Standard,
+        description: String::new(),
+        enabled: true,
+    }
 }

@@ -61,7 +61,7 @@ fn what_is_wrong_with_an_ask() {
         (
             asking(json!({ "kind": "approve", "detail": {} })),
             "question.detail",
-            "no such field, only `details`, `editable` or `reject_requires_reason`",
+            "no such field, only `details`, `editable`, `reject_requires_reason` or `reject_options`",
         ),
         (
             asking(json!({ "kind": "converse", "detail": {} })),
@@ -118,7 +118,7 @@ fn what_is_wrong_with_an_ask() {
             whole(json!({ "colour": 1 })),
             "colour",
             "no such field, only `question`, `priority`, `route`, \
-            `timeout_seconds`, `on_expiry`, `reminders`, `tags`, `metadata`, `follows` or `assurance`",
+            `timeout_seconds`, `on_expiry`, `reminders`, `tags`, `metadata`, `follows`, `assurance` or `callback_url`",
         ),
         (whole(json!({ "timeout_seconds": -1 })), "timeout_seconds", "a whole number"),
         (whole(json!({ "timeout_seconds": 1.5 })), "timeout_seconds", "a whole number"),
@@ -199,7 +199,7 @@ fn what_is_wrong_with_other_bodies() {
             told::<Reply>,
             json!({ "answer": { "verdict": "rejected", "edits": {} } }),
             "answer.edits",
-            "no such field; there are none",
+            "no such field, only `option`",
         ),
         (told::<Reply>, json!({ "answer": { "verdict": "yes" } }), "answer.verdict", verdicts),
         (told::<Reply>, json!({ "answer": "approved" }), "answer", "an object with `verdict`"),

@@ -101,6 +101,7 @@ pub(super) async fn make_key(
     let new = IssueKey {
         agent: Some(agent.id.clone()),
         reach: wide.then_some(Reach::Project),
+        respond: false,
         human: None,
         label,
         expires_at: None,

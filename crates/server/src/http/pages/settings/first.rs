@@ -29,6 +29,7 @@ pub(super) async fn key(State(app): State<Shared>, from: Request) -> Page {
     let new = IssueKey {
         agent: Some(agent.id.clone()),
         reach: None,
+        respond: false,
         human: None,
         label: "first key".to_owned(),
         expires_at: None,
@@ -96,6 +97,7 @@ fn demonstration() -> Option<NewAsk> {
         details: details.as_object().cloned().unwrap_or_default(),
         editable: Editable::Flag(false),
         reject_requires_reason: false,
+        reject_options: Vec::new(),
     };
     let context = "This is what a request looks like. No money moves and nobody else sees it.";
     let prompt = "Demonstration: refund €120.00 to Ada for order 4711?";

@@ -11,6 +11,7 @@ mod profile;
 mod projects;
 mod rules;
 mod signing;
+mod webhooks;
 
 use axum::Router;
 use axum::extract::State;
@@ -47,6 +48,12 @@ pub(super) fn routes() -> Router<Shared> {
         .route(paths::PROJECTS, get(projects::list).post(projects::add))
         .route("/settings/projects/{id}", get(projects::show).post(projects::save))
         .route(paths::RULES, get(rules::show).post(rules::save))
+        .route(paths::WEBHOOKS, get(webhooks::list).post(webhooks::add))
+        .route("/settings/webhooks/{id}", get(webhooks::show).post(webhooks::save))
+        .route("/settings/webhooks/{id}/rotate", post(webhooks::rotate))
+        .route("/settings/webhooks/{id}/test", post(webhooks::test))
+        .route("/settings/webhooks/{id}/redeliver", post(webhooks::redeliver))
+        .route("/settings/webhooks/{id}/remove", get(webhooks::show_remove).post(webhooks::remove))
         .route(paths::SIGNING, get(signing::show))
         .route(paths::FIRST_KEY, post(first::key))
         .route(paths::DEMO, post(first::demo))

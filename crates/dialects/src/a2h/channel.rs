@@ -1,0 +1,282 @@
+//! `spec.channel`: where the agent wants a person to be reached (A2H-029 to A2H-034), and
+//! `GET /channels`, `POST /channels/validate` (A2H-120, A2H-125).
+//!
+//! What is kept is one spelling of each field, and it is the one every client reads (A2H-037). A
+//! `bot_token` is taken and forgotten: it is never stored, logged or shown (A2H-031).
+
+use kernel::HumanId;
+use kernel::directory::contact::{is_phone_number, is_slack_id};
+use kernel::text::is_email;
+use serde_json::{Map, Value, json};
+
+use super::errors::WireError;
+use super::parse::Members;
+
+/// A medium people can be reached by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Medium {
+    /// Slack.
+    Slack,
+    /// Mail.
+    Email,
+    /// Text messages.
+    Sms,
+    /// `WhatsApp`.
+    Whatsapp,
+}
+
+impl Medium {
+    /// Every medium.
+    pub const ALL: [Self; 4] = [Self::Slack, Self::Email, Self::Sms, Self::Whatsapp];
+
+    /// As the key of a channel.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Slack => "slack",
+            Self::Email => "email",
+            Self::Sms => "sms",
+            Self::Whatsapp => "whatsapp",
+        }
+    }
+
+    /// Its fields for agents: name and what it is.
+    fn fields(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Slack => &[
+                ("channelOrUserId", "The Slack channel or user ID to send messages to"),
+                ("contextAboutChannelOrUser", "Additional context about the Slack channel or user"),
+            ],
+            Self::Email => &[
+                ("address", "Email address to send messages to"),
+                ("contextAboutUser", "Additional context about the email recipient"),
+                ("inReplyToMessageId", "The message ID of the email to reply to"),
+                ("referencesMessageId", "The message ID of the email to reference"),
+            ],
+            Self::Sms | Self::Whatsapp => &[
+                ("phoneNumber", "The phone number to send messages to"),
+                ("contextAboutUser", "Additional context about the recipient"),
+            ],
+        }
+    }
+}
+
+/// A channel as it was read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Channel {
+    /// As it is kept and shown; `None` where nothing is said.
+    pub(super) shown: Option<Value>,
+    /// The person it names (A2H-129).
+    pub(super) human: Option<HumanId>,
+    /// The first address it names, and the others.
+    pub(super) addresses: Vec<String>,
+    /// Which medium, if one.
+    pub(super) medium: Option<Medium>,
+}
+
+/// Reads the channel under a key; absent, `null` and all keys `null` are the same.
+pub(super) fn read(from: Members<'_>, key: &str) -> Result<Channel, WireError> {
+    let Some(map) = from.object(key)? else { return Ok(Channel::default()) };
+    let path = from.path(key);
+    read_map(map, &path)
+}
+
+/// Reads a channel.
+pub(super) fn read_map(map: &Map<String, Value>, path: &str) -> Result<Channel, WireError> {
+    let members = Members::new(map, path);
+    let mut channel = Channel::default();
+    let mut shown = Map::new();
+    let mut put = |medium: Medium, value: Map<String, Value>| {
+        shown.insert(medium.as_str().to_owned(), Value::Object(value));
+        channel.medium.get_or_insert(medium);
+    };
+    if let Some(slack) = members.object("slack")? {
+        put(Medium::Slack, read_slack(Members::new(slack, &members.path("slack")))?);
+    }
+    if let Some(email) = members.object("email")? {
+        let path = members.path("email");
+        let (email, addresses) = read_email(Members::new(email, &path))?;
+        channel.addresses = addresses;
+        put(Medium::Email, email);
+    }
+    for medium in [Medium::Sms, Medium::Whatsapp] {
+        if let Some(phone) = members.object(medium.as_str())? {
+            let path = members.path(medium.as_str());
+            put(medium, read_phone(Members::new(phone, &path))?);
+        }
+    }
+    if shown.len() > 1 {
+        return Err(WireError::field(path, "one of slack, email, sms and whatsapp"));
+    }
+    if let Some(id) = members.either(&["human_id", "humanId"])? {
+        let human = id.parse().map_err(|_| members.bad("human_id", "the id of a human"))?;
+        channel.human = Some(human);
+        shown.insert("human_id".to_owned(), json!(id));
+    }
+    // The conversation it belongs to (A2H-133): opaque, and safe to show.
+    if let Some(id) = members.given("channel_id").filter(|id| id.is_string() || id.is_number()) {
+        shown.insert("channel_id".to_owned(), id.clone());
+    }
+    channel.shown = (!shown.is_empty()).then_some(Value::Object(shown));
+    Ok(channel)
+}
+
+/// An object with the members that are there.
+fn object(members: impl IntoIterator<Item = (&'static str, Option<Value>)>) -> Map<String, Value> {
+    let there = members.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+    there.collect()
+}
+
+fn read_slack(slack: Members<'_>) -> Result<Map<String, Value>, WireError> {
+    let id = slack.either(&["channel_or_user_id", "channelOrUserId"])?;
+    let id = id.ok_or_else(|| slack.bad("channel_or_user_id", "a string"))?;
+    // The empty one is whoever installed the app (A2H-030).
+    if !id.is_empty() && !is_slack_id(&id) {
+        let expected = "the id of a channel or user such as C0123ABC, not its name";
+        return Err(slack.bad("channel_or_user_id", expected));
+    }
+    // Looked at, so that a mistake is one; kept nowhere.
+    slack.either(&["bot_token", "botToken"])?;
+    let allowed = match slack.given("allowed_responder_ids") {
+        Some(_) => slack.texts("allowed_responder_ids")?,
+        None => slack.texts("allowedResponderIds")?,
+    };
+    if allowed.as_ref().is_some_and(Vec::is_empty) {
+        return Err(slack.bad("allowed_responder_ids", "at least one id, or null"));
+    }
+    let context = ["context_about_channel_or_user", "contextAboutChannelOrUser"];
+    let blocks = match slack.flag("experimental_slack_blocks")? {
+        Some(blocks) => Some(blocks),
+        None => slack.flag("experimentalSlackBlocks")?,
+    };
+    Ok(object([
+        ("channel_or_user_id", Some(json!(id))),
+        ("context_about_channel_or_user", slack.either(&context)?.map(Value::from)),
+        ("allowed_responder_ids", allowed.map(Value::from)),
+        ("experimental_slack_blocks", blocks.map(Value::from)),
+        ("thread_ts", slack.either(&["thread_ts", "threadTs"])?.map(Value::from)),
+    ]))
+}
+
+fn read_email(email: Members<'_>) -> Result<(Map<String, Value>, Vec<String>), WireError> {
+    let address = email.required("address")?;
+    if !is_email(address) {
+        return Err(email.bad("address", "an email address"));
+    }
+    let recipients = read_recipients(email)?;
+    let mut addresses = vec![address.to_owned()];
+    addresses.extend(recipients.iter().map(|recipient| recipient.address.clone()));
+    let subject = ["subject", "experimental_subject_line"];
+    let references =
+        ["references_message_id", "referencesMessageId", "experimental_references_message_id"];
+    let in_reply_to = [
+        "in_reply_to_message_id",
+        "inReplyToMessageId",
+        "experimental_in_reply_to_message_id",
+        "in_reply_to",
+    ];
+    let context = email.either(&["context_about_user", "contextAboutUser"])?;
+    let recipients: Vec<Value> = recipients.iter().map(Recipient::shown).collect();
+    let shown = object([
+        ("address", Some(json!(address))),
+        ("context_about_user", context.map(Value::from)),
+        ("additional_recipients", (!recipients.is_empty()).then(|| Value::from(recipients))),
+        ("experimental_subject_line", email.either(&subject)?.map(Value::from)),
+        ("experimental_references_message_id", email.either(&references)?.map(Value::from)),
+        ("experimental_in_reply_to_message_id", email.either(&in_reply_to)?.map(Value::from)),
+        ("template", email.text("template")?.map(Value::from)),
+    ]);
+    Ok((shown, addresses))
+}
+
+fn read_phone(phone: Members<'_>) -> Result<Map<String, Value>, WireError> {
+    let number = phone.either(&["phone_number", "phoneNumber"])?.unwrap_or_default();
+    if !is_phone_number(&number) {
+        let expected = "a phone number as in E.164, such as +4930123456";
+        return Err(phone.bad("phone_number", expected));
+    }
+    let context = phone.either(&["context_about_user", "contextAboutUser"])?;
+    Ok(object([
+        ("phone_number", Some(json!(number))),
+        ("context_about_user", context.map(Value::from)),
+    ]))
+}
+
+/// One of the further recipients of a mail (A2H-033).
+pub(super) struct Recipient {
+    pub(super) address: String,
+    context: Option<String>,
+    field: Option<&'static str>,
+}
+
+impl Recipient {
+    fn shown(&self) -> Value {
+        Value::Object(object([
+            ("address", Some(json!(self.address))),
+            ("context_about_user", self.context.clone().map(Value::from)),
+            ("field", self.field.map(Value::from)),
+        ]))
+    }
+}
+
+/// `additional_recipients`.
+pub(super) fn read_recipients(from: Members<'_>) -> Result<Vec<Recipient>, WireError> {
+    let keys = ["additional_recipients", "additionalRecipients"];
+    let Some(key) = keys.into_iter().find(|key| from.given(key).is_some()) else {
+        return Ok(Vec::new());
+    };
+    let list = from.list(key)?.unwrap_or_default();
+    if list.len() > 100 {
+        return Err(from.bad(key, "at most 100 recipients"));
+    }
+    let read = |(n, item): (usize, &Value)| {
+        let path = format!("{}[{n}]", from.path(key));
+        let map = item.as_object().ok_or_else(|| WireError::field(&path, "an object"))?;
+        let item = Members::new(map, &path);
+        let address = item.required("address")?;
+        if !is_email(address) {
+            return Err(item.bad("address", "an email address"));
+        }
+        let field = match item.text("field")? {
+            None => None,
+            Some("to") => Some("to"),
+            Some("cc") => Some("cc"),
+            Some("bcc") => Some("bcc"),
+            Some(_) => return Err(item.bad("field", "to, cc or bcc")),
+        };
+        let context = item.either(&["context_about_user", "contextAboutUser"])?;
+        Ok(Recipient { address: address.to_owned(), context, field })
+    };
+    list.iter().enumerate().map(read).collect()
+}
+
+/// `GET /channels`: the media that are set up here, and their fields (A2H-120).
+pub fn channels(configured: &[Medium]) -> Value {
+    let field = |(name, description): &(&str, &str)| {
+        ((*name).to_owned(), json!({ "type": "string", "description": description }))
+    };
+    let medium = |medium: &Medium| {
+        let fields: Map<String, Value> = medium.fields().iter().map(field).collect();
+        (medium.as_str().to_owned(), Value::Object(fields))
+    };
+    let all: Map<String, Value> = configured.iter().map(medium).collect();
+    json!({ "channels": all })
+}
+
+/// `POST /channels/validate`: whether a channel is one, and whether it is set up here. Nothing is sent
+/// (A2H-125).
+pub fn validated(bytes: &[u8], configured: &[Medium]) -> Result<Value, WireError> {
+    let body = super::parse::object::<WireError>(bytes)?;
+    let (medium, errors) = match read_map(&body, "") {
+        Ok(Channel { medium: None, human: None, .. }) => {
+            let message = "expected one of slack, email, sms, whatsapp and human_id";
+            (None, vec![json!({ "field": "", "message": message })])
+        }
+        Ok(channel) => (channel.medium, Vec::new()),
+        Err(error) => {
+            let field = error.about().unwrap_or_default();
+            (None, vec![json!({ "field": field, "message": error.message })])
+        }
+    };
+    let set_up = medium.is_some_and(|medium| configured.contains(&medium));
+    Ok(json!({ "valid": errors.is_empty(), "errors": errors, "configured": set_up }))
+}

@@ -1,0 +1,115 @@
+//! `/humans`, `/humans/search`, `/humans/{id}`: agents learn who there is and what they know, never how
+//! to reach them; administrators see and change that too (A2H-007, A2H-121 to A2H-126, A2H-130).
+
+use kernel::ProjectId;
+use kernel::directory::{Contact, Human};
+use serde_json::{Map, Value, json};
+
+use super::channel;
+use super::create::storable;
+use super::errors::WireError;
+use super::parse::Members;
+
+/// A person, for an agent or, `whole`, for an administrator.
+pub fn human(human: &Human, whole: bool) -> Value {
+    let profile = human.profile.value();
+    let name = profile.map(|profile| profile.name.as_str()).filter(|name| !name.is_empty());
+    let description = human.about().and_then(|about| about.description.as_deref());
+    let mut shown = json!({
+        "id": human.id,
+        "name": name.unwrap_or(human.id.as_str()),
+        "description": description.unwrap_or_default(),
+    });
+    if whole {
+        let contacts = human.contacts().unwrap_or_default();
+        shown["prioritizedContactChannels"] = contacts.iter().map(contact).collect();
+        shown["projects"] = json!(human.projects);
+    }
+    shown
+}
+
+/// A list of people.
+pub fn humans<'h>(people: impl IntoIterator<Item = &'h Human>, whole: bool) -> Value {
+    let people: Vec<Value> = people.into_iter().map(|one| human(one, whole)).collect();
+    json!({ "humans": people })
+}
+
+fn contact(contact: &Contact) -> Value {
+    let (key, id, about, context) = match contact {
+        Contact::Slack { id, context } => {
+            ("slack", ("channelOrUserId", id), "contextAboutChannelOrUser", context)
+        }
+        Contact::Email { address, context } => {
+            ("email", ("address", address), "contextAboutUser", context)
+        }
+        Contact::Sms { number, context } => {
+            ("sms", ("phoneNumber", number), "contextAboutUser", context)
+        }
+        Contact::Whatsapp { number, context } => {
+            ("whatsapp", ("phoneNumber", number), "contextAboutUser", context)
+        }
+    };
+    let mut fields = Map::new();
+    fields.insert(id.0.to_owned(), json!(id.1));
+    fields.extend(context.as_ref().map(|context| (about.to_owned(), json!(context))));
+    json!({ key: fields })
+}
+
+/// What an administrator says of a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HumanBody {
+    /// What to call them.
+    pub name: String,
+    /// What they know about.
+    pub description: Option<String>,
+    /// Where to reach them, the best way first.
+    pub contacts: Vec<Contact>,
+    /// Which projects they are asked in; where it is not said, those of whoever adds them.
+    pub projects: Option<Vec<ProjectId>>,
+}
+
+/// Reads `POST /humans` and `PUT /humans/{id}`.
+pub fn parse_human(bytes: &[u8]) -> Result<HumanBody, WireError> {
+    let body = storable(bytes)?;
+    let body = Members::new(&body, "");
+    let name = body.required("name")?.to_owned();
+    let description = body.text("description")?.map(ToOwned::to_owned);
+    let keys = ["prioritizedContactChannels", "prioritized_contact_channels"];
+    let key = keys.into_iter().find(|key| body.given(key).is_some()).unwrap_or(keys[0]);
+    let list = body.list(key)?.unwrap_or_default();
+    let contacts = list.iter().enumerate().map(|(n, item)| {
+        let path = format!("{key}[{n}]");
+        let map = item.as_object().ok_or_else(|| WireError::field(&path, "an object"))?;
+        let channel = channel::read_map(map, &path)?;
+        read_contact(channel.shown.as_ref())
+            .ok_or_else(|| WireError::field(&path, "one of slack, email, sms and whatsapp"))
+    });
+    let contacts = contacts.collect::<Result<_, WireError>>()?;
+    let projects = match body.texts("projects")? {
+        None => None,
+        Some(names) => {
+            let read = names.iter().map(|name| name.parse::<ProjectId>().ok()).collect();
+            let read: Option<Vec<ProjectId>> = read;
+            Some(read.ok_or_else(|| body.bad("projects", "the names of projects"))?)
+        }
+    };
+    Ok(HumanBody { name, description, contacts, projects })
+}
+
+/// A channel that was read, as a way to reach somebody.
+fn read_contact(shown: Option<&Value>) -> Option<Contact> {
+    let shown = shown?.as_object()?;
+    let text = |fields: &Value, key: &str| fields.get(key)?.as_str().map(ToOwned::to_owned);
+    let (key, fields) = shown.iter().next()?;
+    let context = text(fields, "context_about_user");
+    Some(match key.as_str() {
+        "slack" => Contact::Slack {
+            id: text(fields, "channel_or_user_id")?,
+            context: text(fields, "context_about_channel_or_user"),
+        },
+        "email" => Contact::Email { address: text(fields, "address")?, context },
+        "sms" => Contact::Sms { number: text(fields, "phone_number")?, context },
+        "whatsapp" => Contact::Whatsapp { number: text(fields, "phone_number")?, context },
+        _ => return None,
+    })
+}

@@ -1,0 +1,185 @@
+//! `POST /messages`, `GET /messages/{uid}`: the `Message` of `proto.a2h.dev/v1alpha1` (A2H-131,
+//! A2H-133, A2H-134).
+
+use kernel::Ask;
+use kernel::ask::DefaultAction;
+use kernel::audit::Digest;
+use kernel::command::NewAsk;
+use kernel::question::{Answer, Body, Question, Stance};
+use serde_json::{Map, Value, json};
+
+use super::Kind;
+use super::create::{self, storable};
+use super::errors::WireError;
+use super::parse::Members;
+use super::schema::{self, Shape, VALUE};
+use super::view::{ended_at, member, ours, undecided, words};
+use super::wire::{Message, MessageSpec, MessageStatus, Metadata, Moment};
+
+/// The version of the objects.
+pub const API_VERSION: &str = "proto.a2h.dev/v1alpha1";
+/// A longer schema is a program.
+const LONGEST_SCHEMA: usize = 65_536;
+
+/// A message to be made.
+#[derive(Debug, Clone)]
+pub struct NewMessage {
+    /// The ask, without a deadline.
+    pub ask: NewAsk,
+    /// What the caller calls it, if it does.
+    pub uid: Option<String>,
+    /// Of its spec: the same message sent again has the same.
+    pub fingerprint: Digest,
+    /// What the answer must be; the shell judges whether it is a schema at all.
+    pub schema: Option<Value>,
+}
+
+/// Reads a message.
+pub fn parse_message(bytes: &[u8]) -> Result<NewMessage, WireError> {
+    let body = storable(bytes)?;
+    let body = Members::new(&body, "");
+    for (key, only) in [("apiVersion", API_VERSION), ("kind", "Message")] {
+        if body.text(key)? != Some(only) {
+            return Err(body.bad(key, only));
+        }
+    }
+    // The published text spells it wrong once.
+    let metadata = match body.object("metadata")? {
+        Some(metadata) => Some(metadata),
+        None => body.object("metatdata")?,
+    };
+    let metadata = metadata.map(|metadata| Members::new(metadata, "metadata"));
+    let uid = metadata.filter(|metadata| metadata.given("uid").is_some());
+    let uid = uid.map(|metadata| create::id(metadata, "uid")).transpose()?;
+    let spec = body.object("spec")?.ok_or_else(|| body.bad("spec", "an object"))?;
+    let spec = Members::new(spec, "spec");
+    let text = spec.either(&["message", "agentMessage"])?;
+    let text = text.filter(|text| !text.trim().is_empty());
+    let text = text.ok_or_else(|| spec.bad("message", "a non-empty string"))?;
+    let channel_id = spec.given("channel_id").cloned();
+    if channel_id.as_ref().is_some_and(|id| !id.is_string() && !id.is_number()) {
+        return Err(spec.bad("channel_id", "a string or a number"));
+    }
+    let wanted = spec.given("response_schema").cloned();
+    if let Some(schema) = &wanted {
+        check(schema).map_err(|expected| spec.bad("response_schema", expected))?;
+    }
+    let (question, stance) = question(&text, wanted.as_ref())
+        .ok_or_else(|| spec.bad("message", "a text without NUL characters"))?;
+    let mut kept = Map::new();
+    for (key, value) in [
+        ("kind", Some(json!(Kind::Message.as_str()))),
+        ("message", Some(json!(text))),
+        ("response_schema", wanted.clone()),
+        ("channel_id", channel_id),
+    ] {
+        kept.extend(value.map(|value| (key.to_owned(), value)));
+    }
+    let fingerprint = Digest::of_json(&kept);
+    kept.extend(uid.as_ref().map(|uid| ("call_id".to_owned(), json!(uid))));
+    let ask = create::ask(question, kept, &[stance], DefaultAction::Skip);
+    Ok(NewMessage { ask, uid, fingerprint, schema: wanted })
+}
+
+/// What is asked of a person for such an answer.
+fn question(text: &str, schema: Option<&Value>) -> Option<(Question, Stance)> {
+    let (body, context, stance) = match schema.map(|schema| (schema, schema::shape(schema))) {
+        None => (Body::Converse, None, Stance::Reply),
+        Some((_, Shape::Object(form) | Shape::Value(form))) => {
+            (Body::Provide { form }, None, Stance::Provide)
+        }
+        Some((schema, Shape::Free)) => {
+            let shown = serde_json::to_string_pretty(schema).ok()?;
+            let context = format!("The agent reads the answer as JSON of this schema:\n{shown}");
+            (Body::Converse, Some(context), Stance::Reply)
+        }
+    };
+    Some((Question::new(text, context, body).ok()?, stance))
+}
+
+/// The refusal for a schema we do not take: one that could be read for ever, or that is none.
+fn check(schema: &Value) -> Result<(), &'static str> {
+    if !schema.is_object() && !schema.is_boolean() {
+        return Err("a JSON Schema");
+    }
+    if schema.to_string().len() > LONGEST_SCHEMA {
+        return Err("a JSON Schema of at most 64 KiB");
+    }
+    if refers(schema) {
+        return Err("a JSON Schema without references: what $ref names must stand in its place");
+    }
+    Ok(())
+}
+
+fn refers(schema: &Value) -> bool {
+    match schema {
+        Value::Object(map) => map.iter().any(|(key, value)| {
+            matches!(key.as_str(), "$ref" | "$dynamicRef" | "$recursiveRef") || refers(value)
+        }),
+        Value::Array(list) => list.iter().any(refers),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// A message as it stands; `None` once its words were erased. `judge` says what is wrong with a value
+/// by a schema, or nothing.
+pub fn message(
+    ask: &Ask,
+    receipt: Option<String>,
+    judge: impl Fn(&Value, &Value) -> Option<Value>,
+) -> Option<Message> {
+    let question = ask.question.value()?;
+    let schema = member(ask, "response_schema");
+    let uid = super::call_id(ask);
+    let said = ask.resolution().and_then(|resolution| resolution.reply.value());
+    let response = said.zip(schema.as_ref()).map(|(reply, schema)| {
+        let value = value(question, &reply.answer, schema);
+        (judge(schema, &value), value)
+    });
+    let (failed, response) = match response {
+        Some((None, value)) => (None, Some(value)),
+        Some((failed, _)) => (failed, None),
+        None => (None, None),
+    };
+    let own = said.and_then(|reply| reply.comment.clone());
+    let human_message = match (ask.ending().and_then(undecided), own, said) {
+        (Some(why), _, _) => Some(why),
+        (None, Some(comment), _) => Some(comment),
+        (None, None, reply) => reply.map(|reply| words(question, &reply.answer)),
+    };
+    Some(Message {
+        api_version: API_VERSION,
+        kind: "Message",
+        metadata: Metadata { uid },
+        spec: MessageSpec {
+            message: member(ask, "message")
+                .and_then(|text| text.as_str().map(ToOwned::to_owned))
+                .unwrap_or_else(|| question.prompt().to_owned()),
+            response_schema: schema,
+            channel_id: member(ask, "channel_id"),
+        },
+        status: MessageStatus {
+            requested_at: Moment(ask.created_at),
+            responded_at: ended_at(ask).map(Moment),
+            human_message,
+            response,
+            failed_validation_details: failed,
+            ours: ours(ask, receipt),
+        },
+    })
+}
+
+/// An answer as the value the schema is about.
+fn value(question: &Question, answer: &Answer, schema: &Value) -> Value {
+    match (question.body(), answer) {
+        (Body::Provide { form }, Answer::Provided { values }) => {
+            let values = values.redacted(form);
+            match schema::shape(schema) {
+                Shape::Value(_) => values.get(VALUE).cloned().unwrap_or_default(),
+                Shape::Object(_) | Shape::Free => Value::Object(values),
+            }
+        }
+        (_, Answer::Replied { text }) => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+        (_, answer) => json!(words(question, answer)),
+    }
+}

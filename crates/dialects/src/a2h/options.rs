@@ -1,0 +1,94 @@
+//! `reject_options` and `response_options` (A2H-027, A2H-028, A2H-086).
+//!
+//! What an option sends as a person's words is shown to that person before they press it: the receipt
+//! says what they were shown.
+
+use kernel::question::Choice;
+use serde::{Deserialize, Serialize};
+
+use super::errors::WireError;
+use super::parse::Members;
+
+/// More options than this are not offered.
+const MOST: usize = 20;
+
+/// One thing to press.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResponseOption {
+    /// What comes back.
+    pub name: String,
+    /// What people read; the name, if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// More about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What is sent as the person's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_fill: Option<String>,
+    /// Whether they may say it in their own words first.
+    #[serde(default)]
+    pub interactive: bool,
+}
+
+impl ResponseOption {
+    /// What people read.
+    pub(super) fn shown(&self) -> &str {
+        self.title.as_deref().filter(|title| !title.trim().is_empty()).unwrap_or(&self.name)
+    }
+
+    /// What is sent if nothing else is said.
+    pub(super) fn says(&self) -> &str {
+        let fill = self.prompt_fill.as_deref().filter(|fill| !fill.trim().is_empty());
+        fill.unwrap_or_else(|| self.shown())
+    }
+
+    /// What is sent where the person said something as well.
+    pub(super) fn with(&self, comment: Option<&str>) -> String {
+        match comment {
+            None => self.says().to_owned(),
+            Some(comment) if self.interactive => comment.to_owned(),
+            Some(comment) => format!("{}\n\n{comment}", self.says()),
+        }
+    }
+
+    /// The same as people see it.
+    pub(super) fn choice(&self) -> Choice {
+        let fill = self.prompt_fill.as_deref().filter(|fill| *fill != self.shown());
+        let sends = fill.filter(|fill| !fill.trim().is_empty()).map(|fill| {
+            let own = if self.interactive { ", unless you write something else" } else { "" };
+            format!("Sends “{fill}”{own}")
+        });
+        let said = [self.description.clone(), sends];
+        let said: Vec<String> =
+            said.into_iter().flatten().filter(|t| !t.trim().is_empty()).collect();
+        let description = (!said.is_empty()).then(|| said.join("\n"));
+        Choice { id: self.name.clone(), label: self.shown().to_owned(), description }
+    }
+}
+
+/// The options of a spec; none where there is no list, or an empty one.
+pub(super) fn read(spec: Members<'_>, key: &str) -> Result<Vec<ResponseOption>, WireError> {
+    let Some(list) = spec.list(key)? else { return Ok(Vec::new()) };
+    if list.len() > MOST {
+        return Err(spec.bad(key, "at most 20 options"));
+    }
+    let mut options: Vec<ResponseOption> = Vec::with_capacity(list.len());
+    for (n, item) in list.iter().enumerate() {
+        let path = format!("{}[{n}]", spec.path(key));
+        let map = item.as_object().ok_or_else(|| WireError::field(&path, "an object"))?;
+        let item = Members::new(map, &path);
+        let option = ResponseOption {
+            name: item.required("name")?.to_owned(),
+            title: item.text("title")?.map(ToOwned::to_owned),
+            description: item.text("description")?.map(ToOwned::to_owned),
+            prompt_fill: item.either(&["prompt_fill", "promptFill"])?,
+            interactive: item.flag("interactive")?.unwrap_or(false),
+        };
+        if options.iter().any(|other| other.name == option.name) {
+            return Err(item.bad("name", "another name than that of the other options"));
+        }
+        options.push(option);
+    }
+    Ok(options)
+}

@@ -1,0 +1,35 @@
+//! What is wrong with a body, in this dialect's words.
+
+use super::errors::{WireError, code};
+use crate::members::Mistake;
+
+pub(super) use crate::members::object;
+
+/// The members of an object.
+pub(super) type Members<'m> = crate::members::Members<'m, WireError>;
+
+impl Mistake for WireError {
+    fn not_json(message: String) -> Self {
+        Self::at("", code::INVALID_JSON, message)
+    }
+
+    fn not_object() -> Self {
+        Self::field("", "a JSON object")
+    }
+
+    fn member(path: &str, expected: &str) -> Self {
+        Self::field(path, expected)
+    }
+}
+
+impl Members<'_> {
+    /// A text under whichever of its names comes first; the others say the same in an older spelling.
+    pub(super) fn either(self, names: &[&str]) -> Result<Option<String>, WireError> {
+        for name in names {
+            if let Some(text) = self.text(name)? {
+                return Ok(Some(text.to_owned()));
+            }
+        }
+        Ok(None)
+    }
+}

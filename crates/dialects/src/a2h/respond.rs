@@ -1,0 +1,100 @@
+//! `POST /agent/function_calls/{call_id}/respond`, `POST /agent/human_contacts/{call_id}/respond`: an
+//! agent passes on what it says a person said (A2H-044, A2H-045, A2H-052 to A2H-058).
+//!
+//! It is recorded as that: attested by the agent and by nobody else. `requested_at`, `responded_at` and
+//! the rest of a status that came along are the server's to say.
+
+use kernel::actor::Attested;
+use kernel::question::{Answer, Body, Question, Reply};
+use kernel::{AgentId, Ask};
+
+use super::create::{OTHER, storable};
+use super::errors::WireError;
+use super::parse::Members;
+
+/// Reads the answer to a function call.
+pub fn read_function_response(
+    bytes: &[u8],
+    question: &Question,
+    agent: &AgentId,
+) -> Result<(Reply, Attested), WireError> {
+    let body = storable(bytes)?;
+    let status = Members::new(&body, "");
+    let approved = status.flag("approved")?;
+    let approved = approved.ok_or_else(|| status.bad("approved", "true or false"))?;
+    let comment = status.text("comment")?.map(ToOwned::to_owned);
+    let option = status.text("reject_option_name")?.map(ToOwned::to_owned);
+    let known = match question.body() {
+        Body::Approve { reject_options, .. } => reject_options.as_slice(),
+        Body::Choose { .. }
+        | Body::Provide { .. }
+        | Body::Confirm { .. }
+        | Body::Escalate { .. }
+        | Body::Converse => &[],
+    };
+    if let Some(name) = &option {
+        let bad = |expected: &str| Err(status.bad("reject_option_name", expected));
+        if approved {
+            return bad("null with an approval");
+        }
+        if !known.iter().any(|choice| choice.id == *name) {
+            return bad("the name of one of the call's reject_options, or null");
+        }
+    }
+    let answer =
+        if approved { Answer::Approved { edits: None } } else { Answer::Rejected { option } };
+    Ok((Reply { answer, comment }, attested(status, agent)?))
+}
+
+/// Reads the answer to a human contact.
+pub fn read_contact_response(
+    bytes: &[u8],
+    ask: &Ask,
+    agent: &AgentId,
+) -> Result<(Reply, Attested), WireError> {
+    let body = storable(bytes)?;
+    let status = Members::new(&body, "");
+    let response = status.required("response")?.to_owned();
+    let name = status.text("response_option_name")?;
+    let question = ask.question.value().ok_or_else(WireError::gone)?;
+    let reply = match question.body() {
+        Body::Choose { options, .. } => {
+            let only = options.choices().iter().filter(|choice| choice.id != OTHER).count() == 1;
+            let id = match name {
+                Some(name) if options.contains(name) => name,
+                None if only && options.contains(OTHER) => OTHER,
+                Some(_) | None => {
+                    let expected = "the name of one of the contact's response_options";
+                    return Err(status.bad("response_option_name", expected));
+                }
+            };
+            Reply {
+                answer: Answer::Chosen { options: vec![id.to_owned()] },
+                comment: Some(response),
+            }
+        }
+        Body::Approve { .. }
+        | Body::Provide { .. }
+        | Body::Confirm { .. }
+        | Body::Escalate { .. }
+        | Body::Converse => {
+            if name.is_some() {
+                return Err(status.bad("response_option_name", "null: there are no options"));
+            }
+            Reply { answer: Answer::Replied { text: response }, comment: None }
+        }
+    };
+    Ok((reply, attested(status, agent)?))
+}
+
+/// Who it was, as the agent says: a name in `user_info`, if it has one (A2H-063).
+fn attested(status: Members<'_>, agent: &AgentId) -> Result<Attested, WireError> {
+    let user = status.object("user_info")?.map(|user| Members::new(user, "user_info"));
+    let name = user.map(|user| user.either(&["name", "display_name", "username"])).transpose()?;
+    Ok(Attested {
+        via: "a2h_respond".to_owned(),
+        platform: "a2h".to_owned(),
+        platform_user_id: agent.to_string(),
+        display_name: name.flatten().filter(|name| !name.trim().is_empty()),
+    })
+}

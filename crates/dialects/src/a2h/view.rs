@@ -1,0 +1,409 @@
+//! Calls as they stand: what every route about one answers, and the lists of what waits.
+//!
+//! The SDKs ask again every three seconds until `approved` or `response` is there, for ever. So what ran
+//! out, failed or was withdrawn has an answer too, which says that nobody decided.
+
+use kernel::actor::By;
+use kernel::ask::{Ending, Resolution};
+use kernel::audit::{Erasable, canonical};
+use kernel::question::{Answer, Body, Choice, Question, Reply};
+use kernel::{Ask, Time, Via};
+use serde_json::{Map, Value, json};
+
+use super::create::{OTHER, OTHERWISE};
+use super::options::ResponseOption;
+use super::wire::{
+    FunctionCall, FunctionCallSpec, FunctionCallStatus, HumanContact, HumanContactSpec,
+    HumanContactStatus, Moment, Ours, UserInfo,
+};
+use super::{Kind, PREFIX, call_id, kept};
+
+/// What a denial says whose person said nothing (A2H-054).
+const DENIED: &str = "Denied without a comment.";
+/// What stands for an answer without a word.
+const NO_WORDS: &str = "Answered without words.";
+
+/// What is said with a call that the ask itself does not have.
+#[derive(Debug, Clone, Default)]
+pub struct Beside {
+    /// What whoever answered is called, where that may be told.
+    pub name: Option<String>,
+    /// The signed proof of how it ended, once it has.
+    pub receipt: Option<String>,
+}
+
+/// A call as it stands, whichever of the two it is; `None` once its words were erased.
+pub fn call(ask: &Ask, beside: Beside) -> Option<Value> {
+    match Kind::of(ask) {
+        Kind::FunctionCall => serde_json::to_value(function_call(ask, beside)?).ok(),
+        Kind::HumanContact | Kind::Message => {
+            serde_json::to_value(human_contact(ask, beside.receipt)?).ok()
+        }
+    }
+}
+
+fn function_call(ask: &Ask, beside: Beside) -> Option<FunctionCall> {
+    let question = ask.question.value()?;
+    let kwargs = match question.body() {
+        Body::Approve { details, .. } => details.clone(),
+        Body::Confirm { items, .. } => {
+            let labels: Vec<&str> = items.iter().map(|item| item.label.as_str()).collect();
+            Map::from_iter([("items".to_owned(), json!(labels))])
+        }
+        Body::Choose { .. } | Body::Provide { .. } | Body::Escalate { .. } | Body::Converse => {
+            Map::new()
+        }
+    };
+    let reject_options = options(ask, question);
+    let decided = ask.ending().map(|ending| decided(question, ending, &reject_options));
+    let spec = FunctionCallSpec {
+        name: question.prompt().to_owned(),
+        kwargs,
+        channel: member(ask, "channel"),
+        reject_options: (!reject_options.is_empty()).then_some(reject_options),
+        state: state(ask),
+    };
+    let user_info = ask.resolution().and_then(|resolution| user_info(resolution, beside.name));
+    let (approved, comment, option) = decided.map_or((None, None, None), |decided| {
+        (Some(decided.approved), decided.comment, decided.option)
+    });
+    Some(FunctionCall {
+        run_id: run_id(ask),
+        call_id: call_id(ask),
+        spec,
+        status: FunctionCallStatus {
+            requested_at: Moment(ask.created_at),
+            responded_at: ended_at(ask).map(Moment),
+            approved,
+            comment,
+            user_info,
+            reject_option_name: option,
+            ours: ours(ask, beside.receipt),
+        },
+    })
+}
+
+fn human_contact(ask: &Ask, receipt: Option<String>) -> Option<HumanContact> {
+    let question = ask.question.value()?;
+    let (subject, msg) = match question.context() {
+        Some(context) => (Some(question.prompt().to_owned()), context.to_owned()),
+        None => (None, question.prompt().to_owned()),
+    };
+    let options = options(ask, question);
+    let said = ask.ending().map(|ending| said(ask, question, ending, &options));
+    let spec = HumanContactSpec {
+        msg,
+        subject,
+        channel: member(ask, "channel"),
+        response_options: (!options.is_empty()).then_some(options),
+        state: state(ask),
+    };
+    let (response, response_option_name) = said.unzip();
+    Some(HumanContact {
+        run_id: run_id(ask),
+        call_id: call_id(ask),
+        spec,
+        status: HumanContactStatus {
+            requested_at: Moment(ask.created_at),
+            responded_at: ended_at(ask).map(Moment),
+            response,
+            response_option_name: response_option_name.flatten(),
+            ours: ours(ask, receipt),
+        },
+    })
+}
+
+pub(super) fn member(ask: &Ask, key: &str) -> Option<Value> {
+    kept(ask)?.get(key).cloned()
+}
+
+/// What the caller gave to be given back: its `state`, or the metadata another dialect calls it
+/// (A2H-117).
+fn state(ask: &Ask) -> Option<Value> {
+    if let Some(kept) = kept(ask) {
+        return kept.get("state").cloned();
+    }
+    let own = ask.metadata.value().filter(|own| !own.is_empty());
+    own.map(|own| Value::Object(own.clone()))
+}
+
+/// The run, or whose ask it is where another dialect asked.
+fn run_id(ask: &Ask) -> String {
+    let given = kept(ask).and_then(|kept| kept.get("run_id")?.as_str());
+    given.map_or_else(|| ask.agent.to_string(), ToOwned::to_owned)
+}
+
+/// The options as they were given, or as a question of another dialect comes to.
+fn options(ask: &Ask, question: &Question) -> Vec<ResponseOption> {
+    let given = kept(ask).map(|kept| {
+        let list = kept.get("reject_options").or_else(|| kept.get("response_options"));
+        list.and_then(|list| serde_json::from_value(list.clone()).ok()).unwrap_or_default()
+    });
+    given.unwrap_or_else(|| {
+        let choices: &[Choice] = match question.body() {
+            Body::Approve { reject_options, .. } => reject_options,
+            Body::Choose { options, .. } => options.choices(),
+            Body::Provide { .. }
+            | Body::Confirm { .. }
+            | Body::Escalate { .. }
+            | Body::Converse => &[],
+        };
+        let escalate = matches!(question.body(), Body::Escalate { .. });
+        let plain = |name: &str| Choice::plain(name);
+        let own = ["retry", "skip", "abort"].map(plain);
+        let choices = if escalate { &own[..] } else { choices };
+        choices.iter().map(of_choice).collect()
+    })
+}
+
+fn of_choice(choice: &Choice) -> ResponseOption {
+    ResponseOption {
+        name: choice.id.clone(),
+        title: (choice.label != choice.id).then(|| choice.label.clone()),
+        description: choice.description.clone(),
+        prompt_fill: None,
+        interactive: false,
+    }
+}
+
+pub(super) fn ours(ask: &Ask, receipt: Option<String>) -> Ours {
+    let outcome = ask.ending().map(|ending| match ending {
+        Ending::Completed(resolution) if resolution.by == By::System => "default",
+        Ending::Completed(_) => "answered",
+        Ending::Expired { .. } => "expired",
+        Ending::Failed { .. } => "failed",
+        Ending::Cancelled { .. } => "cancelled",
+    });
+    Ours { ask_id: ask.id.shown_as(PREFIX), outcome, receipt }
+}
+
+pub(super) fn ended_at(ask: &Ask) -> Option<Time> {
+    ask.ending().map(|ending| match ending {
+        Ending::Completed(resolution) => resolution.at,
+        Ending::Expired { at, .. } | Ending::Failed { at } | Ending::Cancelled { at, .. } => *at,
+    })
+}
+
+/// Who answered, as an agent may know it (A2H-007, A2H-063).
+fn user_info(resolution: &Resolution, name: Option<String>) -> Option<UserInfo> {
+    match (&resolution.by, resolution.via) {
+        (By::Human(_), via) => {
+            let source = match via {
+                Via::Web | Via::Link | Via::Push => "Web",
+                Via::Cli => "CLI",
+                Via::Api | Via::Inline | Via::Timer | Via::Script => "API",
+            };
+            name.map(|name| UserInfo { name, source: source.to_owned() })
+        }
+        (By::Relay, _) => {
+            let attested = resolution.attested.as_deref().and_then(Erasable::value)?;
+            let name = attested.display_name.clone()?;
+            Some(UserInfo { name, source: "agent-attested".to_owned() })
+        }
+        (By::Agent(_) | By::LinkHolder | By::System, _) => None,
+    }
+}
+
+/// What ended it without a decision, in words (A2H-061 and the SDKs' polling).
+pub(super) fn undecided(ending: &Ending) -> Option<String> {
+    match ending {
+        Ending::Completed(_) => None,
+        Ending::Expired { at, .. } | Ending::Failed { at } => {
+            Some(format!("Nobody answered in time: this request ran out at {at}. Nobody decided."))
+        }
+        Ending::Cancelled { at, reason, .. } => {
+            let why = reason.as_ref().and_then(Erasable::value);
+            let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+            Some(format!("This request was cancelled at {at}{why}. Nobody decided."))
+        }
+    }
+}
+
+/// The reply a call ended with, if somebody gave one and its words are there.
+fn reply(ending: &Ending) -> Option<(&Resolution, &Reply)> {
+    match ending {
+        Ending::Completed(resolution) => Some((resolution, resolution.reply.value()?)),
+        Ending::Expired { .. } | Ending::Failed { .. } | Ending::Cancelled { .. } => None,
+    }
+}
+
+/// A decision on a function call.
+struct Decided {
+    approved: bool,
+    comment: Option<String>,
+    option: Option<String>,
+}
+
+impl Decided {
+    fn no(comment: String) -> Self {
+        Self { approved: false, comment: Some(comment), option: None }
+    }
+}
+
+/// An agent that gets `approved: true` runs what it asked for. So whatever is not a yes to exactly that
+/// is a no, which says what it was.
+fn decided(question: &Question, ending: &Ending, options: &[ResponseOption]) -> Decided {
+    if let Some(why) = undecided(ending) {
+        return Decided::no(why);
+    }
+    let Some((resolution, Reply { answer, comment })) = reply(ending) else {
+        return Decided::no("The words of the answer were erased.".to_owned());
+    };
+    let noted = |what: &str| match comment {
+        Some(comment) => format!("{what}: {comment}"),
+        None => format!("{what}."),
+    };
+    let items = match question.body() {
+        Body::Confirm { items, .. } => items.len(),
+        Body::Approve { .. }
+        | Body::Choose { .. }
+        | Body::Provide { .. }
+        | Body::Escalate { .. }
+        | Body::Converse => 0,
+    };
+    match answer {
+        Answer::Approved { edits: None } => {
+            Decided { approved: true, comment: comment.clone(), option: None }
+        }
+        Answer::Approved { edits: Some(edits) } => {
+            let what = format!("Approved only with these details instead: {}", compact(edits));
+            Decided::no(noted(&what))
+        }
+        Answer::Confirmed { items: confirmed } if confirmed.len() == items => {
+            Decided { approved: true, comment: comment.clone(), option: None }
+        }
+        Answer::Confirmed { items: confirmed } => {
+            Decided::no(noted(&format!("Only this was confirmed: {}", confirmed.join(", "))))
+        }
+        Answer::ChangesRequested { edits } => {
+            let wanted = edits.as_ref().map(|edits| format!(", such as {}", compact(edits)));
+            Decided::no(noted(&format!("Changes requested{}", wanted.unwrap_or_default())))
+        }
+        Answer::Rejected { option } => {
+            let picked = option.as_ref().and_then(|id| options.iter().find(|one| one.name == *id));
+            let text = match (picked, comment) {
+                (Some(option), comment) => answered_with(option, resolution, comment.as_deref()),
+                (None, Some(comment)) => comment.clone(),
+                (None, None) => DENIED.to_owned(),
+            };
+            Decided { approved: false, comment: Some(text), option: option.clone() }
+        }
+        Answer::Declined => Decided::no(comment.clone().unwrap_or_else(|| DENIED.to_owned())),
+        Answer::Chosen { .. }
+        | Answer::Provided { .. }
+        | Answer::Retry { .. }
+        | Answer::Skip
+        | Answer::Abort
+        | Answer::Replied { .. } => Decided::no(words(question, answer)),
+    }
+}
+
+/// What a person says by pressing an option. What the agent passed on are the person's own words.
+fn answered_with(
+    option: &ResponseOption,
+    resolution: &Resolution,
+    comment: Option<&str>,
+) -> String {
+    match comment {
+        Some(comment) if resolution.via == Via::Inline => comment.to_owned(),
+        comment => option.with(comment),
+    }
+}
+
+/// What a human contact got back, and the option that was picked.
+fn said(
+    ask: &Ask,
+    question: &Question,
+    ending: &Ending,
+    options: &[ResponseOption],
+) -> (String, Option<String>) {
+    if let Some(why) = undecided(ending) {
+        return (why, None);
+    }
+    let Some((resolution, Reply { answer, comment })) = reply(ending) else {
+        return ("The words of the answer were erased.".to_owned(), None);
+    };
+    let picked = |id: &str| options.iter().find(|option| option.name == id);
+    let own = kept(ask).is_some();
+    let with = |option: &ResponseOption| {
+        let text = answered_with(option, resolution, comment.as_deref());
+        (text, Some(option.name.clone()))
+    };
+    let noted = |text: String| match comment {
+        Some(comment) => format!("{text}\n\n{comment}"),
+        None => text,
+    };
+    match answer {
+        Answer::Chosen { options: chosen } => match (chosen.as_slice(), chosen.first()) {
+            ([only], _) if own && only == OTHER && picked(only).is_none() => {
+                (comment.clone().unwrap_or_else(|| OTHERWISE.to_owned()), None)
+            }
+            ([_], Some(only)) => picked(only).map_or_else(|| (only.clone(), None), with),
+            (several, _) => (noted(compact(&several)), None),
+        },
+        Answer::Retry { .. } | Answer::Skip | Answer::Abort => {
+            let text = words(question, answer);
+            let name = text.split_whitespace().next().map(ToOwned::to_owned);
+            (noted(text), name)
+        }
+        Answer::ChangesRequested { .. } => {
+            let what = comment.as_deref().unwrap_or("see the request");
+            (format!("Changes requested: {what}"), None)
+        }
+        Answer::Replied { .. }
+        | Answer::Provided { .. }
+        | Answer::Confirmed { .. }
+        | Answer::Declined
+        | Answer::Approved { .. }
+        | Answer::Rejected { .. } => (noted(words(question, answer)), None),
+    }
+}
+
+/// An answer as a text that is never empty.
+pub(super) fn words(question: &Question, answer: &Answer) -> String {
+    let text = match answer {
+        Answer::Replied { text } => text.clone(),
+        Answer::Provided { values } => {
+            let values = match question.body() {
+                Body::Provide { form } => values.redacted(form),
+                Body::Approve { .. }
+                | Body::Choose { .. }
+                | Body::Confirm { .. }
+                | Body::Escalate { .. }
+                | Body::Converse => values.as_map().clone(),
+            };
+            match values.iter().next() {
+                Some((_, only)) if values.len() == 1 => plain(only),
+                _ => compact(&values),
+            }
+        }
+        Answer::Retry { params } if !params.is_empty() => format!("retry with {}", compact(params)),
+        Answer::Retry { .. } => "retry".to_owned(),
+        Answer::Skip => "skip".to_owned(),
+        Answer::Abort => "abort".to_owned(),
+        Answer::Chosen { options } => options.join(", "),
+        Answer::Confirmed { .. } | Answer::Declined => {
+            let label = |yes: bool| match question.body() {
+                Body::Confirm { yes: go, no, .. } => if yes { go } else { no }.clone(),
+                Body::Approve { .. }
+                | Body::Choose { .. }
+                | Body::Provide { .. }
+                | Body::Escalate { .. }
+                | Body::Converse => String::new(),
+            };
+            label(matches!(answer, Answer::Confirmed { .. }))
+        }
+        Answer::Approved { .. } => "approved".to_owned(),
+        Answer::Rejected { .. } => "rejected".to_owned(),
+        Answer::ChangesRequested { .. } => "changes requested".to_owned(),
+    };
+    if text.trim().is_empty() { NO_WORDS.to_owned() } else { text }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| compact(value), ToOwned::to_owned)
+}
+
+fn compact(value: &impl serde::Serialize) -> String {
+    String::from_utf8(canonical(value)).unwrap_or_default()
+}

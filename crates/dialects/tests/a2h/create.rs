@@ -1,0 +1,181 @@
+//! What becomes of a call: the ask behind it, and every mistake by its name.
+
+use dialects::a2h::{Addressed, Kind};
+use serde_json::json;
+
+use crate::stage::{function_call, human_contact, made, parse, shown, with, without};
+
+/// A2H-020, A2H-021, A2H-027, A2H-030, A2H-032, A2H-037, A2H-038, A2H-040: what was sent comes back,
+/// under names every client reads, and what people see.
+#[test]
+fn a_function_call_is_an_approval() {
+    let (cast, id) = made(Kind::FunctionCall, &function_call());
+    let ask = cast.seen(id);
+    insta::assert_json_snapshot!("question_of_a_function_call", ask.question.value().unwrap());
+    insta::assert_json_snapshot!("function_call_pending", shown(ask), {
+        ".status.ask_id" => "[id]",
+    });
+}
+
+/// A2H-024, A2H-025, A2H-029.
+#[test]
+fn a_human_contact_is_a_message() {
+    let (cast, id) = made(Kind::HumanContact, &human_contact());
+    insta::assert_json_snapshot!("human_contact_pending", shown(cast.seen(id)), {
+        ".status.ask_id" => "[id]",
+    });
+    let whole = json!({
+        "run_id": "r", "call_id": "c",
+        "spec": {
+            "msg": "Which?", "subject": "A question",
+            "channel": {"slack": {"channel_or_user_id": "C0123ABC", "bot_token": "xoxb-secret",
+                "allowed_responder_ids": ["U1"], "thread_ts": "1.2"}, "unknown": {"x": 1}},
+            "response_options": [{"name": "a", "title": "A", "prompt_fill": "take a"}, {"name": "b"}],
+        },
+    });
+    let (cast, id) = made(Kind::HumanContact, &whole);
+    let ask = cast.seen(id);
+    insta::assert_json_snapshot!("question_of_a_human_contact", ask.question.value().unwrap());
+    insta::assert_json_snapshot!("human_contact_with_options", shown(ask), {
+        ".status.ask_id" => "[id]",
+    });
+    let stored = serde_json::to_string(ask).unwrap();
+    assert!(!stored.contains("xoxb-secret"), "A2H-031: a bot token is nowhere at rest");
+}
+
+/// A2H-022, A2H-027, A2H-029, A2H-051, A2H-065, A2H-066, A2H-069: absent, null and empty are the same.
+#[test]
+fn what_is_not_there_need_not_be_said() {
+    for bare in [
+        json!({"run_id": "my agent-1", "call_id": "call-1", "spec": {"fn": "f"}}),
+        json!({"run_id": "my agent-1", "call_id": "call-1", "status": null, "spec": {
+            "fn": "f", "kwargs": null, "channel": null, "reject_options": null, "state": null}}),
+        json!({"run_id": "my agent-1", "call_id": "call-1", "status": {"approved": true}, "spec": {
+            "fn": "f", "kwargs": {}, "reject_options": [],
+            "channel": {"slack": null, "email": null, "sms": null, "whatsapp": null}}}),
+    ] {
+        let (cast, id) = made(Kind::FunctionCall, &bare);
+        let shown = shown(cast.seen(id));
+        assert_eq!(shown["spec"], json!({"fn": "f", "kwargs": {}}), "{bare}");
+        assert_eq!(shown["run_id"], "my agent-1");
+        assert_eq!(shown["status"].get("approved"), None, "nobody answers by asking");
+    }
+}
+
+/// A2H-014, A2H-015, A2H-021, A2H-025, A2H-028, A2H-030, A2H-033, A2H-034.
+#[test]
+fn mistakes_are_named() {
+    let call = function_call;
+    let option = |name: &str| json!({ "name": name });
+    for (kind, body, field) in [
+        (Kind::FunctionCall, json!([]), ""),
+        (Kind::FunctionCall, without(call(), "/call_id"), "call_id"),
+        (Kind::FunctionCall, with(call(), "/call_id", json!(7)), "call_id"),
+        (Kind::FunctionCall, without(call(), "/run_id"), "run_id"),
+        (Kind::FunctionCall, with(call(), "/run_id", json!("r".repeat(201))), "run_id"),
+        (Kind::FunctionCall, without(call(), "/spec"), "spec"),
+        (Kind::FunctionCall, without(call(), "/spec/fn"), "spec.fn"),
+        (Kind::FunctionCall, with(call(), "/spec/fn", json!(" ")), "spec.fn"),
+        (Kind::FunctionCall, with(call(), "/spec/kwargs", json!([1])), "spec.kwargs"),
+        (Kind::FunctionCall, with(call(), "/spec/state", json!("s")), "spec.state"),
+        (Kind::FunctionCall, with(call(), "/spec/state", json!({"a": "\0"})), ""),
+        (
+            Kind::FunctionCall,
+            with(call(), "/spec/reject_options", json!([option("a"), option("a")])),
+            "spec.reject_options[1].name",
+        ),
+        (
+            Kind::FunctionCall,
+            with(call(), "/spec/reject_options", json!([{"title": "A"}])),
+            "spec.reject_options[0].name",
+        ),
+        (
+            Kind::FunctionCall,
+            with(call(), "/spec/channel/email/address", json!("nobody")),
+            "spec.channel.email.address",
+        ),
+        (
+            Kind::FunctionCall,
+            with(call(), "/spec/channel/email/additional_recipients/0/field", json!("CC")),
+            "spec.channel.email.additional_recipients[0].field",
+        ),
+        (
+            Kind::FunctionCall,
+            with(call(), "/spec/channel/slack", json!({"channel_or_user_id": "C1"})),
+            "spec.channel",
+        ),
+        (
+            Kind::HumanContact,
+            with(
+                human_contact(),
+                "/spec/channel",
+                json!({"slack": {"channel_or_user_id": "#ops"}}),
+            ),
+            "spec.channel.slack.channel_or_user_id",
+        ),
+        (
+            Kind::HumanContact,
+            with(
+                human_contact(),
+                "/spec/channel",
+                json!({"slack": {
+                "channel_or_user_id": "", "allowed_responder_ids": []}}),
+            ),
+            "spec.channel.slack.allowed_responder_ids",
+        ),
+        (
+            Kind::HumanContact,
+            with(human_contact(), "/spec/channel", json!({"sms": {"phone_number": "030 123"}})),
+            "spec.channel.sms.phone_number",
+        ),
+        (Kind::HumanContact, with(human_contact(), "/spec/msg", json!("")), "spec.msg"),
+        (Kind::HumanContact, with(human_contact(), "/spec/subject", json!(7)), "spec.subject"),
+        (
+            Kind::HumanContact,
+            with(human_contact(), "/spec/response_options", json!({"name": "a"})),
+            "spec.response_options",
+        ),
+    ] {
+        let error = parse(kind, &body).unwrap_err();
+        assert_eq!((error.status, error.about()), (422, Some(field)), "{body}");
+    }
+    for bad in ["", "a/b", "a?b", "a#b", "a%b", "a\nb", " a", ".", "..", "a\\b", &"x".repeat(201)] {
+        let error = parse(Kind::FunctionCall, &with(call(), "/call_id", json!(bad))).unwrap_err();
+        assert_eq!(error.about(), Some("call_id"), "{bad:?}");
+    }
+    for good in ["call-a_B1", "käse 7", "x".repeat(200).as_str(), "a.b:c@d"] {
+        let made = parse(Kind::FunctionCall, &with(call(), "/call_id", json!(good))).unwrap();
+        assert_eq!(made.call_id, good);
+    }
+}
+
+/// A2H-059: what counts is the spec, in whatever order it is written.
+#[test]
+fn the_same_call_has_the_same_fingerprint() {
+    let of = |value| parse(Kind::FunctionCall, &value).unwrap().fingerprint;
+    let call = function_call();
+    let mut turned = serde_json::Map::new();
+    for (key, value) in call["spec"].as_object().unwrap().iter().rev() {
+        turned.insert(key.clone(), value.clone());
+    }
+    assert_eq!(of(call.clone()), of(with(call.clone(), "/spec", json!(turned))));
+    assert_eq!(of(call.clone()), of(with(call.clone(), "/run_id", json!("another"))));
+    assert_eq!(of(call.clone()), of(without(call.clone(), "/spec/channel/sms")));
+    assert_ne!(of(call.clone()), of(with(call.clone(), "/spec/kwargs/amount", json!(101))));
+    assert_ne!(of(call.clone()), of(with(call, "/spec/state", json!(null))));
+}
+
+/// A2H-062, A2H-129: whom a channel names.
+#[test]
+fn a_channel_may_name_somebody() {
+    let to = |channel| {
+        parse(Kind::HumanContact, &with(human_contact(), "/spec/channel", channel)).unwrap().to
+    };
+    assert_eq!(to(json!(null)), Addressed::Nobody);
+    assert_eq!(to(json!({"slack": {"channel_or_user_id": ""}})), Addressed::Nobody);
+    assert_eq!(
+        to(json!({"email": {"address": "a@example.com"}})),
+        Addressed::Address("a@example.com".to_owned())
+    );
+    assert_eq!(to(json!({"human_id": "olga"})), Addressed::Human("olga".parse().unwrap()));
+}

@@ -1,0 +1,11 @@
+//! A2H as its callers meet it: bytes in, bytes out, no server between.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod channels;
+mod create;
+mod errors;
+mod humans;
+mod messages;
+mod respond;
+mod stage;
+mod views;

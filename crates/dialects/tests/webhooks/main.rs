@@ -1,0 +1,202 @@
+//! What endpoints are told, byte for byte: every kind of question, every way it may end.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
+
+use dialects::a2h::{self, Beside};
+use dialects::native::Viewer;
+use dialects::webhooks::{News, format};
+use kernel::ask::{DefaultAction, Priority, Route};
+use kernel::command::{NewAsk, Silence};
+use kernel::directory::Format;
+use kernel::effect::Told;
+use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
+use kernel::testing::{Cast, new_ask, no, yes};
+use kernel::{Actor, Ask, AskId, By, Command, Time, Topic};
+use serde_json::{Map, Value, json};
+
+const RECEIPT: &str = "eyJ.receipt";
+
+/// What whoever answered is called, as the server would tell it.
+fn name(ask: &Ask) -> Option<String> {
+    let known = !ask.is_pooled() && matches!(ask.resolution()?.by, By::Human(_));
+    known.then(|| "Olga".to_owned())
+}
+
+/// What an endpoint of this format is sent of an ask as it is now.
+fn told(cast: &Cast, wanted: Format, id: AskId) -> Option<Value> {
+    let ask = cast.seen(id);
+    let topic = Topic::ending(ask).unwrap_or(Topic::Created);
+    let told = Told::of(ask, topic, ask.head.seq, ask.head.at);
+    let body = format(
+        wanted,
+        News {
+            told: &told,
+            ask: Some(ask),
+            viewer: Viewer::Agent(b"secret"),
+            base: "https://gate.example",
+            name: name(ask),
+            receipt: ask.ending().map(|_| RECEIPT.to_owned()),
+        },
+    );
+    body.map(|body| serde_json::from_slice(&body).unwrap())
+}
+
+fn question(prompt: &str, body: Body) -> NewAsk {
+    let context = Some("It is late.".to_owned());
+    let metadata = Map::from_iter([("thread".to_owned(), json!("t1"))]);
+    NewAsk { question: Question::new(prompt, context, body).unwrap(), metadata, ..new_ask() }
+}
+
+fn approval() -> NewAsk {
+    let details = Map::from_iter([("order".to_owned(), json!(7))]);
+    let body = Body::Approve {
+        details,
+        editable: false.into(),
+        reject_requires_reason: false,
+        reject_options: Vec::new(),
+    };
+    question("refund", body)
+}
+
+/// A function call of HumanLayer's SDKs.
+fn called() -> NewAsk {
+    let spec = json!({
+        "fn": "refund", "kwargs": { "order": 7 }, "state": { "thread": ["t1"] },
+        "channel": { "slack": { "channel_or_user_id": "C1" } },
+        "reject_options": [{ "name": "later", "title": "Not now" }],
+    });
+    let body = json!({ "run_id": "run-1", "call_id": "call-1", "spec": spec });
+    a2h::parse_function_call(body.to_string().as_bytes()).unwrap().ask
+}
+
+/// A human contact of theirs.
+fn contacted() -> NewAsk {
+    let spec = json!({ "msg": "Which shop?", "subject": "Order 7", "state": { "thread": "t2" } });
+    let body = json!({ "run_id": "run-1", "call_id": "call-2", "spec": spec });
+    a2h::parse_human_contact(body.to_string().as_bytes()).unwrap().ask
+}
+
+fn choices() -> Vec<Choice> {
+    let choice = |id: &str, label: &str| {
+        let (id, label) = (id.to_owned(), label.to_owned());
+        Choice { id, label, description: None }
+    };
+    vec![choice("a", "Ada"), choice("b", "Bea")]
+}
+
+/// Every ask of the story, by name.
+fn story() -> (Cast, Vec<(&'static str, AskId)>) {
+    let mut cast = Cast::new();
+    let mut made = Vec::new();
+    let mut answered = |name: &'static str, new: NewAsk, reply: Box<Reply>| {
+        let id = cast.ask(new);
+        cast.advance(60);
+        let olga = cast.human("olga");
+        cast.run(olga, Command::Answer(id, reply));
+        made.push((name, id));
+    };
+    let said = |answer: Answer| Box::new(Reply { answer, comment: None });
+    let remarked =
+        |answer: Answer, words: &str| Box::new(Reply { answer, comment: Some(words.to_owned()) });
+    answered("approved", approval(), yes());
+    answered("rejected", approval(), no());
+    answered(
+        "rejected, with a word",
+        approval(),
+        remarked(Answer::Rejected { option: None }, "too much"),
+    );
+    answered("changes", approval(), remarked(Answer::CHANGES, "smaller"));
+    let options = Options::new(choices()).unwrap();
+    let choose = Body::Choose { options, pick: Pick::Many, suggested: None };
+    let both = vec!["a".to_owned(), "b".to_owned()];
+    answered("chosen", question("Which?", choose), said(Answer::Chosen { options: both }));
+    let (yes_label, no_label) = ("Send".to_owned(), "Keep".to_owned());
+    let confirm = Body::Confirm { items: choices(), yes: yes_label, no: no_label };
+    let items = vec!["a".to_owned()];
+    answered("confirmed", question("Send?", confirm.clone()), said(Answer::Confirmed { items }));
+    answered("declined", question("Send?", confirm), said(Answer::Declined));
+    let text = "Later.".to_owned();
+    answered("replied", question("When?", Body::Converse), said(Answer::Replied { text }));
+    answered("a call", called(), remarked(Answer::REJECTED, "too dear"));
+    let text = "Ask the other shop.".to_owned();
+    answered("a contact", contacted(), said(Answer::Replied { text }));
+    let failed = Body::Escalate { error: Map::new(), params: Map::new() };
+    answered("skipped", question("It broke", failed), said(Answer::Skip));
+
+    let open = cast.ask(approval());
+    made.push(("open", open));
+    let withdrawn = cast.ask(approval());
+    cast.run(cast.agent("bot"), Command::Cancel(withdrawn, Some("moot".to_owned())));
+    made.push(("cancelled", withdrawn));
+    let on_expiry = Silence::Report(DefaultAction::Reject);
+    let lapsed = cast.ask(NewAsk { timeout: Some(5), on_expiry, ..approval() });
+    cast.advance(5);
+    cast.run(Actor::System, Command::Expire(lapsed));
+    made.push(("expired", lapsed));
+    (cast, made)
+}
+
+/// A2H-110, A2H-111, A2H-115, A2H-117, A2H-037: every ending as HumanLayer tells it, which is what its
+/// SDKs read; nothing before the end.
+#[test]
+fn as_humanlayer_tells_it() {
+    let (cast, made) = story();
+    let all: Map<String, Value> = (made.iter())
+        .map(|(name, id)| ((*name).to_owned(), json!(told(&cast, Format::Humanlayer, *id))))
+        .collect();
+    insta::assert_json_snapshot!("humanlayer", all);
+    for (which, id) in &made {
+        let bare = told(&cast, Format::HumanlayerV1beta1, *id);
+        // A2H-112: the same without what is around it.
+        assert_eq!(bare.as_ref(), all[*which].get("event"), "{which}");
+        let ask = cast.seen(*id);
+        let read = ask.ending().and_then(|_| {
+            a2h::call(ask, Beside { name: name(ask), receipt: Some(RECEIPT.to_owned()) })
+        });
+        assert_eq!(bare, read, "{which}");
+    }
+}
+
+#[test]
+fn as_the_standard_has_it() {
+    let (mut cast, made) = story();
+    let id = made[0].1;
+    insta::assert_json_snapshot!("standard", told(&cast, Format::Standard, id));
+    let open = made.iter().find(|(name, _)| *name == "open").unwrap().1;
+    assert_eq!(told(&cast, Format::Standard, open).unwrap()["type"], "ask.created");
+    cast.run(Actor::System, Command::Erase(id));
+    let erased = told(&cast, Format::Standard, id).unwrap();
+    assert_eq!(erased["data"]["ask"]["question"], Value::Null);
+    assert_eq!(told(&cast, Format::Humanlayer, id), None, "nothing is left to say there");
+}
+
+/// What a pool answers is nobody's name to an endpoint.
+#[test]
+fn no_names_of_a_pool() {
+    let mut cast = Cast::new();
+    let route = Route::Pool { group: None };
+    let id = cast.ask(NewAsk { route, priority: Priority::High, ..approval() });
+    cast.run(cast.human("nina"), Command::Answer(id, yes()));
+    for wanted in Format::ALL {
+        assert!(!told(&cast, wanted, id).unwrap().to_string().contains("nina"), "{wanted:?}");
+    }
+}
+
+/// A2H-118.
+#[test]
+fn a_test_says_that_it_is_one() {
+    let at: Time = "2026-03-01T09:00:00Z".parse().unwrap();
+    let told = Told { id: "msg_1".to_owned(), topic: None, ask: None, at };
+    let news = || News {
+        told: &told,
+        ask: None,
+        viewer: Viewer::Agent(b"secret"),
+        base: "https://gate.example",
+        name: None,
+        receipt: None,
+    };
+    let bodies: Vec<Value> = Format::ALL
+        .map(|wanted| serde_json::from_slice(&format(wanted, news()).unwrap()).unwrap())
+        .to_vec();
+    insta::assert_json_snapshot!("test", bodies);
+}

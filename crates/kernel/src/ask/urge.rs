@@ -1,0 +1,114 @@
+//! The agent cannot wait: it says why, and whoever is asked is told once more.
+
+use crate::actor::Actor;
+use crate::ask::{Seat, comment};
+use crate::audit::Erasable;
+use crate::command::{Envelope, Urge};
+use crate::effect::{Effect, Occasion};
+use crate::event::Happened;
+use crate::ids::AskId;
+use crate::refusal::Refusal;
+use crate::world::{Decision, Stop, World};
+
+pub(crate) fn decide(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: AskId,
+    urge: &Urge,
+) -> Result<Decision, Stop> {
+    let ask = world.ask(id)?;
+    let Actor::Agent { .. } = &envelope.actor else {
+        return Err(Refusal::NotAllowed { why: "only the agent that asked can urge" }.into());
+    };
+    if !ask.within_reach(&envelope.actor) {
+        return Err(Refusal::NotFound { what: "request" }.into());
+    }
+    ask.still_open(world.now)?;
+    let text = comment::checked(ask, "text", &urge.text)?;
+    let text = Erasable::new(text, &mut envelope.salts.clone());
+    // Who is not of the project is not asked, whatever the agent knows of them.
+    let new: Vec<Seat> = urge
+        .people
+        .iter()
+        .filter(|human| {
+            let known = world.directory.human(human);
+            known.is_some_and(|human| human.active && human.projects.contains(&ask.project))
+        })
+        .map(|human| Seat::Person { human: human.clone() })
+        .filter(|seat| !ask.seats.contains(seat))
+        .collect();
+    let mut decision = Decision::on(ask, Happened::Commented { text });
+    if !new.is_empty() {
+        let joined = Happened::Joined { seats: new.clone() };
+        decision.happened.push((crate::ids::Subject::Ask(ask.id), joined));
+    }
+    for seat in ask.seats.iter().chain(&new).cloned() {
+        let (why, priority) = (Occasion::Escalated, ask.priority);
+        decision = decision.with(Effect::Notify { ask: ask.id, seat, why, priority });
+    }
+    Ok(decision)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::Phase;
+    use crate::command::Command;
+    use crate::testing::{Cast, human, new_ask, yes};
+
+    fn urge(text: &str, people: &[&str]) -> Urge {
+        let people = people.iter().map(|name| human(name)).collect();
+        Urge { text: text.to_owned(), people }
+    }
+
+    /// A2H-100, A2H-105: it is told again, to more people, and stays as open as it was.
+    #[test]
+    fn whoever_is_asked_is_told_once_more_with_the_agents_words() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        let before = cast.effects().len();
+        cast.run(cast.agent("bot"), Command::Urge(id, urge("the bank closes at five", &["mark"])));
+        let told: Vec<_> = cast.effects()[before..]
+            .iter()
+            .filter_map(|effect| {
+                let Effect::Notify { seat, why: Occasion::Escalated, .. } = effect else {
+                    return None;
+                };
+                Some(seat.clone())
+            })
+            .collect();
+        let seat = |name| Seat::Person { human: human(name) };
+        assert_eq!(told, [seat("olga"), seat("mark")]);
+        let ask = cast.seen(id);
+        assert_eq!(ask.phase(), Phase::Waiting);
+        assert_eq!(ask.comments.len(), 1);
+        assert_eq!(ask.seats, [seat("olga"), seat("mark")]);
+        cast.run(cast.agent("bot"), Command::Urge(id, urge("please", &["mark"])));
+        assert_eq!(cast.seen(id).seats.len(), 2, "once is enough");
+        cast.run(cast.human("mark"), Command::Answer(id, yes()));
+    }
+
+    /// A2H-104.
+    #[test]
+    fn only_the_agent_urges_and_only_what_is_open() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        let again = || Command::Urge(id, urge("now", &["spy-owner", "nobody"]));
+        assert!(matches!(
+            cast.attempt(cast.human("olga"), again()),
+            Err(Refusal::NotAllowed { .. })
+        ));
+        assert_eq!(
+            cast.attempt(cast.agent("spy"), again()),
+            Err(Refusal::NotFound { what: "request" })
+        );
+        let empty = Command::Urge(id, urge(" ", &[]));
+        let refused = cast.attempt(cast.agent("bot"), empty);
+        assert!(matches!(refused, Err(Refusal::Invalid { field: "text", .. })), "{refused:?}");
+        cast.run(cast.agent("bot"), again());
+        assert_eq!(cast.seen(id).seats.len(), 1, "strangers are not asked");
+        cast.run(cast.human("olga"), Command::Answer(id, yes()));
+        let late = cast.attempt(cast.agent("bot"), again());
+        assert!(matches!(late, Err(Refusal::AlreadyAnswered { .. })), "{late:?}");
+    }
+}

@@ -1,0 +1,166 @@
+//! Where somebody can be reached, in the order in which to try. Only administrators see and change
+//! it: agents are told who there is, never how to reach them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::refusal::Refusal;
+use crate::text::{is_email, is_short};
+
+/// More ways than this are none.
+const MOST_CONTACTS: usize = 20;
+
+/// One way to reach somebody.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case", tag = "via", deny_unknown_fields)]
+pub enum Contact {
+    /// A message in Slack.
+    Slack {
+        /// The id of the channel or of the person there.
+        id: String,
+        /// What this place is for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context: Option<String>,
+    },
+    /// Mail.
+    Email {
+        /// Where to.
+        address: String,
+        /// What this address is for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context: Option<String>,
+    },
+    /// A text message.
+    Sms {
+        /// In the form of E.164, such as +4930123456.
+        number: String,
+        /// What this number is for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context: Option<String>,
+    },
+    /// A message in `WhatsApp`.
+    Whatsapp {
+        /// In the form of E.164, such as +4930123456.
+        number: String,
+        /// What this number is for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context: Option<String>,
+    },
+}
+
+impl Contact {
+    /// The refusal for what nobody can be reached by.
+    fn check(&self) -> Result<(), Refusal> {
+        let invalid = |expected| Err(Refusal::Invalid { field: "contacts", expected });
+        let context = match self {
+            Self::Slack { id, context } => {
+                if !is_slack_id(id) {
+                    return invalid("the id of a Slack channel or person, such as C0123ABC");
+                }
+                context
+            }
+            Self::Email { address, context } => {
+                if !is_email(address) {
+                    return invalid("an email address");
+                }
+                context
+            }
+            Self::Sms { number, context } | Self::Whatsapp { number, context } => {
+                if !is_phone_number(number) {
+                    return invalid("a phone number as in E.164, such as +4930123456");
+                }
+                context
+            }
+        };
+        if context.as_deref().is_none_or(is_short) {
+            return Ok(());
+        }
+        invalid("a context of at most 200 bytes, without NUL")
+    }
+}
+
+/// The refusal for a list somebody could not be reached by.
+pub(super) fn check(contacts: &[Contact]) -> Result<(), Refusal> {
+    if contacts.len() > MOST_CONTACTS {
+        return Err(Refusal::Invalid { field: "contacts", expected: "at most 20 ways" });
+    }
+    contacts.iter().try_for_each(Contact::check)
+}
+
+/// Whether a text names a channel or a person in Slack, by id and not by name.
+pub fn is_slack_id(text: &str) -> bool {
+    let known = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    (2..=64).contains(&text.len())
+        && text.starts_with(['C', 'D', 'G', 'U', 'W'])
+        && text.bytes().all(known)
+}
+
+/// Whether a text is a phone number in the form of E.164.
+pub fn is_phone_number(text: &str) -> bool {
+    let digits = text.strip_prefix('+').unwrap_or_default();
+    (7..=15).contains(&digits.len())
+        && !digits.starts_with('0')
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Actor;
+    use crate::command::Command;
+    use crate::directory::{NewHuman, Profile};
+    use crate::testing::{Cast, human};
+
+    fn saved(cast: &mut Cast, contacts: Option<Vec<Contact>>) -> Result<(), Refusal> {
+        let profile = Profile { contacts, ..Profile::default() };
+        let (projects, groups, skills) = Default::default();
+        let id = human("ann");
+        let new = NewHuman { id, profile, admin: false, active: true, projects, groups, skills };
+        cast.attempt(Actor::System, Command::SaveHuman(new)).map(drop)
+    }
+
+    #[test]
+    fn ways_are_kept_in_their_order_until_others_are_given() {
+        let mut cast = Cast::new();
+        let context = None;
+        let slack = Contact::Slack { id: "U0123".to_owned(), context: context.clone() };
+        let sms = Contact::Sms { number: "+4930123456".to_owned(), context };
+        saved(&mut cast, Some(vec![sms.clone(), slack.clone()])).unwrap();
+        let seen = |cast: &Cast| {
+            let ann = cast.directory().human(&human("ann")).unwrap();
+            ann.profile.value().unwrap().contacts.clone()
+        };
+        assert_eq!(seen(&cast), Some(vec![sms.clone(), slack.clone()]));
+        saved(&mut cast, None).unwrap();
+        assert_eq!(seen(&cast), Some(vec![sms, slack]), "unsaid, it stays");
+        saved(&mut cast, Some(Vec::new())).unwrap();
+        assert_eq!(seen(&cast), None);
+    }
+
+    #[test]
+    fn nobody_is_reached_by_what_is_no_address() {
+        let mut cast = Cast::new();
+        let (slack, mail) = (
+            |id: &str| Contact::Slack { id: id.to_owned(), context: None },
+            |a: &str| Contact::Email { address: a.to_owned(), context: None },
+        );
+        let sms = |number: &str| Contact::Sms { number: number.to_owned(), context: None };
+        let long = Some("x".repeat(201));
+        for wrong in [
+            slack("#general"),
+            slack("@ann"),
+            slack("U"),
+            slack("u0123"),
+            mail("ann"),
+            sms("030123456"),
+            sms("+0301234567"),
+            sms("+12ab567890"),
+            Contact::Whatsapp { number: "+4930123456".to_owned(), context: long },
+        ] {
+            let refused = saved(&mut cast, Some(vec![wrong.clone()]));
+            let named = matches!(refused, Err(Refusal::Invalid { field: "contacts", .. }));
+            assert!(named, "{wrong:?}: {refused:?}");
+        }
+        assert!(saved(&mut cast, Some(vec![slack("U0123"); 21])).is_err());
+    }
+}

@@ -1,0 +1,162 @@
+//! Endpoints that are told what happens to asks: whose, where, of what, and signed with which secret.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Directory, Kept, after};
+use crate::actor::Actor;
+use crate::ask::Ask;
+use crate::effect::{Effect, Told};
+use crate::ids::{AgentId, ProjectId, WebhookId};
+use crate::time::Time;
+use crate::topic::Topic;
+
+/// An endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Webhook {
+    /// Its id.
+    pub id: WebhookId,
+    /// Whose asks it hears of.
+    pub of: Hears,
+    /// Where it is.
+    pub url: String,
+    /// What it hears of.
+    pub events: BTreeSet<Topic>,
+    /// How it is told.
+    pub format: Format,
+    /// What it is for.
+    pub description: String,
+    /// Since when.
+    pub created_at: Time,
+    /// Which secret signs, counted from 1: the secret itself is derived, and kept nowhere.
+    pub generation: u32,
+    /// Until when the secret before this one signs as well.
+    pub previous_until: Option<Time>,
+    /// Why it is told nothing at the moment.
+    pub disabled: Option<Disabled>,
+    /// Whether it was removed.
+    pub removed: bool,
+}
+
+/// Whose asks an endpoint hears of.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hears {
+    /// One agent's.
+    Agent(AgentId),
+    /// Those of all agents of a project that have no endpoint of their own.
+    Project(ProjectId),
+}
+
+/// How an endpoint is told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = WebhookFormat))]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// Standard Webhooks: our own words.
+    #[default]
+    Standard,
+    /// As `HumanLayer` tells it: `{ "is_test", "type", "event" }`.
+    Humanlayer,
+    /// As `HumanLayer` told it before: the bare object.
+    #[serde(rename = "humanlayer-v1beta1")]
+    HumanlayerV1beta1,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 3] = [Self::Standard, Self::Humanlayer, Self::HumanlayerV1beta1];
+
+    /// Its name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Humanlayer => "humanlayer",
+            Self::HumanlayerV1beta1 => "humanlayer-v1beta1",
+        }
+    }
+
+    /// What can be said in it: to `HumanLayer` there is nothing but the end.
+    pub fn knows(self, topic: Topic) -> bool {
+        self == Self::Standard || Topic::ENDINGS.contains(&topic)
+    }
+}
+
+/// Why an endpoint is told nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Disabled {
+    /// Somebody wanted that.
+    ByHand,
+    /// It answered 410: it is gone for good.
+    Gone,
+}
+
+impl Directory {
+    pub(super) fn put_webhook(&mut self, kept: Kept<Webhook>) {
+        let theirs = self.by_hears.entry(kept.of.clone()).or_default();
+        if kept.removed {
+            theirs.remove(&kept.id);
+        } else {
+            theirs.insert(kept.id);
+        }
+        self.webhooks.insert(kept.id, Arc::new(kept));
+    }
+
+    /// An endpoint by id, unless it was removed.
+    pub fn webhook(&self, id: WebhookId) -> Option<&Webhook> {
+        self.webhooks.get(&id).map(|kept| &kept.entity).filter(|webhook| !webhook.removed)
+    }
+
+    /// Whether there ever was such an endpoint.
+    pub(super) fn had_webhook(&self, id: WebhookId) -> bool {
+        self.webhooks.contains_key(&id)
+    }
+
+    /// All endpoints after one, oldest first.
+    pub fn webhooks_after<'a>(
+        &'a self,
+        id: Option<&WebhookId>,
+    ) -> impl Iterator<Item = &'a Webhook> + use<'a> {
+        after(&self.webhooks, id).filter(|webhook| !webhook.removed)
+    }
+
+    /// The endpoints of an agent, or of a project; there are never many.
+    pub fn webhooks_of(&self, of: &Hears) -> impl Iterator<Item = &Webhook> {
+        self.by_hears.get(of).into_iter().flatten().filter_map(|id| self.webhook(*id))
+    }
+
+    /// Whether the actor may manage such endpoints: an administrator, and for one agent its owner.
+    pub fn keeps(&self, actor: &Actor, of: &Hears) -> bool {
+        if self.administers(actor) {
+            return true;
+        }
+        let Ok(person) = self.person(actor) else { return false };
+        match of {
+            Hears::Agent(agent) => self.agent(agent).is_some_and(|agent| agent.owner == person.id),
+            Hears::Project(_) => false,
+        }
+    }
+
+    /// Who is told that something happened to an ask: the agent's own endpoints, or those of its
+    /// project if it has none.
+    pub(crate) fn told(&self, ask: &Ask, topic: Topic) -> Vec<Effect> {
+        if self.by_hears.is_empty() {
+            return Vec::new();
+        }
+        let own = Hears::Agent(ask.agent.clone());
+        let alone = self.webhooks_of(&own).next().is_none();
+        let of = if alone { Hears::Project(ask.project.clone()) } else { own };
+        let hears =
+            |webhook: &&Webhook| webhook.disabled.is_none() && webhook.events.contains(&topic);
+        let tell = |webhook: &Webhook| Effect::Tell {
+            webhook: webhook.id,
+            told: Told::of(ask, topic, ask.head.seq, ask.head.at),
+        };
+        self.webhooks_of(&of).filter(hears).map(tell).collect()
+    }
+}

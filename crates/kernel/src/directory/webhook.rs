@@ -1,0 +1,385 @@
+//! Adding endpoints, changing them, replacing their secrets, and trying them out.
+
+use std::collections::BTreeSet;
+
+use super::{Directory, Disabled, Format, Hears, Webhook};
+use crate::actor::Actor;
+use crate::command::Envelope;
+use crate::effect::{Effect, Told};
+use crate::event::Happened;
+use crate::ids::{Subject, WebhookId};
+use crate::refusal::Refusal;
+use crate::text::{is_short, is_storable};
+use crate::topic::Topic;
+use crate::world::{Decision, Stop, World};
+
+/// A longer address is data.
+const LONGEST_URL: usize = 2000;
+/// More endpoints than this for one agent or project are a mistake in a script.
+const MOST: usize = 20;
+/// A secret that signs for longer beside its successor was not replaced.
+const LONGEST_GRACE: u64 = 7 * 24 * 60 * 60;
+
+/// An endpoint as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewWebhook {
+    /// Its id, drawn by the shell if it is new.
+    pub id: WebhookId,
+    /// Whose asks it hears of; it never moves.
+    pub of: Hears,
+    /// Where it is. The shell knows whether calls may go there.
+    pub url: String,
+    /// What it hears of.
+    pub events: BTreeSet<Topic>,
+    /// How it is told.
+    pub format: Format,
+    /// What it is for.
+    pub description: String,
+    /// Whether it is told anything.
+    pub enabled: bool,
+}
+
+pub(crate) fn save(
+    world: &World<'_>,
+    envelope: &Envelope,
+    new: &NewWebhook,
+) -> Result<Decision, Stop> {
+    let directory = world.directory;
+    let known = directory.had_webhook(new.id);
+    let before = known.then(|| kept(world, envelope, new.id)).transpose()?;
+    if before.is_some_and(|before| before.of != new.of) {
+        let expected = "whom the endpoint was made for; it never moves";
+        return Err(Refusal::Invalid { field: "agent", expected }.into());
+    }
+    // Whom there is not, nobody but an administrator answers for.
+    if !directory.keeps(&envelope.actor, &new.of) {
+        let why = "only an administrator or the owner of the agent can do this";
+        return Err(Refusal::NotAllowed { why }.into());
+    }
+    check(directory, new)?;
+    if before.is_none() && directory.webhooks_of(&new.of).count() >= MOST {
+        let expected = "at most 20 endpoints for one agent or project";
+        return Err(Refusal::Invalid { field: "agent", expected }.into());
+    }
+    let NewWebhook { id, of, url, events, format, description, .. } = new.clone();
+    let still = before.and_then(|before| before.disabled).unwrap_or(Disabled::ByHand);
+    let webhook = Webhook {
+        id,
+        of,
+        url,
+        events,
+        format,
+        description,
+        created_at: before.map_or(world.now, |before| before.created_at),
+        generation: before.map_or(1, |before| before.generation),
+        previous_until: before.and_then(|before| before.previous_until),
+        disabled: (!new.enabled).then_some(still),
+        removed: false,
+    };
+    Ok(Decision::of(Subject::Webhook(id), Happened::WebhookSaved(Box::new(webhook))))
+}
+
+fn check(directory: &Directory, new: &NewWebhook) -> Result<(), Refusal> {
+    let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
+    match &new.of {
+        Hears::Agent(agent) if directory.agent(agent).is_none() => {
+            return invalid("agent", "an agent that exists");
+        }
+        Hears::Project(project) if directory.project(project).is_none() => {
+            return invalid("project", "a project that exists");
+        }
+        Hears::Agent(_) | Hears::Project(_) => {}
+    }
+    if new.url.is_empty() || new.url.len() > LONGEST_URL || !is_storable(&new.url) {
+        return invalid("url", "an address of at most 2000 bytes, without NUL");
+    }
+    if new.events.is_empty() {
+        return invalid("events", "at least one event");
+    }
+    if !new.events.iter().all(|topic| new.format.knows(*topic)) {
+        return invalid(
+            "events",
+            "what HumanLayer's formats can tell: ask.answered, ask.changes_requested, \
+             ask.defaulted, ask.expired, ask.cancelled",
+        );
+    }
+    if !is_short(&new.description) {
+        return invalid("description", "a text of at most 200 bytes, without NUL");
+    }
+    Ok(())
+}
+
+/// Replaces the secret. The one before signs as well for `grace` seconds, so that a receiver can be
+/// changed without missing anything.
+pub(crate) fn rotate(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: WebhookId,
+    grace: u64,
+) -> Result<Decision, Stop> {
+    kept(world, envelope, id)?;
+    if grace > LONGEST_GRACE {
+        let expected = "at most 604800 seconds, a week";
+        return Err(Refusal::Invalid { field: "grace_seconds", expected }.into());
+    }
+    let until = (grace > 0).then(|| world.now.plus_seconds(grace));
+    Ok(Decision::of(Subject::Webhook(id), Happened::WebhookRotated { until }))
+}
+
+/// Sends something that happened to nothing, to see whether it arrives.
+pub(crate) fn test(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: WebhookId,
+) -> Result<Decision, Stop> {
+    let webhook = kept(world, envelope, id)?;
+    if webhook.disabled.is_some() {
+        let why = "this endpoint is disabled; enable it first";
+        return Err(Refusal::NotAllowed { why }.into());
+    }
+    let told =
+        Told { id: format!("msg_{}", envelope.fresh), topic: None, ask: None, at: world.now };
+    let decision = Decision::of(Subject::Webhook(id), Happened::WebhookTested);
+    Ok(decision.with(Effect::Tell { webhook: id, told }))
+}
+
+/// Notes that an endpoint said it is gone; nobody calls it any more.
+pub(crate) fn gone(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: WebhookId,
+) -> Result<Decision, Stop> {
+    if envelope.actor != Actor::System {
+        return Err(Refusal::NotAllowed { why: "only the server knows what it was told" }.into());
+    }
+    let webhook = kept(world, envelope, id)?;
+    if webhook.disabled.is_some() {
+        return Ok(Decision::default());
+    }
+    Ok(Decision::of(Subject::Webhook(id), Happened::WebhookGone))
+}
+
+pub(crate) fn remove(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: WebhookId,
+) -> Result<Decision, Stop> {
+    kept(world, envelope, id)?;
+    Ok(Decision::of(Subject::Webhook(id), Happened::WebhookRemoved))
+}
+
+/// An endpoint the actor may manage; to everybody else it does not exist.
+fn kept<'a>(world: &World<'a>, envelope: &Envelope, id: WebhookId) -> Result<&'a Webhook, Refusal> {
+    let known = world.directory.webhook(id);
+    known
+        .filter(|webhook| world.directory.keeps(&envelope.actor, &webhook.of))
+        .ok_or(Refusal::NotFound { what: "webhook" })
+}
+
+#[cfg(test)]
+mod tests {
+    use ulid::Ulid;
+
+    use super::*;
+    use crate::command::{Command, NewAsk, Silence};
+    use crate::question::{Answer, Reply};
+    use crate::testing::{Cast, new_ask, no, yes};
+
+    fn hook(of: Hears) -> NewWebhook {
+        NewWebhook {
+            id: WebhookId::new(Ulid::from(0_u128)),
+            of,
+            url: "https://agent.example/hook".to_owned(),
+            events: Topic::ALL.into(),
+            format: Format::Standard,
+            description: String::new(),
+            enabled: true,
+        }
+    }
+
+    fn bot() -> Hears {
+        Hears::Agent("bot".parse().unwrap())
+    }
+
+    fn acme() -> Hears {
+        Hears::Project("acme".parse().unwrap())
+    }
+
+    fn save(cast: &mut Cast, actor: Actor, new: NewWebhook) -> WebhookId {
+        let last = cast.directory().webhooks_after(None).last();
+        let id = WebhookId::new(Ulid::from(last.map_or(0, |last| last.id.ulid().0) + 1));
+        cast.run(actor, Command::SaveWebhook(NewWebhook { id, ..new }));
+        id
+    }
+
+    /// Whom the last events were told, of what, under which id.
+    fn told(cast: &Cast) -> Vec<(WebhookId, Option<Topic>, String)> {
+        let tell = |effect: &Effect| {
+            let Effect::Tell { webhook, told } = effect else { return None };
+            Some((*webhook, told.topic, told.id.clone()))
+        };
+        cast.effects().iter().filter_map(tell).collect()
+    }
+
+    #[test]
+    fn every_topic_is_told_once_under_the_id_of_its_event() {
+        let mut cast = Cast::new();
+        let id = save(&mut cast, Actor::System, hook(bot()));
+        let olga = || Cast::new().human("olga");
+        let ask = cast.ask(new_ask());
+        cast.run(olga(), Command::Open(ask));
+        cast.run(olga(), Command::Progress(ask, None));
+        cast.run(olga(), Command::Claim(ask));
+        cast.run(olga(), Command::Comment(ask, "hm".to_owned()));
+        cast.run(olga(), Command::Answer(ask, no()));
+        cast.run(Actor::System, Command::Revoke(ask, "mistaken".to_owned()));
+        let changes = cast.ask(new_ask());
+        let comment = Some("smaller".to_owned());
+        let change = Box::new(Reply { answer: Answer::CHANGES, comment });
+        cast.run(olga(), Command::Answer(changes, change));
+        let withdrawn = cast.ask(new_ask());
+        cast.run(cast.agent("bot"), Command::Cancel(withdrawn, None));
+        let expiring = |on_expiry| NewAsk { timeout: Some(5), on_expiry, ..new_ask() };
+        let failed = cast.ask(expiring(Silence::Fail));
+        let defaulted = cast.ask(expiring(Silence::Answer(*yes())));
+        cast.advance(5);
+        cast.run(Actor::System, Command::Expire(failed));
+        cast.run(Actor::System, Command::Expire(defaulted));
+        let heard = told(&cast);
+        let topics: Vec<Topic> = heard.iter().filter_map(|(_, topic, _)| *topic).collect();
+        let mut expected = vec![
+            Topic::Created,
+            Topic::Opened,
+            Topic::Claimed,
+            Topic::Commented,
+            Topic::Answered,
+            Topic::Revoked,
+        ];
+        expected.extend([Topic::Created, Topic::ChangesRequested]);
+        expected.extend([Topic::Created, Topic::Cancelled]);
+        expected.extend([Topic::Created, Topic::Created, Topic::Expired, Topic::Defaulted]);
+        assert_eq!(topics, expected);
+        assert!(heard.iter().all(|(to, ..)| *to == id));
+        let ids: BTreeSet<&String> = heard.iter().map(|(_, _, id)| id).collect();
+        assert_eq!(ids.len(), heard.len(), "an id names one event");
+        assert_eq!(heard[1].2, format!("msg_{}_2", ask.ulid()));
+    }
+
+    #[test]
+    fn a_project_hears_of_agents_without_an_endpoint_of_their_own() {
+        let mut cast = Cast::new();
+        let default = save(&mut cast, Actor::System, hook(acme()));
+        cast.ask(new_ask());
+        cast.ask_as("spy", new_ask());
+        let own = save(&mut cast, Actor::System, hook(bot()));
+        cast.ask(new_ask());
+        cast.run(Actor::System, Command::RemoveWebhook(own));
+        cast.ask(new_ask());
+        let heard: Vec<WebhookId> = told(&cast).into_iter().map(|(to, ..)| to).collect();
+        assert_eq!(heard, [default, own, default]);
+    }
+
+    #[test]
+    fn what_was_not_wanted_and_who_is_disabled_is_not_told() {
+        let mut cast = Cast::new();
+        let few = NewWebhook { events: [Topic::Answered].into(), ..hook(bot()) };
+        let id = save(&mut cast, Actor::System, few.clone());
+        let ask = cast.ask(new_ask());
+        assert_eq!(told(&cast), []);
+        let off = NewWebhook { id, enabled: false, ..few.clone() };
+        cast.run(Actor::System, Command::SaveWebhook(off));
+        cast.run(cast.human("olga"), Command::Answer(ask, yes()));
+        assert_eq!(told(&cast), []);
+        let tested = cast.attempt(Actor::System, Command::TestWebhook(id));
+        assert!(matches!(tested, Err(Refusal::NotAllowed { .. })));
+        let on = NewWebhook { id, ..few };
+        cast.run(Actor::System, Command::SaveWebhook(on));
+        cast.run(Actor::System, Command::TestWebhook(id));
+        assert_eq!(told(&cast).len(), 1);
+        cast.run(Actor::System, Command::WebhookGone(id));
+        let state = |cast: &Cast| cast.directory().webhook(id).unwrap().disabled;
+        assert_eq!(state(&cast), Some(Disabled::Gone));
+        let forged = cast.attempt(cast.human("olga"), Command::WebhookGone(id));
+        assert!(matches!(forged, Err(Refusal::NotAllowed { .. })));
+    }
+
+    #[test]
+    fn owners_keep_those_of_their_agents_and_nobody_elses() {
+        let mut cast = Cast::new();
+        let olga = cast.human("olga");
+        let id = save(&mut cast, olga.clone(), hook(bot()));
+        for (who, of) in [("olga", acme()), ("zoe", bot()), ("mark", bot())] {
+            let refused = cast.attempt(cast.human(who), Command::SaveWebhook(hook(of)));
+            assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{who}");
+        }
+        for command in [
+            Command::RotateWebhook(id, 0),
+            Command::TestWebhook(id),
+            Command::RemoveWebhook(id),
+            Command::SaveWebhook(NewWebhook { id, ..hook(bot()) }),
+        ] {
+            for who in [cast.human("zoe"), cast.agent("bot")] {
+                let refused = cast.attempt(who, command.clone());
+                assert_eq!(refused, Err(Refusal::NotFound { what: "webhook" }));
+            }
+        }
+        cast.run(olga.clone(), Command::RemoveWebhook(id));
+        let again = cast.attempt(olga, Command::RemoveWebhook(id));
+        assert_eq!(again, Err(Refusal::NotFound { what: "webhook" }));
+    }
+
+    #[test]
+    fn a_secret_is_replaced_and_signs_a_while_longer() {
+        let mut cast = Cast::new();
+        let id = save(&mut cast, Actor::System, hook(bot()));
+        let now = cast.now();
+        let state = |cast: &Cast| {
+            let webhook = cast.directory().webhook(id).unwrap();
+            (webhook.generation, webhook.previous_until)
+        };
+        assert_eq!(state(&cast), (1, None));
+        cast.run(Actor::System, Command::RotateWebhook(id, 60));
+        assert_eq!(state(&cast), (2, Some(now.plus_seconds(60))));
+        cast.run(Actor::System, Command::SaveWebhook(NewWebhook { id, ..hook(bot()) }));
+        assert_eq!(state(&cast), (2, Some(now.plus_seconds(60))), "saving leaves it alone");
+        cast.run(Actor::System, Command::RotateWebhook(id, 0));
+        assert_eq!(state(&cast), (3, None));
+        let long = cast.attempt(Actor::System, Command::RotateWebhook(id, LONGEST_GRACE + 1));
+        assert!(matches!(long, Err(Refusal::Invalid { field: "grace_seconds", .. })));
+    }
+
+    #[test]
+    fn what_is_not_acceptable_is_said() {
+        let mut cast = Cast::new();
+        let nobody = Hears::Agent("nobody".parse().unwrap());
+        let nowhere = Hears::Project("nowhere".parse().unwrap());
+        let contact = Format::Humanlayer;
+        for (field, new) in [
+            ("agent", hook(nobody)),
+            ("project", hook(nowhere)),
+            ("url", NewWebhook { url: String::new(), ..hook(bot()) }),
+            ("url", NewWebhook { url: "x".repeat(LONGEST_URL + 1), ..hook(bot()) }),
+            ("events", NewWebhook { events: BTreeSet::new(), ..hook(bot()) }),
+            ("events", NewWebhook { format: contact, ..hook(bot()) }),
+            ("description", NewWebhook { description: "a\0b".to_owned(), ..hook(bot()) }),
+        ] {
+            let refused = cast.attempt(Actor::System, Command::SaveWebhook(new));
+            let named = matches!(refused, Err(Refusal::Invalid { field: of, .. }) if of == field);
+            assert!(named, "{field}: {refused:?}");
+        }
+        let ends = Topic::ENDINGS.into();
+        let id = save(
+            &mut cast,
+            Actor::System,
+            NewWebhook { format: contact, events: ends, ..hook(bot()) },
+        );
+        let moved = NewWebhook { id, ..hook(acme()) };
+        let refused = cast.attempt(Actor::System, Command::SaveWebhook(moved));
+        assert!(matches!(refused, Err(Refusal::Invalid { field: "agent", .. })));
+        for _ in 1..MOST {
+            save(&mut cast, Actor::System, hook(bot()));
+        }
+        let many = cast.attempt(Actor::System, Command::SaveWebhook(hook(bot())));
+        assert!(matches!(many, Err(Refusal::Invalid { field: "agent", .. })));
+    }
+}

@@ -1,0 +1,298 @@
+//! Who is found by which words: an index over names and descriptions, by project.
+//!
+//! Only people who can be asked stand in it. A search looks at a bounded number of words and people,
+//! however many there are: it begins with the words fewest people have, and what everybody has decides
+//! only among those.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use super::{Directory, Human};
+use crate::ids::{HumanId, ProjectId};
+
+/// More words of a query are not looked for.
+const WANTED: usize = 16;
+/// What is longer is no word anybody types.
+const LONGEST: usize = 64;
+/// So many words that begin alike are taken for one that is looked for.
+const ALIKE: usize = 64;
+/// So many people are weighed against each other.
+const WEIGHED: usize = 200;
+/// So many places in the index are looked at to find them.
+const EXAMINED: usize = 4_000;
+
+/// Words that say nothing about anybody, as they stand in questions.
+const EMPTY: [&str; 34] = [
+    "a", "about", "all", "an", "and", "any", "anybody", "anyone", "are", "can", "do", "does",
+    "for", "has", "have", "help", "helps", "how", "i", "in", "is", "know", "knows", "me", "of",
+    "on", "or", "our", "somebody", "the", "to", "we", "who", "with",
+];
+
+/// The index. People have numbers in it, so that a word many have costs little for each; and what a
+/// change leaves as it is, is shared with the snapshot before it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Words {
+    people: Arc<People>,
+    projects: BTreeMap<ProjectId, Shelf>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct People {
+    numbers: HashMap<HumanId, u32>,
+    ids: Vec<HumanId>,
+}
+
+/// The people of one project.
+#[derive(Debug, Clone, Default)]
+struct Shelf {
+    members: Arc<BTreeSet<HumanId>>,
+    words: BTreeMap<Arc<str>, Arc<BTreeSet<u32>>>,
+}
+
+impl Words {
+    /// Takes in how somebody is now, in place of how they were.
+    pub(super) fn put(&mut self, before: Option<&Human>, after: &Human) {
+        let number = self.number(&after.id);
+        let (none, words) = (BTreeSet::new(), spoken(after));
+        let was: BTreeSet<String> = before.map(spoken).unwrap_or_default();
+        let there = |human: &Human, project| human.active && human.projects.contains(project);
+        let projects = before.into_iter().flat_map(|human| &human.projects).chain(&after.projects);
+        for project in projects.collect::<BTreeSet<_>>() {
+            let old = before.filter(|human| there(human, project)).map_or(&none, |_| &was);
+            let new = if there(after, project) { &words } else { &none };
+            let shelf = self.projects.entry(project.clone()).or_default();
+            for word in old.difference(new) {
+                shelf.take_out(word, number);
+            }
+            for word in new.difference(old) {
+                let people = shelf.words.entry(word.as_str().into()).or_default();
+                Arc::make_mut(people).insert(number);
+            }
+            if there(after, project) == shelf.members.contains(&after.id) {
+                continue;
+            }
+            let members = Arc::make_mut(&mut shelf.members);
+            if !members.remove(&after.id) {
+                members.insert(after.id.clone());
+            }
+        }
+    }
+
+    fn number(&mut self, id: &HumanId) -> u32 {
+        if let Some(number) = self.people.numbers.get(id) {
+            return *number;
+        }
+        let people = Arc::make_mut(&mut self.people);
+        let number = u32::try_from(people.ids.len()).unwrap_or(u32::MAX);
+        people.ids.push(id.clone());
+        people.numbers.insert(id.clone(), number);
+        number
+    }
+
+    /// Who has the most of these words, and the rarest of them; nobody who has none.
+    fn find(&self, project: &ProjectId, wanted: &str, limit: usize) -> Vec<&HumanId> {
+        let Some(shelf) = self.projects.get(project) else { return Vec::new() };
+        let mut sets: Vec<Vec<&BTreeSet<u32>>> =
+            terms(wanted).iter().map(|term| shelf.beginning(term)).collect();
+        let spread = |sets: &Vec<&BTreeSet<u32>>| sets.iter().map(|set| set.len()).sum::<usize>();
+        sets.retain(|sets| !sets.is_empty());
+        sets.sort_by_key(spread);
+        let mut found = BTreeSet::new();
+        let rarest_first = sets.iter().flatten().flat_map(|set| set.iter().take(WEIGHED));
+        for number in rarest_first.take(EXAMINED) {
+            if found.len() >= WEIGHED {
+                break;
+            }
+            found.insert(*number);
+        }
+        // A word counts more than all the commoner ones together.
+        let weight = |number: u32| {
+            let has = |sets: &Vec<&BTreeSet<u32>>| sets.iter().any(|set| set.contains(&number));
+            sets.iter().fold(0_u32, |sum, sets| (sum << 1) | u32::from(has(sets)))
+        };
+        let mut weighed: Vec<(u32, &HumanId)> = found
+            .into_iter()
+            .filter_map(|number| {
+                let id = self.people.ids.get(usize::try_from(number).ok()?)?;
+                Some((weight(number), id))
+            })
+            .collect();
+        weighed.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        weighed.into_iter().take(limit).map(|(_, id)| id).collect()
+    }
+}
+
+impl Shelf {
+    fn take_out(&mut self, word: &str, number: u32) {
+        let Some(people) = self.words.get_mut(word) else { return };
+        let people = Arc::make_mut(people);
+        people.remove(&number);
+        if people.is_empty() {
+            self.words.remove(word);
+        }
+    }
+
+    /// Who has a word that begins so.
+    fn beginning(&self, term: &str) -> Vec<&BTreeSet<u32>> {
+        let from = (Bound::Included(term), Bound::Unbounded);
+        let words = self.words.range::<str, _>(from).take(ALIKE);
+        words.take_while(|(word, _)| word.starts_with(term)).map(|(_, people)| &**people).collect()
+    }
+}
+
+impl Directory {
+    /// The people of a project who can be asked, after one, by id.
+    pub fn members_after<'a>(
+        &'a self,
+        project: &ProjectId,
+        id: Option<&HumanId>,
+    ) -> impl Iterator<Item = &'a Human> + use<'a> {
+        let from = id.cloned().map_or(Bound::Unbounded, Bound::Excluded);
+        let shelf = self.words.projects.get(project);
+        let members = shelf.map(|shelf| shelf.members.range((from, Bound::Unbounded)));
+        members.into_iter().flatten().filter_map(|id| self.human(id))
+    }
+
+    /// The people of a project who can be asked and whose names or descriptions have words that begin
+    /// like these, the most fitting first.
+    pub fn people_by_words(&self, project: &ProjectId, words: &str, limit: usize) -> Vec<&Human> {
+        let found = self.words.find(project, words, limit);
+        found.into_iter().filter_map(|id| self.human(id)).collect()
+    }
+}
+
+/// What is looked for: what says something, or else all of it.
+fn terms(wanted: &str) -> Vec<String> {
+    let all: Vec<String> = words(wanted).take(WANTED).collect();
+    let telling: Vec<String> =
+        all.iter().filter(|word| !EMPTY.contains(&word.as_str())).cloned().collect();
+    let mut terms = if telling.is_empty() { all } else { telling };
+    // Whoever looks for refunds means whoever does a refund, too.
+    for term in &mut terms {
+        if term.chars().count() > 3 && term.ends_with('s') && !term.ends_with("ss") {
+            term.pop();
+        }
+    }
+    terms.sort_unstable();
+    terms.dedup();
+    terms
+}
+
+/// The words somebody is found by.
+fn spoken(human: &Human) -> BTreeSet<String> {
+    let Some(profile) = human.profile.value() else { return BTreeSet::new() };
+    let description = profile.about.as_ref().and_then(|about| about.description.as_deref());
+    words(&profile.name).chain(words(description.unwrap_or_default())).collect()
+}
+
+/// The words of a text, in small letters.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(|word| word.to_lowercase().chars().take(LONGEST).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Actor;
+    use crate::command::Command;
+    use crate::directory::{About, NewHuman, Profile};
+    use crate::testing::{Cast, human};
+
+    fn person(id: &str, name: &str, description: &str, projects: &[&str]) -> NewHuman {
+        let about = About { description: Some(description.to_owned()), ..About::default() };
+        let (groups, skills) = Default::default();
+        NewHuman {
+            id: human(id),
+            profile: Profile { name: name.to_owned(), about: Some(about), ..Profile::default() },
+            admin: false,
+            active: true,
+            projects: projects.iter().map(|id| id.parse().unwrap()).collect(),
+            groups,
+            skills,
+        }
+    }
+
+    fn staffed() -> Cast {
+        let mut cast = Cast::new();
+        for new in [
+            person("jane", "Jane Doe", "Knows about technology and entrepreneurship", &["acme"]),
+            person("john", "John Doe", "Refunds, returns; knows sales", &["acme"]),
+            person("rita", "Rita Äpfel", "Refund specialist for sales", &["acme"]),
+            person("other", "Olaf Refund", "Refunds elsewhere", &["rival"]),
+        ] {
+            cast.run(Actor::System, Command::SaveHuman(new));
+        }
+        cast
+    }
+
+    fn found(cast: &Cast, words: &str) -> Vec<String> {
+        let people = cast.directory().people_by_words(&"acme".parse().unwrap(), words, 10);
+        people.into_iter().map(|human| human.id.to_string()).collect()
+    }
+
+    /// A2H-122.
+    #[test]
+    fn people_are_found_by_words_and_their_beginnings() {
+        let cast = staffed();
+        for (words, who) in [
+            ("who knows about refunds", &["john", "rita"][..]),
+            ("refund", &["john", "rita"]),
+            ("Refunds sales knows", &["john", "rita"]),
+            ("technology", &["jane"]),
+            ("techno", &["jane"]),
+            ("DOE", &["jane", "john"]),
+            ("äpf", &["rita"]),
+            ("john doe", &["john", "jane"]),
+            ("returns refunds", &["john", "rita"]),
+            ("nobody", &[]),
+            ("?!", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(found(&cast, words), who, "{words}");
+        }
+    }
+
+    #[test]
+    fn the_index_follows_its_people() {
+        let mut cast = staffed();
+        let moved = person("rita", "Rita", "Law", &["acme"]);
+        cast.run(Actor::System, Command::SaveHuman(moved.clone()));
+        assert_eq!(found(&cast, "refund"), ["john"]);
+        assert_eq!(found(&cast, "law"), ["rita"]);
+        cast.run(Actor::System, Command::SaveHuman(NewHuman { active: false, ..moved.clone() }));
+        assert_eq!(found(&cast, "law"), [""; 0]);
+        let back = NewHuman { active: true, projects: ["rival".parse().unwrap()].into(), ..moved };
+        cast.run(Actor::System, Command::SaveHuman(back));
+        assert_eq!(found(&cast, "law"), [""; 0]);
+        let acme = "acme".parse().unwrap();
+        let members: Vec<_> = cast.directory().members_after(&acme, None).collect();
+        assert!(members.iter().any(|m| m.id == human("john")));
+        assert!(members.iter().all(|m| m.id != human("rita")));
+        let later = cast.directory().members_after(&acme, Some(&human("jane")));
+        assert!(later.map(|human| human.id.to_string()).all(|id| *"jane" < *id));
+    }
+
+    /// What everybody has is looked at for so many and no more.
+    #[test]
+    fn a_search_weighs_a_bounded_number_of_people() {
+        let mut words = Words::default();
+        let human = |n: u32, description: &str| {
+            let new = person(&format!("p{n:06}"), "Pat", description, &["acme"]);
+            let NewHuman { id, profile, admin, active, projects, groups, skills } = new;
+            let mut salts = crate::audit::Salts::new([7; 32]);
+            let profile = crate::audit::Erasable::new(profile, &mut salts);
+            Human { id, profile, admin, active, projects, groups, skills }
+        };
+        for n in 0..2_000 {
+            words.put(None, &human(n, "Sells things"));
+        }
+        words.put(None, &human(9_999, "Sells rare things"));
+        let acme = "acme".parse().unwrap();
+        assert_eq!(words.find(&acme, "sells", 1_000).len(), WEIGHED);
+        let rare: Vec<_> = words.find(&acme, "sells rare things", 1).into_iter().collect();
+        assert_eq!(rare[0].as_str(), "p009999");
+    }
+}

@@ -1,0 +1,164 @@
+//! What endpoints may hear of: a few of the things that happen to an ask, under names that stay.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::actor::By;
+use crate::ask::{Ask, Ending};
+use crate::event::Happened;
+use crate::question::{Reply, Stance};
+
+/// Something an endpoint may hear of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Topic {
+    /// It was asked.
+    #[serde(rename = "ask.created")]
+    Created,
+    /// Somebody looked for the first time.
+    #[serde(rename = "ask.opened")]
+    Opened,
+    /// Somebody took it or was handed it.
+    #[serde(rename = "ask.claimed")]
+    Claimed,
+    /// Somebody remarked something.
+    #[serde(rename = "ask.commented")]
+    Commented,
+    /// More people are asked, because nobody answered.
+    #[serde(rename = "ask.escalated")]
+    Escalated,
+    /// Somebody answered.
+    #[serde(rename = "ask.answered")]
+    Answered,
+    /// Somebody wants changes before they approve.
+    #[serde(rename = "ask.changes_requested")]
+    ChangesRequested,
+    /// Nobody answered, and the agent's default was taken.
+    #[serde(rename = "ask.defaulted")]
+    Defaulted,
+    /// It ran out.
+    #[serde(rename = "ask.expired")]
+    Expired,
+    /// It was withdrawn.
+    #[serde(rename = "ask.cancelled")]
+    Cancelled,
+    /// Its receipt was called back.
+    #[serde(rename = "receipt.revoked")]
+    Revoked,
+}
+
+impl Topic {
+    /// Every topic, in the order in which they may happen.
+    pub const ALL: [Self; 11] = [
+        Self::Created,
+        Self::Opened,
+        Self::Claimed,
+        Self::Commented,
+        Self::Escalated,
+        Self::Answered,
+        Self::ChangesRequested,
+        Self::Defaulted,
+        Self::Expired,
+        Self::Cancelled,
+        Self::Revoked,
+    ];
+
+    /// What an agent waits for: its ask is over.
+    pub const ENDINGS: [Self; 5] =
+        [Self::Answered, Self::ChangesRequested, Self::Defaulted, Self::Expired, Self::Cancelled];
+
+    /// Its name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "ask.created",
+            Self::Opened => "ask.opened",
+            Self::Claimed => "ask.claimed",
+            Self::Commented => "ask.commented",
+            Self::Escalated => "ask.escalated",
+            Self::Answered => "ask.answered",
+            Self::ChangesRequested => "ask.changes_requested",
+            Self::Defaulted => "ask.defaulted",
+            Self::Expired => "ask.expired",
+            Self::Cancelled => "ask.cancelled",
+            Self::Revoked => "receipt.revoked",
+        }
+    }
+
+    /// What an event is to endpoints; nothing, if it is between the server and its people.
+    pub fn of(what: &Happened) -> Option<Self> {
+        Some(match what {
+            Happened::Asked(_) => Self::Created,
+            Happened::Opened => Self::Opened,
+            Happened::Claimed | Happened::Assigned { .. } => Self::Claimed,
+            Happened::Commented { .. } => Self::Commented,
+            Happened::Escalated { .. } | Happened::Joined { .. } => Self::Escalated,
+            Happened::Answered { vote, decisive: true } => Self::answered(vote.reply.value()),
+            Happened::Defaulted { .. } => Self::Defaulted,
+            Happened::Expired { .. } | Happened::Failed { .. } => Self::Expired,
+            Happened::Cancelled { .. } => Self::Cancelled,
+            Happened::Revoked { .. } => Self::Revoked,
+            Happened::Answered { decisive: false, .. }
+            | Happened::Followed { .. }
+            | Happened::Progressed { .. }
+            | Happened::Reminded
+            | Happened::Extended { .. }
+            | Happened::Granted { .. }
+            | Happened::CalledBack { .. }
+            | Happened::CallbackWanted
+            | Happened::Erased
+            | Happened::ProjectSaved(_)
+            | Happened::AgentSaved(_)
+            | Happened::HumanSaved(_)
+            | Happened::KeyIssued(_)
+            | Happened::KeyRevoked
+            | Happened::PasskeyUsed { .. }
+            | Happened::RuleAdded(_)
+            | Happened::RuleRemoved
+            | Happened::WebhookSaved(_)
+            | Happened::WebhookRotated { .. }
+            | Happened::WebhookTested
+            | Happened::WebhookGone
+            | Happened::WebhookRemoved => return None,
+        })
+    }
+
+    /// How an ask ended, once it has.
+    pub fn ending(ask: &Ask) -> Option<Self> {
+        Some(match ask.ending()? {
+            Ending::Completed(resolution) if resolution.by == By::System => Self::Defaulted,
+            Ending::Completed(resolution) => Self::answered(resolution.reply.value()),
+            Ending::Expired { .. } | Ending::Failed { .. } => Self::Expired,
+            Ending::Cancelled { .. } => Self::Cancelled,
+        })
+    }
+
+    /// What an answer is: a wish for changes approves nothing.
+    fn answered(reply: Option<&Reply>) -> Self {
+        match reply.map(|reply| reply.answer.stance()) {
+            Some(Stance::Change) => Self::ChangesRequested,
+            Some(_) | None => Self::Answered,
+        }
+    }
+}
+
+impl fmt::Display for Topic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_written_as_they_are_read() {
+        for topic in Topic::ALL {
+            let text = serde_json::to_string(&topic).unwrap();
+            assert_eq!(text, format!("\"{topic}\""));
+            assert_eq!(serde_json::from_str::<Topic>(&text).unwrap(), topic);
+        }
+        assert!(Topic::ENDINGS.iter().all(|topic| Topic::ALL.contains(topic)));
+    }
+}

@@ -1,0 +1,177 @@
+//! `POST /function_calls`, `POST /human_contacts`, `POST /contact_requests`, each of them by its
+//! `call_id`, and what waits: `GET /agent/…/pending`.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, HeaderValue, Uri, header};
+use axum::response::{IntoResponse, Response};
+use dialects::a2h::{self, Addressed, Beside, Kind, NewCall, WireError};
+use kernel::actor::Reach;
+use kernel::ask::Route;
+use kernel::{Actor, Ask, Command, Phase, ProjectId};
+use serde_json::Value;
+use store::{Cursor, Filter, List, Order, Scope};
+
+use super::{A2hError, Answer, Caller};
+use crate::gateway::Terms;
+use crate::http::name::Named;
+use crate::http::{App, Shared};
+
+/// How many of what waits are listed at once; where there are more, `Link` says where they go on.
+const PENDING: usize = 100;
+
+pub(super) async fn create_function_call(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    let caller = app.a2h_agent(&headers)?;
+    let bytes = app.a2h_body(&headers, body).await?;
+    app.a2h_create(caller, Kind::FunctionCall, a2h::parse_function_call(&bytes)?).await
+}
+
+pub(super) async fn create_human_contact(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    let caller = app.a2h_agent(&headers)?;
+    let bytes = app.a2h_body(&headers, body).await?;
+    app.a2h_create(caller, Kind::HumanContact, a2h::parse_human_contact(&bytes)?).await
+}
+
+pub(super) async fn function_call(
+    State(app): State<Shared>,
+    Named(call_id): Named<String>,
+    headers: HeaderMap,
+) -> Answer {
+    let caller = app.a2h_agent(&headers)?;
+    let ask = app.a2h_call(&caller, Kind::FunctionCall, &call_id).await?;
+    app.a2h_shown(&ask)
+}
+
+pub(super) async fn human_contact(
+    State(app): State<Shared>,
+    Named(call_id): Named<String>,
+    headers: HeaderMap,
+) -> Answer {
+    let caller = app.a2h_agent(&headers)?;
+    let ask = app.a2h_call(&caller, Kind::HumanContact, &call_id).await?;
+    app.a2h_shown(&ask)
+}
+
+pub(super) async fn pending_function_calls(
+    State(app): State<Shared>,
+    uri: Uri,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Answer {
+    app.a2h_pending(Kind::FunctionCall, &uri, &headers, &pairs).await
+}
+
+pub(super) async fn pending_human_contacts(
+    State(app): State<Shared>,
+    uri: Uri,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Answer {
+    app.a2h_pending(Kind::HumanContact, &uri, &headers, &pairs).await
+}
+
+impl App {
+    async fn a2h_create(&self, caller: Caller, kind: Kind, new: NewCall) -> Answer {
+        let NewCall { mut ask, call_id, fingerprint, to } = new;
+        ask.route = self.a2h_route(&caller.project, to);
+        ask.timeout = self.config.a2h_timeout;
+        let idempotency = Some(caller.naming(kind, &call_id, fingerprint));
+        let terms = Terms { idempotency, expected: None };
+        let command = Command::Ask(Box::new(ask));
+        let outcome = self.gateway.run_on(terms, caller.actor.clone(), command).await?;
+        let made = outcome.ask.ok_or_else(WireError::internal)?;
+        // The name is another agent's, which this key does not see.
+        if !made.within_reach(&caller.actor) {
+            return Err(kernel::Refusal::IdempotencyMismatch.into());
+        }
+        if !outcome.replayed {
+            return self.a2h_shown(&made);
+        }
+        let now = self.gateway.ask(made.id).await?;
+        self.a2h_shown(now.as_deref().ok_or_else(WireError::internal)?)
+    }
+
+    /// Who is asked: whom the channel names, else who answers for the agent (A2H-062, A2H-129). An
+    /// address nobody here has stays with the call, for whoever delivers there.
+    fn a2h_route(&self, project: &ProjectId, to: Addressed) -> Route {
+        let directory = self.gateway.directory();
+        match to {
+            Addressed::Human(human) => Route::Person { human },
+            Addressed::Address(address) => {
+                let known = directory.human_by_email(&address);
+                let known = known.filter(|human| human.active && human.projects.contains(project));
+                known.map_or(Route::Owner, |human| Route::Person { human: human.id.clone() })
+            }
+            Addressed::Nobody => Route::Owner,
+        }
+    }
+
+    /// A call as it stands.
+    pub(super) fn a2h_shown(&self, ask: &Ask) -> Answer {
+        let (name, receipt) = (self.respondent(ask), self.receipt_for(ask, &Actor::System));
+        let shown = a2h::call(ask, Beside { name, receipt }).ok_or_else(WireError::gone)?;
+        Ok(Json(shown).into_response())
+    }
+
+    async fn a2h_pending(
+        &self,
+        kind: Kind,
+        uri: &Uri,
+        headers: &HeaderMap,
+        pairs: &[(String, String)],
+    ) -> Answer {
+        let caller = self.a2h_agent(headers)?;
+        let cursor = pairs.iter().rfind(|(key, _)| key == "cursor").map(|(_, value)| value);
+        let after = cursor.map(|cursor| {
+            let ask = a2h::ask_id(cursor);
+            ask.ok_or_else(|| WireError::field("cursor", "the one of a page before"))
+        });
+        let list = List {
+            scopes: vec![reach(&caller.actor)?],
+            phases: Phase::OPEN.to_vec(),
+            order: Order::Age,
+            filter: Filter { kinds: kind.questions().to_vec(), ..Filter::default() },
+            after: after.transpose()?.map(|ask| Cursor { rank: 0, ask }),
+            limit: PENDING,
+        };
+        let page = self.gateway.list(list).await?;
+        let calls: Vec<Value> = page
+            .asks
+            .iter()
+            .filter(|ask| Kind::of(ask) == kind)
+            .filter_map(|ask| a2h::call(ask, Beside::default()))
+            .collect();
+        let mut answer = Json(calls).into_response();
+        if let Some(next) = page.next {
+            let link = format!("<{}?cursor={}>; rel=\"next\"", uri.path(), next.ask);
+            link_to(&mut answer, &link);
+        }
+        Ok(answer)
+    }
+}
+
+/// Says where a list goes on.
+pub(super) fn link_to(answer: &mut Response, link: &str) {
+    if let Ok(link) = HeaderValue::from_str(link) {
+        answer.headers_mut().insert(header::LINK, link);
+    }
+}
+
+fn reach(actor: &Actor) -> Result<Scope, A2hError> {
+    match actor {
+        Actor::Agent { id, reach: Reach::Agent, .. } => Ok(Scope::Agent(id.clone())),
+        Actor::Agent { project, reach: Reach::Project, .. } => Ok(Scope::Project(project.clone())),
+        Actor::Human { .. } | Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::System => {
+            Err(WireError::unauthorized().into())
+        }
+    }
+}

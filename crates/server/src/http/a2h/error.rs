@@ -1,0 +1,54 @@
+//! A2H: how every refusal looks. `{"detail", "error"}`.
+
+use dialects::a2h::WireError;
+use kernel::Refusal;
+use serde::Serialize;
+
+use crate::http::dialect_error::{DialectError, Wording};
+
+/// An error in this dialect's shape.
+pub type A2hError = DialectError<WireError>;
+
+impl Wording for WireError {
+    const CHALLENGE: &'static str = "Bearer";
+
+    fn status(&self) -> u16 {
+        self.status
+    }
+
+    fn body(&self) -> impl Serialize {
+        Self::body(self)
+    }
+
+    fn refused(refusal: &Refusal) -> Self {
+        Self::refused(refusal)
+    }
+
+    fn denied() -> Self {
+        Self::unauthorized()
+    }
+
+    fn rate_limited() -> Self {
+        Self::rate_limited()
+    }
+
+    fn unavailable() -> Self {
+        Self::unavailable()
+    }
+
+    fn internal() -> Self {
+        Self::internal()
+    }
+
+    fn too_large() -> Self {
+        Self::too_large()
+    }
+
+    fn broken_off() -> Self {
+        Self::field("", "all of it, within 30 seconds")
+    }
+
+    fn header(name: &'static str, expected: &'static str) -> Self {
+        Self::field(name, expected)
+    }
+}

@@ -1,0 +1,67 @@
+//! `POST /agent/…/{call_id}/escalate_email`: the agent cannot wait.
+//!
+//! Whoever is asked is told once more, and people the escalation names by their address are asked too.
+//! What the agent says stands in the thread of the request, with the addresses nobody here has.
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use dialects::a2h::{self, Kind, WireError};
+use kernel::Command;
+use kernel::command::Urge;
+
+use super::Answer;
+use crate::http::name::Named;
+use crate::http::{App, Shared};
+
+pub(super) async fn function_call(
+    State(app): State<Shared>,
+    Named(call_id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    app.a2h_escalate(Kind::FunctionCall, &call_id, &headers, body).await
+}
+
+pub(super) async fn human_contact(
+    State(app): State<Shared>,
+    Named(call_id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    app.a2h_escalate(Kind::HumanContact, &call_id, &headers, body).await
+}
+
+impl App {
+    async fn a2h_escalate(
+        &self,
+        kind: Kind,
+        call_id: &str,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Answer {
+        let caller = self.a2h_agent(headers)?;
+        let bytes = self.a2h_body(headers, body).await?;
+        let ask = self.a2h_call(&caller, kind, call_id).await?;
+        ask.still_open(self.gateway.now())?;
+        let escalation = a2h::parse_escalation(&bytes)?;
+        let directory = self.gateway.directory();
+        let (mut people, mut strangers) = (Vec::new(), Vec::new());
+        for address in &escalation.addresses {
+            match directory.human_by_email(address) {
+                Some(human) if human.projects.contains(&caller.project) => {
+                    people.push(human.id.clone());
+                }
+                Some(_) | None => strangers.push(address.as_str()),
+            }
+        }
+        let original = a2h::escalate::addresses(&ask);
+        let known = original.iter().filter_map(|address| directory.human_by_email(address));
+        people.extend(known.map(|human| human.id.clone()));
+        people.sort_unstable();
+        people.dedup();
+        let urge = Urge { text: escalation.words(&strangers), people };
+        let outcome = self.gateway.run(caller.actor, Command::Urge(ask.id, urge)).await?;
+        self.a2h_shown(&outcome.ask.ok_or_else(WireError::internal)?)
+    }
+}

@@ -1,0 +1,258 @@
+//! `/humans`, `/humans/search`, `/humans/{id}`: who can be asked.
+//!
+//! An agent sees the people of its project: name and description, never how to reach them. An
+//! administrator sees everybody, and adds, changes and removes people.
+
+use std::collections::BTreeSet;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::IntoResponse;
+use dialects::a2h::{self, HumanBody, WireError};
+use kernel::directory::{About, Directory, Human, NewHuman, Profile};
+use kernel::{Actor, Command, HumanId, ProjectId};
+use serde_json::json;
+
+use super::{A2hError, Answer, calls};
+use crate::auth::Denied;
+use crate::http::name::Named;
+use crate::http::{App, Shared};
+
+/// How many people are listed or found at once, unless fewer are wanted.
+const LISTED: usize = 100;
+/// How many are looked at for one page.
+const EXAMINED: usize = 10_000;
+
+type Pairs = Query<Vec<(String, String)>>;
+
+/// Who looks.
+enum Reader {
+    Agent(ProjectId),
+    Admin(Actor),
+}
+
+pub(super) async fn humans(
+    State(app): State<Shared>,
+    uri: Uri,
+    headers: HeaderMap,
+    Query(pairs): Pairs,
+) -> Answer {
+    let reader = app.a2h_reader(&headers).await?;
+    listed(&app, &reader, uri.path(), &pairs)
+}
+
+pub(super) async fn search(
+    State(app): State<Shared>,
+    uri: Uri,
+    headers: HeaderMap,
+    Query(pairs): Pairs,
+) -> Answer {
+    let reader = app.a2h_reader(&headers).await?;
+    let words = param(&pairs, "q").unwrap_or_default();
+    if words.trim().is_empty() {
+        // Nothing in particular is everybody (A2H-122).
+        return listed(&app, &reader, &uri.path().replace("/search", ""), &pairs);
+    }
+    let directory = app.gateway.directory();
+    let limit = limit(&pairs)?;
+    let found = match &reader {
+        Reader::Agent(project) => directory.people_by_words(project, words, limit),
+        Reader::Admin(actor) => {
+            let mut found: Vec<&Human> = Vec::new();
+            for project in &administrator(&directory, actor)?.projects {
+                for human in directory.people_by_words(project, words, limit) {
+                    if !found.iter().any(|known| known.id == human.id) {
+                        found.push(human);
+                    }
+                }
+            }
+            found.truncate(limit);
+            found
+        }
+    };
+    Ok(Json(a2h::humans(found, reader.whole())).into_response())
+}
+
+pub(super) async fn human(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Answer {
+    let reader = app.a2h_reader(&headers).await?;
+    let directory = app.gateway.directory();
+    let known = known(&directory, &id)?;
+    if !reader.sees(known) {
+        return Err(WireError::no_human().into());
+    }
+    Ok(Json(a2h::human(known, reader.whole())).into_response())
+}
+
+pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: Body) -> Answer {
+    let actor = app.a2h_admin(&headers).await?;
+    let bytes = app.a2h_body(&headers, body).await?;
+    let HumanBody { name, description, contacts, projects } = a2h::parse_human(&bytes)?;
+    let directory = app.gateway.directory();
+    let projects = match projects {
+        Some(projects) => projects.into_iter().collect(),
+        None => administrator(&directory, &actor)?.projects.clone(),
+    };
+    if projects.is_empty() {
+        return Err(WireError::field("projects", "the names of projects to be asked in").into());
+    }
+    let id: HumanId = format!("human_{}", app.gateway.ids().ulid().to_string().to_lowercase())
+        .parse()
+        .map_err(|_| WireError::internal())?;
+    let about = About { description, ..About::default() };
+    let new = NewHuman {
+        id: id.clone(),
+        profile: Profile { name, email: None, about: Some(about), contacts: Some(contacts) },
+        admin: false,
+        active: true,
+        projects,
+        groups: BTreeSet::new(),
+        skills: BTreeSet::new(),
+    };
+    app.gateway.run(actor, Command::SaveHuman(new)).await?;
+    let directory = app.gateway.directory();
+    let made = directory.human(&id).ok_or_else(WireError::internal)?;
+    Ok((StatusCode::CREATED, Json(a2h::human(made, true))).into_response())
+}
+
+pub(super) async fn replace(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    let actor = app.a2h_admin(&headers).await?;
+    let bytes = app.a2h_body(&headers, body).await?;
+    let HumanBody { name, description, contacts, projects } = a2h::parse_human(&bytes)?;
+    let directory = app.gateway.directory();
+    let mut new = as_known(known(&directory, &id)?);
+    let about = new.profile.about.unwrap_or_default();
+    new.profile.name = name;
+    new.profile.about = Some(About { description, ..about });
+    new.profile.contacts = Some(contacts);
+    new.projects = projects.map_or(new.projects, |projects| projects.into_iter().collect());
+    let id = new.id.clone();
+    app.gateway.run(actor, Command::SaveHuman(new)).await?;
+    let directory = app.gateway.directory();
+    let changed = directory.human(&id).ok_or_else(WireError::internal)?;
+    Ok(Json(a2h::human(changed, true)).into_response())
+}
+
+/// Nobody is asked any more who was removed, and nothing says how to reach them; what they answered
+/// stays answered.
+pub(super) async fn remove(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Answer {
+    let actor = app.a2h_admin(&headers).await?;
+    let directory = app.gateway.directory();
+    let mut new = as_known(known(&directory, &id)?);
+    new.active = false;
+    new.profile.contacts = Some(Vec::new());
+    let id = new.id.clone();
+    app.gateway.run(actor, Command::SaveHuman(new)).await?;
+    Ok(Json(json!({ "id": id, "deleted": true })).into_response())
+}
+
+fn listed(app: &App, reader: &Reader, path: &str, pairs: &[(String, String)]) -> Answer {
+    let directory = app.gateway.directory();
+    let limit = limit(pairs)?;
+    let after = param(pairs, "cursor").map(|id| {
+        let id: Result<HumanId, _> = id.parse();
+        id.map_err(|_| WireError::field("cursor", "the one of a page before"))
+    });
+    let after = after.transpose()?;
+    let people: Box<dyn Iterator<Item = &Human>> = match reader {
+        Reader::Agent(project) => Box::new(directory.members_after(project, after.as_ref())),
+        Reader::Admin(_) => Box::new(directory.humans_after(after.as_ref())),
+    };
+    // Who was removed is passed over, though not for ever: a page may come out short and still go on.
+    let mut people = people.peekable();
+    let (mut found, mut last, mut examined) = (Vec::new(), None, 0);
+    while found.len() < limit
+        && examined < EXAMINED
+        && let Some(human) = people.next()
+    {
+        (last, examined) = (Some(human.id.clone()), examined + 1);
+        found.extend(Some(human).filter(|human| human.active));
+    }
+    let last = last.filter(|_| people.peek().is_some());
+    let mut answer = Json(a2h::humans(found, reader.whole())).into_response();
+    if let Some(last) = last {
+        let link = format!("<{path}?limit={limit}&cursor={last}>; rel=\"next\"");
+        calls::link_to(&mut answer, &link);
+    }
+    Ok(answer)
+}
+
+fn param<'p>(pairs: &'p [(String, String)], name: &str) -> Option<&'p str> {
+    pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value.as_str())
+}
+
+fn limit(pairs: &[(String, String)]) -> Result<usize, WireError> {
+    let Some(text) = param(pairs, "limit") else { return Ok(LISTED) };
+    let limit = text.parse().ok().filter(|limit| (1..=LISTED).contains(limit));
+    limit.ok_or_else(|| WireError::field("limit", "a number from 1 to 100"))
+}
+
+/// Somebody who can be asked.
+fn known<'d>(directory: &'d Directory, id: &str) -> Result<&'d Human, WireError> {
+    let known = id.parse::<HumanId>().ok().and_then(|id| directory.human(&id));
+    known.filter(|human| human.active).ok_or_else(WireError::no_human)
+}
+
+fn as_known(human: &Human) -> NewHuman {
+    let Human { id, profile, admin, active, projects, groups, skills } = human.clone();
+    let profile = profile.value().cloned().unwrap_or_default();
+    NewHuman { id, profile, admin, active, projects, groups, skills }
+}
+
+fn administrator<'d>(directory: &'d Directory, actor: &Actor) -> Result<&'d Human, WireError> {
+    let Actor::Human { id, .. } = actor else { return Err(WireError::admins_only()) };
+    directory.human(id).ok_or_else(WireError::admins_only)
+}
+
+impl Reader {
+    fn whole(&self) -> bool {
+        matches!(self, Self::Admin(_))
+    }
+
+    fn sees(&self, human: &Human) -> bool {
+        match self {
+            Self::Agent(project) => human.projects.contains(project),
+            Self::Admin(_) => true,
+        }
+    }
+}
+
+impl App {
+    /// An agent with its key, or an administrator with their token.
+    async fn a2h_reader(&self, headers: &HeaderMap) -> Result<Reader, A2hError> {
+        let directory = self.gateway.directory();
+        match self.door.agent(&directory, headers, self.gateway.now()) {
+            Ok(Actor::Agent { project, .. }) => Ok(Reader::Agent(project)),
+            Ok(_) | Err(Denied::Unknown) => Ok(Reader::Admin(self.a2h_admin(headers).await?)),
+            Err(denied) => Err(denied.into()),
+        }
+    }
+
+    /// An administrator; whoever else is known may not (A2H-127).
+    async fn a2h_admin(&self, headers: &HeaderMap) -> Result<Actor, A2hError> {
+        let (directory, now) = (self.gateway.directory(), self.gateway.now());
+        match self.door.human(&directory, headers, now).await {
+            Ok(actor) if directory.administers(&actor) => Ok(actor),
+            Ok(_) => Err(WireError::admins_only().into()),
+            Err(Denied::Unknown) => {
+                self.door.agent(&directory, headers, now)?;
+                Err(WireError::admins_only().into())
+            }
+            Err(denied) => Err(denied.into()),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! `POST /messages`, `GET /messages/{uid}`: `proto.a2h.dev/v1alpha1`.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::IntoResponse;
+use dialects::a2h::{self, Kind, NewMessage, WireError};
+use kernel::{Actor, Ask, Command, Refusal};
+
+use super::{Answer, schema};
+use crate::gateway::Terms;
+use crate::http::name::Named;
+use crate::http::{App, Shared};
+
+pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: Body) -> Answer {
+    let caller = app.a2h_agent(&headers)?;
+    let bytes = app.a2h_body(&headers, body).await?;
+    let NewMessage { mut ask, uid, fingerprint, schema } = a2h::parse_message(&bytes)?;
+    if let Some(schema) = &schema {
+        schema::check(schema).map_err(|why| {
+            WireError::field("spec.response_schema", &format!("a JSON Schema: {why}"))
+        })?;
+    }
+    ask.timeout = app.config.a2h_timeout;
+    let idempotency = uid.map(|uid| caller.naming(Kind::Message, &uid, fingerprint));
+    let terms = Terms { idempotency, expected: None };
+    let command = Command::Ask(Box::new(ask));
+    let outcome = app.gateway.run_on(terms, caller.actor.clone(), command).await?;
+    let made = outcome.ask.ok_or_else(WireError::internal)?;
+    if !made.within_reach(&caller.actor) {
+        return Err(Refusal::IdempotencyMismatch.into());
+    }
+    shown(&app, &made)
+}
+
+pub(super) async fn message(
+    State(app): State<Shared>,
+    Named(uid): Named<String>,
+    headers: HeaderMap,
+) -> Answer {
+    let caller = app.a2h_agent(&headers)?;
+    let ask = app.a2h_call(&caller, Kind::Message, &uid).await?;
+    shown(&app, &ask)
+}
+
+fn shown(app: &App, ask: &Ask) -> Answer {
+    let receipt = app.receipt_for(ask, &Actor::System);
+    let message = a2h::message(ask, receipt, schema::judge).ok_or_else(WireError::gone)?;
+    Ok(Json(message).into_response())
+}

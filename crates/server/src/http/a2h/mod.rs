@@ -1,0 +1,233 @@
+//! A2H v1alpha1 and what the SDKs of HumanLayer speak: the same routes under `/a2h/v1` and
+//! `/humanlayer/v1`.
+//!
+//! | file | route |
+//! |---|---|
+//! | `calls` | `POST`, `GET` of `function_calls`, `human_contacts`, `contact_requests`; `agent/…/pending` |
+//! | `respond` | `POST agent/…/{call_id}/respond` |
+//! | `escalate` | `POST agent/…/{call_id}/escalate_email` |
+//! | `messages`, `schema` | `POST /messages`, `GET /messages/{uid}` |
+//! | `channels` | `GET /channels`, `POST /channels/validate` |
+//! | `humans` | `/humans`, `/humans/search`, `/humans/{id}` |
+//! | `project` | `GET /project`, `GET /status`, `GET /version` |
+//!
+//! Agents come with an agent key, administrators of people with their own token. Every answer is JSON,
+//! whatever happens: some clients read the body before they look at the status (A2H-008).
+
+mod calls;
+mod channels;
+mod error;
+mod escalate;
+mod humans;
+mod messages;
+mod project;
+mod respond;
+mod schema;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::uri::PathAndQuery;
+use axum::http::{HeaderMap, Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use bytes::Bytes;
+use dialects::a2h::{self, Kind, WireError};
+use kernel::audit::Digest;
+use kernel::{Actor, Ask, ProjectId};
+use store::Idempotency;
+use tower::ServiceExt;
+
+use crate::auth::Denied;
+use crate::http::{App, Shared, body};
+
+pub use error::A2hError;
+
+/// Where it is served: under its own name, and under the one the SDKs add to a bare address (A2H-001
+/// to A2H-003).
+const BASES: [&str; 2] = ["/a2h/v1", "/humanlayer/v1"];
+
+/// What every handler answers with.
+type Answer = Result<Response, A2hError>;
+
+/// Its routes: one table, under each name.
+pub fn routes() -> Router<Shared> {
+    let all = BASES.into_iter().map(under).fold(Router::new(), Router::merge);
+    all.route("/version", get(project::version))
+}
+
+fn under(base: &str) -> Router<Shared> {
+    let at = |path: &str| format!("{base}{path}");
+    Router::new()
+        .route(&at("/function_calls"), post(calls::create_function_call))
+        .route(&at("/function_calls/{call_id}"), get(calls::function_call))
+        .route(&at("/human_contacts"), post(calls::create_human_contact))
+        .route(&at("/human_contacts/{call_id}"), get(calls::human_contact))
+        .route(&at("/contact_requests"), post(calls::create_human_contact))
+        .route(&at("/contact_requests/{call_id}"), get(calls::human_contact))
+        .route(&at("/agent/function_calls/pending"), get(calls::pending_function_calls))
+        .route(&at("/agent/human_contacts/pending"), get(calls::pending_human_contacts))
+        .route(&at("/agent/function_calls/{call_id}"), get(calls::function_call))
+        .route(&at("/agent/human_contacts/{call_id}"), get(calls::human_contact))
+        .route(&at("/agent/function_calls/{call_id}/respond"), post(respond::function_call))
+        .route(&at("/agent/human_contacts/{call_id}/respond"), post(respond::human_contact))
+        .route(&at("/agent/function_calls/{call_id}/escalate_email"), post(escalate::function_call))
+        .route(&at("/agent/human_contacts/{call_id}/escalate_email"), post(escalate::human_contact))
+        .route(&at("/messages"), post(messages::create))
+        .route(&at("/messages/{uid}"), get(messages::message))
+        .route(&at("/channels"), get(channels::channels))
+        .route(&at("/channels/validate"), post(channels::validate))
+        .route(&at("/humans"), get(humans::humans).post(humans::create))
+        .route(&at("/humans/search"), get(humans::search))
+        .route(&at("/humans/{id}"), get(humans::human).put(humans::replace).delete(humans::remove))
+        .route(&at("/project"), get(project::project))
+        .route(&at("/status"), get(project::status))
+}
+
+/// Whether an address belongs to this dialect.
+pub fn is_here(path: &str) -> bool {
+    let below = |base: &str| {
+        path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    below("/a2h") || below("/humanlayer") || path == "/version"
+}
+
+/// A base that ends in a slash makes two of them in a row (A2H-004): the same request without, if that
+/// changes anything.
+pub async fn collapsed(app: &Shared, mut request: Request) -> Result<Response, Request> {
+    let path = request.uri().path();
+    let single = without_repeated_slashes(path);
+    if single == path || !is_here(&single) {
+        return Err(request);
+    }
+    let whole = match request.uri().query() {
+        Some(query) => format!("{single}?{query}"),
+        None => single,
+    };
+    let Ok(whole) = whole.parse::<PathAndQuery>() else { return Err(request) };
+    *request.uri_mut() = Uri::from(whole);
+    let again = routes().fallback(async || no_route());
+    let again = again.method_not_allowed_fallback(async || wrong_method());
+    let Ok(answer) = again.with_state(Shared::clone(app)).oneshot(request).await;
+    Ok(answer)
+}
+
+fn without_repeated_slashes(path: &str) -> String {
+    let mut single = String::with_capacity(path.len());
+    for c in path.chars() {
+        if c != '/' || !single.ends_with('/') {
+            single.push(c);
+        }
+    }
+    single
+}
+
+/// The answer for an address here that leads nowhere.
+pub fn no_route() -> Response {
+    A2hError::from(WireError::no_route()).into_response()
+}
+
+/// The answer for a method an address does not take.
+pub fn wrong_method() -> Response {
+    A2hError::from(WireError::method_not_allowed()).into_response()
+}
+
+/// The answer for what a library could not read, or for a panic.
+pub fn unreadable(broken: bool) -> Response {
+    let error = if broken {
+        WireError::internal()
+    } else {
+        WireError::field("", "an address, a query and headers that can be read")
+    };
+    A2hError::from(error).into_response()
+}
+
+/// Whose names a call's name is among: one list per kind and project (A2H-060).
+fn space(kind: Kind, project: &ProjectId) -> String {
+    format!("a2h/{}/{project}", kind.as_str())
+}
+
+/// A name as it is looked up: of any length, and none of anybody's words.
+fn key(call_id: &str) -> String {
+    Digest::of(call_id.as_bytes()).to_string()
+}
+
+/// An agent that showed its key.
+struct Caller {
+    actor: Actor,
+    project: ProjectId,
+}
+
+impl Caller {
+    /// Under which name a call is made and found again, for as long as it is there (A2H-059).
+    fn naming(&self, kind: Kind, call_id: &str, fingerprint: Digest) -> Idempotency {
+        let (scope, key) = (space(kind, &self.project), key(call_id));
+        Idempotency { scope, key, fingerprint, lasting: true }
+    }
+}
+
+impl App {
+    fn a2h_agent(&self, headers: &HeaderMap) -> Result<Caller, A2hError> {
+        let actor = self.door.agent(&self.gateway.directory(), headers, self.gateway.now())?;
+        let Actor::Agent { project, .. } = &actor else { return Err(Denied::Unknown.into()) };
+        Ok(Caller { project: project.clone(), actor })
+    }
+
+    /// A body that is sent as JSON, or does not say how.
+    async fn a2h_body(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, A2hError> {
+        let kind = headers.get(header::CONTENT_TYPE).map(|kind| kind.to_str().unwrap_or_default());
+        let kind =
+            kind.map(|kind| kind.split(';').next().unwrap_or_default().trim().to_lowercase());
+        let json = |kind: &String| kind == "application/json" || kind.ends_with("+json");
+        if !kind.as_ref().is_none_or(json) {
+            return Err(WireError::not_sent_as_json().into());
+        }
+        Ok(body::read(body, self.config.body_limit).await?)
+    }
+
+    /// The call of a name, if the caller may know of it: one that was named so, or any ask by its own
+    /// id.
+    async fn a2h_call(
+        &self,
+        caller: &Caller,
+        kind: Kind,
+        call_id: &str,
+    ) -> Result<Arc<Ask>, A2hError> {
+        let store = self.gateway.store();
+        let (space, key) = (space(kind, &caller.project), key(call_id));
+        let named = store.named(space, key, self.gateway.now()).await?;
+        let id = named.or_else(|| a2h::ask_id(call_id)).ok_or_else(WireError::no_call)?;
+        let ask = self.gateway.ask(id).await?;
+        let ask = ask.filter(|ask| ask.within_reach(&caller.actor) && Kind::of(ask) == kind);
+        Ok(ask.ok_or_else(WireError::no_call)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A2H-004.
+    #[test]
+    fn slashes_in_a_row_are_one() {
+        for (path, single) in [
+            ("/a2h/v1//function_calls", "/a2h/v1/function_calls"),
+            ("//humanlayer///v1/status//", "/humanlayer/v1/status/"),
+            ("/a2h/v1/humans", "/a2h/v1/humans"),
+            ("/", "/"),
+        ] {
+            assert_eq!(without_repeated_slashes(path), single);
+        }
+        for (path, here) in [
+            ("/a2h/v1/x", true),
+            ("/humanlayer", true),
+            ("/a2hx", false),
+            ("/version", true),
+            ("/versions", false),
+        ] {
+            assert_eq!(is_here(path), here, "{path}");
+        }
+    }
+}

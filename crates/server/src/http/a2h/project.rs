@@ -1,0 +1,34 @@
+//! `GET /project`, `GET /status`, `GET /version` (A2H-018, A2H-019).
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use super::Answer;
+use crate::http::Shared;
+
+/// The project of the key, under every name a client reads it by.
+pub(super) async fn project(State(app): State<Shared>, headers: HeaderMap) -> Answer {
+    let caller = app.a2h_agent(&headers)?;
+    let (project, organization) = (caller.project, app.config.public_url.authority().to_owned());
+    let body = json!({
+        "name": project,
+        "slug": project,
+        "organization": organization,
+        "project_slug": project,
+        "org_slug": organization,
+    });
+    Ok(Json(body).into_response())
+}
+
+/// That there is somebody.
+pub(super) async fn status() -> Response {
+    Json(json!({ "status": "ok" })).into_response()
+}
+
+/// Which version of the server it is.
+pub(super) async fn version() -> Response {
+    Json(json!({ "version": env!("CARGO_PKG_VERSION") })).into_response()
+}

@@ -1,0 +1,76 @@
+//! `POST /agent/function_calls/{call_id}/respond`, `POST /agent/human_contacts/{call_id}/respond`: an
+//! agent passes on what it says a person said.
+//!
+//! An agent never answers. This is the exception the vendor's API has, for keys that were issued for it,
+//! and it is recorded as what it is: attested by the agent alone. A project may take no such answers.
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use dialects::a2h::{self, Kind, WireError};
+use kernel::actor::Attested;
+use kernel::directory::Holder;
+use kernel::question::Reply;
+use kernel::{Actor, AgentId, Ask, Command};
+
+use super::{A2hError, Answer};
+use crate::http::name::Named;
+use crate::http::{App, Shared};
+
+pub(super) async fn function_call(
+    State(app): State<Shared>,
+    Named(call_id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    let read = |bytes: &[u8], ask: &Ask, agent: &AgentId| {
+        let question = ask.question.value().ok_or_else(WireError::gone)?;
+        a2h::read_function_response(bytes, question, agent)
+    };
+    app.a2h_respond(Kind::FunctionCall, &call_id, &headers, body, read).await
+}
+
+pub(super) async fn human_contact(
+    State(app): State<Shared>,
+    Named(call_id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    let read = a2h::read_contact_response;
+    app.a2h_respond(Kind::HumanContact, &call_id, &headers, body, read).await
+}
+
+impl App {
+    async fn a2h_respond(
+        &self,
+        kind: Kind,
+        call_id: &str,
+        headers: &HeaderMap,
+        body: Body,
+        read: impl Fn(&[u8], &Ask, &AgentId) -> Result<(Reply, Attested), WireError>,
+    ) -> Answer {
+        let caller = self.a2h_agent(headers)?;
+        let agent = self.a2h_responds(&caller.actor)?;
+        let bytes = self.a2h_body(headers, body).await?;
+        let ask = self.a2h_call(&caller, kind, call_id).await?;
+        // Before the answer is held against the question: a late one is late whatever it says.
+        ask.still_open(self.gateway.now())?;
+        let (reply, attested) = read(&bytes, &ask, &agent)?;
+        let relay = Actor::Relay { ask: ask.id, attested };
+        let outcome = self.gateway.run(relay, Command::Answer(ask.id, Box::new(reply))).await?;
+        self.a2h_shown(&outcome.ask.ok_or_else(WireError::internal)?)
+    }
+
+    /// The agent, if its key may pass on answers.
+    fn a2h_responds(&self, actor: &Actor) -> Result<AgentId, A2hError> {
+        let Actor::Agent { id, key, .. } = actor else {
+            return Err(WireError::unauthorized().into());
+        };
+        let directory = self.gateway.directory();
+        let holder = directory.key(*key).map(|key| &key.holder);
+        match holder {
+            Some(Holder::Agent { respond: true, .. }) => Ok(id.clone()),
+            Some(_) | None => Err(WireError::no_respond_scope().into()),
+        }
+    }
+}

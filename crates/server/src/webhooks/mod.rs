@@ -1,0 +1,97 @@
+//! Telling endpoints what happens: what is sent, signed as Standard Webhooks has it, and when it is
+//! tried again.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`sign`](mod@sign) | secrets as they are shown, signatures, headers |
+//! | [`schedule`] | when what was not taken is sent again |
+//!
+//! What is to be told is an effect, written with the event; the `lanes` of the workers send it.
+
+pub mod schedule;
+pub mod sign;
+
+use dialects::native::Viewer;
+use dialects::webhooks::{News, format};
+use kernel::ask::AskState;
+use kernel::directory::{Disabled, Format, Webhook};
+use kernel::effect::Told;
+use kernel::{Actor, Ask, KeyId, Time, Topic};
+
+use crate::callbacks::Call;
+use crate::http::App;
+use sign::{Family, Secret};
+
+impl App {
+    /// What an endpoint's calls are signed with at the moment: with the secret of before as well, while
+    /// it still counts.
+    pub fn webhook_secrets(&self, webhook: &Webhook, now: Time) -> Vec<Secret> {
+        let of = |generation| Secret(self.secrets.webhook(webhook.id, generation));
+        let mut secrets = vec![of(webhook.generation)];
+        if webhook.previous_until.is_some_and(|until| now < until) {
+            secrets.push(of(webhook.generation.saturating_sub(1)));
+        }
+        secrets
+    }
+
+    /// The newest secret of an endpoint, as it is shown once.
+    pub fn webhook_secret(&self, webhook: &Webhook) -> String {
+        Secret(self.secrets.webhook(webhook.id, webhook.generation)).shown()
+    }
+
+    /// What the callbacks of asks made with this key are signed with.
+    pub fn callback_signer(&self, key: KeyId) -> Secret {
+        Secret::of(self.callback_secret(key).as_bytes())
+    }
+
+    /// The call that tells an endpoint; none, if there is nothing to tell.
+    pub(crate) fn telling<'a>(
+        &self,
+        webhook: &'a Webhook,
+        told: &Told,
+        ask: Option<&Ask>,
+        now: Time,
+    ) -> Option<Call<'a>> {
+        let body = format(webhook.format, self.tidings(told, ask))?;
+        let family = match webhook.format {
+            Format::Standard => Family::Webhook,
+            Format::Humanlayer | Format::HumanlayerV1beta1 => Family::Svix,
+        };
+        let secrets = self.webhook_secrets(webhook, now);
+        let headers = sign::headers(family, &secrets, &told.id, now, &body);
+        Some(Call { url: &webhook.url, headers, body, at: now })
+    }
+
+    /// The call that tells an agent at the address its ask named that this is over; none, if there is
+    /// nothing to tell.
+    pub(crate) fn calling_back<'a>(&self, ask: &'a Ask, now: Time) -> Option<Call<'a>> {
+        let callback = ask.callback.as_ref()?;
+        let url = callback.url.value()?;
+        let AskState::Over { place, .. } = &ask.state else { return None };
+        let told = Told::of(ask, Topic::ending(ask)?, place.seq, place.at);
+        let body = format(Format::Standard, self.tidings(&told, Some(ask)))?;
+        let secrets = [self.callback_signer(callback.key)];
+        let headers = sign::headers(Family::Webhook, &secrets, &told.id, now, &body);
+        Some(Call { url, headers, body, at: now })
+    }
+
+    /// An endpoint looks as the agent does, and learns nothing that was given in confidence.
+    fn tidings<'a>(&'a self, told: &'a Told, ask: Option<&'a Ask>) -> News<'a> {
+        News {
+            told,
+            ask,
+            viewer: Viewer::Agent(self.secrets.evidence.reveal().as_bytes()),
+            base: self.config.public_url.as_str(),
+            name: ask.and_then(|ask| self.respondent(ask)),
+            receipt: ask.and_then(|ask| self.receipt_for(ask, &Actor::System)),
+        }
+    }
+}
+
+/// Why an endpoint is told nothing, in words.
+pub fn why_not(disabled: Disabled) -> &'static str {
+    match disabled {
+        Disabled::ByHand => "the endpoint is disabled",
+        Disabled::Gone => "the endpoint answered 410: it is gone, and disabled",
+    }
+}

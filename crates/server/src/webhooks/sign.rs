@@ -1,0 +1,110 @@
+//! Standard Webhooks 1.0: `whsec_` secrets, and an HMAC-SHA256 over `id.timestamp.body`. Svix, which
+//! `HumanLayer`'s receivers verify with, is the same under other names (A2H-116).
+
+use std::fmt;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use kernel::Time;
+use sha2::{Digest, Sha256};
+
+/// What calls are signed with.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub [u8; 32]);
+
+impl Secret {
+    /// One that belongs to another secret.
+    pub fn of(other: &[u8]) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(b"whsec");
+        hash.update(other);
+        Self(hash.finalize().into())
+    }
+
+    /// As whoever verifies wants it.
+    pub fn shown(&self) -> String {
+        format!("whsec_{}", BASE64_STANDARD.encode(self.0))
+    }
+
+    fn sign(&self, id: &str, seconds: i64, body: &[u8]) -> String {
+        // HMAC takes keys of any length, so there is always a signature.
+        let mac = Hmac::<Sha256>::new_from_slice(&self.0).map(|mut mac| {
+            mac.update(format!("{id}.{seconds}.").as_bytes());
+            mac.update(body);
+            mac.finalize().into_bytes()
+        });
+        format!("v1,{}", mac.map(|mac| BASE64_STANDARD.encode(mac)).unwrap_or_default())
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// Under which names the signature comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// `webhook-…`
+    Webhook,
+    /// `svix-…`, and `webhook-…` beside it.
+    Svix,
+}
+
+/// What a call says of itself: its id, the moment, and a signature by each secret that counts, the
+/// newest first.
+pub fn headers(
+    family: Family,
+    secrets: &[Secret],
+    id: &str,
+    at: Time,
+    body: &[u8],
+) -> Vec<(&'static str, String)> {
+    let seconds = at.millis().div_euclid(1000);
+    let signatures: Vec<String> =
+        secrets.iter().map(|secret| secret.sign(id, seconds, body)).collect();
+    let values = [id.to_owned(), seconds.to_string(), signatures.join(" ")];
+    let named = |names: [&'static str; 3]| names.into_iter().zip(values.clone());
+    let mut headers: Vec<_> =
+        named(["webhook-id", "webhook-timestamp", "webhook-signature"]).collect();
+    if family == Family::Svix {
+        headers.extend(named(["svix-id", "svix-timestamp", "svix-signature"]));
+    }
+    headers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A2H-116; the vector of the Standard Webhooks libraries' own tests.
+    #[test]
+    fn signed_as_the_standard_has_it() {
+        let mut secret = Secret([0; 32]);
+        let known = BASE64_STANDARD.decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        secret.0[..24].copy_from_slice(&known);
+        // HMAC fills a short key up with zeros, so this is the 24-byte key of the vector.
+        let signed =
+            secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, br#"{"test": 2432232314}"#);
+        assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    #[test]
+    fn each_secret_signs_under_each_name() {
+        let (new, old) = (Secret([1; 32]), Secret([2; 32]));
+        let at = Time::from_millis(1_770_000_000_999);
+        let headers = headers(Family::Svix, &[new.clone(), old.clone()], "msg_1", at, b"{}");
+        let names: Vec<&str> = headers.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names[..3], ["webhook-id", "webhook-timestamp", "webhook-signature"]);
+        assert_eq!(names[3..], ["svix-id", "svix-timestamp", "svix-signature"]);
+        let both = format!(
+            "{} {}",
+            new.sign("msg_1", 1_770_000_000, b"{}"),
+            old.sign("msg_1", 1_770_000_000, b"{}")
+        );
+        assert_eq!((&headers[2].1, &headers[5].1), (&both, &both));
+        assert_eq!(format!("{new:?}"), "Secret");
+    }
+}

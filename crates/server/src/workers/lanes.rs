@@ -1,0 +1,157 @@
+//! Lanes of the outbox: whoever we depend on to answer has one of their own, and holds up nobody but
+//! themselves. One pump works a lane off, wider as long as it is answered, one by one while it is not.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use futures_util::{StreamExt, stream};
+use kernel::Effect;
+use store::outbox::Entry;
+use store::{Delivery, Settlement, StoreError};
+use tokio::sync::Semaphore;
+
+use super::outbox::{Desk, LEASE};
+use crate::push::deliver::Telling;
+
+/// How many lanes are looked at in one go; the next go begins where this one ended.
+const LOOKED_AT: usize = 256;
+/// How many calls of one lane are under way at once, as long as they are answered.
+const WIDEST: usize = 8;
+/// How many calls one place of a lane makes before the next claim: all of them end within the lease,
+/// however long each takes.
+const EACH: usize = 4;
+/// How many calls are under way at once, in all lanes.
+const CALLS: usize = 256;
+
+/// The lanes that are being worked off.
+pub(super) struct Lanes {
+    busy: Mutex<HashSet<String>>,
+    /// Where the next look begins.
+    place: Mutex<String>,
+    calls: Semaphore,
+}
+
+impl Default for Lanes {
+    fn default() -> Self {
+        Self { busy: Mutex::default(), place: Mutex::default(), calls: Semaphore::new(CALLS) }
+    }
+}
+
+impl Lanes {
+    /// Whether nobody works on it yet; from now on somebody does.
+    fn begin(&self, lane: &str) -> bool {
+        held(&self.busy).insert(lane.to_owned())
+    }
+
+    fn end(&self, lane: &str) {
+        held(&self.busy).remove(lane);
+    }
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A set or a text: a panic leaves either whole.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What became of one delivery.
+pub(super) struct Done {
+    pub(super) settlement: Settlement,
+    pub(super) entry: Option<Entry>,
+    /// Whether somebody was there.
+    pub(super) answered: bool,
+}
+
+impl Done {
+    /// Settled, with nothing to note.
+    pub(super) fn plainly(settlement: Settlement) -> Self {
+        Self { settlement, entry: None, answered: true }
+    }
+}
+
+impl Desk {
+    /// Begins to work off the lanes in which something is due.
+    pub(super) async fn look(&self) -> Result<(), StoreError> {
+        let gateway = &self.app.gateway;
+        let place = held(&self.lanes.place).clone();
+        let lanes = gateway.store().lanes(&place, gateway.now(), LOOKED_AT).await?;
+        let last = lanes.last().filter(|_| lanes.len() == LOOKED_AT);
+        *held(&self.lanes.place) = last.map_or_else(String::new, |(lane, _)| lane.clone());
+        for (lane, due) in lanes {
+            if due && self.lanes.begin(&lane) {
+                let desk = self.clone();
+                self.app.tasks.spawn(async move {
+                    tokio::select! {
+                        () = desk.app.stop.cancelled() => {}
+                        () = desk.pump(&lane) => {}
+                    }
+                    desk.lanes.end(&lane);
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Works a lane off. What is under way when the server stops is done again by the next.
+    async fn pump(&self, lane: &str) {
+        let mut width = 1;
+        loop {
+            match self.stretch(lane, width).await {
+                Ok(None) => return,
+                Ok(Some(true)) => width = (width * 2).min(WIDEST),
+                // Whoever does not answer is asked one by one: they hold up one call of all.
+                Ok(Some(false)) => width = 1,
+                Err(error) => {
+                    tracing::warn!(lane, %error, "cannot work off a lane; trying again");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Some of a lane: whether somebody answered to all of it, or nothing if nothing was due.
+    async fn stretch(&self, lane: &str, width: usize) -> Result<Option<bool>, StoreError> {
+        let gateway = &self.app.gateway;
+        let claimed = gateway.store().claim(lane, gateway.now(), LEASE, width * EACH).await?;
+        if claimed.is_empty() {
+            return Ok(None);
+        }
+        let all = claimed.len();
+        let calls = stream::iter(claimed).map(|delivery| self.turn(delivery));
+        // What is ready together is settled together.
+        let mut done = calls.buffer_unordered(width).ready_chunks(all);
+        let mut answered = true;
+        while let Some(ready) = done.next().await {
+            let (mut settled, mut log) = (Vec::new(), Vec::new());
+            for outcome in ready {
+                let (id, done) = outcome?;
+                answered &= done.answered;
+                settled.push((id, done.settlement));
+                log.extend(done.entry);
+            }
+            gateway.store().settle(settled, log).await?;
+        }
+        Ok(Some(answered))
+    }
+
+    /// One delivery, when there is room for a call.
+    async fn turn(&self, delivery: Delivery) -> Result<(u64, Done), StoreError> {
+        // Nobody closes it.
+        let _room = self.lanes.calls.acquire().await;
+        let done = match &delivery.effect {
+            Effect::CallBack { ask, .. } => self.call_back(&delivery, *ask).await?,
+            Effect::Tell { webhook, told } => self.tell(&delivery, *webhook, told).await?,
+            Effect::MailLink { key, seed } => self.mail_link(&delivery, *key, seed).await,
+            Effect::Push { device, ask, why, priority } => {
+                let (device, ask, why, priority) = (*device, *ask, *why, *priority);
+                let attempt = delivery.attempt;
+                let told = self.app.tell(Telling { device, ask, why, priority, attempt }).await?;
+                let answered = !matches!(told, Settlement::Retry { .. });
+                Done { settlement: told, entry: None, answered }
+            }
+            Effect::Notify { .. } | Effect::Settle { .. } | Effect::DropFiles { .. } => {
+                Done::plainly(self.deliver(&delivery, Vec::new()).await)
+            }
+        };
+        Ok((delivery.id, done))
+    }
+}

@@ -1,0 +1,132 @@
+//! The outbox and the log of what endpoints were told, in maps.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use kernel::{Effect, Time, WebhookId};
+
+use super::Memory;
+use super::state::Row;
+use crate::outbox::{
+    BACKLOG_COUNTED, Backlog, Delivery, Entry, LogQuery, Logged, Outbox, Settlement, Standing,
+};
+use crate::{Result, later};
+
+#[async_trait]
+impl Outbox for Memory {
+    async fn claim(
+        &self,
+        lane: &str,
+        now: Time,
+        lease: Duration,
+        limit: usize,
+    ) -> Result<Vec<Delivery>> {
+        let mut state = self.state();
+        let mut due: Vec<(&u64, &mut Row)> = state
+            .outbox
+            .iter_mut()
+            .filter(|(_, row)| row.dead.is_none() && row.due_at <= now && row.effect.lane() == lane)
+            .collect();
+        let urgency = |effect: &Effect| (lane == Effect::PEOPLE).then(|| effect.rank());
+        due.sort_by_key(|(id, row)| (urgency(&row.effect), row.due_at, **id));
+        let claimed = due.into_iter().take(limit).map(|(id, row)| {
+            row.attempt = row.attempt.saturating_add(1);
+            row.due_at = later(now, lease);
+            let (effect, attempt) = (row.effect.clone(), row.attempt);
+            Delivery { id: *id, effect, attempt, written_at: row.written_at }
+        });
+        Ok(claimed.collect())
+    }
+
+    async fn lanes(&self, after: &str, now: Time, limit: usize) -> Result<Vec<(String, bool)>> {
+        let state = self.state();
+        let mut lanes: BTreeMap<String, bool> = BTreeMap::new();
+        for row in state.outbox.values().filter(|row| row.dead.is_none()) {
+            *lanes.entry(row.effect.lane().into_owned()).or_default() |= row.due_at <= now;
+        }
+        Ok(lanes.into_iter().filter(|(lane, _)| lane.as_str() > after).take(limit).collect())
+    }
+
+    async fn settle(&self, settled: Vec<(u64, Settlement)>, log: Vec<Entry>) -> Result<()> {
+        let mut state = self.state();
+        for (id, settlement) in settled {
+            match settlement {
+                Settlement::Done => {
+                    state.outbox.remove(&id);
+                }
+                Settlement::Split { into, at } => {
+                    if state.outbox.remove(&id).is_some() {
+                        for effect in into {
+                            state.write_down(effect, at);
+                        }
+                    }
+                }
+                Settlement::Retry { at, error: _ } => {
+                    if let Some(row) = state.outbox.get_mut(&id).filter(|row| row.dead.is_none()) {
+                        row.due_at = at;
+                    }
+                }
+                Settlement::Dead { error } => {
+                    if let Some(row) = state.outbox.get_mut(&id) {
+                        row.dead = Some(error);
+                    }
+                }
+            }
+        }
+        for entry in log {
+            let key = (entry.webhook, entry.told.id.clone());
+            let before = state.log.remove(&key);
+            state.log.insert(key, entry.onto(before));
+        }
+        Ok(())
+    }
+
+    async fn backlog(&self) -> Result<Backlog> {
+        let state = self.state();
+        let dead = state.outbox.values().filter(|row| row.dead.is_some()).count();
+        let letters = state.log.values().filter(|logged| logged.status == Standing::Dead).count();
+        let waiting = state.outbox.len() - dead;
+        let bounded = |n: usize| (n as u64).min(BACKLOG_COUNTED);
+        Ok(Backlog { waiting: bounded(waiting), dead: bounded(dead + letters) })
+    }
+
+    async fn logged(&self, wanted: LogQuery) -> Result<Vec<Logged>> {
+        let (statuses, place) = (wanted.statuses(), wanted.place());
+        let fits = |logged: &&Logged| {
+            let told = &logged.told;
+            logged.webhook == wanted.webhook
+                && statuses.contains(&logged.status)
+                && (told.at.millis(), told.id.as_str()) < place
+        };
+        let found = self.state().log.values().filter(fits).cloned().collect();
+        Ok(wanted.newest(found))
+    }
+
+    async fn redeliver(&self, webhook: WebhookId, id: &str, now: Time) -> Result<Option<Logged>> {
+        let mut state = self.state();
+        let key = (webhook, id.to_owned());
+        let Some(logged) = state.log.get(&key).cloned() else { return Ok(None) };
+        let waits = logged.delivery.and_then(|id| Some((id, state.outbox.get_mut(&id)?)));
+        let delivery = match waits {
+            Some((id, row)) => {
+                (row.due_at, row.attempt) = (now, 0);
+                id
+            }
+            None => state.write_down(logged.again(), now),
+        };
+        let logged = logged.awaiting(delivery, now);
+        state.log.insert(key, logged.clone());
+        Ok(Some(logged))
+    }
+
+    async fn unlog(&self, webhook: WebhookId, limit: usize) -> Result<usize> {
+        let mut state = self.state();
+        let own = state.log.keys().filter(|(of, _)| *of == webhook).take(limit).cloned();
+        let gone: Vec<_> = own.collect();
+        for key in &gone {
+            state.log.remove(key);
+        }
+        Ok(gone.len())
+    }
+}

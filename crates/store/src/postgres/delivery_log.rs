@@ -1,0 +1,92 @@
+//! What endpoints were told, for a while.
+
+use deadpool_postgres::{Client, GenericClient};
+use kernel::{Time, WebhookId};
+
+use super::failure::Failure;
+use super::uuid;
+use crate::StoreError;
+use crate::outbox::{Entry, LogQuery, Logged, unlogged_before};
+use crate::rows::int;
+
+/// Notes what came of a delivery.
+pub(super) async fn note(client: &impl GenericClient, entry: &Entry) -> Result<(), Failure> {
+    let before = find(client, entry.webhook, &entry.told.id).await?;
+    put(client, &entry.clone().onto(before)).await
+}
+
+/// One delivery; nobody else changes it until the end of the transaction.
+pub(super) async fn find(
+    client: &impl GenericClient,
+    webhook: WebhookId,
+    id: &str,
+) -> Result<Option<Logged>, Failure> {
+    let sql = "SELECT state FROM delivery_log WHERE webhook = $1 AND message = $2 FOR UPDATE";
+    let statement = client.prepare_cached(sql).await?;
+    let row = client.query_opt(&statement, &[&uuid(webhook.ulid()), &id]).await?;
+    row.map(|row| read(row.try_get(0)?)).transpose()
+}
+
+pub(super) async fn put(client: &impl GenericClient, logged: &Logged) -> Result<(), Failure> {
+    let sql = "INSERT INTO delivery_log (webhook, message, at, status, updated_at, state)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT (webhook, message) DO UPDATE
+            SET status = excluded.status, updated_at = excluded.updated_at, state = excluded.state";
+    let state = serde_json::to_string(logged).map_err(damaged)?;
+    let statement = client.prepare_cached(sql).await?;
+    let (webhook, at) = (uuid(logged.webhook.ulid()), logged.told.at.millis());
+    let (status, updated) = (logged.status.as_str(), logged.updated_at.millis());
+    client
+        .execute(&statement, &[&webhook, &logged.told.id, &at, &status, &updated, &state])
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn list(client: &Client, wanted: &LogQuery) -> Result<Vec<Logged>, Failure> {
+    let sql = "SELECT state FROM delivery_log
+        WHERE status = $1 AND webhook = $2 AND (at, message) < ($3, $4)
+        ORDER BY at DESC, message DESC LIMIT $5";
+    let statement = client.prepare_cached(sql).await?;
+    let ((at, message), webhook) = (wanted.place(), uuid(wanted.webhook.ulid()));
+    let mut found = Vec::new();
+    for status in wanted.statuses() {
+        let (status, limit) = (status.as_str(), int(wanted.limit));
+        let rows = client.query(&statement, &[&status, &webhook, &at, &message, &limit]).await?;
+        for row in rows {
+            found.push(read(row.try_get(0)?)?);
+        }
+    }
+    Ok(wanted.newest(found))
+}
+
+/// Forgets some of the log of an endpoint; how many.
+pub(super) async fn forget(
+    client: &Client,
+    webhook: WebhookId,
+    limit: usize,
+) -> Result<usize, Failure> {
+    let sql = "DELETE FROM delivery_log WHERE webhook = $1 AND message IN (
+            SELECT message FROM delivery_log WHERE webhook = $1 ORDER BY message LIMIT $2)";
+    let statement = client.prepare_cached(sql).await?;
+    let gone = client.execute(&statement, &[&uuid(webhook.ulid()), &int(limit)]).await?;
+    Ok(usize::try_from(gone).unwrap_or(limit))
+}
+
+/// Forgets some of what was last touched long enough ago; how many.
+pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<usize, Failure> {
+    let sql = "DELETE FROM delivery_log WHERE (webhook, message) IN (
+            SELECT webhook, message FROM delivery_log WHERE updated_at <= $1
+            ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED)";
+    let statement = client.prepare_cached(sql).await?;
+    let gone = client.execute(&statement, &[&unlogged_before(now).millis(), &int(limit)]).await?;
+    Ok(usize::try_from(gone).unwrap_or(limit))
+}
+
+fn read(state: &str) -> Result<Logged, Failure> {
+    serde_json::from_str(state).map_err(damaged)
+}
+
+fn damaged(error: serde_json::Error) -> Failure {
+    let what = "log of deliveries".to_owned();
+    Failure::Store(StoreError::Damaged { what, source: error.into() })
+}
