@@ -9,6 +9,7 @@ import threading
 
 import pytest
 
+import axe
 from conftest import DESK, PHONE
 
 
@@ -95,6 +96,8 @@ def test_what_was_refused_is_sent_again(desk, visit, receiver, size, script):
     assert all(signed(secret, call) for call in receiver.heard)
 
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    if script:
+        axe.check(page)
     page.get_by_role("link", name="Remove this endpoint").click()
     page.get_by_role("button", name="Remove it now").click()
     assert page.get_by_text("Nobody is told yet").is_visible()
