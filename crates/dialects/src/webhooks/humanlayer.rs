@@ -1,4 +1,5 @@
-//! `HumanLayer`'s webhooks (A2H-110, A2H-112): an envelope around a function call or a human contact.
+//! `HumanLayer`'s webhooks (A2H-110, A2H-112): an envelope around a function call or a human contact,
+//! or around a conversation somebody began (A2H-115, A2H-132).
 //!
 //! An ask of any dialect is one of the two: what is approved or confirmed is a function call, anything
 //! else a contact. Nothing is added where its decoders take no more (A2H-037), but inside `status`.
@@ -10,6 +11,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::News;
+use crate::a2h::new_conversation;
+use crate::a2h::wire::NewConversation;
 
 /// What is sent.
 #[derive(Debug, Clone, Serialize)]
@@ -18,7 +21,28 @@ pub struct Envelope {
     #[serde(rename = "type")]
     kind: &'static str,
     /// The bare object, as v1beta1 sends it.
-    pub event: Contact,
+    pub event: Event,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Event {
+    /// A call ended.
+    Contact(Contact),
+    /// A person wrote.
+    Conversation(Conversation),
+}
+
+/// `NewConversation` as A2H has it, and beside it the members `HumanLayer`'s v1beta3 reads.
+#[derive(Debug, Clone, Serialize)]
+pub struct Conversation {
+    #[serde(flatten)]
+    object: NewConversation,
+    user_message: String,
+    contact_channel_id: String,
+    agent_name: String,
+    thread_id: String,
 }
 
 /// A function call or a human contact: the two differ in what their parts hold.
@@ -35,11 +59,29 @@ impl Envelope {
     pub fn of(news: &News<'_>) -> Option<Self> {
         let is_test = news.is_test();
         let (kind, event) = match news.ask {
-            Some(ask) => contact(ask, news.receipt.as_deref())?,
-            None => ("function_call.completed", sample(news.told.at)),
+            Some(ask) if ask.is_opening() => {
+                ("conversation.created", Event::Conversation(conversation(ask)?))
+            }
+            Some(ask) => {
+                let (kind, contact) = contact(ask, news.receipt.as_deref())?;
+                (kind, Event::Contact(contact))
+            }
+            None => ("function_call.completed", Event::Contact(sample(news.told.at))),
         };
         Some(Self { is_test, kind, event })
     }
+}
+
+fn conversation(ask: &Ask) -> Option<Conversation> {
+    let object = new_conversation(ask)?;
+    let spec = object.spec.clone();
+    Some(Conversation {
+        object,
+        user_message: spec.user_message,
+        contact_channel_id: spec.channel_id.clone(),
+        agent_name: spec.agent_name,
+        thread_id: spec.channel_id,
+    })
 }
 
 fn contact(ask: &Ask, receipt: Option<&str>) -> Option<(&'static str, Contact)> {

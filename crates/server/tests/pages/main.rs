@@ -11,6 +11,7 @@ mod lists;
 mod rules;
 mod samples;
 mod stories;
+mod talk;
 
 use samples::pages;
 

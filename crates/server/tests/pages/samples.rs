@@ -394,6 +394,7 @@ fn gallery() -> Gallery {
     crate::links::gallery(&mut g);
     crate::doors::gallery(&mut g);
     crate::around::gallery(&mut g);
+    crate::talk::gallery(&mut g);
     g
 }
 
