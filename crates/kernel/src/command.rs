@@ -13,7 +13,7 @@ use crate::directory::{
     NewWebhook, Proof,
 };
 use crate::form::Progress;
-use crate::ids::{AskId, HumanId, KeyId, RuleId, WebhookId};
+use crate::ids::{AgentId, AskId, HumanId, KeyId, RuleId, WebhookId};
 use crate::question::{Question, Reply, Stance};
 use crate::time::Time;
 use crate::verification::{Policy, Presented};
@@ -36,11 +36,25 @@ pub struct Envelope {
     pub command: Command,
 }
 
+impl Envelope {
+    /// The ask it makes, or is about.
+    pub fn subject(&self) -> Option<AskId> {
+        if self.command.makes_ask() {
+            return Some(AskId::new(self.fresh));
+        }
+        self.command.ask()
+    }
+}
+
 /// Everything that can be wanted, one variant per verb.
 #[derive(Debug, Clone)]
 pub enum Command {
     /// An agent asks.
     Ask(Box<NewAsk>),
+    /// A person writes to an agent: a conversation begins.
+    Write(AgentId, String),
+    /// An agent goes on with a conversation a person began.
+    Reply(AskId, Box<NewAsk>),
     /// A person looks at an ask.
     Open(AskId),
     /// A person began to answer.
@@ -120,6 +134,8 @@ impl Command {
     pub fn verb(&self) -> &'static str {
         match self {
             Self::Ask(_) => "ask",
+            Self::Write(..) => "write",
+            Self::Reply(..) => "reply",
             Self::Open(_) => "open",
             Self::Progress(..) => "progress",
             Self::Claim(_) => "claim",
@@ -158,6 +174,11 @@ impl Command {
         }
     }
 
+    /// Whether it makes an ask, under the fresh id.
+    pub fn makes_ask(&self) -> bool {
+        matches!(self, Self::Ask(_) | Self::Write(..) | Self::Reply(..))
+    }
+
     /// The ask it is about, if it is about one that exists.
     pub fn ask(&self) -> Option<AskId> {
         match self {
@@ -180,6 +201,8 @@ impl Command {
             | Self::Revoke(id, _)
             | Self::Erase(id) => Some(*id),
             Self::Ask(_)
+            | Self::Write(..)
+            | Self::Reply(..)
             | Self::SaveProject(_)
             | Self::SaveAgent(_)
             | Self::SaveHuman(_)

@@ -2,7 +2,7 @@
 
 use crate::ask::{
     answer, assign, callback, cancel, claim, comment, create, erase, escalate, expire, extend,
-    grant, open, progress, remind, revoke, urge,
+    grant, open, progress, remind, reply, revoke, urge, write,
 };
 use crate::command::{Command, Envelope};
 use crate::directory::{
@@ -23,6 +23,8 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
     }
     let outcome = match &envelope.command {
         Command::Ask(new) => create::decide(world, envelope, new),
+        Command::Write(agent, text) => write::decide(world, envelope, agent, text),
+        Command::Reply(conversation, new) => reply::decide(world, envelope, *conversation, new),
         Command::Open(id) => open::decide(world, envelope, *id),
         Command::Progress(id, progress) => progress::decide(world, envelope, *id, *progress),
         Command::Claim(id) => claim::decide(world, envelope, *id),

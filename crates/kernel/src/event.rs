@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::actor::{Assurance, By};
 use crate::ask::{
-    Callback, CallbackResult, DefaultAction, Dialect, Grant, Labels, OnExpiry, Priority,
-    Resolution, Route, Rung, Seat,
+    Callback, CallbackResult, Conversation, DefaultAction, Dialect, Grant, Labels, OnExpiry,
+    Priority, Resolution, Route, Rung, Seat,
 };
 use crate::audit::{Erasable, Slot};
 use crate::directory::{Agent, Human, Key, Project, Rule, Webhook};
@@ -37,9 +37,9 @@ pub struct Event {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Happened {
-    /// An agent asked.
+    /// An agent asked, or a person wrote to it.
     Asked(Box<Asked>),
-    /// A later ask continues this one.
+    /// A later ask continues this one, or the conversation it opened.
     Followed {
         /// Which.
         next: AskId,
@@ -220,6 +220,9 @@ pub struct Asked {
     /// Which proofs of a person it wants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Box<Policy>>,
+    /// The conversation it belongs to, if a person began one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<Conversation>,
 }
 
 impl Happened {

@@ -100,6 +100,7 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
                 look: None,
                 claim: None,
                 followed_by: None,
+                latest: None,
                 votes: Vec::new(),
                 comments: Vec::new(),
                 revoked: None,
@@ -167,7 +168,12 @@ fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By) -> Option<()> {
     match (what, ask.is_open()) {
         // An ask that is over may be continued, remarked on, shown, told of, called back and
         // forgotten; nothing else.
-        (Happened::Followed { next }, _) => ask.followed_by = Some(*next),
+        (Happened::Followed { next }, _) => {
+            ask.followed_by.get_or_insert(*next);
+            if ask.is_opening() {
+                ask.latest = Some(*next);
+            }
+        }
         (Happened::Commented { text }, _) => {
             ask.comments.push(Comment { by: by.clone(), at, text: text.clone() });
         }
@@ -307,7 +313,9 @@ pub fn settle(
         let record = Record::link(head.map_or(Digest::ZERO, |head| head.hash), event.clone());
         let topic = Topic::of(&event.what);
         let after = apply(before, event, record.hash)?;
-        if let (Some(topic), Entity::Ask(ask)) = (topic, &after) {
+        if let Entity::Ask(ask) = &after
+            && let Some(topic) = topic.and_then(|topic| topic.told_of(ask))
+        {
             effects.extend(world.directory.told(ask, topic));
         }
         touched.insert(subject, after);

@@ -10,7 +10,7 @@ use crate::ask::{Ask, Dialect, Labels, Priority, Route};
 use crate::audit::{Digest, Record, Salts};
 use crate::command::{Command, Envelope, NewAsk, Silence};
 use crate::decide::decide;
-use crate::directory::{Directory, NewAgent, NewHuman, NewProject, NewRule, Profile};
+use crate::directory::{Agent, Directory, NewAgent, NewHuman, NewProject, NewRule, Profile};
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::evolve::{Entity, settle};
@@ -87,7 +87,7 @@ pub fn everyone() -> Vec<Command> {
     };
     let agent = |id: &str, project: &str, owner: &str| {
         let (id, project) = (id.parse().unwrap(), project.parse().unwrap());
-        Command::SaveAgent(NewAgent { id, project, owner: human(owner) })
+        Command::SaveAgent(NewAgent { id, project, owner: human(owner), conversations: None })
     };
     vec![
         project("acme"),
@@ -177,6 +177,22 @@ impl Cast {
 
     pub fn ask_as(&mut self, agent: &str, new: NewAsk) -> AskId {
         self.run(self.agent(agent), Command::Ask(Box::new(new)));
+        AskId::new(Ulid::from(self.drawn))
+    }
+
+    /// Lets an agent take conversations, and somebody write to it.
+    pub fn write(&mut self, who: &str, agent: &str, text: &str) -> AskId {
+        let kept = self.directory.agent(&agent.parse().unwrap()).unwrap().clone();
+        let Agent { id, project, owner, .. } = kept;
+        let new = NewAgent { id: id.clone(), project, owner, conversations: Some(true) };
+        self.run(Actor::System, Command::SaveAgent(new));
+        self.run(self.human(who), Command::Write(id, text.to_owned()));
+        AskId::new(Ulid::from(self.drawn))
+    }
+
+    /// Lets `bot` reply to a conversation.
+    pub fn reply(&mut self, conversation: AskId, new: NewAsk) -> AskId {
+        self.run(self.agent("bot"), Command::Reply(conversation, Box::new(new)));
         AskId::new(Ulid::from(self.drawn))
     }
 

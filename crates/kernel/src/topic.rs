@@ -46,11 +46,14 @@ pub enum Topic {
     /// Its receipt was called back.
     #[serde(rename = "receipt.revoked")]
     Revoked,
+    /// A person wrote to the agent.
+    #[serde(rename = "conversation.started")]
+    Started,
 }
 
 impl Topic {
     /// Every topic, in the order in which they may happen.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Created,
         Self::Opened,
         Self::Claimed,
@@ -62,11 +65,22 @@ impl Topic {
         Self::Expired,
         Self::Cancelled,
         Self::Revoked,
+        Self::Started,
     ];
 
     /// What an agent waits for: its ask is over.
     pub const ENDINGS: [Self; 5] =
         [Self::Answered, Self::ChangesRequested, Self::Defaulted, Self::Expired, Self::Cancelled];
+
+    /// What an endpoint hears of where nobody says: what an agent waits for, and who writes to it.
+    pub const USUAL: [Self; 6] = [
+        Self::Answered,
+        Self::ChangesRequested,
+        Self::Defaulted,
+        Self::Expired,
+        Self::Cancelled,
+        Self::Started,
+    ];
 
     /// Its name on the wire.
     pub fn as_str(self) -> &'static str {
@@ -82,6 +96,7 @@ impl Topic {
             Self::Expired => "ask.expired",
             Self::Cancelled => "ask.cancelled",
             Self::Revoked => "receipt.revoked",
+            Self::Started => "conversation.started",
         }
     }
 
@@ -123,6 +138,16 @@ impl Topic {
         })
     }
 
+    /// The same as it is told of an ask: that a conversation began is one piece of news, and it is
+    /// told once it is complete.
+    pub(crate) fn told_of(self, ask: &Ask) -> Option<Self> {
+        match self {
+            Self::Created if ask.is_opening() => None,
+            Self::Answered if ask.is_opening() => Some(Self::Started),
+            topic => Some(topic),
+        }
+    }
+
     /// How an ask ended, once it has.
     pub fn ending(ask: &Ask) -> Option<Self> {
         Some(match ask.ending()? {
@@ -159,6 +184,7 @@ mod tests {
             assert_eq!(text, format!("\"{topic}\""));
             assert_eq!(serde_json::from_str::<Topic>(&text).unwrap(), topic);
         }
-        assert!(Topic::ENDINGS.iter().all(|topic| Topic::ALL.contains(topic)));
+        assert!(Topic::ENDINGS.iter().all(|topic| Topic::USUAL.contains(topic)));
+        assert!(Topic::USUAL.iter().all(|topic| Topic::ALL.contains(topic)));
     }
 }

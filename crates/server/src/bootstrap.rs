@@ -216,7 +216,12 @@ async fn add(gateway: &Gateway, cast: &Cast<'_>, label: &str) -> anyhow::Result<
         }
     }
     for (id, project, owner) in cast.agents {
-        let new = NewAgent { id: id.parse()?, project: project.parse()?, owner: owner.parse()? };
+        let new = NewAgent {
+            id: id.parse()?,
+            project: project.parse()?,
+            owner: owner.parse()?,
+            conversations: None,
+        };
         if gateway.directory().agent(&new.id).is_none() {
             run(gateway, Command::SaveAgent(new)).await?;
         }

@@ -7,9 +7,7 @@ use std::sync::Arc;
 use kernel::ask::Fold;
 use kernel::audit::{Digest, Record};
 use kernel::directory::Directory;
-use kernel::{
-    Ask, AskId, Command, Effect, Entity, Envelope, Refusal, Subject, Time, Verdict, World,
-};
+use kernel::{Ask, AskId, Effect, Entity, Envelope, Refusal, Subject, Time, Verdict, World};
 
 use crate::listing::Scope;
 use crate::{IDEMPOTENCY_HOURS, Idempotency, Job, Outcome, Result, StoreError};
@@ -118,7 +116,7 @@ pub(crate) struct Ahead {
 impl Ahead {
     /// Decides a new ask; anything else, and anything refused, waits for its turn.
     pub(crate) fn decide(directory: Arc<Directory>, now: Time, job: &Job) -> Option<Self> {
-        if !matches!(job.envelope.command, Command::Ask(_)) {
+        if !job.envelope.command.makes_ask() {
             return None;
         }
         match judge(&directory, now, &job.envelope, &mut Asks::new()) {
@@ -149,10 +147,7 @@ pub(crate) fn transact(
         return Ok(Outcome { ask, replayed: true, at });
     }
 
-    let id = match &envelope.command {
-        Command::Ask(_) => Some(AskId::new(envelope.fresh)),
-        other => other.ask(),
-    };
+    let id = envelope.subject();
     let mut asks = Asks::new();
     let mut work = match ahead {
         Some(ahead) if Arc::ptr_eq(&ahead.directory, &books.directory()) => ahead.work,

@@ -29,6 +29,8 @@ pub enum Scope {
     Kind(Kind),
     /// Asks a person ended: answered or withdrawn.
     By(HumanId),
+    /// Conversations people began with an agent.
+    Begun(AgentId),
 }
 
 impl Scope {
@@ -43,6 +45,7 @@ impl Scope {
             Self::Revoked => "revoked".to_owned(),
             Self::Kind(kind) => format!("kind/{}", kind.as_str()),
             Self::By(id) => format!("by/{id}"),
+            Self::Begun(id) => format!("begun/{id}"),
         }
     }
 
@@ -56,6 +59,7 @@ impl Scope {
             ("project", None) => Self::Project(name.parse().ok()?),
             ("human", None) => Self::Human(name.parse().ok()?),
             ("by", None) => Self::By(name.parse().ok()?),
+            ("begun", None) => Self::Begun(name.parse().ok()?),
             ("kind", None) => Self::Kind(Kind::ALL.into_iter().find(|kind| kind.as_str() == name)?),
             ("pool", None) => Self::Pool(name.parse().ok()?, None),
             ("pool", Some((project, group))) => {
@@ -286,7 +290,8 @@ impl Entry {
 /// The lists an ask stands in that nobody follows.
 fn beside(ask: &Ask) -> Vec<Scope> {
     let by = ended_by(ask).cloned().map(Scope::By);
-    [Scope::Kind(ask.kind)].into_iter().chain(by).collect()
+    let begun = ask.is_opening().then(|| Scope::Begun(ask.agent.clone()));
+    [Scope::Kind(ask.kind)].into_iter().chain(by).chain(begun).collect()
 }
 
 /// Every list an ask stands in.
@@ -367,6 +372,7 @@ mod tests {
             Scope::Revoked,
             Scope::Kind(Kind::Choose),
             Scope::By("olga@example.com".parse().unwrap()),
+            Scope::Begun("bot:7".parse().unwrap()),
         ];
         assert_eq!(Scope::read(&Scope::write(&all)), all);
         assert_eq!(Scope::read(""), []);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use kernel::Ask;
 use kernel::audit::Digest;
-use kernel::question::{Body, Question};
+use kernel::question::{Answer, Body, Question};
 use serde_json::{Map, Value};
 
 use crate::listing::{Filter, Scope, standing};
@@ -128,6 +128,12 @@ pub(crate) fn tokens(ask: &Ask) -> BTreeSet<String> {
     // What was provided is not looked into: it may be a secret.
     let reply = ask.resolution().and_then(|resolution| resolution.reply.value());
     add(reply.and_then(|reply| reply.comment.as_deref()).unwrap_or_default());
+    // What a person began with is what it is about.
+    if let Some(Answer::Replied { text }) = reply.map(|reply| &reply.answer)
+        && ask.is_opening()
+    {
+        add(text);
+    }
     in_question(question, &mut add);
     if let Some(data) = ask.metadata.value() {
         in_object(data, &mut add);

@@ -11,6 +11,7 @@
 pub mod audit;
 pub mod blocks;
 pub mod confided;
+pub mod conversations;
 pub mod devices;
 pub mod directory;
 pub mod drafts;
@@ -82,6 +83,13 @@ macro_rules! suite {
                 counts_are_exact_when_small,
                 counts_are_estimates_when_large,
                 a_list_that_became_short_is_counted,
+            }
+            $crate::suite! { @in $open, $missing; conversations:
+                what_was_written_to_an_agent_is_listed,
+                a_conversation_goes_on_from_its_newest_ask,
+                of_many_replies_at_once_each_follows_another,
+                what_was_written_is_written_once,
+                a_conversation_is_found_by_its_words_until_they_are_erased,
             }
             $crate::suite! { @in $open, $missing; narrow:
                 everything_is_in_the_lists_of_kinds,

@@ -71,6 +71,8 @@ pub(super) struct Channel {
     pub(super) addresses: Vec<String>,
     /// Which medium, if one.
     pub(super) medium: Option<Medium>,
+    /// The conversation it names (A2H-133).
+    pub(super) conversation: Option<Value>,
 }
 
 /// Reads the channel under a key; absent, `null` and all keys `null` are the same.
@@ -112,8 +114,11 @@ pub(super) fn read_map(map: &Map<String, Value>, path: &str) -> Result<Channel, 
         channel.human = Some(human);
         shown.insert("human_id".to_owned(), json!(id));
     }
-    // The conversation it belongs to (A2H-133): opaque, and safe to show.
-    if let Some(id) = members.given("channel_id").filter(|id| id.is_string() || id.is_number()) {
+    if let Some(id) = members.given("channel_id") {
+        if !id.is_string() && !id.is_number() {
+            return Err(members.bad("channel_id", "a string or a number"));
+        }
+        channel.conversation = Some(id.clone());
         shown.insert("channel_id".to_owned(), id.clone());
     }
     channel.shown = (!shown.is_empty()).then_some(Value::Object(shown));

@@ -6,15 +6,16 @@
 
 use std::collections::BTreeSet;
 
-use kernel::HumanId;
 use kernel::ask::{DefaultAction, Dialect, Labels, Priority, Route};
 use kernel::audit::Digest;
 use kernel::command::{NewAsk, Silence};
 use kernel::question::{Body, Choice, Options, Pick, Question, QuestionError, Stance};
 use kernel::text::is_storable_json;
+use kernel::{AskId, HumanId};
 use serde_json::{Map, Value, json};
 
 use super::channel::{self, Channel};
+use super::conversation;
 use super::errors::WireError;
 use super::options::{self, ResponseOption};
 use super::parse::{Members, object};
@@ -38,6 +39,8 @@ pub struct NewCall {
     pub fingerprint: Digest,
     /// Whom the channel names.
     pub to: Addressed,
+    /// The conversation it goes on with, if it does (A2H-133); then that says whom it is for.
+    pub conversation: Option<AskId>,
 }
 
 /// Whom a channel names.
@@ -193,8 +196,9 @@ impl Parts {
             .collect();
         let fingerprint = Digest::of_json(&json!({ "question": question, "kept": told }));
         let to = Addressed::from(&channel);
+        let conversation = channel.conversation.as_ref().map(conversation::named).transpose()?;
         let ask = ask(question, kept, stances, silence);
-        Ok(NewCall { ask, call_id, fingerprint, to })
+        Ok(NewCall { ask, call_id, fingerprint, to, conversation })
     }
 }
 

@@ -115,6 +115,13 @@ impl WireError {
         Self::new(404, code::NOT_FOUND, "there is no such human")
     }
 
+    /// 404 for a conversation nobody began, or not with the caller.
+    pub fn no_conversation() -> Self {
+        let message = "channel_id: there is no such conversation; expected the channel_id of a \
+                       NewConversation";
+        Self::new(404, code::NOT_FOUND, message)
+    }
+
     /// 404 for a path that leads nowhere.
     pub fn no_route() -> Self {
         Self::new(404, code::NOT_FOUND, "there is nothing at this path")
@@ -162,6 +169,7 @@ impl WireError {
             |how: String| Self::new(409, code::ALREADY_RESPONDED, format!("{ANSWERED}: {how}"));
         match refusal {
             Refusal::NotFound { what: "person" } => Self::no_human(),
+            Refusal::NotFound { what: "conversation" } => Self::no_conversation(),
             Refusal::NotFound { .. } => Self::no_call(),
             Refusal::AlreadyAnswered { at, .. } => over(format!("it was answered at {at}")),
             Refusal::AlreadyCancelled { at, .. } => over(format!("it was cancelled at {at}")),

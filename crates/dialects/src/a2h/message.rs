@@ -1,14 +1,16 @@
 //! `POST /messages`, `GET /messages/{uid}`: the `Message` of `proto.a2h.dev/v1alpha1` (A2H-131,
 //! A2H-133, A2H-134).
 
-use kernel::Ask;
 use kernel::ask::DefaultAction;
 use kernel::audit::Digest;
 use kernel::command::NewAsk;
 use kernel::question::{Answer, Body, Question, Stance};
+use kernel::{Ask, AskId};
 use serde_json::{Map, Value, json};
 
 use super::Kind;
+use super::channel;
+use super::conversation;
 use super::create::{self, storable};
 use super::errors::WireError;
 use super::parse::Members;
@@ -32,6 +34,8 @@ pub struct NewMessage {
     pub fingerprint: Digest,
     /// What the answer must be; the shell judges whether it is a schema at all.
     pub schema: Option<Value>,
+    /// The conversation it goes on with, if it does.
+    pub conversation: Option<AskId>,
 }
 
 /// Reads a message.
@@ -56,10 +60,15 @@ pub fn parse_message(bytes: &[u8]) -> Result<NewMessage, WireError> {
     let text = spec.either(&["message", "agentMessage"])?;
     let text = text.filter(|text| !text.trim().is_empty());
     let text = text.ok_or_else(|| spec.bad("message", "a non-empty string"))?;
-    let channel_id = spec.given("channel_id").cloned();
-    if channel_id.as_ref().is_some_and(|id| !id.is_string() && !id.is_number()) {
-        return Err(spec.bad("channel_id", "a string or a number"));
-    }
+    // As the text has it, or as calls have it.
+    let channel_id = match spec.given("channel_id") {
+        Some(id) if !id.is_string() && !id.is_number() => {
+            return Err(spec.bad("channel_id", "a string or a number"));
+        }
+        Some(id) => Some(id.clone()),
+        None => channel::read(spec, "channel")?.conversation,
+    };
+    let conversation = channel_id.as_ref().map(conversation::named).transpose()?;
     let wanted = spec.given("response_schema").cloned();
     if let Some(schema) = &wanted {
         check(schema).map_err(|expected| spec.bad("response_schema", expected))?;
@@ -78,7 +87,7 @@ pub fn parse_message(bytes: &[u8]) -> Result<NewMessage, WireError> {
     let fingerprint = Digest::of_json(&kept);
     kept.extend(uid.as_ref().map(|uid| ("call_id".to_owned(), json!(uid))));
     let ask = create::ask(question, kept, &[stance], DefaultAction::Skip);
-    Ok(NewMessage { ask, uid, fingerprint, schema: wanted })
+    Ok(NewMessage { ask, uid, fingerprint, schema: wanted, conversation })
 }
 
 /// What is asked of a person for such an answer.

@@ -9,6 +9,7 @@
 //! | `channel` | `spec.channel`, `GET /channels`, `POST /channels/validate` |
 //! | `options` | `reject_options`, `response_options` |
 //! | `message`, `schema` | `POST /messages`, `GET /messages/{uid}`: `proto.a2h.dev/v1alpha1` |
+//! | `conversation` | `GET /conversations`, `GET /conversations/{uid}`, and what webhooks tell |
 //! | `humans` | `/humans`, `/humans/search`, `/humans/{id}` |
 //! | `wire`, [`errors`] | types and codes |
 //!
@@ -18,6 +19,7 @@
 //! says what was chosen.
 
 pub mod channel;
+pub mod conversation;
 pub mod create;
 pub mod errors;
 pub mod escalate;
@@ -31,6 +33,7 @@ pub mod view;
 pub mod wire;
 
 pub use channel::{Medium, channels, validated};
+pub use conversation::new_conversation;
 pub use create::{Addressed, NewCall, parse_function_call, parse_human_contact};
 pub use errors::{CODES, WireError};
 pub use escalate::{Escalation, parse_escalation};

@@ -196,6 +196,48 @@ pub struct MessageStatus {
     pub ours: Ours,
 }
 
+/// `proto.a2h.dev/v1alpha1`, kind `NewConversation` (A2H-132).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NewConversation {
+    /// Always the same.
+    #[serde(rename = "apiVersion")]
+    pub api_version: &'static str,
+    /// Always `NewConversation`.
+    pub kind: &'static str,
+    /// Its name.
+    pub metadata: Metadata,
+    /// What the person wrote.
+    pub spec: NewConversationSpec,
+    /// What is ours to say.
+    pub status: NewConversationStatus,
+}
+
+/// What the person wrote, in the words of the text and of the later template (A2H-133).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NewConversationSpec {
+    /// What they wrote.
+    pub message: String,
+    /// The same.
+    pub user_message: String,
+    /// The conversation: whatever is sent with it goes to whoever began it.
+    pub channel_id: String,
+    /// To whom they wrote.
+    pub agent_name: String,
+}
+
+/// What is ours to say of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NewConversationStatus {
+    /// When it began.
+    pub requested_at: Moment,
+    /// Who began it.
+    pub human_id: String,
+    /// Whether the agent went on with it.
+    pub replied: bool,
+    /// The same in every other dialect.
+    pub ask_id: String,
+}
+
 /// A moment as every client reads it: microseconds and `Z` (A2H-036).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment(pub Time);

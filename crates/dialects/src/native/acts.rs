@@ -45,6 +45,16 @@ pub struct CommentBody {
     pub text: String,
 }
 
+/// `POST /api/v1/agents/{id}/conversations`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct WriteBody {
+    /// What to write.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 10_000))]
+    pub text: String,
+}
+
 /// An uploaded file. The whole of it is the value of a file field in an answer to the same ask, by
 /// the person who uploaded it.
 #[derive(Debug, Clone, Serialize)]

@@ -60,6 +60,8 @@ pub struct AskView<'a> {
     pub follows: Option<AskId>,
     /// The ask that continues it.
     pub followed_by: Option<AskId>,
+    /// The conversation it belongs to; `null` where no person began one.
+    pub conversation: Option<ConversationView<'a>>,
     /// What it has in common with those that are nearly the same; `null` once it is over.
     pub fold: Option<Fold>,
     /// Whether it may be answered together with others.
@@ -74,6 +76,20 @@ pub struct AskView<'a> {
     pub revoked: Option<Revocation>,
     /// The proof of how it ended, signed; `null` in lists and streams.
     pub receipt: Option<String>,
+}
+
+/// A conversation a person began with an agent.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Conversation))]
+pub struct ConversationView<'a> {
+    /// Its name: the id of what was written first. An agent goes on by asking with it.
+    pub id: AskId,
+    /// Who began it.
+    #[cfg_attr(feature = "openapi", schema(value_type = HumanId))]
+    pub with: &'a HumanId,
+    /// The newest ask of it: on its first one, once the agent went on.
+    pub latest: Option<AskId>,
 }
 
 /// That a receipt was called back.
@@ -241,6 +257,11 @@ impl<'a> AskView<'a> {
             expires_at: ask.expires_at,
             follows: ask.follows,
             followed_by: ask.followed_by,
+            conversation: ask.conversation.as_ref().map(|begun| ConversationView {
+                id: begun.opening,
+                with: &begun.with,
+                latest: ask.latest,
+            }),
             fold: if ask.is_open() { ask.fold() } else { None },
             bulk: ask.is_open() && ask.allows_bulk().is_ok(),
             comments: ask.comments.len(),

@@ -43,6 +43,10 @@ pub struct CreateAsk {
     /// The ask it continues.
     #[serde(default)]
     pub follows: Option<AskId>,
+    /// The conversation it goes on with: whoever began it is asked, after the newest ask of it. Nothing
+    /// is said of `route` and `follows` then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<AskId>,
     /// The least assurance an answer needs, such as `passkey`; more than the project wants, or the
     /// project's counts.
     #[serde(default)]

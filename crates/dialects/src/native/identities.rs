@@ -88,12 +88,15 @@ pub struct AgentView {
     pub project: ProjectId,
     /// Who answers for it.
     pub owner: HumanId,
+    /// Whether people may write to it.
+    #[serde(default)]
+    pub conversations: bool,
 }
 
 impl From<&Agent> for AgentView {
     fn from(agent: &Agent) -> Self {
-        let Agent { id, project, owner } = agent.clone();
-        Self { id, project, owner }
+        let Agent { id, project, owner, conversations } = agent.clone();
+        Self { id, project, owner, conversations }
     }
 }
 
@@ -109,13 +112,16 @@ pub struct AgentBody {
     pub project: ProjectId,
     /// Who answers for it.
     pub owner: HumanId,
+    /// Whether people may write to it; where nothing is said, it stays as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversations: Option<bool>,
 }
 
 impl AgentBody {
     /// The agent of this name.
     pub fn named(self, id: AgentId) -> NewAgent {
-        let Self { id: _, project, owner } = self;
-        NewAgent { id, project, owner }
+        let Self { id: _, project, owner, conversations } = self;
+        NewAgent { id, project, owner, conversations }
     }
 }
 

@@ -13,8 +13,13 @@ mod pages;
 mod rules;
 mod webhooks;
 
-pub use acts::{AssignBody, CallbacksView, CancelBody, CommentBody, ExtendBody, Uploaded};
-pub use ask::{AskView, CommentView, EventView, Outcome, ResultView, Revocation, State, Viewer};
+pub use acts::{
+    AssignBody, CallbacksView, CancelBody, CommentBody, ExtendBody, Uploaded, WriteBody,
+};
+pub use ask::{
+    AskView, CommentView, ConversationView, EventView, Outcome, ResultView, Revocation, State,
+    Viewer,
+};
 pub use audit::{BlockPage, BlockView, RecordView, Records};
 pub use bulk::{BulkAnswer, BulkResult, BulkResults};
 pub use create::{CreateAsk, OnSilence};

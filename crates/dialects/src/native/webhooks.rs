@@ -20,7 +20,7 @@ pub struct WebhookBody {
     pub project: Option<ProjectId>,
     /// Where it is.
     pub url: String,
-    /// What it hears of; of how asks end, if nothing is said.
+    /// What it hears of; of how asks end and of new conversations, if nothing is said.
     #[serde(default = "usual")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Topic>))]
     pub events: BTreeSet<Topic>,
@@ -36,7 +36,7 @@ pub struct WebhookBody {
 }
 
 fn usual() -> BTreeSet<Topic> {
-    Topic::ENDINGS.into()
+    Topic::USUAL.into()
 }
 
 fn yes() -> bool {

@@ -1,15 +1,16 @@
-//! `HumanLayer`'s webhooks (A2H-110, A2H-112): an envelope around a function call or a human contact.
+//! `HumanLayer`'s webhooks (A2H-110, A2H-112): an envelope around a function call or a human contact,
+//! or around a conversation somebody began (A2H-115, A2H-132).
 //!
 //! What is inside is [what its SDKs read](crate::a2h::call()), to the byte: whoever is told learns what
 //! whoever asks would. An ask of any dialect is one of the two.
 
-use kernel::Time;
+use kernel::{Ask, Time};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::News;
-use crate::a2h::wire::{FunctionCall, FunctionCallSpec, FunctionCallStatus, Moment, Ours};
-use crate::a2h::{Beside, Kind, call};
+use crate::a2h::wire::{FunctionCall, FunctionCallSpec, FunctionCallStatus, Moment, NewConversation, Ours};
+use crate::a2h::{Beside, Kind, call, new_conversation};
 
 /// What is sent.
 #[derive(Debug, Clone, Serialize)]
@@ -21,6 +22,17 @@ pub struct Envelope {
     pub event: Value,
 }
 
+/// `NewConversation` as A2H has it, and beside it the members `HumanLayer`'s v1beta3 reads.
+#[derive(Debug, Clone, Serialize)]
+struct Conversation {
+    #[serde(flatten)]
+    object: NewConversation,
+    user_message: String,
+    contact_channel_id: String,
+    agent_name: String,
+    thread_id: String,
+}
+
 impl Envelope {
     /// What is told: nothing before the end, and nothing once the words were erased.
     pub fn of(news: News<'_>) -> Option<Self> {
@@ -29,10 +41,26 @@ impl Envelope {
             let event = serde_json::to_value(sample(news.told.at)).ok()?;
             return Some(Self { is_test, kind: completed(Kind::FunctionCall), event });
         };
+        if ask.is_opening() {
+            let event = serde_json::to_value(conversation(ask)?).ok()?;
+            return Some(Self { is_test, kind: "conversation.created", event });
+        }
         ask.ending()?;
         let event = call(ask, Beside { name: news.name, receipt: news.receipt })?;
         Some(Self { is_test, kind: completed(Kind::of(ask)), event })
     }
+}
+
+fn conversation(ask: &Ask) -> Option<Conversation> {
+    let object = new_conversation(ask)?;
+    let spec = object.spec.clone();
+    Some(Conversation {
+        object,
+        user_message: spec.user_message,
+        contact_channel_id: spec.channel_id.clone(),
+        agent_name: spec.agent_name,
+        thread_id: spec.channel_id,
+    })
 }
 
 /// A2H-111: without the version, which only settings name.

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod channels;
+mod conversations;
 mod create;
 mod errors;
 mod humans;

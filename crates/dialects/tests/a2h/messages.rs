@@ -9,10 +9,13 @@ use serde_json::{Value, json};
 
 use crate::stage::{bytes, say, with, without};
 
+/// The name of a conversation.
+const CONVERSATION: &str = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C";
+
 fn body(schema: &Value) -> Value {
     json!({
         "apiVersion": "proto.a2h.dev/v1alpha1", "kind": "Message", "metadata": {"uid": "123"},
-        "spec": {"message": "How much may I refund?", "response_schema": schema, "channel_id": 42},
+        "spec": {"message": "How much may I refund?", "response_schema": schema, "channel_id": CONVERSATION},
     })
 }
 

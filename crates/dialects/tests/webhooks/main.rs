@@ -25,7 +25,8 @@ fn name(ask: &Ask) -> Option<String> {
 /// What an endpoint of this format is sent of an ask as it is now.
 fn told(cast: &Cast, wanted: Format, id: AskId) -> Option<Value> {
     let ask = cast.seen(id);
-    let topic = Topic::ending(ask).unwrap_or(Topic::Created);
+    let ended = if ask.is_opening() { Some(Topic::Started) } else { Topic::ending(ask) };
+    let topic = ended.unwrap_or(Topic::Created);
     let told = Told::of(ask, topic, ask.head.seq, ask.head.at);
     let body = format(
         wanted,
@@ -155,6 +156,25 @@ fn as_humanlayer_tells_it() {
         });
         assert_eq!(bare, read, "{which}");
     }
+}
+
+/// A2H-115, A2H-132, A2H-133: a conversation somebody began, under every name a receiver reads.
+#[test]
+fn a_conversation_that_began() {
+    let mut cast = Cast::new();
+    let id = cast.write("mark", "bot", "Please refund order 7");
+    let enveloped = told(&cast, Format::Humanlayer, id).unwrap();
+    insta::assert_json_snapshot!("conversation", enveloped);
+    let bare = told(&cast, Format::HumanlayerV1beta1, id);
+    assert_eq!(bare.as_ref(), enveloped.get("event"), "A2H-112: the bare object");
+    let standard = told(&cast, Format::Standard, id).unwrap();
+    assert_eq!(standard["type"], "conversation.started");
+    let ask = &standard["data"]["ask"];
+    let said = json!({ "verdict": "replied", "text": "Please refund order 7" });
+    assert_eq!(ask["result"]["answer"], said);
+    assert_eq!(ask["conversation"], json!({ "id": id, "with": "mark", "latest": null }));
+    cast.run(Actor::System, Command::Erase(id));
+    assert_eq!(told(&cast, Format::Humanlayer, id), None);
 }
 
 #[test]

@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 
 use crate::actor::Actor;
-use crate::ask::{Callback, DefaultAction, Dialect, Ending, OnExpiry, Route, Rung, Seat};
+use crate::ask::{
+    Ask, Callback, Conversation, DefaultAction, Dialect, Ending, OnExpiry, Route, Rung, Seat,
+};
 use crate::audit::{Erasable, Salts};
 use crate::command::{Envelope, NewAsk, Silence};
-use crate::directory::Project;
+use crate::directory::{Agent, Human, Project};
 use crate::effect::{Effect, Occasion};
 use crate::event::{Asked, Happened};
-use crate::ids::{AskId, ProjectId, Subject};
+use crate::ids::{AskId, Subject};
 use crate::refusal::Refusal;
 use crate::routing::{Facts, seats};
 use crate::text::{is_short, is_storable, is_storable_json};
@@ -36,15 +38,21 @@ pub(crate) fn decide(
         return Err(Refusal::NotAllowed { why: "this agent is not registered" }.into());
     };
     check(new)?;
-    routable(world, &project.id, new)?;
     let previous = new.follows.map(|id| previous(world, envelope, new, id)).transpose()?;
+    let conversation = previous.and_then(|previous| previous.conversation.as_ref());
+    routable(world, agent, new, conversation)?;
 
     let mut salts = envelope.salts.clone();
     let on_expiry = on_expiry(project, new, &mut salts)?;
     let kind = new.question.kind();
     let (tags, labels) = (&new.tags, &new.labels);
     let facts = Facts { agent, route: &new.route, kind, priority: new.priority, tags, labels };
-    let seats = seats(world.directory, &facts, world.now);
+    // What somebody began is theirs: nobody stands in for them, and nobody else is asked in the end.
+    let theirs = conversation.is_some_and(|conversation| conversation.is_led_to_by(&new.route));
+    let (seats, ladder) = match conversation.filter(|_| theirs) {
+        Some(with) => (vec![Seat::Person { human: with.with.clone() }], Vec::new()),
+        None => (seats(world.directory, &facts, world.now), ladder(world, project)),
+    };
 
     let expires_at = new.timeout.map(|seconds| world.now.plus_seconds(seconds));
     let ask = AskId::new(envelope.fresh);
@@ -65,7 +73,7 @@ pub(crate) fn decide(
         expires_at,
         on_expiry,
         reminders: upcoming(world, project, new, expires_at),
-        ladder: ladder(world, project),
+        ladder,
         follows: new.follows,
         quorum: 1,
         floor: new.assurance.map_or(project.floor, |wanted| wanted.max(project.floor)),
@@ -76,10 +84,18 @@ pub(crate) fn decide(
             .clone()
             .map(|url| Callback { url: Erasable::new(url, &mut salts), key: *key }),
         verification: new.verification.clone(),
+        conversation: conversation.cloned(),
     };
     let mut decision = Decision::of(Subject::Ask(ask), Happened::Asked(Box::new(asked)));
     if let Some(previous) = previous {
-        decision.happened.push((Subject::Ask(previous), Happened::Followed { next: ask }));
+        decision.happened.push((Subject::Ask(previous.id), Happened::Followed { next: ask }));
+    }
+    // The opening knows the newest of its conversation, so that nobody walks along it.
+    if let Some(opening) = conversation.map(|conversation| conversation.opening)
+        && new.follows != Some(opening)
+    {
+        world.ask(opening)?;
+        decision.happened.push((Subject::Ask(opening), Happened::Followed { next: ask }));
     }
     decision.effects = seats
         .into_iter()
@@ -115,12 +131,22 @@ fn check(new: &NewAsk) -> Result<(), Refusal> {
 
 /// Whether the people the agent names are there. Another dialect's group is free data, and what leads
 /// nowhere there is the owner's.
-fn routable(world: &World<'_>, project: &ProjectId, new: &NewAsk) -> Result<(), Refusal> {
+fn routable(
+    world: &World<'_>,
+    agent: &Agent,
+    new: &NewAsk,
+    conversation: Option<&Conversation>,
+) -> Result<(), Refusal> {
+    let project = &agent.project;
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
     match &new.route {
         Route::Person { human } => {
             let asked = world.directory.human(human).filter(|human| human.active);
-            if asked.is_none_or(|human| !human.projects.contains(project)) {
+            let wrote = conversation.is_some_and(|conversation| conversation.with == *human);
+            let reachable = |human: &Human| {
+                human.projects.contains(project) || (wrote && agent.is_known_to(human))
+            };
+            if !asked.is_some_and(reachable) {
                 return invalid("route.human", "a person who is a member of this project");
             }
         }
@@ -138,12 +164,12 @@ fn routable(world: &World<'_>, project: &ProjectId, new: &NewAsk) -> Result<(), 
 /// The ask this one continues: in the agent's reach, and not continued already. In HITL a case is
 /// another round of one that was answered (HITL-143); what is still open is not continued but
 /// answered, and what ran out or was withdrawn is asked anew.
-fn previous(
-    world: &World<'_>,
+fn previous<'a>(
+    world: &World<'a>,
     envelope: &Envelope,
     new: &NewAsk,
     id: AskId,
-) -> Result<AskId, Stop> {
+) -> Result<&'a Ask, Stop> {
     let ask = world.ask(id)?;
     if !ask.within_reach(&envelope.actor) {
         return Err(Refusal::NotFound { what: "request" }.into());
@@ -156,7 +182,7 @@ fn previous(
     if ask.followed_by.is_some() {
         return Err(Refusal::Exists { what: "follow-up" }.into());
     }
-    Ok(id)
+    Ok(ask)
 }
 
 fn on_expiry(project: &Project, new: &NewAsk, salts: &mut Salts) -> Result<OnExpiry, Stop> {
@@ -236,10 +262,10 @@ mod tests {
         for new in ["grants", "inline", "callback", "attested", "reminded_at", "callbacks"] {
             assert!(!stored.contains(&format!("\"{new}\"")), "{new} in {stored}");
         }
-        assert_eq!(serde_json::from_str::<crate::Ask>(&stored).unwrap(), *cast.seen(id));
+        assert_eq!(serde_json::from_str::<Ask>(&stored).unwrap(), *cast.seen(id));
         let mut before = serde_json::to_value(cast.seen(id)).unwrap();
         before["asked"].as_object_mut().unwrap().remove("key").unwrap();
-        assert_eq!(serde_json::from_value::<crate::Ask>(before).unwrap().key, None);
+        assert_eq!(serde_json::from_value::<Ask>(before).unwrap().key, None);
     }
 
     #[test]

@@ -25,9 +25,11 @@ pub mod grant;
 pub mod open;
 pub mod progress;
 pub mod remind;
+pub mod reply;
 pub mod revoke;
 mod terms;
 pub mod urge;
+pub mod write;
 
 use std::ops::Deref;
 
@@ -49,8 +51,8 @@ use crate::world::Decision;
 pub use due::Due;
 pub use fold::Fold;
 pub use terms::{
-    Callback, CallbackAttempt, CallbackResult, DefaultAction, Dialect, Grant, Labels, OnExpiry,
-    Priority, Purpose, Route, Rung, Seat,
+    Callback, CallbackAttempt, CallbackResult, Conversation, DefaultAction, Dialect, Grant, Labels,
+    OnExpiry, Priority, Purpose, Route, Rung, Seat,
 };
 
 /// What an agent wants from a person. The aggregate; made and changed only by events.
@@ -71,6 +73,9 @@ pub struct Ask {
     pub claim: Option<Claim>,
     /// The ask that continues this one.
     pub followed_by: Option<AskId>,
+    /// The newest ask of the conversation this one opened, once it went on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latest: Option<AskId>,
     /// What people said, in order.
     pub votes: Vec<Vote>,
     /// What was remarked on the way, in order.
@@ -341,6 +346,11 @@ impl Ask {
             Actor::LinkHolder { ask } => *ask == self.id,
             Actor::Agent { .. } | Actor::Relay { .. } | Actor::System => self.within_reach(actor),
         }
+    }
+
+    /// Whether a person began a conversation with it.
+    pub fn is_opening(&self) -> bool {
+        self.conversation.as_ref().is_some_and(|conversation| conversation.opening == self.id)
     }
 
     /// Whether the answer came from a pool, so that agents see no name.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::audit::{Digest, Erasable};
-use crate::ids::{GroupId, HumanId, KeyId};
+use crate::ids::{AskId, GroupId, HumanId, KeyId};
 use crate::question::Reply;
 use crate::strict::nothing_more;
 use crate::time::Time;
@@ -20,6 +20,22 @@ pub enum Dialect {
     A2h,
     /// Our own API.
     Native,
+}
+
+/// A conversation a person began with an agent: the asks that follow each other from its opening on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conversation {
+    /// What the person wrote first; its id is the name of the conversation.
+    pub opening: AskId,
+    /// Who began it.
+    pub with: HumanId,
+}
+
+impl Conversation {
+    /// Whether such a route leads to whoever began it.
+    pub(crate) fn is_led_to_by(&self, route: &Route) -> bool {
+        matches!(route, Route::Person { human } if *human == self.with)
+    }
 }
 
 /// How urgent; ordered from least to most.

@@ -79,9 +79,9 @@ impl Format {
         }
     }
 
-    /// What can be said in it: to `HumanLayer` there is nothing but the end.
+    /// What can be said in it: to `HumanLayer` there is nothing but the end, and a new conversation.
     pub fn knows(self, topic: Topic) -> bool {
-        self == Self::Standard || Topic::ENDINGS.contains(&topic)
+        self == Self::Standard || Topic::USUAL.contains(&topic)
     }
 }
 

@@ -87,6 +87,9 @@ pub struct Agent {
     pub project: ProjectId,
     /// The person who answers for it.
     pub owner: HumanId,
+    /// Whether people may write to it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub conversations: bool,
 }
 
 /// Who answers.
@@ -190,6 +193,7 @@ pub struct Directory {
     by_owner: HashMap<HumanId, BTreeSet<RuleId>>,
     by_human: HashMap<HumanId, BTreeSet<KeyId>>,
     agents_of: HashMap<HumanId, BTreeSet<AgentId>>,
+    talkers: BTreeMap<ProjectId, BTreeSet<AgentId>>,
     keys_of: HashMap<AgentId, BTreeSet<KeyId>>,
     by_hears: HashMap<Hears, BTreeSet<WebhookId>>,
     words: Arc<words::Words>,
@@ -203,15 +207,7 @@ impl Directory {
             Entity::Project(kept) => {
                 self.projects.insert(kept.id.clone(), Arc::new(kept));
             }
-            Entity::Agent(kept) => {
-                if let Some(before) = self.agents.get(&kept.id)
-                    && let Some(theirs) = self.agents_of.get_mut(&before.owner)
-                {
-                    theirs.remove(&kept.id);
-                }
-                self.agents_of.entry(kept.owner.clone()).or_default().insert(kept.id.clone());
-                self.agents.insert(kept.id.clone(), Arc::new(kept));
-            }
+            Entity::Agent(kept) => self.put_agent(kept),
             Entity::Human(kept) => {
                 let id = kept.id.clone();
                 if let Some(email) = self.humans.get(&id).and_then(|known| email(known)) {

@@ -1,8 +1,9 @@
 //! Adding agents and people, and changing them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use super::{ADMIN_ONLY, Agent, Human, Profile, contact, profile};
+use super::{ADMIN_ONLY, Agent, Directory, Hears, Human, Kept, Profile, contact, profile};
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::event::Happened;
@@ -20,6 +21,47 @@ pub struct NewAgent {
     pub project: ProjectId,
     /// Who answers for it.
     pub owner: HumanId,
+    /// Whether people may write to it; where nothing is said, it stays as it is.
+    pub conversations: Option<bool>,
+}
+
+impl Agent {
+    /// Whether a person may write to it: a member of its project, its owner, an administrator.
+    pub fn is_known_to(&self, human: &Human) -> bool {
+        human.active
+            && (human.admin || self.owner == human.id || human.projects.contains(&self.project))
+    }
+}
+
+impl Directory {
+    pub(super) fn put_agent(&mut self, kept: Kept<Agent>) {
+        if let Some(before) = self.agents.get(&kept.id)
+            && let Some(theirs) = self.agents_of.get_mut(&before.owner)
+        {
+            theirs.remove(&kept.id);
+        }
+        self.agents_of.entry(kept.owner.clone()).or_default().insert(kept.id.clone());
+        let talkers = self.talkers.entry(kept.project.clone()).or_default();
+        if kept.conversations {
+            talkers.insert(kept.id.clone());
+        } else {
+            talkers.remove(&kept.id);
+        }
+        self.agents.insert(kept.id.clone(), Arc::new(kept));
+    }
+
+    /// The agents a person may write to, by project.
+    pub fn written_to_by<'a>(&'a self, human: &'a Human) -> impl Iterator<Item = &'a Agent> {
+        let open = |project: &ProjectId| human.admin || human.projects.contains(project);
+        let everywhere =
+            human.admin.then_some(&self.talkers).into_iter().flat_map(BTreeMap::values);
+        let theirs = human.projects.iter().filter(|_| !human.admin);
+        let theirs = theirs.filter_map(|project| self.talkers.get(project));
+        let named = everywhere.chain(theirs).flatten().filter_map(|id| self.agent(id));
+        let own = self.agents_of(&human.id);
+        let own = own.filter(move |agent| agent.conversations && !open(&agent.project));
+        named.chain(own).filter(|agent| agent.is_known_to(human))
+    }
 }
 
 /// A person as they should be.
@@ -46,7 +88,13 @@ pub(crate) fn save_agent(
     envelope: &Envelope,
     new: &NewAgent,
 ) -> Result<Decision, Stop> {
-    if !world.directory.administers(&envelope.actor) {
+    let before = world.directory.agent(&new.id);
+    // Who answers for an agent says whether it takes conversations, and nothing else of it.
+    let same = before.is_some_and(|kept| kept.owner == new.owner && kept.project == new.project);
+    let own = Hears::Agent(new.id.clone());
+    if !world.directory.administers(&envelope.actor)
+        && !(same && world.directory.keeps(&envelope.actor, &own))
+    {
         return Err(ADMIN_ONLY.into());
     }
     let invalid = |field, expected| Stop::from(Refusal::Invalid { field, expected });
@@ -56,11 +104,13 @@ pub(crate) fn save_agent(
     if world.directory.human(&new.owner).is_none() {
         return Err(invalid("owner", "a person who exists"));
     }
-    if world.directory.agent(&new.id).is_some_and(|agent| agent.project != new.project) {
+    if before.is_some_and(|agent| agent.project != new.project) {
         return Err(invalid("project", "the project the agent is in; an agent never moves"));
     }
-    let NewAgent { id, project, owner } = new.clone();
-    let agent = Agent { id: id.clone(), project, owner };
+    let NewAgent { id, project, owner, conversations } = new.clone();
+    let conversations =
+        conversations.unwrap_or_else(|| before.is_some_and(|agent| agent.conversations));
+    let agent = Agent { id: id.clone(), project, owner, conversations };
     Ok(Decision::of(Subject::Agent(id), Happened::AgentSaved(Box::new(agent))))
 }
 
@@ -164,6 +214,69 @@ mod tests {
             let twin = NewHuman { id: human("twin"), profile, ..ann() };
             let refused = cast.attempt(Actor::System, Command::SaveHuman(twin));
             assert_eq!(refused.map_err(|refusal| refusal.code()), Err(code), "{email}");
+        }
+    }
+
+    #[test]
+    fn an_owner_says_whether_their_agent_takes_conversations_and_no_more() {
+        let mut cast = Cast::new();
+        let bot = |owner: &str, conversations| NewAgent {
+            id: "bot".parse().unwrap(),
+            project: "acme".parse().unwrap(),
+            owner: human(owner),
+            conversations,
+        };
+        let takes =
+            |cast: &Cast| cast.directory().agent(&bot("olga", None).id).unwrap().conversations;
+        let stray = NewAgent { id: "new".parse().unwrap(), ..bot("olga", Some(true)) };
+        for (who, new, taken) in [
+            ("mark", bot("olga", Some(true)), false),
+            ("olga", bot("mark", Some(true)), false),
+            ("olga", stray, false),
+            ("olga", bot("olga", Some(true)), true),
+            // Where nothing is said, it stays.
+            ("olga", bot("olga", None), true),
+        ] {
+            let saved = cast.attempt(cast.human(who), Command::SaveAgent(new));
+            assert_eq!(saved.is_ok(), taken, "{who}");
+            assert_eq!(takes(&cast), taken, "{who}");
+        }
+        cast.run(Actor::System, Command::SaveAgent(bot("mark", None)));
+        assert!(takes(&cast));
+        let stored =
+            serde_json::to_string(cast.directory().agent(&"spy".parse().unwrap()).unwrap());
+        assert!(!stored.unwrap().contains("conversations"), "as ever");
+    }
+
+    #[test]
+    fn people_write_to_agents_of_their_projects_and_to_their_own() {
+        let mut cast = Cast::new();
+        let agent = |id: &str, project: &str, owner: &str, conversations| {
+            let (id, project) = (id.parse().unwrap(), project.parse().unwrap());
+            Command::SaveAgent(NewAgent { id, project, owner: human(owner), conversations })
+        };
+        for command in [
+            agent("bot", "acme", "olga", Some(true)),
+            agent("mute", "acme", "olga", None),
+            agent("was", "acme", "olga", Some(true)),
+            agent("was", "acme", "olga", Some(false)),
+            agent("spy", "rival", "zoe", Some(true)),
+            agent("far", "rival", "olga", Some(true)),
+            Command::SaveHuman(NewHuman { admin: true, ..ann() }),
+            Command::SaveHuman(NewHuman { id: human("out"), profile: Profile::default(), ..ann() }),
+        ] {
+            cast.run(Actor::System, command);
+        }
+        for (who, agents) in [
+            ("mark", &["bot"][..]),
+            ("olga", &["bot", "far"]),
+            ("zoe", &["far", "spy"]),
+            ("ann", &["bot", "far", "spy"]),
+            ("out", &[]),
+        ] {
+            let person = cast.directory().human(&human(who)).unwrap();
+            let found = cast.directory().written_to_by(person);
+            assert_eq!(found.map(|agent| agent.id.as_str()).collect::<Vec<_>>(), agents, "{who}");
         }
     }
 

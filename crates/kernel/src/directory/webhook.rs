@@ -100,7 +100,7 @@ fn check(directory: &Directory, new: &NewWebhook) -> Result<(), Refusal> {
         return invalid(
             "events",
             "what HumanLayer's formats can tell: ask.answered, ask.changes_requested, \
-             ask.defaulted, ask.expired, ask.cancelled",
+             ask.defaulted, ask.expired, ask.cancelled, conversation.started",
         );
     }
     if !is_short(&new.description) {

@@ -62,7 +62,7 @@ impl Stage {
         cast.run(Actor::System, Command::SaveProject(NewProject { ladder, ..plain }));
         cast.run(Actor::System, Command::SaveHuman(adam()));
         let (id, project) = ("bob".parse().unwrap(), "acme".parse().unwrap());
-        let bob = NewAgent { id, project, owner: human("nina") };
+        let bob = NewAgent { id, project, owner: human("nina"), conversations: None };
         cast.run(Actor::System, Command::SaveAgent(bob));
         Self {
             now: cast.now(),

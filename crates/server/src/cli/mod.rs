@@ -39,6 +39,7 @@ mod trust;
 mod verify;
 mod wait;
 mod webhooks;
+mod write;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -70,6 +71,8 @@ enum Command {
     Show(show::Show),
     /// Answer a request
     Answer(answer::Answer),
+    /// Write to an agent: a conversation begins
+    Write(write::Write),
     /// Wait until a request is over
     Wait(wait::Wait),
     /// Withdraw a request
@@ -213,6 +216,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Inbox(inbox) => inbox.run().await,
         Command::Show(show) => patiently(show.run()).await,
         Command::Answer(answer) => patiently(answer.run()).await,
+        Command::Write(write) => patiently(write.run()).await,
         Command::Wait(wait) => wait.run().await,
         Command::Cancel(cancel) => patiently(cancel.run()).await,
         Command::Callbacks(callbacks) => patiently(callbacks.run()).await,

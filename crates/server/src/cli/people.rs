@@ -71,6 +71,9 @@ enum PeopleCommand {
         /// The person who answers for it
         #[arg(long, value_name = "ID")]
         owner: HumanId,
+        /// Whether people may write to it first; else it stays as it is
+        #[arg(long, value_name = "BOOL")]
+        conversations: Option<bool>,
         #[command(flatten)]
         place: Place,
     },
@@ -126,8 +129,8 @@ impl People {
                 let path = format!("/api/v1/people/{id}");
                 save(place, &path, &body.clone(), Command::SaveHuman(body.named(id))).await?;
             }
-            PeopleCommand::AddAgent { id, project, owner, place } => {
-                let body = AgentBody { id: Some(id.clone()), project, owner };
+            PeopleCommand::AddAgent { id, project, owner, conversations, place } => {
+                let body = AgentBody { id: Some(id.clone()), project, owner, conversations };
                 let path = format!("/api/v1/agents/{id}");
                 save(place, &path, &body.clone(), Command::SaveAgent(body.named(id))).await?;
             }

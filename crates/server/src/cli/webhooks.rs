@@ -139,7 +139,7 @@ impl Webhooks {
                 }
             }
             WebhooksCommand::Add { to, agent, project, event, format, description, remote } => {
-                let events = if event.is_empty() { Topic::ENDINGS.to_vec() } else { event };
+                let events = if event.is_empty() { Topic::USUAL.to_vec() } else { event };
                 let events = events.into_iter().collect();
                 let new = WebhookBody {
                     agent,

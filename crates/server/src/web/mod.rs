@@ -12,6 +12,7 @@
 //! | [`query`] | what a list is narrowed to, as an address and as a form |
 //! | [`request`] | one request in every state, with its answer card |
 //! | [`request_around`], [`request_trail`], [`request_receipt`] | what stands around it: rounds, people, requests like it; its record; its receipt |
+//! | [`write`], [`conversation`] | writing to an agent; what was said since |
 //! | [`request_changes`] | what a person changed in an agent's proposal |
 //! | [`review`], [`kept`] | the same for whoever holds its link; what they entered and did not send |
 //! | [`paper`] | the question as it is put before whoever looks at it |
@@ -38,6 +39,7 @@ pub mod browser;
 pub mod card;
 pub mod conditions;
 pub mod confirm;
+pub mod conversation;
 pub mod docs;
 pub mod edits;
 pub mod facts;
@@ -70,6 +72,7 @@ pub mod sign_in;
 pub mod steps;
 pub mod when;
 pub mod words;
+pub mod write;
 
 use kernel::Time;
 

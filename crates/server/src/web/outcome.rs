@@ -19,6 +19,8 @@ use super::words::{self, Words};
 pub struct Outcome {
     /// The name of the style: `yes`, `no` or `over`.
     pub tone: &'static str,
+    /// What it is now, in a word: "Answered", "Closed", "Sent".
+    pub over: &'static str,
     /// The verdict: "Approved", "Expired".
     pub headline: String,
     /// Who ended it and how, as one sentence.
@@ -42,7 +44,7 @@ impl Outcome {
         let mut outcome = Self::as_it_ended(ask, directory, now)?;
         if let Some(revoked) = &ask.revoked {
             let why = revoked.reason.value().map(|reason| format!(": {}", reveal(reason)));
-            outcome.tone = "over";
+            (outcome.tone, outcome.over) = ("over", "Closed");
             outcome.headline.push_str(", then revoked");
             outcome.next = Some(format!(
                 "Its receipt was revoked {}{}. It no longer counts.",
@@ -60,6 +62,9 @@ impl Outcome {
             return lapsing(&ask.on_expiry, deadline, question, now);
         };
         match ending {
+            Ending::Completed(resolution) if ask.is_opening() => {
+                Some(written(answered(resolution, question, directory, now), ask))
+            }
             Ending::Completed(resolution) => Some(answered(resolution, question, directory, now)),
             Ending::Expired { at, report } => {
                 let next = format!("The agent {}.", words::default_action(*report));
@@ -92,6 +97,7 @@ fn over(
 ) -> Outcome {
     Outcome {
         tone: "over",
+        over: "Closed",
         headline: headline.to_owned(),
         sentence: sentence.into(),
         who: None,
@@ -161,8 +167,10 @@ fn answered(
         None => sentence,
     };
     let comment = reply.and_then(|reply| reply.comment.as_deref());
+    let tone = reply.map_or("over", |reply| tone(&reply.answer));
     Outcome {
-        tone: reply.map_or("over", |reply| tone(&reply.answer)),
+        tone,
+        over: if tone == "over" { "Closed" } else { "Answered" },
         headline: reply.map_or_else(|| "Answered".to_owned(), |reply| brief(reply, question)),
         sentence,
         who: Some(who),
@@ -171,6 +179,16 @@ fn answered(
         comment: comment.map(|text| Block::new("comment-said".to_owned(), text)),
         next: reply.is_none().then(|| "The words of this answer were erased.".to_owned()),
     }
+}
+
+/// What somebody wrote of their own accord: nobody had asked.
+fn written(outcome: Outcome, ask: &Ask) -> Outcome {
+    let sentence = outcome.sentence.replacen("Answered", "Written", 1);
+    let next = outcome.next.or_else(|| {
+        let agent = &ask.agent;
+        ask.latest.is_none().then(|| format!("{agent} will answer here, and in the inbox."))
+    });
+    Outcome { over: "Sent", sentence, next, ..outcome }
 }
 
 /// Who confirmed that it was a person; not who they are.

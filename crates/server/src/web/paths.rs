@@ -21,6 +21,8 @@ pub const WAKE: &str = "/inbox/wake";
 pub const HAND: &str = "/inbox/hand";
 /// What changes in a list while somebody looks at it.
 pub const LIVE: &str = "/inbox/live";
+/// GET shows how to write to an agent, POST does.
+pub const WRITE: &str = "/write";
 /// Everything that is over.
 pub const HISTORY: &str = "/history";
 /// All of it as a file.
@@ -103,6 +105,13 @@ pub fn group(id: &GroupId) -> String {
 /// GET shows an agent and its keys, POST changes its owner.
 pub fn agent(id: &AgentId) -> String {
     format!("{AGENTS}/{id}")
+}
+
+/// The same page with an agent chosen.
+pub fn write_to(id: &AgentId) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.append_pair("agent", id.as_str());
+    format!("{WRITE}?{}", query.finish())
 }
 
 /// POST makes a key for an agent and shows it once.

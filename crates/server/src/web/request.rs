@@ -65,6 +65,8 @@ struct RequestPage<'a> {
     /// Whether it can be given more time by whoever looks.
     extendable: bool,
     open: bool,
+    /// Whether a person wrote it, so that nobody asked.
+    begun: bool,
     banner: Option<Banner>,
     problems: &'a [Problem],
     outcome: Option<Outcome>,
@@ -140,6 +142,7 @@ impl<'a> RequestPage<'a> {
                 .map_or_else(|| "this request".to_owned(), |subject| subject.to_string()),
             extendable: open && held.is_none() && ask.expires_at.is_some(),
             open,
+            begun: ask.is_opening(),
             banner: notice.map(|notice| notice.banner(directory, now, lost)),
             problems: draft.filter(|_| card.is_some()).map(Draft::problems).unwrap_or_default(),
             held_by: holder.filter(|_| open).map(|holder| words::person(directory, holder)),
@@ -189,6 +192,9 @@ fn files(ask: &Ask) -> Vec<(String, String)> {
 
 /// Why this person sees the request.
 fn place(ask: &Ask, me: &Human, directory: &Directory) -> String {
+    if ask.is_opening() {
+        return "The agent does, in this conversation".to_owned();
+    }
     match &ask.claim {
         Some(claim) if claim.human == me.id => return "You have taken this on".to_owned(),
         Some(claim) => {

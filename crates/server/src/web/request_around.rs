@@ -8,6 +8,7 @@ use kernel::directory::{Directory, Human};
 use kernel::question::Stance;
 use kernel::{Ask, By, HumanId, KeyId, Time};
 
+use super::conversation::Talk;
 use super::facts::Block;
 use super::outcome::{self, Outcome};
 use super::paths;
@@ -258,10 +259,12 @@ pub struct Surroundings {
     pub same: Option<String>,
     /// See [`Alike::kind`].
     pub kind: Option<String>,
-    /// The rounds of the matter; none where it was asked once.
+    /// The rounds of the matter; none where it was asked once, or is a conversation.
     pub rounds: Vec<Round>,
     /// The key the agent asked with.
     pub key: Option<Words>,
+    /// The conversation it belongs to.
+    pub talk: Option<Talk>,
     /// Who was asked, and who will be.
     pub asked: Vec<Seated>,
     /// Who looks, in a sentence.
@@ -281,6 +284,7 @@ impl Surroundings {
         let round = |(n, (ask, here)): (usize, &(&Ask, bool))| {
             Round::new(n + 1, ask, *here, directory, now)
         };
+        let talk = Talk::of(&thread, directory, now);
         let now_asked = ask.seats.iter().map(|seat| Seated::new(seat, ask, me, directory));
         let to_come = ask.ladder.iter().filter(|_| ask.is_open()).map(|rung| Seated {
             from: Some(When::new(rung.at, now)),
@@ -292,9 +296,11 @@ impl Surroundings {
             kind: around.alike.kind(),
             rounds: match thread.len() {
                 1 => Vec::new(),
+                _ if talk.is_some() => Vec::new(),
                 _ => thread.iter().enumerate().map(round).collect(),
             },
             key: ask.key.map(|key| key_name(key, directory)),
+            talk,
             asked: now_asked.chain(to_come).collect(),
             looking: looking(&around.lookers, directory),
             hidden: around.hidden_until.map(|until| When::new(until, now)),

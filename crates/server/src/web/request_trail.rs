@@ -93,6 +93,10 @@ fn sentence(
 ) -> (&'static str, String) {
     let plain = |text: &str| ("", text.to_owned());
     match what {
+        // Nobody asked: a person began.
+        Happened::Asked(asked) if asked.conversation.is_some() && asked.follows.is_none() => {
+            plain("began a conversation")
+        }
         Happened::Asked(_) => plain("asked"),
         Happened::Followed { .. } => plain("asked again, in a new round"),
         Happened::Opened => plain("looked at it first"),

@@ -20,6 +20,7 @@ mod start;
 #[path = "../support/mod.rs"]
 mod support;
 mod webhooks;
+mod write;
 
 use std::process::Command;
 

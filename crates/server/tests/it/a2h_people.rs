@@ -118,7 +118,7 @@ async fn a_message_and_its_answer() {
     let body = |uid: &str| {
         json!({
             "apiVersion": "proto.a2h.dev/v1alpha1", "kind": "Message", "metadata": {"uid": uid},
-            "spec": {"message": "How much?", "response_schema": schema, "channel_id": "c1"},
+            "spec": {"message": "How much?", "response_schema": schema},
         })
     };
     for (uid, amount, good) in [("m1", json!(7), true), ("m2", json!(7.5), false)] {

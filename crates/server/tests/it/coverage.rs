@@ -145,6 +145,8 @@ fn routes(text: &str) -> Vec<(String, String)> {
 /// What each command leaves behind, at the least.
 const RECORDS: &[(&str, &str)] = &[
     ("Ask", "asked"),
+    ("Write", "answered"),
+    ("Reply", "followed"),
     ("Open", "opened"),
     ("Progress", "progressed"),
     ("Claim", "claimed"),
@@ -277,8 +279,12 @@ async fn every_command_leaves_a_record() {
     let members = ["ada".parse().unwrap()].into();
     let group = NewGroup { id: "legal".parse().unwrap(), members };
     story.run(owner(), Command::SaveGroup(group)).await;
-    let clerk =
-        NewAgent { id: "clerk".parse().unwrap(), project: "dev".parse().unwrap(), owner: human };
+    let clerk = NewAgent {
+        id: "clerk".parse().unwrap(),
+        project: "dev".parse().unwrap(),
+        owner: human,
+        conversations: Some(true),
+    };
     story.run(owner(), Command::SaveAgent(clerk)).await;
     let key = |secret: &str, holder| NewKey {
         hash: Digest::of(secret.as_bytes()),
@@ -372,6 +378,9 @@ async fn every_command_leaves_a_record() {
     story.run(clerk.clone(), Command::CallBack(id)).await;
     // Nobody listens there; without its words it is given up as done.
     story.run(system(), Command::Erase(id)).await;
+    let wrote = Command::Write("clerk".parse().unwrap(), "hello".to_owned());
+    let opening = story.run(person("ada"), wrote).await.unwrap();
+    story.run(clerk.clone(), Command::Reply(opening, Box::new(question()))).await;
     let id = story.run(clerk, ask(timed)).await.unwrap();
     let due = [(10, Command::Remind(id)), (10, Command::Escalate(id)), (40, Command::Expire(id))];
     for (seconds, command) in due {

@@ -27,7 +27,7 @@ async fn a_new_project_with_its_agent_and_person() {
         "contacts": [{ "via": "sms", "number": "+4930123456" }],
     });
     assert_eq!(admin.save("people", person.clone()).await.saved().json, person);
-    let agent = json!({ "id": "clerk", "project": "shop", "owner": "ada" });
+    let agent = json!({ "id": "clerk", "project": "shop", "owner": "ada", "conversations": true });
     assert_eq!(admin.save("agents", agent.clone()).await.saved().json, agent);
     for (path, name, made) in [
         ("/api/v1/projects", "projects", project),

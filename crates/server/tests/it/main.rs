@@ -14,6 +14,8 @@ mod a2h_cross;
 mod a2h_people;
 mod answers;
 mod bad_input;
+mod conversation_pages;
+mod conversations;
 mod credentials;
 mod cross;
 mod desk;

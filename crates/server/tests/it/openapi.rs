@@ -103,6 +103,7 @@ fn references(value: &Value, each: &mut impl FnMut(&str)) {
 async fn examples_are_taken() {
     let world = World::dev().await;
     world.add_to_group("user_dev", "ops").await;
+    crate::conversations::opened(&world).await;
     let document = document();
     let timed = json!({
         "question": { "prompt": "Deploy?", "kind": "approve" },

@@ -144,7 +144,8 @@ impl World {
     pub(crate) async fn add_agent(&self, id: &str, project: &str, owner: &str) {
         let (id, project, owner) =
             (id.parse().unwrap(), project.parse().unwrap(), owner.parse().unwrap());
-        self.operate(Command::SaveAgent(NewAgent { id, project, owner })).await;
+        self.operate(Command::SaveAgent(NewAgent { id, project, owner, conversations: None }))
+            .await;
     }
 
     pub(crate) async fn add_to_group(&self, human: &str, group: &str) {

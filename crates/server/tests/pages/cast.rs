@@ -87,7 +87,12 @@ impl Cast {
             cast.run(Actor::System, Command::SaveHuman(new));
         }
         let agent = "release-bot".parse().unwrap();
-        let new = NewAgent { id: agent, project: "shop".parse().unwrap(), owner: id("olga") };
+        let new = NewAgent {
+            id: agent,
+            project: "shop".parse().unwrap(),
+            owner: id("olga"),
+            conversations: None,
+        };
         cast.run(Actor::System, Command::SaveAgent(new));
         cast
     }
@@ -112,6 +117,11 @@ impl Cast {
             reach: Reach::Agent,
         };
         self.run(agent, Command::Ask(Box::new(new)));
+        AskId::new(Ulid::from(self.drawn))
+    }
+
+    /// The ask that was made last.
+    pub(crate) fn newest(&self) -> AskId {
         AskId::new(Ulid::from(self.drawn))
     }
 

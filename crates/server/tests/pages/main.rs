@@ -11,6 +11,7 @@ mod lists;
 mod rules;
 mod samples;
 mod stories;
+mod talk;
 mod webhooks;
 
 use samples::pages;

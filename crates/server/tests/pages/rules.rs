@@ -165,7 +165,7 @@ fn forms_post_and_carry_csrf() {
     });
 }
 
-/// Request pages and the inbox say that an agent asks; people never read our own jargon.
+/// Request pages and the inbox say that an agent asks, or that a person wrote; people never read our own jargon.
 #[test]
 fn an_agent_asks_and_words_are_plain() {
     each(|name, page| {
@@ -173,7 +173,8 @@ fn an_agent_asks_and_words_are_plain() {
         if !all(page, ".request, #rows").is_empty() {
             assert!(
                 main.contains("An AI agent is asking you")
-                    || main.contains("AI agents are asking you"),
+                    || main.contains("AI agents are asking you")
+                    || main.contains("A person wrote to an AI agent"),
                 "{name}"
             );
         }

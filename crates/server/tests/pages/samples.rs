@@ -395,6 +395,7 @@ fn gallery() -> Gallery {
     crate::doors::gallery(&mut g);
     crate::around::gallery(&mut g);
     crate::webhooks::gallery(&mut g);
+    crate::talk::gallery(&mut g);
     g
 }
 

@@ -117,7 +117,7 @@ async fn work(desk: Desk, waiting: Arc<Mutex<mpsc::Receiver<Queued>>>) {
 }
 
 fn changes_directory(command: &Command) -> bool {
-    !matches!(command, Command::Ask(_)) && command.ask().is_none()
+    !command.makes_ask() && command.ask().is_none()
 }
 
 impl Desk {
@@ -273,10 +273,7 @@ fn answer(jobs: Vec<Queued>, outcomes: Vec<Result<Outcome>>) {
 
 /// The asks and idempotency keys the jobs name.
 fn named(jobs: &[Queued]) -> (BTreeSet<AskId>, BTreeSet<Key>) {
-    let asks = jobs.iter().filter_map(|queued| match &queued.job.envelope.command {
-        Command::Ask(_) => Some(AskId::new(queued.job.envelope.fresh)),
-        other => other.ask(),
-    });
+    let asks = jobs.iter().filter_map(|queued| queued.job.envelope.subject());
     let keys = jobs.iter().filter_map(|queued| queued.job.idempotency.as_ref());
     let keys = keys.map(|key| (key.scope.clone(), key.key.clone()));
     (asks.collect(), keys.collect())

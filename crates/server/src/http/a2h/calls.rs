@@ -9,11 +9,11 @@ use axum::response::{IntoResponse, Response};
 use dialects::a2h::{self, Addressed, Beside, Kind, NewCall, WireError};
 use kernel::actor::Reach;
 use kernel::ask::Route;
-use kernel::{Actor, Ask, Command, Phase, ProjectId};
+use kernel::{Actor, Ask, Phase, ProjectId};
 use serde_json::Value;
 use store::{Cursor, Filter, List, Order, Scope};
 
-use super::{A2hError, Answer, Caller};
+use super::{A2hError, Answer, Caller, asking};
 use crate::gateway::Terms;
 use crate::http::name::Named;
 use crate::http::{App, Shared};
@@ -81,12 +81,14 @@ pub(super) async fn pending_human_contacts(
 
 impl App {
     async fn a2h_create(&self, caller: Caller, kind: Kind, new: NewCall) -> Answer {
-        let NewCall { mut ask, call_id, fingerprint, to } = new;
-        ask.route = self.a2h_route(&caller.project, to);
+        let NewCall { mut ask, call_id, fingerprint, to, conversation } = new;
+        if conversation.is_none() {
+            ask.route = self.a2h_route(&caller.project, to);
+        }
         ask.timeout = self.config.a2h_timeout;
         let idempotency = Some(caller.naming(kind, &call_id, fingerprint));
         let terms = Terms { idempotency, expected: None };
-        let command = Command::Ask(Box::new(ask));
+        let command = asking(ask, conversation);
         let outcome = self.gateway.run_on(terms, caller.actor.clone(), command).await?;
         let made = outcome.ask.ok_or_else(WireError::internal)?;
         // The name is another agent's, which this key does not see.

@@ -6,9 +6,9 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
 use dialects::a2h::{self, Kind, NewMessage, WireError};
-use kernel::{Actor, Ask, Command, Refusal};
+use kernel::{Actor, Ask, Refusal};
 
-use super::{Answer, schema};
+use super::{Answer, asking, schema};
 use crate::gateway::Terms;
 use crate::http::name::Named;
 use crate::http::{App, Shared};
@@ -16,7 +16,8 @@ use crate::http::{App, Shared};
 pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: Body) -> Answer {
     let caller = app.a2h_agent(&headers)?;
     let bytes = app.a2h_body(&headers, body).await?;
-    let NewMessage { mut ask, uid, fingerprint, schema } = a2h::parse_message(&bytes)?;
+    let NewMessage { mut ask, uid, fingerprint, schema, conversation } =
+        a2h::parse_message(&bytes)?;
     if let Some(schema) = &schema {
         schema::check(schema).map_err(|why| {
             WireError::field("spec.response_schema", &format!("a JSON Schema: {why}"))
@@ -25,7 +26,7 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
     ask.timeout = app.config.a2h_timeout;
     let idempotency = uid.map(|uid| caller.naming(Kind::Message, &uid, fingerprint));
     let terms = Terms { idempotency, expected: None };
-    let command = Command::Ask(Box::new(ask));
+    let command = asking(ask, conversation);
     let outcome = app.gateway.run_on(terms, caller.actor.clone(), command).await?;
     let made = outcome.ask.ok_or_else(WireError::internal)?;
     if !made.within_reach(&caller.actor) {

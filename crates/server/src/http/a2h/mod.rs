@@ -7,6 +7,7 @@
 //! | `respond` | `POST agent/…/{call_id}/respond` |
 //! | `escalate` | `POST agent/…/{call_id}/escalate_email` |
 //! | `messages`, `schema` | `POST /messages`, `GET /messages/{uid}` |
+//! | `conversations` | `GET /conversations`, `GET /conversations/{uid}` |
 //! | `channels` | `GET /channels`, `POST /channels/validate` |
 //! | `humans` | `/humans`, `/humans/search`, `/humans/{id}` |
 //! | `project` | `GET /project`, `GET /status`, `GET /version` |
@@ -16,6 +17,7 @@
 
 mod calls;
 mod channels;
+mod conversations;
 mod error;
 mod escalate;
 mod humans;
@@ -36,7 +38,8 @@ use axum::routing::{get, post};
 use bytes::Bytes;
 use dialects::a2h::{self, Kind, WireError};
 use kernel::audit::Digest;
-use kernel::{Actor, Ask, ProjectId};
+use kernel::command::NewAsk;
+use kernel::{Actor, Ask, AskId, Command, ProjectId};
 use store::Idempotency;
 use tower::ServiceExt;
 
@@ -77,6 +80,8 @@ fn under(base: &str) -> Router<Shared> {
         .route(&at("/agent/human_contacts/{call_id}/escalate_email"), post(escalate::human_contact))
         .route(&at("/messages"), post(messages::create))
         .route(&at("/messages/{uid}"), get(messages::message))
+        .route(&at("/conversations"), get(conversations::conversations))
+        .route(&at("/conversations/{uid}"), get(conversations::conversation))
         .route(&at("/channels"), get(channels::channels))
         .route(&at("/channels/validate"), post(channels::validate))
         .route(&at("/humans"), get(humans::humans).post(humans::create))
@@ -152,6 +157,14 @@ fn space(kind: Kind, project: &ProjectId) -> String {
 /// A name as it is looked up: of any length, and none of anybody's words.
 fn key(call_id: &str) -> String {
     Digest::of(call_id.as_bytes()).to_string()
+}
+
+/// What an agent wants: to ask, or to go on with a conversation (A2H-133).
+fn asking(ask: NewAsk, conversation: Option<AskId>) -> Command {
+    match conversation {
+        Some(conversation) => Command::Reply(conversation, Box::new(ask)),
+        None => Command::Ask(Box::new(ask)),
+    }
 }
 
 /// An agent that showed its key.

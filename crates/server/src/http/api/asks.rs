@@ -72,7 +72,10 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
             description = "`default-forbidden`: the project allows no default on silence; \
                 `not-allowed`: not an agent key",
         ),
-        (status = 404, description = "`not-found`: the ask it follows is not there"),
+        (
+            status = 404,
+            description = "`not-found`: the ask it follows, or the conversation, is not there",
+        ),
         (
             status = 409,
             description = "`idempotency-mismatch`: the key came with another body; `exists`: what \
@@ -97,7 +100,12 @@ async fn create(
         idempotency: conditions::idempotency("native", &actor, &headers, &bytes)?,
         expected: None,
     };
-    let command = Command::Ask(Box::new(new.into()));
+    let conversation = new.conversation;
+    let new = Box::new(new.into());
+    let command = match conversation {
+        Some(conversation) => Command::Reply(conversation, new),
+        None => Command::Ask(new),
+    };
     let outcome = app.gateway.run_on(terms, actor.clone(), command).await?;
     let mut ask = Arc::new(outcome.ask.ok_or(Refusal::NotFound { what: "request" })?);
     if outcome.replayed || wait.is_some() {

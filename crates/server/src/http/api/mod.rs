@@ -6,6 +6,7 @@ mod asks;
 mod audit;
 pub(in crate::http) mod bulk;
 mod callbacks;
+mod conversations;
 mod deliveries;
 pub(in crate::http) mod desk;
 mod dev;
@@ -63,6 +64,7 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(asks::routes())
         .merge(acknowledge::routes())
         .merge(acts::routes())
+        .merge(conversations::routes())
         .merge(thread::routes())
         .merge(bulk::routes())
         .merge(desk::routes())

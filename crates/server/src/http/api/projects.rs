@@ -5,7 +5,8 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use dialects::native::{AgentBody, AgentPage, AgentView, ProjectBody, ProjectPage, ProjectView};
-use kernel::{AgentId, Command, ProjectId};
+use kernel::directory::Hears;
+use kernel::{AgentId, Command, ProjectId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -159,6 +160,8 @@ async fn agent(
 }
 
 /// Add to the agents, or change one of them.
+///
+/// For administrators; its owner may say whether it takes `conversations`.
 #[utoipa::path(
     put,
     path = "/api/v1/agents/{id}",
@@ -179,7 +182,13 @@ async fn save_agent(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let (before, actor) = app.administered(&headers).await?;
+    let actor = app.person(&headers).await?;
+    let before = app.gateway.directory();
+    // Who answers for an agent may let people write to it; the kernel judges what else is changed.
+    let own = id.parse().is_ok_and(|id| before.keeps(&actor, &Hears::Agent(id)));
+    if !own && !before.administers(&actor) {
+        return Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into());
+    }
     let body: AgentBody = app.json(body).await?;
     let id = named(&id, body.id.as_ref())?;
     let new = before.agent(&id).is_none();

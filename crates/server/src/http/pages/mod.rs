@@ -28,6 +28,7 @@ mod sealed;
 mod sessions;
 mod settings;
 mod sign_in;
+mod write;
 
 use std::sync::Arc;
 
@@ -66,6 +67,7 @@ pub fn routes() -> Router<Shared> {
         .route("/history", get(history::show))
         .route("/history/export", get(history::export))
         .route("/icon/{file}", get(icon))
+        .route(paths::WRITE, get(write::show).post(write::send))
         .route("/asks/{id}", get(request::show_request))
         .route("/asks/{id}/answer", get(request::back_to_request).post(request::answer))
         .route("/asks/{id}/confirm", get(request::back_to_request).post(passkeys::confirm))

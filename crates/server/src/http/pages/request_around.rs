@@ -51,6 +51,10 @@ impl App {
 
     /// How requests of this kind by this agent were answered, of those this person may see.
     async fn alike(&self, visitor: &Visitor, ask: &Ask) -> Result<Alike, StoreError> {
+        // A conversation is like no other.
+        if ask.conversation.is_some() {
+            return Ok(Alike::default());
+        }
         let list = List {
             scopes: vec![Scope::Agent(ask.agent.clone())],
             phases: Phase::ALL.to_vec(),
@@ -68,7 +72,9 @@ impl App {
             || (page.next.is_some() && page.asks.last().is_some_and(lately));
         let mut others = page.asks;
         others.truncate(Alike::MOST);
-        others.retain(|other| lately(other) && other.is_shown_to(&visitor.actor, &directory));
+        // What people wrote to the agent it did not ask.
+        let asked = |other: &Ask| lately(other) && !other.is_opening();
+        others.retain(|other| asked(other) && other.is_shown_to(&visitor.actor, &directory));
         Ok(Alike::of(ask, &others, more))
     }
 

@@ -107,14 +107,19 @@ pub fn page(
     }
     let make = FormView::new(paths::agent_keys(&agent.id), fields, "Make a key and show it once");
     blocks.push(Block::Form(make.titled("Make a key")));
+    let mut fields = Vec::new();
     if admin {
         let owners = owners(directory, Some(&agent.owner));
         let owner = filled
             .one_of("owner", "Who answers for it", &owners, agent.owner.as_str())
             .hint("They are asked unless the agent says otherwise.");
-        let change = FormView::new(paths::agent(&agent.id), vec![owner], "Save");
-        blocks.push(Block::Form(change.titled("Its owner")));
+        fields.push(owner);
     }
+    let takes = "People of its project may write to it first";
+    fields.push(filled.flag("conversations", "Conversations", takes, agent.conversations));
+    let change = FormView::new(paths::agent(&agent.id), fields, "Save");
+    let title = if admin { "Its owner, and conversations" } else { "Conversations" };
+    blocks.push(Block::Form(change.titled(title)));
     blocks.push(Block::Link {
         href: paths::AGENTS.to_owned(),
         label: "Back to all agents".to_owned(),
@@ -205,6 +210,7 @@ pub fn read(form: &Submitted) -> Result<NewAgent, FormProblem> {
         id: id(form, "id", "Name of the agent")?,
         project: id(form, "project", "Project")?,
         owner: id(form, "owner", "Who answers for it")?,
+        conversations: None,
     })
 }
 

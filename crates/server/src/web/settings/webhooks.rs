@@ -48,6 +48,7 @@ fn words(topic: Topic) -> &'static str {
         Topic::Expired => "ran out",
         Topic::Cancelled => "was withdrawn",
         Topic::Revoked => "its receipt was called back",
+        Topic::Started => "somebody wrote to the agent",
     }
 }
 
@@ -110,7 +111,7 @@ fn common(filled: Filled<'_>, known: Option<&Webhook>) -> Vec<super::FieldView> 
     let (url, about) = known.map_or(("", ""), |known| (&known.url, &known.description));
     let format = known.map_or(Format::Standard, |known| known.format);
     let heard: BTreeSet<Topic> =
-        known.map_or_else(|| Topic::ENDINGS.into(), |known| known.events.clone());
+        known.map_or_else(|| Topic::USUAL.into(), |known| known.events.clone());
     let is_heard = |sent: &str| heard.iter().any(|topic| topic.as_str() == sent);
     vec![
         filled

@@ -51,9 +51,12 @@ impl OfAgent {
                 members.map(|agent| agent.id.clone()).collect()
             }
             Scope::Agent(id) => vec![id.clone()],
-            Scope::Human(_) | Scope::Pool(..) | Scope::Revoked | Scope::Kind(_) | Scope::By(_) => {
-                Vec::new()
-            }
+            Scope::Human(_)
+            | Scope::Pool(..)
+            | Scope::Revoked
+            | Scope::Kind(_)
+            | Scope::By(_)
+            | Scope::Begun(_) => Vec::new(),
         }
     }
 }

@@ -64,18 +64,24 @@ pub(super) async fn show(
     app.agent_page(&visitor, &directory, agent, asked.done(), filled).await
 }
 
-/// Its owner changes; it never moves.
+/// Its owner changes, or whether people may write to it; it never moves.
 pub(super) async fn save(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
     let (headers, body) = parts(from);
-    let visitor = app.administrator(&headers).await?;
+    let visitor = app.visitor(&headers).await?;
     let directory = app.gateway.directory();
     let agent = theirs(&visitor, &directory, &id)?;
     let path = paths::agent(&agent.id);
     let form = app.submitted(&visitor, &headers, body, &path).await?;
-    let owner = settings::people::id(&form, "owner", "Who answers for it");
+    // Who only answers for it is not asked who else should.
+    let owner = match form.value("owner") {
+        None if !visitor.human.admin => Ok(agent.owner.clone()),
+        Some(_) | None => settings::people::id(&form, "owner", "Who answers for it"),
+    };
     let done = match owner {
         Ok(owner) => {
-            let new = NewAgent { id: agent.id.clone(), project: agent.project.clone(), owner };
+            let (id, project) = (agent.id.clone(), agent.project.clone());
+            let conversations = Some(form.value("conversations").is_some());
+            let new = NewAgent { id, project, owner, conversations };
             app.attempt(&visitor, Command::SaveAgent(new), view::LABELS).await?
         }
         Err(problems) => Err(problems),

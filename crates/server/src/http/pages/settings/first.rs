@@ -53,7 +53,8 @@ pub(super) async fn demo(State(app): State<Shared>, from: Request) -> Page {
     }
     if directory.agent(&agent).is_none() {
         let owner = visitor.human.id.clone();
-        let new = NewAgent { id: agent.clone(), project: project.clone(), owner };
+        let new =
+            NewAgent { id: agent.clone(), project: project.clone(), owner, conversations: None };
         app.gateway.run(visitor.actor.clone(), Command::SaveAgent(new)).await?;
     }
     let open = List {
@@ -145,8 +146,13 @@ impl App {
         let free = names.iter().filter_map(|name| name.parse::<AgentId>().ok());
         let id = free.into_iter().find(|id| directory.agent(id).is_none());
         let id = id.ok_or_else(|| broken(visitor))?;
-        let new = NewAgent { id: id.clone(), project: project.clone(), owner: me.id.clone() };
+        let new = NewAgent {
+            id: id.clone(),
+            project: project.clone(),
+            owner: me.id.clone(),
+            conversations: None,
+        };
         self.gateway.run(visitor.actor.clone(), Command::SaveAgent(new)).await?;
-        Ok(Agent { id, project, owner: me.id.clone() })
+        Ok(Agent { id, project, owner: me.id.clone(), conversations: false })
     }
 }

@@ -1,0 +1,41 @@
+//! `NewConversation` of `proto.a2h.dev/v1alpha1`: what a person wrote first, as their agent is told it
+//! (A2H-132), and the `channel_id` that names the conversation wherever the agent goes on (A2H-133).
+
+use kernel::question::Answer;
+use kernel::{Ask, AskId};
+use serde_json::Value;
+
+use super::errors::WireError;
+use super::message::API_VERSION;
+use super::wire::{Metadata, Moment, NewConversation, NewConversationSpec, NewConversationStatus};
+
+/// A conversation as its agent is told it; `None` if it is none, or its words were erased.
+pub fn new_conversation(ask: &Ask) -> Option<NewConversation> {
+    let begun = ask.conversation.as_ref().filter(|_| ask.is_opening())?;
+    let reply = ask.resolution()?.reply.value()?;
+    let Answer::Replied { text } = &reply.answer else { return None };
+    let id = super::call_id(ask);
+    Some(NewConversation {
+        api_version: API_VERSION,
+        kind: "NewConversation",
+        metadata: Metadata { uid: id.clone() },
+        spec: NewConversationSpec {
+            message: text.clone(),
+            user_message: text.clone(),
+            channel_id: id.clone(),
+            agent_name: ask.agent.to_string(),
+        },
+        status: NewConversationStatus {
+            requested_at: Moment(ask.created_at),
+            human_id: begun.with.to_string(),
+            replied: ask.latest.is_some(),
+            ask_id: id,
+        },
+    })
+}
+
+/// The conversation a `channel_id` names. It may be there or not; what cannot be one is none.
+pub(super) fn named(channel_id: &Value) -> Result<AskId, WireError> {
+    let id = channel_id.as_str().and_then(super::ask_id);
+    id.ok_or_else(WireError::no_conversation)
+}

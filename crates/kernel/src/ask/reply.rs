@@ -1,0 +1,190 @@
+//! An agent goes on with a conversation a person began: it asks whoever began it, after the newest
+//! ask of the conversation, whether that was answered or not.
+
+use crate::ask::Route;
+use crate::ask::create;
+use crate::command::{Envelope, NewAsk};
+use crate::ids::AskId;
+use crate::refusal::Refusal;
+use crate::world::{Decision, Stop, World};
+
+pub(crate) fn decide(
+    world: &World<'_>,
+    envelope: &Envelope,
+    conversation: AskId,
+    new: &NewAsk,
+) -> Result<Decision, Stop> {
+    let unknown = Refusal::NotFound { what: "conversation" };
+    let opening = match world.ask(conversation) {
+        Err(Stop::Refused(_)) => return Err(unknown.into()),
+        found => found?,
+    };
+    let begun = opening.conversation.as_ref().filter(|_| opening.is_opening());
+    let Some(begun) = begun.filter(|_| opening.within_reach(&envelope.actor)) else {
+        return Err(unknown.into());
+    };
+    // The conversation says both.
+    for (field, given) in [("route", new.route != Route::Owner), ("follows", new.follows.is_some())]
+    {
+        if given {
+            let expected = "nothing beside a conversation";
+            return Err(Refusal::Invalid { field, expected }.into());
+        }
+    }
+    let there = world.directory.human(&begun.with).zip(world.directory.agent(&opening.agent));
+    if !there.is_some_and(|(person, agent)| agent.is_known_to(person)) {
+        let why = "whoever began this conversation is no longer in the project";
+        return Err(Refusal::NotAllowed { why }.into());
+    }
+    let follows = Some(opening.latest.unwrap_or(opening.id));
+    let route = Route::Person { human: begun.with.clone() };
+    create::decide(world, envelope, &NewAsk { follows, route, ..new.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::Actor;
+    use crate::ask::Seat;
+    use crate::command::Command;
+    use crate::directory::{About, Absence, NewHuman, NewProfile, NewProject, Profile, Step};
+    use crate::effect::{Effect, Occasion};
+    use crate::question::{Answer, Body, Question, Reply};
+    use crate::testing::{Cast, human, new_ask, yes};
+
+    fn talk(text: &str) -> NewAsk {
+        NewAsk { question: Question::new(text, None, Body::Converse).unwrap(), ..new_ask() }
+    }
+
+    fn said(text: &str) -> Box<Reply> {
+        Box::new(Reply { answer: Answer::Replied { text: text.to_owned() }, comment: None })
+    }
+
+    /// A2H-131, A2H-133: each reply follows the newest, answered or not, and is put to who began.
+    #[test]
+    fn a_conversation_goes_on_from_its_newest_ask() {
+        let mut cast = Cast::new();
+        let opening = cast.write("mark", "bot", "Refund order 7");
+        let first = cast.reply(opening, talk("Which amount?"));
+        cast.run(cast.human("mark"), Command::Answer(first, said("all of it")));
+        let second = cast.reply(opening, talk("Working on it"));
+        let third = cast.reply(opening, new_ask());
+        for (id, follows, followed_by) in [
+            (opening, None, Some(first)),
+            (first, Some(opening), Some(second)),
+            (second, Some(first), Some(third)),
+            (third, Some(second), None),
+        ] {
+            let ask = cast.seen(id);
+            assert_eq!((ask.follows, ask.followed_by), (follows, followed_by));
+            assert_eq!(ask.conversation, cast.seen(opening).conversation);
+            assert_eq!(ask.is_opening(), id == opening);
+            assert_eq!(ask.seats, [Seat::Person { human: human("mark") }]);
+        }
+        assert_eq!(cast.seen(opening).latest, Some(third));
+        assert!(cast.seen(second).is_open(), "each waits for its own answer");
+        cast.run(cast.human("mark"), Command::Answer(third, yes()));
+        let told = cast.effects().iter().any(|effect| {
+            matches!(effect, Effect::Notify { ask, why: Occasion::Asked, .. } if *ask == first)
+        });
+        assert!(told, "the person is told of a reply");
+    }
+
+    /// Whichever way an ask of a conversation is continued, the conversation is.
+    #[test]
+    fn a_plain_follow_up_belongs_to_the_conversation() {
+        let mut cast = Cast::new();
+        let opening = cast.write("mark", "bot", "Refund order 7");
+        let asked_owner = cast.ask(NewAsk { follows: Some(opening), ..new_ask() });
+        assert_eq!(cast.seen(asked_owner).seats, [Seat::Person { human: human("olga") }]);
+        let reply = cast.reply(opening, talk("Olga says yes"));
+        assert_eq!(cast.seen(reply).follows, Some(asked_owner));
+    }
+
+    #[test]
+    fn only_what_a_person_began_within_reach_is_replied_to() {
+        let mut cast = Cast::new();
+        let opening = cast.write("mark", "bot", "hi");
+        let (reply, plain) = (cast.reply(opening, talk("yes?")), cast.ask(new_ask()));
+        let nothing = AskId::new(ulid::Ulid::from(u128::MAX));
+        let unknown = Err(Refusal::NotFound { what: "conversation" });
+        for (agent, id) in [("spy", opening), ("bot", reply), ("bot", plain)] {
+            let refused = cast.attempt(cast.agent(agent), Command::Reply(id, Box::new(talk("x"))));
+            assert_eq!(refused, unknown, "{agent}");
+        }
+        let refused = cast.attempt(cast.agent("bot"), Command::Reply(nothing, Box::new(talk("x"))));
+        assert!(matches!(refused, Err(Refusal::NotFound { .. })));
+        let person = cast.attempt(cast.human("mark"), Command::Reply(opening, Box::new(talk("x"))));
+        assert_eq!(person, unknown);
+        for (new, field) in [
+            (NewAsk { follows: Some(plain), ..talk("x") }, "follows"),
+            (NewAsk { route: Route::Delegate, ..talk("x") }, "route"),
+        ] {
+            let refused = cast.attempt(cast.agent("bot"), Command::Reply(opening, Box::new(new)));
+            assert!(matches!(refused, Err(Refusal::Invalid { field: f, .. }) if f == field));
+        }
+    }
+
+    fn save(cast: &mut Cast, id: &str, active: bool, projects: &[&str]) {
+        cast.run(
+            Actor::System,
+            Command::SaveHuman(NewHuman {
+                id: human(id),
+                profile: Profile::default(),
+                admin: false,
+                active,
+                projects: projects.iter().map(|id| id.parse().unwrap()).collect(),
+                groups: Default::default(),
+                skills: Default::default(),
+            }),
+        );
+    }
+
+    #[test]
+    fn whoever_left_is_not_written_to() {
+        let mut cast = Cast::new();
+        let (of_mark, of_olga) = (cast.write("mark", "bot", "hi"), cast.write("olga", "bot", "hi"));
+        let goes_on = |cast: &mut Cast, id| {
+            cast.attempt(cast.agent("bot"), Command::Reply(id, Box::new(talk("hello")))).is_ok()
+        };
+        save(&mut cast, "mark", true, &["rival"]);
+        assert!(!goes_on(&mut cast, of_mark));
+        save(&mut cast, "mark", true, &["acme"]);
+        assert!(goes_on(&mut cast, of_mark));
+        save(&mut cast, "mark", false, &["acme"]);
+        assert!(!goes_on(&mut cast, of_mark));
+        // Who answers for the agent need not be of its project.
+        save(&mut cast, "olga", true, &[]);
+        assert!(goes_on(&mut cast, of_olga));
+    }
+
+    /// What somebody wrote is answered to them: nobody stands in, and no ladder leads to others.
+    #[test]
+    fn a_conversation_is_between_two() {
+        let mut cast = Cast::new();
+        let plain = NewProject::plain("acme".parse().unwrap());
+        let ladder = vec![Step { after: 60, seat: Seat::Person { human: human("nina") } }];
+        cast.run(Actor::System, Command::SaveProject(NewProject { ladder, ..plain }));
+        let absence = Absence { delegate: Some(human("nina")), ..Absence::default() };
+        let about = Some(About { absence: Some(absence), ..About::default() });
+        let away = NewProfile { human: human("mark"), name: None, about };
+        cast.run(Actor::System, Command::SaveProfile(away));
+        let opening = cast.write("mark", "bot", "hi");
+        let reply = cast.reply(opening, talk("hello"));
+        assert_eq!(cast.seen(reply).seats, [Seat::Person { human: human("mark") }]);
+        assert_eq!(cast.seen(reply).ladder, []);
+    }
+
+    /// The words are forgotten, not that there is a conversation.
+    #[test]
+    fn an_erased_opening_is_still_one() {
+        let mut cast = Cast::new();
+        let opening = cast.write("mark", "bot", "hi");
+        cast.run(Actor::System, Command::Erase(opening));
+        assert!(cast.seen(opening).question.value().is_none());
+        let stored = serde_json::to_string(cast.seen(opening)).unwrap();
+        assert!(!stored.contains("\"hi\""));
+        let reply = cast.reply(opening, talk("hello"));
+        assert_eq!(cast.seen(reply).follows, Some(opening));
+    }
+}

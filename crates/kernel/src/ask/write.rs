@@ -1,0 +1,234 @@
+//! A person writes to an agent: they answer its standing invitation, so a conversation begins.
+//!
+//! The invitation is an ask nobody sent and nobody is told of. It is asked and answered in one
+//! decision, so that what was written stands in the record, in lists and on a receipt like any answer.
+
+use std::collections::BTreeSet;
+
+use serde_json::Map;
+
+use crate::actor::Actor;
+use crate::ask::{Conversation, Dialect, Labels, OnExpiry, Priority, Route, Seat, Vote};
+use crate::audit::Erasable;
+use crate::command::Envelope;
+use crate::event::{Asked, Happened};
+use crate::ids::{AgentId, AskId, Subject};
+use crate::question::{Answer, Body, Kind, Question, Reply};
+use crate::refusal::Refusal;
+use crate::text::is_storable;
+use crate::world::{Decision, Stop, World};
+
+/// A longer text is a document.
+pub const LONGEST: usize = 10_000;
+
+pub(crate) fn decide(
+    world: &World<'_>,
+    envelope: &Envelope,
+    agent: &AgentId,
+    text: &str,
+) -> Result<Decision, Stop> {
+    let Actor::Human { via, assurance, .. } = &envelope.actor else {
+        return Err(Refusal::NotAllowed { why: "only a person can write to an agent" }.into());
+    };
+    let (via, assurance) = (*via, *assurance);
+    let person = world.directory.person(&envelope.actor)?;
+    let agent = world.directory.agent(agent).filter(|agent| agent.is_known_to(person));
+    let agent = agent.ok_or(Refusal::NotFound { what: "agent" })?;
+    if !agent.conversations {
+        return Err(Refusal::NotAllowed { why: "this agent takes no conversations" }.into());
+    }
+    if text.trim().is_empty() || text.chars().count() > LONGEST || !is_storable(text) {
+        let expected = "1 to 10000 characters, without NUL";
+        return Err(Refusal::Invalid { field: "text", expected }.into());
+    }
+    let invitation = Question::new(&format!("Write to {}", agent.id), None, Body::Converse);
+    let invitation = invitation
+        .map_err(|error| Refusal::Invalid { field: error.field, expected: error.expected })?;
+    let reply = Reply { answer: Answer::Replied { text: text.to_owned() }, comment: None };
+    let reply = invitation.check(reply).map_err(Refusal::from)?.into_reply();
+
+    let mut salts = envelope.salts.clone();
+    let id = AskId::new(envelope.fresh);
+    let asked = Asked {
+        project: agent.project.clone(),
+        agent: agent.id.clone(),
+        key: None,
+        owner: agent.owner.clone(),
+        dialect: Dialect::Native,
+        question: Erasable::new(invitation, &mut salts),
+        kind: Kind::Converse,
+        metadata: Erasable::new(Map::new(), &mut salts),
+        labels: Labels::default(),
+        tags: BTreeSet::new(),
+        priority: Priority::Normal,
+        route: Route::Person { human: person.id.clone() },
+        seats: vec![Seat::Person { human: person.id.clone() }],
+        expires_at: None,
+        on_expiry: OnExpiry::StayOpen,
+        reminders: Vec::new(),
+        ladder: Vec::new(),
+        follows: None,
+        quorum: 1,
+        // What somebody says of their own accord decides nothing that was asked. How sure we are who
+        // it was stands beside it; what needs more, the agent asks.
+        floor: assurance,
+        grants: Vec::new(),
+        inline: None,
+        callback: None,
+        verification: None,
+        conversation: Some(Conversation { opening: id, with: person.id.clone() }),
+    };
+    let vote = Box::new(Vote {
+        reply: Erasable::new(reply, &mut salts),
+        by: envelope.actor.by(),
+        via,
+        assurance,
+        at: world.now,
+        attested: None,
+        verification: None,
+    });
+    let mut decision = Decision::of(Subject::Ask(id), Happened::Asked(Box::new(asked)));
+    decision.happened.push((Subject::Ask(id), Happened::Answered { vote, decisive: true }));
+    Ok(decision)
+}
+
+#[cfg(test)]
+mod tests {
+    use ulid::Ulid;
+
+    use super::*;
+    use crate::actor::{Assurance, By};
+    use crate::ask::Phase;
+    use crate::command::Command;
+    use crate::directory::{Format, Hears, NewHuman, NewProject, NewWebhook, Profile};
+    use crate::effect::Effect;
+    use crate::ids::WebhookId;
+    use crate::receipt::Receipt;
+    use crate::testing::{Cast, human};
+    use crate::topic::Topic;
+
+    fn bot() -> AgentId {
+        "bot".parse().unwrap()
+    }
+
+    /// A2H-132: asked and answered at once, by the person, and nobody is told of it but the agent.
+    #[test]
+    fn a_conversation_begins_with_an_answer_to_the_invitation() {
+        let mut cast = Cast::new();
+        let before = cast.effects().len();
+        let id = cast.write("mark", "bot", "Please refund order 7");
+        let ask = cast.seen(id);
+        assert_eq!(ask.phase(), Phase::Completed);
+        assert!(ask.is_opening());
+        let said = ask.resolution().unwrap().reply.value().unwrap();
+        assert_eq!(said.answer, Answer::Replied { text: "Please refund order 7".to_owned() });
+        assert_eq!(cast.effects().len(), before, "nobody is told");
+        let record = cast.record_of(id);
+        let names: Vec<&str> = record.iter().map(|event| event.what.name()).collect();
+        assert_eq!(names, ["asked", "answered"]);
+        assert!(record.iter().all(|event| event.by == By::Human(human("mark"))));
+        assert!(Receipt::of(ask).is_some());
+        // Its owner may read it, a colleague may not.
+        let shown = |who: &str| ask.is_shown_to(&cast.human(who), cast.directory());
+        assert!(shown("mark") && shown("olga") && !shown("nina"));
+        assert!(ask.within_reach(&cast.agent("bot")) && !ask.within_reach(&cast.agent("spy")));
+    }
+
+    #[test]
+    fn who_may_write_to_whom() {
+        let mut cast = Cast::new();
+        let silent = cast.attempt(cast.human("mark"), Command::Write(bot(), "hi".to_owned()));
+        let why = "this agent takes no conversations";
+        assert_eq!(silent, Err(Refusal::NotAllowed { why }));
+        cast.write("olga", "bot", "hi");
+        for (id, admin, active, project) in [
+            ("root", true, true, None),
+            ("left", false, true, None),
+            ("gone", false, false, Some("acme")),
+        ] {
+            cast.run(
+                Actor::System,
+                Command::SaveHuman(NewHuman {
+                    id: human(id),
+                    profile: Profile::default(),
+                    admin,
+                    active,
+                    projects: project.map(|id| id.parse().unwrap()).into_iter().collect(),
+                    groups: BTreeSet::new(),
+                    skills: BTreeSet::new(),
+                }),
+            );
+        }
+        let mut write = |actor: Actor, agent: &str| {
+            let agent = agent.parse().unwrap();
+            let written = cast.attempt(actor, Command::Write(agent, "hi".to_owned()));
+            written.map_err(|refusal| refusal.code())
+        };
+        let person = |name: &str| Cast::new().human(name);
+        for (actor, agent, outcome) in [
+            (person("mark"), "bot", Ok(())),
+            (person("olga"), "bot", Ok(())),
+            (person("root"), "bot", Ok(())),
+            (person("left"), "bot", Err("not-found")),
+            (person("zoe"), "bot", Err("not-found")),
+            (person("mark"), "nobody", Err("not-found")),
+            (person("gone"), "bot", Err("not-allowed")),
+            (Cast::new().agent("bot"), "bot", Err("not-allowed")),
+            (Actor::System, "bot", Err("not-allowed")),
+        ] {
+            assert_eq!(write(actor.clone(), agent), outcome, "{actor:?} to {agent}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_neither_empty_nor_a_document() {
+        let mut cast = Cast::new();
+        cast.write("mark", "bot", &"ü".repeat(LONGEST));
+        let before = cast.records().len();
+        for text in [String::new(), " \n".to_owned(), "ü".repeat(LONGEST + 1), "a\0b".to_owned()] {
+            let refused = cast.attempt(cast.human("mark"), Command::Write(bot(), text));
+            assert!(matches!(refused, Err(Refusal::Invalid { field: "text", .. })), "{refused:?}");
+        }
+        assert_eq!(cast.records().len(), before);
+    }
+
+    /// What nobody asked for needs no more assurance than there is; the receipt says how much.
+    #[test]
+    fn the_floor_of_a_project_is_for_what_agents_ask() {
+        let mut cast = Cast::new();
+        let plain = NewProject::plain("acme".parse().unwrap());
+        let strict = NewProject { floor: Assurance::Passkey, ..plain };
+        cast.run(Actor::System, Command::SaveProject(strict));
+        let id = cast.write("mark", "bot", "hi");
+        assert_eq!(cast.seen(id).resolution().unwrap().assurance, Assurance::Session);
+        assert_eq!(cast.seen(id).floor, Assurance::Session);
+    }
+
+    #[test]
+    fn endpoints_hear_one_thing() {
+        let mut cast = Cast::new();
+        for format in Format::ALL {
+            assert!(format.knows(Topic::Started));
+        }
+        let new = NewWebhook {
+            id: WebhookId::new(Ulid::from(1_u128)),
+            of: Hears::Agent(bot()),
+            url: "https://agent.example/hook".to_owned(),
+            events: Topic::ALL.into(),
+            format: Format::Standard,
+            description: String::new(),
+            enabled: true,
+        };
+        cast.run(Actor::System, Command::SaveWebhook(new));
+        let id = cast.write("mark", "bot", "hi");
+        let told: Vec<_> = cast
+            .effects()
+            .iter()
+            .filter_map(|effect| match effect {
+                Effect::Tell { told, .. } => Some((told.topic, told.ask)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(told, [(Some(Topic::Started), Some(id))]);
+    }
+}

@@ -1,0 +1,65 @@
+//! `GET /conversations`, `GET /conversations/{uid}`: what people wrote to the agent, for agents that
+//! no webhook tells (A2H-132).
+
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, Uri};
+use axum::response::IntoResponse;
+use dialects::a2h::wire::NewConversation;
+use dialects::a2h::{self, WireError};
+use kernel::{Actor, Phase};
+use store::{Cursor, Filter, List, Order, Scope};
+
+use super::Answer;
+use super::calls::link_to;
+use crate::http::Shared;
+use crate::http::name::Named;
+
+/// How many are listed at once; where there are more, `Link` says where they go on.
+const PAGE: usize = 100;
+
+/// Newest first. What was erased is left out.
+pub(super) async fn conversations(
+    State(app): State<Shared>,
+    uri: Uri,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Answer {
+    let caller = app.a2h_agent(&headers)?;
+    let Actor::Agent { id: agent, .. } = caller.actor else {
+        return Err(WireError::unauthorized().into());
+    };
+    let cursor = pairs.iter().rfind(|(key, _)| key == "cursor").map(|(_, value)| value);
+    let after = cursor.map(|cursor| {
+        let ask = a2h::ask_id(cursor);
+        ask.ok_or_else(|| WireError::field("cursor", "the one of a page before"))
+    });
+    let list = List {
+        scopes: vec![Scope::Begun(agent)],
+        phases: vec![Phase::Completed],
+        order: Order::Age,
+        filter: Filter::default(),
+        after: after.transpose()?.map(|ask| Cursor { rank: 0, ask }),
+        limit: PAGE,
+    };
+    let page = app.gateway.list(list).await?;
+    let begun: Vec<NewConversation> = page.asks.iter().filter_map(a2h::new_conversation).collect();
+    let mut answer = Json(begun).into_response();
+    if let Some(next) = page.next {
+        link_to(&mut answer, &format!("<{}?cursor={}>; rel=\"next\"", uri.path(), next.ask));
+    }
+    Ok(answer)
+}
+
+pub(super) async fn conversation(
+    State(app): State<Shared>,
+    Named(uid): Named<String>,
+    headers: HeaderMap,
+) -> Answer {
+    let caller = app.a2h_agent(&headers)?;
+    let id = a2h::ask_id(&uid).ok_or_else(WireError::no_conversation)?;
+    let ask = app.gateway.ask(id).await?;
+    let ask = ask.filter(|ask| ask.within_reach(&caller.actor) && ask.is_opening());
+    let ask = ask.ok_or_else(WireError::no_conversation)?;
+    Ok(Json(a2h::new_conversation(&ask).ok_or_else(WireError::gone)?).into_response())
+}

@@ -1,0 +1,131 @@
+//! Conversations people begin: `POST /api/v1/agents/{id}/conversations` for people,
+//! `GET /api/v1/conversations` for the agent they wrote to.
+
+use axum::body::Body;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use dialects::native::{AskPage, AskView, WriteBody};
+use kernel::{Actor, AgentId, Command, Phase, Refusal};
+use store::{Filter, List, Order, Scope};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::gateway::Terms;
+use crate::http::api::narrowing::place;
+use crate::http::api::openapi::{IdempotencyKey, Pages};
+use crate::http::api::page::Params;
+use crate::http::name::Named;
+use crate::http::problem::Problem;
+use crate::http::{Shared, body, conditions};
+
+const PATH: &str = "/api/v1/conversations";
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(write)).routes(routes!(list))
+}
+
+/// Write to an agent.
+///
+/// A conversation begins: an ask that is answered already, with what was written. The agent is told,
+/// and goes on by asking with `conversation`. With `Idempotency-Key` it is written once, however often
+/// it is sent.
+#[utoipa::path(
+    post,
+    path = "/api/v1/agents/{id}/conversations",
+    operation_id = "writeToAgent",
+    tag = "asks",
+    params(
+        ("id" = AgentId, Path, description = "The agent", example = "agent_dev"),
+        IdempotencyKey,
+    ),
+    request_body(content = WriteBody, example = json!({ "text": "Please refund order 1042" })),
+    responses(
+        (
+            status = 201,
+            description = "Written",
+            body = AskView<'static>,
+            headers(
+                ("ETag" = String, description = "Its version"),
+                ("Location" = String, description = "Its address"),
+                ("Idempotent-Replayed" = String, description = "`true` for a repeated key"),
+            ),
+        ),
+        (
+            status = 403,
+            description = "`not-allowed`: the agent takes no conversations, or not a person",
+        ),
+        (status = 409, description = "`idempotency-mismatch`: the key came with another body"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn write(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let bytes = body::read(body, app.config.body_limit).await?;
+    let WriteBody { text } = super::parse(&bytes)?;
+    let agent: AgentId = id.parse().map_err(|_| Refusal::NotFound { what: "agent" })?;
+    // One key is for one text to one agent.
+    let said = [agent.as_str().as_bytes(), b"\0", &bytes].concat();
+    let idempotency = conditions::idempotency("write", &actor, &headers, &said)?;
+    let terms = Terms { idempotency, expected: None };
+    let outcome = app.gateway.run_on(terms, actor.clone(), Command::Write(agent, text)).await?;
+    let ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;
+    let mut answer = (StatusCode::CREATED, app.shown(&ask, &actor)).into_response();
+    if let Ok(place) = HeaderValue::from_str(&format!("/api/v1/asks/{}", ask.id)) {
+        answer.headers_mut().insert(header::LOCATION, place);
+    }
+    conditions::say_replayed(&mut answer, outcome.replayed);
+    Ok(answer)
+}
+
+/// List what people wrote to the agent.
+///
+/// The first ask of each conversation, newest first; its `conversation` names the newest one once the
+/// agent went on. An agent that no webhook tells looks here.
+#[utoipa::path(
+    get,
+    path = "/api/v1/conversations",
+    operation_id = "listConversations",
+    tag = "asks",
+    params(Pages),
+    responses(
+        (
+            status = 200,
+            description = "A page",
+            body = AskPage<'static>,
+            headers(("Link" = String, description = "The next page, `rel=\"next\"`")),
+        ),
+        (status = 403, description = "`not-allowed`: not an agent key"),
+        (status = 422, description = "`invalid-field`: a cursor of another list"),
+    ),
+    security(("agent_key" = [])),
+)]
+async fn list(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Result<Response, Problem> {
+    let actor = app.agent(&headers).await?;
+    let Actor::Agent { id, .. } = &actor else {
+        return Err(Refusal::NotAllowed { why: "this takes an agent key" }.into());
+    };
+    let params = Params::new(pairs, &["limit", "cursor"])?;
+    let name = format!("conversations/{id}");
+    let list = List {
+        scopes: vec![Scope::Begun(id.clone())],
+        phases: vec![Phase::Completed],
+        order: Order::Age,
+        filter: Filter::default(),
+        after: params.cursor(&name, place)?,
+        limit: params.limit()?,
+    };
+    let page = app.gateway.list(list).await?;
+    let shown = app.shown_page(&page, &name, &actor);
+    let next = shown.next.clone();
+    Ok(params.page(PATH, &shown, next.as_deref()))
+}
