@@ -7,11 +7,12 @@ use crate::client::{Client, Reply};
 use crate::pages::{Browser, browser_of, csrf, signed_in};
 use crate::world::World;
 
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 13] = [
     "/settings",
     "/settings/profile",
     "/settings/away",
     "/settings/devices",
+    "/settings/notices",
     "/settings/rules",
     "/settings/agents",
     "/settings/webhooks",
@@ -69,9 +70,8 @@ async fn everybody_sees_what_is_theirs() {
     for path in PAGES {
         well_made(path, &admin.client.get(path).await.is(200));
     }
-    for (path, status) in
-        PAGES.into_iter().zip([200, 200, 200, 200, 200, 200, 403, 403, 403, 403, 403])
-    {
+    let statuses = [200, 200, 200, 200, 200, 200, 200, 200, 403, 403, 403, 403, 403];
+    for (path, status) in PAGES.into_iter().zip(statuses) {
         let page = member.client.get(path).await.is(status);
         well_made(path, &page);
         if status == 403 {
