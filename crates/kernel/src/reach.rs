@@ -171,6 +171,8 @@ mod tests {
 
     #[test]
     fn what_comes_next() {
+        use Occasion::{Asked, Escalated, Reminder};
+        use Priority::{Critical, High, Low, Normal};
         let (mail, devices) = (Means::email("ada@example.com"), Means::Devices);
         let both = [devices.clone(), mail.clone()];
         let day = about("Europe/Berlin", NIGHT);
@@ -178,8 +180,6 @@ mod tests {
         let morning = at("2026-01-11T06:30:00Z");
         let (hour, off) = (Cadence::Hour, Cadence::Off);
         let by = |means: &Means| Step::Tell(means.clone());
-        use Occasion::{Asked, Escalated, Reminder};
-        use Priority::{Critical, High, Low, Normal};
         for (what, priority, why, tried, digest, now, expected) in [
             ("first", Normal, Asked, &[][..], hour, noon, by(&devices)),
             ("then the next", Normal, Asked, &[&devices][..], hour, noon, by(&mail)),
@@ -295,16 +295,16 @@ mod tests {
 
     #[test]
     fn whoever_knows_of_it_is_told_no_more() {
-        let acts: [(&str, fn(crate::AskId) -> Option<Command>); 4] = [
-            ("nothing", |_| None),
-            ("a look", |id| Some(Command::Open(id))),
-            ("a word", |id| Some(Command::Comment(id, "hm".to_owned()))),
-            ("a claim", |id| Some(Command::Claim(id))),
-        ];
-        for (what, act) in acts {
+        for what in ["nothing", "a look", "a word", "a claim"] {
             let mut cast = Cast::new();
             let id = cast.ask(new_ask());
-            if let Some(command) = act(id) {
+            let act = match what {
+                "a look" => Some(Command::Open(id)),
+                "a word" => Some(Command::Comment(id, "hm".to_owned())),
+                "a claim" => Some(Command::Claim(id)),
+                _ => None,
+            };
+            if let Some(command) = act {
                 cast.run(cast.human("olga"), command);
             }
             let ask = cast.seen(id);

@@ -1,5 +1,7 @@
 //! Laws of how a notice gets through, in any zone and at any moment.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
+
 use kernel::Time;
 use kernel::ask::Priority;
 use kernel::audit::Digest;

@@ -220,8 +220,8 @@ pub(crate) fn unlogged_before(now: Time) -> Time {
 /// The outbox of a store.
 #[async_trait]
 pub trait Outbox: Send + Sync + 'static {
-    /// Claims up to `limit` deliveries of one lane that are due at `now`, most urgent first, until
-    /// `now + lease`.
+    /// Claims up to `limit` deliveries of one lane that are due at `now`, until `now + lease`: people's
+    /// most urgent first, any other in order of time.
     async fn claim(
         &self,
         lane: &str,

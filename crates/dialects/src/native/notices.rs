@@ -22,6 +22,7 @@ pub struct NoticesView {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = NoticeWay))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct WayView {
     /// Its id.
     pub id: Digest,

@@ -233,7 +233,7 @@ mod tests {
             ["devices", "sms:+4930123456", "email:ada@example.com", "email:home@example.com"];
         assert_eq!(texts(&profile.means()), plain, "each once");
         let order = vec![Means::email("home@example.com"), Means::email("gone@example.com")];
-        profile.notices = Some(Notices { order, ..Notices::default() });
+        profile.notices = Some(Box::new(Notices { order, ..Notices::default() }));
         assert_eq!(
             texts(&profile.means()),
             ["email:home@example.com", "devices", "sms:+4930123456", "email:ada@example.com"]
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(profile.mail_address(&home.mark()), Some((home.clone(), "Home@example.com")));
         assert_eq!(profile.mail_address(&Means::Devices.mark()), None);
         let off = [home.clone(), Means::Devices].into();
-        profile.notices = Some(Notices { off, ..Notices::default() });
+        profile.notices = Some(Box::new(Notices { off, ..Notices::default() }));
         assert!(!profile.may_tell(&Means::Devices) && !profile.may_tell(&home));
     }
 
@@ -259,8 +259,11 @@ mod tests {
     fn what_is_gone_is_neither_verified_nor_ordered_any_more() {
         let (home, off) = (Means::email("home@example.com"), [Means::email("home@example.com")]);
         let notices = Notices { order: vec![home.clone()], off: off.into(), ..Notices::default() };
-        let profile =
-            Profile { verified: [home].into(), notices: Some(notices), ..Profile::default() };
+        let profile = Profile {
+            verified: [home].into(),
+            notices: Some(Box::new(notices)),
+            ..Profile::default()
+        };
         assert_eq!(profile.tidied(), Profile::default());
     }
 }

@@ -147,7 +147,7 @@ pub struct Profile {
     pub verified: BTreeSet<Means>,
     /// How they want to be told; where somebody is saved without it, it stays as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub notices: Option<Notices>,
+    pub notices: Option<Box<Notices>>,
 }
 
 /// Whom an owner hands matching asks to.

@@ -71,7 +71,7 @@ pub(crate) fn decide(
 ) -> Result<Decision, Stop> {
     let (human, before) = concerned(world, envelope, &new.human)?;
     let invalid = |field, expected| Stop::from(Refusal::Invalid { field, expected });
-    let mut notices = before.notices.clone().unwrap_or_default();
+    let mut notices = before.notices.as_deref().cloned().unwrap_or_default();
     if let Some(order) = &new.order {
         let once: BTreeSet<&Means> = order.iter().collect();
         if once.len() != order.len() || !order.iter().all(|means| before.has(means)) {
@@ -86,7 +86,7 @@ pub(crate) fn decide(
         notices.off.clone_from(off);
     }
     notices.digest = new.digest.unwrap_or(notices.digest);
-    let after = Profile { notices: Some(notices), ..before.clone() };
+    let after = Profile { notices: Some(Box::new(notices)), ..before.clone() };
     Ok(saved(envelope, human, &before, after))
 }
 
@@ -138,7 +138,8 @@ mod tests {
     }
 
     fn seen(cast: &Cast) -> Option<Notices> {
-        cast.directory().human(&human("olga")).unwrap().profile.value().unwrap().notices.clone()
+        let olga = cast.directory().human(&human("olga")).unwrap();
+        olga.profile.value().unwrap().notices.as_deref().cloned()
     }
 
     #[test]

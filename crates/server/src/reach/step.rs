@@ -149,16 +149,11 @@ impl App {
             Came::Held { until, why } => Settlement::Retry { at: until, error: why.to_owned() },
             Came::Gone => next(Some(now))
                 .map_or(Settlement::Done, |next| Settlement::Split { into: vec![next] }),
-            Came::Never { error } => match next(Some(now)) {
-                Some(next) => {
-                    tracing::warn!(error, "a notice was refused; trying the next means");
-                    Settlement::Split { into: vec![next] }
-                }
-                None => {
-                    tracing::warn!(error, "a notice was refused");
-                    Settlement::Dead { error }
-                }
-            },
+            Came::Never { error } => {
+                tracing::warn!(error, "a notice was refused");
+                let gone_on = |next| Settlement::Split { into: vec![next] };
+                next(Some(now)).map_or(Settlement::Dead { error }, gone_on)
+            }
             Came::Later { at, error } => {
                 let again = retry_at(now, attempt);
                 let again = at.map_or(again, |at| at.max(again));

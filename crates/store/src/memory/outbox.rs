@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kernel::{Time, WebhookId};
+use kernel::{Effect, Time, WebhookId};
 
 use super::Memory;
 use super::state::Row;
@@ -28,7 +28,8 @@ impl Outbox for Memory {
             .iter_mut()
             .filter(|(_, row)| row.dead.is_none() && row.due_at <= now && row.effect.lane() == lane)
             .collect();
-        due.sort_by_key(|(id, row)| (row.effect.rank(), row.due_at, **id));
+        let urgency = |effect: &Effect| (lane == Effect::PEOPLE).then(|| effect.rank());
+        due.sort_by_key(|(id, row)| (urgency(&row.effect), row.due_at, **id));
         let claimed = due.into_iter().take(limit).map(|(id, row)| {
             row.attempt = row.attempt.saturating_add(1);
             row.due_at = later(now, lease);
@@ -125,7 +126,9 @@ impl Outbox for Memory {
         let mut state = self.state();
         let own = state.log.keys().filter(|(of, _)| *of == webhook).take(limit).cloned();
         let gone: Vec<_> = own.collect();
-        gone.iter().for_each(|key| drop(state.log.remove(key)));
+        for key in &gone {
+            state.log.remove(key);
+        }
         Ok(gone.len())
     }
 }

@@ -1,4 +1,4 @@
-//! The outbox: at least once, most urgent first, one worker at a time.
+//! The outbox: at least once, what people are told most urgent first, one worker at a time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::command::NewAsk;
 use kernel::directory::{Format, Hears, NewWebhook};
-use kernel::effect::{Chain, Occasion, Told};
+use kernel::effect::{Occasion, Told};
 use kernel::testing::{human, new_ask, yes};
-use kernel::{AskId, Command, Effect, Time, Topic, WebhookId};
+use kernel::{AskId, Command, Effect, Topic, WebhookId};
 use tokio::task::JoinSet;
 
 use super::stage::{Stage, bot, person, spy};
@@ -21,7 +21,11 @@ use crate::{Backlog, Delivery, Settlement};
 const LEASE: Duration = Duration::from_secs(30);
 
 async fn claim(stage: &Stage) -> Vec<Delivery> {
-    stage.store.claim(Effect::PEOPLE, stage.now(), LEASE, 10).await.unwrap()
+    claim_lane(stage, Effect::PEOPLE).await
+}
+
+async fn claim_lane(stage: &Stage, lane: &str) -> Vec<Delivery> {
+    stage.store.claim(lane, stage.now(), LEASE, 10).await.unwrap()
 }
 
 async fn settle(stage: &Stage, id: u64, settlement: Settlement) {
@@ -108,27 +112,35 @@ pub async fn what_is_split_is_tried_each_by_itself(stage: &Stage) {
     let (ask, other) = (stage.ask(new_ask()).await, stage.ask(new_ask()).await);
     let claimed = claim(stage).await;
     let part = |n: u8, priority| {
-        let (human, since) = (human("olga"), Time::from_millis(n.into()));
-        let chain = Chain { human, since, tried: Vec::new() };
-        Effect::Reach { ask, why: Occasion::Asked, priority, chain }
+        let (device, why) = (Digest([n; 32]), Some(Occasion::Asked));
+        Effect::Push { device, ask, why, priority, chain: None }
     };
+    let [first, second] = [Priority::Low, Priority::High].map(|priority| part(1, priority));
+    let elsewhere = part(2, Priority::Normal);
     let (soon, late) = (stage.now().plus_seconds(5), stage.now().plus_seconds(600));
-    let parts = [(soon, part(1, Priority::Low)), (soon, part(2, Priority::High))];
-    let later = (late, part(3, Priority::Critical));
-    let split = Settlement::Split { into: parts.into_iter().chain([later]).collect() };
+    let into = vec![
+        (soon, first.clone()),
+        (soon, elsewhere.clone()),
+        (late, part(1, Priority::Critical)),
+        (soon, second.clone()),
+    ];
+    let split = Settlement::Split { into };
     for _ in 0..2 {
         settle(stage, claimed[0].id, split.clone()).await;
     }
-    assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 4, dead: 0 });
-    assert_eq!(claim(stage).await, [], "not before its time");
+    assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 5, dead: 0 });
+    let of = async |part: &Effect| claim_lane(stage, &part.lane()).await;
+    assert_eq!(of(&first).await, [], "not before its time");
     stage.clock.advance(5);
-    let parts = claim(stage).await;
-    assert_eq!(
-        parts.iter().map(|part| part.effect.clone()).collect::<Vec<_>>(),
-        [part(2, Priority::High), part(1, Priority::Low)]
-    );
+    let [mut parts, others] = [of(&first).await, of(&elsewhere).await];
+    let effects = |parts: &[Delivery]| parts.iter().map(|p| p.effect.clone()).collect::<Vec<_>>();
+    assert_eq!(effects(&parts), [first, second], "in order of time");
+    assert_eq!(effects(&others), [elsewhere]);
+    parts.extend(others);
     assert!(parts.iter().all(|part| part.attempt == 1 && part.id != claimed[0].id));
-    settle(stage, parts[0].id, Settlement::Done).await;
+    for part in &parts[1..] {
+        settle(stage, part.id, Settlement::Done).await;
+    }
     settle(stage, claimed[1].id, Settlement::Split { into: Vec::new() }).await;
     assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 2, dead: 0 });
     assert_eq!(about(&claimed[1]), other);
@@ -227,7 +239,7 @@ pub async fn endpoint(stage: &Stage) -> WebhookId {
 }
 
 async fn claim_of(stage: &Stage, webhook: WebhookId) -> Vec<Delivery> {
-    stage.store.claim(&webhook.to_string(), stage.now(), LEASE, 10).await.unwrap()
+    claim_lane(stage, &webhook.to_string()).await
 }
 
 fn told(delivery: &Delivery) -> Told {
