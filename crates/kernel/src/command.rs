@@ -9,8 +9,8 @@ use crate::actor::{Actor, Assurance};
 use crate::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Route};
 use crate::audit::Salts;
 use crate::directory::{
-    NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewProfile, NewProject, NewRule, NewSession,
-    NewWebhook, Proof,
+    Contact, Means, NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewNotices, NewProfile,
+    NewProject, NewRule, NewSession, NewWebhook, Proof,
 };
 use crate::form::Progress;
 use crate::ids::{AgentId, AskId, HumanId, KeyId, RuleId, WebhookId};
@@ -99,6 +99,14 @@ pub enum Command {
     SaveHuman(NewHuman),
     /// Say what to call somebody, and what they say of themselves.
     SaveProfile(NewProfile),
+    /// Say how somebody wants to be told.
+    SaveNotices(NewNotices),
+    /// Add a way to reach somebody.
+    AddContact(HumanId, Contact),
+    /// Remove one.
+    RemoveContact(HumanId, Means),
+    /// Somebody showed that they read what is sent there.
+    VerifyContact(HumanId, Means),
     /// Say who is in a group.
     SaveGroup(NewGroup),
     /// Issue a credential.
@@ -157,6 +165,10 @@ impl Command {
             Self::SaveAgent(_) => "save_agent",
             Self::SaveHuman(_) => "save_human",
             Self::SaveProfile(_) => "save_profile",
+            Self::SaveNotices(_) => "save_notices",
+            Self::AddContact(..) => "add_contact",
+            Self::RemoveContact(..) => "remove_contact",
+            Self::VerifyContact(..) => "verify_contact",
             Self::SaveGroup(_) => "save_group",
             Self::IssueKey(_) => "issue_key",
             Self::RevokeKey(_) => "revoke_key",
@@ -207,6 +219,10 @@ impl Command {
             | Self::SaveAgent(_)
             | Self::SaveHuman(_)
             | Self::SaveProfile(_)
+            | Self::SaveNotices(_)
+            | Self::AddContact(..)
+            | Self::RemoveContact(..)
+            | Self::VerifyContact(..)
             | Self::SaveGroup(_)
             | Self::IssueKey(_)
             | Self::RevokeKey(_)

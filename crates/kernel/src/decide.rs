@@ -6,7 +6,7 @@ use crate::ask::{
 };
 use crate::command::{Command, Envelope};
 use crate::directory::{
-    group, key, link, passkey, people, profile, project, rule, session, webhook,
+    address, group, key, link, notices, passkey, people, profile, project, rule, session, webhook,
 };
 use crate::refusal::Refusal;
 use crate::world::{Stop, Verdict, World};
@@ -49,6 +49,10 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::SaveAgent(new) => people::save_agent(world, envelope, new),
         Command::SaveHuman(new) => people::save_human(world, envelope, new),
         Command::SaveProfile(new) => profile::decide(world, envelope, new),
+        Command::SaveNotices(new) => notices::decide(world, envelope, new),
+        Command::AddContact(human, new) => address::add(world, envelope, human, new),
+        Command::RemoveContact(human, gone) => address::remove(world, envelope, human, gone),
+        Command::VerifyContact(human, means) => address::verify(world, envelope, human, means),
         Command::SaveGroup(new) => group::decide(world, envelope, new),
         Command::IssueKey(new) => key::issue(world, envelope, new),
         Command::RevokeKey(id) => key::revoke(world, envelope, *id),

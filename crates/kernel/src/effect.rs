@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::{Ask, Priority, Seat};
 use crate::audit::Digest;
-use crate::ids::{AskId, KeyId, WebhookId};
+use crate::ids::{AskId, HumanId, KeyId, WebhookId};
 use crate::time::Time;
 use crate::topic::Topic;
 
@@ -60,6 +60,68 @@ pub enum Effect {
         why: Option<Occasion>,
         /// How urgent.
         priority: Priority,
+        /// Where it goes on when this was in vain; nothing for a device beside another, or if it goes
+        /// on already.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        chain: Option<Chain>,
+    },
+    /// Get a notice through to one person: by the next means that was not tried.
+    Reach {
+        /// About which ask.
+        ask: AskId,
+        /// Why they are told.
+        why: Occasion,
+        /// How urgent.
+        priority: Priority,
+        /// Whom, and how they were told so far.
+        chain: Chain,
+    },
+    /// Write to somebody that an ask waits for them.
+    Mail {
+        /// About which ask.
+        ask: AskId,
+        /// Why they are told.
+        why: Occasion,
+        /// How urgent.
+        priority: Priority,
+        /// To which address of theirs, by its mark: addresses are not kept here.
+        to: Digest,
+        /// Whom, and where it goes on when this was in vain.
+        chain: Chain,
+        /// Whether it goes on already.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        passed_on: bool,
+    },
+    /// Tell somebody of everything that can wait.
+    Gather {
+        /// Whom.
+        human: HumanId,
+        /// When they are to be told. There is one for each such moment, however much can wait.
+        at: Time,
+        /// By which means they could not be told.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tried: Vec<Digest>,
+    },
+    /// The same, by mail.
+    MailGathered {
+        /// Whom.
+        human: HumanId,
+        /// When they are to be told.
+        at: Time,
+        /// To which address of theirs, by its mark.
+        to: Digest,
+        /// By which means they could not be told before.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tried: Vec<Digest>,
+    },
+    /// The same, on one device.
+    PushGathered {
+        /// Whom.
+        human: HumanId,
+        /// When they are to be told.
+        at: Time,
+        /// Which device.
+        device: Digest,
     },
     /// Send a sign-in link to whoever it is for.
     MailLink {
@@ -68,6 +130,18 @@ pub enum Effect {
         /// What its secret is made from, together with what only the server knows.
         seed: Digest,
     },
+}
+
+/// How somebody was told of an ask so far.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chain {
+    /// Who.
+    pub human: HumanId,
+    /// Since when they are to be told: with the ask and why, what one notice is known by.
+    pub since: Time,
+    /// The marks of the means that told them in vain, or could not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<Digest>,
 }
 
 /// What an endpoint is told.
@@ -105,6 +179,21 @@ pub enum Occasion {
     Escalated,
 }
 
+impl Occasion {
+    /// The occasion as it is stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Asked => "asked",
+            Self::Assigned => "assigned",
+            Self::Reminder => "reminder",
+            Self::Escalated => "escalated",
+        }
+    }
+}
+
+/// How many lanes notices by mail have.
+const MAIL_LANES: u8 = 8;
+
 impl Effect {
     /// The lane of what people are told, and of what is done here.
     pub const PEOPLE: &str = "";
@@ -121,12 +210,22 @@ impl Effect {
     /// lane of one's own has everybody whose answer we depend on.
     pub fn lane(&self) -> Cow<'static, str> {
         match self {
-            Self::Notify { .. } | Self::Settle { .. } | Self::DropFiles { .. } => {
-                Self::PEOPLE.into()
-            }
+            Self::Notify { .. }
+            | Self::Reach { .. }
+            | Self::Gather { .. }
+            | Self::Settle { .. }
+            | Self::DropFiles { .. } => Self::PEOPLE.into(),
             Self::MailLink { .. } => "mail".into(),
             Self::CallBack { to, .. } => format!("callback:{to}").into(),
-            Self::Push { device, .. } => format!("device:{device}").into(),
+            Self::Push { device, .. } | Self::PushGathered { device, .. } => {
+                format!("device:{device}").into()
+            }
+            Self::Mail { chain: Chain { human, .. }, .. } | Self::MailGathered { human, .. } => {
+                // All of it goes through one server, so a lane for each person would wait for the
+                // same; and however slow it is, it keeps only so many callers busy.
+                let Digest([first, ..]) = Digest::of(human.as_str().as_bytes());
+                format!("mail:{}", first % MAIL_LANES).into()
+            }
             Self::Tell { webhook, .. } => webhook.to_string().into(),
         }
     }
@@ -138,21 +237,51 @@ impl Effect {
             | Self::Settle { ask }
             | Self::CallBack { ask, .. }
             | Self::Push { ask, .. }
+            | Self::Reach { ask, .. }
+            | Self::Mail { ask, .. }
             | Self::DropFiles { ask } => Some(*ask),
             Self::Tell { told, .. } => told.ask,
-            Self::MailLink { .. } => None,
+            Self::Gather { .. }
+            | Self::MailGathered { .. }
+            | Self::PushGathered { .. }
+            | Self::MailLink { .. } => None,
         }
     }
 
     /// The order in which the outbox is worked off: 0 first.
     pub fn rank(&self) -> u8 {
         match self {
-            Self::Notify { priority, .. } | Self::Push { priority, .. } => priority.rank(),
+            Self::Notify { priority, .. }
+            | Self::Reach { priority, .. }
+            | Self::Mail { priority, .. }
+            | Self::Push { priority, .. } => priority.rank(),
             Self::Settle { .. }
             | Self::CallBack { .. }
             | Self::Tell { .. }
             | Self::MailLink { .. } => Priority::High.rank(),
-            Self::DropFiles { .. } => Priority::Low.rank(),
+            Self::Gather { .. }
+            | Self::MailGathered { .. }
+            | Self::PushGathered { .. }
+            | Self::DropFiles { .. } => Priority::Low.rank(),
+        }
+    }
+
+    /// What it is called, if it is to be done once however often it is wanted: while it waits under this
+    /// name, it is not written again.
+    pub fn name(&self) -> Option<String> {
+        match self {
+            Self::Gather { human, at, .. } => Some(format!("gather:{human}:{}", at.millis())),
+            Self::Notify { .. }
+            | Self::Reach { .. }
+            | Self::Mail { .. }
+            | Self::MailGathered { .. }
+            | Self::PushGathered { .. }
+            | Self::Push { .. }
+            | Self::Settle { .. }
+            | Self::CallBack { .. }
+            | Self::Tell { .. }
+            | Self::DropFiles { .. }
+            | Self::MailLink { .. } => None,
         }
     }
 }
@@ -199,5 +328,12 @@ mod tests {
         let old = r#"{"effect":"call_back","ask":"ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"}"#;
         let read: Effect = serde_json::from_str(old).unwrap();
         assert_eq!(read.lane(), "callback:");
+        let device = Digest::ZERO;
+        let old = format!(
+            r#"{{"effect":"push","device":"{device}","ask":"ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C","why":"asked","priority":"low"}}"#
+        );
+        let read: Effect = serde_json::from_str(&old).unwrap();
+        assert!(matches!(read, Effect::Push { chain: None, .. }));
+        assert_eq!(serde_json::to_string(&read).unwrap(), old);
     }
 }

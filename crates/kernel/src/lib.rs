@@ -24,6 +24,7 @@
 //! | [`question`] | what an agent may ask, what counts as an [`Answer`](question::Answer) to it |
 //! | [`form`] | typed forms and their validation |
 //! | [`routing`] | who is asked |
+//! | [`reach`] | how a notice gets through to them |
 //! | [`event`], [`evolve`](mod@evolve) | what happened, and what the world looks like afterwards |
 //! | [`topic`] | what of it endpoints may hear of |
 //! | [`audit`] | hash chains, and values that can be erased without breaking them |
@@ -50,6 +51,7 @@ pub mod ids;
 #[cfg(feature = "openapi")]
 mod openapi;
 pub mod question;
+pub mod reach;
 pub mod receipt;
 pub mod refusal;
 pub mod routing;

@@ -77,7 +77,7 @@ pub fn everyone() -> Vec<Command> {
     let person = |id: &str, project: &str, groups: &[&str], skills: &[&str]| {
         Command::SaveHuman(NewHuman {
             id: human(id),
-            profile: Profile { name: id.to_owned(), email: None, about: None, contacts: None },
+            profile: Profile { name: id.to_owned(), email: None, ..Profile::default() },
             admin: false,
             active: true,
             projects: [project.parse().unwrap()].into(),

@@ -177,7 +177,7 @@ fn story(words: &mut Words) -> Cast {
     let email = format!("{}@example.com", words.secret("email"));
     let new = NewHuman {
         id: human("olga"),
-        profile: Profile { name, email: Some(email), about: None, contacts: None },
+        profile: Profile { name, email: Some(email), ..Profile::default() },
         admin: false,
         active: true,
         projects: ["acme".parse().unwrap()].into(),

@@ -204,7 +204,7 @@ async fn add(gateway: &Gateway, cast: &Cast<'_>, label: &str) -> anyhow::Result<
         let id: HumanId = id.parse()?;
         if gateway.directory().human(&id).is_none() {
             let new = NewHuman {
-                profile: Profile { name: id.to_string(), email: None, about: None, contacts: None },
+                profile: Profile { name: id.to_string(), email: None, ..Profile::default() },
                 id,
                 admin: *admin,
                 active: true,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use kernel::ask::Due;
 use kernel::directory::{Directory, Human};
+use kernel::reach::waits_for;
 use kernel::{Actor, Ask, AskId, By, Command, Envelope, Phase, Refusal, Subject, Time, World};
 use store::{
     Clock, Count, Expiring, Filter, Idempotency, Job, List, Order, Outcome, Page, Scope, Search,
@@ -190,6 +191,13 @@ impl Gateway {
     /// The same, with what they have hidden.
     pub async fn shown(&self, human: &Human, list: List) -> Result<Page, StoreError> {
         self.read_on(list, |ask| ask.admits(human)).await
+    }
+
+    /// A page of what was put to a person and waits for them, without what they only own.
+    pub async fn put_to(&self, human: &Human, list: List) -> Result<Page, StoreError> {
+        let hidden = self.hidden(human).await?;
+        let waits = |ask: &Ask| ask.is_put_to(human) && waits_for(ask, human);
+        self.read_on(list, |ask| waits(ask) && !hidden.contains(&ask.id)).await
     }
 
     async fn read_on(

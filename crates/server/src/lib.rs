@@ -15,6 +15,7 @@
 //! | [`home`] | what an installation keeps, and where |
 //! | [`vault`], [`secrets`], [`signing`] | the server's own keys, and what is done with them |
 //! | [`mark`], [`files`] | the newest block that was sealed, uploads |
+//! | [`reach`] | getting notices through to people, by whatever means they have |
 //! | [`push`] | people's devices, told through the push services of their browsers |
 //! | [`config`], [`telemetry`] | settings, logs |
 //! | [`serve`], [`bootstrap`] | starting, and who there is on the first start |
@@ -43,6 +44,7 @@ pub mod mark;
 pub mod oidc;
 pub mod passkeys;
 pub mod push;
+pub mod reach;
 pub mod script;
 pub mod secrets;
 pub mod serve;

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use kernel::audit::Digest;
 use kernel::form::FileRef;
-use kernel::{AskId, By, KeyId, WebhookId};
+use kernel::{AskId, By, HumanId, KeyId, WebhookId};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::Secret;
@@ -75,6 +75,17 @@ impl Secrets {
         hash.update(b"link");
         hash.update(seed.0);
         BASE64_URL_SAFE_NO_PAD.encode(hash.finalize())
+    }
+
+    /// What is kept of a code that was sent to an address of somebody: without the seed, a million guesses
+    /// would find it.
+    pub fn code(&self, human: &HumanId, means: &Digest, code: &str) -> Digest {
+        let claim = Digest::of_json(&(human, means, code));
+        let mut hash = Sha256::new();
+        hash.update(self.seed);
+        hash.update(b"code");
+        hash.update(claim.0);
+        Digest(hash.finalize().into())
     }
 
     /// What forms are sealed with that a browser carries from one request to the next.

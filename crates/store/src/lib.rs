@@ -15,6 +15,7 @@
 //! | `suite` | the named checks every backend passes |
 
 mod chains;
+mod codes;
 mod devices;
 mod estimates;
 mod job;
@@ -48,6 +49,7 @@ use kernel::{AgentId, Ask, AskId, Envelope, HumanId, KeyId, Refusal, Subject, Ti
 use tokio::sync::broadcast;
 
 pub use chains::{Chain, Chains, Held};
+pub use codes::{CODE_TRIES, Code, CodeTried, Codes};
 pub use devices::{Device, Devices, MOST_DEVICES};
 pub use listing::{Count, Cursor, Expiring, Filter, List, Order, Page, Scope};
 pub use migrations::SchemaError;
@@ -194,7 +196,7 @@ fn later(at: Time, more: Duration) -> Time {
 
 /// The store. Every backend passes the checks of `suite`.
 #[async_trait]
-pub trait Store: Devices + Outbox {
+pub trait Store: Codes + Devices + Outbox {
     /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means
     /// on disk. A record of [`Happened::Erased`](kernel::Happened) drops the contents of all
     /// earlier records of its subject.
@@ -365,8 +367,8 @@ pub trait Store: Devices + Outbox {
     async fn lookers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>>;
 
     /// Forgets idempotency keys older than [`IDEMPOTENCY_HOURS`], what is hidden no longer, what was
-    /// given in confidence and read long enough ago, and what endpoints were told
-    /// [so long](outbox::LOG_DAYS) ago; how many keys.
+    /// given in confidence and read long enough ago, codes that count no more, and what endpoints were
+    /// told [so long](outbox::LOG_DAYS) ago; how many keys.
     async fn sweep(&self, now: Time) -> Result<u64>;
 
     /// Whether the store answers.

@@ -4,6 +4,7 @@
 //! the `suite` lacks a check.
 
 mod chains;
+mod codes;
 mod devices;
 mod files;
 mod listing;
@@ -346,6 +347,7 @@ impl Store for Memory {
         let before = state.idempotency.len();
         state.idempotency.retain(|_, remembered| remembered.is_live(now));
         state.snoozed.retain(|_, until| *until > now);
+        state.codes.retain(|_, code| code.expires_at > now);
         let gone = confided_before(now);
         state.confided.retain(|_, (_, read)| read.is_none_or(|first| first > gone));
         let unlogged = unlogged_before(now);

@@ -31,12 +31,11 @@ pub struct Delivery {
 pub enum Settlement {
     /// Done; the row goes.
     Done,
-    /// Done; the row goes, and these come in its place, each to be tried by itself.
+    /// Done; the row goes, and these come in its place, each to be tried by itself. What has a
+    /// [name](Effect::name) under which something waits already is not written again.
     Split {
-        /// What is to be done.
-        into: Vec<Effect>,
-        /// From when on.
-        at: Time,
+        /// What is to be done, from when on.
+        into: Vec<(Time, Effect)>,
     },
     /// Failed; try again at this moment.
     Retry {

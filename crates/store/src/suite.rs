@@ -10,6 +10,7 @@
 
 pub mod audit;
 pub mod blocks;
+pub mod codes;
 pub mod confided;
 pub mod conversations;
 pub mod devices;
@@ -125,6 +126,11 @@ macro_rules! suite {
                 a_forgotten_device_is_gone_with_what_it_was_told,
                 who_was_told_is_known_until_it_is_over,
             }
+            $crate::suite! { @in $open, $missing; codes:
+                a_code_counts_once,
+                a_code_is_tried_so_often_and_no_more,
+                a_code_counts_for_a_while,
+            }
             $crate::suite! { @in $open, $missing; timers:
                 the_longest_due_comes_first,
                 next_due_is_the_earliest,
@@ -152,6 +158,7 @@ macro_rules! suite {
                 the_dead_stay_and_show,
                 settling_twice_is_harmless,
                 what_is_split_is_tried_each_by_itself,
+                what_has_a_name_waits_once,
                 an_effect_exists_if_its_event_does,
                 many_claim_each_once,
                 a_clock_gone_back_delays_nothing,

@@ -171,6 +171,7 @@ async fn a_database_of_version_1_opens() {
              DROP TABLE snooze; DROP TABLE deadline; ALTER TABLE listing DROP COLUMN fold;
              DELETE FROM listing WHERE scope GLOB 'kind/*' OR scope GLOB 'by/*';
              UPDATE listing SET rank = 0 WHERE scope NOT GLOB 'human/*';
+             DROP TABLE code; DROP INDEX outbox_name; ALTER TABLE outbox DROP COLUMN name;
              DROP TABLE delivery_log; DROP INDEX outbox_people;
              DROP INDEX outbox_lane; ALTER TABLE outbox DROP COLUMN lane;
              CREATE INDEX outbox_waiting ON outbox (rank, due_at) WHERE dead = 0;

@@ -156,7 +156,7 @@ impl From<&Human> for PersonView {
     fn from(human: &Human) -> Self {
         let Human { id, profile, admin, active, projects, groups, skills } = human.clone();
         let profile = profile.value().cloned().unwrap_or_default();
-        let Profile { name, email, about, contacts } = profile;
+        let Profile { name, email, about, contacts, .. } = profile;
         let contacts = contacts.unwrap_or_default();
         Self { id, name, email, admin, active, projects, groups, skills, about, contacts }
     }
@@ -212,7 +212,7 @@ impl PersonBody {
     pub fn named(self, id: HumanId) -> NewHuman {
         let Self { id: _, name, email, admin, active, projects, groups, skills, about, contacts } =
             self;
-        let profile = Profile { name, email, about, contacts };
+        let profile = Profile { name, email, about, contacts, ..Profile::default() };
         NewHuman { id, profile, admin, active, projects, groups, skills }
     }
 }

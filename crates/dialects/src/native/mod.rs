@@ -9,6 +9,7 @@ mod desk;
 mod devices;
 mod identities;
 mod keys;
+mod notices;
 mod pages;
 mod rules;
 mod webhooks;
@@ -30,6 +31,7 @@ pub use identities::{
     ProjectBody, ProjectView,
 };
 pub use keys::{IssueKey, IssuedKey, KeyView, SessionView, Sessions};
+pub use notices::{CodeBody, NoticesBody, NoticesView, WayView};
 pub use pages::{
     AgentPage, AskCount, AskPage, Comments, DeliveryPage, GroupPage, KeyPage, PeoplePage,
     ProjectPage, Rules, SearchResults, SignInLink, Thread, WebhookPage,

@@ -29,6 +29,7 @@ fn agents_never_learn_how_to_reach_anybody() {
         email: Some("john@example.com".to_owned()),
         about: Some(about),
         contacts: Some(read.contacts),
+        ..Profile::default()
     };
     let (groups, skills) = Default::default();
     let projects = ["acme".parse().unwrap()].into();

@@ -313,10 +313,13 @@ impl Ask {
 
     /// Whether a person may see and answer it: its owner, who was picked, or who qualifies.
     pub fn admits(&self, human: &Human) -> bool {
-        human.active
-            && (self.owner == human.id
-                || self.claim.as_ref().is_some_and(|claim| claim.human == human.id)
-                || self.seats.iter().any(|seat| self.seat_admits(seat, human)))
+        human.active && (self.owner == human.id || self.is_put_to(human))
+    }
+
+    /// Whether it was put to a person: they were picked, took it, or qualify.
+    pub fn is_put_to(&self, human: &Human) -> bool {
+        self.claim.as_ref().is_some_and(|claim| claim.human == human.id)
+            || self.seats.iter().any(|seat| self.seat_admits(seat, human))
     }
 
     fn seat_admits(&self, seat: &Seat, human: &Human) -> bool {

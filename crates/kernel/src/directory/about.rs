@@ -46,8 +46,12 @@ impl About {
 
     /// Until when they are not to be disturbed, if that is so now.
     pub fn quiet_until(&self, now: Time) -> Option<Time> {
-        let zone = self.time_zone.as_deref().and_then(zone).unwrap_or(TimeZone::UTC);
-        quiet_until(now, self.quiet_hours.as_ref()?, &zone)
+        quiet_until(now, self.quiet_hours.as_ref()?, &self.zone())
+    }
+
+    /// The time zone their times of day are read in: theirs, or UTC.
+    pub fn zone(&self) -> TimeZone {
+        self.time_zone.as_deref().and_then(zone).unwrap_or(TimeZone::UTC)
     }
 }
 
@@ -88,7 +92,7 @@ pub struct TimeOfDay {
 pub struct BadTimeOfDay;
 
 impl TimeOfDay {
-    fn civil(self) -> civil::Time {
+    pub(crate) fn civil(self) -> civil::Time {
         let part = |n: u16| i8::try_from(n).unwrap_or(0);
         civil::time(part(self.minutes / 60), part(self.minutes % 60), 0, 0)
     }

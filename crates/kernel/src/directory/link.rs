@@ -62,8 +62,7 @@ mod tests {
             profile: Profile {
                 name: "Ann".to_owned(),
                 email: email.map(str::to_owned),
-                about: None,
-                contacts: None,
+                ..Profile::default()
             },
             admin: false,
             active,

@@ -4,12 +4,15 @@
 //! authentication never wait for a query.
 
 pub mod about;
+pub mod address;
 pub mod contact;
 mod endpoint;
 pub mod group;
 mod holder;
 pub mod key;
 pub mod link;
+mod means;
+pub mod notices;
 pub mod passkey;
 pub mod people;
 pub mod profile;
@@ -142,6 +145,12 @@ pub struct Profile {
     /// as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contacts: Option<Vec<Contact>>,
+    /// Which of it was shown to be theirs. Whoever saves somebody cannot say so.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub verified: BTreeSet<Means>,
+    /// How they want to be told; where somebody is saved without it, it stays as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notices: Option<Box<Notices>>,
 }
 
 /// Whom an owner hands matching asks to.
@@ -172,6 +181,8 @@ pub use group::NewGroup;
 pub use holder::{Holder, Key, Visit, Way};
 pub use key::NewKey;
 pub use link::NewLink;
+pub use means::{BadMeans, Means};
+pub use notices::{Cadence, NewNotices, Notices};
 pub use people::{NewAgent, NewHuman};
 pub use profile::NewProfile;
 pub use project::NewProject;

@@ -157,7 +157,10 @@ pub(crate) fn save_human(
         Some(contacts) => Some(contacts).filter(|contacts| !contacts.is_empty()),
         None => world.directory.human(&id).and_then(|human| human.contacts().map(<[_]>::to_vec)),
     };
-    let profile = Erasable::new(profile, &mut salts);
+    let known = world.directory.human(&id).and_then(|human| human.profile.value());
+    profile.verified = known.map(|known| known.verified.clone()).unwrap_or_default();
+    profile.notices = profile.notices.or_else(|| known.and_then(|known| known.notices.clone()));
+    let profile = Erasable::new(profile.tidied(), &mut salts);
     let human = Human { id: id.clone(), profile, admin, active, projects, groups, skills };
     Ok(Decision::of(Subject::Human(id), Happened::HumanSaved(Box::new(human))))
 }
@@ -184,8 +187,7 @@ mod tests {
             profile: Profile {
                 name: "Ann".to_owned(),
                 email: Some("ann@example.com".to_owned()),
-                about: None,
-                contacts: None,
+                ..Profile::default()
             },
             admin: false,
             active: true,
@@ -208,8 +210,7 @@ mod tests {
             let profile = Profile {
                 name: String::new(),
                 email: Some(email.to_owned()),
-                about: None,
-                contacts: None,
+                ..Profile::default()
             };
             let twin = NewHuman { id: human("twin"), profile, ..ann() };
             let refused = cast.attempt(Actor::System, Command::SaveHuman(twin));

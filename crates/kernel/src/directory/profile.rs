@@ -2,12 +2,11 @@
 //! Their address is the administrator's to change, since it lets people in.
 
 use super::about::zone;
+use super::notices::{concerned, saved};
 use super::people::checked_name;
-use super::{About, Human, Profile};
-use crate::audit::Erasable;
+use super::{About, Profile};
 use crate::command::Envelope;
-use crate::event::Happened;
-use crate::ids::{HumanId, Subject};
+use crate::ids::HumanId;
 use crate::refusal::Refusal;
 use crate::text::is_storable;
 use crate::world::{Decision, Stop, World};
@@ -31,28 +30,15 @@ pub(crate) fn decide(
     envelope: &Envelope,
     new: &NewProfile,
 ) -> Result<Decision, Stop> {
-    let own = world.directory.person(&envelope.actor).is_ok_and(|person| person.id == new.human);
-    if !own && !world.directory.administers(&envelope.actor) {
-        let why = "only they themselves or an administrator can do this";
-        return Err(Refusal::NotAllowed { why }.into());
-    }
-    let human =
-        world.directory.human(&new.human).ok_or(Refusal::NotFound { what: "person" })?.clone();
-    let before = human.profile.value().cloned().unwrap_or_default();
+    let (human, before) = concerned(world, envelope, &new.human)?;
     let name = new.name.clone().unwrap_or_else(|| before.name.clone());
     checked_name(&name)?;
     let about = match new.about.clone() {
         Some(about) => checked(world, &human.id, about)?,
         None => before.about.clone(),
     };
-    let profile = Profile { name, about, ..before.clone() };
-    if profile == before {
-        return Ok(Decision::default());
-    }
-    let profile = Erasable::new(profile, &mut envelope.salts.clone());
-    let saved = Human { profile, ..human };
-    let subject = Subject::Human(saved.id.clone());
-    Ok(Decision::of(subject, Happened::HumanSaved(Box::new(saved))))
+    let after = Profile { name, about, ..before.clone() };
+    Ok(saved(envelope, human, &before, after))
 }
 
 /// What somebody says of themselves, if it can be so; saying nothing is not saying anything.
@@ -153,7 +139,7 @@ mod tests {
             name: "Olga".to_owned(),
             email: Some("olga@example.com".to_owned()),
             about: Some(about()),
-            contacts: None,
+            ..Profile::default()
         };
         let new = NewHuman {
             id: known.id,
@@ -218,7 +204,7 @@ mod tests {
     /// What was stored before there was more to say reads as it did, and is written as it was.
     #[test]
     fn a_profile_that_says_nothing_is_stored_as_ever() {
-        let profile = Profile { name: "Ann".to_owned(), email: None, about: None, contacts: None };
+        let profile = Profile { name: "Ann".to_owned(), email: None, ..Profile::default() };
         let stored = serde_json::to_string(&profile).unwrap();
         assert_eq!(stored, r#"{"name":"Ann"}"#);
         assert_eq!(serde_json::from_str::<Profile>(&stored).unwrap(), profile);

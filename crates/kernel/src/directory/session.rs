@@ -2,7 +2,7 @@
 
 use super::key::{NewKey, issued};
 use super::passkey::moved;
-use super::{ADMIN_ONLY, Holder, Visit, Way};
+use super::{ADMIN_ONLY, Holder, Means, Visit, Way, address};
 use crate::actor::Actor;
 use crate::audit::Digest;
 use crate::command::Envelope;
@@ -27,8 +27,8 @@ pub enum Proof {
         /// What it is checked with from now on.
         public: String,
     },
-    /// The word of a provider we trust.
-    Oidc(HumanId),
+    /// The word of a provider we trust, and the address it vouches for.
+    Oidc(HumanId, Option<String>),
 }
 
 /// A session to be begun. The shell drew the secrets; only their hashes come here.
@@ -54,16 +54,16 @@ pub(crate) fn sign_in(
     if envelope.actor != Actor::System {
         return Err(ADMIN_ONLY.into());
     }
-    let Entry { human, way, used } = proven(world, proof)?;
-    if !world.directory.human(&human).is_some_and(|human| human.active) {
-        return Err(STALE.into());
-    }
+    let Entry { human, way, used, reads } = proven(world, proof)?;
+    let known = world.directory.human(&human).filter(|human| human.active).ok_or(STALE)?;
+    let shown = reads.map(|means| address::proven(envelope, known.clone(), &means));
     let NewSession { hash, browser, label, expires_at } = session.clone();
     let visit = Some(Visit { way, browser });
     let holder = Holder::Session { human: human.clone(), visit };
     let new = NewKey { hash, holder, label, expires_at: Some(expires_at) };
     let mut decision = issued(world, envelope, &new)?;
     decision.happened.extend(used);
+    decision.happened.extend(shown.into_iter().flat_map(|shown| shown.happened));
     let others = world.directory.sessions_of(&human).count();
     let oldest =
         world.directory.sessions_of(&human).take((others + 1).saturating_sub(MOST_SESSIONS));
@@ -78,6 +78,20 @@ struct Entry {
     human: HumanId,
     way: Way,
     used: Option<(Subject, Happened)>,
+    /// The address they have shown to be theirs by it.
+    reads: Option<Means>,
+}
+
+/// The address somebody signs in with.
+fn own_address(world: &World<'_>, human: &HumanId) -> Option<Means> {
+    let profile = world.directory.human(human)?.profile.value()?;
+    profile.email.as_deref().map(Means::email)
+}
+
+/// Where a letter went that was written at this moment, unless that is another address by now.
+fn written_to(world: &World<'_>, human: &HumanId, at: Time) -> Option<Means> {
+    let known = world.directory.entity(&Subject::Human(human.clone()))?;
+    own_address(world, human).filter(|_| known.head().at < at)
 }
 
 fn proven(world: &World<'_>, proof: &Proof) -> Result<Entry, Refusal> {
@@ -88,7 +102,9 @@ fn proven(world: &World<'_>, proof: &Proof) -> Result<Entry, Refusal> {
                 Some(Holder::Link { human, mailed }) => {
                     let way = if *mailed { Way::Mail } else { Way::Link };
                     let used = Some((Subject::Key(*id), Happened::KeyRevoked));
-                    Ok(Entry { human: human.clone(), way, used })
+                    let sent = key.filter(|_| *mailed).map(|key| key.issued_at);
+                    let reads = sent.and_then(|at| written_to(world, human, at));
+                    Ok(Entry { human: human.clone(), way, used, reads })
                 }
                 Some(
                     Holder::Agent { .. }
@@ -99,11 +115,15 @@ fn proven(world: &World<'_>, proof: &Proof) -> Result<Entry, Refusal> {
                 | None => Err(STALE),
             }
         }
-        Proof::Oidc(human) => Ok(Entry { human: human.clone(), way: Way::Oidc, used: None }),
+        Proof::Oidc(human, said) => {
+            let said = said.as_deref().map(Means::email);
+            let reads = said.filter(|said| own_address(world, human).as_ref() == Some(said));
+            Ok(Entry { human: human.clone(), way: Way::Oidc, used: None, reads })
+        }
         Proof::Passkey { key, public } => {
             let key = world.directory.key(*key).filter(|key| key.is_live(world.now));
             let (human, used) = key.and_then(|key| moved(key, public)).ok_or(STALE)?;
-            Ok(Entry { human: human.clone(), way: Way::Passkey, used })
+            Ok(Entry { human: human.clone(), way: Way::Passkey, used, reads: None })
         }
     }
 }
@@ -192,11 +212,11 @@ mod tests {
     fn a_provider_lets_in_whom_we_know_and_nobody_else() {
         let mut cast = Cast::new();
         let olga = session(&cast, "a");
-        cast.run(Actor::System, Command::SignIn(Proof::Oidc(human("olga")), olga));
+        cast.run(Actor::System, Command::SignIn(Proof::Oidc(human("olga"), None), olga));
         assert_eq!(sessions(&cast, "olga").len(), 1);
         let ghost = session(&cast, "b");
         let refused =
-            cast.attempt(Actor::System, Command::SignIn(Proof::Oidc(human("ghost")), ghost));
+            cast.attempt(Actor::System, Command::SignIn(Proof::Oidc(human("ghost"), None), ghost));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
     }
 

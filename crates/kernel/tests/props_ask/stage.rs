@@ -156,12 +156,7 @@ impl Stage {
                 let known = self.directory.human(&human(name)).unwrap();
                 let new = NewHuman {
                     id: known.id.clone(),
-                    profile: Profile {
-                        name: name.to_owned(),
-                        email: None,
-                        about: None,
-                        contacts: None,
-                    },
+                    profile: Profile { name: name.to_owned(), email: None, ..Profile::default() },
                     admin: false,
                     active: *active,
                     projects: known.projects.clone(),
@@ -310,8 +305,7 @@ fn adam() -> NewHuman {
         profile: Profile {
             name: "Adam".to_owned(),
             email: Some("adam@example.com".to_owned()),
-            about: None,
-            contacts: None,
+            ..Profile::default()
         },
         admin: true,
         active: true,

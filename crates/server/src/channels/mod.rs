@@ -1,7 +1,7 @@
 //! How people learn that something waits for them. The inbox page always shows it; channels tell
 //! them without looking.
 
-pub mod devices;
+pub mod people;
 pub mod terminal;
 
 use async_trait::async_trait;
@@ -53,6 +53,11 @@ impl Channels {
                 | Effect::Tell { .. }
                 | Effect::DropFiles { .. }
                 | Effect::Push { .. }
+                | Effect::Reach { .. }
+                | Effect::Mail { .. }
+                | Effect::Gather { .. }
+                | Effect::MailGathered { .. }
+                | Effect::PushGathered { .. }
                 | Effect::MailLink { .. } => {}
             }
         }

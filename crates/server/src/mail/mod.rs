@@ -1,11 +1,15 @@
 //! Mail to people, over SMTP. Letters are effects: rows first, and sent from the outbox, so that a mail
 //! server that is slow or gone holds up nobody.
 
+pub mod code;
+pub(crate) mod gathered;
+pub mod notice;
 pub mod sign_in;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use kernel::Time;
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart};
@@ -17,11 +21,15 @@ use crate::config::{Security, Smtp};
 
 /// How long a mail server may take over each step.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// For how many seconds it is left alone when it was not there.
+const REST: u64 = 10;
 
 /// Sends letters.
 pub struct Mailer {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     from: Mailbox,
+    /// Until when nothing is sent, because the server was not there a moment ago.
+    rests: Mutex<Option<Time>>,
 }
 
 /// What is sent to one person. The same letter twice is the same to their mail program.
@@ -29,6 +37,8 @@ pub struct Mailer {
 pub struct Letter {
     /// What it is known by, before the `@` of its id.
     pub id: String,
+    /// What it belongs to: letters with the same are shown together.
+    pub thread: Option<String>,
     /// To whom.
     pub to: String,
     /// What it is about.
@@ -69,17 +79,32 @@ impl Mailer {
             let known = Credentials::new(user.clone(), password.reveal().to_owned());
             transport = transport.credentials(known);
         }
-        Ok(Self { transport: transport.build(), from: smtp.from.clone() })
+        Ok(Self { transport: transport.build(), from: smtp.from.clone(), rests: Mutex::default() })
     }
 
-    /// Sends a letter.
-    pub async fn send(&self, letter: &Letter) -> Result<(), Unsent> {
+    /// Sends a letter. When the server was not there, the next letters are not tried for a moment: each
+    /// would wait as long for nothing, and whoever has another means is told by that the sooner.
+    pub async fn send(&self, letter: &Letter, now: Time) -> Result<(), Unsent> {
         let message = self.message(letter).map_err(Unsent::Refused)?;
+        let rests = *self.rests();
+        if rests.is_some_and(|until| now < until) {
+            return Err(Unsent::Later(anyhow!("it could not be reached a moment ago")));
+        }
         match self.transport.send(message).await {
             Ok(_) => Ok(()),
             Err(error) if error.is_permanent() => Err(Unsent::Refused(error.into())),
-            Err(error) => Err(Unsent::Later(error.into())),
+            Err(error) => {
+                if !error.is_transient() {
+                    *self.rests() = Some(now.plus_seconds(REST));
+                }
+                Err(Unsent::Later(error.into()))
+            }
         }
+    }
+
+    fn rests(&self) -> MutexGuard<'_, Option<Time>> {
+        // A moment: a panic leaves it whole.
+        self.rests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the server answers and knows us.
@@ -87,6 +112,10 @@ impl Mailer {
         let works = self.transport.test_connection().await?;
         anyhow::ensure!(works, "the mail server answers, but not as one");
         Ok(())
+    }
+
+    fn id(&self, name: &str) -> String {
+        format!("<{name}@{}>", self.from.email.domain())
     }
 
     fn message(&self, letter: &Letter) -> anyhow::Result<Message> {
@@ -103,12 +132,16 @@ impl Mailer {
             .to(Mailbox::new(None, to))
             .subject(&letter.subject)
             .date(at)
-            .message_id(Some(format!("<{}@{}>", letter.id, self.from.email.domain())))
-            .raw_header(automatic)
-            .multipart(MultiPart::alternative_plain_html(
-                letter.text.clone(),
-                letter.html.clone(),
-            ))?;
+            .message_id(Some(self.id(&letter.id)))
+            .raw_header(automatic);
+        let message = match &letter.thread {
+            Some(thread) => message.in_reply_to(self.id(thread)).references(self.id(thread)),
+            None => message,
+        };
+        let message = message.multipart(MultiPart::alternative_plain_html(
+            letter.text.clone(),
+            letter.html.clone(),
+        ))?;
         Ok(message)
     }
 }
@@ -130,6 +163,7 @@ mod tests {
         let mailer = Mailer::new(&smtp).unwrap();
         let letter = Letter {
             id: "key_1".to_owned(),
+            thread: Some("ask_1".to_owned()),
             to: "ada@example.com".to_owned(),
             subject: "Sign in\r\nBcc: eve@example.com".to_owned(),
             at: "2026-03-01T09:00:00Z".parse().unwrap(),
@@ -140,6 +174,8 @@ mod tests {
         let text = String::from_utf8(message.formatted()).unwrap();
         for part in [
             "Message-ID: <key_1@example.com>\r\n",
+            "References: <ask_1@example.com>\r\n",
+            "In-Reply-To: <ask_1@example.com>\r\n",
             "Date: Sun, 01 Mar 2026 09:00:00 +0000\r\n",
             "Auto-Submitted: auto-generated\r\n",
             "multipart/alternative",

@@ -45,6 +45,7 @@ impl SignInLetter<'_> {
     pub fn letter(&self) -> Letter {
         Letter {
             id: self.id.clone(),
+            thread: None,
             to: self.to.to_owned(),
             subject: format!("Sign in to Countersign at {}", self.host),
             at: self.at,

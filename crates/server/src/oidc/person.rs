@@ -18,6 +18,8 @@ pub struct Arrival {
     pub human: HumanId,
     /// As they should be, if they are not yet.
     pub save: Option<NewHuman>,
+    /// The address the provider vouches for.
+    pub email: Option<String>,
 }
 
 /// Finds the person, or makes one if the settings say so. `None` is nobody we let in.
@@ -64,7 +66,8 @@ pub fn arrive(settings: &Oidc, directory: &Directory, claims: &Claims) -> Option
     let after = with_groups(settings, claims, before.clone());
     let human = after.id.clone();
     let changed = found.is_none() || after != before;
-    Some(Arrival { human, save: changed.then_some(after) })
+    let email = email.map(str::to_owned);
+    Some(Arrival { human, save: changed.then_some(after), email })
 }
 
 /// The name of somebody we add ourselves: it says nothing about them, and is the same every time.

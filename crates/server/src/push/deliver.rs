@@ -4,17 +4,20 @@ use std::sync::Arc;
 
 use kernel::ask::Priority;
 use kernel::audit::Digest;
-use kernel::directory::{Holder, Human};
-use kernel::effect::Occasion;
+use kernel::directory::Holder;
+use kernel::effect::{Chain, Occasion};
 use kernel::question::{Answer, Reply};
-use kernel::{Actor, Ask, AskId, Assurance, Command, HumanId, KeyId, Time, Via};
+use kernel::reach::waits_for;
+use kernel::{Actor, Ask, AskId, Assurance, Command, Effect, HumanId, KeyId, Time, Via};
 use serde::{Deserialize, Serialize};
 use store::{Device, Settlement, StoreError};
 
+use super::devices::Address;
 use super::notice::{Notice, takes_buttons};
 use super::{KEPT, Message, Push, Sent, seconds_until};
 use crate::http::App;
-use crate::workers::outbox::{ATTEMPTS, count, retry_at};
+use crate::reach::step::{Came, Onward, Told};
+use crate::workers::outbox::count;
 
 /// What a button's answer is sealed for.
 pub(crate) const PURPOSE: &str = "answer from a notice";
@@ -28,11 +31,13 @@ pub(crate) struct Offered {
 
 /// What is to be told, and how often that was tried.
 #[derive(Clone, Copy)]
-pub(crate) struct Telling {
+pub(crate) struct Telling<'a> {
     pub(crate) device: Digest,
     pub(crate) ask: AskId,
     pub(crate) why: Option<Occasion>,
     pub(crate) priority: Priority,
+    /// How it goes on when this is in vain.
+    pub(crate) chain: Option<&'a Chain>,
     pub(crate) attempt: u32,
 }
 
@@ -45,30 +50,67 @@ enum Now {
 
 impl App {
     /// Tells a device, unless there is nothing to tell any more.
-    pub(crate) async fn tell(&self, telling: Telling) -> Result<Settlement, StoreError> {
-        let Some(push) = &self.push else { return Ok(Settlement::Done) };
+    pub(crate) async fn tell(&self, telling: Telling<'_>) -> Result<Settlement, StoreError> {
+        let came = self.try_to_tell(telling).await?;
+        let Telling { device, ask, why, priority, chain, attempt } = telling;
+        let onward = chain.zip(why).map(|(chain, why)| Onward {
+            told: Told { ask, why, priority },
+            chain,
+            alone: Effect::Push { device, ask, why: Some(why), priority, chain: None },
+        });
+        self.settled(came, attempt, onward).await
+    }
+
+    async fn try_to_tell(&self, telling: Telling<'_>) -> Result<Came, StoreError> {
+        let Some(push) = &self.push else { return Ok(Came::Gone) };
         let Some((device, address)) = self.device(telling.device).await? else {
-            return Ok(Settlement::Done);
+            return Ok(Came::Gone);
         };
-        let now = self.gateway.now();
         let message = match telling.why {
             Some(why) => self.waiting_notice(&device, telling, why).await?,
             None => self.over_notice(&device, telling.ask).await?,
         };
         let message = match message {
-            Now::Nothing => return Ok(Settlement::Done),
-            Now::Wait(at, error) => {
-                return Ok(Settlement::Retry { at, error: error.to_owned() });
-            }
+            Now::Nothing => return Ok(Came::Nothing),
+            Now::Wait(until, why) => return Ok(Came::Held { until, why }),
             Now::Send(message) => message,
         };
-        let sent = push.send(&address, &message, now).await;
+        self.pushed(push, &device, &address, &message).await
+    }
+
+    /// Has a device of somebody show these words, if it is still theirs.
+    pub(crate) async fn push_words(
+        &self,
+        device: Digest,
+        human: &HumanId,
+        notice: &Notice,
+    ) -> Result<Came, StoreError> {
+        let Some(push) = &self.push else { return Ok(Came::Gone) };
+        let found = self.device(device).await?.filter(|(device, _)| device.human == *human);
+        let Some((device, address)) = found else { return Ok(Came::Gone) };
+        let (words, priority) = (notice.words(), Priority::Low);
+        let message = Message { words, keep: KEPT, priority, topic: None };
+        self.pushed(push, &device, &address, &message).await
+    }
+
+    async fn pushed(
+        &self,
+        push: &Push,
+        device: &Device,
+        address: &Address,
+        message: &Message,
+    ) -> Result<Came, StoreError> {
+        let sent = push.send(address, message, self.gateway.now()).await;
         count("countersign_pushes_total", sent == Sent::Taken);
-        if sent == Sent::Gone {
-            self.gateway.store().forget_device(device.name).await?;
-            return Ok(Settlement::Done);
-        }
-        Ok(settled(sent, telling.attempt, now))
+        Ok(match sent {
+            Sent::Taken => Came::Told,
+            Sent::Gone => {
+                self.gateway.store().forget_device(device.name).await?;
+                Came::Gone
+            }
+            Sent::Refused { error } => Came::Never { error },
+            Sent::Later { at, error } => Came::Later { at, error },
+        })
     }
 
     /// Sends a notice that only shows that notices arrive.
@@ -87,14 +129,14 @@ impl App {
     async fn waiting_notice(
         &self,
         device: &Device,
-        Telling { ask, priority, .. }: Telling,
+        Telling { ask, priority, .. }: Telling<'_>,
         why: Occasion,
     ) -> Result<Now, StoreError> {
         let store = self.gateway.store();
         if self.waiting_for(device, ask).await?.is_none() {
             return Ok(Now::Nothing);
         }
-        if let Some((at, why)) = self.left_alone(device, ask, priority).await? {
+        if let Some((at, why)) = self.left_alone(&device.human, ask, priority).await? {
             return Ok(Now::Wait(at, why));
         }
         // Noted before the ask is looked at: whoever ends it meanwhile finds whom to tell so.
@@ -120,27 +162,8 @@ impl App {
     ) -> Result<Option<Arc<Ask>>, StoreError> {
         let directory = self.gateway.directory();
         let human = directory.human(&device.human);
-        let found = self.gateway.ask(ask).await?.filter(|ask| ask.is_open());
-        Ok(found.filter(|ask| {
-            let free = ask.claim.as_ref().is_none_or(|claim| claim.human == device.human);
-            free && human.is_some_and(|human| ask.admits(human))
-        }))
-    }
-
-    /// Until when, and why, the person of this device is not to be told of an ask.
-    async fn left_alone(
-        &self,
-        device: &Device,
-        ask: AskId,
-        priority: Priority,
-    ) -> Result<Option<(Time, &'static str)>, StoreError> {
-        let (directory, now) = (self.gateway.directory(), self.gateway.now());
-        let about = directory.human(&device.human).and_then(Human::about);
-        let quiet = about.and_then(|about| about.quiet_until(now));
-        let quiet = quiet.filter(|_| priority != Priority::Critical);
-        let aside = self.gateway.store().snoozed(device.human.clone(), now).await?;
-        let aside = aside.into_iter().find(|(id, _)| *id == ask).map(|(_, until)| until);
-        Ok(quiet.map(|at| (at, "quiet hours")).max(aside.map(|at| (at, "put aside"))))
+        let found = self.gateway.ask(ask).await?;
+        Ok(found.filter(|ask| human.is_some_and(|human| waits_for(ask, human))))
     }
 
     /// That it is over, for whoever was told that it waits.
@@ -190,19 +213,4 @@ impl App {
 /// Somebody who presses a button of a notice.
 pub(crate) fn from_notice(id: HumanId) -> Actor {
     Actor::Human { id, via: Via::Push, assurance: Assurance::Session }
-}
-
-fn settled(sent: Sent, attempt: u32, now: Time) -> Settlement {
-    match sent {
-        Sent::Taken | Sent::Gone => Settlement::Done,
-        Sent::Refused { error } => {
-            tracing::warn!(error, "a push service refused a notice");
-            Settlement::Dead { error }
-        }
-        Sent::Later { error, .. } if attempt >= ATTEMPTS => Settlement::Dead { error },
-        Sent::Later { at, error } => {
-            let again = retry_at(now, attempt);
-            Settlement::Retry { at: at.map_or(again, |at| at.max(again)), error }
-        }
-    }
 }

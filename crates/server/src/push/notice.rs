@@ -11,6 +11,7 @@ use kernel::text::is_hidden;
 use kernel::{Ask, Time};
 use serde::Serialize;
 
+use crate::reach::gather::Gathered;
 use crate::web::facts::{Fact, Facts, Shown};
 use crate::web::outcome::Outcome;
 use crate::web::paths;
@@ -20,6 +21,9 @@ use crate::web::words::Words;
 const WHOLE: usize = 180;
 /// How much is shown of a longer one.
 const BEGINNING: usize = 140;
+/// How many are shown of those that can wait, and how much of each.
+const LINES: usize = 3;
+const LINE: usize = 60;
 
 /// What a device is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -68,6 +72,23 @@ impl Notice {
         let prompt = ask.question.value().map(Question::prompt);
         let body = Words::beginning(prompt.unwrap_or_default(), BEGINNING).to_string();
         Some(Self { over: true, ..Self::about(ask, format!("{}{by}", outcome.headline), body) })
+    }
+
+    /// That something waits which is not urgent: how much, and the first of it.
+    pub(crate) fn gathered(gathered: &Gathered) -> Self {
+        let title = match gathered.asks.len() as u64 + gathered.more {
+            1 => "One request waits for you".to_owned(),
+            n => format!("{n} requests wait for you"),
+        };
+        let line = |ask: &Ask| {
+            let prompt = ask.question.value().map(Question::prompt).unwrap_or_default();
+            let line = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("{}: {}", ask.agent, Words::beginning(&line, LINE))
+        };
+        let lines: Vec<String> = gathered.asks.iter().take(LINES).map(line).collect();
+        let body = lines.join("\n");
+        let (tag, url) = ("gathered".to_owned(), paths::INBOX.to_owned());
+        Self { title, body, tag, url, over: false, urgent: false, answer: None }
     }
 
     /// That notices reach a device.
@@ -145,7 +166,7 @@ fn occasion(why: Occasion) -> &'static str {
     }
 }
 
-fn wants(kind: Kind) -> &'static str {
+pub(crate) fn wants(kind: Kind) -> &'static str {
     match kind {
         Kind::Approve => "wants your approval",
         Kind::Choose => "wants you to choose",
@@ -205,6 +226,19 @@ mod tests {
         let over = Notice::over(cast.seen(id), cast.directory(), cast.now()).unwrap();
         assert_eq!((&*over.title, &*over.body), ("Rejected by olga", "Refund Ada?"));
         assert!(over.over);
+    }
+
+    #[test]
+    fn what_can_wait_is_told_together() {
+        let mut cast = Cast::new();
+        let ids = ["a\nb", "c", "d", "e"].map(|prompt| cast.ask(approve(prompt, &json!({}))));
+        let asks = ids.map(|id| cast.seen(id).clone()).to_vec();
+        let notice = Notice::gathered(&Gathered { asks: asks.clone(), more: 7 });
+        assert_eq!(notice.title, "11 requests wait for you");
+        assert_eq!(notice.body, "bot: a b\nbot: c\nbot: d");
+        assert_eq!((&*notice.url, notice.urgent), ("/", false));
+        let one = Notice::gathered(&Gathered { asks: asks[..1].to_vec(), more: 0 });
+        assert_eq!(one.title, "One request waits for you");
     }
 
     /// What does not fit says so, and what would drive a screen is shown for what it is.

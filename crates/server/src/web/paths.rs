@@ -66,6 +66,8 @@ pub const PROFILE: &str = "/settings/profile";
 pub const AWAY: &str = "/settings/away";
 /// GET shows my devices that are told, POST adds one, removes one, or tries them.
 pub const DEVICES: &str = "/settings/devices";
+/// GET shows how I am told, POST changes it.
+pub const NOTICES: &str = "/settings/notices";
 /// GET lists people, POST adds somebody.
 pub const PEOPLE: &str = "/settings/people";
 /// GET lists groups, POST adds one.

@@ -12,6 +12,9 @@ use tokio::sync::Semaphore;
 
 use super::outbox::{Desk, LEASE};
 use crate::push::deliver::Telling;
+use crate::reach::gather::Gathering;
+use crate::reach::letters::Writing;
+use crate::reach::step::Told;
 
 /// How many lanes are looked at in one go; the next go begins where this one ended.
 const LOOKED_AT: usize = 256;
@@ -141,17 +144,52 @@ impl Desk {
             Effect::CallBack { ask, .. } => self.call_back(&delivery, *ask).await?,
             Effect::Tell { webhook, told } => self.tell(&delivery, *webhook, told).await?,
             Effect::MailLink { key, seed } => self.mail_link(&delivery, *key, seed).await,
-            Effect::Push { device, ask, why, priority } => {
-                let (device, ask, why, priority) = (*device, *ask, *why, *priority);
-                let attempt = delivery.attempt;
-                let told = self.app.tell(Telling { device, ask, why, priority, attempt }).await?;
+            Effect::Push { .. }
+            | Effect::Mail { .. }
+            | Effect::MailGathered { .. }
+            | Effect::PushGathered { .. } => {
+                let told = self.tell_person(&delivery).await?;
                 let answered = !matches!(told, Settlement::Retry { .. });
                 Done { settlement: told, entry: None, answered }
             }
-            Effect::Notify { .. } | Effect::Settle { .. } | Effect::DropFiles { .. } => {
-                Done::plainly(self.deliver(&delivery, Vec::new()).await)
-            }
+            Effect::Notify { .. }
+            | Effect::Reach { .. }
+            | Effect::Gather { .. }
+            | Effect::Settle { .. }
+            | Effect::DropFiles { .. } => Done::plainly(self.deliver(&delivery, Vec::new()).await?),
         };
         Ok((delivery.id, done))
+    }
+
+    /// A notice to one person, by one means.
+    async fn tell_person(&self, delivery: &Delivery) -> Result<Settlement, StoreError> {
+        let (app, attempt) = (&self.app, delivery.attempt);
+        match &delivery.effect {
+            Effect::Push { device, ask, why, priority, chain } => {
+                let (device, ask, why, priority) = (*device, *ask, *why, *priority);
+                let chain = chain.as_ref();
+                app.tell(Telling { device, ask, why, priority, chain, attempt }).await
+            }
+            Effect::Mail { ask, why, priority, to, chain, passed_on } => {
+                let told = Told { ask: *ask, why: *why, priority: *priority };
+                let (to, passed_on) = (*to, *passed_on);
+                app.write_notice(Writing { told, to, chain, passed_on, attempt }).await
+            }
+            Effect::MailGathered { human, at, to, tried } => {
+                app.write_gathered(Gathering { human, at: *at, tried }, *to, attempt).await
+            }
+            Effect::PushGathered { human, at, device } => {
+                let gathering = Gathering { human, at: *at, tried: &[] };
+                app.push_gathered(gathering, *device, attempt).await
+            }
+            Effect::Notify { .. }
+            | Effect::Reach { .. }
+            | Effect::Gather { .. }
+            | Effect::Settle { .. }
+            | Effect::CallBack { .. }
+            | Effect::Tell { .. }
+            | Effect::DropFiles { .. }
+            | Effect::MailLink { .. } => Ok(Settlement::Done),
+        }
     }
 }

@@ -11,8 +11,10 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use super::lanes::Lanes;
 use crate::channels::Channels;
-use crate::channels::devices::Devices;
+use crate::channels::people::People;
 use crate::http::Shared;
+use crate::reach::gather::Gathering;
+use crate::reach::step::Told;
 
 /// How long a claim holds.
 pub(super) const LEASE: Duration = Duration::from_mins(1);
@@ -71,11 +73,11 @@ impl Desk {
                 return Ok(());
             }
             let all = claimed.len() < BATCH;
-            let devices = Devices::gather(&self.app, &claimed).await?;
+            let people = People::gather(&self.app, &claimed).await?;
             let mut settled = Vec::with_capacity(claimed.len());
             for delivery in claimed {
-                let into = devices.each(&delivery);
-                settled.push((delivery.id, self.deliver(&delivery, into).await));
+                let into = people.each(&delivery, gateway.now());
+                settled.push((delivery.id, self.deliver(&delivery, into).await?));
             }
             let split = settled.iter().any(|(_, done)| matches!(done, Settlement::Split { .. }));
             gateway.store().settle(settled, Vec::new()).await?;
@@ -84,28 +86,42 @@ impl Desk {
                 self.look().await?;
             }
             // What was written meanwhile brings news of its own.
-            if all {
+            if all && !split {
                 return Ok(());
             }
         }
     }
 
-    /// Delivers what is done at once; what it comes to for devices is done each by itself.
-    pub(super) async fn deliver(&self, delivery: &Delivery, into: Vec<Effect>) -> Settlement {
+    /// Delivers what is done at once; what it comes to for each person is done each by itself.
+    pub(super) async fn deliver(
+        &self,
+        delivery: &Delivery,
+        into: Vec<(Time, Effect)>,
+    ) -> Result<Settlement, StoreError> {
         let (gateway, files) = (&self.app.gateway, &self.app.files);
         let outcome = match &delivery.effect {
+            Effect::Reach { ask, why, priority, chain } => {
+                let told = Told { ask: *ask, why: *why, priority: *priority };
+                return self.app.reach(told, chain).await;
+            }
+            Effect::Gather { human, at, tried } => {
+                return self.app.gather(Gathering { human, at: *at, tried }).await;
+            }
             Effect::DropFiles { ask } => files.take_away(&**gateway.store(), *ask).await,
             Effect::Notify { .. }
             | Effect::Settle { .. }
             | Effect::CallBack { .. }
             | Effect::Push { .. }
+            | Effect::Mail { .. }
+            | Effect::MailGathered { .. }
+            | Effect::PushGathered { .. }
             | Effect::Tell { .. }
             | Effect::MailLink { .. } => self.channels.perform(gateway, &delivery.effect).await,
         };
         count("countersign_deliveries_total", outcome.is_ok());
-        match outcome {
+        Ok(match outcome {
             Ok(()) if into.is_empty() => Settlement::Done,
-            Ok(()) => Settlement::Split { into, at: gateway.now() },
+            Ok(()) => Settlement::Split { into },
             Err(error) if delivery.attempt >= ATTEMPTS => {
                 tracing::error!(delivery.id, error = format!("{error:#}"), "giving up a delivery");
                 Settlement::Dead { error: format!("{error:#}") }
@@ -114,7 +130,7 @@ impl Desk {
                 let at = retry_at(self.app.gateway.now(), delivery.attempt);
                 Settlement::Retry { at, error: format!("{error:#}") }
             }
-        }
+        })
     }
 }
 

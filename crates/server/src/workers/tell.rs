@@ -110,7 +110,7 @@ impl Desk {
             // It was used, has run out, or there is nobody to send it to any more.
             None => return Done::plainly(Settlement::Done),
             Some(letter) => match &self.app.mailer {
-                Some(mailer) => mailer.send(&letter).await,
+                Some(mailer) => mailer.send(&letter, self.app.gateway.now()).await,
                 None => Err(Unsent::Refused(anyhow!("smtp_url is not set any more"))),
             },
         };

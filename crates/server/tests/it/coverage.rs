@@ -169,6 +169,10 @@ const RECORDS: &[(&str, &str)] = &[
     ("SaveAgent", "agent_saved"),
     ("SaveHuman", "human_saved"),
     ("SaveProfile", "human_saved"),
+    ("SaveNotices", "human_saved"),
+    ("AddContact", "human_saved"),
+    ("RemoveContact", "human_saved"),
+    ("VerifyContact", "human_saved"),
     ("SaveGroup", "human_saved"),
     ("IssueKey", "key_issued"),
     ("RevokeKey", "key_revoked"),
@@ -265,8 +269,7 @@ async fn every_command_leaves_a_record() {
         profile: Profile {
             name: "Ada".into(),
             email: Some("ada@example.com".into()),
-            about: None,
-            contacts: None,
+            ..Profile::default()
         },
         admin: false,
         active: true,
@@ -276,6 +279,9 @@ async fn every_command_leaves_a_record() {
     };
     story.run(owner(), Command::SaveHuman(ada)).await;
     story.run(owner(), Command::SaveProfile(settings::renamed("ada"))).await;
+    for command in settings::told() {
+        story.run(person("ada"), command).await;
+    }
     let members = ["ada".parse().unwrap()].into();
     let group = NewGroup { id: "legal".parse().unwrap(), members };
     story.run(owner(), Command::SaveGroup(group)).await;

@@ -7,11 +7,12 @@ use crate::client::{Client, Reply};
 use crate::pages::{Browser, browser_of, csrf, signed_in};
 use crate::world::World;
 
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 13] = [
     "/settings",
     "/settings/profile",
     "/settings/away",
     "/settings/devices",
+    "/settings/notices",
     "/settings/rules",
     "/settings/agents",
     "/settings/webhooks",
@@ -69,7 +70,7 @@ async fn everybody_sees_what_is_theirs() {
     for path in PAGES {
         well_made(path, &admin.client.get(path).await.is(200));
     }
-    let theirs = [[200; 7].as_slice(), &[403; 5]].concat();
+    let theirs = [[200; 8].as_slice(), &[403; 5]].concat();
     assert_eq!(theirs.len(), PAGES.len());
     for (path, status) in PAGES.into_iter().zip(theirs) {
         let page = member.client.get(path).await.is(status);

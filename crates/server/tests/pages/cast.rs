@@ -72,12 +72,7 @@ impl Cast {
         for (human, name) in [("olga", "Olga Petrova"), ("mark", "Mark Osei")] {
             let new = NewHuman {
                 id: id(human),
-                profile: Profile {
-                    name: name.to_owned(),
-                    email: None,
-                    about: None,
-                    contacts: None,
-                },
+                profile: Profile { name: name.to_owned(), email: None, ..Profile::default() },
                 admin: false,
                 active: true,
                 projects: ["shop".parse().unwrap()].into(),

@@ -1,14 +1,17 @@
 //! Pages on which people come, go, and say who they are.
 
+use dialects::native::WayView;
 use kernel::audit::Digest;
-use kernel::directory::{Holder, Key, Visit, Way};
+use kernel::directory::{Cadence, Holder, Key, Means, Visit, Way};
 use kernel::{KeyId, Time};
 use server::push::devices::Address;
 use server::web::notices::{self, Notice};
 use server::web::sessions::Session;
-use server::web::settings::{self, devices};
+use server::web::settings::controls::Filled;
+use server::web::settings::told::Told;
+use server::web::settings::{self, devices, told};
 use server::web::sign_in::{self, Ways};
-use server::web::{Frame, install, passkeys, sessions};
+use server::web::{FormProblem, Frame, install, passkeys, sessions};
 use store::Device;
 
 use crate::cast::new_ask;
@@ -43,6 +46,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
         ("offline", install::offline(&nobody)),
         ("unsent", install::unsent(&nobody)),
         ("devices", my_devices(&frame)),
+        ("told", how_i_am_told(&frame)),
     ];
     g.pages.extend(pages.map(|(name, html)| (name.to_owned(), html)));
 }
@@ -63,6 +67,27 @@ fn my_devices(frame: &Frame) -> String {
     let known = [device(1, HOSTILE), device(2, "Chrome on Android")];
     let here = KeyId::new(2_u128.into());
     settings::page(frame, false, &devices::page(&known, here, Some("BKey"), frame.now))
+}
+
+/// Every state a means can be in, and an address somebody chose.
+fn how_i_am_told(frame: &Frame) -> String {
+    let way = |means: &str, verified, off, carried| {
+        let means: Means = means.parse().unwrap();
+        let removable = means != Means::Devices;
+        WayView { id: means.mark(), means, verified, off, carried, removable }
+    };
+    let ways = [
+        way("devices", true, false, true),
+        way("email:ada@example.com", true, false, true),
+        way("email:\"<b>x</b>\"@example.com", false, false, true),
+        way("email:old@example.com", true, true, true),
+        way("sms:+4930123456", false, false, false),
+    ];
+    let digest = Cadence::Day { at: "08:30".parse().unwrap() };
+    let told = Told { ways: &ways, digest, devices: 2, mail: true };
+    let nothing = FormProblem::default();
+    let filled = Filled { form: None, problems: &nothing };
+    settings::page(frame, false, &told::page(&told, filled))
 }
 
 /// Two browsers, one of which looks.

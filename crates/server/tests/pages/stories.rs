@@ -272,6 +272,25 @@ fn devices_are_named_and_their_addresses_are_not() {
     assert_eq!(all(&shown, "form[data-push=BKey] button[hidden]").len(), 1);
 }
 
+/// Each way can be moved and turned off, what is not verified asks for a code, and what is first or last
+/// goes no further.
+#[test]
+fn ways_are_moved_by_buttons() {
+    let shown = page("told");
+    let buttons = |name: &str| all(&shown, &format!("button[name={name}]")).len();
+    let expected = [("up", 4), ("down", 4), ("off", 2), ("on", 1), ("remove", 4), ("send", 1)];
+    for (name, times) in expected {
+        assert_eq!(buttons(name), times, "{name}");
+    }
+    assert_eq!(all(&shown, "input[name=verify]").len(), 1);
+    assert_eq!(all(&shown, "option[value=day][selected]").len(), 1);
+    let main = main_of("told");
+    for part in ["not verified", "This server sends nothing there yet.", "2 are told.", "Verified."]
+    {
+        assert!(main.contains(part), "{part}: {main}");
+    }
+}
+
 /// Without a network: neither page says that anything arrived, and both lead back by a visit.
 #[test]
 fn nothing_reached_is_said() {

@@ -55,10 +55,12 @@ impl Outbox for Memory {
                 Settlement::Done => {
                     state.outbox.remove(&id);
                 }
-                Settlement::Split { into, at } => {
+                Settlement::Split { into } => {
                     if state.outbox.remove(&id).is_some() {
-                        for effect in into {
-                            state.write_down(effect, at);
+                        for (at, effect) in into {
+                            if !state.waits(&effect) {
+                                state.write_down(effect, at);
+                            }
                         }
                     }
                 }

@@ -9,6 +9,7 @@ use kernel::directory::Directory;
 use kernel::{AgentId, Ask, AskId, Effect, HumanId, KeyId, Refusal, Subject, Time, WebhookId};
 use serde_json::Value;
 
+use crate::codes::Kept;
 use crate::job::{Books, Moved, Remembered, Work};
 use crate::leases::{Leases, Lookers, Wake};
 use crate::listing::{Deadline, Entry, Scope};
@@ -43,6 +44,8 @@ pub(super) struct State {
     pub(super) devices: HashMap<Digest, Device>,
     /// Which devices were told of which ask.
     pub(super) told: BTreeSet<(AskId, Digest)>,
+    /// Codes that were sent to people's addresses.
+    pub(super) codes: HashMap<(HumanId, Digest), Kept>,
     /// What was given in confidence, and when it was first read.
     pub(super) confided: HashMap<(AskId, Digest), (Vec<u8>, Option<Time>)>,
     /// Which files were given to which ask.
@@ -107,6 +110,13 @@ impl Books for State {
 }
 
 impl State {
+    /// Whether it waits already under its name.
+    pub(super) fn waits(&self, effect: &Effect) -> bool {
+        let name = effect.name();
+        let same = |row: &Row| row.dead.is_none() && row.effect.name() == name;
+        name.is_some() && self.outbox.values().any(same)
+    }
+
     /// Writes work for later; it is due at once.
     pub(super) fn write_down(&mut self, effect: Effect, now: Time) -> u64 {
         self.written += 1;

@@ -82,7 +82,7 @@ impl Devices for Postgres {
 }
 
 impl Postgres {
-    async fn execute(&self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<u64> {
+    pub(super) async fn execute(&self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<u64> {
         self.writers()?;
         Ok(on!(self.database, client => async {
             let statement = client.prepare_cached(sql).await?;

@@ -59,6 +59,13 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "webhooks",
         sql: include_str!("migrations/0007_webhooks.sql"),
     },
+    // A program of before cannot read what is to be done about a notice, and would give it up.
+    Migration {
+        version: 8,
+        serves: 8,
+        name: "reach",
+        sql: include_str!("migrations/0008_reach.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

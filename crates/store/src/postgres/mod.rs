@@ -18,6 +18,7 @@ mod block;
 mod books;
 mod chain;
 mod clock;
+mod codes;
 mod confided;
 mod connect;
 mod delivery_log;
@@ -446,6 +447,7 @@ impl Store for Postgres {
         self.writers()?;
         on!(self.database, client => snooze::sweep(client, now))?;
         on!(self.database, client => confided::sweep(client, now))?;
+        on!(self.database, client => codes::sweep(client, now))?;
         while on!(self.database, client => delivery_log::sweep(client, now, SWEPT))? == SWEPT {}
         let mut total = 0;
         loop {

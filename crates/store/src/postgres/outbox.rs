@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use deadpool_postgres::{Client, GenericClient};
+use deadpool_postgres::{Client, GenericClient, Transaction};
 use kernel::ask::Priority;
 use kernel::{Effect, Time, WebhookId};
 use tokio_postgres::Row;
@@ -161,17 +161,10 @@ async fn settle(
     for (id, settlement) in settled {
         match settlement {
             Settlement::Done => {}
-            Settlement::Split { into, at } => {
+            Settlement::Split { into } => {
                 // Whoever comes second finds nothing to split.
                 if transaction.execute(&delete, &[&vec![int(*id)]]).await? == 1 {
-                    let texts =
-                        into.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>();
-                    let texts = texts.map_err(|error| damaged("effect", error))?;
-                    let ranks: Vec<i16> = into.iter().map(|one| i16::from(one.rank())).collect();
-                    let moments = vec![at.millis(); into.len()];
-                    let lanes: Vec<_> = into.iter().map(|one| one.lane().into_owned()).collect();
-                    let insert = transaction.prepare_cached(EFFECTS).await?;
-                    transaction.execute(&insert, &[&ranks, &moments, &texts, &lanes]).await?;
+                    put(&transaction, into).await?;
                 }
             }
             Settlement::Retry { at, error } => {
@@ -187,6 +180,19 @@ async fn settle(
         delivery_log::note(&transaction, entry).await?;
     }
     Ok(transaction.commit().await?)
+}
+
+/// Writes what comes in the place of something, unless it waits already under its name.
+async fn put(transaction: &Transaction<'_>, into: &[(Time, Effect)]) -> Result<(), Failure> {
+    let texts = into.iter().map(|(_, one)| serde_json::to_string(one));
+    let texts = texts.collect::<Result<Vec<_>, _>>().map_err(|error| damaged("effect", error))?;
+    let ranks: Vec<i16> = into.iter().map(|(_, one)| i16::from(one.rank())).collect();
+    let moments: Vec<i64> = into.iter().map(|(at, _)| at.millis()).collect();
+    let lanes: Vec<_> = into.iter().map(|(_, one)| one.lane().into_owned()).collect();
+    let names: Vec<Option<String>> = into.iter().map(|(_, one)| one.name()).collect();
+    let insert = transaction.prepare_cached(EFFECTS).await?;
+    transaction.execute(&insert, &[&ranks, &moments, &texts, &lanes, &names]).await?;
+    Ok(())
 }
 
 async fn bury(client: &impl GenericClient, id: i64, error: &str) -> Result<(), Failure> {

@@ -30,7 +30,7 @@ struct Table {
     select: &'static str,
 }
 
-static TABLES: [Table; 21] = [
+static TABLES: [Table; 22] = [
     Table {
         name: "ask",
         columns: &[("id", Type::UUID), ("version", Type::INT8), ("state", Type::TEXT)],
@@ -120,9 +120,10 @@ static TABLES: [Table; 21] = [
             ("effect", Type::TEXT),
             ("error", Type::TEXT),
             ("lane", Type::TEXT),
+            ("name", Type::TEXT),
         ],
-        select: "SELECT rank, due_at, attempt, written_at, dead, effect, error, lane FROM outbox
-                 ORDER BY id",
+        select: "SELECT rank, due_at, attempt, written_at, dead, effect, error, lane, name
+                 FROM outbox ORDER BY id",
     },
     Table {
         name: "delivery_log",
@@ -201,6 +202,17 @@ static TABLES: [Table; 21] = [
         name: "told",
         columns: &[("ask", Type::UUID), ("device", Type::BYTEA)],
         select: "SELECT ask, device FROM told",
+    },
+    Table {
+        name: "code",
+        columns: &[
+            ("human", Type::TEXT),
+            ("means", Type::BYTEA),
+            ("hash", Type::BYTEA),
+            ("expires_at", Type::INT8),
+            ("tries", Type::INT8),
+        ],
+        select: "SELECT human, means, hash, expires_at, tries FROM code",
     },
     Table { name: "anchor", columns: &[("n", Type::INT8)], select: "SELECT n FROM anchor" },
 ];

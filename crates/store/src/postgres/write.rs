@@ -69,11 +69,13 @@ const PENDING: &str = "INSERT INTO pending (subjects, seqs, agents, lists)
 const ERASED: &str =
     "UPDATE record SET contents = NULL WHERE subject = ANY ($1::text[]) AND contents IS NOT NULL";
 
-pub(super) const EFFECTS: &str = "INSERT INTO outbox (rank, due_at, written_at, effect, lane)
-    SELECT rank, at, at, effect, lane
-    FROM unnest($1::smallint[], $2::bigint[], $3::text[], $4::text[])
-        WITH ORDINALITY AS new (rank, at, effect, lane, place)
-    ORDER BY place";
+pub(super) const EFFECTS: &str = "INSERT INTO outbox
+        (rank, due_at, written_at, effect, lane, name)
+    SELECT rank, at, at, effect, lane, name
+    FROM unnest($1::smallint[], $2::bigint[], $3::text[], $4::text[], $5::text[])
+        WITH ORDINALITY AS new (rank, at, effect, lane, name, place)
+    ORDER BY place
+    ON CONFLICT (name) WHERE name IS NOT NULL AND NOT dead DO NOTHING";
 
 /// In place of one that is too old to count, never of another.
 const REMEMBERED: &str = "INSERT INTO idempotency AS old (scope, key, fingerprint, ask, at)
@@ -325,6 +327,7 @@ fn effects(rows: &[(Time, Effect)]) -> Result<Option<Part>> {
         Box::new(column(rows, |(at, _)| at.millis())),
         Box::new(effects?),
         Box::new(column(rows, |(_, effect)| effect.lane().into_owned())),
+        Box::new(column(rows, |(_, effect)| effect.name())),
     ];
     Ok(Some(Part { sql: EFFECTS, params, rows: None }))
 }

@@ -22,6 +22,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(8, "confided", include_str!("migrations/0008_confided.sql")),
     step(9, "devices", include_str!("migrations/0009_devices.sql")),
     step(10, "webhooks", include_str!("migrations/0010_webhooks.sql")),
+    step(11, "reach", include_str!("migrations/0011_reach.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.

@@ -12,6 +12,7 @@
 mod backup;
 mod block;
 mod chain;
+mod codes;
 mod confided;
 mod connect;
 mod delivery_log;
@@ -424,6 +425,7 @@ impl Store for Sqlite {
     async fn sweep(&self, now: Time) -> Result<u64> {
         self.write(move |ledger| ledger.savepoint(|conn| snooze::sweep(conn, now))).await?;
         self.write(move |ledger| ledger.savepoint(|conn| confided::sweep(conn, now))).await?;
+        self.write(move |ledger| ledger.savepoint(|conn| codes::sweep(conn, now))).await?;
         let unlog = move |conn: &Connection| delivery_log::sweep(conn, now, SWEPT);
         while self.write(move |ledger| ledger.savepoint(unlog)).await? == SWEPT {}
         let mut total = 0;

@@ -162,9 +162,9 @@ pub(super) fn settle(
 fn settle_one(conn: &Connection, id: u64, settlement: &Settlement, newest: &mut i64) -> Result<()> {
     match settlement {
         Settlement::Done => done(conn, id).map(drop),
-        Settlement::Split { into, at } => {
+        Settlement::Split { into } => {
             if done(conn, id)? {
-                for effect in into {
+                for (at, effect) in into {
                     *newest += 1;
                     put(conn, *newest, effect, *at)?;
                 }
@@ -188,18 +188,20 @@ fn done(conn: &Connection, id: u64) -> Result<bool> {
         .map_err(failed)
 }
 
-/// Writes work for later; it is due at once.
+/// Writes work for later, unless it waits already under its name; it is due at that moment.
 pub(super) fn put(conn: &Connection, id: i64, effect: &Effect, now: Time) -> Result<()> {
     let json = serde_json::to_string(effect).map_err(|source| crate::StoreError::Damaged {
         what: "effect".to_owned(),
         source: source.into(),
     })?;
     conn.prepare_cached(
-        "INSERT INTO outbox (id, rank, due_at, written_at, effect, lane)
-         VALUES (?1, ?2, ?3, ?3, ?4, ?5)",
+        "INSERT INTO outbox (id, rank, due_at, written_at, effect, lane, name)
+         VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6)
+         ON CONFLICT (name) WHERE name IS NOT NULL AND dead = 0 DO NOTHING",
     )
     .and_then(|mut insert| {
-        insert.execute(params![id, effect.rank(), now.millis(), json, effect.lane()])
+        let (rank, lane, name) = (effect.rank(), effect.lane(), effect.name());
+        insert.execute(params![id, rank, now.millis(), json, lane, name])
     })
     .map(drop)
     .map_err(failed)

@@ -10,7 +10,7 @@ use kernel::audit::Digest;
 use kernel::command::NewAsk;
 use kernel::directory::{Format, Hears, NewWebhook};
 use kernel::effect::{Occasion, Told};
-use kernel::testing::{new_ask, yes};
+use kernel::testing::{human, new_ask, yes};
 use kernel::{AskId, Command, Effect, Topic, WebhookId};
 use tokio::task::JoinSet;
 
@@ -112,18 +112,23 @@ pub async fn what_is_split_is_tried_each_by_itself(stage: &Stage) {
     let (ask, other) = (stage.ask(new_ask()).await, stage.ask(new_ask()).await);
     let claimed = claim(stage).await;
     let part = |n: u8, priority| {
-        let device = Digest([n; 32]);
-        Effect::Push { device, ask, why: Some(Occasion::Asked), priority }
+        let (device, why) = (Digest([n; 32]), Some(Occasion::Asked));
+        Effect::Push { device, ask, why, priority, chain: None }
     };
     let [first, second] = [Priority::Low, Priority::High].map(|priority| part(1, priority));
     let elsewhere = part(2, Priority::Normal);
-    let into = vec![first.clone(), elsewhere.clone(), second.clone()];
-    let at = stage.now().plus_seconds(5);
-    let split = Settlement::Split { into, at };
+    let (soon, late) = (stage.now().plus_seconds(5), stage.now().plus_seconds(600));
+    let into = vec![
+        (soon, first.clone()),
+        (soon, elsewhere.clone()),
+        (late, part(1, Priority::Critical)),
+        (soon, second.clone()),
+    ];
+    let split = Settlement::Split { into };
     for _ in 0..2 {
         settle(stage, claimed[0].id, split.clone()).await;
     }
-    assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 4, dead: 0 });
+    assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 5, dead: 0 });
     let of = async |part: &Effect| claim_lane(stage, &part.lane()).await;
     assert_eq!(of(&first).await, [], "not before its time");
     stage.clock.advance(5);
@@ -136,12 +141,47 @@ pub async fn what_is_split_is_tried_each_by_itself(stage: &Stage) {
     for part in &parts[1..] {
         settle(stage, part.id, Settlement::Done).await;
     }
-    settle(stage, claimed[1].id, Settlement::Split { into: Vec::new(), at }).await;
-    assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 1, dead: 0 });
+    settle(stage, claimed[1].id, Settlement::Split { into: Vec::new() }).await;
+    assert_eq!(stage.store.backlog().await.unwrap(), Backlog { waiting: 2, dead: 0 });
     assert_eq!(about(&claimed[1]), other);
     stage.ask(new_ask()).await;
     let next = claim(stage).await;
     assert!(parts.iter().all(|part| part.id != next[0].id), "ids stay apart");
+}
+
+/// However many want it done; once it is done, or was given up, it can be wanted anew.
+pub async fn what_has_a_name_waits_once(stage: &Stage) {
+    for _ in 0..5 {
+        stage.ask(new_ask()).await;
+    }
+    let claimed = claim(stage).await;
+    let at = stage.now().plus_seconds(60);
+    let gather = |whose: &str, at, tried| (at, Effect::Gather { human: human(whose), at, tried });
+    let mut wanted = claimed.iter();
+    let mut want = async |into| {
+        settle(stage, wanted.next().unwrap().id, Settlement::Split { into }).await;
+        stage.store.backlog().await.unwrap()
+    };
+    let both = vec![gather("olga", at, Vec::new()), gather("olga", at, vec![Digest::ZERO])];
+    assert_eq!(want(both).await.waiting, 5, "one of them");
+    let others = vec![
+        gather("olga", at, Vec::new()),
+        gather("mark", at, Vec::new()),
+        gather("olga", at.plus_seconds(60), Vec::new()),
+    ];
+    assert_eq!(want(others).await.waiting, 6, "what is not the same is another");
+    stage.clock.advance(60);
+    let found = claim(stage).await;
+    let due: Vec<&Effect> = found.iter().map(|one| &one.effect).collect();
+    let (olga, mark) = (gather("olga", at, Vec::new()).1, gather("mark", at, Vec::new()).1);
+    assert!(due.len() == 5 && due.contains(&&olga) && due.contains(&&mark), "{due:?}");
+    // While one is at it, too.
+    assert_eq!(want(vec![gather("olga", at, Vec::new())]).await.waiting, 5);
+    let id = |wanted: &Effect| found.iter().find(|one| one.effect == *wanted).unwrap().id;
+    settle(stage, id(&olga), Settlement::Done).await;
+    settle(stage, id(&mark), Settlement::Dead { error: "in vain".into() }).await;
+    let again = vec![gather("olga", at, Vec::new()), gather("mark", at, Vec::new())];
+    assert_eq!(want(again).await, Backlog { waiting: 4, dead: 1 });
 }
 
 pub async fn an_effect_exists_if_its_event_does(stage: &Stage) {

@@ -107,7 +107,12 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
     let about = About { description, ..About::default() };
     let new = NewHuman {
         id: id.clone(),
-        profile: Profile { name, email: None, about: Some(about), contacts: Some(contacts) },
+        profile: Profile {
+            name,
+            about: Some(about),
+            contacts: Some(contacts),
+            ..Profile::default()
+        },
         admin: false,
         active: true,
         projects,

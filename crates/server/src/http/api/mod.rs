@@ -17,6 +17,7 @@ mod identities;
 mod keys;
 mod lists;
 pub(in crate::http) mod narrowing;
+mod notices;
 mod openapi;
 mod page;
 mod people;
@@ -79,6 +80,7 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(keys::routes())
         .merge(sessions::routes())
         .merge(push::routes())
+        .merge(notices::routes())
         .merge(rules::routes())
         .merge(receipts::routes())
         .merge(audit::routes())

@@ -103,7 +103,7 @@ impl App {
             refused()
         })?;
         let found = arrive(provider.settings(), &self.gateway.directory(), &claims);
-        let Some(Arrival { human, save }) = found else {
+        let Some(Arrival { human, save, email }) = found else {
             return Err(page(StatusCode::FORBIDDEN, notices::not_known(&frame)));
         };
         if let Some(new) = save {
@@ -116,7 +116,7 @@ impl App {
                 Err(error) => return Err(error.into()),
             }
         }
-        match self.enter(headers, Proof::Oidc(human)).await {
+        match self.enter(headers, Proof::Oidc(human, email)).await {
             Ok(entered) => Ok(entered),
             Err(StoreError::Refused(_)) => Err(refused()),
             Err(error) => Err(error.into()),

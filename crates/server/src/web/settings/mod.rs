@@ -5,6 +5,7 @@
 //! | [`controls`] | fields of forms, with what was entered kept and what was wrong said |
 //! | [`profile`] | what I say of myself; whether I am away |
 //! | [`devices`] | where I am told that something waits |
+//! | [`told`] | by which means I am told, and how often of what can wait |
 //! | [`people`] | people and groups |
 //! | [`agents`] | agents and their keys; the first key |
 //! | [`projects`] | the rules of a project |
@@ -15,11 +16,13 @@
 pub mod agents;
 pub mod controls;
 pub mod devices;
+
 pub mod people;
 pub mod profile;
 pub mod projects;
 pub mod rules;
 pub mod signing;
+pub mod told;
 pub mod webhooks;
 
 use askama::Template;
@@ -128,6 +131,13 @@ pub enum Act {
         /// In words.
         label: &'static str,
     },
+    /// Several buttons, each of which does something else.
+    Posts {
+        /// Where to.
+        action: String,
+        /// The name and value of each button, and its words.
+        buttons: Vec<(&'static str, String, &'static str)>,
+    },
 }
 
 /// A form.
@@ -192,6 +202,7 @@ const fn way(href: &'static str, label: &'static str, about: &'static str, admin
 const WAYS: &[Way] = &[
     way(paths::PROFILE, "My profile", "Name, time zone, language, quiet hours", false),
     way(paths::AWAY, "Away or back", "When you are away, and who is asked instead", false),
+    way(paths::NOTICES, "How I am told", "Devices and mail, in which order, and digests", false),
     way(paths::DEVICES, "My devices", "Where you are told that a request waits", false),
     way(paths::RULES, "My delegation rules", "Which requests go to somebody else", false),
     way(paths::AGENTS, "Agents and keys", "Who may ask, and with which keys", false),

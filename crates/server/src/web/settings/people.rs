@@ -181,8 +181,7 @@ fn profile(form: &Submitted) -> Profile {
     Profile {
         name: text("name"),
         email: Some(text("email")).filter(|email| !email.is_empty()),
-        about: None,
-        contacts: None,
+        ..Profile::default()
     }
 }
 

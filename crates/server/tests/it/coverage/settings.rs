@@ -1,7 +1,9 @@
 //! The routes of the settings, all of which ask for a session; and a changed profile.
 
-use kernel::directory::{Format, Hears, NewProfile, NewWebhook};
-use kernel::{Topic, WebhookId};
+use kernel::directory::{
+    Cadence, Contact, Format, Hears, Means, NewNotices, NewProfile, NewWebhook,
+};
+use kernel::{Command, Topic, WebhookId};
 
 pub(super) const SETTINGS: &[(&str, &str)] = &[
     ("get", "/settings"),
@@ -11,6 +13,8 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
     ("post", "/settings/away"),
     ("get", "/settings/devices"),
     ("post", "/settings/devices"),
+    ("get", "/settings/notices"),
+    ("post", "/settings/notices"),
     ("get", "/settings/people"),
     ("post", "/settings/people"),
     ("get", "/settings/people/{id}"),
@@ -50,6 +54,20 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
 /// A profile that is another one.
 pub(super) fn renamed(human: &str) -> NewProfile {
     NewProfile { human: human.parse().unwrap(), name: Some("Renamed".to_owned()), about: None }
+}
+
+/// How Ada wants to be told, and where.
+pub(super) fn told() -> [Command; 4] {
+    let ada = || "ada".parse().unwrap();
+    let home = || Means::email("home@example.com");
+    let contact = Contact::Email { address: "home@example.com".to_owned(), context: None };
+    let digest = Some(Cadence::Off);
+    [
+        Command::SaveNotices(NewNotices { human: ada(), order: None, off: None, digest }),
+        Command::AddContact(ada(), contact),
+        Command::VerifyContact(ada(), home()),
+        Command::RemoveContact(ada(), home()),
+    ]
 }
 
 /// An endpoint nobody listens at.

@@ -6,11 +6,13 @@
 mod agents;
 mod devices;
 mod first;
+
 mod people;
 mod profile;
 mod projects;
 mod rules;
 mod signing;
+mod told;
 mod webhooks;
 
 use axum::Router;
@@ -36,6 +38,7 @@ pub(super) fn routes() -> Router<Shared> {
         .route(paths::PROFILE, get(profile::show).post(profile::save))
         .route(paths::AWAY, get(profile::show_away).post(profile::save_away))
         .route(paths::DEVICES, get(devices::show).post(devices::change))
+        .route(paths::NOTICES, get(told::show).post(told::change))
         .route(paths::PEOPLE, get(people::list).post(people::add))
         .route("/settings/people/{id}", get(people::show).post(people::save))
         .route("/settings/people/{id}/link", post(people::link))

@@ -1,0 +1,232 @@
+//! Addresses people add and remove themselves, and that they show to be theirs.
+
+use super::notices::{concerned, saved};
+use super::{Contact, Human, Means, Profile, contact};
+use crate::command::Envelope;
+use crate::ids::HumanId;
+use crate::refusal::Refusal;
+use crate::world::{Decision, Stop, World};
+
+/// Adds a way to reach somebody, behind those there are.
+pub(crate) fn add(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: &HumanId,
+    new: &Contact,
+) -> Result<Decision, Stop> {
+    let (human, before) = concerned(world, envelope, id)?;
+    let mut contacts = before.contacts.clone().unwrap_or_default();
+    if contacts.iter().any(|known| Means::from(known) == Means::from(new)) {
+        return Err(Refusal::Exists { what: "contact" }.into());
+    }
+    contacts.push(new.clone());
+    contact::check(&contacts)?;
+    let after = Profile { contacts: Some(contacts), ..before.clone() };
+    Ok(saved(envelope, human, &before, after))
+}
+
+/// Removes one; nothing goes there any more. The address somebody signs in with stays.
+pub(crate) fn remove(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: &HumanId,
+    gone: &Means,
+) -> Result<Decision, Stop> {
+    let (human, before) = concerned(world, envelope, id)?;
+    let mut contacts = before.contacts.clone().unwrap_or_default();
+    let were = contacts.len();
+    contacts.retain(|contact| Means::from(contact) != *gone);
+    if contacts.len() == were {
+        return Err(Refusal::NotFound { what: "contact" }.into());
+    }
+    let contacts = Some(contacts).filter(|contacts| !contacts.is_empty());
+    let after = Profile { contacts, ..before.clone() };
+    Ok(saved(envelope, human, &before, after))
+}
+
+/// Somebody showed that they read what is sent to an address: the shell has checked the code that was
+/// sent there. Nobody shows it for another.
+pub(crate) fn verify(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: &HumanId,
+    means: &Means,
+) -> Result<Decision, Stop> {
+    if world.directory.person(&envelope.actor)?.id != *id {
+        let why = "only they themselves can do this";
+        return Err(Refusal::NotAllowed { why }.into());
+    }
+    let (human, before) = concerned(world, envelope, id)?;
+    if *means == Means::Devices || !before.has(means) {
+        return Err(Refusal::NotFound { what: "contact" }.into());
+    }
+    Ok(proven(envelope, human, means))
+}
+
+/// What happens when it turns out that somebody reads what is sent to an address of theirs.
+pub(super) fn proven(envelope: &Envelope, human: Human, means: &Means) -> Decision {
+    let before = human.profile.value().cloned().unwrap_or_default();
+    let mut after = before.clone();
+    after.verified.insert(means.clone());
+    saved(envelope, human, &before, after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Actor;
+    use crate::command::Command;
+    use crate::directory::{NewHuman, NewKey, NewLink, NewSession, Profile, Proof};
+    use crate::ids::KeyId;
+    use crate::testing::{Cast, human};
+
+    fn mail(address: &str) -> Contact {
+        Contact::Email { address: address.to_owned(), context: None }
+    }
+
+    fn profile(cast: &Cast) -> Profile {
+        cast.directory().human(&human("olga")).unwrap().profile.value().unwrap().clone()
+    }
+
+    fn save(cast: &mut Cast, profile: Profile) {
+        let known = cast.directory().human(&human("olga")).unwrap().clone();
+        let Human { id, admin, active, projects, groups, skills, .. } = known;
+        let new = NewHuman { id, profile, admin, active, projects, groups, skills };
+        cast.run(Actor::System, Command::SaveHuman(new));
+    }
+
+    #[test]
+    fn people_add_and_remove_their_own() {
+        let mut cast = Cast::new();
+        let add = |address: &str| Command::AddContact(human("olga"), mail(address));
+        cast.run(cast.human("olga"), add("olga@example.com"));
+        cast.run(Actor::System, add("home@example.com"));
+        let means: Vec<_> = profile(&cast).means().iter().map(Means::to_string).collect();
+        assert_eq!(means, ["devices", "email:olga@example.com", "email:home@example.com"]);
+        let again = cast.attempt(cast.human("olga"), add("OLGA@example.com"));
+        assert_eq!(again, Err(Refusal::Exists { what: "contact" }));
+        let wrong = cast.attempt(cast.human("olga"), add("olga"));
+        assert!(matches!(wrong, Err(Refusal::Invalid { field: "contacts", .. })), "{wrong:?}");
+        let nosy = cast.attempt(cast.human("mark"), add("mark@example.com"));
+        assert!(matches!(nosy, Err(Refusal::NotAllowed { .. })), "{nosy:?}");
+        for n in 2..20 {
+            cast.run(cast.human("olga"), add(&format!("n{n}@example.com")));
+        }
+        let full = cast.attempt(cast.human("olga"), add("more@example.com"));
+        assert!(matches!(full, Err(Refusal::Invalid { field: "contacts", .. })), "{full:?}");
+        let remove = |address| Command::RemoveContact(human("olga"), Means::email(address));
+        cast.run(cast.human("olga"), remove("home@example.com"));
+        let gone = cast.attempt(cast.human("olga"), remove("home@example.com"));
+        assert_eq!(gone, Err(Refusal::NotFound { what: "contact" }));
+    }
+
+    #[test]
+    fn an_address_is_theirs_once_they_show_it_and_as_long_as_it_is_there() {
+        let mut cast = Cast::new();
+        let home = || Means::email("home@example.com");
+        let verify = || Command::VerifyContact(human("olga"), home());
+        let early = cast.attempt(cast.human("olga"), verify());
+        assert_eq!(early, Err(Refusal::NotFound { what: "contact" }));
+        let add = || Command::AddContact(human("olga"), mail("Home@example.com"));
+        cast.run(cast.human("olga"), add());
+        assert!(!profile(&cast).may_tell(&home()));
+        for actor in [cast.human("mark"), Actor::System, cast.agent("bot")] {
+            let other = cast.attempt(actor, verify());
+            assert!(matches!(other, Err(Refusal::NotAllowed { .. })), "{other:?}");
+        }
+        let devices = Command::VerifyContact(human("olga"), Means::Devices);
+        assert!(cast.attempt(cast.human("olga"), devices).is_err());
+        cast.run(cast.human("olga"), verify());
+        assert!(profile(&cast).may_tell(&home()));
+        // Whoever administers cannot say so; leaving it alone keeps it, another address is another.
+        let contacts = Some(vec![mail("home@EXAMPLE.com")]);
+        save(&mut cast, Profile { contacts, ..Profile::default() });
+        assert!(profile(&cast).may_tell(&home()));
+        let contacts = Some(vec![mail("new@example.com")]);
+        let verified = [Means::email("new@example.com")].into();
+        save(&mut cast, Profile { contacts, verified, ..Profile::default() });
+        assert!(!profile(&cast).may_tell(&Means::email("new@example.com")));
+        cast.run(cast.human("olga"), add());
+        assert!(!profile(&cast).may_tell(&home()), "it has to be shown anew");
+    }
+
+    fn session(cast: &Cast, secret: &str) -> NewSession {
+        NewSession {
+            hash: Cast::hash(secret),
+            browser: Cast::hash("browser"),
+            label: String::new(),
+            expires_at: cast.now().plus_seconds(60),
+        }
+    }
+
+    fn mailed(cast: &mut Cast, secret: &str) -> KeyId {
+        let link = NewLink {
+            human: human("olga"),
+            hash: Cast::hash(secret),
+            seed: Cast::hash("seed"),
+            expires_at: cast.now().plus_seconds(900),
+        };
+        cast.run(Actor::System, Command::MailLink(link));
+        cast.directory().key_by_hash(&Cast::hash(secret)).unwrap().id
+    }
+
+    fn with_address(cast: &mut Cast, email: &str) {
+        save(cast, Profile { email: Some(email.to_owned()), ..Profile::default() });
+        cast.advance(1);
+    }
+
+    /// Whoever comes in with a letter has read it.
+    #[test]
+    fn a_link_by_mail_shows_that_the_address_is_theirs() {
+        let mut cast = Cast::new();
+        let own = Means::email("olga@example.com");
+        with_address(&mut cast, "olga@example.com");
+        // A link that was handed over shows nothing.
+        let handed = NewKey {
+            hash: Cast::hash("handed"),
+            holder: crate::directory::Holder::Link { human: human("olga"), mailed: false },
+            label: String::new(),
+            expires_at: None,
+        };
+        cast.run(Actor::System, Command::IssueKey(handed));
+        let handed = cast.directory().key_by_hash(&Cast::hash("handed")).unwrap().id;
+        let new = session(&cast, "a");
+        cast.run(Actor::System, Command::SignIn(Proof::Link(handed), new));
+        assert!(!profile(&cast).may_tell(&own));
+        // Nor does a letter to the address they had before.
+        let early = mailed(&mut cast, "early");
+        cast.advance(1);
+        with_address(&mut cast, "new@example.com");
+        let new = session(&cast, "b");
+        cast.run(Actor::System, Command::SignIn(Proof::Link(early), new));
+        assert!(profile(&cast).verified.is_empty());
+        let link = mailed(&mut cast, "late");
+        let new = session(&cast, "c");
+        cast.run(Actor::System, Command::SignIn(Proof::Link(link), new));
+        assert!(profile(&cast).may_tell(&Means::email("new@example.com")));
+        let before = cast.records().len();
+        let link = mailed(&mut cast, "again");
+        let new = session(&cast, "d");
+        cast.run(Actor::System, Command::SignIn(Proof::Link(link), new));
+        assert_eq!(cast.records().len(), before + 3, "a link, a session, a link used up");
+    }
+
+    /// A provider vouches for the address it names, if that is the one we know.
+    #[test]
+    fn a_provider_shows_it_too() {
+        let mut cast = Cast::new();
+        with_address(&mut cast, "olga@example.com");
+        for (said, shown) in
+            [(None, false), (Some("eve@example.com"), false), (Some("Olga@example.com"), true)]
+        {
+            let proof = Proof::Oidc(human("olga"), said.map(str::to_owned));
+            let new = session(&cast, &format!("{said:?}"));
+            cast.run(Actor::System, Command::SignIn(proof, new));
+            assert_eq!(
+                profile(&cast).may_tell(&Means::email("olga@example.com")),
+                shown,
+                "{said:?}"
+            );
+        }
+    }
+}

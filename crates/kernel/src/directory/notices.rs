@@ -1,0 +1,194 @@
+//! How somebody wants to be told: by which means first, by which not at all, and how often of what can
+//! wait. They say it, or an administrator does.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Human, Means, Profile, TimeOfDay};
+use crate::audit::Erasable;
+use crate::command::Envelope;
+use crate::event::Happened;
+use crate::ids::{HumanId, Subject};
+use crate::refusal::Refusal;
+use crate::world::{Decision, Stop, World};
+
+/// How somebody wants to be told.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notices {
+    /// Which means come first; others follow as they stand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub order: Vec<Means>,
+    /// By which means they are not told.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub off: BTreeSet<Means>,
+    /// How often they are told of what can wait.
+    #[serde(default)]
+    pub digest: Cadence,
+}
+
+impl Notices {
+    /// Whether it says nothing that would not be so anyhow.
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// How often somebody is told of what can wait.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case", tag = "every", deny_unknown_fields)]
+pub enum Cadence {
+    /// Of each at once.
+    Off,
+    /// Of all together, at the full hour.
+    #[default]
+    Hour,
+    /// Of all together, once a day.
+    Day {
+        /// At this time of day, in their time zone.
+        at: TimeOfDay,
+    },
+}
+
+/// How somebody should be told; what is left out stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewNotices {
+    /// Whom.
+    pub human: HumanId,
+    /// Which means come first.
+    pub order: Option<Vec<Means>>,
+    /// By which means they are not told.
+    pub off: Option<BTreeSet<Means>>,
+    /// How often they are told of what can wait.
+    pub digest: Option<Cadence>,
+}
+
+pub(crate) fn decide(
+    world: &World<'_>,
+    envelope: &Envelope,
+    new: &NewNotices,
+) -> Result<Decision, Stop> {
+    let (human, before) = concerned(world, envelope, &new.human)?;
+    let invalid = |field, expected| Stop::from(Refusal::Invalid { field, expected });
+    let mut notices = before.notices.as_deref().cloned().unwrap_or_default();
+    if let Some(order) = &new.order {
+        let once: BTreeSet<&Means> = order.iter().collect();
+        if once.len() != order.len() || !order.iter().all(|means| before.has(means)) {
+            return Err(invalid("order", "ways to reach this person, each once"));
+        }
+        notices.order.clone_from(order);
+    }
+    if let Some(off) = &new.off {
+        if !off.iter().all(|means| before.has(means)) {
+            return Err(invalid("off", "ways to reach this person"));
+        }
+        notices.off.clone_from(off);
+    }
+    notices.digest = new.digest.unwrap_or(notices.digest);
+    let after = Profile { notices: Some(Box::new(notices)), ..before.clone() };
+    Ok(saved(envelope, human, &before, after))
+}
+
+/// Whose profile somebody wants to change: their own, or anybody's for an administrator.
+pub(super) fn concerned(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: &HumanId,
+) -> Result<(Human, Profile), Refusal> {
+    let own = world.directory.person(&envelope.actor).is_ok_and(|person| person.id == *id);
+    if !own && !world.directory.administers(&envelope.actor) {
+        let why = "only they themselves or an administrator can do this";
+        return Err(Refusal::NotAllowed { why });
+    }
+    let human = world.directory.human(id).ok_or(Refusal::NotFound { what: "person" })?.clone();
+    let profile = human.profile.value().cloned().unwrap_or_default();
+    Ok((human, profile))
+}
+
+/// What happens when a profile becomes another; nothing, if it stays the same.
+pub(super) fn saved(
+    envelope: &Envelope,
+    human: Human,
+    before: &Profile,
+    after: Profile,
+) -> Decision {
+    let after = after.tidied();
+    if after == *before {
+        return Decision::default();
+    }
+    let profile = Erasable::new(after, &mut envelope.salts.clone());
+    let subject = Subject::Human(human.id.clone());
+    Decision::of(subject, Happened::HumanSaved(Box::new(Human { profile, ..human })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Actor;
+    use crate::command::Command;
+    use crate::testing::{Cast, human};
+
+    fn save(new: NewNotices) -> Command {
+        Command::SaveNotices(new)
+    }
+
+    fn plain() -> NewNotices {
+        NewNotices { human: human("olga"), order: None, off: None, digest: None }
+    }
+
+    fn seen(cast: &Cast) -> Option<Notices> {
+        let olga = cast.directory().human(&human("olga")).unwrap();
+        olga.profile.value().unwrap().notices.as_deref().cloned()
+    }
+
+    #[test]
+    fn people_say_it_themselves_and_what_is_left_out_stays() {
+        let mut cast = Cast::new();
+        let daily = Cadence::Day { at: "08:00".parse().unwrap() };
+        let new = NewNotices { digest: Some(daily), ..plain() };
+        cast.run(cast.human("olga"), save(new));
+        let new = NewNotices { off: Some([Means::Devices].into()), ..plain() };
+        cast.run(Actor::System, save(new));
+        let off = [Means::Devices].into();
+        assert_eq!(seen(&cast), Some(Notices { off, digest: daily, ..Notices::default() }));
+        let before = cast.records().len();
+        cast.run(cast.human("olga"), save(plain()));
+        assert_eq!(cast.records().len(), before, "nothing happened");
+        let back = NewNotices { off: Some([].into()), digest: Some(Cadence::Hour), ..plain() };
+        cast.run(cast.human("olga"), save(back));
+        assert_eq!(seen(&cast), None, "as if nothing had been said");
+        for actor in [cast.human("mark"), cast.agent("bot")] {
+            let nosy = cast.attempt(actor, save(plain()));
+            assert!(matches!(nosy, Err(Refusal::NotAllowed { .. })), "{nosy:?}");
+        }
+    }
+
+    #[test]
+    fn only_means_there_are_can_be_ordered() {
+        let mut cast = Cast::new();
+        let stranger = || Means::email("eve@example.com");
+        let twice = vec![Means::Devices, Means::Devices];
+        for (field, new) in [
+            ("order", NewNotices { order: Some(vec![stranger()]), ..plain() }),
+            ("order", NewNotices { order: Some(twice), ..plain() }),
+            ("off", NewNotices { off: Some([stranger()].into()), ..plain() }),
+        ] {
+            let refused = cast.attempt(cast.human("olga"), save(new));
+            let named = matches!(&refused, Err(Refusal::Invalid { field: at, .. }) if *at == field);
+            assert!(named, "{field}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn cadences_as_they_are_written() {
+        for (cadence, text) in [
+            (Cadence::Off, r#"{"every":"off"}"#),
+            (Cadence::Hour, r#"{"every":"hour"}"#),
+            (Cadence::Day { at: "08:30".parse().unwrap() }, r#"{"every":"day","at":"08:30"}"#),
+        ] {
+            assert_eq!(serde_json::to_string(&cadence).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Cadence>(text).unwrap(), cadence);
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! How a notice gets through to somebody: what to do about it next. Nothing is done here; whoever
+//! carries notices asks again whenever something came of a step, or nothing came of it for a while.
+//!
+//! | | patience | quiet hours | digest |
+//! |---|---|---|---|
+//! | critical | 2 minutes | pierced | never |
+//! | high | 5 minutes | held | never |
+//! | normal | 15 minutes | held | never |
+//! | low | one means is enough | held | unless turned off, or it was escalated |
+
+use jiff::civil;
+use jiff::tz::TimeZone;
+
+use crate::actor::By;
+use crate::ask::{Ask, Priority};
+use crate::audit::Digest;
+use crate::directory::{About, Cadence, Human, Means, TimeOfDay};
+use crate::effect::Occasion;
+use crate::ids::HumanId;
+use crate::time::Time;
+
+/// Whoever is to be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Addressee<'a> {
+    /// By which means, in the order in which to try: those that can be used now.
+    pub means: &'a [Means],
+    /// What they say of themselves: quiet hours and time zone.
+    pub about: Option<&'a About>,
+    /// How often they want to be told of what can wait.
+    pub digest: Cadence,
+}
+
+/// What they are to be told, and how they were told of it so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Notice<'a> {
+    /// How urgent.
+    pub priority: Priority,
+    /// Why now.
+    pub why: Occasion,
+    /// The [marks](Means::mark) of the means that told them in vain, or could not.
+    pub tried: &'a [Digest],
+}
+
+/// What to do next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Tell them by this means.
+    Tell(Means),
+    /// Leave them alone until then, and ask again.
+    Hold(Time),
+    /// Tell them then, together with everything else that can wait.
+    Gather(Time),
+    /// Nothing more: there is no further means.
+    Nothing,
+}
+
+/// What to do about a notice now.
+pub fn step(to: &Addressee<'_>, notice: &Notice<'_>, now: Time) -> Step {
+    let Some(next) = untried(to, notice).next() else { return Step::Nothing };
+    let can_wait = notice.priority == Priority::Low && notice.why != Occasion::Escalated;
+    if let Some(at) = gathered_at(to.digest, to.about, now).filter(|_| can_wait) {
+        return Step::Gather(at);
+    }
+    let quiet = to.about.and_then(|about| about.quiet_until(now));
+    match quiet.filter(|_| notice.priority != Priority::Critical) {
+        Some(until) => Step::Hold(until),
+        None => Step::Tell(next.clone()),
+    }
+}
+
+/// When to go on to the next means, if nothing is heard of whoever was told just now; `None` where
+/// there is no next, or one is enough.
+pub fn silent_until(to: &Addressee<'_>, notice: &Notice<'_>, now: Time) -> Option<Time> {
+    untried(to, notice).next()?;
+    Some(now.plus_seconds(patience(notice.priority)?))
+}
+
+/// Whether there is a means that was not tried.
+pub fn has_more(to: &Addressee<'_>, notice: &Notice<'_>) -> bool {
+    untried(to, notice).next().is_some()
+}
+
+fn untried<'a>(to: &'a Addressee<'_>, notice: &'a Notice<'_>) -> impl Iterator<Item = &'a Means> {
+    to.means.iter().filter(|means| !notice.tried.contains(&means.mark()))
+}
+
+/// For how many seconds of silence one means is enough; `None` for ever.
+pub fn patience(priority: Priority) -> Option<u64> {
+    match priority {
+        Priority::Critical => Some(2 * 60),
+        Priority::High => Some(5 * 60),
+        Priority::Normal => Some(15 * 60),
+        Priority::Low => None,
+    }
+}
+
+/// When somebody is next told of what can wait; `None` if they want to be told of each at once. Later
+/// than `now`, and not in quiet hours: what would fall into them comes at their end.
+pub fn gathered_at(digest: Cadence, about: Option<&About>, now: Time) -> Option<Time> {
+    let zone = about.map_or(TimeZone::UTC, About::zone);
+    let moments = match digest {
+        Cadence::Off => return None,
+        Cadence::Hour => hours(&zone, now),
+        Cadence::Day { at } => days(&zone, at, now),
+    };
+    // What was due in quiet hours that have not ended yet is still to come.
+    let quiet = |at: Time| about.and_then(|about| about.quiet_until(at)).unwrap_or(at);
+    moments.into_iter().map(quiet).filter(|at| *at > now).min()
+}
+
+/// The full hour before a moment, and the one after it.
+fn hours(zone: &TimeZone, now: Time) -> Vec<Time> {
+    let local = now.timestamp().to_zoned(zone.clone());
+    let into = i64::from(local.minute()) * 60 + i64::from(local.second());
+    let begun = now.millis() - into * 1000 - i64::from(local.millisecond());
+    vec![Time::from_millis(begun), Time::from_millis(begun.saturating_add(60 * 60 * 1000))]
+}
+
+/// A time of day on the days around a moment. Where clocks are set forward past it, it is as much later;
+/// where it comes twice, it is the first.
+fn days(zone: &TimeZone, at: TimeOfDay, now: Time) -> Vec<Time> {
+    let today = now.timestamp().to_zoned(zone.clone()).date();
+    let moment = |day: civil::Date| {
+        let local = day.to_datetime(at.civil());
+        zone.to_ambiguous_timestamp(local).compatible().ok().map(Time::new)
+    };
+    let around = [today.yesterday().ok(), Some(today), today.tomorrow().ok()];
+    around.into_iter().flatten().filter_map(moment).collect()
+}
+
+/// Whether an ask waits for somebody: nobody else has taken it on.
+pub fn waits_for(ask: &Ask, human: &Human) -> bool {
+    let free = ask.claim.as_ref().is_none_or(|claim| claim.human == human.id);
+    ask.is_open() && free && ask.admits(human)
+}
+
+/// Whether somebody has shown that they know of an ask: they opened it, took it, spoke on it or voted.
+/// Of those who look at an ask, the first is on the record.
+pub fn has_reacted(ask: &Ask, id: &HumanId) -> bool {
+    let them = |by: &By| *by == By::Human(id.clone());
+    ask.look.as_ref().is_some_and(|look| them(&look.by))
+        || ask.claim.as_ref().is_some_and(|claim| claim.human == *id)
+        || ask.votes.iter().any(|vote| them(&vote.by))
+        || ask.comments.iter().any(|comment| them(&comment.by))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Command;
+    use crate::directory::QuietHours;
+    use crate::testing::{Cast, human, new_ask};
+
+    const NIGHT: Option<(&str, &str)> = Some(("22:00", "07:30"));
+
+    fn about(zone: &str, quiet: Option<(&str, &str)>) -> About {
+        let hours = |(from, to): (&str, &str)| QuietHours {
+            from: from.parse().unwrap(),
+            to: to.parse().unwrap(),
+        };
+        About {
+            time_zone: Some(zone.to_owned()),
+            quiet_hours: quiet.map(hours),
+            ..About::default()
+        }
+    }
+
+    fn at(text: &str) -> Time {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn what_comes_next() {
+        use Occasion::{Asked, Escalated, Reminder};
+        use Priority::{Critical, High, Low, Normal};
+        let (mail, devices) = (Means::email("ada@example.com"), Means::Devices);
+        let both = [devices.clone(), mail.clone()];
+        let day = about("Europe/Berlin", NIGHT);
+        let (noon, night) = ("2026-01-10T11:00:00Z", "2026-01-10T23:00:00Z");
+        let morning = at("2026-01-11T06:30:00Z");
+        let (hour, off) = (Cadence::Hour, Cadence::Off);
+        let by = |means: &Means| Step::Tell(means.clone());
+        for (what, priority, why, tried, digest, now, expected) in [
+            ("first", Normal, Asked, &[][..], hour, noon, by(&devices)),
+            ("then the next", Normal, Asked, &[&devices][..], hour, noon, by(&mail)),
+            ("whatever was tried", High, Asked, &[&mail][..], hour, noon, by(&devices)),
+            ("then none", Critical, Asked, &[&mail, &devices][..], hour, noon, Step::Nothing),
+            ("at night", High, Asked, &[][..], hour, night, Step::Hold(morning)),
+            (
+                "also what comes next",
+                Normal,
+                Asked,
+                &[&devices][..],
+                hour,
+                night,
+                Step::Hold(morning),
+            ),
+            ("also a reminder", Normal, Reminder, &[][..], hour, night, Step::Hold(morning)),
+            ("but not this", Critical, Asked, &[][..], hour, night, by(&devices)),
+            (
+                "it can wait",
+                Low,
+                Asked,
+                &[][..],
+                hour,
+                noon,
+                Step::Gather(at("2026-01-10T12:00:00Z")),
+            ),
+            (
+                "also reminders",
+                Low,
+                Reminder,
+                &[][..],
+                hour,
+                noon,
+                Step::Gather(at("2026-01-10T12:00:00Z")),
+            ),
+            ("until morning", Low, Asked, &[][..], hour, night, Step::Gather(morning)),
+            ("nobody else answers", Low, Escalated, &[][..], hour, noon, by(&devices)),
+            ("nor at night", Low, Escalated, &[][..], hour, night, Step::Hold(morning)),
+            ("at once", Low, Asked, &[][..], off, noon, by(&devices)),
+            ("after a failure", Low, Asked, &[&devices][..], off, noon, by(&mail)),
+            ("not at night", Low, Asked, &[][..], off, night, Step::Hold(morning)),
+        ] {
+            let to = Addressee { means: &both, about: Some(&day), digest };
+            let tried: Vec<Digest> = tried.iter().map(|means| means.mark()).collect();
+            let notice = Notice { priority, why, tried: &tried };
+            assert_eq!(step(&to, &notice, at(now)), expected, "{what}");
+        }
+        let nobody = Addressee { means: &[], about: None, digest: hour };
+        let notice = Notice { priority: Low, why: Asked, tried: &[] };
+        assert_eq!(step(&nobody, &notice, at(noon)), Step::Nothing, "there is no way");
+    }
+
+    #[test]
+    fn silence_is_borne_for_a_while_and_only_if_there_is_more_to_try() {
+        let now = at("2026-01-10T11:00:00Z");
+        let means = [Means::Devices, Means::email("ada@example.com")];
+        let tried = means.each_ref().map(Means::mark);
+        let to = Addressee { means: &means, about: None, digest: Cadence::Hour };
+        for (priority, seconds) in [
+            (Priority::Critical, Some(120)),
+            (Priority::High, Some(300)),
+            (Priority::Normal, Some(900)),
+            (Priority::Low, None),
+        ] {
+            let once = Notice { priority, why: Occasion::Asked, tried: &tried[..1] };
+            let until = seconds.map(|seconds| now.plus_seconds(seconds));
+            assert_eq!(silent_until(&to, &once, now), until, "{priority:?}");
+            let all = Notice { tried: &tried, ..once };
+            assert_eq!(silent_until(&to, &all, now), None, "{priority:?}");
+        }
+    }
+
+    #[test]
+    fn what_can_wait_comes_together() {
+        let day = |text: &str| Cadence::Day { at: text.parse().unwrap() };
+        for (now, digest, zone, quiet, expected) in [
+            ("2026-01-10T11:00:00Z", Cadence::Hour, "UTC", None, "2026-01-10T12:00:00Z"),
+            ("2026-01-10T11:59:59.999Z", Cadence::Hour, "UTC", None, "2026-01-10T12:00:00Z"),
+            // the full hour there, where zones are half an hour off
+            ("2026-01-10T11:00:00Z", Cadence::Hour, "Asia/Kolkata", None, "2026-01-10T11:30:00Z"),
+            // the end of quiet hours is between two hours, and is not forgotten in the last of them
+            ("2026-01-10T21:10:00Z", Cadence::Hour, "UTC", NIGHT, "2026-01-11T07:30:00Z"),
+            ("2026-01-11T07:10:00Z", Cadence::Hour, "UTC", NIGHT, "2026-01-11T07:30:00Z"),
+            ("2026-01-11T07:30:00Z", Cadence::Hour, "UTC", NIGHT, "2026-01-11T08:00:00Z"),
+            // the hour that comes twice is two hours
+            ("2026-10-25T00:30:00Z", Cadence::Hour, "Europe/Berlin", None, "2026-10-25T01:00:00Z"),
+            ("2026-10-25T01:30:00Z", Cadence::Hour, "Europe/Berlin", None, "2026-10-25T02:00:00Z"),
+            ("2026-01-10T06:59:00Z", day("08:00"), "Europe/Berlin", None, "2026-01-10T07:00:00Z"),
+            ("2026-01-10T07:00:00Z", day("08:00"), "Europe/Berlin", None, "2026-01-11T07:00:00Z"),
+            // in summer an hour earlier, and the day before it is tomorrow already elsewhere
+            ("2026-07-10T07:00:00Z", day("08:00"), "Europe/Berlin", None, "2026-07-11T06:00:00Z"),
+            (
+                "2026-01-10T18:00:00Z",
+                day("08:00"),
+                "Pacific/Auckland",
+                None,
+                "2026-01-10T19:00:00Z",
+            ),
+            // a time that clocks skip is as much later, one that comes twice is the first
+            ("2026-03-28T12:00:00Z", day("02:30"), "Europe/Berlin", None, "2026-03-29T01:30:00Z"),
+            ("2026-10-24T12:00:00Z", day("02:30"), "Europe/Berlin", None, "2026-10-25T00:30:00Z"),
+            ("2026-10-25T00:45:00Z", day("02:30"), "Europe/Berlin", None, "2026-10-26T01:30:00Z"),
+            // within quiet hours it is their end
+            ("2026-01-10T05:00:00Z", day("06:00"), "UTC", NIGHT, "2026-01-10T07:30:00Z"),
+            ("2026-01-10T06:30:00Z", day("06:00"), "UTC", NIGHT, "2026-01-10T07:30:00Z"),
+            ("2026-01-10T07:30:00Z", day("06:00"), "UTC", NIGHT, "2026-01-11T07:30:00Z"),
+        ] {
+            let found = gathered_at(digest, Some(&about(zone, quiet)), at(now));
+            assert_eq!(found, Some(at(expected)), "{now} {digest:?} {zone} {quiet:?}");
+        }
+        assert_eq!(gathered_at(Cadence::Off, None, at("2026-01-10T11:00:00Z")), None);
+    }
+
+    #[test]
+    fn whoever_knows_of_it_is_told_no_more() {
+        for what in ["nothing", "a look", "a word", "a claim"] {
+            let mut cast = Cast::new();
+            let id = cast.ask(new_ask());
+            let act = match what {
+                "a look" => Some(Command::Open(id)),
+                "a word" => Some(Command::Comment(id, "hm".to_owned())),
+                "a claim" => Some(Command::Claim(id)),
+                _ => None,
+            };
+            if let Some(command) = act {
+                cast.run(cast.human("olga"), command);
+            }
+            let ask = cast.seen(id);
+            assert_eq!(has_reacted(ask, &human("olga")), what != "nothing", "{what}");
+            assert!(!has_reacted(ask, &human("mark")), "{what}");
+            let waits = |name| waits_for(ask, cast.directory().human(&human(name)).unwrap());
+            assert!(waits("olga") && !waits("mark"), "{what}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Who is told. One effect for a seat becomes one for each person who can be reached, and what says that
+//! it is over one for each device that was told, so that each goes its own way: what fails for one holds
+//! up nobody else, and nobody is told twice for it.
+
+use std::collections::{BTreeSet, HashMap};
+
+use kernel::ask::{Priority, Seat};
+use kernel::audit::Digest;
+use kernel::directory::{Human, Means};
+use kernel::effect::Chain;
+use kernel::{AskId, Effect, HumanId, Time};
+use store::{Delivery, StoreError};
+
+use crate::http::App;
+
+/// How many people are looked up at once.
+const PEOPLE: usize = 1000;
+
+/// Whom a batch of deliveries concerns: looked up together, because most concern nobody who is told
+/// anywhere but in the inbox.
+#[derive(Default)]
+pub struct People {
+    reachable: BTreeSet<HumanId>,
+    told: HashMap<AskId, Vec<Digest>>,
+    /// Who shares a seat.
+    pools: HashMap<u64, Vec<HumanId>>,
+}
+
+impl People {
+    /// Looks them up.
+    pub async fn gather(app: &App, claimed: &[Delivery]) -> Result<Self, StoreError> {
+        let mut found = Self::default();
+        if app.push.is_none() && app.mailer.is_none() {
+            return Ok(found);
+        }
+        let (mut people, mut over) = (BTreeSet::new(), Vec::new());
+        for delivery in claimed {
+            match &delivery.effect {
+                Effect::Notify { seat: Seat::Person { human }, .. } => {
+                    people.insert(human.clone());
+                }
+                Effect::Notify { ask, seat, .. } => {
+                    let members = pool(app, *ask, seat).await?;
+                    people.extend(members.iter().cloned());
+                    found.pools.insert(delivery.id, members);
+                }
+                Effect::Settle { ask } => over.push(*ask),
+                Effect::CallBack { .. }
+                | Effect::DropFiles { .. }
+                | Effect::Push { .. }
+                | Effect::Reach { .. }
+                | Effect::Mail { .. }
+                | Effect::Gather { .. }
+                | Effect::MailGathered { .. }
+                | Effect::PushGathered { .. }
+                | Effect::MailLink { .. }
+                | Effect::Tell { .. } => {}
+            }
+        }
+        found.reachable = reachable(app, people).await?;
+        if !over.is_empty() {
+            for (ask, device) in app.gateway.store().told(over).await? {
+                found.told.entry(ask).or_default().push(device);
+            }
+        }
+        Ok(found)
+    }
+
+    /// What a delivery becomes.
+    pub fn each(&self, delivery: &Delivery, now: Time) -> Vec<(Time, Effect)> {
+        let into: Vec<Effect> = match &delivery.effect {
+            Effect::Notify { ask, seat, why, priority } => {
+                let people = match seat {
+                    Seat::Person { human } => std::slice::from_ref(human),
+                    Seat::Pool { .. } => {
+                        self.pools.get(&delivery.id).map_or(&[][..], Vec::as_slice)
+                    }
+                };
+                let reachable = people.iter().filter(|human| self.reachable.contains(human));
+                let (ask, why, priority) = (*ask, *why, *priority);
+                let chain = |human: &HumanId| Chain {
+                    human: human.clone(),
+                    since: delivery.written_at,
+                    tried: Vec::new(),
+                };
+                reachable
+                    .map(|human| Effect::Reach { ask, why, priority, chain: chain(human) })
+                    .collect()
+            }
+            Effect::Settle { ask } => {
+                let (ask, why, priority) = (*ask, None, Priority::Normal);
+                let told = self.told.get(&ask).into_iter().flatten();
+                let push = |device: &Digest| Effect::Push {
+                    device: *device,
+                    ask,
+                    why,
+                    priority,
+                    chain: None,
+                };
+                told.map(push).collect()
+            }
+            Effect::CallBack { .. }
+            | Effect::DropFiles { .. }
+            | Effect::Push { .. }
+            | Effect::Reach { .. }
+            | Effect::Mail { .. }
+            | Effect::Gather { .. }
+            | Effect::MailGathered { .. }
+            | Effect::PushGathered { .. }
+            | Effect::MailLink { .. }
+            | Effect::Tell { .. } => Vec::new(),
+        };
+        into.into_iter().map(|effect| (now, effect)).collect()
+    }
+}
+
+/// Those who can be told by anything: an address that may be used, or a device.
+async fn reachable(app: &App, people: BTreeSet<HumanId>) -> Result<BTreeSet<HumanId>, StoreError> {
+    let directory = app.gateway.directory();
+    let mut found = BTreeSet::new();
+    let mut ask_for_devices = Vec::new();
+    for id in people {
+        let means = directory.human(&id).map(Human::reachable_by).unwrap_or_default();
+        let carried = || means.iter().filter(|means| app.carries(means));
+        if carried().any(|means| *means != Means::Devices) {
+            found.insert(id);
+        } else if carried().next().is_some() {
+            ask_for_devices.push(id);
+        }
+    }
+    for some in ask_for_devices.chunks(PEOPLE) {
+        let devices = app.gateway.store().devices(some.to_vec()).await?;
+        found.extend(devices.into_iter().map(|device| device.human));
+    }
+    Ok(found)
+}
+
+/// Who may take an ask from this pool and is there; nobody, if it is over.
+async fn pool(app: &App, ask: AskId, seat: &Seat) -> Result<Vec<HumanId>, StoreError> {
+    let (Some(ask), Seat::Pool { group }) =
+        (app.gateway.store().ask(ask).await?.filter(|ask| ask.is_open()), seat)
+    else {
+        return Ok(Vec::new());
+    };
+    let (directory, now) = (app.gateway.directory(), app.gateway.now());
+    let there = directory.humans().filter(|human| {
+        human.active
+            && human.qualifies(&ask.project, group.as_ref(), &ask.tags)
+            && human.absent(now).is_none()
+    });
+    Ok(there.map(|human| human.id.clone()).collect())
+}

@@ -1,0 +1,151 @@
+//! How I am told: `/settings/notices`.
+
+use axum::extract::{Query, Request, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use kernel::Command;
+use kernel::audit::Digest;
+use kernel::directory::{Contact, Means, NewNotices};
+use store::CodeTried;
+
+use super::super::{Page, Visitor};
+use super::{Asked, Instead, framed, saved, untouched};
+use crate::http::{App, Shared};
+use crate::reach::codes::CodeSent;
+use crate::reach::digest_of;
+use crate::web::problem::{FormProblem, Place};
+use crate::web::settings::SettingsPage;
+use crate::web::settings::controls::Filled;
+use crate::web::settings::told::{LABELS, Told, code_field, name, page, read};
+use crate::web::words::Words;
+use crate::web::{Submitted, paths};
+
+pub(super) async fn show(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(asked): Query<Asked>,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    app.notices_page(&visitor, asked.done(), untouched()).await
+}
+
+/// Moves a means up or down, turns it off or on, adds or removes an address, has a code sent or takes
+/// one, or says how often.
+pub(super) async fn change(State(app): State<Shared>, from: Request) -> Page {
+    let (visitor, form) = app.acting(from, paths::NOTICES).await?;
+    let me = visitor.human.id.clone();
+    if let Some(id) = form.value("verify") {
+        return app.verify_page(&visitor, &form, id).await;
+    }
+    let command = if let Some(moved) = app.moved(&visitor, &form) {
+        Command::SaveNotices(moved)
+    } else if let Some(id) = form.value("remove") {
+        // Removed already, or none of theirs: the list shows what there is.
+        let Some(gone) = app.way(&visitor, id) else { return Ok(saved(paths::NOTICES)) };
+        Command::RemoveContact(me, gone)
+    } else if let Some(address) = form.value("contacts") {
+        let contact = Contact::Email { address: address.trim().to_owned(), context: None };
+        Command::AddContact(me, contact)
+    } else {
+        match read(&form) {
+            Ok(digest) => {
+                let (order, off) = (None, None);
+                Command::SaveNotices(NewNotices { human: me, order, off, digest: Some(digest) })
+            }
+            Err(problems) => return app.wrong_notices(&visitor, &form, problems).await,
+        }
+    };
+    match app.attempt(&visitor, command, LABELS).await? {
+        Ok(()) => Ok(saved(paths::NOTICES)),
+        Err(problems) => app.wrong_notices(&visitor, &form, problems).await,
+    }
+}
+
+impl App {
+    /// One of somebody's means, by its id.
+    fn way(&self, visitor: &Visitor, id: &str) -> Option<Means> {
+        let mark: Digest = id.parse().ok()?;
+        let ways = self.ways_of(&visitor.human);
+        ways.into_iter().find(|way| way.id == mark).map(|way| way.means)
+    }
+
+    /// The order and what is off, as the button that was pressed wants it.
+    fn moved(&self, visitor: &Visitor, form: &Submitted) -> Option<NewNotices> {
+        let pressed =
+            ["up", "down", "off", "on"].into_iter().find(|name| form.value(name).is_some())?;
+        let ways = self.ways_of(&visitor.human);
+        let mut order: Vec<Means> = ways.iter().map(|way| way.means.clone()).collect();
+        let mut off: std::collections::BTreeSet<Means> =
+            ways.iter().filter(|way| way.off).map(|way| way.means.clone()).collect();
+        let place = ways.iter().position(|way| form.value(pressed) == Some(&way.id.to_string()));
+        // Of what is gone meanwhile nothing is moved.
+        if let Some((place, means)) = place.zip(place.and_then(|place| order.get(place).cloned())) {
+            match pressed {
+                "up" if place > 0 => order.swap(place, place - 1),
+                "down" if place + 1 < order.len() => order.swap(place, place + 1),
+                "off" => drop(off.insert(means)),
+                "on" => drop(off.remove(&means)),
+                _ => {}
+            }
+        }
+        let (order, off) = (Some(order), Some(off));
+        Some(NewNotices { human: visitor.human.id.clone(), order, off, digest: None })
+    }
+
+    /// Sends a code, or takes the one that was entered.
+    async fn verify_page(&self, visitor: &Visitor, form: &Submitted, id: &str) -> Page {
+        let Some(means) = self.way(visitor, id) else { return Ok(saved(paths::NOTICES)) };
+        let field = code_field(&means.mark());
+        let message = if form.value("send").is_some() {
+            match self.send_code(&visitor.human, &means).await? {
+                CodeSent::Sent => {
+                    let done = Some(format!("A code is on its way: {}", name(&means)));
+                    return self.notices_page(visitor, done, untouched()).await;
+                }
+                CodeSent::NoChannel => "This server sends nothing there.",
+                CodeSent::Wait(_) => "Too many codes were sent. Try again in a few minutes.",
+                CodeSent::Failed => "The code could not be sent. Try again later.",
+            }
+        } else {
+            let code = form.value(&field).unwrap_or_default();
+            match self.enter_code(&visitor.actor, &visitor.human, &means, code).await? {
+                CodeTried::Right => return Ok(saved(paths::NOTICES)),
+                CodeTried::Wrong { left: 1.. } => "That is not the code that was sent last.",
+                CodeTried::Wrong { left: 0 } | CodeTried::Gone => {
+                    "No code counts any more. Have another one sent."
+                }
+            }
+        };
+        let mut problems = FormProblem::default();
+        problems.add(Place::Field(field), Some(Words::of("Code")), message);
+        self.wrong_notices(visitor, form, problems).await
+    }
+
+    async fn wrong_notices(
+        &self,
+        visitor: &Visitor,
+        form: &Submitted,
+        problems: FormProblem,
+    ) -> Page {
+        let filled = Filled { form: Some(form), problems: &problems };
+        self.notices_page(visitor, None, filled).await
+    }
+
+    async fn notices_page(
+        &self,
+        visitor: &Visitor,
+        done: Option<String>,
+        filled: Filled<'_>,
+    ) -> Result<Response, Instead> {
+        let me = &visitor.human;
+        let told = Told {
+            ways: &self.ways_of(me),
+            digest: digest_of(me),
+            devices: self.devices_of(&me.id).await?.len(),
+            mail: self.mailer.is_some(),
+        };
+        let shown = page(&told, filled);
+        let problems = filled.problems.clone();
+        Ok(framed(visitor, &SettingsPage { done, problems, ..shown }))
+    }
+}
