@@ -141,10 +141,10 @@ impl Topic {
     /// The same as it is told of an ask: that a conversation began is one piece of news, and it is
     /// told once it is complete.
     pub(crate) fn told_of(self, ask: &Ask) -> Option<Self> {
-        match self {
-            Self::Created if ask.is_opening() => None,
-            Self::Answered if ask.is_opening() => Some(Self::Started),
-            topic => Some(topic),
+        match (self, ask.is_opening()) {
+            (Self::Created, true) => None,
+            (Self::Answered, true) => Some(Self::Started),
+            (topic, _) => Some(topic),
         }
     }
 

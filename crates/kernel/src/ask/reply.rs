@@ -38,11 +38,13 @@ pub(crate) fn decide(
     }
     let follows = Some(opening.latest.unwrap_or(opening.id));
     let route = Route::Person { human: begun.with.clone() };
-    create::decide(world, envelope, &NewAsk { follows, route, ..new.clone() })
+    create::decide(world, envelope, &NewAsk { route, follows, ..new.clone() })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::actor::Actor;
     use crate::ask::Seat;
@@ -56,17 +58,15 @@ mod tests {
         NewAsk { question: Question::new(text, None, Body::Converse).unwrap(), ..new_ask() }
     }
 
-    fn said(text: &str) -> Box<Reply> {
-        Box::new(Reply { answer: Answer::Replied { text: text.to_owned() }, comment: None })
-    }
-
     /// A2H-131, A2H-133: each reply follows the newest, answered or not, and is put to who began.
     #[test]
     fn a_conversation_goes_on_from_its_newest_ask() {
         let mut cast = Cast::new();
         let opening = cast.write("mark", "bot", "Refund order 7");
         let first = cast.reply(opening, talk("Which amount?"));
-        cast.run(cast.human("mark"), Command::Answer(first, said("all of it")));
+        let said = Answer::Replied { text: "all of it".to_owned() };
+        let said = Box::new(Reply { answer: said, comment: None });
+        cast.run(cast.human("mark"), Command::Answer(first, said));
         let second = cast.reply(opening, talk("Working on it"));
         let third = cast.reply(opening, new_ask());
         for (id, follows, followed_by) in [
@@ -134,8 +134,8 @@ mod tests {
                 admin: false,
                 active,
                 projects: projects.iter().map(|id| id.parse().unwrap()).collect(),
-                groups: Default::default(),
-                skills: Default::default(),
+                groups: BTreeSet::new(),
+                skills: BTreeSet::new(),
             }),
         );
     }

@@ -41,7 +41,7 @@ pub(crate) fn decide(
         let expected = "1 to 10000 characters, without NUL";
         return Err(Refusal::Invalid { field: "text", expected }.into());
     }
-    let invitation = Question::new(&format!("Write to {}", agent.id), None, Body::Converse);
+    let invitation = Question::new(format!("Write to {}", agent.id), None, Body::Converse);
     let invitation = invitation
         .map_err(|error| Refusal::Invalid { field: error.field, expected: error.expected })?;
     let reply = Reply { answer: Answer::Replied { text: text.to_owned() }, comment: None };
@@ -224,9 +224,9 @@ mod tests {
         let told: Vec<_> = cast
             .effects()
             .iter()
-            .filter_map(|effect| match effect {
-                Effect::Tell { told, .. } => Some((told.topic, told.ask)),
-                _ => None,
+            .filter_map(|effect| {
+                let Effect::Tell { told, .. } = effect else { return None };
+                Some((told.topic, told.ask))
             })
             .collect();
         assert_eq!(told, [(Some(Topic::Started), Some(id))]);

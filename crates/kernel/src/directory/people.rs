@@ -91,10 +91,8 @@ pub(crate) fn save_agent(
     let before = world.directory.agent(&new.id);
     // Who answers for an agent says whether it takes conversations, and nothing else of it.
     let same = before.is_some_and(|kept| kept.owner == new.owner && kept.project == new.project);
-    let own = Hears::Agent(new.id.clone());
-    if !world.directory.administers(&envelope.actor)
-        && !(same && world.directory.keeps(&envelope.actor, &own))
-    {
+    let own = same && world.directory.keeps(&envelope.actor, &Hears::Agent(new.id.clone()));
+    if !own && !world.directory.administers(&envelope.actor) {
         return Err(ADMIN_ONLY.into());
     }
     let invalid = |field, expected| Stop::from(Refusal::Invalid { field, expected });

@@ -14,6 +14,8 @@ use super::{paths, words};
 pub struct Talk {
     /// With which agent.
     pub agent: String,
+    /// Whether it began with what this page is about.
+    pub begun: bool,
     /// What was said.
     pub lines: Vec<Line>,
     /// Who has the word.
@@ -64,7 +66,8 @@ impl Talk {
         } else {
             format!("{agent} has not answered yet. What it says comes here, and to the inbox.")
         };
-        Some(Self { lines, next, write: paths::write_to(&here.agent), agent })
+        let (begun, write) = (here.is_opening(), paths::write_to(&here.agent));
+        Some(Self { agent, begun, lines, next, write })
     }
 }
 
@@ -79,7 +82,7 @@ fn asked(n: usize, ask: &Ask, href: Option<String>, directory: &Directory, now: 
         who: ask.agent.to_string(),
         agent: true,
         at: When::new(ask.created_at, now),
-        text: block(n, text),
+        text: block(n, text.as_deref()),
         ended: outcome.map(|outcome| outcome.headline),
         href,
         waits: ask.is_open(),
@@ -98,19 +101,19 @@ fn answered(n: usize, ask: &Ask, directory: &Directory, now: Time) -> Option<Lin
             None => said,
         }
     };
+    let text = resolution.reply.value().map(said);
     Some(Line {
         n,
         who: words::by(directory, &resolution.by),
         agent: false,
         at: When::new(resolution.at, now),
-        text: block(n, resolution.reply.value().map(said)),
+        text: block(n, text.as_deref()),
         ended: None,
         href: None,
         waits: false,
     })
 }
 
-fn block(n: usize, text: Option<String>) -> Block {
-    let text = text.as_deref().unwrap_or("(These words were erased.)");
-    Block::new(format!("line-{n}"), text)
+fn block(n: usize, text: Option<&str>) -> Block {
+    Block::new(format!("line-{n}"), text.unwrap_or("(These words were erased.)"))
 }

@@ -135,7 +135,7 @@ pub fn page(frame: &Frame, inbox: &Inbox<'_>) -> String {
         live: inbox.live,
         banner: inbox.notice.map(|notice| notice.banner(inbox.directory, now, None)),
         admin: inbox.me.admin,
-        write: inbox.directory.written_to_by(inbox.me).next().is_some(),
+        write: inbox.directory.written_to_by(inbox.me).next().map(|_| paths::WRITE),
         first_key: inbox.me.admin || inbox.directory.agents_of(&inbox.me.id).next().is_some(),
         board,
     })
@@ -164,8 +164,8 @@ struct InboxPage<'a> {
     live: &'a str,
     banner: Option<Banner>,
     admin: bool,
-    /// Whether there is an agent to write to.
-    write: bool,
+    /// Where to write to an agent, if there is one.
+    write: Option<&'static str>,
     first_key: bool,
 }
 

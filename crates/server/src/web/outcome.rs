@@ -181,14 +181,16 @@ fn answered(
     }
 }
 
-/// What somebody wrote of their own accord: nobody had asked.
+/// What somebody wrote of their own accord: nobody had asked, and their words stand in the
+/// conversation.
 fn written(outcome: Outcome, ask: &Ask) -> Outcome {
     let sentence = outcome.sentence.replacen("Answered", "Written", 1);
     let next = outcome.next.or_else(|| {
         let agent = &ask.agent;
         ask.latest.is_none().then(|| format!("{agent} will answer here, and in the inbox."))
     });
-    Outcome { over: "Sent", sentence, next, ..outcome }
+    let headline = "Message sent".to_owned();
+    Outcome { over: "Sent", headline, sentence, said: Vec::new(), next, ..outcome }
 }
 
 /// Who confirmed that it was a person; not who they are.

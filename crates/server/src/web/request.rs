@@ -65,8 +65,6 @@ struct RequestPage<'a> {
     /// Whether it can be given more time by whoever looks.
     extendable: bool,
     open: bool,
-    /// Whether a person wrote it, so that nobody asked.
-    begun: bool,
     banner: Option<Banner>,
     problems: &'a [Problem],
     outcome: Option<Outcome>,
@@ -142,7 +140,6 @@ impl<'a> RequestPage<'a> {
                 .map_or_else(|| "this request".to_owned(), |subject| subject.to_string()),
             extendable: open && held.is_none() && ask.expires_at.is_some(),
             open,
-            begun: ask.is_opening(),
             banner: notice.map(|notice| notice.banner(directory, now, lost)),
             problems: draft.filter(|_| card.is_some()).map(Draft::problems).unwrap_or_default(),
             held_by: holder.filter(|_| open).map(|holder| words::person(directory, holder)),
@@ -152,6 +149,11 @@ impl<'a> RequestPage<'a> {
             card,
             outcome,
         }
+    }
+
+    /// Whether a person wrote it, so that nobody asked.
+    fn begun(&self) -> bool {
+        self.around.talk.as_ref().is_some_and(|talk| talk.begun)
     }
 
     /// What waits, in front of the title, so that a tab says it.

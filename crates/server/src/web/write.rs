@@ -31,7 +31,7 @@ pub fn page(frame: &Frame, me: &Human, directory: &Directory, once: &str, draft:
     let named = named.filter(|agent| agent.conversations && agent.is_known_to(me)).map(choice);
     agents.extend(named.filter(|named| !agents.contains(named)));
     let only = agents.len() == 1;
-    render(&Page { frame, agents, only, once, draft })
+    render(&Page { frame, agents, only, once, longest: LONGEST, draft })
 }
 
 #[derive(Template)]
@@ -41,14 +41,11 @@ struct Page<'a> {
     agents: Vec<(String, String)>,
     only: bool,
     once: &'a str,
+    longest: usize,
     draft: &'a Draft,
 }
 
 impl Page<'_> {
-    fn longest(&self) -> usize {
-        LONGEST
-    }
-
     fn agent_wrong(&self) -> Option<&'static str> {
         match self.draft.refused {
             Some(Refusal::NotFound { .. }) => Some("Choose one of these agents"),

@@ -108,6 +108,9 @@ fn a_conversation_says_who_said_what_and_who_has_the_word() {
     assert!(sent.contains("A person wrote to an AI agent release-bot"), "{sent}");
     assert!(sent.contains("release-bot will answer here, and in the inbox."), "{sent}");
     assert!(sent.contains("Written by Mark Osei on the web page (signed in)."), "{sent}");
+    assert!(sent.contains("Message sent"), "{sent}");
+    let words = all(&page("conversation-sent"), "#conversation .said pre").len();
+    assert_eq!(words, 1, "what was written stands there once");
     assert!(!sent.contains("An AI agent is asking you"), "nobody asked");
     let reply = page("conversation-reply");
     let who: Vec<String> =
