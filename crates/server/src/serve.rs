@@ -37,6 +37,7 @@ use crate::signing::Signer;
 use crate::streams::Streams;
 use crate::telemetry;
 use crate::verification::Providers;
+use crate::workers::lanes::Lanes;
 use crate::workers::outbox::Desk;
 use crate::workers::sealer::Sealer;
 use crate::workers::{anchor, devices, housekeeping, indexer, keys, retention, sealer, timers};
@@ -115,6 +116,7 @@ impl Server {
             dev,
             files,
             callbacks,
+            lanes: Lanes::default(),
             providers,
             sealer: Arc::new(sealer),
             metrics: telemetry::metrics(),

@@ -9,7 +9,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::News;
-use crate::a2h::wire::{FunctionCall, FunctionCallSpec, FunctionCallStatus, Moment, NewConversation, Ours};
+use crate::a2h::wire::{
+    FunctionCall, FunctionCallSpec, FunctionCallStatus, Moment, NewConversation, Ours,
+};
 use crate::a2h::{Beside, Kind, call, new_conversation};
 
 /// What is sent.

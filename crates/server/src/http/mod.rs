@@ -54,6 +54,7 @@ use crate::secrets::Secrets;
 use crate::signing::Signer;
 use crate::streams::Streams;
 use crate::verification::Providers;
+use crate::workers::lanes::Lanes;
 use crate::workers::sealer::Sealer;
 
 /// What every handler shares.
@@ -82,6 +83,8 @@ pub struct App {
     pub files: Files,
     /// Tells agents that their asks are over.
     pub callbacks: Callbacks,
+    /// Whom the outbox is being worked off for.
+    pub lanes: Lanes,
     /// Who can prove that a person is there.
     pub providers: Providers,
     /// Closes the record into blocks, and signs.

@@ -26,8 +26,8 @@ const EACH: usize = 4;
 /// How many calls are under way at once, in all lanes.
 const CALLS: usize = 256;
 
-/// The lanes that are being worked off.
-pub(super) struct Lanes {
+/// The lanes this process is working off: each at one place, whoever looks.
+pub struct Lanes {
     busy: Mutex<HashSet<String>>,
     /// Where the next look begins.
     place: Mutex<String>,
@@ -41,6 +41,11 @@ impl Default for Lanes {
 }
 
 impl Lanes {
+    /// Whether none is being worked off.
+    pub fn idle(&self) -> bool {
+        held(&self.busy).is_empty()
+    }
+
     /// Whether nobody works on it yet; from now on somebody does.
     fn begin(&self, lane: &str) -> bool {
         held(&self.busy).insert(lane.to_owned())
@@ -75,19 +80,19 @@ impl Desk {
     /// Begins to work off the lanes in which something is due.
     pub(super) async fn look(&self) -> Result<(), StoreError> {
         let gateway = &self.app.gateway;
-        let place = held(&self.lanes.place).clone();
+        let place = held(&self.app.lanes.place).clone();
         let lanes = gateway.store().lanes(&place, gateway.now(), LOOKED_AT).await?;
         let last = lanes.last().filter(|_| lanes.len() == LOOKED_AT);
-        *held(&self.lanes.place) = last.map_or_else(String::new, |(lane, _)| lane.clone());
+        *held(&self.app.lanes.place) = last.map_or_else(String::new, |(lane, _)| lane.clone());
         for (lane, due) in lanes {
-            if due && self.lanes.begin(&lane) {
+            if due && self.app.lanes.begin(&lane) {
                 let desk = self.clone();
                 self.app.tasks.spawn(async move {
                     tokio::select! {
                         () = desk.app.stop.cancelled() => {}
                         () = desk.pump(&lane) => {}
                     }
-                    desk.lanes.end(&lane);
+                    desk.app.lanes.end(&lane);
                 });
             }
         }
@@ -139,7 +144,7 @@ impl Desk {
     /// One delivery, when there is room for a call.
     async fn turn(&self, delivery: Delivery) -> Result<(u64, Done), StoreError> {
         // Nobody closes it.
-        let _room = self.lanes.calls.acquire().await;
+        let _room = self.app.lanes.calls.acquire().await;
         let done = match &delivery.effect {
             Effect::CallBack { ask, .. } => self.call_back(&delivery, *ask).await?,
             Effect::Tell { webhook, told } => self.tell(&delivery, *webhook, told).await?,

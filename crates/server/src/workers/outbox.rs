@@ -9,7 +9,6 @@ use store::{Delivery, News, Settlement, StoreError};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
-use super::lanes::Lanes;
 use crate::channels::Channels;
 use crate::channels::people::People;
 use crate::http::Shared;
@@ -32,14 +31,13 @@ pub(crate) const ATTEMPTS: u32 = 12;
 #[derive(Clone)]
 pub struct Desk {
     pub(super) app: Shared,
-    pub(super) lanes: Arc<Lanes>,
     channels: Arc<Channels>,
 }
 
 impl Desk {
     /// A desk that tells people through these channels.
     pub fn new(app: Shared, channels: Channels) -> Self {
-        Self { app, lanes: Arc::default(), channels: Arc::new(channels) }
+        Self { app, channels: Arc::new(channels) }
     }
 
     /// Runs until shutdown.

@@ -6,6 +6,7 @@ use server::config::{Secret, Settings};
 use store::Backlog;
 
 use crate::client::Reply;
+use crate::hook::deliver;
 use crate::pages::csrf;
 use crate::world::{World, dev, eventually};
 
@@ -27,10 +28,13 @@ async fn ask(world: &World, email: &str) -> Reply {
     browser.post_form("/sign-in/mail", &[("csrf", &csrf(&shown)), ("email", email)]).await
 }
 
+/// Until so many wait, and none is under way any more.
 async fn waiting(world: &World, letters: u64) {
     let wanted = Backlog { waiting: letters, dead: 0 };
     eventually("so many letters", async || {
-        world.gateway().store().backlog().await.unwrap() == wanted
+        deliver(world).await;
+        let idle = world.app().lanes.idle();
+        idle && world.gateway().store().backlog().await.unwrap() == wanted
     })
     .await;
 }

@@ -19,11 +19,10 @@ use p256::ecdsa::{Signature, VerifyingKey};
 use p256::elliptic_curve::sec1::ToSec1Point;
 use p256::{PublicKey, SecretKey};
 use serde_json::{Value, json};
-use server::channels::Channels;
-use server::workers::outbox::Desk;
 use sha2::Sha256;
 use tokio::task::JoinSet;
 
+use crate::hook::deliver;
 use crate::world::{World, eventually};
 
 /// Part of every address: it must show nowhere.
@@ -165,16 +164,12 @@ impl Phone {
     }
 }
 
-/// Everything that is due goes out.
-pub(crate) async fn deliver(world: &World) {
-    Desk::new(Arc::clone(world.app()), Channels::default()).drain().await.unwrap();
-}
-
 /// Until so much waits in the outbox, and nothing is under way any more.
 pub(crate) async fn waits(world: &World, waiting: u64) {
     eventually("so much in the outbox", async || {
         deliver(world).await;
-        world.gateway().store().backlog().await.unwrap().waiting == waiting
+        let idle = world.app().lanes.idle();
+        idle && world.gateway().store().backlog().await.unwrap().waiting == waiting
     })
     .await;
 }

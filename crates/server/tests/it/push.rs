@@ -5,8 +5,9 @@ use server::config::Settings;
 use store::Backlog;
 
 use crate::client::{Client, Reply};
+use crate::hook::deliver;
 use crate::native::{ASKS, approval, asked, yes};
-use crate::phone::{Phone, SECRET, deliver, waits};
+use crate::phone::{Phone, SECRET, waits};
 use crate::world::{World, dev, eventually, logged};
 
 const DEVICES: &str = "/api/v1/me/push";

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::hook::deliver;
 use crate::native::{approval, asked, yes};
-use crate::phone::{Phone, deliver, waits};
+use crate::phone::{Phone, waits};
 use crate::post::Post;
 
 pub(crate) const NOTICES: &str = "/api/v1/me/notices";

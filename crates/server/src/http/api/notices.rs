@@ -162,7 +162,7 @@ async fn send_code(
     operation_id = "verifyContact",
     tag = "people",
     params(("id" = Digest, Path, description = "The address")),
-    request_body(content = CodeBody),
+    request_body(content = CodeBody, example = json!({ "code": "042137" })),
     responses(
         (status = 200, description = "It is mine", body = NoticesView),
         (
