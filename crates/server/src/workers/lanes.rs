@@ -32,11 +32,18 @@ pub struct Lanes {
     /// Where the next look begins.
     place: Mutex<String>,
     calls: Semaphore,
+    /// Whoever works off what people are told.
+    pub(super) people: tokio::sync::Mutex<()>,
 }
 
 impl Default for Lanes {
     fn default() -> Self {
-        Self { busy: Mutex::default(), place: Mutex::default(), calls: Semaphore::new(CALLS) }
+        Self {
+            busy: Mutex::default(),
+            place: Mutex::default(),
+            calls: Semaphore::new(CALLS),
+            people: tokio::sync::Mutex::default(),
+        }
     }
 }
 

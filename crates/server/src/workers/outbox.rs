@@ -62,6 +62,7 @@ impl Desk {
     /// Delivers to people everything that is due now, most urgent first, and begins with what is due in
     /// other lanes.
     pub async fn drain(&self) -> Result<(), StoreError> {
+        let _alone = self.app.lanes.people.lock().await;
         self.look().await?;
         let gateway = &self.app.gateway;
         loop {

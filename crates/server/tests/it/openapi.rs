@@ -113,6 +113,10 @@ async fn examples_are_taken() {
     for (method, path, operation) in operations(&document) {
         let body = operation.pointer("/requestBody/content/application~1json/example");
         let Some(body) = body else { continue };
+        // The code is in a letter: crates/server/tests/it/verified_ways.rs reads one.
+        if operation["operationId"] == "verifyContact" {
+            continue;
+        }
         let ask = asked(&world.agent(), timed.clone()).await;
         let id = match path.split('/').nth(3).unwrap() {
             "asks" => ask.rsplit_once('/').unwrap().1.to_owned(),

@@ -133,7 +133,7 @@ fn prove(way: &WayView, filled: Filled<'_>) -> Block {
     let mut form = FormView::new(
         paths::NOTICES,
         vec![field.hint("Six digits, which count once and for ten minutes.")],
-        "Verify",
+        "Verify this address",
     );
     form.hidden.push(("verify", way.id.to_string()));
     let (sends, label) = (Some(("send", "1")), "Send me a code".to_owned());
@@ -165,7 +165,7 @@ fn often(digest: Cadence, filled: Filled<'_>) -> FormView {
             .hint("Requests of low priority; everything else is told at once."),
         filled.input("time", "at", AT, &at),
     ];
-    let mut form = FormView::new(paths::NOTICES, fields, "Save");
+    let mut form = FormView::new(paths::NOTICES, fields, "Save how often");
     form.hidden.push(("digest", "1".to_owned()));
     form.titled("What can wait")
 }

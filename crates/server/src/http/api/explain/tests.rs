@@ -118,7 +118,8 @@ fn what_is_wrong_with_an_ask() {
             whole(json!({ "colour": 1 })),
             "colour",
             "no such field, only `question`, `priority`, `route`, \
-            `timeout_seconds`, `on_expiry`, `reminders`, `tags`, `metadata`, `follows`, `assurance` or `callback_url`",
+            `timeout_seconds`, `on_expiry`, `reminders`, `tags`, `metadata`, `follows`, \
+            `conversation`, `assurance` or `callback_url`",
         ),
         (whole(json!({ "timeout_seconds": -1 })), "timeout_seconds", "a whole number"),
         (whole(json!({ "timeout_seconds": 1.5 })), "timeout_seconds", "a whole number"),
