@@ -1,6 +1,6 @@
 // HumanLayer's TypeScript SDK 0.7.9, unmodified; people answer over Countersign's own API.
 // Requirements: A2H-001 to A2H-005, A2H-009, A2H-020, A2H-022, A2H-042 to A2H-046, A2H-051, A2H-054,
-// A2H-057, A2H-066, A2H-069, A2H-070, A2H-100.
+// A2H-057, A2H-066, A2H-069, A2H-070, A2H-100, A2H-133.
 import assert from "node:assert/strict";
 import { humanlayer } from "@humanlayer/sdk";
 
@@ -73,9 +73,18 @@ assert.equal(status.reject_option_name, "a");
 assert.equal(status.comment, "take the first");
 
 const state = { n: [1, null, 2.5] };
-const call = await hl.createFunctionCall({ spec: { fn: "pay", kwargs: {}, state, channel: { channel_id: 42 } } });
+// A person writes first; what the agent asks then is asked of them, in the same conversation.
+async function person(method, path, body) {
+  const said = await fetch(`${server}/api/v1/agents/agent_dev${path}`, { method, headers: owner, body: JSON.stringify(body) });
+  assert.ok(said.ok, await said.clone().text());
+  return said.json();
+}
+await person("PUT", "", { project: "dev", owner: "user_dev", conversations: true });
+const { id: channel_id } = await person("POST", "/conversations", { text: "Please pay" });
+const call = await hl.createFunctionCall({ spec: { fn: "pay", kwargs: {}, state, channel: { channel_id } } });
 assert.deepEqual(call.spec.state, state);
-assert.deepEqual(call.spec.channel, { channel_id: 42 });
+assert.deepEqual(call.spec.channel, { channel_id });
+await assert.rejects(hl.createFunctionCall({ spec: { fn: "pay", kwargs: {}, channel: { channel_id: 42 } } }), /no such conversation/);
 const escalated = await hl.escalateEmailFunctionCall(call.call_id, { escalation_msg: "the bank closes at five" });
 assert.equal(escalated.status.approved, undefined);
 const said = await hl.backend.functions().respond(call.call_id, { approved: true, responded_at: new Date(0) });
