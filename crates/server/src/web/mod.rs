@@ -12,7 +12,7 @@
 //! | [`query`] | what a list is narrowed to, as an address and as a form |
 //! | [`request`] | one request in every state, with its answer card |
 //! | [`request_around`], [`request_trail`], [`request_receipt`] | what stands around it: rounds, people, requests like it; its record; its receipt |
-//! | [`write`], [`conversation`] | writing to an agent; what was said since |
+//! | [`mod@write`], [`conversation`] | writing to an agent; what was said since |
 //! | [`request_changes`] | what a person changed in an agent's proposal |
 //! | [`review`], [`kept`] | the same for whoever holds its link; what they entered and did not send |
 //! | [`paper`] | the question as it is put before whoever looks at it |
