@@ -1,4 +1,4 @@
-//! Notices that get through: by which means, in which order, and until when.
+//! Notices that get through: by which means, in which order, and until when (A2H-128).
 
 use serde_json::{Value, json};
 
