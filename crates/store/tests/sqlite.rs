@@ -390,6 +390,8 @@ async fn queries_go_by_an_index() {
         "SELECT state FROM delivery_log WHERE status = 'dead' AND webhook = x'00'
          AND (at, message) < (1, 'a') ORDER BY at DESC, message DESC LIMIT 1",
         "SELECT rowid FROM delivery_log WHERE updated_at <= 1 ORDER BY updated_at LIMIT 1",
+        "SELECT id FROM outbox WHERE dead = 0 AND name IS NOT NULL AND name = 'a'",
+        "SELECT human FROM code WHERE expires_at <= 1",
         "SELECT id, kind FROM listing WHERE scope = 'a' AND phase = 'b' AND rank = 0 AND id < X''
          ORDER BY id DESC LIMIT 1",
         "SELECT id FROM listing WHERE scope = 'a' AND phase = 'b' AND rank = 0 ORDER BY id LIMIT 1",

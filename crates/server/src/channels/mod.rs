@@ -40,25 +40,19 @@ impl Channels {
         if self.channels.is_empty() {
             return Ok(());
         }
-        let Some(id) = effect.ask() else { return Ok(()) };
-        let Some(ask) = gateway.store().ask(id).await? else { return Ok(()) };
+        // Everything else is the agent's, the server's own, or for one person alone.
+        let (Effect::Notify { ask: id, .. } | Effect::Settle { ask: id }) = effect else {
+            return Ok(());
+        };
+        let Some(ask) = gateway.store().ask(*id).await? else { return Ok(()) };
         for channel in &self.channels {
-            match effect {
+            if let Effect::Notify { seat, why, .. } = effect {
                 // Somebody answered before the notice went out: there is nothing to tell.
-                Effect::Notify { .. } if !ask.is_open() => {}
-                Effect::Notify { seat, why, .. } => channel.notify(&ask, seat, *why).await?,
-                Effect::Settle { .. } => channel.settle(&ask).await?,
-                // That is the agent's, that the server's own, and those for one person alone.
-                Effect::CallBack { .. }
-                | Effect::Tell { .. }
-                | Effect::DropFiles { .. }
-                | Effect::Push { .. }
-                | Effect::Reach { .. }
-                | Effect::Mail { .. }
-                | Effect::Gather { .. }
-                | Effect::MailGathered { .. }
-                | Effect::PushGathered { .. }
-                | Effect::MailLink { .. } => {}
+                if ask.is_open() {
+                    channel.notify(&ask, seat, *why).await?;
+                }
+            } else {
+                channel.settle(&ask).await?;
             }
         }
         Ok(())

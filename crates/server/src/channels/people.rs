@@ -35,26 +35,14 @@ impl People {
         }
         let (mut people, mut over) = (BTreeSet::new(), Vec::new());
         for delivery in claimed {
-            match &delivery.effect {
-                Effect::Notify { seat: Seat::Person { human }, .. } => {
-                    people.insert(human.clone());
-                }
-                Effect::Notify { ask, seat, .. } => {
-                    let members = pool(app, *ask, seat).await?;
-                    people.extend(members.iter().cloned());
-                    found.pools.insert(delivery.id, members);
-                }
-                Effect::Settle { ask } => over.push(*ask),
-                Effect::CallBack { .. }
-                | Effect::DropFiles { .. }
-                | Effect::Push { .. }
-                | Effect::Reach { .. }
-                | Effect::Mail { .. }
-                | Effect::Gather { .. }
-                | Effect::MailGathered { .. }
-                | Effect::PushGathered { .. }
-                | Effect::MailLink { .. }
-                | Effect::Tell { .. } => {}
+            if let Effect::Notify { seat: Seat::Person { human }, .. } = &delivery.effect {
+                people.insert(human.clone());
+            } else if let Effect::Notify { ask, seat, .. } = &delivery.effect {
+                let members = pool(app, *ask, seat).await?;
+                people.extend(members.iter().cloned());
+                found.pools.insert(delivery.id, members);
+            } else if let Effect::Settle { ask } = &delivery.effect {
+                over.push(*ask);
             }
         }
         found.reachable = reachable(app, people).await?;
@@ -66,51 +54,30 @@ impl People {
         Ok(found)
     }
 
-    /// What a delivery becomes.
+    /// What a delivery becomes; nothing, if it is not for everybody who holds a seat.
     pub fn each(&self, delivery: &Delivery, now: Time) -> Vec<(Time, Effect)> {
-        let into: Vec<Effect> = match &delivery.effect {
-            Effect::Notify { ask, seat, why, priority } => {
-                let people = match seat {
-                    Seat::Person { human } => std::slice::from_ref(human),
-                    Seat::Pool { .. } => {
-                        self.pools.get(&delivery.id).map_or(&[][..], Vec::as_slice)
-                    }
-                };
-                let reachable = people.iter().filter(|human| self.reachable.contains(human));
-                let (ask, why, priority) = (*ask, *why, *priority);
-                let chain = |human: &HumanId| Chain {
-                    human: human.clone(),
-                    since: delivery.written_at,
-                    tried: Vec::new(),
-                };
-                reachable
-                    .map(|human| Effect::Reach { ask, why, priority, chain: chain(human) })
-                    .collect()
-            }
-            Effect::Settle { ask } => {
-                let (ask, why, priority) = (*ask, None, Priority::Normal);
-                let told = self.told.get(&ask).into_iter().flatten();
-                let push = |device: &Digest| Effect::Push {
-                    device: *device,
-                    ask,
-                    why,
-                    priority,
-                    chain: None,
-                };
-                told.map(push).collect()
-            }
-            Effect::CallBack { .. }
-            | Effect::DropFiles { .. }
-            | Effect::Push { .. }
-            | Effect::Reach { .. }
-            | Effect::Mail { .. }
-            | Effect::Gather { .. }
-            | Effect::MailGathered { .. }
-            | Effect::PushGathered { .. }
-            | Effect::MailLink { .. }
-            | Effect::Tell { .. } => Vec::new(),
-        };
-        into.into_iter().map(|effect| (now, effect)).collect()
+        if let Effect::Notify { ask, seat, why, priority } = &delivery.effect {
+            let people = match seat {
+                Seat::Person { human } => std::slice::from_ref(human),
+                Seat::Pool { .. } => self.pools.get(&delivery.id).map_or(&[][..], Vec::as_slice),
+            };
+            let reachable = people.iter().filter(|human| self.reachable.contains(human));
+            let (ask, why, priority) = (*ask, *why, *priority);
+            let reach = |human: &HumanId| {
+                let (human, since) = (human.clone(), delivery.written_at);
+                let chain = Chain { human, since, tried: Vec::new() };
+                (now, Effect::Reach { ask, why, priority, chain })
+            };
+            reachable.map(reach).collect()
+        } else if let Effect::Settle { ask } = &delivery.effect {
+            let (ask, why, priority) = (*ask, None, Priority::Normal);
+            let told = self.told.get(&ask).into_iter().flatten();
+            let push =
+                |device: &Digest| Effect::Push { device: *device, ask, why, priority, chain: None };
+            told.map(|device| (now, push(device))).collect()
+        } else {
+            Vec::new()
+        }
     }
 }
 

@@ -57,14 +57,9 @@ impl Post {
         *self.kept.says.lock().unwrap() = says.to_vec();
     }
 
-    /// How much it has left of what it was to answer.
-    pub(crate) fn left(&self) -> usize {
-        self.kept.says.lock().unwrap().len()
-    }
-
     /// Until it has only so much left of what it was to answer.
     pub(crate) async fn said_until(&self, left: usize) {
-        let said = async || self.left() <= left;
+        let said = async || self.kept.says.lock().unwrap().len() == left;
         eventually("an answer of the mail server", said).await;
     }
 

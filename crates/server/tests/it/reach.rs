@@ -339,10 +339,9 @@ async fn what_was_missed_is_told_when_it_can_be() {
         asked(&world.agent(), urgent("low")).await;
         // What there is before the hour is over: this, and what could not be sent of the one before.
         waits(&world, if hour == 0 { 1 } else { 2 }).await;
-        let before = post.left();
         world.advance(3600);
         deliver(&world).await;
-        post.said_until(before - 1).await;
+        post.said_until(399 - hour).await;
     }
     post.say(&[]);
     let mut letters = vec![post.letters().len()];
