@@ -48,6 +48,11 @@ fn contact(contact: &Contact) -> Value {
         Contact::Whatsapp { number, context } => {
             ("whatsapp", ("phoneNumber", number), "contextAboutUser", context)
         }
+        Contact::Telegram { id, context } => {
+            ("telegram", ("userId", id), "contextAboutUser", context)
+        }
+        Contact::Ntfy { topic, context } => ("ntfy", ("topic", topic), "contextAboutUser", context),
+        Contact::Webhook { id, context } => ("webhook", ("id", id), "contextAboutUser", context),
     };
     let mut fields = Map::new();
     fields.insert(id.0.to_owned(), json!(id.1));
@@ -80,9 +85,12 @@ pub fn parse_human(bytes: &[u8]) -> Result<HumanBody, WireError> {
     let contacts = list.iter().enumerate().map(|(n, item)| {
         let path = format!("{key}[{n}]");
         let map = item.as_object().ok_or_else(|| WireError::field(&path, "an object"))?;
+        if let Some(contact) = beyond(Members::new(map, &path))? {
+            return Ok(contact);
+        }
         let channel = channel::read_map(map, &path)?;
-        read_contact(channel.shown.as_ref())
-            .ok_or_else(|| WireError::field(&path, "one of slack, email, sms and whatsapp"))
+        let expected = "one of slack, email, sms, whatsapp, telegram, ntfy and webhook";
+        read_contact(channel.shown.as_ref()).ok_or_else(|| WireError::field(&path, expected))
     });
     let contacts = contacts.collect::<Result<_, WireError>>()?;
     let projects = match body.texts("projects")? {
@@ -94,6 +102,26 @@ pub fn parse_human(bytes: &[u8]) -> Result<HumanBody, WireError> {
         }
     };
     Ok(HumanBody { name, description, contacts, projects })
+}
+
+/// A way to reach somebody that A2H has no name for: as it is shown, so that whoever reads a person and
+/// writes them back loses nothing.
+fn beyond(from: Members<'_>) -> Result<Option<Contact>, WireError> {
+    let read = |key: &str, id: &[&str; 2]| {
+        let Some(map) = from.object(key)? else { return Ok(None) };
+        let path = from.path(key);
+        let members = Members::new(map, &path);
+        let found = members.either(id)?.ok_or_else(|| members.bad(id[0], "a string"))?;
+        Ok(Some((found, members.either(&["context_about_user", "contextAboutUser"])?)))
+    };
+    if let Some((id, context)) = read("telegram", &["userId", "user_id"])? {
+        return Ok(Some(Contact::Telegram { id, context }));
+    }
+    if let Some((topic, context)) = read("ntfy", &["topic", "topic"])? {
+        return Ok(Some(Contact::Ntfy { topic, context }));
+    }
+    let webhook = read("webhook", &["id", "id"])?;
+    Ok(webhook.map(|(id, context)| Contact::Webhook { id, context }))
 }
 
 /// A channel that was read, as a way to reach somebody.

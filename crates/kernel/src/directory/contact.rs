@@ -46,6 +46,30 @@ pub enum Contact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
+    /// A message in Telegram.
+    Telegram {
+        /// The number of the person there.
+        id: String,
+        /// What this account is for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context: Option<String>,
+    },
+    /// A notice of ntfy.
+    Ntfy {
+        /// The topic they listen to.
+        topic: String,
+        /// What this topic is for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context: Option<String>,
+    },
+    /// A call to whatever the operator has set up.
+    Webhook {
+        /// What they are called there.
+        id: String,
+        /// What this is for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context: Option<String>,
+    },
 }
 
 impl Contact {
@@ -68,6 +92,24 @@ impl Contact {
             Self::Sms { number, context } | Self::Whatsapp { number, context } => {
                 if !is_phone_number(number) {
                     return invalid("a phone number as in E.164, such as +4930123456");
+                }
+                context
+            }
+            Self::Telegram { id, context } => {
+                if !is_telegram_id(id) {
+                    return invalid("the number of a person in Telegram, such as 123456789");
+                }
+                context
+            }
+            Self::Ntfy { topic, context } => {
+                if !is_topic(topic) {
+                    return invalid("a topic of ntfy: at most 64 letters, digits, - and _");
+                }
+                context
+            }
+            Self::Webhook { id, context } => {
+                if !is_webhook_address(id) {
+                    return invalid("an id of at most 200 bytes, without spaces");
                 }
                 context
             }
@@ -101,6 +143,27 @@ pub fn is_phone_number(text: &str) -> bool {
     (7..=15).contains(&digits.len())
         && !digits.starts_with('0')
         && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a text is the number of a person or a group in Telegram.
+pub fn is_telegram_id(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    (1..=19).contains(&digits.len())
+        && !digits.starts_with('0')
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a text is a topic of ntfy.
+pub fn is_topic(text: &str) -> bool {
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    (1..=64).contains(&text.len()) && text.bytes().all(known)
+}
+
+/// Whether a text can be what somebody is called by a program the operator runs.
+pub fn is_webhook_address(text: &str) -> bool {
+    !text.is_empty()
+        && is_short(text)
+        && !text.contains(|c: char| c.is_whitespace() || c.is_control())
 }
 
 #[cfg(test)]

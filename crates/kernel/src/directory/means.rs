@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::contact::{is_phone_number, is_slack_id};
+use super::contact::{is_phone_number, is_slack_id, is_telegram_id, is_topic, is_webhook_address};
 use super::{Contact, Human, Profile};
 use crate::audit::Digest;
 use crate::text::is_email;
@@ -24,6 +24,12 @@ pub enum Means {
     Sms(String),
     /// `WhatsApp`, at a number.
     Whatsapp(String),
+    /// A person in Telegram.
+    Telegram(String),
+    /// A topic of ntfy.
+    Ntfy(String),
+    /// Somebody as a program of the operator's knows them.
+    Webhook(String),
 }
 
 /// Not the text of any means.
@@ -50,6 +56,9 @@ impl Means {
             Self::Email(_) => "email",
             Self::Sms(_) => "sms",
             Self::Whatsapp(_) => "whatsapp",
+            Self::Telegram(_) => "telegram",
+            Self::Ntfy(_) => "ntfy",
+            Self::Webhook(_) => "webhook",
         }
     }
 
@@ -57,7 +66,13 @@ impl Means {
     pub fn address(&self) -> Option<&str> {
         match self {
             Self::Devices => None,
-            Self::Slack(at) | Self::Email(at) | Self::Sms(at) | Self::Whatsapp(at) => Some(at),
+            Self::Slack(at)
+            | Self::Email(at)
+            | Self::Sms(at)
+            | Self::Whatsapp(at)
+            | Self::Telegram(at)
+            | Self::Ntfy(at)
+            | Self::Webhook(at) => Some(at),
         }
     }
 }
@@ -69,6 +84,9 @@ impl From<&Contact> for Means {
             Contact::Email { address, .. } => Self::email(address),
             Contact::Sms { number, .. } => Self::Sms(number.clone()),
             Contact::Whatsapp { number, .. } => Self::Whatsapp(number.clone()),
+            Contact::Telegram { id, .. } => Self::Telegram(id.clone()),
+            Contact::Ntfy { topic, .. } => Self::Ntfy(topic.clone()),
+            Contact::Webhook { id, .. } => Self::Webhook(id.clone()),
         }
     }
 }
@@ -94,6 +112,9 @@ impl FromStr for Means {
             Some(("whatsapp", number)) if is_phone_number(number) => {
                 Ok(Self::Whatsapp(number.to_owned()))
             }
+            Some(("telegram", id)) if is_telegram_id(id) => Ok(Self::Telegram(id.to_owned())),
+            Some(("ntfy", topic)) if is_topic(topic) => Ok(Self::Ntfy(topic.to_owned())),
+            Some(("webhook", id)) if is_webhook_address(id) => Ok(Self::Webhook(id.to_owned())),
             None | Some(_) => Err(BadMeans),
         }
     }
@@ -113,7 +134,7 @@ impl<'de> Deserialize<'de> for Means {
 }
 
 #[cfg(feature = "openapi")]
-crate::openapi::text!(Means, "^(devices|(slack|email|sms|whatsapp):.+)$");
+crate::openapi::text!(Means, "^(devices|(slack|email|sms|whatsapp|telegram|ntfy|webhook):.+)$");
 
 impl Profile {
     /// Every means there is, in the order in which they are tried where nothing else is said: devices,
@@ -158,7 +179,12 @@ impl Profile {
     pub fn mail_address(&self, mark: &Digest) -> Option<(Means, &str)> {
         let contacts = self.contacts.iter().flatten().filter_map(|contact| match contact {
             Contact::Email { address, .. } => Some(address.as_str()),
-            Contact::Slack { .. } | Contact::Sms { .. } | Contact::Whatsapp { .. } => None,
+            Contact::Slack { .. }
+            | Contact::Sms { .. }
+            | Contact::Whatsapp { .. }
+            | Contact::Telegram { .. }
+            | Contact::Ntfy { .. }
+            | Contact::Webhook { .. } => None,
         });
         let mut known = self.email.as_deref().into_iter().chain(contacts);
         let address = known.find(|address| Means::email(address).mark() == *mark)?;

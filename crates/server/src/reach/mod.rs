@@ -48,7 +48,12 @@ impl App {
         match means {
             Means::Devices => self.push.is_some(),
             Means::Email(_) => self.mailer.is_some(),
-            Means::Slack(_) | Means::Sms(_) | Means::Whatsapp(_) => false,
+            Means::Slack(_)
+            | Means::Sms(_)
+            | Means::Whatsapp(_)
+            | Means::Telegram(_)
+            | Means::Ntfy(_)
+            | Means::Webhook(_) => false,
         }
     }
 

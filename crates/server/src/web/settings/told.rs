@@ -124,6 +124,9 @@ pub fn name(means: &Means) -> String {
         Means::Slack(id) => format!("Slack, {id}"),
         Means::Sms(number) => format!("Text message to {number}"),
         Means::Whatsapp(number) => format!("WhatsApp, {number}"),
+        Means::Telegram(id) => format!("Telegram, {id}"),
+        Means::Ntfy(topic) => format!("ntfy, {topic}"),
+        Means::Webhook(id) => format!("Webhook, {id}"),
     }
 }
 
