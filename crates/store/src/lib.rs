@@ -22,6 +22,7 @@ mod job;
 mod leases;
 pub mod listing;
 pub mod memory;
+mod messages;
 mod migrations;
 pub mod outbox;
 mod paging;
@@ -52,6 +53,7 @@ pub use chains::{Chain, Chains, Held};
 pub use codes::{CODE_TRIES, Code, CodeTried, Codes};
 pub use devices::{Device, Devices, MOST_DEVICES};
 pub use listing::{Count, Cursor, Expiring, Filter, List, Order, Page, Scope};
+pub use messages::{MOST_MESSAGES, Message, Messages, Sent};
 pub use migrations::SchemaError;
 pub use outbox::{BACKLOG_COUNTED, Backlog, Delivery, Outbox, Settlement};
 pub use postgres::Postgres;
@@ -196,7 +198,7 @@ fn later(at: Time, more: Duration) -> Time {
 
 /// The store. Every backend passes the checks of `suite`.
 #[async_trait]
-pub trait Store: Codes + Devices + Outbox {
+pub trait Store: Codes + Devices + Messages + Outbox {
     /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means
     /// on disk. A record of [`Happened::Erased`](kernel::Happened) drops the contents of all
     /// earlier records of its subject.

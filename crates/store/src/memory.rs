@@ -8,6 +8,7 @@ mod codes;
 mod devices;
 mod files;
 mod listing;
+mod messages;
 mod outbox;
 mod state;
 
@@ -25,6 +26,7 @@ use tokio::sync::broadcast;
 use crate::job::{self, Books};
 use crate::leases::Wake;
 use crate::listing::{Count, Expiring, List, Page};
+use crate::messages::forgotten_before;
 use crate::outbox::unlogged_before;
 use crate::paging;
 use crate::{
@@ -352,6 +354,8 @@ impl Store for Memory {
         state.confided.retain(|_, (_, read)| read.is_none_or(|first| first > gone));
         let unlogged = unlogged_before(now);
         state.log.retain(|_, logged| logged.updated_at > unlogged);
+        let forgotten = forgotten_before(now);
+        state.messages.retain(|_, message| !message.over || message.updated_at > forgotten);
         Ok((before - state.idempotency.len()) as u64)
     }
 

@@ -3,6 +3,8 @@
 use kernel::Subject;
 use kernel::ask::Fold;
 use kernel::audit::{self, Digest, Record};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{Result, StoreError};
@@ -63,4 +65,18 @@ pub(crate) fn fold(key: Fold) -> i64 {
 /// A number as we have it; what was stored by [`int`] is never negative.
 pub(crate) fn uint(number: i64) -> u64 {
     number.try_into().unwrap_or(0)
+}
+
+/// Something as it lies in a row.
+pub(crate) fn state(what: &str, value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| damaged(what, error))
+}
+
+/// What lies in a row.
+pub(crate) fn read_state<T: DeserializeOwned>(what: &str, state: &str) -> Result<T> {
+    serde_json::from_str(state).map_err(|error| damaged(what, error))
+}
+
+fn damaged(what: &str, error: serde_json::Error) -> StoreError {
+    StoreError::Damaged { what: what.to_owned(), source: error.into() }
 }

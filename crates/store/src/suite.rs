@@ -18,6 +18,7 @@ pub mod directory;
 pub mod drafts;
 pub mod jobs;
 pub mod lists;
+pub mod messages;
 pub mod narrow;
 pub mod outbox;
 pub mod retention;
@@ -130,6 +131,11 @@ macro_rules! suite {
                 a_code_counts_once,
                 a_code_is_tried_so_often_and_no_more,
                 a_code_counts_for_a_while,
+            }
+            $crate::suite! { @in $open, $missing; messages:
+                a_message_is_kept_as_it_last_was,
+                messages_are_found_by_ask_and_by_address,
+                a_message_is_forgotten_a_while_after_its_ask_is_over,
             }
             $crate::suite! { @in $open, $missing; timers:
                 the_longest_due_comes_first,

@@ -392,6 +392,10 @@ async fn queries_go_by_an_index() {
         "SELECT rowid FROM delivery_log WHERE updated_at <= 1 ORDER BY updated_at LIMIT 1",
         "SELECT id FROM outbox WHERE dead = 0 AND name IS NOT NULL AND name = 'a'",
         "SELECT human FROM code WHERE expires_at <= 1",
+        "SELECT state FROM message WHERE ask = x'00' ORDER BY at DESC, name LIMIT 1",
+        "SELECT state FROM message WHERE recipient = x'00' ORDER BY at DESC, name LIMIT 1",
+        "SELECT state FROM message WHERE medium = 'a' AND posted = 'b' AND posted IS NOT NULL",
+        "SELECT rowid FROM message WHERE over = 1 AND updated_at <= 1 LIMIT 1",
         "SELECT id, kind FROM listing WHERE scope = 'a' AND phase = 'b' AND rank = 0 AND id < X''
          ORDER BY id DESC LIMIT 1",
         "SELECT id FROM listing WHERE scope = 'a' AND phase = 'b' AND rank = 0 ORDER BY id LIMIT 1",

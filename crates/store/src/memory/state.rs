@@ -14,7 +14,7 @@ use crate::job::{Books, Moved, Remembered, Work};
 use crate::leases::{Leases, Lookers, Wake};
 use crate::listing::{Deadline, Entry, Scope};
 use crate::outbox::Logged;
-use crate::{Change, Device, Idempotency, News, Result, SealedBlock};
+use crate::{Change, Device, Idempotency, Message, News, Result, SealedBlock};
 
 #[derive(Default)]
 pub(super) struct State {
@@ -45,6 +45,7 @@ pub(super) struct State {
     /// Which devices were told of which ask.
     pub(super) told: BTreeSet<(AskId, Digest)>,
     /// Codes that were sent to people's addresses.
+    pub(super) messages: HashMap<Digest, Message>,
     pub(super) codes: HashMap<(HumanId, Digest), Kept>,
     /// What was given in confidence, and when it was first read.
     pub(super) confided: HashMap<(AskId, Digest), (Vec<u8>, Option<Time>)>,

@@ -5,9 +5,10 @@ use kernel::{Time, WebhookId};
 
 use super::failure::Failure;
 use super::uuid;
-use crate::StoreError;
 use crate::outbox::{Entry, LogQuery, Logged, unlogged_before};
-use crate::rows::int;
+use crate::rows::{int, read_state, state};
+
+const LOG: &str = "log of deliveries";
 
 /// Notes what came of a delivery.
 pub(super) async fn note(client: &impl GenericClient, entry: &Entry) -> Result<(), Failure> {
@@ -24,7 +25,7 @@ pub(super) async fn find(
     let sql = "SELECT state FROM delivery_log WHERE webhook = $1 AND message = $2 FOR UPDATE";
     let statement = client.prepare_cached(sql).await?;
     let row = client.query_opt(&statement, &[&uuid(webhook.ulid()), &id]).await?;
-    row.map(|row| read(row.try_get(0)?)).transpose()
+    row.map(|row| Ok(read_state(LOG, row.try_get(0)?)?)).transpose()
 }
 
 pub(super) async fn put(client: &impl GenericClient, logged: &Logged) -> Result<(), Failure> {
@@ -32,7 +33,7 @@ pub(super) async fn put(client: &impl GenericClient, logged: &Logged) -> Result<
         VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT (webhook, message) DO UPDATE
             SET status = excluded.status, updated_at = excluded.updated_at, state = excluded.state";
-    let state = serde_json::to_string(logged).map_err(damaged)?;
+    let state = state(LOG, logged)?;
     let statement = client.prepare_cached(sql).await?;
     let (webhook, at) = (uuid(logged.webhook.ulid()), logged.told.at.millis());
     let (status, updated) = (logged.status.as_str(), logged.updated_at.millis());
@@ -53,7 +54,7 @@ pub(super) async fn list(client: &Client, wanted: &LogQuery) -> Result<Vec<Logge
         let (status, limit) = (status.as_str(), int(wanted.limit));
         let rows = client.query(&statement, &[&status, &webhook, &at, &message, &limit]).await?;
         for row in rows {
-            found.push(read(row.try_get(0)?)?);
+            found.push(read_state(LOG, row.try_get(0)?)?);
         }
     }
     Ok(wanted.newest(found))
@@ -80,13 +81,4 @@ pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<us
     let statement = client.prepare_cached(sql).await?;
     let gone = client.execute(&statement, &[&unlogged_before(now).millis(), &int(limit)]).await?;
     Ok(usize::try_from(gone).unwrap_or(limit))
-}
-
-fn read(state: &str) -> Result<Logged, Failure> {
-    serde_json::from_str(state).map_err(damaged)
-}
-
-fn damaged(error: serde_json::Error) -> Failure {
-    let what = "log of deliveries".to_owned();
-    Failure::Store(StoreError::Damaged { what, source: error.into() })
 }

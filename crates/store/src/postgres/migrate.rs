@@ -66,6 +66,12 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "reach",
         sql: include_str!("migrations/0008_reach.sql"),
     },
+    Migration {
+        version: 9,
+        serves: 8,
+        name: "messages",
+        sql: include_str!("migrations/0009_messages.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

@@ -28,6 +28,7 @@ mod failure;
 mod feed;
 mod listing;
 mod load;
+mod messages;
 mod migrate;
 mod outbox;
 mod query;
@@ -449,6 +450,7 @@ impl Store for Postgres {
         on!(self.database, client => confided::sweep(client, now))?;
         on!(self.database, client => codes::sweep(client, now))?;
         while on!(self.database, client => delivery_log::sweep(client, now, SWEPT))? == SWEPT {}
+        while on!(self.database, client => messages::sweep(client, now, SWEPT))? == SWEPT {}
         let mut total = 0;
         loop {
             let swept = on!(self.database, client => query::sweep(client, now, SWEPT))?;

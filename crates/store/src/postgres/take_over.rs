@@ -30,7 +30,7 @@ struct Table {
     select: &'static str,
 }
 
-static TABLES: [Table; 22] = [
+static TABLES: [Table; 23] = [
     Table {
         name: "ask",
         columns: &[("id", Type::UUID), ("version", Type::INT8), ("state", Type::TEXT)],
@@ -213,6 +213,22 @@ static TABLES: [Table; 22] = [
             ("tries", Type::INT8),
         ],
         select: "SELECT human, means, hash, expires_at, tries FROM code",
+    },
+    Table {
+        name: "message",
+        columns: &[
+            ("name", Type::BYTEA),
+            ("ask", Type::UUID),
+            ("medium", Type::TEXT),
+            ("recipient", Type::BYTEA),
+            ("at", Type::INT8),
+            ("posted", Type::TEXT),
+            ("over", Type::BOOL),
+            ("updated_at", Type::INT8),
+            ("state", Type::TEXT),
+        ],
+        select: "SELECT name, ask, medium, recipient, at, posted, over, updated_at, state
+                 FROM message",
     },
     Table { name: "anchor", columns: &[("n", Type::INT8)], select: "SELECT n FROM anchor" },
 ];

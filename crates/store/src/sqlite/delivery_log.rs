@@ -5,9 +5,11 @@ use rusqlite::{Connection, params};
 
 use super::failed;
 use super::ledger::one;
+use crate::Result;
 use crate::outbox::{Entry, LogQuery, Logged, unlogged_before};
-use crate::rows::int;
-use crate::{Result, StoreError};
+use crate::rows::{int, read_state, state};
+
+const LOG: &str = "log of deliveries";
 
 /// Notes what came of a delivery.
 pub(super) fn note(conn: &Connection, entry: Entry) -> Result<()> {
@@ -19,11 +21,11 @@ pub(super) fn find(conn: &Connection, webhook: WebhookId, id: &str) -> Result<Op
     let sql = "SELECT state FROM delivery_log WHERE webhook = ?1 AND message = ?2";
     let key = params![webhook.ulid().to_bytes(), id];
     let state: Option<String> = one(conn, sql, key, |row| row.get(0))?;
-    state.as_deref().map(read).transpose()
+    state.map(|state| read_state(LOG, &state)).transpose()
 }
 
 pub(super) fn put(conn: &Connection, logged: &Logged) -> Result<()> {
-    let state = serde_json::to_string(logged).map_err(damaged)?;
+    let state = state(LOG, logged)?;
     conn.prepare_cached(
         "INSERT INTO delivery_log (webhook, message, at, status, updated_at, state)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -59,7 +61,7 @@ pub(super) fn list(conn: &Connection, wanted: &LogQuery) -> Result<Vec<Logged>> 
             })
             .map_err(failed)?;
         for state in rows {
-            found.push(read(&state)?);
+            found.push(read_state(LOG, &state)?);
         }
     }
     Ok(wanted.newest(found))
@@ -83,12 +85,4 @@ pub(super) fn sweep(conn: &Connection, now: Time, limit: usize) -> Result<usize>
     )
     .and_then(|mut sweep| sweep.execute(params![unlogged_before(now).millis(), int(limit)]))
     .map_err(failed)
-}
-
-fn read(state: &str) -> Result<Logged> {
-    serde_json::from_str(state).map_err(damaged)
-}
-
-fn damaged(error: serde_json::Error) -> StoreError {
-    StoreError::Damaged { what: "log of deliveries".to_owned(), source: error.into() }
 }

@@ -23,6 +23,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(9, "devices", include_str!("migrations/0009_devices.sql")),
     step(10, "webhooks", include_str!("migrations/0010_webhooks.sql")),
     step(11, "reach", include_str!("migrations/0011_reach.sql")),
+    step(12, "messages", include_str!("migrations/0012_messages.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.

@@ -20,6 +20,7 @@ mod devices;
 mod file;
 mod ledger;
 mod listing;
+mod messages;
 mod migrate;
 mod outbox;
 mod query;
@@ -428,6 +429,8 @@ impl Store for Sqlite {
         self.write(move |ledger| ledger.savepoint(|conn| codes::sweep(conn, now))).await?;
         let unlog = move |conn: &Connection| delivery_log::sweep(conn, now, SWEPT);
         while self.write(move |ledger| ledger.savepoint(unlog)).await? == SWEPT {}
+        let forget = move |conn: &Connection| messages::sweep(conn, now, SWEPT);
+        while self.write(move |ledger| ledger.savepoint(forget)).await? == SWEPT {}
         let mut total = 0;
         loop {
             let forget =

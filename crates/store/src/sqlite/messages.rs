@@ -1,0 +1,83 @@
+//! What went out to people about asks.
+
+use async_trait::async_trait;
+use kernel::audit::Digest;
+use kernel::{AskId, Time};
+use rusqlite::{Connection, Params, Row, params};
+
+use super::ledger::one;
+use super::{Sqlite, failed};
+use crate::messages::forgotten_before;
+use crate::rows::{int, read_state, state};
+use crate::{MOST_MESSAGES, Message, Messages, Result};
+
+const PUT: &str = "INSERT INTO message
+        (name, ask, medium, recipient, at, posted, over, updated_at, state)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+    ON CONFLICT (name) DO UPDATE SET posted = ?6, over = ?7, updated_at = ?8, state = ?9";
+
+#[async_trait]
+impl Messages for Sqlite {
+    async fn put_message(&self, message: Message) -> Result<()> {
+        self.write(move |ledger| ledger.savepoint(|conn| put(conn, &message))).await
+    }
+
+    async fn message(&self, name: Digest) -> Result<Option<Message>> {
+        let sql = "SELECT state FROM message WHERE name = ?1";
+        let found = self.readers.run(move |conn| one(conn, sql, [name.0], text)).await?;
+        found.map(|state| read_state("message", &state)).transpose()
+    }
+
+    async fn messages(&self, ask: AskId) -> Result<Vec<Message>> {
+        let sql = "SELECT state FROM message WHERE ask = ?1 ORDER BY at DESC, name LIMIT ?2";
+        let ask = ask.ulid().to_bytes();
+        let found = self.readers.run(move |conn| list(conn, sql, params![ask, int(MOST_MESSAGES)]));
+        let mut found = found.await?;
+        found.reverse();
+        Ok(found)
+    }
+
+    async fn posted(&self, medium: &str, posted: &str) -> Result<Option<Message>> {
+        let sql = "SELECT state FROM message WHERE medium = ?1 AND posted = ?2
+             AND posted IS NOT NULL ORDER BY name LIMIT 1";
+        let known = [medium.to_owned(), posted.to_owned()];
+        let found = self.readers.run(move |conn| one(conn, sql, known, text)).await?;
+        found.map(|state| read_state("message", &state)).transpose()
+    }
+
+    async fn messages_to(&self, to: Digest, limit: usize) -> Result<Vec<Message>> {
+        let sql = "SELECT state FROM message WHERE recipient = ?1 ORDER BY at DESC, name LIMIT ?2";
+        self.readers.run(move |conn| list(conn, sql, params![to.0, int(limit)])).await
+    }
+}
+
+fn text(row: &Row<'_>) -> rusqlite::Result<String> {
+    row.get(0)
+}
+
+fn list(conn: &Connection, sql: &str, bound: impl Params) -> Result<Vec<Message>> {
+    let mut select = conn.prepare_cached(sql).map_err(failed)?;
+    let found = select.query_map(bound, text).map_err(failed)?;
+    found.map(|state| read_state("message", &state.map_err(failed)?)).collect()
+}
+
+fn put(conn: &Connection, message: &Message) -> Result<()> {
+    let Message { name, ask, medium, to, at, posted, over, updated_at, .. } = message;
+    let (ask, at, updated_at) = (ask.ulid().to_bytes(), at.millis(), updated_at.millis());
+    let state = state("message", message)?;
+    conn.prepare_cached(PUT)
+        .and_then(|mut put| {
+            put.execute(params![name.0, ask, medium, to.0, at, posted, over, updated_at, state])
+        })
+        .map(drop)
+        .map_err(failed)
+}
+
+/// Forgets what says that its ask is over, a while afterwards; how many.
+pub(super) fn sweep(conn: &Connection, now: Time, limit: usize) -> Result<usize> {
+    let sql = "DELETE FROM message WHERE rowid IN (
+            SELECT rowid FROM message WHERE over = 1 AND updated_at <= ?1 LIMIT ?2)";
+    conn.prepare_cached(sql)
+        .and_then(|mut drop| drop.execute(params![forgotten_before(now).millis(), int(limit)]))
+        .map_err(failed)
+}
