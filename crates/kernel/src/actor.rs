@@ -39,11 +39,21 @@ pub enum Actor {
         /// Who answered, as the agent says.
         attested: Attested,
     },
+    /// Whoever was reached where the agent wanted its question put, and can act on no other. A platform
+    /// says who they are; nobody here knows them.
+    Guest {
+        /// Which ask.
+        ask: AskId,
+        /// The platform.
+        via: Via,
+        /// Who they are there.
+        attested: Attested,
+    },
     /// Countersign itself: timers, bootstrap, the operator's shell.
     System,
 }
 
-/// Who answered and where, in the words of the agent that passes the answer on.
+/// Who answered and where, in the words of the agent that passes the answer on, or of the platform.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Attested {
@@ -66,6 +76,7 @@ impl Actor {
             Self::Human { id, .. } => By::Human(id.clone()),
             Self::LinkHolder { .. } => By::LinkHolder,
             Self::Relay { .. } => By::Relay,
+            Self::Guest { .. } => By::Guest,
             Self::System => By::System,
         }
     }
@@ -95,6 +106,8 @@ pub enum By {
     LinkHolder,
     /// A person nobody saw but the agent, which passed their answer on.
     Relay,
+    /// Whoever was reached where the agent wanted.
+    Guest,
     /// Countersign itself.
     System,
 }
@@ -106,6 +119,7 @@ impl std::fmt::Display for By {
             Self::Human(id) => id.fmt(f),
             Self::LinkHolder => f.write_str("whoever held the review link"),
             Self::Relay => f.write_str("someone the agent speaks for"),
+            Self::Guest => f.write_str("whoever was reached where the agent wanted"),
             Self::System => f.write_str("system"),
         }
     }
@@ -124,6 +138,18 @@ pub enum Via {
     Cli,
     /// A button of a notice on one of their devices.
     Push,
+    /// A message in Slack.
+    Slack,
+    /// A letter.
+    Email,
+    /// A text message.
+    Sms,
+    /// A message in `WhatsApp`.
+    Whatsapp,
+    /// A message in Telegram.
+    Telegram,
+    /// A program of the operator's.
+    Webhook,
     /// The review page, with its link.
     Link,
     /// The agent, with the submit token.

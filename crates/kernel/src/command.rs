@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use ulid::Ulid;
 
 use crate::actor::{Actor, Assurance};
-use crate::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Route};
+use crate::ask::{CallbackResult, Dialect, Grant, Labels, Place, Priority, Route};
 use crate::audit::Salts;
 use crate::directory::{
     Contact, Means, NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewNotices, NewProfile,
@@ -276,6 +276,8 @@ pub struct NewAsk {
     pub verification: Option<Box<Policy>>,
     /// The least assurance an answer needs, if that is more than the project wants.
     pub assurance: Option<Assurance>,
+    /// Where the agent wants it put, besides to people.
+    pub place: Option<Place>,
 }
 
 /// Why an agent cannot wait, and who else should know.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Ask, Priority, Seat};
+use crate::ask::{Ask, Place, Priority, Seat};
 use crate::audit::Digest;
 use crate::ids::{AskId, HumanId, KeyId, WebhookId};
 use crate::time::Time;
@@ -76,21 +76,35 @@ pub enum Effect {
         /// Whom, and how they were told so far.
         chain: Chain,
     },
-    /// Write to somebody that an ask waits for them.
-    Mail {
+    /// Tell somebody that an ask waits, by one means; or whoever is where the agent wanted it put.
+    #[serde(alias = "mail")]
+    Send {
         /// About which ask.
         ask: AskId,
         /// Why they are told.
         why: Occasion,
         /// How urgent.
         priority: Priority,
-        /// To which address of theirs, by its mark: addresses are not kept here.
+        /// By what kind of means; letters were the first.
+        #[serde(default = "email")]
+        medium: String,
+        /// To which address, by its mark: addresses are not kept here.
         to: Digest,
-        /// Whom, and where it goes on when this was in vain.
-        chain: Chain,
+        /// Whom, and where it goes on when this was in vain; nobody, if the agent named the place.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        chain: Option<Chain>,
         /// Whether it goes on already.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         passed_on: bool,
+    },
+    /// The ask is over: say so where a message about it lies.
+    Amend {
+        /// Which ask.
+        ask: AskId,
+        /// By what kind of means.
+        medium: String,
+        /// Which message.
+        message: Digest,
     },
     /// Tell somebody of everything that can wait.
     Gather {
@@ -102,12 +116,16 @@ pub enum Effect {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tried: Vec<Digest>,
     },
-    /// The same, by mail.
-    MailGathered {
+    /// The same, by one means.
+    #[serde(alias = "mail_gathered")]
+    SendGathered {
         /// Whom.
         human: HumanId,
         /// When they are to be told.
         at: Time,
+        /// By what kind of means.
+        #[serde(default = "email")]
+        medium: String,
         /// To which address of theirs, by its mark.
         to: Digest,
         /// By which means they could not be told before.
@@ -191,8 +209,13 @@ impl Occasion {
     }
 }
 
-/// How many lanes notices by mail have.
-const MAIL_LANES: u8 = 8;
+/// How many lanes notices of one kind of means have.
+const LANES: u8 = 8;
+
+/// The kind of means of rows that do not say.
+fn email() -> String {
+    "email".to_owned()
+}
 
 impl Effect {
     /// The lane of what people are told, and of what is done here.
@@ -204,6 +227,12 @@ impl Effect {
         let host = url.map_or("", |url| host(url)).to_ascii_lowercase();
         let to = Digest::of(host.as_bytes()).to_string().chars().take(16).collect();
         Self::CallBack { ask: ask.id, to }
+    }
+
+    /// Tells whoever is where the agent wanted its question put.
+    pub(crate) fn posting(ask: AskId, place: &Place, why: Occasion, priority: Priority) -> Self {
+        let (medium, to) = (place.means.kind().to_owned(), place.means.mark());
+        Self::Send { ask, why, priority, medium, to, chain: None, passed_on: false }
     }
 
     /// Which others it may hold up: deliveries of one lane wait for each other, and for no other. A
@@ -220,11 +249,12 @@ impl Effect {
             Self::Push { device, .. } | Self::PushGathered { device, .. } => {
                 format!("device:{device}").into()
             }
-            Self::Mail { chain: Chain { human, .. }, .. } | Self::MailGathered { human, .. } => {
-                // All of it goes through one server, so a lane for each person would wait for the
-                // same; and however slow it is, it keeps only so many callers busy.
-                let Digest([first, ..]) = Digest::of(human.as_str().as_bytes());
-                format!("mail:{}", first % MAIL_LANES).into()
+            // All of it goes through one platform, so a lane for each address would wait for the same;
+            // and however slow it is, it keeps only so many callers busy, and holds up no other.
+            Self::Send { medium, to: Digest([first, ..]), .. }
+            | Self::SendGathered { medium, to: Digest([first, ..]), .. }
+            | Self::Amend { medium, message: Digest([first, ..]), .. } => {
+                format!("{medium}:{}", first % LANES).into()
             }
             Self::Tell { webhook, .. } => webhook.to_string().into(),
         }
@@ -238,11 +268,12 @@ impl Effect {
             | Self::CallBack { ask, .. }
             | Self::Push { ask, .. }
             | Self::Reach { ask, .. }
-            | Self::Mail { ask, .. }
+            | Self::Send { ask, .. }
+            | Self::Amend { ask, .. }
             | Self::DropFiles { ask } => Some(*ask),
             Self::Tell { told, .. } => told.ask,
             Self::Gather { .. }
-            | Self::MailGathered { .. }
+            | Self::SendGathered { .. }
             | Self::PushGathered { .. }
             | Self::MailLink { .. } => None,
         }
@@ -253,14 +284,15 @@ impl Effect {
         match self {
             Self::Notify { priority, .. }
             | Self::Reach { priority, .. }
-            | Self::Mail { priority, .. }
+            | Self::Send { priority, .. }
             | Self::Push { priority, .. } => priority.rank(),
             Self::Settle { .. }
+            | Self::Amend { .. }
             | Self::CallBack { .. }
             | Self::Tell { .. }
             | Self::MailLink { .. } => Priority::High.rank(),
             Self::Gather { .. }
-            | Self::MailGathered { .. }
+            | Self::SendGathered { .. }
             | Self::PushGathered { .. }
             | Self::DropFiles { .. } => Priority::Low.rank(),
         }
@@ -273,8 +305,9 @@ impl Effect {
             Self::Gather { human, at, .. } => Some(format!("gather:{human}:{}", at.millis())),
             Self::Notify { .. }
             | Self::Reach { .. }
-            | Self::Mail { .. }
-            | Self::MailGathered { .. }
+            | Self::Send { .. }
+            | Self::Amend { .. }
+            | Self::SendGathered { .. }
             | Self::PushGathered { .. }
             | Self::Push { .. }
             | Self::Settle { .. }
@@ -335,5 +368,11 @@ mod tests {
         let read: Effect = serde_json::from_str(&old).unwrap();
         assert!(matches!(read, Effect::Push { chain: None, .. }));
         assert_eq!(serde_json::to_string(&read).unwrap(), old);
+        let old = format!(
+            r#"{{"effect":"mail","ask":"ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C","why":"asked","priority":"low","to":"{device}","chain":{{"human":"user_ada","since":"2026-01-10T11:00:00Z"}}}}"#
+        );
+        let read: Effect = serde_json::from_str(&old).unwrap();
+        assert!(matches!(read, Effect::Send { chain: Some(_), .. }));
+        assert_eq!(read.lane(), "email:0");
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::actor::{Assurance, By};
 use crate::ask::{
-    Callback, CallbackResult, Conversation, DefaultAction, Dialect, Grant, Labels, OnExpiry,
+    Callback, CallbackResult, Conversation, DefaultAction, Dialect, Grant, Labels, OnExpiry, Place,
     Priority, Resolution, Route, Rung, Seat,
 };
 use crate::audit::{Erasable, Slot};
@@ -220,6 +220,9 @@ pub struct Asked {
     /// Which proofs of a person it wants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Box<Policy>>,
+    /// Where the agent wants it put.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Box<Erasable<Place>>>,
     /// The conversation it belongs to, if a person began one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Conversation>,
@@ -277,6 +280,9 @@ impl Happened {
                 }
                 if let Some(callback) = &mut asked.callback {
                     visit(&mut callback.url);
+                }
+                if let Some(place) = &mut asked.place {
+                    visit(&mut **place);
                 }
             }
             Self::Answered { vote: said, .. } | Self::Defaulted { resolution: said } => {

@@ -68,6 +68,7 @@ pub fn new_ask() -> NewAsk {
         callback: None,
         verification: None,
         assurance: None,
+        place: None,
     }
 }
 

@@ -355,6 +355,15 @@ fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
         Actor::Relay { ask: own, .. } => {
             *own == ask.id && what == "answered" && ask.inline.is_some()
         }
+        Actor::Guest { ask: own, attested, .. } => {
+            let place = ask.place.as_ref().and_then(|place| place.value());
+            let there = place.is_some_and(|place| {
+                place.means.kind() == attested.platform
+                    && (place.only.is_empty() || place.only.contains(&attested.platform_user_id))
+            });
+            let lets_in = ["opened", "progressed", "answered", "commented"];
+            *own == ask.id && there && lets_in.contains(&what)
+        }
     }
 }
 

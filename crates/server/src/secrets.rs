@@ -27,124 +27,111 @@ impl Secrets {
         Ok(Self { evidence: evidence.unwrap_or_else(|| Secret::new(stored.evidence)), seed })
     }
 
+    /// What is made from the seed for one purpose, and tells nothing of any other.
+    fn derive(&self, purpose: &[u8], of: &[&[u8]]) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.seed);
+        hash.update(purpose);
+        of.iter().for_each(|part| hash.update(part));
+        hash.finalize().into()
+    }
+
     /// The mark on a file that says who uploaded it to which ask: derived, so that nothing has to be
     /// kept.
     pub fn upload(&self, ask: AskId, by: &By, file: &FileRef) -> String {
         let claim = Digest::of_json(&(ask, by, file));
-        let mut hash = Sha256::new();
-        hash.update(self.seed);
-        hash.update(b"upload");
-        hash.update(claim.0);
-        hex::encode(hash.finalize())
+        hex::encode(self.derive(b"upload", &[&claim.0]))
     }
 
     /// What the callbacks of cases made with this key are signed with: derived, so that nothing has to
     /// be kept, and so that a new key is a new secret.
     pub fn callback(&self, key: KeyId) -> String {
-        let mut hash = Sha256::new();
-        hash.update(self.seed);
-        hash.update(b"callback");
-        hash.update(key.ulid().to_bytes());
-        hex::encode(hash.finalize())
+        hex::encode(self.derive(b"callback", &[&key.ulid().to_bytes()]))
     }
 
     /// What the calls to an endpoint are signed with: derived from its id and how often the secret was
     /// replaced, so that nothing has to be kept.
     pub fn webhook(&self, id: WebhookId, generation: u32) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        hash.update(self.seed);
-        hash.update(b"webhook");
-        hash.update(id.ulid().to_bytes());
-        hash.update(generation.to_be_bytes());
-        hash.finalize().into()
+        self.derive(b"webhook", &[&id.ulid().to_bytes(), &generation.to_be_bytes()])
     }
 
     /// What a draft of an answer to this ask is encrypted with: derived, so that nothing has to be kept.
     pub fn draft(&self, ask: AskId) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        hash.update(self.seed);
-        hash.update(b"draft");
-        hash.update(ask.ulid().to_bytes());
-        hash.finalize().into()
+        self.derive(b"draft", &[&ask.ulid().to_bytes()])
     }
 
     /// The secret of a sign-in link that is sent by mail: derived, so that it is in no outbox.
     pub fn link(&self, seed: &Digest) -> String {
-        let mut hash = Sha256::new();
-        hash.update(self.seed);
-        hash.update(b"link");
-        hash.update(seed.0);
-        BASE64_URL_SAFE_NO_PAD.encode(hash.finalize())
+        BASE64_URL_SAFE_NO_PAD.encode(self.derive(b"link", &[&seed.0]))
     }
 
     /// What is kept of a code that was sent to an address of somebody: without the seed, a million guesses
     /// would find it.
     pub fn code(&self, human: &HumanId, means: &Digest, code: &str) -> Digest {
         let claim = Digest::of_json(&(human, means, code));
-        let mut hash = Sha256::new();
-        hash.update(self.seed);
-        hash.update(b"code");
-        hash.update(claim.0);
-        Digest(hash.finalize().into())
+        Digest(self.derive(b"code", &[&claim.0]))
     }
 
     /// What forms are sealed with that a browser carries from one request to the next.
     pub fn form(&self) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        hash.update(self.seed);
-        hash.update(b"form");
-        hash.finalize().into()
+        self.derive(b"form", &[])
     }
 
     /// What is given in confidence with an answer to this ask is encrypted with this: derived, so that
     /// nothing has to be kept.
     pub fn confided(&self, ask: AskId) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        hash.update(self.seed);
-        hash.update(b"confided");
-        hash.update(ask.ulid().to_bytes());
-        hash.finalize().into()
+        self.derive(b"confided", &[&ask.ulid().to_bytes()])
     }
 
     /// What push services know us by is made from this, or from the next if it is no key: derived, so
     /// that every node has it.
     pub fn vapid(&self, n: u8) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        hash.update(self.seed);
-        hash.update(b"vapid");
-        hash.update([n]);
-        hash.finalize().into()
+        self.derive(b"vapid", &[&[n]])
     }
 
     /// What the addresses of people's devices are encrypted with.
     pub fn device(&self) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        hash.update(self.seed);
-        hash.update(b"device");
-        hash.finalize().into()
+        self.derive(b"device", &[])
     }
 
     /// What an ask is called to the push service of a device: nobody can tell what it is, nor that
     /// others were told of the same.
     pub fn topic(&self, ask: AskId, device: &Digest) -> [u8; 24] {
-        let mut hash = Sha256::new();
-        hash.update(self.seed);
-        hash.update(b"topic");
-        hash.update(ask.ulid().to_bytes());
-        hash.update(device.0);
-        let digest: [u8; 32] = hash.finalize().into();
+        let digest: [u8; 32] = self.derive(b"topic", &[&ask.ulid().to_bytes(), &device.0]);
         let mut topic = [0; 24];
         topic.copy_from_slice(&digest[..24]);
         topic
     }
 
+    /// The mark on a button of a message: short, because platforms carry little, and guessed by nobody
+    /// whose guesses are counted.
+    pub fn button(&self, ask: AskId, said: &str) -> String {
+        let mark = self.derive(b"button", &[&ask.ulid().to_bytes(), said.as_bytes()]);
+        BASE64_URL_SAFE_NO_PAD.encode(&mark[..12])
+    }
+
+    /// The review link of a message that went where an agent wanted: derived, so that sending it again
+    /// draws no other.
+    pub fn review(&self, message: &Digest) -> String {
+        BASE64_URL_SAFE_NO_PAD.encode(self.derive(b"review", &[&message.0]))
+    }
+
+    /// What the addresses are signed with to which people write back.
+    pub fn replies(&self) -> [u8; 32] {
+        self.derive(b"replies", &[])
+    }
+
     /// The token a browser session's forms must carry: derived, so that nothing has to be kept.
     pub fn csrf(&self, session: &str) -> String {
-        let mut hash = Sha256::new();
-        hash.update(self.seed);
-        hash.update(b"csrf");
-        hash.update(session.as_bytes());
-        hex::encode(hash.finalize())
+        hex::encode(self.derive(b"csrf", &[session.as_bytes()]))
+    }
+}
+
+#[cfg(test)]
+impl Secrets {
+    /// Secrets everybody knows.
+    pub(crate) fn for_tests() -> Self {
+        Self { evidence: Secret::new("evidence"), seed: [7; 32] }
     }
 }
 

@@ -19,11 +19,13 @@ use crate::bootstrap::{self, FirstStart};
 use crate::callbacks::{Callbacks, Policy};
 use crate::channels::Channels;
 use crate::channels::terminal::Terminal;
+use crate::channels::wired::Platforms;
 use crate::clock::MovableClock;
 use crate::config::Config;
 use crate::gateway::Gateway;
 use crate::home::Home;
 use crate::http::api::Dev;
+use crate::http::channels::Listening;
 use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
 use crate::knocks::Knocks;
@@ -93,6 +95,7 @@ impl Server {
         let push = config.push.then(|| Push::new(policy.clone(), &secrets, contact)).transpose()?;
         let callbacks = Callbacks::new(policy)?;
         let mailer = config.sign_in.smtp.as_ref().map(Mailer::new).transpose()?;
+        let platforms = Platforms::default();
         let provider = config.sign_in.oidc.clone().map(Provider::new).transpose()?;
         let gateway = Gateway::new(store, clock).keeping(Arc::clone(&secrets));
         // Last of all: nothing that fails later may swallow what is told only once.
@@ -113,6 +116,7 @@ impl Server {
             provider,
             push,
             mailer,
+            platforms,
             dev,
             files,
             callbacks,
@@ -176,6 +180,10 @@ impl Server {
         self.tasks.spawn(indexer::run(Arc::clone(gateway.store()), feed(), stop()));
         self.tasks.spawn(Desk::new(Arc::clone(&self.app), channels).run(feed()));
         self.tasks.spawn(devices::run(Arc::clone(&self.app), feed()));
+        for (_, channel) in self.app.platforms.iter() {
+            let (app, channel) = (Arc::clone(&self.app), Arc::clone(channel));
+            self.tasks.spawn(Listening { app, channel }.run());
+        }
         if let Some(dev) = &self.app.dev {
             let players = Arc::clone(&dev.players);
             self.tasks.spawn(players.run(gateway.clone(), feed(), stop()));

@@ -88,6 +88,12 @@ impl Message {
     }
 }
 
+/// In the order of time.
+pub(crate) fn oldest_first(mut messages: Vec<Message>) -> Vec<Message> {
+    messages.sort_by_key(|message| (message.at, message.name));
+    messages
+}
+
 /// None of this is an event: what somebody answers is.
 #[async_trait]
 pub trait Messages {
@@ -97,8 +103,8 @@ pub trait Messages {
     /// One message.
     async fn message(&self, name: Digest) -> Result<Option<Message>>;
 
-    /// What went out about an ask, oldest first; of very many the newest.
-    async fn messages(&self, ask: AskId) -> Result<Vec<Message>>;
+    /// What went out about these asks, oldest first; of very many about one the newest.
+    async fn messages(&self, asks: Vec<AskId>) -> Result<Vec<Message>>;
 
     /// The message a platform knows by this name.
     async fn posted(&self, medium: &str, posted: &str) -> Result<Option<Message>>;

@@ -5,6 +5,8 @@
 //! `bot_token` is taken and forgotten: it is never stored, logged or shown (A2H-031).
 
 use kernel::HumanId;
+use kernel::ask::Place;
+use kernel::directory::Means;
 use kernel::directory::contact::{is_phone_number, is_slack_id};
 use kernel::text::is_email;
 use serde_json::{Map, Value, json};
@@ -73,6 +75,8 @@ pub(super) struct Channel {
     pub(super) medium: Option<Medium>,
     /// The conversation it names (A2H-133).
     pub(super) conversation: Option<Value>,
+    /// Where it leads (A2H-080).
+    pub(super) place: Option<Place>,
 }
 
 /// Reads the channel under a key; absent, `null` and all keys `null` are the same.
@@ -91,19 +95,27 @@ pub(super) fn read_map(map: &Map<String, Value>, path: &str) -> Result<Channel, 
         shown.insert(medium.as_str().to_owned(), Value::Object(value));
         channel.medium.get_or_insert(medium);
     };
+    let place = |means: Means| Place { means, only: Vec::new(), thread: None };
     if let Some(slack) = members.object("slack")? {
-        put(Medium::Slack, read_slack(Members::new(slack, &members.path("slack")))?);
+        let slack = read_slack(Members::new(slack, &members.path("slack")))?;
+        channel.place = slack_place(&slack);
+        put(Medium::Slack, slack);
     }
     if let Some(email) = members.object("email")? {
         let path = members.path("email");
         let (email, addresses) = read_email(Members::new(email, &path))?;
+        channel.place = addresses.first().map(|address| place(Means::email(address)));
         channel.addresses = addresses;
         put(Medium::Email, email);
     }
     for medium in [Medium::Sms, Medium::Whatsapp] {
         if let Some(phone) = members.object(medium.as_str())? {
             let path = members.path(medium.as_str());
-            put(medium, read_phone(Members::new(phone, &path))?);
+            let phone = read_phone(Members::new(phone, &path))?;
+            let number = phone.get("phone_number").and_then(Value::as_str).map(ToOwned::to_owned);
+            let means = if medium == Medium::Sms { Means::Sms } else { Means::Whatsapp };
+            channel.place = number.map(|number| place(means(number)));
+            put(medium, phone);
         }
     }
     if shown.len() > 1 {
@@ -160,6 +172,16 @@ fn read_slack(slack: Members<'_>) -> Result<Map<String, Value>, WireError> {
         ("experimental_slack_blocks", blocks.map(Value::from)),
         ("thread_ts", slack.either(&["thread_ts", "threadTs"])?.map(Value::from)),
     ]))
+}
+
+/// Where a channel in Slack leads; the empty one leads to whoever installed the app, and nobody here
+/// knows who that is.
+fn slack_place(slack: &Map<String, Value>) -> Option<Place> {
+    let text = |key: &str| slack.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let only = slack.get("allowed_responder_ids").and_then(Value::as_array);
+    let only = only.into_iter().flatten().filter_map(Value::as_str).map(ToOwned::to_owned);
+    let means = Means::Slack(text("channel_or_user_id")?.to_owned());
+    Some(Place { means, only: only.collect(), thread: text("thread_ts").map(ToOwned::to_owned) })
 }
 
 fn read_email(email: Members<'_>) -> Result<(Map<String, Value>, Vec<String>), WireError> {

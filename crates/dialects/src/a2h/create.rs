@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use kernel::ask::{DefaultAction, Dialect, Labels, Priority, Route};
+use kernel::ask::{DefaultAction, Dialect, Labels, Place, Priority, Route};
 use kernel::audit::Digest;
 use kernel::command::{NewAsk, Silence};
 use kernel::question::{Body, Choice, Options, Pick, Question, QuestionError, Stance};
@@ -39,6 +39,8 @@ pub struct NewCall {
     pub fingerprint: Digest,
     /// Whom the channel names.
     pub to: Addressed,
+    /// Where the channel leads.
+    pub place: Option<Place>,
     /// The conversation it goes on with, if it does (A2H-133); then that says whom it is for.
     pub conversation: Option<AskId>,
 }
@@ -198,7 +200,8 @@ impl Parts {
         let to = Addressed::from(&channel);
         let conversation = channel.conversation.as_ref().map(conversation::named).transpose()?;
         let ask = ask(question, kept, stances, silence);
-        Ok(NewCall { ask, call_id, fingerprint, to, conversation })
+        let place = channel.place;
+        Ok(NewCall { ask, call_id, fingerprint, to, place, conversation })
     }
 }
 
@@ -227,5 +230,6 @@ pub(super) fn ask(
         callback: None,
         verification: None,
         assurance: None,
+        place: None,
     }
 }

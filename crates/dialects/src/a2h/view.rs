@@ -191,9 +191,20 @@ fn user_info(resolution: &Resolution, name: Option<String>) -> Option<UserInfo> 
             let source = match via {
                 Via::Web | Via::Link | Via::Push => "Web",
                 Via::Cli => "CLI",
-                Via::Api | Via::Inline | Via::Timer | Via::Script => "API",
+                Via::Slack => "Slack",
+                Via::Email => "Email",
+                Via::Sms => "SMS",
+                Via::Whatsapp => "WhatsApp",
+                Via::Telegram => "Telegram",
+                Via::Api | Via::Inline | Via::Timer | Via::Script | Via::Webhook => "API",
             };
             name.map(|name| UserInfo { name, source: source.to_owned() })
+        }
+        // Where the agent wanted it put, under the name they have there: it knows the address anyway.
+        (By::Guest, _) => {
+            let attested = resolution.attested.as_deref().and_then(Erasable::value)?;
+            let name = attested.display_name.as_ref().unwrap_or(&attested.platform_user_id);
+            Some(UserInfo { name: name.clone(), source: attested.platform.clone() })
         }
         (By::Relay, _) => {
             let attested = resolution.attested.as_deref().and_then(Erasable::value)?;

@@ -127,6 +127,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
         callback,
         verification,
         assurance: None,
+        place: None,
     };
     Ok(NewCase { ask, version })
 }

@@ -79,7 +79,7 @@ pub(super) fn responded_by(resolution: &Resolution, name: Option<String>) -> Opt
     match resolution.by {
         By::System => Some(RespondedBy { name: NOBODY.to_owned() }),
         By::Human(_) => name.map(|name| RespondedBy { name }),
-        By::Agent(_) | By::LinkHolder | By::Relay => None,
+        By::Agent(_) | By::LinkHolder | By::Relay | By::Guest => None,
     }
 }
 

@@ -80,6 +80,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
         callback: None,
         verification: None,
         assurance: None,
+        place: None,
     })
 }
 

@@ -160,10 +160,14 @@ impl WireError {
             }
             Refusal::AlreadyAnswered { by, at } => {
                 let message = match by {
-                    By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay if pooled => {
+                    By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay | By::Guest
+                        if pooled =>
+                    {
                         format!("already answered at {at}")
                     }
-                    By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay => refusal.to_string(),
+                    By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay | By::Guest => {
+                        refusal.to_string()
+                    }
                     By::System => format!("the default was taken at {at}"),
                 };
                 Self::new(409, code::CONFLICT, message)

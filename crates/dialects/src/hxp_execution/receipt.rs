@@ -48,7 +48,7 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
             };
             let reason = match by {
                 By::System => Some(DEFAULT_APPLIED.to_owned()),
-                By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay => said,
+                By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay | By::Guest => said,
             };
             (Status::Completed, by, result, reason)
         }
@@ -61,7 +61,7 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
     // A timeout lasts from the beginning, whoever looked meanwhile.
     let begun = match by {
         By::System => claims.asked_at,
-        By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay => claims.taken_up_at,
+        By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay | By::Guest => claims.taken_up_at,
     };
     let request_id = request_id(ask.id);
     let completed_at = claims.ended_at;
@@ -84,7 +84,9 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
 pub(super) fn name(ask: &Ask, by: &By, seal: &Seal<'_>) -> String {
     match by {
         By::Human(human) if ask.is_pooled() => pseudonym(seal.secret, ask.id, human),
-        By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay | By::System => by.to_string(),
+        By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay | By::Guest | By::System => {
+            by.to_string()
+        }
     }
 }
 

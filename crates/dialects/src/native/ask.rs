@@ -228,7 +228,9 @@ impl Viewer<'_> {
             }
             Refusal::TakenBy { by } => match self.named(&By::Human(by.clone()), ask) {
                 By::Human(by) => Refusal::TakenBy { by },
-                By::Agent(_) | By::LinkHolder | By::Relay | By::System => Refusal::TakenBy { by },
+                By::Agent(_) | By::LinkHolder | By::Relay | By::Guest | By::System => {
+                    Refusal::TakenBy { by }
+                }
             },
             other => other,
         }

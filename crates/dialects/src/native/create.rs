@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kernel::ask::{DefaultAction, Dialect, Labels, Priority, Route};
+use kernel::ask::{DefaultAction, Dialect, Labels, Place, Priority, Route};
 use kernel::command::{NewAsk, Silence};
 use kernel::question::{Question, Reply};
 use kernel::{AskId, Assurance, Time};
@@ -54,6 +54,10 @@ pub struct CreateAsk {
     /// Where to tell the agent that it is over: one signed call, as Standard Webhooks has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback_url: Option<String>,
+    /// Where to put it, besides to people: a channel in Slack, a number, an address. Whoever is reached
+    /// there may answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
 }
 
 fn owner() -> Route {
@@ -100,6 +104,7 @@ impl From<CreateAsk> for NewAsk {
             callback: body.callback_url,
             verification: None,
             assurance: body.assurance,
+            place: body.place,
         }
     }
 }

@@ -9,6 +9,7 @@ mod desk;
 mod devices;
 mod identities;
 mod keys;
+mod messages;
 mod notices;
 mod pages;
 mod rules;
@@ -31,6 +32,7 @@ pub use identities::{
     ProjectBody, ProjectView,
 };
 pub use keys::{IssueKey, IssuedKey, KeyView, SessionView, Sessions};
+pub use messages::{MessageView, MessagesView};
 pub use notices::{CodeBody, NoticesBody, NoticesView, WayView};
 pub use pages::{
     AgentPage, AskCount, AskPage, Comments, DeliveryPage, GroupPage, KeyPage, PeoplePage,

@@ -44,7 +44,7 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
              agreed."
                 .to_owned(),
         ],
-        (By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay, _)
+        (By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay | By::Guest, _)
             if claims.via.as_deref() == Some("script") =>
         {
             vec![
@@ -56,6 +56,12 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
         (By::LinkHolder, _) => vec![
             stopped(format!("{who} {}", said.deed)),
             "Nothing else is known of them: the link may have been passed on.".to_owned(),
+        ],
+        (By::Guest, _) => vec![
+            stopped(format!("{who} {}", said.deed)),
+            "The messaging service says who they are. The agent chose where to ask, and nobody here \
+             knows them."
+                .to_owned(),
         ],
         (By::Relay, _) | (By::Human(_) | By::Agent(_), Some(Assurance::AgentAttested)) => vec![
             stopped(format!("According to the agent {}, {who} {}", claims.agent, said.deed)),
@@ -153,6 +159,7 @@ fn cancelled(claims: &ReceiptClaims) -> Vec<String> {
         By::Human(id) => id.to_string(),
         By::LinkHolder => "Whoever held the review link".to_owned(),
         By::Relay => "Someone the agent speaks for".to_owned(),
+        By::Guest => "Whoever was reached where the agent wanted".to_owned(),
     };
     let at = claims.ended_at;
     let mut said =
@@ -183,7 +190,7 @@ fn who(claims: &ReceiptClaims) -> String {
     match &claims.by {
         By::Human(id) => id.to_string(),
         By::LinkHolder => "Whoever held the review link".to_owned(),
-        By::Agent(_) | By::Relay => match &claims.attested {
+        By::Agent(_) | By::Relay | By::Guest => match &claims.attested {
             Some(Attested { platform, platform_user_id, display_name, .. }) => {
                 let called = display_name.as_ref().map(|name| format!(" (“{name}”)"));
                 format!("{platform_user_id} of {platform}{}", called.unwrap_or_default())

@@ -28,6 +28,8 @@ pub(crate) fn decide(
         Actor::Human { via, assurance, .. } => (*via, *assurance),
         Actor::LinkHolder { .. } => (Via::Link, Assurance::Link),
         Actor::Relay { .. } => (Via::Inline, Assurance::AgentAttested),
+        // The agent chose the address, so this proves no more than a link does.
+        Actor::Guest { via, .. } => (*via, Assurance::Link),
         Actor::Agent { .. } | Actor::System => {
             return Err(Refusal::NotAllowed { why: "only a person can answer" }.into());
         }
@@ -37,6 +39,7 @@ pub(crate) fn decide(
         Actor::Human { .. }
         | Actor::LinkHolder { .. }
         | Actor::Relay { .. }
+        | Actor::Guest { .. }
         | Actor::Agent { .. }
         | Actor::System => ask.worked_on_by(&envelope.actor, world.directory, world.now)?,
     }
@@ -46,6 +49,7 @@ pub(crate) fn decide(
     let mut salts = envelope.salts.clone();
     let attested = match &envelope.actor {
         Actor::Relay { attested, .. } => Some(relayed(ask, reply, attested)?),
+        Actor::Guest { attested, .. } => Some(attested.clone()),
         Actor::Human { .. } | Actor::LinkHolder { .. } | Actor::Agent { .. } | Actor::System => {
             None
         }

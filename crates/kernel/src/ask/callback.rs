@@ -43,7 +43,7 @@ pub(crate) fn again(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result
         Actor::Agent { .. } | Actor::Human { .. } | Actor::System => {
             ask.is_shown_to(&envelope.actor, world.directory)
         }
-        Actor::LinkHolder { .. } | Actor::Relay { .. } => false,
+        Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::Guest { .. } => false,
     };
     if !allowed {
         return Err(Refusal::NotFound { what: "request" }.into());

@@ -26,7 +26,7 @@ pub(crate) fn decide(
             person.admin || ask.admits(person)
         }
         Actor::LinkHolder { .. } => ask.hand(&envelope.actor, world.directory).is_ok(),
-        Actor::Relay { .. } => false,
+        Actor::Relay { .. } | Actor::Guest { .. } => false,
     };
     if !allowed {
         return Err(Refusal::NotFound { what: "request" }.into());

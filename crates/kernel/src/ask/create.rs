@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::actor::Actor;
 use crate::ask::{
-    Ask, Callback, Conversation, DefaultAction, Dialect, Ending, OnExpiry, Route, Rung, Seat,
+    Ask, Callback, Conversation, DefaultAction, Dialect, Ending, OnExpiry, Place, Route, Rung, Seat,
 };
 use crate::audit::{Erasable, Salts};
 use crate::command::{Envelope, NewAsk, Silence};
@@ -84,6 +84,7 @@ pub(crate) fn decide(
             .clone()
             .map(|url| Callback { url: Erasable::new(url, &mut salts), key: *key }),
         verification: new.verification.clone(),
+        place: new.place.clone().map(|place| Box::new(Erasable::new(place, &mut salts))),
         conversation: conversation.cloned(),
     };
     let mut decision = Decision::of(Subject::Ask(ask), Happened::Asked(Box::new(asked)));
@@ -97,10 +98,14 @@ pub(crate) fn decide(
         world.ask(opening)?;
         decision.happened.push((Subject::Ask(opening), Happened::Followed { next: ask }));
     }
-    decision.effects = seats
-        .into_iter()
-        .map(|seat| Effect::Notify { ask, seat, why: Occasion::Asked, priority: new.priority })
-        .collect();
+    let (why, priority) = (Occasion::Asked, new.priority);
+    // Whoever holds a seat finds it in the inbox, and is told when nobody can be reached at the place.
+    decision.effects = if let Some(place) = &new.place {
+        vec![Effect::posting(ask, place, why, priority)]
+    } else {
+        let notify = |seat| Effect::Notify { ask, seat, why, priority };
+        seats.into_iter().map(notify).collect()
+    };
     Ok(decision)
 }
 
@@ -122,6 +127,7 @@ fn check(new: &NewAsk) -> Result<(), Refusal> {
     if !new.callback.as_deref().is_none_or(|url| is_storable(url) && url.len() <= LONGEST_URL) {
         return invalid("callback", "an address of at most 2000 bytes, without NUL");
     }
+    new.place.as_ref().map_or(Ok(()), Place::check)?;
     let labels = [&new.labels.agent, &new.labels.project];
     if !labels.into_iter().flatten().all(|label| is_short(label)) {
         return invalid("labels", "texts of at most 200 bytes");

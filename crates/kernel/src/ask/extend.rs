@@ -22,7 +22,7 @@ pub(crate) fn decide(
             ask.not_taken_from(person)?;
             ask.admits(person)
         }
-        Actor::LinkHolder { .. } | Actor::Relay { .. } => false,
+        Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::Guest { .. } => false,
     };
     if !allowed {
         return Err(Refusal::NotFound { what: "request" }.into());

@@ -23,6 +23,7 @@ pub mod extend;
 pub mod fold;
 pub mod grant;
 pub mod open;
+mod place;
 pub mod progress;
 pub mod remind;
 pub mod reply;
@@ -50,6 +51,7 @@ use crate::world::Decision;
 
 pub use due::Due;
 pub use fold::Fold;
+pub use place::Place;
 pub use terms::{
     Callback, CallbackAttempt, CallbackResult, Conversation, DefaultAction, Dialect, Grant, Labels,
     OnExpiry, Priority, Purpose, Route, Rung, Seat,
@@ -335,7 +337,10 @@ impl Ask {
             Actor::Agent { id, project, reach, .. } => {
                 self.project == *project && (*reach == Reach::Project || self.agent == *id)
             }
-            Actor::Human { .. } | Actor::LinkHolder { .. } | Actor::Relay { .. } => false,
+            Actor::Human { .. }
+            | Actor::LinkHolder { .. }
+            | Actor::Relay { .. }
+            | Actor::Guest { .. } => false,
             Actor::System => true,
         }
     }
@@ -347,6 +352,7 @@ impl Ask {
                 .human(id)
                 .is_some_and(|human| self.admits(human) || (human.admin && human.active)),
             Actor::LinkHolder { ask } => *ask == self.id,
+            Actor::Guest { ask, attested, .. } => *ask == self.id && self.welcomes(attested),
             Actor::Agent { .. } | Actor::Relay { .. } | Actor::System => self.within_reach(actor),
         }
     }
@@ -370,6 +376,9 @@ impl Ask {
         }
         if let Some(callback) = &mut self.asked.callback {
             callback.url.erase();
+        }
+        if let Some(place) = &mut self.asked.place {
+            place.erase();
         }
         for vote in &mut self.votes {
             vote.erase();
@@ -400,8 +409,8 @@ impl Ask {
         }
     }
 
-    /// The person who acts on this ask, if they may know of it; nobody where the link does, which
-    /// is good for its own ask only.
+    /// The person who acts on this ask, if they may know of it; nobody where the link does, or a
+    /// guest, which are good for their own ask only.
     fn hand<'a>(
         &self,
         actor: &Actor,
@@ -409,6 +418,9 @@ impl Ask {
     ) -> Result<Option<&'a Human>, Refusal> {
         let admitted = match actor {
             Actor::LinkHolder { ask } => (*ask == self.id).then_some(None),
+            Actor::Guest { ask, attested, .. } => {
+                (*ask == self.id && self.welcomes(attested)).then_some(None)
+            }
             // Nobody is there: what was said elsewhere can be passed on, and that is all.
             Actor::Relay { .. } => None,
             Actor::Human { .. } | Actor::Agent { .. } | Actor::System => {

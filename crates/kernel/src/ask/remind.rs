@@ -19,6 +19,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
         let (why, priority) = (Occasion::Reminder, ask.priority);
         decision = decision.with(Effect::Notify { ask: ask.id, seat, why, priority });
     }
+    decision.effects.extend(ask.posting(Occasion::Reminder));
     Ok(decision)
 }
 

@@ -46,6 +46,7 @@ pub(crate) fn decide(
         let (why, priority) = (Occasion::Escalated, ask.priority);
         decision = decision.with(Effect::Notify { ask: ask.id, seat, why, priority });
     }
+    decision.effects.extend(ask.posting(Occasion::Escalated));
     Ok(decision)
 }
 

@@ -76,6 +76,7 @@ pub(crate) fn decide(
         inline: None,
         callback: None,
         verification: None,
+        place: None,
         conversation: Some(Conversation { opening: id, with: person.id.clone() }),
     };
     let vote = Box::new(Vote {

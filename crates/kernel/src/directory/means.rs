@@ -207,6 +207,11 @@ impl Profile {
 }
 
 impl Human {
+    /// The addresses they showed to be theirs.
+    pub(super) fn verified(&self) -> impl Iterator<Item = &Means> {
+        self.profile.value().into_iter().flat_map(|profile| &profile.verified)
+    }
+
     /// By which means they can be told at all, in the order in which to try.
     pub fn reachable_by(&self) -> Vec<Means> {
         let Some(profile) = self.profile.value() else { return Vec::new() };

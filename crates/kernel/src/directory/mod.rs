@@ -201,6 +201,8 @@ pub struct Directory {
     webhooks: BTreeMap<WebhookId, Arc<Kept<Webhook>>>,
     by_hash: HashMap<[u8; 32], KeyId>,
     by_email: HashMap<String, HumanId>,
+    /// Who showed that an address is theirs.
+    by_means: HashMap<Means, BTreeSet<HumanId>>,
     by_owner: HashMap<HumanId, BTreeSet<RuleId>>,
     by_human: HashMap<HumanId, BTreeSet<KeyId>>,
     agents_of: HashMap<HumanId, BTreeSet<AgentId>>,
@@ -228,6 +230,14 @@ impl Directory {
                     self.by_email.insert(email, id.clone());
                 }
                 let before = self.humans.get(&id).map(|kept| &kept.entity);
+                for means in before.into_iter().flat_map(Human::verified) {
+                    if let Some(people) = self.by_means.get_mut(means) {
+                        people.remove(&id);
+                    }
+                }
+                for means in kept.entity.verified() {
+                    self.by_means.entry(means.clone()).or_default().insert(id.clone());
+                }
                 Arc::make_mut(&mut self.words).put(before, &kept.entity);
                 self.humans.insert(id, Arc::new(kept));
             }
@@ -301,6 +311,13 @@ impl Directory {
     /// A person by their address.
     pub fn human_by_email(&self, email: &str) -> Option<&Human> {
         self.by_email.get(&email.to_lowercase()).and_then(|id| self.human(id))
+    }
+
+    /// The person who showed that an address is theirs; nobody, if several did.
+    pub fn human_by_means(&self, means: &Means) -> Option<&Human> {
+        let mut people = self.by_means.get(means).into_iter().flatten();
+        let (one, None) = (people.next()?, people.next()) else { return None };
+        self.human(one)
     }
 
     /// A credential by id.
@@ -446,7 +463,10 @@ impl Directory {
         match actor {
             Actor::System => true,
             Actor::Human { .. } => self.person(actor).is_ok_and(|human| human.admin),
-            Actor::Agent { .. } | Actor::LinkHolder { .. } | Actor::Relay { .. } => false,
+            Actor::Agent { .. }
+            | Actor::LinkHolder { .. }
+            | Actor::Relay { .. }
+            | Actor::Guest { .. } => false,
         }
     }
 }

@@ -320,6 +320,20 @@ impl Question {
         }
     }
 
+    /// Whether it wants what must not lie in somebody's chat: a secret, or a file.
+    pub fn is_confidential(&self) -> bool {
+        match &self.body {
+            Body::Provide { form } => {
+                self.wants_file() || form.fields().any(form::Field::is_sensitive)
+            }
+            Body::Approve { .. }
+            | Body::Choose { .. }
+            | Body::Confirm { .. }
+            | Body::Escalate { .. }
+            | Body::Converse => false,
+        }
+    }
+
     /// The kind of question.
     pub fn kind(&self) -> Kind {
         match self.body {

@@ -67,7 +67,7 @@ impl Door {
         match actor {
             Actor::Relay { .. } => Some(Self::InlineSubmit),
             Actor::LinkHolder { .. } => Some(Self::BrowserSubmit),
-            Actor::Human { .. } | Actor::Agent { .. } | Actor::System => None,
+            Actor::Human { .. } | Actor::Guest { .. } | Actor::Agent { .. } | Actor::System => None,
         }
     }
 }

@@ -1,8 +1,22 @@
 //! How people learn that something waits for them. The inbox page always shows it; channels tell
 //! them without looking.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`people`] | the people of a seat |
+//! | [`wired`] | the platforms that are set up |
+//! | `card`, `offers` | what is said of an ask there, and what can be answered there |
+//! | `send` | one message on its way, and what becomes of it |
+//! | `hear` | what platforms say: who that is, and what they answer |
+//! | [`terminal`] | the terminal the server runs in |
 
+mod card;
+mod hear;
+mod offers;
 pub mod people;
+pub(crate) mod send;
 pub mod terminal;
+pub mod wired;
 
 use async_trait::async_trait;
 use kernel::ask::Seat;

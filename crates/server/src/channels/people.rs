@@ -1,5 +1,5 @@
 //! Who is told. One effect for a seat becomes one for each person who can be reached, and what says that
-//! it is over one for each device that was told, so that each goes its own way: what fails for one holds
+//! it is over one for each device that was told and each message that was sent, so that each goes its own way: what fails for one holds
 //! up nobody else, and nobody is told twice for it.
 
 use std::collections::{BTreeSet, HashMap};
@@ -22,6 +22,8 @@ const PEOPLE: usize = 1000;
 pub struct People {
     reachable: BTreeSet<HumanId>,
     told: HashMap<AskId, Vec<Digest>>,
+    /// Where messages about what is over still say that it waits.
+    lie: HashMap<AskId, Vec<Effect>>,
     /// Who shares a seat.
     pools: HashMap<u64, Vec<HumanId>>,
 }
@@ -30,7 +32,7 @@ impl People {
     /// Looks them up.
     pub async fn gather(app: &App, claimed: &[Delivery]) -> Result<Self, StoreError> {
         let mut found = Self::default();
-        if app.push.is_none() && app.mailer.is_none() {
+        if !app.tells_anybody() {
             return Ok(found);
         }
         let (mut people, mut over) = (BTreeSet::new(), Vec::new());
@@ -47,7 +49,15 @@ impl People {
         }
         found.reachable = reachable(app, people).await?;
         if !over.is_empty() {
-            for (ask, device) in app.gateway.store().told(over).await? {
+            let store = app.gateway.store();
+            for message in store.messages(over.clone()).await? {
+                if !message.over {
+                    let (ask, medium, message) = (message.ask, message.medium, message.name);
+                    let amend = Effect::Amend { ask, medium, message };
+                    found.lie.entry(ask).or_default().push(amend);
+                }
+            }
+            for (ask, device) in store.told(over).await? {
                 found.told.entry(ask).or_default().push(device);
             }
         }
@@ -74,7 +84,8 @@ impl People {
             let told = self.told.get(&ask).into_iter().flatten();
             let push =
                 |device: &Digest| Effect::Push { device: *device, ask, why, priority, chain: None };
-            told.map(|device| (now, push(device))).collect()
+            let amend = self.lie.get(&ask).into_iter().flatten().cloned();
+            told.map(push).chain(amend).map(|effect| (now, effect)).collect()
         } else {
             Vec::new()
         }

@@ -391,9 +391,11 @@ fn reach(actor: &Actor) -> Result<Scope, HxpError> {
     match actor {
         Actor::Agent { id, reach: Reach::Agent, .. } => Ok(Scope::Agent(id.clone())),
         Actor::Agent { project, reach: Reach::Project, .. } => Ok(Scope::Project(project.clone())),
-        Actor::Human { .. } | Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::System => {
-            Err(Denied::Unknown.into())
-        }
+        Actor::Human { .. }
+        | Actor::LinkHolder { .. }
+        | Actor::Relay { .. }
+        | Actor::Guest { .. }
+        | Actor::System => Err(Denied::Unknown.into()),
     }
 }
 

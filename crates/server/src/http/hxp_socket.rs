@@ -76,9 +76,11 @@ async fn subscribe(
     // Subscribe first, read afterwards: nothing that happens in between is missed.
     let key = match &actor {
         Actor::Agent { key, .. } => Some(Subject::Key(*key)),
-        Actor::Human { .. } | Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::System => {
-            None
-        }
+        Actor::Human { .. }
+        | Actor::LinkHolder { .. }
+        | Actor::Relay { .. }
+        | Actor::Guest { .. }
+        | Actor::System => None,
     };
     let topics = [Subject::Ask(known)].into_iter().chain(key.clone()).map(Topic::Subject);
     let waiter = app.gateway.wake().subscribe(topics);

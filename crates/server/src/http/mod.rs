@@ -3,6 +3,7 @@
 pub mod a2h;
 pub mod api;
 pub mod body;
+pub(crate) mod channels;
 pub mod conditions;
 pub mod cors;
 pub mod dialect_error;
@@ -40,6 +41,7 @@ use tracing::Instrument;
 
 use crate::auth::Door;
 use crate::callbacks::Callbacks;
+use crate::channels::wired::Platforms;
 use crate::config::Config;
 use crate::files::Files;
 use crate::gateway::Gateway;
@@ -77,6 +79,8 @@ pub struct App {
     pub push: Option<Push>,
     /// Sends mail, if the settings say how.
     pub mailer: Option<Mailer>,
+    /// The platforms that are set up.
+    pub platforms: Platforms,
     /// What only development mode has.
     pub dev: Option<Dev>,
     /// Uploads.
@@ -113,6 +117,7 @@ pub fn router(app: Shared) -> Router {
         .merge(hxp_socket::routes())
         .merge(hitl::routes())
         .merge(a2h::routes())
+        .merge(channels::routes())
         .merge(api::routes())
         .merge(pages::routes())
         .merge(docs::routes())
@@ -141,7 +146,7 @@ impl Speaks {
             Self::Hitl
         } else if a2h::is_here(path) {
             Self::A2h
-        } else if path.starts_with("/api/") {
+        } else if path.starts_with("/api/") || path.starts_with("/channels/") {
             Self::Native
         } else {
             Self::Person

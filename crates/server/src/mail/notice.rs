@@ -33,8 +33,8 @@ pub struct NoticeLetter<'a> {
     pub ask: &'a Ask,
     /// Where it can be answered.
     pub url: &'a str,
-    /// Where they say how they want to be told.
-    pub settings: &'a str,
+    /// Where they say how they want to be told, if we know them.
+    pub settings: Option<&'a str>,
     /// Where their clock is read.
     pub zone: TimeZone,
     /// The moment it is written.
@@ -64,7 +64,7 @@ struct View<'a> {
     /// When it runs out: how far that is, and the moment.
     left: Option<(String, String)>,
     url: &'a str,
-    settings: &'a str,
+    settings: Option<&'a str>,
 }
 
 impl NoticeLetter<'_> {
@@ -104,7 +104,7 @@ impl NoticeLetter<'_> {
 }
 
 /// Who wants what, the same for all letters of a request.
-pub(super) fn title(ask: &Ask) -> String {
+pub(crate) fn title(ask: &Ask) -> String {
     let urgent = if ask.priority == Priority::Critical { "Urgent: " } else { "" };
     format!("{urgent}{} {}", ask.agent, wants(ask.kind))
 }
@@ -122,7 +122,7 @@ fn has_more(question: &Question) -> bool {
     }
 }
 
-fn because(why: Occasion) -> Option<&'static str> {
+pub(crate) fn because(why: Occasion) -> Option<&'static str> {
     match why {
         Occasion::Asked => None,
         Occasion::Assigned => Some("It was handed to you."),
@@ -152,7 +152,7 @@ mod tests {
             why,
             ask,
             url: "https://ask.example.com/asks/ask_1",
-            settings: "https://ask.example.com/settings/notices",
+            settings: Some("https://ask.example.com/settings/notices"),
             zone: kernel::directory::about::zone("Europe/Berlin").unwrap(),
             now,
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kernel::ask::Priority;
 use kernel::audit::Digest;
-use kernel::directory::Holder;
+use kernel::directory::{Holder, Means};
 use kernel::effect::{Chain, Occasion};
 use kernel::question::{Answer, Reply};
 use kernel::reach::waits_for;
@@ -75,7 +75,48 @@ impl App {
             Now::Wait(until, why) => return Ok(Came::Held { until, why }),
             Now::Send(message) => message,
         };
-        self.pushed(push, &device, &address, &message).await
+        let came = self.pushed(push, &device, &address, &message).await?;
+        if let Some(why) = telling.why {
+            self.note_push(&device, telling, why, &came).await?;
+        }
+        Ok(came)
+    }
+
+    /// Notes how it stands, for whoever looks at the request.
+    async fn note_push(
+        &self,
+        device: &Device,
+        telling: Telling<'_>,
+        why: Occasion,
+        came: &Came,
+    ) -> Result<(), StoreError> {
+        let standing = match came {
+            Came::Told => store::Sent::Sent,
+            Came::Later { error, .. } => store::Sent::Waiting { error: error.clone() },
+            Came::Never { error } => store::Sent::Failed { error: error.clone() },
+            Came::Nothing | Came::Held { .. } | Came::Gone => return Ok(()),
+        };
+        let (ask, now) = (telling.ask, self.gateway.now());
+        let since = telling.chain.map(|chain| chain.since);
+        let name = Digest::of_json(&(ask, device.name, since, why));
+        let (store, human) = (self.gateway.store(), Some(device.human.clone()));
+        let at = store.message(name).await?.map_or(now, |noted| noted.at);
+        let message = store::Message {
+            name,
+            ask,
+            medium: Means::Devices.kind().to_owned(),
+            to: device.name,
+            human,
+            why,
+            at,
+            standing,
+            posted: None,
+            place: serde_json::Value::Null,
+            code: None,
+            over: false,
+            updated_at: now,
+        };
+        store.put_message(message).await
     }
 
     /// Has a device of somebody show these words, if it is still theirs.

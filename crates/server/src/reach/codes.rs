@@ -1,12 +1,16 @@
 //! Showing that an address is one's own: a code is sent there, and entered here.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use ::channels::card::{Card, Stage, Ways};
+use ::channels::{Channel, Parcel};
 use kernel::directory::{Human, Means};
 use kernel::{Actor, Command};
 use store::{Code, CodeTried, StoreError};
 
 use super::step::Came;
+use crate::channels::wired::medium;
 use crate::http::App;
 use crate::ids::random;
 use crate::mail::code::CodeLetter;
@@ -36,8 +40,9 @@ impl App {
         means: &Means,
     ) -> Result<CodeSent, StoreError> {
         let mark = means.mark();
-        let address = human.profile.value().and_then(|profile| profile.mail_address(&mark));
-        let Some((_, address)) = address.filter(|_| self.carries(means)) else {
+        let mail = human.profile.value().and_then(|profile| profile.mail_address(&mark));
+        let address = mail.map(|(_, address)| address).or_else(|| means.address());
+        let Some(address) = address.filter(|_| self.carries(means)) else {
             return Ok(CodeSent::NoChannel);
         };
         if let Err(wait) = self.door.knocks().person(&human.id) {
@@ -61,7 +66,12 @@ impl App {
             host: self.config.public_url.host_str().unwrap_or_default(),
             minutes: MINUTES,
         };
-        Ok(match self.post(&letter.letter()).await {
+        let channel = medium(means).and_then(|medium| self.platforms.get(medium));
+        let came = match channel {
+            Some(channel) => self.post_code(channel, &letter).await,
+            None => self.post(&letter.letter()).await,
+        };
+        Ok(match came {
             Came::Told => CodeSent::Sent,
             Came::Later { error, .. } | Came::Never { error } => {
                 tracing::warn!(human.id = %human.id, error, "a code was not sent");
@@ -69,6 +79,29 @@ impl App {
             }
             Came::Nothing | Came::Held { .. } | Came::Gone => CodeSent::Failed,
         })
+    }
+
+    /// Sends a code on a platform.
+    async fn post_code(&self, channel: &Arc<dyn Channel>, letter: &CodeLetter<'_>) -> Came {
+        let CodeLetter { id, to, code, host, minutes, at } = letter;
+        let card = Card {
+            // Not in the title, which locked screens show.
+            title: format!("A code for {host}"),
+            note: None,
+            words: format!(
+                "{code}. Enter it within {minutes} minutes where you were asked for it. If you did not ask \
+                 for a code, do nothing."
+            ),
+            context: None,
+            facts: Vec::new(),
+            until: None,
+            link: self.link(crate::web::paths::NOTICES),
+            urgent: false,
+            stage: Stage::Open(Ways::default()),
+        };
+        let message = channel.render(&card);
+        let parcel = Parcel { to, message: &message, key: id, thread: None, token: None, now: *at };
+        self.parcel(channel, parcel).await.map_or_else(|came| came, |_| Came::Told)
     }
 
     /// Takes a code somebody entered; if it is the one that was sent, the address is theirs.

@@ -5,6 +5,8 @@
 //! what it tells of is looked up when it is sent. So nothing is told in vain or left out, and nobody is
 //! told twice in one period.
 
+use ::channels::Parcel;
+use ::channels::card::{Card, Stage, Ways};
 use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::directory::{Human, Means};
@@ -13,8 +15,9 @@ use kernel::{Ask, Effect, HumanId, Phase, Time};
 use store::{Filter, List, Order, Scope, Settlement, StoreError};
 
 use super::addressee;
-use super::letters::address;
 use super::step::Came;
+use crate::channels::send::address;
+use crate::channels::wired::medium;
 use crate::http::App;
 use crate::mail::gathered::GatheredLetter;
 use crate::push::notice::Notice;
@@ -66,9 +69,9 @@ impl App {
                 let push = |device| Effect::PushGathered { human: human.clone(), at, device };
                 devices.into_iter().map(|(device, _)| (now, push(device.name))).collect()
             }
-            Some(mail) => {
-                let (human, to) = (human.clone(), mail.mark());
-                vec![(now, Effect::MailGathered { human, at, to, tried })]
+            Some(by) => {
+                let (human, medium, to) = (human.clone(), by.kind().to_owned(), by.mark());
+                vec![(now, Effect::SendGathered { human, at, medium, to, tried })]
             }
         };
         Ok(Settlement::Split { into })
@@ -85,8 +88,8 @@ impl App {
         Some(anew(human.id.clone(), next, Vec::new(), next))
     }
 
-    /// Writes it in a letter.
-    pub(crate) async fn write_gathered(
+    /// Says it in one message.
+    pub(crate) async fn send_gathered(
         &self,
         it: Gathering<'_>,
         to: Digest,
@@ -102,9 +105,9 @@ impl App {
         let Some(gathered) = self.can_wait(human).await? else { return Ok(Settlement::Done) };
         let came = match address(human, &to) {
             None => Came::Gone,
-            Some(address) => {
+            Some((Means::Email(_), address)) => {
                 let letter = GatheredLetter {
-                    to: address,
+                    to: &address,
                     human: &human.id,
                     at: it.at,
                     gathered: &gathered,
@@ -113,6 +116,7 @@ impl App {
                 };
                 self.post(&letter.letter()).await
             }
+            Some((means, address)) => self.post_gathered(&means, &address, &it, &gathered).await,
         };
         let failed = match came {
             Came::Told | Came::Nothing | Came::Held { .. } => return Ok(Settlement::Done),
@@ -141,6 +145,40 @@ impl App {
                 }
             }
         })
+    }
+
+    /// Says it on a platform.
+    async fn post_gathered(
+        &self,
+        means: &Means,
+        address: &str,
+        it: &Gathering<'_>,
+        gathered: &Gathered,
+    ) -> Came {
+        let Some(channel) = medium(means).and_then(|medium| self.platforms.get(medium)) else {
+            return Came::Gone;
+        };
+        let Notice { title, body, .. } = Notice::gathered(gathered);
+        let card = Card {
+            title,
+            note: None,
+            words: body,
+            context: None,
+            facts: Vec::new(),
+            until: None,
+            link: self.link(crate::web::paths::INBOX),
+            urgent: false,
+            stage: Stage::Open(Ways::default()),
+        };
+        let parcel = Parcel {
+            to: address,
+            message: &channel.render(&card),
+            key: &format!("gathered.{}.{}", means.mark(), it.at.millis()),
+            thread: None,
+            token: None,
+            now: self.gateway.now(),
+        };
+        self.parcel(channel, parcel).await.map_or_else(|came| came, |_| Came::Told)
     }
 
     /// Tells one device of it.

@@ -30,6 +30,7 @@ use kernel::reach::Addressee;
 use kernel::{AskId, HumanId, Time};
 use store::StoreError;
 
+use crate::channels::wired::medium;
 use crate::http::App;
 
 impl App {
@@ -43,6 +44,11 @@ impl App {
         Ok(means)
     }
 
+    /// Whether this server can tell anybody anywhere but in the inbox.
+    pub(crate) fn tells_anybody(&self) -> bool {
+        self.push.is_some() || self.mailer.is_some() || self.platforms.iter().next().is_some()
+    }
+
     /// Whether this server can tell anybody by such a means.
     pub(crate) fn carries(&self, means: &Means) -> bool {
         match means {
@@ -53,7 +59,9 @@ impl App {
             | Means::Whatsapp(_)
             | Means::Telegram(_)
             | Means::Ntfy(_)
-            | Means::Webhook(_) => false,
+            | Means::Webhook(_) => {
+                medium(means).is_some_and(|medium| self.platforms.get(medium).is_some())
+            }
         }
     }
 

@@ -85,8 +85,9 @@ impl App {
         let mut chain = chain.clone();
         chain.tried.push(by.mark());
         if *by != Means::Devices {
-            let to = by.mark();
-            return Ok(vec![Effect::Mail { ask, why, priority, to, chain, passed_on: false }]);
+            let (medium, to, chain) = (by.kind().to_owned(), by.mark(), Some(chain));
+            let passed_on = false;
+            return Ok(vec![Effect::Send { ask, why, priority, medium, to, chain, passed_on }]);
         }
         let devices = self.devices_of(&chain.human).await?;
         let mut chain = Some(chain);

@@ -11,7 +11,7 @@
 //! | [`history`] | everything that is over, and the state of the record |
 //! | [`query`] | what a list is narrowed to, as an address and as a form |
 //! | [`request`] | one request in every state, with its answer card |
-//! | [`request_around`], [`request_trail`], [`request_receipt`] | what stands around it: rounds, people, requests like it; its record; its receipt |
+//! | [`request_around`], [`request_told`], [`request_trail`], [`request_receipt`] | what stands around it: rounds, people, requests like it; how people were told; its record; its receipt |
 //! | [`mod@write`], [`conversation`] | writing to an agent; what was said since |
 //! | [`request_changes`] | what a person changed in an agent's proposal |
 //! | [`review`], [`kept`] | the same for whoever holds its link; what they entered and did not send |
@@ -64,6 +64,7 @@ pub mod request;
 pub mod request_around;
 pub mod request_changes;
 pub mod request_receipt;
+pub mod request_told;
 pub mod request_trail;
 pub mod review;
 pub mod sessions;

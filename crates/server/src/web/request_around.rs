@@ -7,12 +7,14 @@ use kernel::ask::{Comment, Ending, Resolution, Seat};
 use kernel::directory::{Directory, Human};
 use kernel::question::Stance;
 use kernel::{Ask, By, HumanId, KeyId, Time};
+use store::Message;
 
 use super::conversation::Talk;
 use super::facts::Block;
 use super::outcome::{self, Outcome};
 use super::paths;
 use super::request_receipt::Proof;
+use super::request_told::Telling;
 use super::request_trail::Trail;
 use super::when::When;
 use super::words::{self, Words};
@@ -29,6 +31,8 @@ pub struct Around {
     pub earlier: Vec<Ask>,
     /// What continues it, oldest first.
     pub later: Vec<Ask>,
+    /// What went out to people about it, oldest first.
+    pub messages: Vec<Message>,
     /// Who else looks at it now.
     pub lookers: Vec<HumanId>,
     /// Until when the person has it hidden from their own inbox.
@@ -267,6 +271,8 @@ pub struct Surroundings {
     pub talk: Option<Talk>,
     /// Who was asked, and who will be.
     pub asked: Vec<Seated>,
+    /// How they were told, the newest last.
+    pub told: Vec<Telling>,
     /// Who looks, in a sentence.
     pub looking: Option<String>,
     /// Until when it is hidden from one's inbox.
@@ -292,6 +298,9 @@ impl Surroundings {
         });
         let said = ask.comments.iter().enumerate();
         Self {
+            told: (around.messages.iter())
+                .map(|message| Telling::new(message, directory, now))
+                .collect(),
             same: around.alike.same(),
             kind: around.alike.kind(),
             rounds: match thread.len() {

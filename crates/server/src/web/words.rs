@@ -64,6 +64,7 @@ pub fn by(directory: &Directory, by: &By) -> String {
         By::Agent(id) => format!("the agent {id}"),
         By::LinkHolder => "whoever had the link".to_owned(),
         By::Relay => "someone the agent speaks for".to_owned(),
+        By::Guest => "whoever was reached where the agent wanted".to_owned(),
         By::System => "Countersign".to_owned(),
     }
 }
@@ -81,6 +82,12 @@ pub fn door(via: Via) -> &'static str {
         Via::Web => "on the web page",
         Via::Cli => "in the terminal",
         Via::Push => "from a notice",
+        Via::Slack => "in Slack",
+        Via::Email => "by mail",
+        Via::Sms => "by text message",
+        Via::Whatsapp => "in WhatsApp",
+        Via::Telegram => "in Telegram",
+        Via::Webhook => "through a program of the operator's",
         Via::Api => "through the API",
         Via::Link => "on the review page",
         Via::Inline => "through the agent",

@@ -11,9 +11,9 @@ use store::{Delivery, Settlement, StoreError};
 use tokio::sync::Semaphore;
 
 use super::outbox::{Desk, LEASE};
+use crate::channels::send::Sending;
 use crate::push::deliver::Telling;
 use crate::reach::gather::Gathering;
-use crate::reach::letters::Writing;
 use crate::reach::step::Told;
 
 /// How many lanes are looked at in one go; the next go begins where this one ended.
@@ -157,8 +157,9 @@ impl Desk {
             Effect::Tell { webhook, told } => self.tell(&delivery, *webhook, told).await?,
             Effect::MailLink { key, seed } => self.mail_link(&delivery, *key, seed).await,
             Effect::Push { .. }
-            | Effect::Mail { .. }
-            | Effect::MailGathered { .. }
+            | Effect::Send { .. }
+            | Effect::Amend { .. }
+            | Effect::SendGathered { .. }
             | Effect::PushGathered { .. } => {
                 let told = self.tell_person(&delivery).await?;
                 let answered = !matches!(told, Settlement::Retry { .. });
@@ -182,13 +183,15 @@ impl Desk {
                 let chain = chain.as_ref();
                 app.tell(Telling { device, ask, why, priority, chain, attempt }).await
             }
-            Effect::Mail { ask, why, priority, to, chain, passed_on } => {
+            Effect::Send { ask, why, priority, medium, to, chain, passed_on } => {
                 let told = Told { ask: *ask, why: *why, priority: *priority };
-                let (to, passed_on) = (*to, *passed_on);
-                app.write_notice(Writing { told, to, chain, passed_on, attempt }).await
+                let (to, chain, passed_on) = (*to, chain.as_ref(), *passed_on);
+                let since = delivery.written_at;
+                app.send(Sending { told, to, chain, passed_on, medium, attempt, since }).await
             }
-            Effect::MailGathered { human, at, to, tried } => {
-                app.write_gathered(Gathering { human, at: *at, tried }, *to, attempt).await
+            Effect::Amend { message, .. } => app.amend(*message, attempt).await,
+            Effect::SendGathered { human, at, to, tried, .. } => {
+                app.send_gathered(Gathering { human, at: *at, tried }, *to, attempt).await
             }
             Effect::PushGathered { human, at, device } => {
                 let gathering = Gathering { human, at: *at, tried: &[] };

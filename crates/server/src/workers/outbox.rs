@@ -111,8 +111,9 @@ impl Desk {
             | Effect::Settle { .. }
             | Effect::CallBack { .. }
             | Effect::Push { .. }
-            | Effect::Mail { .. }
-            | Effect::MailGathered { .. }
+            | Effect::Send { .. }
+            | Effect::Amend { .. }
+            | Effect::SendGathered { .. }
             | Effect::PushGathered { .. }
             | Effect::Tell { .. }
             | Effect::MailLink { .. } => self.channels.perform(gateway, &delivery.effect).await,

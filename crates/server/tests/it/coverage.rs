@@ -249,6 +249,7 @@ fn question() -> NewAsk {
         callback: None,
         verification: None,
         assurance: None,
+        place: None,
     }
 }
 

@@ -57,6 +57,7 @@ pub(crate) fn new_ask(question: Question) -> NewAsk {
         callback: None,
         verification: None,
         assurance: None,
+        place: None,
     }
 }
 

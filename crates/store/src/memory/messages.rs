@@ -5,6 +5,7 @@ use kernel::AskId;
 use kernel::audit::Digest;
 
 use super::Memory;
+use crate::messages::oldest_first;
 use crate::{MOST_MESSAGES, Message, Messages, Result};
 
 #[async_trait]
@@ -18,10 +19,9 @@ impl Messages for Memory {
         Ok(self.state().messages.get(&name).cloned())
     }
 
-    async fn messages(&self, ask: AskId) -> Result<Vec<Message>> {
-        let mut found = self.newest(MOST_MESSAGES, |message| message.ask == ask);
-        found.reverse();
-        Ok(found)
+    async fn messages(&self, asks: Vec<AskId>) -> Result<Vec<Message>> {
+        let about = |ask: AskId| self.newest(MOST_MESSAGES, |message| message.ask == ask);
+        Ok(oldest_first(asks.into_iter().flat_map(about).collect()))
     }
 
     async fn posted(&self, medium: &str, posted: &str) -> Result<Option<Message>> {

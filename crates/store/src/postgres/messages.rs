@@ -5,11 +5,12 @@ use deadpool_postgres::Client;
 use kernel::audit::Digest;
 use kernel::{AskId, Time};
 use tokio_postgres::types::ToSql;
+use uuid::Uuid;
 
 use super::connect::on;
 use super::failure::Failure;
 use super::{Postgres, uuid};
-use crate::messages::forgotten_before;
+use crate::messages::{forgotten_before, oldest_first};
 use crate::rows::{int, read_state, state};
 use crate::{MOST_MESSAGES, Message, Messages, Result as Stored};
 
@@ -37,12 +38,14 @@ impl Messages for Postgres {
         Ok(found.into_iter().next())
     }
 
-    async fn messages(&self, ask: AskId) -> Stored<Vec<Message>> {
-        let sql = "SELECT state FROM message WHERE ask = $1 ORDER BY at DESC, name LIMIT $2";
-        let (ask, limit) = (uuid(ask.ulid()), int(MOST_MESSAGES));
-        let mut found = on!(self.database, client => list(client, sql, &[&ask, &limit]))?;
-        found.reverse();
-        Ok(found)
+    async fn messages(&self, asks: Vec<AskId>) -> Stored<Vec<Message>> {
+        let sql = "SELECT found.state FROM unnest($1::uuid[]) AS wanted (ask), LATERAL (
+                SELECT state FROM message WHERE message.ask = wanted.ask
+                ORDER BY at DESC, name LIMIT $2) AS found";
+        let asks: Vec<Uuid> = asks.into_iter().map(|ask| uuid(ask.ulid())).collect();
+        let limit = int(MOST_MESSAGES);
+        let found = on!(self.database, client => list(client, sql, &[&asks, &limit]))?;
+        Ok(oldest_first(found))
     }
 
     async fn posted(&self, medium: &str, posted: &str) -> Stored<Option<Message>> {

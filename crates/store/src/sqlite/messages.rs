@@ -7,7 +7,7 @@ use rusqlite::{Connection, Params, Row, params};
 
 use super::ledger::one;
 use super::{Sqlite, failed};
-use crate::messages::forgotten_before;
+use crate::messages::{forgotten_before, oldest_first};
 use crate::rows::{int, read_state, state};
 use crate::{MOST_MESSAGES, Message, Messages, Result};
 
@@ -28,13 +28,17 @@ impl Messages for Sqlite {
         found.map(|state| read_state("message", &state)).transpose()
     }
 
-    async fn messages(&self, ask: AskId) -> Result<Vec<Message>> {
+    async fn messages(&self, asks: Vec<AskId>) -> Result<Vec<Message>> {
         let sql = "SELECT state FROM message WHERE ask = ?1 ORDER BY at DESC, name LIMIT ?2";
-        let ask = ask.ulid().to_bytes();
-        let found = self.readers.run(move |conn| list(conn, sql, params![ask, int(MOST_MESSAGES)]));
-        let mut found = found.await?;
-        found.reverse();
-        Ok(found)
+        let found = self.readers.run(move |conn| {
+            let mut found = Vec::new();
+            for ask in asks {
+                let bound = params![ask.ulid().to_bytes(), int(MOST_MESSAGES)];
+                found.extend(list(conn, sql, bound)?);
+            }
+            Ok(found)
+        });
+        Ok(oldest_first(found.await?))
     }
 
     async fn posted(&self, medium: &str, posted: &str) -> Result<Option<Message>> {

@@ -100,7 +100,9 @@ impl Stage {
         let scope = match &actor {
             Actor::Agent { id, .. } => id.to_string(),
             Actor::Human { id, .. } => id.to_string(),
-            Actor::LinkHolder { ask } | Actor::Relay { ask, .. } => ask.to_string(),
+            Actor::LinkHolder { ask } | Actor::Relay { ask, .. } | Actor::Guest { ask, .. } => {
+                ask.to_string()
+            }
             Actor::System => "system".to_owned(),
         };
         let fingerprint = Digest::of(text.as_bytes());

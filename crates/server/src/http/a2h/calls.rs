@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
 use dialects::a2h::{self, Addressed, Beside, Kind, NewCall, WireError};
 use kernel::actor::Reach;
-use kernel::ask::Route;
+use kernel::ask::{Place, Route};
 use kernel::{Actor, Ask, Phase, ProjectId};
 use serde_json::Value;
 use store::{Cursor, Filter, List, Order, Scope};
@@ -81,9 +81,12 @@ pub(super) async fn pending_human_contacts(
 
 impl App {
     async fn a2h_create(&self, caller: Caller, kind: Kind, new: NewCall) -> Answer {
-        let NewCall { mut ask, call_id, fingerprint, to, conversation } = new;
+        let NewCall { mut ask, call_id, fingerprint, to, place, conversation } = new;
         if conversation.is_none() {
-            ask.route = self.a2h_route(&caller.project, to);
+            ask.route = self.a2h_route(&caller.project, to, place.as_ref());
+            // Who is known here is told as they want to be told (A2H-007).
+            let known = matches!(ask.route, Route::Person { .. });
+            ask.place = place.filter(|place| !known && self.carries(&place.means));
         }
         ask.timeout = self.config.a2h_timeout;
         let idempotency = Some(caller.naming(kind, &call_id, fingerprint));
@@ -104,17 +107,15 @@ impl App {
 
     /// Who is asked: whom the channel names, else who answers for the agent (A2H-062, A2H-129). An
     /// address nobody here has stays with the call, for whoever delivers there.
-    fn a2h_route(&self, project: &ProjectId, to: Addressed) -> Route {
+    fn a2h_route(&self, project: &ProjectId, to: Addressed, place: Option<&Place>) -> Route {
         let directory = self.gateway.directory();
-        match to {
-            Addressed::Human(human) => Route::Person { human },
-            Addressed::Address(address) => {
-                let known = directory.human_by_email(&address);
-                let known = known.filter(|human| human.active && human.projects.contains(project));
-                known.map_or(Route::Owner, |human| Route::Person { human: human.id.clone() })
-            }
-            Addressed::Nobody => Route::Owner,
-        }
+        let known = match to {
+            Addressed::Human(human) => return Route::Person { human },
+            Addressed::Address(address) => directory.human_by_email(&address),
+            Addressed::Nobody => place.and_then(|place| directory.human_by_means(&place.means)),
+        };
+        let known = known.filter(|human| human.active && human.projects.contains(project));
+        known.map_or(Route::Owner, |human| Route::Person { human: human.id.clone() })
     }
 
     /// A call as it stands.
@@ -172,8 +173,10 @@ fn reach(actor: &Actor) -> Result<Scope, A2hError> {
     match actor {
         Actor::Agent { id, reach: Reach::Agent, .. } => Ok(Scope::Agent(id.clone())),
         Actor::Agent { project, reach: Reach::Project, .. } => Ok(Scope::Project(project.clone())),
-        Actor::Human { .. } | Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::System => {
-            Err(WireError::unauthorized().into())
-        }
+        Actor::Human { .. }
+        | Actor::LinkHolder { .. }
+        | Actor::Relay { .. }
+        | Actor::Guest { .. }
+        | Actor::System => Err(WireError::unauthorized().into()),
     }
 }

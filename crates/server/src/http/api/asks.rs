@@ -262,7 +262,10 @@ impl App {
             Actor::Agent { .. } | Actor::System => {
                 Viewer::Agent(self.secrets.evidence.reveal().as_bytes())
             }
-            Actor::Human { .. } | Actor::LinkHolder { .. } | Actor::Relay { .. } => Viewer::Person,
+            Actor::Human { .. }
+            | Actor::LinkHolder { .. }
+            | Actor::Relay { .. }
+            | Actor::Guest { .. } => Viewer::Person,
         }
     }
 

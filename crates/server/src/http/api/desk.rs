@@ -217,8 +217,10 @@ impl App {
 fn own(actor: &Actor) -> Result<HumanId, Problem> {
     match actor {
         Actor::Human { id, .. } => Ok(id.clone()),
-        Actor::Agent { .. } | Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::System => {
-            Err(Refusal::NotAllowed { why: "only people have a desk" }.into())
-        }
+        Actor::Agent { .. }
+        | Actor::LinkHolder { .. }
+        | Actor::Relay { .. }
+        | Actor::Guest { .. }
+        | Actor::System => Err(Refusal::NotAllowed { why: "only people have a desk" }.into()),
     }
 }

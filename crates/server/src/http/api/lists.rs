@@ -178,7 +178,7 @@ fn whose(
             }
             Ok(Whose::Person(id.clone(), view.unwrap_or_default()))
         }
-        Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::System => {
+        Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::Guest { .. } | Actor::System => {
             Err(Refusal::NotAllowed { why: "lists are for agents and people" }.into())
         }
         Actor::Agent { .. } if view.is_some() => {

@@ -16,6 +16,7 @@ pub(in crate::http) mod history;
 mod identities;
 mod keys;
 mod lists;
+mod messages;
 pub(in crate::http) mod narrowing;
 mod notices;
 mod openapi;
@@ -80,6 +81,7 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(keys::routes())
         .merge(sessions::routes())
         .merge(push::routes())
+        .merge(messages::routes())
         .merge(notices::routes())
         .merge(rules::routes())
         .merge(receipts::routes())
@@ -94,6 +96,7 @@ impl App {
             Actor::Agent { .. }
             | Actor::LinkHolder { .. }
             | Actor::Relay { .. }
+            | Actor::Guest { .. }
             | Actor::System => {
                 let why = "this takes a person's token; this is an agent key";
                 Err(Refusal::NotAllowed { why }.into())
@@ -107,6 +110,7 @@ impl App {
             Actor::Human { .. }
             | Actor::LinkHolder { .. }
             | Actor::Relay { .. }
+            | Actor::Guest { .. }
             | Actor::System => {
                 let why = "this takes an agent key; this is a person's token";
                 Err(Refusal::NotAllowed { why }.into())

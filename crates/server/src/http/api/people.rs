@@ -52,7 +52,7 @@ async fn me(State(app): State<Shared>, headers: HeaderMap) -> Result<Response, P
             let me = directory.human(&id).map(PersonView::from).ok_or(Denied::Unknown)?;
             Me::Human(Box::new(me))
         }
-        Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::System => {
+        Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::Guest { .. } | Actor::System => {
             return Err(Denied::Unknown.into());
         }
     };

@@ -153,6 +153,7 @@ impl App {
             Actor::Agent { .. }
             | Actor::LinkHolder { .. }
             | Actor::Relay { .. }
+            | Actor::Guest { .. }
             | Actor::System => Err(Denied::Unknown.into()),
         }
     }

@@ -66,6 +66,7 @@ impl App {
             Actor::Agent { .. }
             | Actor::LinkHolder { .. }
             | Actor::Relay { .. }
+            | Actor::Guest { .. }
             | Actor::System => Names::Hidden(self.secrets.evidence.reveal().as_bytes()),
         };
         ReceiptClaims::of(ask, self.issuer(), names)

@@ -38,6 +38,7 @@ impl App {
             alike: self.alike(visitor, ask).await?,
             earlier,
             later: self.rounds(&visitor.actor, ask.followed_by, |ask| ask.followed_by).await?,
+            messages: self.gateway.store().messages(vec![ask.id]).await?,
             lookers: self.others_looking(&visitor.human.id, ask.id).await?,
             hidden_until: hidden.into_iter().find(|(id, _)| *id == ask.id).map(|(_, until)| until),
             trail: self.trail(ask).await?,

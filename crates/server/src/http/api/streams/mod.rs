@@ -90,7 +90,7 @@ async fn everything(
             Ok(sse::respond(OfAgent::begin(line, scope, seen).await?))
         }
         Actor::Human { id, .. } => Ok(sse::respond(OfPerson::begin(line, id, seen).await?)),
-        Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::System => {
+        Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::Guest { .. } | Actor::System => {
             Err(Denied::Unknown.into())
         }
     }
@@ -208,6 +208,7 @@ impl Line {
             Actor::Human { .. }
             | Actor::LinkHolder { .. }
             | Actor::Relay { .. }
+            | Actor::Guest { .. }
             | Actor::System => Ok(ask),
         }
     }

@@ -32,6 +32,7 @@ impl Pass {
                 Actor::Agent { .. }
                 | Actor::LinkHolder { .. }
                 | Actor::Relay { .. }
+                | Actor::Guest { .. }
                 | Actor::System,
             ) => None,
         }
@@ -44,6 +45,7 @@ impl Pass {
             Actor::Agent { .. }
             | Actor::LinkHolder { .. }
             | Actor::Relay { .. }
+            | Actor::Guest { .. }
             | Actor::System => None,
         };
         self.key
@@ -66,6 +68,7 @@ impl Pass {
             Actor::Agent { .. }
             | Actor::LinkHolder { .. }
             | Actor::Relay { .. }
+            | Actor::Guest { .. }
             | Actor::System => true,
         };
         active && self.key.as_ref().map_or(true, live)

@@ -119,6 +119,7 @@ fn demonstration() -> Option<NewAsk> {
         callback: None,
         verification: None,
         assurance: None,
+        place: None,
     })
 }
 

@@ -1,0 +1,156 @@
+//! Where an agent wants its question put: a channel its people have, an address nobody here knows.
+//! Whoever is reached there may answer this one ask, and is told apart from people we know.
+
+use serde::{Deserialize, Serialize};
+
+use crate::actor::Attested;
+use crate::ask::Ask;
+use crate::directory::Means;
+use crate::effect::{Effect, Occasion};
+use crate::refusal::Refusal;
+use crate::text::is_short;
+
+/// More people than this are everybody.
+const MOST_NAMED: usize = 100;
+
+/// One such place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// The address.
+    #[serde(rename = "to")]
+    pub means: Means,
+    /// Who may answer there, as the platform knows them; whoever is there if nobody is named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
+    /// The message below which it is put, where the platform has threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+}
+
+impl Place {
+    /// The refusal for a place that is none.
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
+        let invalid = |expected| Err(Refusal::Invalid { field: "place", expected });
+        if self.means == Means::Devices {
+            return invalid("an address such as slack:C0123ABC");
+        }
+        let said = |text: &String| !text.is_empty() && is_short(text);
+        if self.only.len() > MOST_NAMED || !self.only.iter().all(said) {
+            return invalid("at most 100 people, by ids of at most 200 bytes");
+        }
+        if !self.thread.as_ref().is_none_or(said) {
+            return invalid("a thread named in at most 200 bytes");
+        }
+        Ok(())
+    }
+
+    /// Whether somebody may answer there.
+    fn admits(&self, who: &Attested) -> bool {
+        let named = self.only.is_empty() || self.only.contains(&who.platform_user_id);
+        self.means.kind() == who.platform && named
+    }
+}
+
+impl Ask {
+    /// Whether whoever was reached where the agent wanted may answer: somebody it did not name may not.
+    pub fn welcomes(&self, guest: &Attested) -> bool {
+        let place = self.place.as_ref().and_then(|place| place.value());
+        place.is_some_and(|place| place.admits(guest))
+    }
+
+    /// The notice that goes where the agent wanted, if there is such a place.
+    pub(crate) fn posting(&self, why: Occasion) -> Option<Effect> {
+        let place = self.place.as_ref()?.value()?;
+        Some(Effect::posting(self.id, place, why, self.priority))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::{Actor, Assurance, By, Via};
+    use crate::command::{Command, NewAsk};
+    use crate::testing::{Cast, new_ask, yes};
+
+    fn someone(id: &str) -> Attested {
+        Attested {
+            via: "button".to_owned(),
+            platform: "slack".to_owned(),
+            platform_user_id: id.to_owned(),
+            display_name: Some("Ada".to_owned()),
+        }
+    }
+
+    fn placed(only: &[&str]) -> NewAsk {
+        let only = only.iter().map(|id| (*id).to_owned()).collect();
+        let place = Place { means: "slack:C1".parse().unwrap(), only, thread: None };
+        NewAsk { place: Some(place), ..new_ask() }
+    }
+
+    /// It goes to the place the agent named, and its owner finds it in the inbox.
+    #[test]
+    fn a_question_is_put_where_the_agent_wants() {
+        let mut cast = Cast::new();
+        let id = cast.ask(placed(&[]));
+        let told: Vec<_> =
+            cast.effects().iter().filter(|effect| effect.ask() == Some(id)).collect();
+        assert!(matches!(told[..], [Effect::Send { chain: None, .. }]), "{told:?}");
+        assert!(
+            cast.seen(id).admits(cast.directory().human(&crate::testing::human("olga")).unwrap())
+        );
+    }
+
+    /// A2H-082: who was not named is not heard, and the ask stays as it was.
+    #[test]
+    fn a_guest_answers_what_they_were_shown_and_nothing_else() {
+        let mut cast = Cast::new();
+        let (open, named, other) =
+            (cast.ask(placed(&[])), cast.ask(placed(&["U1"])), cast.ask(new_ask()));
+        let guest = |ask, id: &str| {
+            let attested = someone(id);
+            Actor::Guest { ask, via: Via::Slack, attested }
+        };
+        let unknown = Err(Refusal::NotFound { what: "request" });
+        for (actor, ask) in [
+            (guest(named, "U2"), named),
+            (guest(open, "U2"), named),
+            (guest(other, "U2"), other),
+            (guest(named, "U1"), other),
+        ] {
+            let before = cast.seen(ask).clone();
+            assert_eq!(cast.attempt(actor, Command::Answer(ask, yes())).map(drop), unknown);
+            assert_eq!(*cast.seen(ask), before);
+        }
+        for (ask, id) in [(open, "U2"), (named, "U1")] {
+            cast.run(guest(ask, id), Command::Answer(ask, yes()));
+            let resolution = cast.seen(ask).resolution().unwrap();
+            assert_eq!((&resolution.by, resolution.via), (&By::Guest, Via::Slack));
+            // The agent chose the address, so it proves no more than a link would.
+            assert_eq!(resolution.assurance, Assurance::Link);
+            let said = resolution.attested.as_ref().and_then(|said| said.value());
+            assert_eq!(said, Some(&someone(id)));
+        }
+    }
+
+    #[test]
+    fn a_place_is_an_address() {
+        let place = |only: Vec<String>, thread| Place {
+            means: "sms:+4930123456".parse().unwrap(),
+            only,
+            thread,
+        };
+        let good = place(vec!["U1".to_owned()], Some("1.2".to_owned()));
+        assert_eq!(good.check(), Ok(()));
+        for bad in [
+            Place { means: Means::Devices, ..good.clone() },
+            place(vec![String::new()], None),
+            place(vec!["x".repeat(201)], None),
+            place(vec!["x".to_owned(); 101], None),
+            place(Vec::new(), Some(String::new())),
+        ] {
+            assert!(bad.check().is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,466 @@
+//! What platforms say: somebody pressed, filled a sheet, or wrote. It is found out who that is and what
+//! they answer, and then it is the same command as from everywhere else. Whoever may not answer is told
+//! so politely, and nothing has changed.
+
+use std::sync::Arc;
+
+use ::channels::card::{Fields, Sheet, WORDS};
+use ::channels::heard::{About, Receipt, What};
+use ::channels::{Channel, Failed, Heard};
+use kernel::actor::Attested;
+use kernel::audit::Digest;
+use kernel::directory::{Human, Means, NewNotices};
+use kernel::question::{Answer, Body, Question, Reply};
+use kernel::text::reveal;
+use kernel::{Actor, Ask, AskId, Assurance, Command, Refusal, Via};
+use serde_json::{Map, Value};
+use store::{Idempotency, Message, Sent, StoreError};
+
+use super::offers::{self, Offer, Told};
+use super::send::via;
+use crate::gateway::Terms;
+use crate::http::App;
+use crate::web::outcome::Outcome;
+use crate::web::paths;
+
+/// So many of the last messages to somebody are looked through for what they answer.
+const LATELY: usize = 100;
+
+/// What came of hearing something.
+enum Came {
+    /// It is an answer, and was taken; this is what it says.
+    Taken(String),
+    /// It is not, and this is why.
+    Not(String),
+    /// Nobody need be told anything.
+    Silent,
+}
+
+/// Something that was heard, and where.
+struct Hearing<'a> {
+    app: &'a App,
+    channel: &'a Arc<dyn Channel>,
+    heard: &'a Heard,
+}
+
+impl App {
+    /// Takes what was heard. Whatever it says, it is taken once: an error means that it could not be
+    /// looked at now.
+    pub(crate) async fn hear(
+        &self,
+        channel: &Arc<dyn Channel>,
+        heard: &Heard,
+    ) -> Result<(), StoreError> {
+        let medium = channel.medium().as_str();
+        let words = match (Hearing { app: self, channel, heard }).take().await? {
+            Came::Silent => return Ok(()),
+            Came::Taken(words) | Came::Not(words) => words,
+        };
+        if let Err(failed) = channel.answer(heard, &words).await {
+            tracing::warn!(channel = medium, error = %failed, "nobody could be told what came of it");
+        }
+        Ok(())
+    }
+}
+
+impl Hearing<'_> {
+    async fn take(&self) -> Result<Came, StoreError> {
+        match &self.heard.what {
+            What::Pressed { token, posted } => self.pressed(token, posted.as_deref()).await,
+            What::Submitted { token, values } => self.submitted(token, values).await,
+            What::Wrote { text, about } => self.wrote(text, about).await,
+            What::Became { posted, state } => self.became(posted, state).await,
+            What::Stopped => self.turned(true).await,
+            What::Resumed => self.turned(false).await,
+        }
+    }
+
+    async fn pressed(&self, token: &str, posted: Option<&str>) -> Result<Came, StoreError> {
+        let Some((ask, told)) = self.found(token).await? else { return Ok(unknown()) };
+        let message = self.message_at(posted).await?;
+        let Some(actor) = self.who(&ask, message.as_ref()).await? else {
+            return Ok(stranger());
+        };
+        let offer = match told {
+            Told::Offer(n) => offer(&ask, n).map(|offer| (n, offer)),
+            Told::Worded(_) | Told::Form => None,
+        };
+        match (told, offer) {
+            (_, Some((_, offer))) if !offer.wants_words => {
+                let reply = Reply { answer: offer.answer, comment: None };
+                self.answered(&ask, actor, reply).await
+            }
+            (_, Some((n, offer))) => {
+                let fields = Fields::Words {
+                    label: "Why?".to_owned(),
+                    filled: String::new(),
+                    optional: false,
+                };
+                self.sheet(&ask, Told::Worded(n), offer.label, fields).await
+            }
+            (Told::Form, None) => match ask.question.value().map(Question::body) {
+                Some(Body::Provide { form }) => {
+                    let fields = Fields::Form(form.clone());
+                    self.sheet(&ask, told, "Send".to_owned(), fields).await
+                }
+                _ => Ok(unknown()),
+            },
+            _ => Ok(unknown()),
+        }
+    }
+
+    /// Shows a sheet to whoever pressed; where that cannot be done, they are led to the page.
+    async fn sheet(
+        &self,
+        ask: &Ask,
+        told: Told,
+        send: String,
+        fields: Fields,
+    ) -> Result<Came, StoreError> {
+        if let Err(refusal) = ask.still_open(self.app.gateway.now()) {
+            return Ok(Came::Not(self.refused(ask, &refusal)));
+        }
+        let question = ask.question.value();
+        let sheet = Sheet {
+            token: self.app.secrets.token(ask.id, told),
+            title: format!("{}", ask.agent),
+            words: question.map(|question| reveal(question.prompt())).unwrap_or_default(),
+            send,
+            fields,
+        };
+        Ok(match self.channel.open(self.heard, &sheet).await {
+            Ok(()) => Came::Silent,
+            Err(failed) => {
+                let (Failed::Later { why, .. } | Failed::Never { why }) = failed;
+                tracing::info!(channel = %self.channel.medium(), error = why, "no form was opened");
+                Came::Not(format!("Please answer on its page: {}", self.page(ask.id)))
+            }
+        })
+    }
+
+    async fn submitted(
+        &self,
+        token: &str,
+        values: &Map<String, Value>,
+    ) -> Result<Came, StoreError> {
+        let Some((ask, told)) = self.found(token).await? else { return Ok(unknown()) };
+        // A sheet lies on no message; whoever was let open it is judged anew.
+        let place = self.message_in_place(&ask).await?;
+        let Some(actor) = self.who(&ask, place.as_ref()).await? else {
+            return Ok(stranger());
+        };
+        let words = values.get(WORDS).and_then(Value::as_str).map(str::trim);
+        let reply = match told {
+            Told::Worded(n) => offer(&ask, n).map(|offer| Reply {
+                answer: offer.answer,
+                comment: words.filter(|words| !words.is_empty()).map(ToOwned::to_owned),
+            }),
+            Told::Form => match filled(&ask, values) {
+                Some(Err(why)) => return Ok(Came::Not(why)),
+                Some(Ok(reply)) => Some(reply),
+                None => None,
+            },
+            Told::Offer(_) => None,
+        };
+        match reply {
+            Some(reply) => self.answered(&ask, actor, reply).await,
+            None => Ok(unknown()),
+        }
+    }
+
+    async fn wrote(&self, text: &str, about: &About) -> Result<Came, StoreError> {
+        let text = text.trim();
+        let (message, text) = match about {
+            About::Posted(id) => (self.message_at(Some(id)).await?, text),
+            About::Token(_) => (None, text),
+            About::Nothing => self.coded(text).await?,
+        };
+        let Some(message) = message else {
+            // Whoever we do not know did not mean us, or should not learn that we are here.
+            let known = self.app.gateway.directory().human_by_means(&self.heard.from).is_some();
+            let why =
+                "I cannot tell which request this answers. Begin with its code, or open its page.";
+            let asked = known && *about == About::Nothing && !text.is_empty();
+            return Ok(if asked { Came::Not(why.to_owned()) } else { Came::Silent });
+        };
+        let Some(ask) = self.app.gateway.ask(message.ask).await? else { return Ok(Came::Silent) };
+        let Some(actor) = self.who(&ask, Some(&message)).await? else {
+            return Ok(stranger());
+        };
+        self.said(&ask, actor, text).await
+    }
+
+    /// What somebody wrote about an ask, as an answer to it.
+    async fn said(&self, ask: &Ask, actor: Actor, text: &str) -> Result<Came, StoreError> {
+        if let Err(refusal) = ask.still_open(self.app.gateway.now()) {
+            return Ok(Came::Not(self.refused(ask, &refusal)));
+        }
+        let ways = self.app.ways(ask, &actor);
+        match ask.question.value().and_then(|question| read(question, text)) {
+            Some(reply) if !ways.is_none() => self.answered(ask, actor, reply).await,
+            _ if ways.is_none() => Ok(Came::Not(format!(
+                "This can only be answered on its page: {}",
+                self.page(ask.id)
+            ))),
+            _ => {
+                let words: Vec<&str> = ways.buttons.iter().map(|one| one.word.as_str()).collect();
+                Ok(Came::Not(format!(
+                    "I could not tell what you mean. Answer with {}, or open {}",
+                    words.join(", "),
+                    self.page(ask.id)
+                )))
+            }
+        }
+    }
+
+    /// The message a code at the beginning of a text names, and the rest of the text; or the only one
+    /// that still waits.
+    async fn coded<'t>(&self, text: &'t str) -> Result<(Option<Message>, &'t str), StoreError> {
+        let lately = self.app.gateway.store().messages_to(self.heard.from.mark(), LATELY).await?;
+        let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let first = first.trim_end_matches([':', ',', '.']).to_uppercase();
+        let coded = lately.iter().find(|message| message.code.as_ref() == Some(&first));
+        if let Some(message) = coded {
+            return Ok((Some(message.clone()), rest.trim()));
+        }
+        let mut waiting: Vec<Message> = Vec::new();
+        for message in lately.into_iter().filter(|message| !message.over) {
+            if waiting.iter().any(|other| other.ask == message.ask) {
+                continue;
+            }
+            if self.app.gateway.ask(message.ask).await?.is_some_and(|ask| ask.is_open()) {
+                waiting.push(message);
+            }
+        }
+        let only = if waiting.len() == 1 { waiting.pop() } else { None };
+        Ok((only, text))
+    }
+
+    /// Who answers: somebody we know and who was asked, or a guest where the agent wanted it put.
+    async fn who(&self, ask: &Ask, message: Option<&Message>) -> Result<Option<Actor>, StoreError> {
+        let directory = self.app.gateway.directory();
+        let via = via(&self.heard.from);
+        let mut known = directory.human_by_means(&self.heard.from).cloned();
+        if known.is_none() {
+            known = match self.channel.email_of(self.heard).await {
+                Ok(email) => email.and_then(|email| directory.human_by_email(&email).cloned()),
+                Err(failed) => {
+                    tracing::warn!(channel = %self.channel.medium(), error = %failed, "cannot ask who somebody is");
+                    None
+                }
+            };
+        }
+        let may = |human: &Human| human.active && ask.admits(human);
+        if let Some(human) = known.filter(may) {
+            return Ok(Some(Actor::Human { id: human.id, via, assurance: Assurance::Channel }));
+        }
+        // What was put where the agent wanted may be answered by whoever is there and was not left out.
+        let placed =
+            message.is_some_and(|message| message.ask == ask.id && message.human.is_none());
+        let id = self.heard.from.address().unwrap_or_default();
+        let guest = guest(ask, via, &self.heard.from, id, self.heard.name.clone());
+        Ok(Some(guest).filter(|guest| placed && ask.is_shown_to(guest, &directory)))
+    }
+
+    /// The ask a button belongs to, and what it says.
+    async fn found(&self, token: &str) -> Result<Option<(Arc<Ask>, Told)>, StoreError> {
+        let Some((ask, told)) = self.app.secrets.open_token(token) else { return Ok(None) };
+        Ok(self.app.gateway.ask(ask).await?.map(|ask| (ask, told)))
+    }
+
+    async fn message_at(&self, posted: Option<&str>) -> Result<Option<Message>, StoreError> {
+        match posted {
+            Some(posted) => {
+                self.app.gateway.store().posted(self.channel.medium().as_str(), posted).await
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The message that was put where the agent wanted, if there is one.
+    async fn message_in_place(&self, ask: &Ask) -> Result<Option<Message>, StoreError> {
+        if ask.place.is_none() {
+            return Ok(None);
+        }
+        let messages = self.app.gateway.store().messages(vec![ask.id]).await?;
+        Ok(messages.into_iter().find(|message| message.human.is_none() && message.posted.is_some()))
+    }
+
+    /// Answers, once however often it is self.heard.
+    async fn answered(&self, ask: &Ask, actor: Actor, reply: Reply) -> Result<Came, StoreError> {
+        let idempotency = Idempotency {
+            scope: format!("heard:{}", self.heard.from.kind()),
+            key: Digest::of(self.heard.id.as_bytes()).to_string(),
+            fingerprint: Digest::of_json(&(ask.id, &reply)),
+            lasting: false,
+        };
+        let terms = Terms { idempotency: Some(idempotency), expected: None };
+        let command = Command::Answer(ask.id, Box::new(reply));
+        match self.app.gateway.run_on(terms, actor, command).await {
+            Ok(outcome) => {
+                Ok(outcome.ask.map_or(Came::Silent, |ask| Came::Taken(self.thanks(&ask))))
+            }
+            Err(StoreError::Refused(refusal)) => {
+                let now = self.app.gateway.ask(ask.id).await?;
+                Ok(Came::Not(self.refused(now.as_deref().unwrap_or(ask), &refusal)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What became of a message that went out.
+    async fn became(&self, posted: &str, state: &Receipt) -> Result<Came, StoreError> {
+        let store = self.app.gateway.store();
+        let medium = self.channel.medium().as_str();
+        let Some(message) = store.posted(medium, posted).await? else { return Ok(Came::Silent) };
+        let standing = match state {
+            Receipt::Delivered => Sent::Delivered,
+            Receipt::Read => Sent::Read,
+            Receipt::Failed { why, .. } => Sent::Failed { error: why.clone() },
+        };
+        let learned = message.clone().learned(standing, self.app.gateway.now());
+        if learned != message {
+            store.put_message(learned).await?;
+        }
+        Ok(Came::Silent)
+    }
+
+    /// Somebody wants to hear no more here, or to hear again.
+    async fn turned(&self, off: bool) -> Result<Came, StoreError> {
+        let (directory, from) = (self.app.gateway.directory(), &self.heard.from);
+        let Some(human) = directory.human_by_means(from) else { return Ok(Came::Silent) };
+        let notices = human.profile.value().and_then(|profile| profile.notices.as_ref());
+        let mut silent = notices.map(|notices| notices.off.clone()).unwrap_or_default();
+        let changed = if off { silent.insert(from.clone()) } else { silent.remove(from) };
+        if changed {
+            let (human, order, digest) = (human.id.clone(), None, None);
+            let new = NewNotices { human, order, off: Some(silent), digest };
+            self.app.gateway.run(Actor::System, Command::SaveNotices(new)).await?;
+        }
+        // Platforms that know such words answer them themselves.
+        Ok(Came::Silent)
+    }
+
+    /// What whoever answered is told.
+    fn thanks(&self, ask: &Ask) -> String {
+        let (directory, now) = (self.app.gateway.directory(), self.app.gateway.now());
+        match Outcome::of(ask, &directory, now) {
+            Some(outcome) => format!("Recorded: {}.", outcome.headline),
+            None => "Recorded. Others have to answer too.".to_owned(),
+        }
+    }
+
+    /// Why an answer was not taken, for whoever gave it.
+    fn refused(&self, ask: &Ask, refusal: &Refusal) -> String {
+        let (directory, now) = (self.app.gateway.directory(), self.app.gateway.now());
+        match (refusal, Outcome::of(ask, &directory, now)) {
+            (
+                Refusal::AlreadyAnswered { .. }
+                | Refusal::AlreadyCancelled { .. }
+                | Refusal::TimedOut { .. },
+                Some(outcome),
+            ) => format!("{} {}: {}", outcome.over, outcome.at.words, outcome.sentence),
+            (Refusal::NotFound { .. }, _) => NOT_YOURS.to_owned(),
+            _ => format!("This was not taken: {refusal}. Its page: {}", self.page(ask.id)),
+        }
+    }
+
+    fn page(&self, ask: AskId) -> String {
+        self.app.link(&paths::request(ask))
+    }
+}
+
+const NOT_YOURS: &str = "You were not asked this, so nothing was changed.";
+
+fn stranger() -> Came {
+    Came::Not(NOT_YOURS.to_owned())
+}
+
+fn unknown() -> Came {
+    Came::Not("This button is no longer good, so nothing was changed.".to_owned())
+}
+
+/// Somebody a platform knows, as a guest of one ask.
+pub(crate) fn guest(ask: &Ask, via: Via, from: &Means, id: &str, name: Option<String>) -> Actor {
+    let attested = Attested {
+        via: from.kind().to_owned(),
+        platform: from.kind().to_owned(),
+        platform_user_id: id.to_owned(),
+        display_name: name,
+    };
+    Actor::Guest { ask: ask.id, via, attested }
+}
+
+fn offer(ask: &Ask, n: usize) -> Option<Offer> {
+    offers::offers(ask.question.value()?).into_iter().nth(n)
+}
+
+/// What somebody filled in, as an answer to what a form asks; or what is wrong with it.
+fn filled(ask: &Ask, values: &Map<String, Value>) -> Option<Result<Reply, String>> {
+    let Body::Provide { form } = ask.question.value()?.body() else { return None };
+    Some(match form.validate(values) {
+        Ok(values) => Ok(Reply { answer: Answer::Provided { values }, comment: None }),
+        Err(errors) => {
+            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            Err(format!("This was not taken. {}", errors.join(" ")))
+        }
+    })
+}
+
+/// What somebody wrote, as an answer to a question: a word that stands for a button on the first line,
+/// with a comment below; or all of it, where words are what was asked for.
+fn read(question: &Question, text: &str) -> Option<Reply> {
+    let text = text.trim();
+    match question.body() {
+        Body::Converse if !text.is_empty() => {
+            let answer = Answer::Replied { text: text.to_owned() };
+            return Some(Reply { answer, comment: None });
+        }
+        Body::Provide { form } => {
+            let field = offers::only_words(form)?;
+            let values = Map::from_iter([(field.key().to_owned(), Value::from(text))]);
+            let values = form.validate(&values).ok().filter(|_| !text.is_empty())?;
+            return Some(Reply { answer: Answer::Provided { values }, comment: None });
+        }
+        Body::Approve { .. }
+        | Body::Choose { .. }
+        | Body::Confirm { .. }
+        | Body::Escalate { .. }
+        | Body::Converse => {}
+    }
+    let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let said = plain(line);
+    let all = offers::offers(question);
+    let is = |offer: &&Offer| {
+        let also: &[&str] = match &offer.answer {
+            Answer::Approved { .. } => &["approve", "approved", "ok", "y"],
+            Answer::Rejected { option: None } => &["reject", "rejected", "deny", "n"],
+            Answer::Confirmed { .. } => &["ok", "y"],
+            Answer::Declined => &["n"],
+            _ => &[],
+        };
+        said == plain(&offer.word) || said == plain(&offer.label) || also.contains(&said.as_str())
+    };
+    // "no, it is too much" on one line is a word and its reason. A yes has to stand alone: "yes, but"
+    // is none.
+    let exact = all.iter().find(is);
+    let (offer, comment) = match exact {
+        Some(offer) => (offer, rest.trim().to_owned()),
+        None => {
+            let (word, why) = line.split_once([',', ':', ';', '-'])?;
+            let said = plain(word);
+            let begins = |offer: &&Offer| said == plain(&offer.word) && offer.is_no();
+            let offer = all.iter().find(begins)?;
+            (offer, format!("{}\n{rest}", why.trim()).trim().to_owned())
+        }
+    };
+    let comment = Some(comment).filter(|comment| !comment.is_empty());
+    (!offer.wants_words || comment.is_some())
+        .then(|| Reply { answer: offer.answer.clone(), comment })
+}
+
+/// A word as people type it: without capitals, spaces around and what ends a sentence.
+fn plain(text: &str) -> String {
+    let text = text.trim().trim_end_matches(['.', '!', ',', ';', ':']);
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}

@@ -1,0 +1,217 @@
+//! What can be answered where a message is shown: by one press, by a form, by writing back. Nothing is
+//! offered that the kernel would not take.
+
+use ::channels::card::{Button, LONGEST_TOKEN, Tone, Ways};
+use kernel::form::{Field, Form, Kind as FieldKind, Layout};
+use kernel::question::{Answer, Body, Pick, Question, Reply};
+use kernel::{Actor, Ask, AskId, Assurance, Command};
+
+use crate::http::App;
+use crate::secrets::Secrets;
+
+/// More than this is a list to read, not a row of buttons.
+const MOST: usize = 20;
+
+/// One thing that can be said by a press.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Offer {
+    /// What stands on the button.
+    pub(crate) label: String,
+    /// The word for it in a written answer.
+    pub(crate) word: String,
+    pub(crate) tone: Tone,
+    /// Whether it needs words besides.
+    pub(crate) wants_words: bool,
+    pub(crate) answer: Answer,
+}
+
+impl Offer {
+    /// Whether it stops the agent.
+    pub(crate) fn is_no(&self) -> bool {
+        matches!(self.answer, Answer::Rejected { option: None } | Answer::Declined)
+    }
+}
+
+/// Everything that can be said to a question by one press, always in the same order.
+pub(crate) fn offers(question: &Question) -> Vec<Offer> {
+    let offer = |label: &str, word: &str, tone, answer| Offer {
+        label: label.to_owned(),
+        word: word.to_owned(),
+        tone,
+        wants_words: false,
+        answer,
+    };
+    match question.body() {
+        Body::Approve { reject_requires_reason, reject_options, .. } => {
+            let yes = offer("Approve", "yes", Tone::Yes, Answer::Approved { edits: None });
+            let no = offer("Reject", "no", Tone::No, Answer::REJECTED);
+            let no = Offer { wants_words: *reject_requires_reason, ..no };
+            let because = |(n, reason): (usize, &kernel::question::Choice)| {
+                let answer = Answer::Rejected { option: Some(reason.id.clone()) };
+                let label = format!("Reject: {}", reason.label);
+                offer(&label, &format!("no {}", n + 1), Tone::Plain, answer)
+            };
+            [yes, no].into_iter().chain(reject_options.iter().enumerate().map(because)).collect()
+        }
+        Body::Choose { options, pick: Pick::One, .. } => {
+            let choose = |(n, option): (usize, &kernel::question::Choice)| {
+                let answer = Answer::Chosen { options: vec![option.id.clone()] };
+                offer(&option.label, &(n + 1).to_string(), Tone::Plain, answer)
+            };
+            options.choices().iter().enumerate().map(choose).collect()
+        }
+        Body::Confirm { items, yes, no } => {
+            let items = items.iter().map(|item| item.id.clone()).collect();
+            vec![
+                offer(yes, "yes", Tone::Yes, Answer::Confirmed { items }),
+                offer(no, "no", Tone::No, Answer::Declined),
+            ]
+        }
+        Body::Escalate { .. } => vec![
+            offer(
+                "Try again",
+                "retry",
+                Tone::Yes,
+                Answer::Retry { params: serde_json::Map::new() },
+            ),
+            offer("Skip", "skip", Tone::Plain, Answer::Skip),
+            offer("Stop", "abort", Tone::No, Answer::Abort),
+        ],
+        Body::Choose { .. } | Body::Provide { .. } | Body::Converse => Vec::new(),
+    }
+}
+
+/// The one field of a form that wants nothing but words, if that is all there is to fill in.
+pub(crate) fn only_words(form: &Form) -> Option<&Field> {
+    let Layout::Single(fields) = form.layout() else { return None };
+    let [field] = &fields[..] else { return None };
+    let plain = matches!(field.kind(), FieldKind::Text(_) | FieldKind::Textarea(_));
+    (plain && !field.is_sensitive()).then_some(field)
+}
+
+/// What a button or a sheet says when it comes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// This one of the offers.
+    Offer(usize),
+    /// The same, with words that were filled in.
+    Worded(usize),
+    /// A form.
+    Form,
+}
+
+impl Told {
+    fn text(self) -> String {
+        match self {
+            Self::Offer(n) => n.to_string(),
+            Self::Worded(n) => format!("w{n}"),
+            Self::Form => "f".to_owned(),
+        }
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        match text.strip_prefix('w') {
+            Some(n) => n.parse().ok().map(Self::Worded),
+            None if text == "f" => Some(Self::Form),
+            None => text.parse().ok().map(Self::Offer),
+        }
+    }
+}
+
+impl Secrets {
+    /// What a button carries: which ask and which answer, and that we made it. Who presses it is for the
+    /// platform to say.
+    pub(crate) fn token(&self, ask: AskId, told: Told) -> String {
+        let said = told.text();
+        let token = format!("{}.{said}.{}", ask.ulid(), self.button(ask, &said));
+        debug_assert!(token.len() <= LONGEST_TOKEN);
+        token
+    }
+
+    /// What a button says, if we made it.
+    pub(crate) fn open_token(&self, token: &str) -> Option<(AskId, Told)> {
+        use subtle::ConstantTimeEq;
+        let mut parts = token.split('.');
+        let (ask, said, mark) = (parts.next()?, parts.next()?, parts.next()?);
+        let ask: AskId = format!("ask_{ask}").parse().ok()?;
+        let ours = self.button(ask, said);
+        let same: bool = ours.as_bytes().ct_eq(mark.as_bytes()).into();
+        Some((ask, Told::read(said)?)).filter(|_| same && parts.next().is_none())
+    }
+}
+
+impl App {
+    /// How an ask can be answered where somebody is shown all of it. Nothing, where a proof, a passkey
+    /// or care is wanted: that is for its page.
+    pub(crate) fn ways(&self, ask: &Ask, actor: &Actor) -> Ways {
+        let Some(question) = ask.question.value() else { return Ways::default() };
+        let careful = ask.verification.is_some()
+            || ask.floor > Assurance::Channel
+            || ask.is_irreversible()
+            || question.is_confidential();
+        if careful || !ask.is_open() {
+            return Ways::default();
+        }
+        let takes = |answer: &Answer| {
+            let reply = Box::new(Reply { answer: answer.clone(), comment: Some("ok".to_owned()) });
+            self.gateway.consider(ask, actor, Command::Answer(ask.id, reply)).is_ok()
+        };
+        let offers = offers(question);
+        let buttons =
+            offers.iter().enumerate().take(MOST).filter(|(_, offer)| takes(&offer.answer));
+        let buttons = buttons.map(|(n, offer)| Button {
+            label: offer.label.clone(),
+            token: self.secrets.token(ask.id, Told::Offer(n)),
+            tone: offer.tone,
+            word: offer.word.clone(),
+            wants_words: offer.wants_words,
+        });
+        let buttons: Vec<Button> = if offers.len() > MOST { Vec::new() } else { buttons.collect() };
+        let form = match question.body() {
+            Body::Provide { form } => Some((self.secrets.token(ask.id, Told::Form), form.clone())),
+            Body::Approve { .. }
+            | Body::Choose { .. }
+            | Body::Confirm { .. }
+            | Body::Escalate { .. }
+            | Body::Converse => None,
+        };
+        let reply = match question.body() {
+            Body::Converse => takes(&Answer::Replied { text: "ok".to_owned() }),
+            Body::Provide { form } => only_words(form).is_some(),
+            Body::Approve { .. }
+            | Body::Choose { .. }
+            | Body::Confirm { .. }
+            | Body::Escalate { .. } => false,
+        };
+        Ways { buttons, form, reply, code: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::testing::{Cast, new_ask};
+
+    #[test]
+    fn a_token_is_short_and_ours() {
+        let secrets = Secrets::for_tests();
+        let mut cast = Cast::new();
+        let (ask, other) = (cast.ask(new_ask()), cast.ask(new_ask()));
+        for told in [Told::Offer(0), Told::Offer(19), Told::Worded(1), Told::Form] {
+            let token = secrets.token(ask, told);
+            assert!(token.len() <= LONGEST_TOKEN, "{token}");
+            assert_eq!(secrets.open_token(&token), Some((ask, told)), "{token}");
+            for forged in [
+                token.replace(&ask.ulid().to_string(), &other.ulid().to_string()),
+                format!("{token}x"),
+                format!("{token}.x"),
+                token[..token.len() - 1].to_owned(),
+                token.replacen('.', ".1", 1),
+                String::new(),
+                "..".to_owned(),
+            ] {
+                assert_eq!(secrets.open_token(&forged), None, "{forged}");
+            }
+        }
+    }
+}

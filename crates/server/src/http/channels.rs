@@ -1,0 +1,125 @@
+//! `/channels/{medium}/{name}`: where platforms say what they heard. Each call is checked on its bytes
+//! before anything is read, and answered within the few seconds platforms allow.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::channels::{Channel, Ear, Failed, Heard, Knock};
+use async_trait::async_trait;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{OriginalUri, Path, State};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+
+use super::body;
+use super::problem::Problem;
+use super::{App, Shared};
+
+/// How long a platform is kept waiting: Slack, the least patient, gives three seconds. What takes longer
+/// goes on without it.
+const PATIENCE: Duration = Duration::from_millis(2500);
+
+pub(super) fn routes() -> Router<Shared> {
+    Router::new().route("/channels/{medium}/{name}", post(knock).get(knock))
+}
+
+async fn knock(
+    State(app): State<Shared>,
+    Path((medium, name)): Path<(String, String)>,
+    OriginalUri(uri): OriginalUri,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let Some(channel) = app.platforms.named(&medium).cloned() else {
+        let detail = "no channel of this name is set up here";
+        return Err(Problem::new(404, "not-found").detail(detail));
+    };
+    let bytes = body::read(body, app.config.body_limit).await?;
+    let url = app.as_others_see(&uri);
+    let headers: Vec<(String, String)> = headers
+        .iter()
+        .map(|(key, value)| {
+            (key.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+        })
+        .collect();
+    let knock =
+        Knock { url: &url, name: &name, headers: &headers, body: &bytes, now: app.gateway.now() };
+    if let Err(forged) = channel.verify(&knock) {
+        tracing::warn!(channel = medium, error = %forged, "a call was not the platform's");
+        metrics::counter!("countersign_knocks_total", "channel" => medium, "result" => "forged")
+            .increment(1);
+        return Ok((StatusCode::UNAUTHORIZED, forged.to_string()).into_response());
+    }
+    let parsed = match channel.parse(&knock) {
+        Ok(parsed) => parsed,
+        Err(unread) => {
+            tracing::warn!(channel = medium, error = %unread, "a call of the platform cannot be read");
+            return Ok((StatusCode::BAD_REQUEST, unread.to_string()).into_response());
+        }
+    };
+    metrics::counter!("countersign_knocks_total", "channel" => medium, "result" => "heard")
+        .increment(1);
+    let heard = Arc::clone(&app);
+    let taking = app.tasks.spawn(async move {
+        for one in &parsed.heard {
+            heard.hear(&channel, one).await?;
+        }
+        Ok::<_, store::StoreError>(parsed.answer)
+    });
+    match tokio::time::timeout(PATIENCE, taking).await {
+        // It goes on by itself.
+        Err(_) => Ok(StatusCode::OK.into_response()),
+        Ok(Ok(Ok(Some((kind, text))))) => {
+            Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
+        }
+        Ok(Ok(Ok(None))) => Ok(StatusCode::OK.into_response()),
+        Ok(Ok(Err(error))) => Err(error.into()),
+        Ok(Err(_)) => Err(Problem::new(500, "internal")),
+    }
+}
+
+impl App {
+    /// An address of ours as whoever calls it knows it: what signatures are made over.
+    fn as_others_see(&self, uri: &Uri) -> String {
+        let mut url = self.config.public_url.clone();
+        url.set_path(uri.path());
+        url.set_query(uri.query());
+        url.into()
+    }
+}
+
+/// Takes what a platform was asked for.
+pub(crate) struct Listening {
+    pub(crate) app: Shared,
+    pub(crate) channel: Arc<dyn Channel>,
+}
+
+#[async_trait]
+impl Ear for Listening {
+    async fn hear(&self, heard: Heard) -> Result<(), Failed> {
+        let taken = self.app.hear(&self.channel, &heard).await;
+        taken.map_err(|error| Failed::later(format!("{:#}", anyhow::Error::from(error))))
+    }
+}
+
+impl Listening {
+    /// Listens for as long as the server runs. Whoever cannot be asked is asked again, later each time.
+    pub(crate) async fn run(self) {
+        let (mut rest, stop) = (Duration::from_secs(1), self.app.stop.clone());
+        loop {
+            let failed = tokio::select! {
+                () = stop.cancelled() => return,
+                heard = self.channel.listen(&self) => heard.err(),
+            };
+            let why = failed.map(|failed| failed.to_string()).unwrap_or_default();
+            tracing::warn!(channel = %self.channel.medium(), error = why, "cannot listen; trying again");
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(rest) => {}
+            }
+            rest = (rest * 2).min(Duration::from_mins(5));
+        }
+    }
+}
