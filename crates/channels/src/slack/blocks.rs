@@ -20,7 +20,7 @@ pub(super) const LABEL: usize = 75;
 /// Most options in a menu.
 pub(super) const OPTIONS: usize = 100;
 /// How much of a line of ours is shown; it is never more.
-const LINE: usize = 500;
+pub(super) const LINE: usize = 500;
 
 /// Text as it is, without even making pictures of `:names:`.
 pub(super) fn plain(sent: impl Into<String>) -> Value {

@@ -197,11 +197,8 @@ impl Channel for Slack {
     /// Slack has no keys for repetitions: the key goes into the message's metadata, where programs find
     /// it.
     async fn deliver(&self, parcel: Parcel<'_>) -> Result<Posted, Failed> {
-        let mut body = inert(parcel.message);
+        let mut body = folded(inert(parcel.message));
         body["channel"] = json!(parcel.to);
-        body["mrkdwn"] = json!(false);
-        body["unfurl_links"] = json!(false);
-        body["unfurl_media"] = json!(false);
         body["metadata"] = json!({
             "event_type": "countersign_notice", "event_payload": { "key": parcel.key },
         });
@@ -301,6 +298,7 @@ impl Channel for Slack {
             body.remove("user");
             body.remove("thread_ts");
         }
+        let mut body = folded(body);
         body["channel"] = json!(user);
         self.call("chat.postMessage", &body, self.bot()).await?;
         Ok(())
@@ -399,5 +397,13 @@ fn inert(message: &Value) -> Value {
     let mut body = if message.is_object() { message.clone() } else { json!({}) };
     body["parse"] = json!("none");
     body["link_names"] = json!(false);
+    body
+}
+
+/// A new message, without previews of what it leads to.
+fn folded(mut body: Value) -> Value {
+    body["mrkdwn"] = json!(false);
+    body["unfurl_links"] = json!(false);
+    body["unfurl_media"] = json!(false);
     body
 }

@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 
 use super::blocks::{
-    BLOCKS, LABEL, OPTIONS, header, line, option, or_dash, plain, section, sections, table, weight,
+    BLOCKS, LABEL, LINE, OPTIONS, header, line, option, or_dash, plain, section, sections, table,
+    weight,
 };
 use super::text::{beginning, escape, length, link};
 use super::view;
@@ -15,7 +16,9 @@ const HEAVIEST: usize = 10_000;
 /// How much is shown of a question that does not fit.
 const BEGINNING: usize = 1500;
 /// How much stands in the text for notifications and screen readers.
-const SPOKEN: usize = 3500;
+const SPOKEN: usize = 2500;
+/// How long an address may be to stand there too.
+const ADDRESS: usize = 900;
 /// From how many on there is a menu instead of buttons.
 const BUTTONS: usize = 5;
 /// How many menus there may be: what Slack takes of elements in a row, less the buttons.
@@ -67,22 +70,24 @@ fn shortened(card: &Card) -> Vec<Value> {
     blocks
 }
 
-/// What it is, and what became of it.
+/// What it is, or what became of it.
 fn top(card: &Card) -> Vec<Value> {
-    let mut blocks = vec![header(&title(card))];
     match &card.stage {
-        Stage::Open(_) => blocks.extend(card.note.as_deref().map(line)),
+        Stage::Open(_) => {
+            let note = card.note.as_deref().map(line);
+            [header(&title(card))].into_iter().chain(note).collect()
+        }
+        // who decided stands where no agent's words ever do
         Stage::Over { headline, at, comment } => {
-            blocks.push(section(or_dash(beginning(headline, BEGINNING))));
-            blocks.push(line(at));
+            let mut blocks = vec![header(headline), line(at)];
             if let Some(comment) = comment.as_ref().filter(|comment| !comment.trim().is_empty()) {
                 blocks.push(line("They said:"));
                 blocks.push(section(beginning(comment, BEGINNING)));
             }
-            blocks.push(json!({ "type": "divider" }));
+            blocks.extend([json!({ "type": "divider" }), line(&card.title)]);
+            blocks
         }
     }
-    blocks
 }
 
 fn title(card: &Card) -> String {
@@ -190,26 +195,29 @@ fn on_its_page(card: &Card) -> Value {
     json!({ "type": "context", "elements": [{ "type": "mrkdwn", "text": text, "verbatim": true }] })
 }
 
-/// The card in words alone: screen readers read this and no block of it.
+/// The card in words alone: screen readers read this and none of the blocks.
 fn spoken(card: &Card, whole: bool) -> String {
-    let mut lines = vec![title(card)];
-    match &card.stage {
-        Stage::Open(_) => lines.extend(card.note.clone()),
+    let mut lines = match &card.stage {
+        Stage::Open(_) => [title(card)].into_iter().chain(card.note.clone()).collect(),
         Stage::Over { headline, at, comment } => {
-            lines = vec![headline.clone(), at.clone()];
+            let mut lines = vec![headline.clone(), at.clone()];
             lines.extend(comment.clone());
             lines.push(card.title.clone());
+            lines
         }
-    }
+    };
     lines.push(card.words.clone());
     if whole {
         lines.extend(card.context.clone());
         lines.extend(card.facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value)));
     }
-    if matches!(card.stage, Stage::Open(_)) {
-        lines.extend(card.until.as_ref().map(|until| format!("Runs out {until}.")));
-    }
-    or_dash(beginning(&lines.join("\n"), SPOKEN))
+    let more = if whole { "" } else { "There is more than fits here.\n" };
+    let until = match (&card.stage, &card.until) {
+        (Stage::Open(_), Some(until)) => beginning(&format!("Runs out {until}.\n"), LINE),
+        _ => String::new(),
+    };
+    let page = Some(escape(&card.link)).filter(|page| length(page) <= ADDRESS).unwrap_or_default();
+    format!("{}\n{more}{until}{page}", beginning(&lines.join("\n"), SPOKEN))
 }
 
 #[cfg(test)]

@@ -139,3 +139,34 @@ async fn a_connection_that_answers_is_kept() {
     assert_eq!((end, greeted), (End::Refresh, true));
     assert!(began.elapsed() > 2 * SILENCE, "it was quiet for long enough to be given up");
 }
+
+/// A socket is opened where Slack's is, whatever address we are told.
+#[test]
+fn sockets_are_slacks() {
+    let slack = |base: &str| {
+        let bot_token = Secret::new("xoxb-1");
+        let (signing_secret, app_token) = (None, Some(Secret::new("xapp-1")));
+        let base = Some(base.parse().unwrap());
+        let settings = super::super::Settings { bot_token, signing_secret, app_token, base };
+        Slack::new(settings, reqwest::Client::new()).unwrap()
+    };
+    for (base, url, expected) in [
+        (
+            "https://slack.com/api/",
+            "wss://wss-primary.slack.com/link/?ticket=1",
+            Some("https://wss-primary.slack.com/link/?ticket=1"),
+        ),
+        ("https://slack.com/api/", "wss://slack.com/link", Some("https://slack.com/link")),
+        ("https://slack.com/api/", "ws://wss-primary.slack.com/link", None),
+        ("https://slack.com/api/", "wss://slack.com.evil.example/link", None),
+        ("https://slack.com/api/", "wss://evilslack.com/link", None),
+        ("https://slack.com/api/", "wss://wss-primary.slack.com:22/link", None),
+        ("https://slack.com/api/", "https://wss-primary.slack.com/link", None),
+        ("https://slack.com/api/", "ws://127.0.0.1/link", None),
+        ("http://127.0.0.1:9/api/", "ws://127.0.0.1:9/link", Some("http://127.0.0.1:9/link")),
+        ("http://127.0.0.1:9/api/", "ws://127.0.0.1:10/link", None),
+    ] {
+        let found = slack(base).over_http(url.parse().unwrap());
+        assert_eq!(found.as_ref().map(Url::as_str), expected, "{url}");
+    }
+}

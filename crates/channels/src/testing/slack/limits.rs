@@ -284,3 +284,66 @@ fn is_link(text: &str) -> bool {
         inner.starts_with("http") && is_escaped(inner) && inner.matches('|').count() == 1
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn plain(text: &str) -> Value {
+        json!({ "type": "plain_text", "text": text, "emoji": false })
+    }
+
+    fn refused(blocks: &Value) -> Option<&'static str> {
+        message(&json!({ "text": "t", "blocks": blocks })).err().map(|(error, _)| error)
+    }
+
+    /// What is to prove something must be able to say no.
+    #[test]
+    fn what_slack_would_refuse_is_refused() {
+        let section = |text: &str| json!({ "type": "section", "text": plain(text) });
+        let actions = |elements: Vec<Value>| json!([{ "type": "actions", "elements": elements }]);
+        let button = |id: &str, label: &str| json!({ "type": "button", "action_id": id, "text": plain(label) });
+        let menu = |n: usize| {
+            let option = json!({ "text": plain("o"), "value": "v" });
+            json!({ "type": "static_select", "action_id": "m", "placeholder": plain("p"),
+                    "options": vec![option; n] })
+        };
+        let header = |text: &str| json!([{ "type": "header", "text": plain(text) }]);
+        assert_eq!(refused(&json!([section(&"x".repeat(3000))])), None);
+        assert_eq!(refused(&actions(vec![button("a", &"x".repeat(75)), menu(100)])), None);
+        assert_eq!(refused(&header(&"x".repeat(150))), None);
+        for (what, blocks) in [
+            ("long", json!([section(&"x".repeat(3001))])),
+            ("long as JavaScript counts", json!([section(&"🙂".repeat(1501))])),
+            ("empty", json!([section("")])),
+            ("blank", json!([section(" \n")])),
+            ("a mention", json!([section("<!channel>")])),
+            ("a bare ampersand", json!([section("a & b")])),
+            ("hidden", json!([section("a\u{202e}b")])),
+            (
+                "pictures",
+                json!([{ "type": "section", "text": { "type": "plain_text", "text": "a" } }]),
+            ),
+            ("many", json!(vec![section("x"); 51])),
+            ("a long header", header(&"x".repeat(151))),
+            ("a long button", actions(vec![button("a", &"x".repeat(76))])),
+            ("the same twice", actions(vec![button("a", "x"), button("a", "y")])),
+            ("many options", actions(vec![menu(101)])),
+            ("no options", actions(vec![menu(0)])),
+            ("many elements", actions((0..26).map(|i| button(&i.to_string(), "x")).collect())),
+            ("no elements", actions(vec![])),
+            ("a stranger", json!([{ "type": "video" }])),
+            ("what belongs in a modal", json!([{ "type": "input", "block_id": "b" }])),
+            ("more than is known", json!([{ "type": "divider", "colour": "red" }])),
+            ("eleven fields", json!([{ "type": "section", "fields": vec![plain("x"); 11] }])),
+        ] {
+            assert_eq!(refused(&blocks), Some("invalid_blocks"), "{what}");
+        }
+        let heavy = json!(vec![section(&"x".repeat(2900)); 4]);
+        assert_eq!(refused(&heavy), Some("msg_blocks_too_long"));
+        assert_eq!(message(&json!({})).unwrap_err().0, "no_text");
+        assert_eq!(message(&json!({ "text": "x".repeat(4001) })).unwrap_err().0, "msg_too_long");
+    }
+}
