@@ -77,6 +77,9 @@ pub(super) fn refused(
             format!("Slack knows no such person any more, or the app may not see them ({error})")
         }
         "is_archived" => "that Slack channel is archived: choose another".to_owned(),
+        "thread_not_found" | "invalid_thread_ts" => {
+            "that Slack thread is gone, or in another channel".to_owned()
+        }
         "cannot_dm_bot" => "that is a bot, which reads no messages: choose a person".to_owned(),
         "messages_tab_disabled" => "the app takes no direct messages: turn on the Messages Tab \
                                     under App Home"
@@ -137,6 +140,7 @@ mod tests {
             ("channel_not_found", Whose::Bot),
             ("user_not_found", Whose::Bot),
             ("is_archived", Whose::Bot),
+            ("thread_not_found", Whose::Bot),
             ("cannot_dm_bot", Whose::Bot),
             ("messages_tab_disabled", Whose::Bot),
             ("restricted_action", Whose::Bot),

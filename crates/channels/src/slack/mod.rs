@@ -407,3 +407,58 @@ fn folded(mut body: Value) -> Value {
     body["unfurl_media"] = json!(false);
     body
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In an organisation of several workspaces, people of each are ours.
+    #[test]
+    fn people_of_the_same_organisation_are_known() {
+        let user = json!({
+            "id": "W1", "team_id": "T2", "is_email_confirmed": true,
+            "enterprise_user": { "enterprise_id": "E1" }, "profile": { "email": "ada@example.com" },
+        });
+        let us = |enterprise: Option<&str>| Us {
+            team: "T1".to_owned(),
+            enterprise: enterprise.map(str::to_owned),
+        };
+        let found = |us: &Us, id| confirmed(&user, id, us);
+        assert_eq!(found(&us(Some("E1")), "W1").as_deref(), Some("ada@example.com"));
+        assert_eq!(found(&us(Some("E1")), "W2"), None, "somebody else was asked for");
+        assert_eq!(found(&us(Some("E2")), "W1"), None);
+        assert_eq!(found(&us(None), "W1"), None);
+        let outside = json!({ "id": "W1", "is_email_confirmed": true,
+                              "profile": { "email": "ada@example.com" } });
+        assert_eq!(confirmed(&outside, "W1", &us(None)), None, "of no workspace at all");
+    }
+
+    #[test]
+    fn an_answer_goes_to_slack_alone() {
+        let settings = |base: Option<&str>| Settings {
+            bot_token: Secret::new("xoxb-1"),
+            signing_secret: Some(Secret::new("s")),
+            app_token: None,
+            base: base.map(|base| base.parse().unwrap()),
+        };
+        let gov = Some("https://slack-gov.com/api/");
+        for (base, url, taken) in [
+            (None, "https://hooks.slack.com/actions/T1/1/x", true),
+            (None, "http://hooks.slack.com/actions/T1/1/x", false),
+            (None, "https://hooks.slack.com:8443/actions", false),
+            (None, "https://u:p@hooks.slack.com/actions", false),
+            (None, "https://slack.com/actions", false),
+            (None, "https://files.slack.com/actions", false),
+            (None, "https://hooks.slack.com.evil.example/", false),
+            (None, "https://evil.example/hooks.slack.com", false),
+            (None, "file:///etc/passwd", false),
+            (None, "", false),
+            (gov, "https://hooks.slack-gov.com/actions", true),
+            (gov, "https://hooks.slack.com/actions", false),
+        ] {
+            let slack = Slack::new(settings(base), Client::new()).unwrap();
+            let found = slack.response_url(&json!({ "response_url": url }));
+            assert_eq!(found.is_some(), taken, "{url}");
+        }
+    }
+}

@@ -19,6 +19,8 @@ const BEGINNING: usize = 1500;
 const SPOKEN: usize = 2500;
 /// How long an address may be to stand there too.
 const ADDRESS: usize = 900;
+/// How much of a label is sure to be shown: Slack takes more and may cut it.
+const SHOWN: usize = 30;
 /// From how many on there is a menu instead of buttons.
 const BUTTONS: usize = 5;
 /// How many menus there may be: what Slack takes of elements in a row, less the buttons.
@@ -172,9 +174,9 @@ fn press(buttons: &[Button]) -> Option<Vec<Value>> {
     Some(menus.chain(alone).collect())
 }
 
-/// What stands on the buttons, in full, where a button is too small for it.
+/// What stands on the buttons, in full, where a button may be too small for it.
 fn listed(buttons: &[Button]) -> Option<String> {
-    let long = buttons.iter().any(|button| length(&escape(&button.label)) > LABEL);
+    let long = buttons.iter().any(|button| length(&escape(&button.label)) > SHOWN);
     long.then(|| {
         let lines = buttons.iter().enumerate();
         let lines = lines.map(|(i, button)| format!("{}. {}", i + 1, button.label));

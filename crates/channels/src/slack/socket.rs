@@ -14,7 +14,7 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
-use tokio_tungstenite::tungstenite::protocol::Role;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tracing::{debug, info, warn};
 use url::Url;
 
@@ -32,6 +32,8 @@ const PATIENCE: Duration = Duration::from_millis(2500);
 const SILENCE: Duration = Duration::from_secs(30);
 /// How long a connection that Slack wants replaced is still listened to.
 const DRAINED: Duration = Duration::from_mins(1);
+/// Longest envelope that is read.
+const LONGEST: usize = 4 * 1024 * 1024;
 /// How often the pause between two tries doubles.
 const DOUBLINGS: u32 = 6;
 
@@ -139,7 +141,10 @@ impl Slack {
         }
         let upgraded =
             response.upgrade().await.map_err(|error| unreachable("its socket", &error))?;
-        Ok(WebSocketStream::from_raw_socket(upgraded, Role::Client, None).await)
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(LONGEST))
+            .max_frame_size(Some(LONGEST));
+        Ok(WebSocketStream::from_raw_socket(upgraded, Role::Client, Some(config)).await)
     }
 
     /// The address of a socket, as it is called over HTTP: Slack's, or where its API is played.

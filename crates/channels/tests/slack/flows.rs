@@ -115,10 +115,13 @@ async fn a_token_that_was_brought_is_used_and_shown_nowhere() {
     workspace.delete(&posted.id);
     slack.update(&posted, &json!({ "text": "more" }), Some(&brought)).await.unwrap();
 
-    let bad = secret("xoxb-wrong");
-    let refused = slack.deliver(Parcel { token: Some(&bad), ..parcel("C0OPS", &message) }).await;
-    let Err(Failed::Never { why }) = refused else { panic!("{refused:?}") };
-    assert!(why.contains("the bot token the agent gave") && !why.contains("xoxb"), "{why}");
+    for bad in ["xoxb-wrong", "xoxb-1-played\r\nx-more: 1", "", "xoxb-é"] {
+        let bad = secret(bad);
+        let given = Parcel { token: Some(&bad), ..parcel("C0OPS", &message) };
+        let refused = slack.deliver(given).await;
+        let Err(Failed::Never { why }) = refused else { panic!("{refused:?}") };
+        assert!(why.contains("the bot token the agent gave") && !why.contains("xoxb"), "{why}");
+    }
 }
 
 fn form() -> Form {
