@@ -15,11 +15,13 @@
 //! | [`heard`] | what a platform says: somebody pressed, wrote, or was reached |
 //! | [`failed`] | why a message did not get through, and when to try again |
 //! | [`secret`] | texts that never print |
+//! | [`slack`] | Slack |
 
 pub mod card;
 pub mod failed;
 pub mod heard;
 pub mod secret;
+pub mod slack;
 #[cfg(feature = "testing")]
 pub mod testing;
 

@@ -1,0 +1,464 @@
+//! Slack: messages with blocks, buttons, menus and modals; threads; calls from Slack over HTTP under the
+//! names `events` and `interactions`, or over a socket that we open.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `render`, `blocks`, `text` | a card as a message |
+//! | `view` | a sheet as a modal |
+//! | `api`, `errors` | calls to Slack, and what its refusals mean |
+//! | `verify`, `parse`, `interactions` | calls from Slack |
+//! | `socket` | Socket Mode |
+
+mod api;
+mod blocks;
+mod errors;
+mod interactions;
+mod parse;
+mod render;
+mod socket;
+mod text;
+mod verify;
+mod view;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use kernel::text::{is_email, reveal};
+use reqwest::{Client, StatusCode};
+use serde_json::{Value, json};
+use tokio::sync::OnceCell;
+use url::Url;
+
+use crate::card::Sheet;
+use crate::heard::Parsed;
+use crate::{
+    Card, Channel, Ear, Failed, Forged, Heard, Knock, Medium, Parcel, Posted, Secret, Unread,
+};
+use api::{Answer, By, Refusal};
+use errors::Whose;
+
+/// Where Slack's Web API is.
+const BASE: &str = "https://slack.com/api/";
+/// What the app must be allowed, and what it needs each for.
+const SCOPES: [(&str, &str); 3] = [
+    ("chat:write", "to write"),
+    ("users:read", "to know who answers"),
+    ("users:read.email", "to know them by their mail address"),
+];
+/// How long to wait before a socket is opened again, at first.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What the channel is set up with. One of the signing secret and the app token is needed: without
+/// either, nothing that is pressed would be heard.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// `xoxb-…`, what messages are sent with.
+    pub bot_token: Secret,
+    /// What calls from Slack are signed with.
+    pub signing_secret: Option<Secret>,
+    /// `xapp-…`, for Socket Mode.
+    pub app_token: Option<Secret>,
+    /// Where Slack's Web API is, if not at slack.com.
+    pub base: Option<Url>,
+}
+
+/// Slack, as one app in one workspace.
+#[derive(Debug)]
+pub struct Slack {
+    bot_token: Secret,
+    signing_secret: Option<Secret>,
+    app_token: Option<Secret>,
+    base: Url,
+    client: Client,
+    pause: Duration,
+    /// Who we are there, asked once.
+    us: OnceCell<Us>,
+}
+
+/// Which workspace the app is in.
+#[derive(Debug)]
+struct Us {
+    team: String,
+    enterprise: Option<String>,
+}
+
+impl Slack {
+    /// The channel, or what is missing in its settings. The client has time-outs.
+    pub fn new(settings: Settings, client: Client) -> Result<Self, String> {
+        let Settings { bot_token, signing_secret, app_token, base } = settings;
+        if !bot_token.reveal().starts_with("xoxb-") {
+            return Err("slack_bot_token begins with xoxb-: copy the Bot User OAuth Token from \
+                        OAuth & Permissions of the app"
+                .to_owned());
+        }
+        if app_token.as_ref().is_some_and(|token| !token.reveal().starts_with("xapp-")) {
+            return Err(
+                "slack_app_token begins with xapp-: make one with connections:write under \
+                        App-Level Tokens of the app"
+                    .to_owned(),
+            );
+        }
+        if signing_secret.as_ref().is_some_and(|secret| secret.reveal().trim().is_empty()) {
+            return Err("slack_signing_secret is empty".to_owned());
+        }
+        if signing_secret.is_none() && app_token.is_none() {
+            return Err("slack_bot_token alone sends messages that nobody can answer: give \
+                        slack_signing_secret, or slack_app_token for Socket Mode"
+                .to_owned());
+        }
+        let mut base = match base {
+            Some(base) => base,
+            None => BASE.parse().map_err(|_| "the address of Slack's API is not one".to_owned())?,
+        };
+        if !base.path().ends_with('/') {
+            let path = format!("{}/", base.path());
+            base.set_path(&path);
+        }
+        let (pause, us) = (PAUSE, OnceCell::new());
+        Ok(Self { bot_token, signing_secret, app_token, base, client, pause, us })
+    }
+
+    /// The same, with another pause before a socket that was lost is opened again. It doubles six times.
+    #[must_use]
+    pub fn with_pause(mut self, pause: Duration) -> Self {
+        self.pause = pause;
+        self
+    }
+
+    fn bot(&self) -> By<'_> {
+        By { whose: Whose::Bot, token: &self.bot_token }
+    }
+
+    fn by<'a>(&'a self, given: Option<&'a Secret>) -> By<'a> {
+        given.map_or_else(|| self.bot(), |token| By { whose: Whose::Given, token })
+    }
+
+    async fn call(&self, method: &str, body: &Value, by: By<'_>) -> Result<Answer, Refusal> {
+        api::call(&self.client, &self.base, method, body, by).await
+    }
+
+    async fn us(&self) -> Result<&Us, Failed> {
+        self.us
+            .get_or_try_init(|| async {
+                let found = self.call("auth.test", &json!({}), self.bot()).await?;
+                let member = |name| found.body.get(name).and_then(Value::as_str).map(str::to_owned);
+                let team = member("team_id")
+                    .ok_or_else(|| Failed::later("Slack does not say which workspace this is"))?;
+                Ok(Us { team, enterprise: member("enterprise_id") })
+            })
+            .await
+    }
+
+    /// Says something where a press was made, by the address that came with it.
+    async fn respond(&self, url: Url, body: &Value) -> Result<(), Refusal> {
+        const WHAT: &str = "response_url";
+        let request = self.client.post(url).header("content-type", "application/json");
+        let response = request
+            .body(body.to_string())
+            .send()
+            .await
+            .map_err(|error| api::unreachable(WHAT, &error))?;
+        let (status, after) = (response.status(), api::retry_after(&response));
+        if status.is_success() {
+            return Ok(());
+        }
+        let why = format!("Slack answers {WHAT} with {status}");
+        if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
+            return Err(Failed::Later { why, after }.into());
+        }
+        Err(Refusal { code: Some("expired_url".to_owned()), failed: Failed::never(why) })
+    }
+
+    /// The address that came with a press, if it is Slack's: nobody makes us call another.
+    fn response_url(&self, place: &Value) -> Option<Url> {
+        let url: Url = place.get("response_url")?.as_str()?.parse().ok()?;
+        let hooks = format!("hooks.{}", self.base.host_str()?);
+        let theirs = url.scheme() == "https"
+            && url.host_str() == Some(&hooks)
+            && url.port().is_none()
+            && url.username().is_empty()
+            && url.password().is_none();
+        // where Slack is played, one address plays all of it
+        let played = self.base.scheme() == "http" && url.origin() == self.base.origin();
+        (theirs || played).then_some(url)
+    }
+}
+
+#[async_trait]
+impl Channel for Slack {
+    fn medium(&self) -> Medium {
+        Medium::Slack
+    }
+
+    fn render(&self, card: &Card) -> Value {
+        render::message(card)
+    }
+
+    /// Slack has no keys for repetitions: the key goes into the message's metadata, where programs find
+    /// it.
+    async fn deliver(&self, parcel: Parcel<'_>) -> Result<Posted, Failed> {
+        let mut body = folded(inert(parcel.message));
+        body["channel"] = json!(parcel.to);
+        body["metadata"] = json!({
+            "event_type": "countersign_notice", "event_payload": { "key": parcel.key },
+        });
+        let thread = parcel.thread.map(|thread| thread.rsplit('/').next().unwrap_or(thread));
+        if let Some(thread) = thread {
+            if parse::moment(thread).is_none() {
+                return Err(Failed::never(
+                    "the Slack thread is not one: expected a thread_ts such as 1503435956.000247",
+                ));
+            }
+            body["thread_ts"] = json!(thread);
+        }
+        let posted = self.call("chat.postMessage", &body, self.by(parcel.token)).await?;
+        let member = |name| posted.body.get(name).and_then(Value::as_str);
+        // somebody's id becomes that of the conversation with them, which alone can be used later
+        let (Some(channel), Some(ts)) = (member("channel"), member("ts")) else {
+            return Err(Failed::later("Slack does not say where the message is"));
+        };
+        let place = thread.map_or(Value::Null, |thread| json!({ "thread": thread }));
+        Ok(Posted { id: posted_id(channel, ts), place })
+    }
+
+    async fn update(
+        &self,
+        posted: &Posted,
+        message: &Value,
+        token: Option<&Secret>,
+    ) -> Result<(), Failed> {
+        let Some((channel, ts)) = posted.id.split_once('/') else {
+            return Err(Failed::never("that is no message of Slack's"));
+        };
+        let mut body = inert(message);
+        body["channel"] = json!(channel);
+        body["ts"] = json!(ts);
+        match self.call("chat.update", &body, self.by(token)).await {
+            Ok(_) => Ok(()),
+            Err(refusal)
+                if refusal.is(&[
+                    "message_not_found",
+                    "cant_update_message",
+                    "edit_window_closed",
+                ]) =>
+            {
+                tracing::debug!(message.id = posted.id, "a message in Slack cannot be changed");
+                Ok(())
+            }
+            Err(refusal) => Err(refusal.into()),
+        }
+    }
+
+    fn verify(&self, knock: &Knock<'_>) -> Result<(), Forged> {
+        let secret = self.signing_secret.as_ref();
+        verify::verify(knock, secret.ok_or(Forged("there is no slack_signing_secret to check it"))?)
+    }
+
+    fn parse(&self, knock: &Knock<'_>) -> Result<Parsed, Unread> {
+        parse::parse(knock)
+    }
+
+    /// Only they see it: below the message they pressed, in the channel they wrote in, or as a message to
+    /// them where neither can be.
+    async fn answer(&self, heard: &Heard, words: &str) -> Result<(), Failed> {
+        let member = |name| heard.place.get(name).and_then(Value::as_str);
+        let user = heard.from.address().unwrap_or_default();
+        let said: Vec<Value> = blocks::sections(words).take(blocks::BLOCKS).collect();
+        let mut body = json!({ "text": text::beginning(words, blocks::SECTION), "blocks": said });
+        if let Some(thread) = member("thread") {
+            body["thread_ts"] = json!(thread);
+        }
+        if let Some(url) = self.response_url(&heard.place) {
+            let mut body = body.clone();
+            body["response_type"] = json!("ephemeral");
+            body["replace_original"] = json!(false);
+            match self.respond(url, &body).await {
+                Ok(()) => return Ok(()),
+                // it counts five times and for half an hour
+                Err(refusal) if refusal.is(&["expired_url"]) => {}
+                Err(refusal) => return Err(refusal.into()),
+            }
+        }
+        let mut body = inert(&body);
+        if let Some(channel) = member("channel") {
+            body["channel"] = json!(channel);
+            body["user"] = json!(user);
+            match self.call("chat.postEphemeral", &body, self.bot()).await {
+                Ok(_) => return Ok(()),
+                Err(refusal)
+                    if refusal.is(&[
+                        "user_not_in_channel",
+                        "not_in_channel",
+                        "channel_not_found",
+                    ]) => {}
+                Err(refusal) => return Err(refusal.into()),
+            }
+        }
+        if let Some(body) = body.as_object_mut() {
+            body.remove("user");
+            body.remove("thread_ts");
+        }
+        let mut body = folded(body);
+        body["channel"] = json!(user);
+        self.call("chat.postMessage", &body, self.bot()).await?;
+        Ok(())
+    }
+
+    async fn open(&self, heard: &Heard, sheet: &Sheet) -> Result<(), Failed> {
+        let member = |name| heard.place.get(name).and_then(Value::as_str);
+        let Some(trigger) = member("trigger_id") else {
+            return Err(Failed::never("Slack shows a form only to whoever just pressed a button"));
+        };
+        let carried = view::Carried {
+            token: sheet.token.clone(),
+            channel: member("channel").map(str::to_owned),
+            thread: member("thread").map(str::to_owned),
+        };
+        let Some(view) = view::modal(sheet, &carried) else {
+            return Err(Failed::never("Slack cannot show this form: it is on its page"));
+        };
+        self.call("views.open", &json!({ "trigger_id": trigger, "view": view }), self.bot())
+            .await?;
+        Ok(())
+    }
+
+    /// The address they confirmed to Slack, if they are people of this workspace: of others, their own
+    /// workspace could say anything.
+    async fn email_of(&self, heard: &Heard) -> Result<Option<String>, Failed> {
+        let Some(id) = heard.from.address() else { return Ok(None) };
+        let us = self.us().await?;
+        let query = [("user", id)];
+        let found = api::ask(&self.client, &self.base, "users.info", &query, self.bot()).await;
+        let found = match found {
+            Ok(found) => found.body,
+            Err(refusal) if refusal.is(&["user_not_found", "user_not_visible"]) => return Ok(None),
+            Err(refusal) => return Err(refusal.into()),
+        };
+        Ok(found.get("user").and_then(|user| confirmed(user, id, us)))
+    }
+
+    async fn listen(&self, ear: &dyn Ear) -> Result<(), Failed> {
+        match &self.app_token {
+            Some(token) => self.listen_on(token, ear).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    async fn check(&self) -> Result<String, Failed> {
+        let found = self.call("auth.test", &json!({}), self.bot()).await?;
+        let member = |name| reveal(found.body.get(name).and_then(Value::as_str).unwrap_or("?"));
+        let mut said = format!("Slack knows us as {} in {}", member("user"), member("team"));
+        if let Some(scopes) = &found.scopes {
+            let has = |wanted: &str| scopes.split(',').any(|scope| scope.trim() == wanted);
+            let lacks = SCOPES.iter().filter(|(scope, _)| !has(scope));
+            let lacks: Vec<String> =
+                lacks.map(|(scope, what)| format!("{scope} ({what})")).collect();
+            if !has("chat:write") {
+                let lacks = lacks.join(", ");
+                return Err(Failed::never(format!(
+                    "the Slack app lacks the scopes {lacks}: add them under OAuth & Permissions and \
+                     install the app again"
+                )));
+            }
+            if !lacks.is_empty() {
+                said = format!("{said}, without {}", lacks.join(", "));
+            }
+        }
+        if let Some(token) = &self.app_token {
+            let by = By { whose: Whose::App, token };
+            self.call("apps.connections.open", &json!({}), by).await?;
+            said.push_str(", and lets us listen on a socket");
+        }
+        Ok(said)
+    }
+}
+
+/// The address of a person of ours that Slack had them confirm.
+fn confirmed(user: &Value, id: &str, us: &Us) -> Option<String> {
+    let text = |pointer: &str| user.pointer(pointer).and_then(Value::as_str);
+    let yes = |name: &str| user.get(name).and_then(Value::as_bool).unwrap_or_default();
+    let ours = text("/team_id") == Some(us.team.as_str())
+        || us.enterprise.is_some()
+            && text("/enterprise_user/enterprise_id") == us.enterprise.as_deref();
+    let person =
+        !yes("deleted") && !yes("is_bot") && !yes("is_stranger") && !yes("is_workflow_bot");
+    let email = text("/profile/email").filter(|email| is_email(email))?;
+    (text("/id") == Some(id) && ours && person && yes("is_email_confirmed"))
+        .then(|| email.to_owned())
+}
+
+/// What a message is known by: its channel, and its name there.
+fn posted_id(channel: &str, ts: &str) -> String {
+    format!("{channel}/{ts}")
+}
+
+/// A message, with everything off that would make links or mentions of words.
+fn inert(message: &Value) -> Value {
+    let mut body = if message.is_object() { message.clone() } else { json!({}) };
+    body["parse"] = json!("none");
+    body["link_names"] = json!(false);
+    body
+}
+
+/// A new message, without previews of what it leads to.
+fn folded(mut body: Value) -> Value {
+    body["mrkdwn"] = json!(false);
+    body["unfurl_links"] = json!(false);
+    body["unfurl_media"] = json!(false);
+    body
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In an organisation of several workspaces, people of each are ours.
+    #[test]
+    fn people_of_the_same_organisation_are_known() {
+        let user = json!({
+            "id": "W1", "team_id": "T2", "is_email_confirmed": true,
+            "enterprise_user": { "enterprise_id": "E1" }, "profile": { "email": "ada@example.com" },
+        });
+        let us = |enterprise: Option<&str>| Us {
+            team: "T1".to_owned(),
+            enterprise: enterprise.map(str::to_owned),
+        };
+        let found = |us: &Us, id| confirmed(&user, id, us);
+        assert_eq!(found(&us(Some("E1")), "W1").as_deref(), Some("ada@example.com"));
+        assert_eq!(found(&us(Some("E1")), "W2"), None, "somebody else was asked for");
+        assert_eq!(found(&us(Some("E2")), "W1"), None);
+        assert_eq!(found(&us(None), "W1"), None);
+        let outside = json!({ "id": "W1", "is_email_confirmed": true,
+                              "profile": { "email": "ada@example.com" } });
+        assert_eq!(confirmed(&outside, "W1", &us(None)), None, "of no workspace at all");
+    }
+
+    #[test]
+    fn an_answer_goes_to_slack_alone() {
+        let settings = |base: Option<&str>| Settings {
+            bot_token: Secret::new("xoxb-1"),
+            signing_secret: Some(Secret::new("s")),
+            app_token: None,
+            base: base.map(|base| base.parse().unwrap()),
+        };
+        let gov = Some("https://slack-gov.com/api/");
+        for (base, url, taken) in [
+            (None, "https://hooks.slack.com/actions/T1/1/x", true),
+            (None, "http://hooks.slack.com/actions/T1/1/x", false),
+            (None, "https://hooks.slack.com:8443/actions", false),
+            (None, "https://u:p@hooks.slack.com/actions", false),
+            (None, "https://slack.com/actions", false),
+            (None, "https://files.slack.com/actions", false),
+            (None, "https://hooks.slack.com.evil.example/", false),
+            (None, "https://evil.example/hooks.slack.com", false),
+            (None, "file:///etc/passwd", false),
+            (None, "", false),
+            (gov, "https://hooks.slack-gov.com/actions", true),
+            (gov, "https://hooks.slack.com/actions", false),
+        ] {
+            let slack = Slack::new(settings(base), Client::new()).unwrap();
+            let found = slack.response_url(&json!({ "response_url": url }));
+            assert_eq!(found.is_some(), taken, "{url}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What Slack says: over HTTP under the names `events` and `interactions`, and the same payloads over a
+//! socket.
+
+use kernel::Time;
+use kernel::directory::Means;
+use kernel::directory::contact::is_slack_id;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::text::typed;
+use super::{interactions, posted_id};
+use crate::heard::{About, Parsed, What};
+use crate::{Heard, Knock, Unread};
+
+/// What a call says.
+pub(super) fn parse(knock: &Knock<'_>) -> Result<Parsed, Unread> {
+    match knock.name {
+        "events" => {
+            let body = serde_json::from_slice(knock.body)
+                .map_err(|_| Unread("expected the events as JSON".to_owned()))?;
+            event(body)
+        }
+        "interactions" => {
+            let mut payloads = url::form_urlencoded::parse(knock.body)
+                .filter(|(name, _)| name == "payload")
+                .map(|(_, payload)| payload);
+            let (Some(payload), None) = (payloads.next(), payloads.next()) else {
+                return Err(Unread("expected a form with one payload".to_owned()));
+            };
+            let payload = serde_json::from_str(&payload)
+                .map_err(|_| Unread("expected the payload as JSON".to_owned()))?;
+            interactions::interaction(payload).map(Parsed::of)
+        }
+        _ => Err(Unread("expected it under events or interactions".to_owned())),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Outer {
+    UrlVerification {
+        challenge: String,
+    },
+    EventCallback {
+        event_id: String,
+        #[serde(default)]
+        team_id: Option<String>,
+        event: Value,
+    },
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    user: Option<String>,
+    bot_id: Option<String>,
+    subtype: Option<String>,
+    text: Option<String>,
+    channel: Option<String>,
+    channel_type: Option<String>,
+    ts: Option<String>,
+    thread_ts: Option<String>,
+}
+
+/// What an event says.
+pub(super) fn event(body: Value) -> Result<Parsed, Unread> {
+    let unread = |_| Unread("expected an event with its event_id, or a challenge".to_owned());
+    match Outer::deserialize(body).map_err(unread)? {
+        Outer::UrlVerification { challenge } => {
+            Ok(Parsed { heard: Vec::new(), answer: Some(("text/plain", challenge)) })
+        }
+        Outer::EventCallback { event_id, team_id, event } => {
+            if event.get("type").and_then(Value::as_str) != Some("message") {
+                return Ok(Parsed::of(Vec::new()));
+            }
+            let message = Message::deserialize(event)
+                .map_err(|_| Unread("expected the members of a message to be texts".to_owned()))?;
+            Ok(Parsed::of(wrote(event_id, team_id.as_deref(), message)?.into_iter().collect()))
+        }
+        Outer::Unknown => Ok(Parsed::of(Vec::new())),
+    }
+}
+
+/// What somebody wrote in a thread, or to us alone. Programs, edits, deletions and whatever else Slack
+/// writes into a channel are not words of a person; what people say to each other outside of threads is
+/// not for us.
+fn wrote(id: String, team: Option<&str>, message: Message) -> Result<Option<Heard>, Unread> {
+    let of_a_person = message.bot_id.is_none()
+        && matches!(message.subtype.as_deref(), None | Some("thread_broadcast"));
+    let Some(user) = message.user.filter(|user| of_a_person && user != "USLACKBOT") else {
+        return Ok(None);
+    };
+    let (Some(channel), Some(ts)) = (message.channel, message.ts) else {
+        return Err(Unread("expected a message to have a channel and a ts".to_owned()));
+    };
+    let from = person(&user)?;
+    let thread = message.thread_ts.filter(|thread| *thread != ts);
+    let direct = message.channel_type.as_deref() == Some("im") || channel.starts_with('D');
+    let about = match &thread {
+        Some(thread) => About::Posted(posted_id(&channel, thread)),
+        None if direct => About::Nothing,
+        None => return Ok(None),
+    };
+    let text = typed(&message.text.unwrap_or_default());
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let at = moment(&ts);
+    let place =
+        json!({ "channel": channel, "user": user, "ts": ts, "thread": thread, "team": team });
+    Ok(Some(Heard { id, from, name: None, place, what: What::Wrote { text, about }, at }))
+}
+
+/// Somebody, by the id Slack vouches for.
+pub(super) fn person(id: &str) -> Result<Means, Unread> {
+    if is_slack_id(id) && id.starts_with(['U', 'W']) {
+        Ok(Means::Slack(id.to_owned()))
+    } else {
+        Err(Unread("expected a person's id to be U or W, and capitals and digits".to_owned()))
+    }
+}
+
+/// The moment in a name like `1503435956.000247`.
+pub(super) fn moment(ts: &str) -> Option<Time> {
+    let (seconds, fraction) = ts.split_once('.').unwrap_or((ts, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(seconds) || !digits(fraction) {
+        return None;
+    }
+    let millis = format!("{fraction:0<3}").get(..3)?.parse::<i64>().ok()?;
+    Some(Time::from_millis(seconds.parse::<i64>().ok()?.checked_mul(1000)?.checked_add(millis)?))
+}
+
+#[cfg(test)]
+mod tests;

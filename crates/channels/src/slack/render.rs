@@ -1,0 +1,226 @@
+//! What is said of an ask, as a message with blocks. Whoever reads it sees all of the question or is told
+//! that they do not; only in the first case is there something to press.
+
+use serde_json::{Value, json};
+
+use super::blocks::{
+    BLOCKS, LABEL, LINE, OPTIONS, header, line, option, or_dash, plain, section, sections, table,
+    weight,
+};
+use super::text::{beginning, escape, length, link};
+use super::view;
+use crate::card::{Button, Card, Stage, Tone, Ways};
+
+/// How heavy a message may be; see [`weight`].
+const HEAVIEST: usize = 10_000;
+/// How much is shown of a question that does not fit.
+const BEGINNING: usize = 1500;
+/// How much stands in the text for notifications and screen readers.
+const SPOKEN: usize = 2500;
+/// How long an address may be to stand there too.
+const ADDRESS: usize = 900;
+/// How much of a label is sure to be shown: Slack takes more and may cut it.
+const SHOWN: usize = 30;
+/// From how many on there is a menu instead of buttons.
+const BUTTONS: usize = 5;
+/// How many menus there may be: what Slack takes of elements in a row, less the buttons.
+const MENUS: usize = 10;
+
+/// The message: its blocks, and a text for notifications and screen readers.
+pub(super) fn message(card: &Card) -> Value {
+    let whole = whole(card).filter(|blocks| blocks.len() <= BLOCKS && weight(blocks) <= HEAVIEST);
+    let text = spoken(card, whole.is_some());
+    json!({ "text": text, "blocks": whole.unwrap_or_else(|| shortened(card)) })
+}
+
+/// Everything, and what can be pressed; nothing if it cannot be laid out.
+fn whole(card: &Card) -> Option<Vec<Value>> {
+    let mut blocks = top(card);
+    blocks.extend(sections(&card.words));
+    if let Some(context) = &card.context {
+        blocks.push(line("Background:"));
+        blocks.extend(sections(context));
+    }
+    blocks.extend(table(card.facts.iter().map(|fact| (fact.name.as_str(), fact.value.as_str()))));
+    match &card.stage {
+        Stage::Open(ways) => blocks.extend(open(card, ways)?),
+        Stage::Over { .. } => blocks.push(on_its_page(card)),
+    }
+    Some(blocks)
+}
+
+/// The beginning, and where the rest is.
+fn shortened(card: &Card) -> Vec<Value> {
+    let mut blocks = top(card);
+    let words = beginning(&card.words, BEGINNING);
+    if !words.trim().is_empty() {
+        blocks.push(section(words));
+    }
+    match card.stage {
+        Stage::Open(_) => {
+            blocks.push(line(
+                "There is more than fits here. All of it can be read and answered on its page.",
+            ));
+            blocks.extend(until(card));
+            blocks.push(json!({ "type": "actions", "elements": [page_button(card)] }));
+        }
+        Stage::Over { .. } => {
+            blocks.push(line("There is more than fits here."));
+            blocks.push(on_its_page(card));
+        }
+    }
+    blocks
+}
+
+/// What it is, or what became of it.
+fn top(card: &Card) -> Vec<Value> {
+    match &card.stage {
+        Stage::Open(_) => {
+            let note = card.note.as_deref().map(line);
+            [header(&title(card))].into_iter().chain(note).collect()
+        }
+        // who decided stands where no agent's words ever do
+        Stage::Over { headline, at, comment } => {
+            let mut blocks = vec![header(headline), line(at)];
+            if let Some(comment) = comment.as_ref().filter(|comment| !comment.trim().is_empty()) {
+                blocks.push(line("They said:"));
+                blocks.push(section(beginning(comment, BEGINNING)));
+            }
+            blocks.extend([json!({ "type": "divider" }), line(&card.title)]);
+            blocks
+        }
+    }
+}
+
+fn title(card: &Card) -> String {
+    let urgent = matches!(card.stage, Stage::Open(_)) && card.urgent;
+    format!("{}{}", if urgent { "Urgent: " } else { "" }, card.title)
+}
+
+fn until(card: &Card) -> Option<Value> {
+    card.until.as_ref().map(|until| line(&format!("Runs out {until}.")))
+}
+
+/// How it can be answered.
+fn open(card: &Card, ways: &Ways) -> Option<Vec<Value>> {
+    let mut blocks = Vec::new();
+    let form = ways.form.as_ref().filter(|(_, form)| view::fits(form));
+    if let Some(listed) = listed(&ways.buttons) {
+        blocks.extend(sections(&listed));
+    }
+    blocks.extend(until(card));
+    let mut elements = press(&ways.buttons)?;
+    if let Some((token, _)) = form {
+        elements.push(json!({
+            "type": "button", "action_id": "form", "style": "primary",
+            "text": plain("Fill in the form"), "value": token,
+        }));
+    }
+    elements.push(page_button(card));
+    blocks.push(json!({ "type": "actions", "elements": elements }));
+    if ways.is_none() {
+        blocks.push(line("It can be answered on its page."));
+    } else if ways.form.is_some() && form.is_none() {
+        blocks.push(line("Its form cannot be shown here. It is on its page."));
+    }
+    if ways.reply {
+        blocks.push(line("To answer, reply in this thread."));
+    }
+    Some(blocks)
+}
+
+/// Buttons; a menu where there are many.
+fn press(buttons: &[Button]) -> Option<Vec<Value>> {
+    let numbered = listed(buttons).is_some();
+    let labelled: Vec<(String, &Button)> = buttons
+        .iter()
+        .enumerate()
+        .map(|(i, button)| {
+            let label = if numbered {
+                beginning(&format!("{}. {}", i + 1, button.label), LABEL)
+            } else {
+                escape(&button.label)
+            };
+            (label, button)
+        })
+        .collect();
+    let toned = buttons.iter().filter(|button| button.tone != Tone::Plain).count();
+    let (alone, together): (Vec<_>, Vec<_>) = labelled.into_iter().partition(|(_, button)| {
+        buttons.len() <= BUTTONS || (toned <= BUTTONS && button.tone != Tone::Plain)
+    });
+    if together.len() > OPTIONS * MENUS {
+        return None;
+    }
+    let menus = together.chunks(OPTIONS).enumerate().map(|(i, options)| {
+        let options: Vec<Value> =
+            options.iter().map(|(label, button)| option(label, &button.token)).collect();
+        json!({
+            "type": "static_select", "action_id": format!("choose.{i}"),
+            "placeholder": plain("Choose"), "options": options,
+        })
+    });
+    let alone = alone.iter().enumerate().map(|(i, (label, button))| {
+        let mut element = json!({
+            "type": "button", "action_id": format!("press.{i}"),
+            "text": plain(or_dash(label.clone())), "value": button.token,
+        });
+        match button.tone {
+            Tone::Plain => {}
+            Tone::Yes => element["style"] = json!("primary"),
+            Tone::No => element["style"] = json!("danger"),
+        }
+        element
+    });
+    Some(menus.chain(alone).collect())
+}
+
+/// What stands on the buttons, in full, where a button may be too small for it.
+fn listed(buttons: &[Button]) -> Option<String> {
+    let long = buttons.iter().any(|button| length(&escape(&button.label)) > SHOWN);
+    long.then(|| {
+        let lines = buttons.iter().enumerate();
+        let lines = lines.map(|(i, button)| format!("{}. {}", i + 1, button.label));
+        lines.collect::<Vec<_>>().join("\n")
+    })
+}
+
+/// Leads to the page. Slack tells us that it was pressed, which says nothing.
+fn page_button(card: &Card) -> Value {
+    json!({
+        "type": "button", "action_id": "page", "text": plain("Open its page"), "url": card.link,
+    })
+}
+
+/// Leads there too, with nothing to press.
+fn on_its_page(card: &Card) -> Value {
+    let text = link(&card.link, "Open its page");
+    json!({ "type": "context", "elements": [{ "type": "mrkdwn", "text": text, "verbatim": true }] })
+}
+
+/// The card in words alone: screen readers read this and none of the blocks.
+fn spoken(card: &Card, whole: bool) -> String {
+    let mut lines = match &card.stage {
+        Stage::Open(_) => [title(card)].into_iter().chain(card.note.clone()).collect(),
+        Stage::Over { headline, at, comment } => {
+            let mut lines = vec![headline.clone(), at.clone()];
+            lines.extend(comment.clone());
+            lines.push(card.title.clone());
+            lines
+        }
+    };
+    lines.push(card.words.clone());
+    if whole {
+        lines.extend(card.context.clone());
+        lines.extend(card.facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value)));
+    }
+    let more = if whole { "" } else { "There is more than fits here.\n" };
+    let until = match (&card.stage, &card.until) {
+        (Stage::Open(_), Some(until)) => beginning(&format!("Runs out {until}.\n"), LINE),
+        _ => String::new(),
+    };
+    let page = Some(escape(&card.link)).filter(|page| length(page) <= ADDRESS).unwrap_or_default();
+    format!("{}\n{more}{until}{page}", beginning(&lines.join("\n"), SPOKEN))
+}
+
+#[cfg(test)]
+mod tests;

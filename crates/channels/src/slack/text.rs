@@ -1,0 +1,204 @@
+//! Words for Slack and from Slack. What goes out is plain text that drives no markup: in every text of
+//! Slack's, `&`, `<` and `>` begin or end something, so they go out as entities. What comes in has them
+//! back as they were typed.
+
+use kernel::text::reveal;
+
+/// How long Slack takes a text to be. It does not say what it counts, so we count what comes to most:
+/// UTF-16 units of what is sent.
+pub(super) fn length(sent: &str) -> usize {
+    sent.encode_utf16().count()
+}
+
+/// Somebody's words, so that Slack shows them as they are written, hidden characters included.
+pub(super) fn escape(text: &str) -> String {
+    let mut sent = String::with_capacity(text.len());
+    for c in reveal(text).chars() {
+        push(&mut sent, c);
+    }
+    sent
+}
+
+fn push(sent: &mut String, c: char) {
+    match c {
+        '&' => sent.push_str("&amp;"),
+        '<' => sent.push_str("&lt;"),
+        '>' => sent.push_str("&gt;"),
+        _ => sent.push(c),
+    }
+}
+
+fn width(c: char) -> usize {
+    match c {
+        '&' => 5,
+        '<' | '>' => 4,
+        _ => c.len_utf16(),
+    }
+}
+
+/// The words escaped and in pieces that are at most so long, broken between lines where there are any.
+/// Pieces of nothing but white space are left out: Slack takes no empty text.
+pub(super) fn pieces(text: &str, most: usize) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let (mut piece, mut so_far) = (String::new(), 0);
+    for line in reveal(text).split_inclusive('\n') {
+        let whole: usize = line.chars().map(width).sum();
+        if so_far > 0 && so_far + whole > most {
+            pieces.push(std::mem::take(&mut piece));
+            so_far = 0;
+        }
+        for c in line.chars() {
+            if so_far + width(c) > most {
+                pieces.push(std::mem::take(&mut piece));
+                so_far = 0;
+            }
+            push(&mut piece, c);
+            so_far += width(c);
+        }
+    }
+    pieces.push(piece);
+    pieces.retain(|piece| !piece.trim().is_empty());
+    pieces
+}
+
+/// As much of the words as fits, escaped; ends with `…` if that is not all of them.
+pub(super) fn beginning(text: &str, most: usize) -> String {
+    let shown = reveal(text);
+    let whole: usize = shown.chars().map(width).sum();
+    if whole <= most {
+        return escape(&shown);
+    }
+    let (mut sent, mut so_far) = (String::new(), 1);
+    for c in shown.chars() {
+        so_far += width(c);
+        if so_far > most {
+            break;
+        }
+        push(&mut sent, c);
+    }
+    sent.push('…');
+    sent
+}
+
+/// An address of ours, as a link in Slack's markup.
+pub(super) fn link(url: &str, words: &str) -> String {
+    let url = url.replace('|', "%7C").replace('<', "%3C").replace('>', "%3E").replace('&', "&amp;");
+    format!("<{url}|{}>", escape(words).replace('|', "/"))
+}
+
+/// What somebody typed, from how Slack writes it: `<https://a.example|a.example>` is an address it made
+/// a link of, `<@U1|ada>` somebody who was mentioned.
+pub(super) fn typed(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('<') {
+        plain.push_str(&unescape(before));
+        let Some((marked, behind)) = after.split_once('>') else {
+            plain.push('<');
+            rest = after;
+            continue;
+        };
+        plain.push_str(&unescape(&unmarked(marked)));
+        rest = behind;
+    }
+    plain.push_str(&unescape(rest));
+    plain
+}
+
+/// What stood between `<` and `>`.
+fn unmarked(marked: &str) -> String {
+    let (target, label) = match marked.split_once('|') {
+        Some((target, label)) => (target, Some(label).filter(|label| !label.is_empty())),
+        None => (marked, None),
+    };
+    let named = |sign: &str, id: &str| {
+        let name = label.unwrap_or(id);
+        if name.starts_with(sign) { name.to_owned() } else { format!("{sign}{name}") }
+    };
+    match target.chars().next() {
+        Some('@') => named("@", &target[1..]),
+        Some('#') => named("#", &target[1..]),
+        // `!here` and its like have no label, a date says itself in the label
+        Some('!') if target.starts_with("!date") => label.unwrap_or_default().to_owned(),
+        Some('!') => named("@", target[1..].split('^').next_back().unwrap_or_default()),
+        _ => match label {
+            None => target.strip_prefix("mailto:").unwrap_or(target).to_owned(),
+            Some(label) if target.contains(label) => label.to_owned(),
+            Some(label) => format!("{label} ({target})"),
+        },
+    }
+}
+
+fn unescape(text: &str) -> String {
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_goes_out_is_markup() {
+        for (words, sent) in [
+            ("a < b & c > d", "a &lt; b &amp; c &gt; d"),
+            ("<!channel> <@U1>", "&lt;!channel&gt; &lt;@U1&gt;"),
+            ("&lt;", "&amp;lt;"),
+            ("pay\u{202e}lap", "pay⟨U+202E⟩lap"),
+        ] {
+            assert_eq!(escape(words), sent);
+            assert_eq!(typed(sent), reveal(words), "and it reads back");
+        }
+    }
+
+    #[test]
+    fn pieces_hold_everything_and_break_between_lines() {
+        assert_eq!(pieces("", 10), Vec::<String>::new());
+        assert_eq!(pieces(" \n ", 10), Vec::<String>::new());
+        assert_eq!(pieces("abc\ndef\nghi", 8), ["abc\ndef\n", "ghi"]);
+        assert_eq!(pieces("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        // an entity is never torn apart, and a character beyond the first plane counts twice
+        assert_eq!(pieces("ab&cd", 6), ["ab", "&amp;c", "d"]);
+        assert_eq!(pieces("🙂🙂🙂", 4), ["🙂🙂", "🙂"]);
+    }
+
+    #[test]
+    fn a_beginning_says_that_there_is_more() {
+        assert_eq!(beginning("abc", 3), "abc");
+        assert_eq!(beginning("abcd", 3), "ab…");
+        assert_eq!(beginning("a&bcdef", 7), "a&amp;…");
+        for (text, most) in [("&&&&&&", 7), ("🙂🙂🙂", 4), ("", 1)] {
+            assert!(length(&beginning(text, most)) <= most, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_link_stays_one() {
+        assert_eq!(
+            link("https://a.example/?x=1&y=<|>", "a|b"),
+            "<https://a.example/?x=1&amp;y=%3C%7C%3E|a/b>"
+        );
+    }
+
+    #[test]
+    fn what_was_typed_is_read_as_it_was_typed() {
+        for (sent, read) in [
+            ("yes", "yes"),
+            ("a &amp;amp; b &lt;c&gt;", "a &amp; b <c>"),
+            ("see <https://a.example/x>", "see https://a.example/x"),
+            ("<http://a.example|a.example> it is", "a.example it is"),
+            ("<https://a.example/?x=1&amp;y=2>", "https://a.example/?x=1&y=2"),
+            ("<https://evil.example|bank.example>", "bank.example (https://evil.example)"),
+            ("<mailto:ada@example.com|ada@example.com>", "ada@example.com"),
+            ("ask <@U123>, <@U1|ada>, <#C1|general>", "ask @U123, @ada, #general"),
+            ("<!here> <!subteam^S1|@ops> <!subteam^S1>", "@here @ops @S1"),
+            ("<!date^1392734382^{date}|Feb 18>", "Feb 18"),
+            ("2 < 3", "2 < 3"),
+            ("<", "<"),
+            ("<>", ""),
+            ("<|>", ""),
+            ("<@>", "@"),
+        ] {
+            assert_eq!(typed(sent), read, "{sent}");
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! A sheet as a modal: what can be asked in one, and how.
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use kernel::form::{Bounds, Choice, Choices, Field, Form, Kind, Moment, TextRules};
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value, json};
+
+use super::blocks::{LABEL, OPTIONS, option, or_dash, plain, sections};
+use super::text::{beginning, escape, length};
+use crate::card::{Fields, Sheet, WORDS};
+
+/// What all our modals are called.
+pub(super) const CALLBACK: &str = "countersign";
+
+/// Most blocks in a modal.
+const BLOCKS: usize = 100;
+/// Most characters of its title and its buttons.
+const TITLE: usize = 24;
+/// Most characters somebody can type into one field, and in what stands there already.
+const TYPED: u64 = 3000;
+/// Most characters of a label or a hint.
+const HINT: usize = 2000;
+/// Most characters of a text that shows while a field is empty.
+const PLACEHOLDER: usize = 150;
+/// Most characters that come back with an option.
+const VALUE: usize = 150;
+/// Most options shown as a list of boxes instead of a menu.
+const BOXES: usize = 10;
+/// What Slack's number fields hold exactly: JavaScript's whole numbers.
+const EXACT: f64 = 9_007_199_254_740_991.0;
+
+/// What a modal carries along: what comes back with it, and where an answer to it goes.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Carried {
+    pub(super) token: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) channel: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) thread: Option<String>,
+}
+
+/// Whether a form can be asked in a modal: on one page, always all of it, nothing secret and no files,
+/// and each field something that Slack can show whole.
+pub(super) fn fits(form: &Form) -> bool {
+    form.step_count() == 1
+        && form.fields().count() <= BLOCKS / 2
+        && form.fields().next().is_some()
+        && form.fields().all(|field| element(field).is_some())
+}
+
+/// The modal for a sheet; nothing if it does not fit into one.
+pub(super) fn modal(sheet: &Sheet, carried: &Carried) -> Option<Value> {
+    let mut blocks = Vec::new();
+    if length(&escape(&sheet.title)) > TITLE {
+        blocks.extend(sections(&sheet.title));
+    }
+    blocks.extend(sections(&sheet.words));
+    match &sheet.fields {
+        Fields::Words { label, filled, optional } => {
+            let rules = json!({ "multiline": true, "max_length": TYPED });
+            let input = text("plain_text_input", rules, Some(filled))?;
+            blocks.push(block(WORDS, label, None, *optional, &input));
+        }
+        Fields::Form(form) if !fits(form) => return None,
+        Fields::Form(form) => {
+            for field in form.fields() {
+                let (optional, input) = (!field.is_required(), element(field)?);
+                blocks.push(block(field.key(), field.label(), field.hint(), optional, &input));
+            }
+        }
+    }
+    let metadata = serde_json::to_string(carried).ok()?;
+    (blocks.len() <= BLOCKS).then(|| {
+        json!({
+            "type": "modal",
+            "callback_id": CALLBACK,
+            "private_metadata": metadata,
+            "title": plain(or_dash(beginning(&sheet.title, TITLE))),
+            "submit": plain(or_dash(beginning(&sheet.send, TITLE))),
+            "close": plain("Cancel"),
+            "blocks": blocks,
+        })
+    })
+}
+
+fn block(key: &str, label: &str, hint: Option<&str>, optional: bool, element: &Value) -> Value {
+    let mut block = json!({
+        "type": "input", "block_id": key, "label": plain(or_dash(escape(label))),
+        "optional": optional, "element": element,
+    });
+    if let Some(hint) = hint.map(escape).filter(|hint| !hint.trim().is_empty()) {
+        block["hint"] = plain(hint);
+    }
+    block
+}
+
+/// What a field is filled in with; nothing if Slack cannot show it, or not all of it.
+fn element(field: &Field) -> Option<Value> {
+    let showable = field.condition().is_none()
+        && !field.is_sensitive()
+        && field.default_ref().is_none()
+        && field.allowed_values().is_empty()
+        && length(&escape(field.label())) <= HINT
+        && field.hint().is_none_or(|hint| length(&escape(hint)) <= HINT)
+        && field.placeholder().is_none_or(|text| length(&escape(text)) <= PLACEHOLDER);
+    if !showable {
+        return None;
+    }
+    let filled = field.default_value();
+    let words = filled.and_then(Value::as_str);
+    let mut element = match field.kind() {
+        Kind::Text(rules) => text("plain_text_input", lengths(rules)?, words)?,
+        Kind::Textarea(rules) => {
+            let mut given = lengths(rules)?;
+            given["multiline"] = json!(true);
+            text("plain_text_input", given, words)?
+        }
+        Kind::Email(_) => text("email_text_input", json!({}), words)?,
+        Kind::Url(_) => text("url_text_input", json!({}), words)?,
+        Kind::Number(bounds) => number(bounds.min(), bounds.max(), filled)?,
+        Kind::Range { min, max } => number(Some(min), Some(max), filled)?,
+        Kind::Date(bounds) => return date(bounds, words),
+        Kind::Boolean => return Some(boolean(filled)),
+        Kind::Select(choices) => return select(choices, words),
+        Kind::Multiselect(choices) => return several(choices, filled),
+        Kind::Custom(..) | Kind::File => return None,
+    };
+    let placeholder = field.placeholder().map(escape);
+    if let Some(shown) = placeholder.filter(|shown| !shown.trim().is_empty()) {
+        element["placeholder"] = plain(shown);
+    }
+    Some(element)
+}
+
+fn text(kind: &str, mut rules: Value, filled: Option<&str>) -> Option<Value> {
+    rules["type"] = json!(kind);
+    rules["action_id"] = json!("text");
+    if let Some(filled) = filled.filter(|filled| !filled.is_empty()) {
+        if length(filled) as u64 > TYPED {
+            return None;
+        }
+        rules["initial_value"] = json!(filled);
+    }
+    Some(rules)
+}
+
+/// How much is typed. Where more may be than Slack takes, less can be given here; where more must be,
+/// nothing can.
+fn lengths(rules: &TextRules) -> Option<Value> {
+    let mut given = json!({});
+    if let Some(min) = rules.min_length().filter(|min| *min > 0) {
+        given["min_length"] = json!(Some(min).filter(|min| *min <= TYPED)?);
+    }
+    // Slack wants at least one
+    if let Some(max) = rules.max_length() {
+        given["max_length"] = json!(max.clamp(1, TYPED));
+    }
+    Some(given)
+}
+
+fn number(min: Option<&Number>, max: Option<&Number>, filled: Option<&Value>) -> Option<Value> {
+    let mut element =
+        json!({ "type": "number_input", "action_id": "number", "is_decimal_allowed": true });
+    for (name, bound) in [("min_value", min), ("max_value", max)] {
+        if let Some(bound) = bound {
+            let exact = bound.as_f64().is_some_and(|bound| bound.abs() <= EXACT);
+            element[name] = json!(exact.then(|| bound.to_string())?);
+        }
+    }
+    if let Some(filled) = filled.filter(|filled| filled.is_number()) {
+        element["initial_value"] = json!(filled.to_string());
+    }
+    Some(element)
+}
+
+/// A day, or a day with a time if the form speaks of times.
+fn date(bounds: &Bounds<Moment>, filled: Option<&str>) -> Option<Value> {
+    let has_time = |text: &str| text.len() > 10;
+    let bound = |bound: Option<&Moment>| bound.is_some_and(|at| has_time(&at.to_string()));
+    if bound(bounds.min()) || bound(bounds.max()) || filled.is_some_and(has_time) {
+        let mut element = json!({ "type": "datetimepicker", "action_id": "datetime" });
+        if let Some(filled) = filled.filter(|filled| has_time(filled)) {
+            let at: jiff::Timestamp = filled.parse().ok()?;
+            // Slack takes ten digits: 2001 to 2286
+            let seconds = at.as_second();
+            element["initial_date_time"] =
+                json!((1_000_000_000..=9_999_999_999).contains(&seconds).then_some(seconds)?);
+        }
+        return Some(element);
+    }
+    let mut element = json!({ "type": "datepicker", "action_id": "date" });
+    if let Some(filled) = filled.filter(|filled| !filled.is_empty()) {
+        element["initial_date"] = json!(filled);
+    }
+    Some(element)
+}
+
+fn boolean(filled: Option<&Value>) -> Value {
+    let choices = [option("Yes", "true"), option("No", "false")];
+    let mut element =
+        json!({ "type": "radio_buttons", "action_id": "boolean", "options": choices });
+    match filled.and_then(Value::as_bool) {
+        Some(true) => element["initial_option"] = choices[0].clone(),
+        Some(false) => element["initial_option"] = choices[1].clone(),
+        None => {}
+    }
+    element
+}
+
+fn select(choices: &Choices, filled: Option<&str>) -> Option<Value> {
+    let options = options(choices)?;
+    let mut element =
+        json!({ "type": "static_select", "action_id": "select", "placeholder": plain("Choose") });
+    if let Some(filled) = filled.filter(|filled| !filled.is_empty()) {
+        element["initial_option"] = json!(chosen(choices, &options, &[filled]).first()?);
+    }
+    element["options"] = json!(options);
+    Some(element)
+}
+
+fn several(choices: &Choices, filled: Option<&Value>) -> Option<Value> {
+    let options = options(choices)?;
+    let mut element = if options.len() <= BOXES {
+        json!({ "type": "checkboxes", "action_id": "several" })
+    } else {
+        json!({
+            "type": "multi_static_select", "action_id": "several", "placeholder": plain("Choose"),
+        })
+    };
+    let filled: Vec<&str> = match filled {
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
+        other => other.and_then(Value::as_str).into_iter().collect(),
+    };
+    let chosen = chosen(choices, &options, &filled);
+    if !chosen.is_empty() {
+        element["initial_options"] = json!(chosen);
+    }
+    element["options"] = json!(options);
+    Some(element)
+}
+
+fn options(choices: &Choices) -> Option<Vec<Value>> {
+    let entry = |choice: &Choice| {
+        let (label, value) = (escape(&choice.label), sealed(&choice.value));
+        (length(&label) <= LABEL && length(&value) <= VALUE).then(|| option(label, value))
+    };
+    let options: Option<Vec<Value>> = choices.iter().map(entry).collect();
+    options.filter(|options| options.len() <= OPTIONS)
+}
+
+fn chosen<'o>(choices: &Choices, options: &'o [Value], filled: &[&str]) -> Vec<&'o Value> {
+    let entries = choices.iter().zip(options);
+    entries.filter(|(choice, _)| filled.contains(&choice.value.as_str())).map(|(_, o)| o).collect()
+}
+
+/// The value of an option as it goes to Slack: as it is if that is sure to come back so, otherwise in
+/// letters that are.
+fn sealed(value: &str) -> String {
+    let safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
+    if !value.is_empty() && value.bytes().all(safe) {
+        value.to_owned()
+    } else {
+        format!("={}", BASE64_URL_SAFE_NO_PAD.encode(value))
+    }
+}
+
+/// The value of an option as the form knows it.
+pub(super) fn unsealed(value: &str) -> Option<String> {
+    match value.strip_prefix('=') {
+        None => Some(value.to_owned()),
+        Some(coded) => String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(coded).ok()?).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! Sheets as they are seen, and what cannot be asked in one.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::testing::slack::limits;
+
+fn form(fields: &Value) -> Form {
+    serde_json::from_value(json!({ "fields": fields })).unwrap()
+}
+
+fn sheet(fields: Fields) -> Sheet {
+    Sheet {
+        token: "tok.sheet".to_owned(),
+        title: "Supply a value".to_owned(),
+        words: "Where shall <it> go?".to_owned(),
+        send: "Send".to_owned(),
+        fields,
+    }
+}
+
+fn carried() -> Carried {
+    Carried { token: "tok.sheet".to_owned(), channel: Some("C0OPS".to_owned()), thread: None }
+}
+
+/// As it is sent, and taken by Slack.
+fn taken(sheet: &Sheet) -> Value {
+    let view = modal(sheet, &carried()).unwrap();
+    assert_eq!(limits::view(&view), Ok(()), "{view:#}");
+    view
+}
+
+#[test]
+fn every_kind_of_field() {
+    let two = json!([{ "value": "a", "label": "A & A" }, { "value": "b <", "label": "B" }]);
+    let many: Vec<Value> =
+        (0..11).map(|i| json!({ "value": format!("v{i}"), "label": format!("L{i}") })).collect();
+    let fields = form(&json!([
+        { "key": "name", "label": "Name", "type": "text", "required": true, "placeholder": "Ada",
+          "hint": "As on <the> card", "validation": { "minLength": 2, "maxLength": 9000 } },
+        { "key": "why", "label": "Why", "type": "textarea", "default": "Because\nit is" },
+        { "key": "mail", "label": "Mail", "type": "email" },
+        { "key": "page", "label": "Page", "type": "url" },
+        { "key": "count", "label": "Count", "type": "number", "default": 2.5,
+          "validation": { "min": 0, "max": 10 } },
+        { "key": "share", "label": "Share", "type": "range", "validation": { "min": 1, "max": 5 } },
+        { "key": "day", "label": "Day", "type": "date", "default": "2026-03-01" },
+        { "key": "at", "label": "At", "type": "date", "default": "2026-03-01T10:00:00Z" },
+        { "key": "sure", "label": "Sure?", "type": "boolean", "default": false },
+        { "key": "one", "label": "One", "type": "select", "options": two, "default": "b <" },
+        { "key": "some", "label": "Some", "type": "multiselect", "options": two, "default": ["a"] },
+        { "key": "more", "label": "More", "type": "multiselect", "options": many },
+    ]));
+    insta::assert_json_snapshot!(taken(&sheet(Fields::Form(fields))));
+}
+
+#[test]
+fn words_alone() {
+    let fields = Fields::Words {
+        label: "What should change?".to_owned(),
+        filled: "less".to_owned(),
+        optional: false,
+    };
+    let title = "What should change before you approve".to_owned();
+    insta::assert_json_snapshot!(taken(&Sheet { title, ..sheet(fields) }));
+}
+
+#[test]
+fn what_does_not_fit_is_not_shown_in_part() {
+    let option = |label: &str, value: &str| json!({ "label": label, "value": value });
+    let of = |kind: &str, options: Vec<Value>| json!([{ "key": "k", "label": "K", "type": kind, "options": options }]);
+    let text = |rest: Value| {
+        let mut field = json!({ "key": "k", "label": "K", "type": "text" });
+        field.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        json!([field])
+    };
+    let many = |n: usize| (0..n).map(|i| option("L", &format!("v{i}"))).collect::<Vec<_>>();
+    let shown_if = json!({ "field": "a", "operator": "eq", "value": "x" });
+    for (what, fields) in [
+        ("a secret", text(json!({ "sensitive": true }))),
+        ("a file", json!([{ "key": "k", "label": "K", "type": "file" }])),
+        ("a type of theirs", json!([{ "key": "k", "label": "K", "type": "x-colour" }])),
+        (
+            "a condition",
+            json!([
+                { "key": "a", "label": "A", "type": "text" },
+                { "key": "k", "label": "K", "type": "text", "conditional": shown_if },
+            ]),
+        ),
+        ("a value from elsewhere", text(json!({ "default_ref": "https://a.example/v" }))),
+        ("few values of many", text(json!({ "validation": { "allowed_values": ["a"] } }))),
+        ("more than can be typed", text(json!({ "validation": { "minLength": 3001 } }))),
+        ("more than can be shown", text(json!({ "default": "x".repeat(3001) }))),
+        ("a long hint", text(json!({ "hint": "x".repeat(2001) }))),
+        ("a long placeholder", text(json!({ "placeholder": "&".repeat(31) }))),
+        ("a long option", of("select", vec![option(&"&".repeat(16), "a")])),
+        ("a long value", of("select", vec![option("A", &"x".repeat(151))])),
+        ("many options", of("multiselect", many(101))),
+        ("no field", json!([])),
+        (
+            "many fields",
+            (0..51)
+                .map(|i| json!({ "key": format!("k{i}"), "label": "K", "type": "text" }))
+                .collect(),
+        ),
+    ] {
+        let form = form(&fields);
+        assert!(!fits(&form), "{what}");
+        assert!(modal(&sheet(Fields::Form(form)), &carried()).is_none(), "{what}");
+    }
+    let steps: Form = serde_json::from_value(json!({ "steps": [
+        { "title": "One", "fields": [{ "key": "a", "label": "A", "type": "text" }] },
+        { "title": "Two", "fields": [{ "key": "b", "label": "B", "type": "text" }] },
+    ] }))
+    .unwrap();
+    assert!(!fits(&steps));
+    let fields = Fields::Form(form(&of("multiselect", many(100))));
+    assert!(modal(&sheet(fields), &carried()).is_some(), "as many as fit");
+    let long = Fields::Form(form(&text(json!({}))));
+    let sheet = Sheet { words: "x".repeat(3000 * 100), ..sheet(long) };
+    assert!(modal(&sheet, &carried()).is_none(), "a question longer than a modal");
+}
+
+#[test]
+fn values_come_back_as_they_were() {
+    for value in ["a", "a b", "<&>", "=YQ", "=", "ü", "a/b.c-d_e", "", "\u{0}"] {
+        let sent = sealed(value);
+        assert!(!sent.is_empty() && sent.is_ascii(), "{value}");
+        assert_eq!(unsealed(&sent).as_deref(), Some(value));
+    }
+    assert_eq!(unsealed("=?"), None);
+    assert_eq!(unsealed("=_w"), None, "not UTF-8");
+}

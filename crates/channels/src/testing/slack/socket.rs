@@ -1,0 +1,149 @@
+//! Socket Mode: tickets that count once, hello, envelopes, and what was acknowledged.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use tokio::sync::{Mutex as Waiting, mpsc};
+
+use super::{Shared, Workspace};
+
+enum Out {
+    Say(Value),
+    Drop,
+}
+
+pub(super) struct Sockets {
+    inner: Mutex<Inner>,
+    opened: (mpsc::UnboundedSender<()>, Waiting<mpsc::UnboundedReceiver<()>>),
+    acknowledged: (mpsc::UnboundedSender<String>, Waiting<mpsc::UnboundedReceiver<String>>),
+}
+
+#[derive(Default)]
+struct Inner {
+    count: u64,
+    tickets: HashSet<String>,
+    open: Vec<mpsc::UnboundedSender<Out>>,
+}
+
+impl Default for Sockets {
+    fn default() -> Self {
+        let (opened, opening) = mpsc::unbounded_channel();
+        let (acknowledged, acknowledging) = mpsc::unbounded_channel();
+        Self {
+            inner: Mutex::default(),
+            opened: (opened, Waiting::new(opening)),
+            acknowledged: (acknowledged, Waiting::new(acknowledging)),
+        }
+    }
+}
+
+impl Sockets {
+    fn inner(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What opens one connection.
+    pub(super) fn ticket(&self) -> String {
+        let mut inner = self.inner();
+        inner.count += 1;
+        let ticket = format!("ticket-{}", inner.count);
+        inner.tickets.insert(ticket.clone());
+        ticket
+    }
+}
+
+pub(super) async fn link(
+    State(shared): State<Arc<Shared>>,
+    Path(ticket): Path<String>,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    if !shared.sockets.inner().tickets.remove(&ticket) {
+        return StatusCode::FORBIDDEN.into_response();
+    }
+    upgrade.on_upgrade(move |socket| run(shared, socket))
+}
+
+async fn run(shared: Arc<Shared>, mut socket: WebSocket) {
+    let (out, mut outgoing) = mpsc::unbounded_channel();
+    let hello = json!({ "type": "hello", "num_connections": 1, "connection_info": {} });
+    if socket.send(Message::text(hello.to_string())).await.is_err() {
+        return;
+    }
+    shared.sockets.inner().open.push(out);
+    let _ = shared.sockets.opened.0.send(());
+    loop {
+        tokio::select! {
+            out = outgoing.recv() => match out {
+                Some(Out::Say(said)) => {
+                    if socket.send(Message::text(said.to_string())).await.is_err() {
+                        return;
+                    }
+                }
+                Some(Out::Drop) | None => return,
+            },
+            said = socket.recv() => {
+                let Some(Ok(said)) = said else { return };
+                let said = said.to_text().ok().and_then(|text| serde_json::from_str(text).ok());
+                let said: Value = said.unwrap_or_default();
+                if let Some(id) = said["envelope_id"].as_str() {
+                    let _ = shared.sockets.acknowledged.0.send(id.to_owned());
+                }
+            }
+        }
+    }
+}
+
+impl Workspace {
+    /// Waits until a connection is open, each counted once.
+    pub async fn socket_opened(&self) {
+        self.shared.sockets.opened.1.lock().await.recv().await;
+    }
+
+    /// Says something on the newest connection: `events_api` or `interactive`.
+    pub fn say(&self, kind: &str, envelope: &str, payload: &Value) {
+        self.out(
+            0,
+            Out::Say(json!({
+                "type": kind, "envelope_id": envelope, "payload": payload,
+                "accepts_response_payload": kind == "interactive",
+            })),
+        );
+    }
+
+    /// Says something on the connection before the newest.
+    pub fn say_before(&self, kind: &str, envelope: &str, payload: &Value) {
+        self.out(1, Out::Say(json!({ "type": kind, "envelope_id": envelope, "payload": payload })));
+    }
+
+    /// Wants the newest connection replaced, or says that there may be none.
+    pub fn disconnect(&self, reason: &str) {
+        self.out(0, Out::Say(json!({ "type": "disconnect", "reason": reason })));
+    }
+
+    /// Breaks the newest connection off.
+    pub fn drop_socket(&self) {
+        self.out(0, Out::Drop);
+    }
+
+    fn out(&self, back: usize, out: Out) {
+        let inner = self.shared.sockets.inner();
+        if let Some(socket) = inner.open.iter().rev().nth(back) {
+            let _ = socket.send(out);
+        }
+    }
+
+    /// The next envelope that is acknowledged.
+    pub async fn acknowledged(&self) -> Option<String> {
+        self.shared.sockets.acknowledged.1.lock().await.recv().await
+    }
+
+    /// Whether something was acknowledged that nobody asked for yet.
+    pub async fn has_acknowledged(&self) -> bool {
+        !self.shared.sockets.acknowledged.1.lock().await.is_empty()
+    }
+}

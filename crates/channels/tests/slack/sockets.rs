@@ -1,0 +1,148 @@
+//! Socket Mode, from the first connection to the last.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use channels::heard::What;
+use channels::testing::slack::Fault;
+use channels::testing::slack::inbound::wrote;
+use channels::{Ear, Failed};
+use tokio::sync::mpsc;
+
+use super::*;
+
+/// An ear that can be closed for the next thing.
+struct Listener {
+    closed: AtomicBool,
+    tell: mpsc::UnboundedSender<String>,
+    told: Mutex<mpsc::UnboundedReceiver<String>>,
+}
+
+impl Listener {
+    fn new() -> Self {
+        let (tell, told) = mpsc::unbounded_channel();
+        Self { closed: AtomicBool::new(false), tell, told: Mutex::new(told) }
+    }
+
+    /// What was heard since.
+    fn heard(&self) -> Vec<String> {
+        let mut told = self.told.lock().unwrap();
+        std::iter::from_fn(|| told.try_recv().ok()).collect()
+    }
+}
+
+#[async_trait]
+impl Ear for Listener {
+    async fn hear(&self, heard: Heard) -> Result<(), Failed> {
+        if self.closed.swap(false, Ordering::SeqCst) {
+            self.tell.send("refused".to_owned()).unwrap();
+            return Err(Failed::later("the store is away"));
+        }
+        let what = match heard.what {
+            What::Pressed { token, .. } => token,
+            What::Wrote { text, .. } => text,
+            other => panic!("{other:?}"),
+        };
+        self.tell.send(what).unwrap();
+        Ok(())
+    }
+}
+
+fn said(words: &str) -> Value {
+    wrote("Ev1", "D0ADA", None, "U0ADA", words)
+}
+
+/// Listens for as long as the story takes.
+async fn during(slack: &Slack, ear: &Listener, story: impl Future<Output = ()>) {
+    let listening = async {
+        tokio::select! {
+            ended = slack.listen(ear) => panic!("{ended:?}"),
+            () = story => {}
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), listening).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_was_taken_is_acknowledged_and_the_rest_comes_again() {
+    let workspace = workspace().await;
+    let (slack, ear) = (slack(workspace.socket_settings()), Listener::new());
+    let posted = delivered(&slack, "U0ADA", &approval()).await;
+    let press = workspace.pressed(&posted.id, "Reject", "U0ADA").unwrap();
+    during(&slack, &ear, async {
+        workspace.socket_opened().await;
+        workspace.say("interactive", "e1", &press);
+        assert_eq!(workspace.acknowledged().await.as_deref(), Some("e1"));
+        ear.closed.store(true, Ordering::SeqCst);
+        workspace.say("events_api", "e2", &said("yes"));
+        // it comes again, under another name
+        workspace.say("events_api", "e3", &said("yes"));
+        assert_eq!(workspace.acknowledged().await.as_deref(), Some("e3"));
+        assert!(!workspace.has_acknowledged().await);
+    })
+    .await;
+    assert_eq!(ear.heard(), ["tok.no", "refused", "yes"]);
+}
+
+#[tokio::test]
+async fn a_connection_is_replaced_without_missing_a_word() {
+    let workspace = workspace().await;
+    let (slack, ear) = (slack(workspace.socket_settings()), Listener::new());
+    during(&slack, &ear, async {
+        workspace.socket_opened().await;
+        workspace.disconnect("refresh_requested");
+        workspace.socket_opened().await;
+        workspace.say_before("events_api", "e1", &said("on the old one"));
+        assert_eq!(workspace.acknowledged().await.as_deref(), Some("e1"));
+        workspace.say("events_api", "e2", &said("on the new one"));
+        assert_eq!(workspace.acknowledged().await.as_deref(), Some("e2"));
+    })
+    .await;
+    assert_eq!(ear.heard(), ["on the old one", "on the new one"]);
+}
+
+#[tokio::test]
+async fn a_connection_that_is_lost_is_opened_again() {
+    let workspace = workspace().await;
+    let (slack, ear) = (slack(workspace.socket_settings()), Listener::new());
+    workspace.next(Fault::Status(503));
+    workspace.next(Fault::Slower(0));
+    workspace.next(Fault::Drop);
+    workspace.next(Fault::Silence);
+    during(&slack, &ear, async {
+        workspace.socket_opened().await;
+        workspace.drop_socket();
+        workspace.socket_opened().await;
+        workspace.say("events_api", "e1", &said("still there"));
+        assert_eq!(workspace.acknowledged().await.as_deref(), Some("e1"));
+    })
+    .await;
+    assert_eq!(workspace.calls_of("apps.connections.open").len(), 6);
+    assert_eq!(ear.heard(), ["still there"]);
+}
+
+#[tokio::test]
+async fn what_never_works_ends_it() {
+    let workspace = workspace().await;
+    let ear = Listener::new();
+    let wrong = Settings { app_token: Some(secret("xapp-wrong")), ..workspace.socket_settings() };
+    let ended = slack(wrong).listen(&ear).await;
+    assert!(matches!(&ended, Err(Failed::Never { why }) if why.contains("slack_app_token")));
+
+    let slack = slack(workspace.socket_settings());
+    let (ended, ()) = tokio::join!(slack.listen(&ear), async {
+        workspace.socket_opened().await;
+        workspace.disconnect("link_disabled");
+    });
+    assert!(matches!(&ended, Err(Failed::Never { why }) if why.contains("Socket Mode")));
+}
+
+#[tokio::test]
+async fn without_an_app_token_nobody_listens() {
+    let workspace = workspace().await;
+    let (slack, ear) = (slack(workspace.settings()), Listener::new());
+    let listening = tokio::time::timeout(Duration::from_millis(50), slack.listen(&ear));
+    assert!(listening.await.is_err());
+    assert_eq!(workspace.calls(), []);
+}
