@@ -15,13 +15,17 @@
 //! | [`heard`] | what a platform says: somebody pressed, wrote, or was reached |
 //! | [`failed`] | why a message did not get through, and when to try again |
 //! | [`secret`] | texts that never print |
+//! | [`telegram`] | Telegram, through a bot |
 
 pub mod card;
 pub mod failed;
 pub mod heard;
+mod plain;
 pub mod secret;
+pub mod telegram;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod wire;
 
 pub use card::Card;
 pub use failed::{Failed, Forged, Unread};
@@ -171,7 +175,8 @@ pub trait Channel: Send + Sync {
     /// What it says.
     fn parse(&self, knock: &Knock<'_>) -> Result<Parsed, Unread>;
 
-    /// Says something to whoever was heard, and to nobody else where the platform can do that.
+    /// Says something to whoever was heard, and to nobody else where the platform can do that. A press
+    /// is always answered, without words if there is nothing to say: some platforms wait for it.
     async fn answer(&self, heard: &Heard, words: &str) -> Result<(), Failed>;
 
     /// Shows a sheet to whoever pressed, on platforms that can.
