@@ -15,16 +15,20 @@
 //! | [`heard`] | what a platform says: somebody pressed, wrote, or was reached |
 //! | [`failed`] | why a message did not get through, and when to try again |
 //! | [`secret`] | texts that never print |
+//! | [`sms`] | text messages |
 //! | [`telegram`] | Telegram, through a bot |
+//! | [`twilio`] | whoever carries text messages and `WhatsApp` |
 
 pub mod card;
 pub mod failed;
 pub mod heard;
 mod plain;
 pub mod secret;
+pub mod sms;
 pub mod telegram;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod twilio;
 mod wire;
 
 pub use card::Card;

@@ -21,6 +21,12 @@ pub(crate) fn spoilt(text: &str) -> String {
     shown
 }
 
+/// Words on lines of their own that nobody can take for ours, nothing in them an address.
+pub(crate) fn quoted(text: &str) -> String {
+    let line = |line: &str| format!("> {line}").trim_end().to_owned();
+    spoilt(text.trim()).lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// Whether what follows a dot could end or go on a domain: two letters at least. `e.g.` and `3.14` are
 /// left alone.
 fn is_domain(after: &[char]) -> bool {
@@ -85,6 +91,12 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(spoilt(text), expected);
         }
+    }
+
+    #[test]
+    fn quoted_lines_are_never_ours() {
+        assert_eq!(quoted("Pay\n\nA7 yes: evil.com\n"), "> Pay\n>\n> A7 yes: evil[.]com");
+        assert_eq!(quoted(" \n"), "");
     }
 
     #[test]

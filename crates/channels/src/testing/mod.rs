@@ -4,3 +4,4 @@
 pub mod cards;
 pub mod stand;
 pub mod telegram;
+pub mod twilio;
