@@ -18,6 +18,7 @@
 //! | [`sms`] | text messages |
 //! | [`telegram`] | Telegram, through a bot |
 //! | [`twilio`] | whoever carries text messages and `WhatsApp` |
+//! | [`whatsapp`] | `WhatsApp`, through Meta or Twilio |
 
 pub mod card;
 pub mod failed;
@@ -29,6 +30,7 @@ pub mod telegram;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod twilio;
+pub mod whatsapp;
 mod wire;
 
 pub use card::Card;

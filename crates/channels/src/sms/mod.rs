@@ -13,9 +13,9 @@ use async_trait::async_trait;
 use reqwest::Client;
 use serde_json::Value;
 
-use crate::heard::{About, Parsed, What};
+use crate::heard::{About, Parsed};
 use crate::plain::{beginning, units};
-use crate::twilio::hear::{Form, heard, sms, taken};
+use crate::twilio::hear::{Form, sms, taken};
 use crate::twilio::{Account, Twilio};
 use crate::{Card, Channel, Failed, Forged, Heard, Knock, Medium, Parcel, Posted, Secret, Unread};
 
@@ -65,21 +65,10 @@ impl Channel for Sms {
         if let Some(status) = form.status(sms)? {
             return Ok(status);
         }
-        let Some(written) = form.written(sms)? else { return Ok(taken(Vec::new())) };
-        let (sid, text) = (written.sid, written.text);
-        let wish = form.wish(text);
-        // What Twilio calls a START may be the answer "yes"; a STOP is never anything else, and so is
-        // what Twilio answers by itself (HELP).
-        let is_said = !text.trim().is_empty()
-            && match &wish {
-                Some(What::Resumed) => text.trim().eq_ignore_ascii_case("yes"),
-                Some(_) => false,
-                None => form.member("OptOutType").is_none(),
-            };
-        let said = is_said.then(|| What::Wrote { text: text.to_owned(), about: About::Nothing });
-        let wish = wish.map(|what| heard(format!("{sid}.wish"), written.from.clone(), None, what));
-        let said = said.map(|what| heard(sid.to_owned(), written.from.clone(), None, what));
-        Ok(taken(wish.into_iter().chain(said).collect()))
+        Ok(match form.written(sms)? {
+            Some(written) => form.said(written, None, About::Nothing),
+            None => taken(Vec::new()),
+        })
     }
 
     async fn answer(&self, heard: &Heard, words: &str) -> Result<(), Failed> {

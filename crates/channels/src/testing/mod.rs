@@ -5,3 +5,4 @@ pub mod cards;
 pub mod stand;
 pub mod telegram;
 pub mod twilio;
+pub mod whatsapp;

@@ -47,6 +47,25 @@ impl Twilio {
         form.finish()
     }
 
+    /// Lays out something to press; gives its SID.
+    pub(crate) async fn lay_out(&self, content: &Value) -> Result<String, Failed> {
+        let call = self.client.post(below(&self.account.content, "v1/Content")).json(content);
+        let answer = self.called(call).await?;
+        let sid = answer.body.get("sid").and_then(Value::as_str);
+        sid.map(str::to_owned)
+            .ok_or_else(|| Failed::later("Twilio laid it out without saying its SID"))
+    }
+
+    /// Clears away what was laid out; gone already is as good.
+    pub(crate) async fn clear_away(&self, sid: &str) -> Result<(), Failed> {
+        let call = self.client.delete(below(&self.account.content, &format!("v1/Content/{sid}")));
+        let answer = wire::answer(PLATFORM, self.signed(call).send().await).await?;
+        if answer.status.is_success() || answer.status.as_u16() == 404 {
+            return Ok(());
+        }
+        Err(refused(&answer))
+    }
+
     /// What the account is called.
     pub(crate) async fn name(&self) -> Result<String, Failed> {
         let answer = self.called(self.client.get(self.below_account(".json"))).await?;

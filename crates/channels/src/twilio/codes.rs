@@ -1,8 +1,6 @@
 //! Twilio's errors, by number. <https://www.twilio.com/docs/api/errors>
 
-/// What is wrong when `WhatsApp` lets nobody write who was not written to.
-pub(crate) const OUTSIDE_WINDOW: &str = "they have not written for 24 hours, and WhatsApp then takes \
-    approved templates alone: set one up, and name it in the settings";
+use crate::whatsapp::OUTSIDE_WINDOW;
 
 /// What an error means for whoever runs this, and whether nothing will ever arrive there.
 pub(crate) fn explained(code: u64) -> Option<(&'static str, bool)> {

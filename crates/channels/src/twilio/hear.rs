@@ -5,7 +5,7 @@ use kernel::directory::contact::is_phone_number;
 use serde_json::Value;
 
 use super::codes::explained;
-use crate::heard::{Heard, Parsed, Receipt, What};
+use crate::heard::{About, Heard, Parsed, Receipt, What};
 use crate::{Knock, Unread};
 
 /// What tells carriers everywhere that somebody wants nothing more, as the only word of a message.
@@ -85,19 +85,33 @@ impl Form {
         Ok(means(from).map(|from| Written { sid, from, text }))
     }
 
-    /// Whether they want nothing more from us, or want to hear again: as Twilio says, or by the words
-    /// everybody uses.
-    pub(crate) fn wish(&self, text: &str) -> Option<What> {
-        match self.member("OptOutType") {
-            Some("STOP") => return Some(What::Stopped),
-            Some("START") => return Some(What::Resumed),
-            _ => {}
-        }
-        wish(text)
+    /// What they said: whether they want nothing more from us or want to hear again, as Twilio says or by
+    /// the words everybody uses; and what else, which is about something.
+    pub(crate) fn said(&self, written: Written<'_>, name: Option<&str>, about: About) -> Parsed {
+        let Written { sid, from, text } = written;
+        let kind = self.member("OptOutType");
+        let wish = match kind {
+            Some("STOP") => Some(What::Stopped),
+            Some("START") => Some(What::Resumed),
+            _ => wish(text),
+        };
+        // What Twilio calls a START may be the answer "yes". A STOP is nothing else, and what Twilio
+        // answers by itself (HELP) is none of our business.
+        let is_said = !text.trim().is_empty()
+            && match (&wish, kind) {
+                (Some(What::Resumed), _) => text.trim().eq_ignore_ascii_case("yes"),
+                (Some(_), _) | (None, Some(_)) => false,
+                (None, None) => true,
+            };
+        let said = is_said.then(|| What::Wrote { text: text.to_owned(), about });
+        let name = name.map(str::to_owned);
+        let wish = wish.map(|what| heard(format!("{sid}.wish"), from.clone(), name.clone(), what));
+        let said = said.map(|what| heard(sid.to_owned(), from, name, what));
+        taken(wish.into_iter().chain(said).collect())
     }
 }
 
-/// The same by the words alone, for platforms that keep no list themselves.
+/// Whether they want nothing more from us or want to hear again, by the words alone.
 pub(crate) fn wish(text: &str) -> Option<What> {
     let word = text.trim().to_uppercase();
     if STOP.contains(&word.as_str()) {
