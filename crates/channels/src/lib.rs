@@ -15,6 +15,7 @@
 //! | [`heard`] | what a platform says: somebody pressed, wrote, or was reached |
 //! | [`failed`] | why a message did not get through, and when to try again |
 //! | [`secret`] | texts that never print |
+//! | [`ntfy`] | notices through ntfy |
 //! | [`sms`] | text messages |
 //! | [`telegram`] | Telegram, through a bot |
 //! | [`twilio`] | whoever carries text messages and `WhatsApp` |
@@ -23,6 +24,7 @@
 pub mod card;
 pub mod failed;
 pub mod heard;
+pub mod ntfy;
 mod plain;
 pub mod secret;
 pub mod sms;

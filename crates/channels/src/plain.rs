@@ -55,6 +55,14 @@ pub(crate) fn beginning(text: &str, most: usize, length: fn(&str) -> usize) -> &
     text.get(..end).unwrap_or_default().trim_end()
 }
 
+/// A text, or its beginning and a sign that there is more; hidden characters made visible before that is
+/// measured.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    let text = reveal(text.trim());
+    let shown = beginning(&text, most, units);
+    if shown == text.trim_end() { shown.to_owned() } else { format!("{shown}…") }
+}
+
 /// How long a text is as UTF-16, which is what phones and chats count.
 pub(crate) fn units(text: &str) -> usize {
     text.encode_utf16().count()
@@ -106,6 +114,9 @@ mod tests {
         assert_eq!(beginning("one two", 4, units), "one");
         assert_eq!(beginning("short", 99, units), "short");
         assert_eq!(beginning("x", 0, units), "");
+        assert_eq!(cut(" short ", 5), "short");
+        assert_eq!(cut("shorter", 5), "short…");
+        assert_eq!(cut("\u{200b}\u{200b}", 8), "⟨U+200B⟩…");
     }
 
     #[test]

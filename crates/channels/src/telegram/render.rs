@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::card::{Button, Card, Stage, Ways};
-use crate::plain::{beginning, facts, one_line, spoilt, units};
+use crate::plain::{cut as shown, facts, one_line, spoilt, units};
 
 /// No message is longer.
 pub(super) const LONGEST: usize = 4096;
@@ -50,14 +50,11 @@ fn whole(card: &Card) -> (Text, Vec<(String, String)>) {
 /// The beginning of what does not fit, and the page that has all of it.
 fn cut(card: &Card) -> Text {
     let mut text = Text::titled(card);
-    text.theirs(&format!("{}…", beginning(&card.words, BEGINNING, units)));
+    text.theirs(&shown(&card.words, BEGINNING));
     match &card.stage {
         Stage::Open(_) => text.ours("There is more of it. Read and answer it on its page."),
         Stage::Over { headline, at, comment } => {
-            let comment = comment.as_deref().map(|comment| {
-                let shown = beginning(comment, BEGINNING / 2, units);
-                if shown == comment.trim_end() { shown.to_owned() } else { format!("{shown}…") }
-            });
+            let comment = comment.as_deref().map(|comment| shown(comment, BEGINNING / 2));
             text.over(headline, at, comment.as_deref());
             text.ours("There is more of it on its page.");
         }

@@ -2,6 +2,7 @@
 //! would refuse, or silently cut, is refused here.
 
 pub mod cards;
+pub mod ntfy;
 pub mod stand;
 pub mod telegram;
 pub mod twilio;

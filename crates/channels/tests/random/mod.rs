@@ -6,12 +6,12 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-/// Words: of any characters, of what platforms take for markup, or long.
+/// Words: of any characters, of what platforms take for markup, hidden, or long.
 fn words() -> impl Strategy<Value = String> {
     let markup = "[a-z*_~`<>@#&\\[\\]().:/{}|\\\\\n -]{0,200}";
     let long = ("\\PC{1,20}", 1..400_usize).prop_map(|(text, times)| text.repeat(times));
-    prop_oneof![any::<String>(), markup, long, Just("🙂".repeat(3000))]
-        .prop_map(|text| kernel::text::reveal(&text))
+    let hidden = "[\u{200b}\u{202e}a.\r\n]{0,600}";
+    prop_oneof![any::<String>(), markup, long, hidden, Just("🙂".repeat(3000))]
 }
 
 fn button() -> impl Strategy<Value = Button> {
