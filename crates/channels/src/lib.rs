@@ -19,6 +19,7 @@
 //! | [`sms`] | text messages |
 //! | [`telegram`] | Telegram, through a bot |
 //! | [`twilio`] | whoever carries text messages and `WhatsApp` |
+//! | [`webhook`] | a program the operator runs, for everything else |
 //! | [`whatsapp`] | `WhatsApp`, through Meta or Twilio |
 
 pub mod card;
@@ -32,6 +33,7 @@ pub mod telegram;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod twilio;
+pub mod webhook;
 pub mod whatsapp;
 mod wire;
 

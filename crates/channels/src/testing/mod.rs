@@ -6,4 +6,5 @@ pub mod ntfy;
 pub mod stand;
 pub mod telegram;
 pub mod twilio;
+pub mod webhook;
 pub mod whatsapp;
