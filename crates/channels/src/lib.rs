@@ -16,14 +16,28 @@
 //! | [`failed`] | why a message did not get through, and when to try again |
 //! | [`secret`] | texts that never print |
 //! | [`slack`] | Slack |
+//! | [`ntfy`] | notices through ntfy |
+//! | [`sms`] | text messages |
+//! | [`telegram`] | Telegram, through a bot |
+//! | [`twilio`] | whoever carries text messages and `WhatsApp` |
+//! | [`webhook`] | a program the operator runs, for everything else |
+//! | [`whatsapp`] | `WhatsApp`, through Meta or Twilio |
 
 pub mod card;
 pub mod failed;
 pub mod heard;
+pub mod ntfy;
+mod plain;
 pub mod secret;
 pub mod slack;
+pub mod sms;
+pub mod telegram;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod twilio;
+pub mod webhook;
+pub mod whatsapp;
+mod wire;
 
 pub use card::Card;
 pub use failed::{Failed, Forged, Unread};
@@ -173,7 +187,8 @@ pub trait Channel: Send + Sync {
     /// What it says.
     fn parse(&self, knock: &Knock<'_>) -> Result<Parsed, Unread>;
 
-    /// Says something to whoever was heard, and to nobody else where the platform can do that.
+    /// Says something to whoever was heard, and to nobody else where the platform can do that. A press
+    /// is always answered, without words if there is nothing to say: some platforms wait for it.
     async fn answer(&self, heard: &Heard, words: &str) -> Result<(), Failed>;
 
     /// Shows a sheet to whoever pressed, on platforms that can.

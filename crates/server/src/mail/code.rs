@@ -39,6 +39,7 @@ impl CodeLetter<'_> {
         Letter {
             id: self.id.clone(),
             thread: None,
+            reply_to: None,
             to: self.to.to_owned(),
             subject: format!("Your code for Countersign at {}", self.host),
             at: self.at,

@@ -81,6 +81,7 @@ impl GatheredLetter<'_> {
         Letter {
             id: format!("gathered.{}.{}", reader.get(..16).unwrap_or_default(), self.at.millis()),
             thread: None,
+            reply_to: None,
             to: self.to.to_owned(),
             subject: title,
             at: self.at,

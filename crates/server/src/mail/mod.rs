@@ -41,6 +41,8 @@ pub struct Letter {
     pub thread: Option<String>,
     /// To whom.
     pub to: String,
+    /// Where an answer goes, if one is taken.
+    pub reply_to: Option<String>,
     /// What it is about.
     pub subject: String,
     /// When it was written.
@@ -138,6 +140,14 @@ impl Mailer {
             Some(thread) => message.in_reply_to(self.id(thread)).references(self.id(thread)),
             None => message,
         };
+        let message = match &letter.reply_to {
+            Some(address) => {
+                let address =
+                    address.parse::<Address>().context("answers can go to no such address")?;
+                message.reply_to(Mailbox::new(None, address))
+            }
+            None => message,
+        };
         let message = message.multipart(MultiPart::alternative_plain_html(
             letter.text.clone(),
             letter.html.clone(),
@@ -165,6 +175,7 @@ mod tests {
             id: "key_1".to_owned(),
             thread: Some("ask_1".to_owned()),
             to: "ada@example.com".to_owned(),
+            reply_to: Some("ask+token@example.com".to_owned()),
             subject: "Sign in\r\nBcc: eve@example.com".to_owned(),
             at: "2026-03-01T09:00:00Z".parse().unwrap(),
             text: "Hello".to_owned(),
@@ -178,6 +189,7 @@ mod tests {
             "In-Reply-To: <ask_1@example.com>\r\n",
             "Date: Sun, 01 Mar 2026 09:00:00 +0000\r\n",
             "Auto-Submitted: auto-generated\r\n",
+            "Reply-To: ask+token@example.com\r\n",
             "multipart/alternative",
             "text/plain; charset=utf-8",
             "text/html; charset=utf-8",

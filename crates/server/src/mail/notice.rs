@@ -1,42 +1,44 @@
-//! The letter that says that a request waits: who asks, in our words, and what, in the agent's. It leads
-//! to the page; nothing can be answered by it.
+//! The letter that says that a request waits: who asks, in our words, and what, in the agent's, whole
+//! where that is not too much for a letter. It leads to the page; where answers by mail are taken and all
+//! of the question is there, it says how to write back.
 
+use ::channels::Card;
+use ::channels::card::{Stage, Ways};
+use ::channels::mail::SEPARATOR;
 use askama::Template;
-use jiff::tz::TimeZone;
 use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::effect::Occasion;
-use kernel::question::Question;
 use kernel::text::reveal;
-use kernel::{Ask, Time};
+use kernel::{Ask, AskId, Time};
 
 use super::Letter;
 use crate::push::notice::wants;
-use crate::reach::letters::on_their_clock;
-use crate::web::when::When;
 use crate::web::words::Words;
 
 /// How much of a question stands in the subject.
 const SUBJECT: usize = 80;
-/// How much of it stands in the letter; it says so if there is more.
+/// A question with everything that belongs to it is shown whole up to so many characters.
+const WHOLE: usize = 8000;
+/// How much is shown of a longer one; it says that there is more.
 const BEGINNING: usize = 500;
 
 /// What it says.
 pub struct NoticeLetter<'a> {
     /// To whom.
     pub to: &'a str,
+    /// About which ask.
+    pub ask: AskId,
     /// Since when they are to be told.
     pub since: Time,
     /// Why they are told.
     pub why: Occasion,
-    /// What waits.
-    pub ask: &'a Ask,
-    /// Where it can be answered.
-    pub url: &'a str,
+    /// What is said of it.
+    pub card: &'a Card,
     /// Where they say how they want to be told, if we know them.
     pub settings: Option<&'a str>,
-    /// Where their clock is read.
-    pub zone: TimeZone,
+    /// Where an answer goes, if one can be written.
+    pub reply_to: Option<String>,
     /// The moment it is written.
     pub now: Time,
 }
@@ -54,16 +56,16 @@ struct Page<'a> {
 }
 
 struct View<'a> {
-    /// Who wants what.
-    title: String,
-    /// Why it is told, where that is not plain.
-    why: Option<&'static str>,
+    /// What is below it is ours, not an answer.
+    above: Option<&'static str>,
+    card: &'a Card,
     /// The agent's words, line by line.
     words: Vec<String>,
+    context: Vec<String>,
+    facts: Vec<(String, Vec<String>)>,
     cut: bool,
-    /// When it runs out: how far that is, and the moment.
-    left: Option<(String, String)>,
-    url: &'a str,
+    /// How to answer by writing back.
+    how: Option<String>,
     settings: Option<&'a str>,
 }
 
@@ -71,31 +73,35 @@ impl NoticeLetter<'_> {
     /// The letter. All letters of one request to one person have the same subject and lead back to the
     /// same id, so that mail programs show them together.
     pub fn letter(&self) -> Letter {
-        let ask = self.ask;
-        let prompt = ask.question.value().map(Question::prompt).unwrap_or_default().trim();
-        let title = title(ask);
-        let subject = Words::beginning(&prompt.replace(['\n', '\t'], " "), SUBJECT);
-        let words = inert(Words::beginning(prompt, BEGINNING).as_str());
-        let left = ask
-            .deadline()
-            .map(|at| (When::new(at, self.now).words, on_their_clock(at, &self.zone)));
+        let card = self.card;
+        let whole = size(card) <= WHOLE;
+        let words = if whole { card.words.clone() } else { beginning(&card.words) };
+        let lines = |text: &str| inert(text).lines().map(str::to_owned).collect::<Vec<_>>();
+        let facts = card.facts.iter().filter(|_| whole);
+        let how = match &card.stage {
+            Stage::Open(ways) if whole && self.reply_to.is_some() => how(ways),
+            Stage::Open(_) | Stage::Over { .. } => None,
+        };
         let view = View {
-            title: title.clone(),
-            why: because(self.why),
-            words: words.lines().map(str::to_owned).collect(),
-            cut: prompt.chars().count() > BEGINNING || ask.question.value().is_none_or(has_more),
-            left,
-            url: self.url,
+            above: how.as_ref().map(|_| SEPARATOR),
+            card,
+            words: lines(&words),
+            context: card.context.iter().filter(|_| whole).flat_map(|text| lines(text)).collect(),
+            facts: facts.map(|fact| (inert(&fact.name), lines(&fact.value))).collect(),
+            cut: !whole || card.is_answered_elsewhere(),
+            how,
             settings: self.settings,
         };
         let reader = Digest::of(self.to.to_lowercase().as_bytes()).to_string();
         let reader = reader.get(..16).unwrap_or_default();
-        let (id, since) = (ask.id, self.since.millis());
+        let (id, since) = (self.ask, self.since.millis());
+        let line = Words::beginning(&card.words.replace(['\n', '\t'], " "), SUBJECT);
         Letter {
             id: format!("{id}.{reader}.{since}.{}", self.why.as_str()),
             thread: Some(format!("{id}.{reader}")),
             to: self.to.to_owned(),
-            subject: format!("{title}: {}", inert(subject.as_str())),
+            reply_to: self.reply_to.clone().filter(|_| view.how.is_some()),
+            subject: format!("{}: {}", card.title, inert(line.as_str())),
             at: self.now,
             text: crate::web::render(&Text { view: &view }),
             html: crate::web::render(&Page { view: &view }),
@@ -103,23 +109,41 @@ impl NoticeLetter<'_> {
     }
 }
 
+/// How long it is with everything that belongs to it.
+fn size(card: &Card) -> usize {
+    let facts = card.facts.iter().flat_map(|fact| [&fact.name, &fact.value]);
+    let texts = [Some(&card.words), card.context.as_ref()].into_iter().flatten().chain(facts);
+    texts.map(|text| text.chars().count()).sum()
+}
+
+fn beginning(text: &str) -> String {
+    Words::beginning(text, BEGINNING).to_string()
+}
+
+/// What to write back, if that can be done.
+fn how(ways: &Ways) -> Option<String> {
+    let words: Vec<String> = ways
+        .buttons
+        .iter()
+        .map(|button| match button.word.to_lowercase() == button.label.to_lowercase() {
+            true => button.word.clone(),
+            false => format!("{} ({})", button.word, inert(&reveal(&button.label))),
+        })
+        .collect();
+    match (&words[..], ways.reply) {
+        (_, true) => Some("Reply to this letter with your answer.".to_owned()),
+        ([], false) => None,
+        (words, false) => Some(format!(
+            "Or reply to this letter with one of these on the first line, and why below it: {}.",
+            words.join(", ")
+        )),
+    }
+}
+
 /// Who wants what, the same for all letters of a request.
 pub(crate) fn title(ask: &Ask) -> String {
     let urgent = if ask.priority == Priority::Critical { "Urgent: " } else { "" };
     format!("{urgent}{} {}", ask.agent, wants(ask.kind))
-}
-
-/// Whether the letter does not hold the whole question.
-fn has_more(question: &Question) -> bool {
-    use kernel::question::Body;
-    match question.body() {
-        Body::Approve { details, .. } => !details.is_empty() || question.context().is_some(),
-        Body::Choose { .. }
-        | Body::Provide { .. }
-        | Body::Confirm { .. }
-        | Body::Escalate { .. }
-        | Body::Converse => true,
-    }
 }
 
 pub(crate) fn because(why: Occasion) -> Option<&'static str> {
@@ -139,67 +163,106 @@ pub(super) fn inert(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kernel::command::{NewAsk, Silence};
-    use kernel::question::Body;
-    use kernel::testing::{Cast, new_ask};
+    use ::channels::card::{Button, Fact, Tone};
 
     use super::*;
 
-    fn letter(ask: &Ask, now: Time, why: Occasion) -> Letter {
+    fn now() -> Time {
+        "2026-02-06T10:00:00Z".parse().unwrap()
+    }
+
+    fn card(words: &str) -> Card {
+        Card {
+            title: "bot wants your approval".to_owned(),
+            note: None,
+            words: words.to_owned(),
+            context: None,
+            facts: Vec::new(),
+            until: Some("in 27 min (2026-02-06 11:27 CET)".to_owned()),
+            link: "https://ask.example.com/asks/ask_1".to_owned(),
+            urgent: false,
+            stage: Stage::Open(Ways::default()),
+        }
+    }
+
+    fn letter(card: &Card, why: Occasion) -> Letter {
         let notice = NoticeLetter {
             to: "Ada@example.com",
-            since: now,
+            ask: "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C".parse().unwrap(),
+            since: now(),
             why,
-            ask,
-            url: "https://ask.example.com/asks/ask_1",
+            card,
             settings: Some("https://ask.example.com/settings/notices"),
-            zone: kernel::directory::about::zone("Europe/Berlin").unwrap(),
-            now,
+            reply_to: Some("ask+token@example.com".to_owned()),
+            now: now(),
         };
         notice.letter()
     }
 
-    fn seen(Letter { subject, text, html, .. }: &Letter) -> String {
-        format!("{subject}\n\n{text}\n----\n{html}")
+    fn seen(Letter { subject, text, html, reply_to, .. }: &Letter) -> String {
+        format!("{subject}\n{reply_to:?}\n\n{text}\n----\n{html}")
+    }
+
+    fn buttons() -> Ways {
+        let button = |label: &str, word: &str| Button {
+            label: label.to_owned(),
+            token: "t".to_owned(),
+            tone: Tone::Plain,
+            word: word.to_owned(),
+            wants_words: false,
+        };
+        Ways { buttons: vec![button("Approve", "yes"), button("Skip", "skip")], ..Ways::default() }
     }
 
     #[test]
     fn the_letter_as_it_is_read() {
-        let mut cast = Cast::new();
-        let timed = NewAsk { timeout: Some(1620), on_expiry: Silence::Fail, ..new_ask() };
-        let id = cast.ask(timed);
-        let first = letter(cast.seen(id), cast.now(), Occasion::Asked);
+        let card = card("Refund order 7?");
+        let first = letter(&card, Occasion::Asked);
         insta::assert_snapshot!(seen(&first));
-        assert!(first.id.starts_with(&format!("{id}.")), "{}", first.id);
-        let later = letter(cast.seen(id), cast.now().plus_seconds(600), Occasion::Reminder);
+        let again = Card { note: Some("It is still waiting.".to_owned()), ..card.clone() };
+        let later = letter(&again, Occasion::Reminder);
         assert!(later.text.contains("It is still waiting."), "{}", later.text);
         // Mail programs put them together, and take none for a repetition of the other.
         assert_eq!((&later.thread, &later.subject), (&first.thread, &first.subject));
         assert_ne!(later.id, first.id);
-        assert_eq!(letter(cast.seen(id), cast.now(), Occasion::Asked), first);
+        assert_eq!(letter(&card, Occasion::Asked), first);
+    }
+
+    #[test]
+    fn a_letter_that_can_be_answered_says_how() {
+        let fact = Fact { name: "Amount".to_owned(), value: "20 EUR".to_owned() };
+        let card = Card {
+            context: Some("The order came broken.".to_owned()),
+            facts: vec![fact],
+            stage: Stage::Open(buttons()),
+            ..card("Refund order 7?")
+        };
+        insta::assert_snapshot!(seen(&letter(&card, Occasion::Asked)));
+        let words = Card { stage: Stage::Open(Ways { reply: true, ..Ways::default() }), ..card };
+        let letter = letter(&words, Occasion::Asked);
+        assert!(letter.text.contains("Reply to this letter with your answer."), "{}", letter.text);
     }
 
     /// What an agent wrote drives no mail program: no link, no header, no line of ours.
     #[test]
     fn hostile_words_stay_words() {
-        let mut cast = Cast::new();
         let words = "Pay\u{202e} now\r\nBcc: eve@example.com\n\n-- \nSee https://evil.example and \
                      <a href=\"https://evil.example\">WWW.evil.example</a> www.evil.example";
-        let question = Question::new(words, None, Body::Converse).unwrap();
-        let urgent = NewAsk { question, priority: Priority::Critical, ..new_ask() };
-        let id = cast.ask(urgent);
-        let letter = letter(cast.seen(id), cast.now(), Occasion::Escalated);
+        let fact = Fact { name: "<b>x</b>".to_owned(), value: "http://evil.example".to_owned() };
+        let card = Card { facts: vec![fact], ..card(&reveal(words)) };
+        let letter = letter(&card, Occasion::Escalated);
         insta::assert_snapshot!(seen(&letter));
         assert_eq!(letter.subject.lines().count(), 1);
     }
 
+    /// Nobody answers what they have not read.
     #[test]
-    fn what_is_long_is_cut_and_says_so() {
-        let mut cast = Cast::new();
-        let question = Question::new("x".repeat(501), None, Body::Converse).unwrap();
-        let id = cast.ask(NewAsk { question, ..new_ask() });
-        let letter = letter(cast.seen(id), cast.now(), Occasion::Asked);
+    fn what_is_too_long_is_cut_and_says_so() {
+        let card = Card { stage: Stage::Open(buttons()), ..card(&"x".repeat(8001)) };
+        let letter = letter(&card, Occasion::Asked);
         assert!(letter.text.contains(&format!("> {}…\n", "x".repeat(500))), "{}", letter.text);
         assert!(letter.subject.chars().count() < 120, "{}", letter.subject);
+        assert_eq!(letter.reply_to, None);
+        assert!(letter.text.contains("There is more to read on the page."), "{}", letter.text);
     }
 }

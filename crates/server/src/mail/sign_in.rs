@@ -46,6 +46,7 @@ impl SignInLetter<'_> {
         Letter {
             id: self.id.clone(),
             thread: None,
+            reply_to: None,
             to: self.to.to_owned(),
             subject: format!("Sign in to Countersign at {}", self.host),
             at: self.at,

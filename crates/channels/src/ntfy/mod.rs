@@ -1,0 +1,180 @@
+//! ntfy, here or anywhere. It carries notices and a link, and nothing back: whoever presses one of its
+//! buttons calls from their phone, and nothing says who they are. Anybody who knows the topic could.
+
+mod render;
+
+use async_trait::async_trait;
+use kernel::directory::contact::is_topic;
+use reqwest::{Client, RequestBuilder};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use url::Url;
+
+use crate::heard::Parsed;
+use crate::wire::{self, Answer, below};
+use crate::{Card, Channel, Failed, Forged, Heard, Knock, Medium, Parcel, Posted, Secret, Unread};
+
+/// The server anybody can use.
+pub const SERVER: &str = "https://ntfy.sh";
+const PLATFORM: &str = "ntfy";
+
+/// What a server of ntfy needs.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where it is: [`SERVER`], or one's own.
+    pub server: Url,
+    /// As whom notices are published.
+    pub login: Login,
+    /// Whether the server changes notices (ntfy 2.16): an older one would show another instead.
+    pub updates: bool,
+}
+
+/// As whom notices are published.
+#[derive(Debug, Clone)]
+pub enum Login {
+    /// As anybody.
+    Nobody,
+    /// By an access token, `tk_…`.
+    Token(Secret),
+    /// As a user, with a password.
+    User(String, Secret),
+}
+
+/// ntfy.
+#[derive(Debug)]
+pub struct Ntfy {
+    settings: Settings,
+    client: Client,
+}
+
+impl Ntfy {
+    /// A server with these settings, or what is wrong with them.
+    pub fn new(settings: Settings, client: Client) -> Result<Self, String> {
+        match &settings.login {
+            Login::Token(token) if !token.reveal().starts_with("tk_") => {
+                Err("an access token of ntfy begins with tk_".to_owned())
+            }
+            Login::User(name, password) if name.is_empty() || password.reveal().is_empty() => {
+                Err("a user of ntfy has a name and a password".to_owned())
+            }
+            Login::Nobody | Login::Token(_) | Login::User(..) => Ok(Self { settings, client }),
+        }
+    }
+
+    /// Publishes a notice. One of the same sequence takes the place of the one before.
+    async fn publish(
+        &self,
+        topic: &str,
+        sequence: &str,
+        message: &Value,
+        token: Option<&Secret>,
+    ) -> Result<Answer, Failed> {
+        let mut message = message.clone();
+        if let Value::Object(members) = &mut message {
+            members.insert("topic".to_owned(), topic.into());
+            members.insert("sequence_id".to_owned(), sequence.into());
+        }
+        let call = self.client.post(below(&self.settings.server, "")).json(&message);
+        let call = match token {
+            Some(token) => call.bearer_auth(token.reveal()),
+            None => self.logged_in(call),
+        };
+        let answer = wire::answer(PLATFORM, call.send().await).await?;
+        if answer.status.is_success() { Ok(answer) } else { Err(refused(&answer)) }
+    }
+
+    fn logged_in(&self, call: RequestBuilder) -> RequestBuilder {
+        match &self.settings.login {
+            Login::Nobody => call,
+            Login::Token(token) => call.bearer_auth(token.reveal()),
+            Login::User(name, password) => call.basic_auth(name, Some(password.reveal())),
+        }
+    }
+}
+
+fn refused(answer: &Answer) -> Failed {
+    if let Some(later) = answer.later(PLATFORM) {
+        return later;
+    }
+    let said = answer.body.get("error").and_then(Value::as_str).unwrap_or_default();
+    Failed::never(match answer.status.as_u16() {
+        401 => "ntfy does not take the access token, or the user and password".to_owned(),
+        403 => "ntfy lets nobody publish to this topic with what is set up: give that user write access \
+                to it"
+            .to_owned(),
+        404 => "there is no ntfy at this address".to_owned(),
+        status => format!("ntfy refused it ({status}): {said}"),
+    })
+}
+
+#[async_trait]
+impl Channel for Ntfy {
+    fn medium(&self) -> Medium {
+        Medium::Ntfy
+    }
+
+    fn render(&self, card: &Card) -> Value {
+        render::render(card)
+    }
+
+    /// The same parcel has the same sequence, so a repetition takes the place of the first.
+    async fn deliver(&self, parcel: Parcel<'_>) -> Result<Posted, Failed> {
+        if !is_topic(parcel.to) {
+            return Err(Failed::never("a topic of ntfy is 1 to 64 letters, digits, _ and -"));
+        }
+        let digest = hex::encode(Sha256::digest(parcel.key.as_bytes()));
+        let sequence = digest.get(..32).unwrap_or_default();
+        let answer = self.publish(parcel.to, sequence, parcel.message, parcel.token).await?;
+        let id = answer.body.get("id").and_then(Value::as_str).unwrap_or(sequence).to_owned();
+        Ok(Posted { id, place: json!({ "topic": parcel.to, "sequence": sequence }) })
+    }
+
+    async fn update(
+        &self,
+        posted: &Posted,
+        message: &Value,
+        token: Option<&Secret>,
+    ) -> Result<(), Failed> {
+        if !self.settings.updates {
+            return Ok(());
+        }
+        let text = |name: &str| posted.place.get(name).and_then(Value::as_str);
+        let (Some(topic), Some(sequence)) = (text("topic"), text("sequence")) else {
+            return Err(Failed::never("it is not known where in ntfy the notice is"));
+        };
+        self.publish(topic, sequence, message, token).await.map(|_| ())
+    }
+
+    fn verify(&self, _: &Knock<'_>) -> Result<(), Forged> {
+        Err(Forged("ntfy does not call"))
+    }
+
+    fn parse(&self, _: &Knock<'_>) -> Result<Parsed, Unread> {
+        Err(Unread("ntfy does not call".to_owned()))
+    }
+
+    async fn answer(&self, _: &Heard, _: &str) -> Result<(), Failed> {
+        Err(Failed::never("nothing is heard through ntfy, so nothing can be answered"))
+    }
+
+    async fn check(&self) -> Result<String, Failed> {
+        let at = |path: &str| self.client.get(below(&self.settings.server, path));
+        let health = wire::answer(PLATFORM, at("v1/health").send().await).await?;
+        if !health.status.is_success() {
+            return Err(refused(&health));
+        }
+        if health.body.get("healthy") != Some(&Value::Bool(true)) {
+            return Err(Failed::later("ntfy says that it is not healthy"));
+        }
+        if let Login::Nobody = &self.settings.login {
+            return Ok("ntfy is healthy, and notices are published as anybody".to_owned());
+        }
+        let account = self.logged_in(at("v1/account"));
+        let account = wire::answer(PLATFORM, account.send().await).await?;
+        if !account.status.is_success() {
+            return Err(refused(&account));
+        }
+        let name = account.body.get("username").and_then(Value::as_str).unwrap_or("?");
+        Ok(format!("ntfy is healthy, and notices are published as {name}"))
+    }
+}

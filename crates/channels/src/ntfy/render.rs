@@ -1,0 +1,67 @@
+//! A card as a notice of ntfy: what waits and where, and nothing of the details. Whoever knows a topic
+//! reads all of it.
+
+use serde_json::{Value, json};
+
+use crate::card::{Card, Stage};
+use crate::plain::{beginning, cut, one_line, quoted, spoilt, units};
+
+/// How much of a question is shown.
+const BEGINNING: usize = 500;
+/// How much of who wants what.
+const TITLE: usize = 150;
+
+/// The notice, without its topic.
+pub(super) fn render(card: &Card) -> Value {
+    let title = spoilt(&one_line(&card.title));
+    let words = cut(&card.words, BEGINNING);
+    let has_more = words.ends_with('…') || card.context.is_some() || !card.facts.is_empty();
+    let mut lines = Vec::new();
+    lines.extend(card.note.as_deref().map(spoilt));
+    lines.push(quoted(&words));
+    let priority = match &card.stage {
+        Stage::Open(_) => {
+            lines.extend(card.until.as_deref().map(|until| format!("Until: {}", spoilt(until))));
+            let words = if has_more {
+                "Read all of it and answer on its page."
+            } else {
+                "Answer it on its page."
+            };
+            lines.push(words.to_owned());
+            if card.urgent { 5 } else { 3 }
+        }
+        // Whoever was told that it waits is told that it is over, without a sound.
+        Stage::Over { headline, at, comment } => {
+            lines.push(format!("{}, {at}", spoilt(&one_line(headline))));
+            lines.extend(comment.as_deref().map(|comment| quoted(&cut(comment, BEGINNING))));
+            2
+        }
+    };
+    lines.retain(|line| !line.is_empty());
+    let tags: &[&str] = if priority == 5 { &["rotating_light"] } else { &[] };
+    json!({
+        "title": beginning(&title, TITLE, units),
+        "message": lines.join("\n"),
+        "priority": priority,
+        "tags": tags,
+        "click": card.link,
+        "actions": [{ "action": "view", "label": "Open", "url": card.link, "clear": true }],
+        "markdown": false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::cards;
+    use crate::testing::ntfy::checked;
+
+    #[test]
+    fn as_they_are_read() {
+        for (name, card) in cards::samples() {
+            let message = render(&card);
+            checked(&message).unwrap();
+            insta::assert_json_snapshot!(name, message);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A card as a text message: short, because each piece of it costs, and without anything that phones make
+//! a link of but our own. What the agent wrote is quoted line by line: there is nothing else to tell it
+//! from ours by.
+
+use serde_json::{Value, json};
+
+use super::gsm::Alphabet;
+use crate::card::{Button, Card, Stage, Ways};
+use crate::plain::{beginning, facts, one_line, quoted, spoilt};
+
+/// How much of who wants what is said.
+const TITLE: usize = 120;
+
+/// The message, without whom it goes to.
+pub(super) fn render(card: &Card) -> Value {
+    json!({ "body": text(card) })
+}
+
+fn text(card: &Card) -> String {
+    let whole = whole(card);
+    let alphabet = Alphabet::of([whole.as_str()]);
+    if alphabet.measure()(&whole) <= alphabet.room() {
+        return whole;
+    }
+    let (before, words) = (format!("{}\n", title(card)), quoted(&card.words));
+    let after = match &card.stage {
+        Stage::Open(_) => format!("...\nThere is more. Read and answer it here:\n{}", card.link),
+        Stage::Over { headline, at, .. } => {
+            format!("...\n{}\n{}", over(headline, at), card.link)
+        }
+    };
+    let alphabet = Alphabet::of([before.as_str(), &words, &after]);
+    let measure = alphabet.measure();
+    let room = alphabet.room().saturating_sub(measure(&before) + measure(&after));
+    format!("{before}{}{after}", beginning(&words, room, measure))
+}
+
+fn whole(card: &Card) -> String {
+    let mut lines = vec![title(card)];
+    lines.extend(card.note.as_deref().map(spoilt));
+    lines.push(quoted(&card.words));
+    lines.extend(card.context.as_deref().map(quoted));
+    if !card.facts.is_empty() {
+        lines.push(quoted(&facts(&card.facts)));
+    }
+    match &card.stage {
+        Stage::Open(ways) => {
+            lines.extend(card.until.as_deref().map(|until| format!("Until: {}", spoilt(until))));
+            lines.extend(answers(ways));
+        }
+        Stage::Over { headline, at, comment } => {
+            lines.push(over(headline, at));
+            lines.extend(comment.as_deref().map(quoted));
+        }
+    }
+    lines.push(card.link.clone());
+    lines.retain(|line| !line.is_empty());
+    lines.join("\n")
+}
+
+fn title(card: &Card) -> String {
+    let urgent = if card.urgent { "Urgent: " } else { "" };
+    let title = spoilt(&one_line(&card.title));
+    format!("{urgent}{}", beginning(&title, TITLE, crate::plain::units))
+}
+
+fn over(headline: &str, at: &str) -> String {
+    format!("{}, {at}", spoilt(&one_line(headline)))
+}
+
+/// What to write back. Nothing can be answered without a code: text messages have no threads.
+fn answers(ways: &Ways) -> Option<String> {
+    let code = ways.code.as_deref()?;
+    let one = |button: &Button| {
+        format!("{code} {}: {}", one_line(&button.word), spoilt(&one_line(&button.label)))
+    };
+    let presses: Vec<String> = ways.buttons.iter().filter(|b| !b.wants_words).map(one).collect();
+    if !presses.is_empty() {
+        return Some(format!("Answer with one of\n{}\nor here:", presses.join("\n")));
+    }
+    ways.reply.then(|| format!("Answer with {code} and your words, or here:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::cards;
+
+    #[test]
+    fn as_they_are_read() {
+        for (name, card) in cards::samples() {
+            insta::assert_snapshot!(name, text(&card));
+        }
+    }
+
+    #[test]
+    fn without_a_code_there_is_only_the_page() {
+        let Stage::Open(ways) = cards::approve().stage else { panic!("it is open") };
+        let card = Card { stage: Stage::Open(Ways { code: None, ..ways }), ..cards::approve() };
+        assert!(!text(&card).contains("Answer with"), "{}", text(&card));
+    }
+
+    /// An answer is offered only where all of the question was read.
+    #[test]
+    fn what_does_not_fit_cannot_be_answered() {
+        for (words, fits) in
+            [("x".repeat(200), true), ("x".repeat(450), false), ("ж".repeat(200), false)]
+        {
+            let card = Card { words, facts: vec![], context: None, note: None, ..cards::approve() };
+            let text = text(&card);
+            assert_eq!(text.contains("A7 yes"), fits, "{text}");
+            assert_eq!(text.contains("There is more."), !fits, "{text}");
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Telegram, through a bot. What people press and write comes by webhook, or when asked, for servers
+//! nobody can call.
+//!
+//! | file | what |
+//! |---|---|
+//! | `render.rs` | a card as a message |
+//! | `call.rs` | calls of the Bot API, and their errors |
+//! | `parse.rs` | what Telegram says |
+
+mod call;
+mod parse;
+mod render;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use kernel::directory::contact::is_telegram_id;
+use reqwest::Client;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use subtle::ConstantTimeEq;
+use url::Url;
+
+use crate::heard::Parsed;
+use crate::plain::{beginning, units};
+use crate::{
+    Card, Channel, Ear, Failed, Forged, Heard, Knock, Medium, Parcel, Posted, Secret, Unread,
+};
+use parse::{Update, WANTED, known};
+
+/// Where bots are.
+pub const API: &str = "https://api.telegram.org";
+/// How long Telegram waits for something to be said before it says that there is nothing.
+const POLL: Duration = Duration::from_secs(50);
+/// How much is shown to somebody who presses.
+const LONGEST_TOAST: usize = 200;
+
+/// What a bot needs.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where the Bot API is: [`API`], or a server of one's own.
+    pub api: Url,
+    /// The bot's token, as `@BotFather` shows it.
+    pub token: Secret,
+    /// How what the bot hears comes to us.
+    pub hearing: Hearing,
+}
+
+/// How what a bot hears comes to us.
+#[derive(Debug, Clone)]
+pub enum Hearing {
+    /// We ask.
+    Poll,
+    /// Telegram calls.
+    Webhook {
+        /// Where, over https.
+        url: Url,
+        /// What it shows to be Telegram: 1 to 256 letters, digits, `_` and `-`.
+        secret: Secret,
+    },
+}
+
+/// Telegram.
+#[derive(Debug)]
+pub struct Telegram {
+    settings: Settings,
+    client: Client,
+}
+
+impl Telegram {
+    /// A bot with these settings, or what is wrong with them.
+    pub fn new(settings: Settings, client: Client) -> Result<Self, String> {
+        let token = settings.token.reveal();
+        let known = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let whole = token.split_once(':').is_some_and(|(id, rest)| {
+            !id.is_empty()
+                && id.chars().all(|c| c.is_ascii_digit())
+                && !rest.is_empty()
+                && rest.chars().all(known)
+        });
+        if !whole {
+            return Err(
+                "Telegram's token looks like 123456:ABC-DEF, as @BotFather shows it".to_owned()
+            );
+        }
+        if let Hearing::Webhook { secret, .. } = &settings.hearing {
+            let secret = secret.reveal();
+            if !(1..=256).contains(&secret.len()) || !secret.chars().all(known) {
+                let wrong = "Telegram's webhook secret is 1 to 256 letters, digits, _ and -";
+                return Err(wrong.to_owned());
+            }
+        }
+        Ok(Self { settings, client })
+    }
+
+    /// Sends a message; to where a group went, if it became a supergroup meanwhile.
+    async fn send(&self, mut message: Value, token: Option<&Secret>) -> Result<Sent, Failed> {
+        let first = self.call("sendMessage", &message, token, None).await;
+        let moved = match &first {
+            Err(call::Wrong::Refused(refused)) => refused.moved_to,
+            Ok(_) | Err(call::Wrong::Failed(_)) => None,
+        };
+        let Some(chat) = moved else { return Ok(first?) };
+        put(&mut message, "chat_id", chat.into());
+        // Messages of the old group have other numbers here.
+        put(&mut message, "reply_parameters", Value::Null);
+        Ok(self.call("sendMessage", &message, token, None).await?)
+    }
+
+    /// One round of asking. What was taken is told to Telegram with the next round, and only then
+    /// forgotten there; with nothing to tell, no number is named, since Telegram's start anew at times.
+    async fn ask(&self, taken: Option<i64>, ear: &dyn Ear) -> Result<Option<i64>, Failed> {
+        let mut parameters = json!({ "timeout": POLL.as_secs(), "allowed_updates": WANTED });
+        if let Some(last) = taken {
+            put(&mut parameters, "offset", last.saturating_add(1).into());
+        }
+        let patience = POLL + Duration::from_secs(10);
+        let updates: Vec<Value> =
+            self.call("getUpdates", &parameters, None, Some(patience)).await?;
+        let mut taken = None;
+        for update in updates {
+            let id = update.get("update_id").and_then(Value::as_i64);
+            match serde_json::from_value::<Update>(update) {
+                Ok(update) => {
+                    if let Some(heard) = update.heard() {
+                        ear.hear(heard).await?;
+                    }
+                }
+                // It would come for ever, and hold up everything behind it.
+                Err(error) => {
+                    tracing::warn!(update.id = id, %error, "an update of Telegram was not understood");
+                }
+            }
+            taken = taken.max(id);
+        }
+        Ok(taken)
+    }
+}
+
+/// What Telegram says of a message it has taken.
+#[derive(Deserialize)]
+struct Sent {
+    message_id: i64,
+    chat: Chat,
+}
+
+#[derive(Deserialize)]
+struct Chat {
+    id: i64,
+}
+
+/// What we keep of a message, to change it.
+#[derive(Deserialize)]
+struct Place {
+    chat: i64,
+    message: i64,
+}
+
+#[derive(Deserialize)]
+struct Bot {
+    username: String,
+}
+
+#[derive(Deserialize)]
+struct WebhookInfo {
+    last_error_message: Option<String>,
+}
+
+/// Sets a member of an object; null takes it away.
+fn put(object: &mut Value, name: &str, value: Value) {
+    let Value::Object(members) = object else { return };
+    if value.is_null() {
+        members.remove(name);
+    } else {
+        members.insert(name.to_owned(), value);
+    }
+}
+
+#[async_trait]
+impl Channel for Telegram {
+    fn medium(&self) -> Medium {
+        Medium::Telegram
+    }
+
+    fn render(&self, card: &Card) -> Value {
+        render::render(card)
+    }
+
+    async fn deliver(&self, parcel: Parcel<'_>) -> Result<Posted, Failed> {
+        let chat: i64 = Some(parcel.to)
+            .filter(|to| is_telegram_id(to))
+            .and_then(|to| to.parse().ok())
+            .ok_or_else(|| Failed::never("a person or a group in Telegram is a number"))?;
+        let mut message = parcel.message.clone();
+        put(&mut message, "chat_id", chat.into());
+        let above = parcel.thread.and_then(|id| id.split_once(':'));
+        if let Some((_, number)) = above.filter(|(there, _)| *there == parcel.to)
+            && let Ok(number) = number.parse::<i64>()
+        {
+            let below = json!({ "message_id": number, "allow_sending_without_reply": true });
+            put(&mut message, "reply_parameters", below);
+        }
+        let sent = self.send(message, parcel.token).await?;
+        let place = json!({ "chat": sent.chat.id, "message": sent.message_id });
+        Ok(Posted { id: known(sent.chat.id, sent.message_id), place })
+    }
+
+    async fn update(
+        &self,
+        posted: &Posted,
+        message: &Value,
+        token: Option<&Secret>,
+    ) -> Result<(), Failed> {
+        let place = Place::deserialize(&posted.place)
+            .map_err(|_| Failed::never("it is not known where in Telegram the message is"))?;
+        let mut message = message.clone();
+        put(&mut message, "chat_id", place.chat.into());
+        put(&mut message, "message_id", place.message.into());
+        match self.call::<Value>("editMessageText", &message, token, None).await {
+            Ok(_) => Ok(()),
+            Err(wrong) if wrong.says("message is not modified") => Ok(()),
+            Err(wrong) => Err(wrong.into()),
+        }
+    }
+
+    /// Telegram signs nothing and dates nothing: whoever knows the secret it was given is Telegram, and
+    /// what comes twice has the same id.
+    fn verify(&self, knock: &Knock<'_>) -> Result<(), Forged> {
+        let Hearing::Webhook { secret, .. } = &self.settings.hearing else {
+            return Err(Forged("Telegram is asked here, it does not call"));
+        };
+        let shown = knock
+            .header("x-telegram-bot-api-secret-token")
+            .ok_or(Forged("there is no secret of Telegram's, or more than one"))?;
+        if bool::from(shown.as_bytes().ct_eq(secret.reveal().as_bytes())) {
+            Ok(())
+        } else {
+            Err(Forged("the secret is not the one Telegram was given"))
+        }
+    }
+
+    fn parse(&self, knock: &Knock<'_>) -> Result<Parsed, Unread> {
+        let update: Update = serde_json::from_slice(knock.body)
+            .map_err(|error| Unread(format!("expected an Update of the Bot API: {error}")))?;
+        Ok(Parsed::of(update.heard().into_iter().collect()))
+    }
+
+    /// Without words a press is taken note of all the same: until then, phones show that it is still
+    /// being done.
+    async fn answer(&self, heard: &Heard, words: &str) -> Result<(), Failed> {
+        if let Some(query) = heard.place.get("query") {
+            let mut toast = json!({ "callback_query_id": query });
+            if !words.is_empty() {
+                let shown = beginning(words, LONGEST_TOAST - 1, units);
+                let more = if shown == words.trim_end() { "" } else { "…" };
+                put(&mut toast, "text", format!("{shown}{more}").into());
+                put(&mut toast, "show_alert", true.into());
+            }
+            self.call::<Value>("answerCallbackQuery", &toast, None, None).await?;
+            return Ok(());
+        }
+        let Some(chat) = heard.place.get("chat").filter(|_| !words.is_empty()) else {
+            return Ok(());
+        };
+        let mut message = json!({
+            "chat_id": chat,
+            "text": beginning(words, render::LONGEST, units),
+            "link_preview_options": { "is_disabled": true },
+        });
+        if let Some(number) = heard.place.get("message") {
+            let below = json!({ "message_id": number, "allow_sending_without_reply": true });
+            put(&mut message, "reply_parameters", below);
+        }
+        self.send(message, None).await.map(|_| ())
+    }
+
+    /// Asks in turn; or tells Telegram where to call, and leaves the rest to it. What waits there is
+    /// never thrown away.
+    async fn listen(&self, ear: &dyn Ear) -> Result<(), Failed> {
+        match &self.settings.hearing {
+            Hearing::Poll => {
+                let kept = json!({ "drop_pending_updates": false });
+                self.call::<Value>("deleteWebhook", &kept, None, None).await?;
+                let mut taken = None;
+                loop {
+                    taken = self.ask(taken, ear).await?;
+                }
+            }
+            Hearing::Webhook { url, secret } => {
+                let webhook = json!({
+                    "url": url,
+                    "secret_token": secret.reveal(),
+                    "allowed_updates": WANTED,
+                    "drop_pending_updates": false,
+                });
+                self.call::<Value>("setWebhook", &webhook, None, None).await?;
+                std::future::pending().await
+            }
+        }
+    }
+
+    async fn check(&self) -> Result<String, Failed> {
+        let bot: Bot = self.call("getMe", &json!({}), None, None).await?;
+        let name = format!("the bot is @{}", bot.username);
+        let Hearing::Webhook { url, .. } = &self.settings.hearing else { return Ok(name) };
+        let info: WebhookInfo = self.call("getWebhookInfo", &json!({}), None, None).await?;
+        match info.last_error_message {
+            None => Ok(format!("{name}, and Telegram calls {url}")),
+            Some(words) => {
+                Ok(format!("{name}; when Telegram last failed to call {url} it said: {words}"))
+            }
+        }
+    }
+}

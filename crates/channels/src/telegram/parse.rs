@@ -1,0 +1,143 @@
+//! What Telegram says: an `Update` of the Bot API, by webhook or when asked.
+
+use kernel::Time;
+use kernel::directory::Means;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::heard::{About, Heard, What};
+
+/// What we want to hear of. Everything else is ignored where it comes all the same.
+pub(super) const WANTED: [&str; 3] = ["message", "callback_query", "my_chat_member"];
+
+/// One thing Telegram says.
+#[derive(Debug, Deserialize)]
+pub(super) struct Update {
+    #[serde(rename = "update_id")]
+    id: i64,
+    message: Option<Message>,
+    callback_query: Option<Query>,
+    my_chat_member: Option<Member>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Message {
+    #[serde(rename = "message_id")]
+    id: i64,
+    from: Option<User>,
+    chat: Chat,
+    date: i64,
+    text: Option<String>,
+    caption: Option<String>,
+    #[serde(rename = "reply_to_message")]
+    above: Option<Reference>,
+}
+
+/// A message that is referred to: perhaps one Telegram has forgotten.
+#[derive(Debug, Deserialize)]
+struct Reference {
+    message_id: i64,
+    chat: Chat,
+}
+
+#[derive(Debug, Deserialize)]
+struct Query {
+    id: String,
+    from: User,
+    message: Option<Reference>,
+    data: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Member {
+    chat: Chat,
+    from: User,
+    date: i64,
+    #[serde(rename = "new_chat_member")]
+    now: Status,
+}
+
+#[derive(Debug, Deserialize)]
+struct Status {
+    status: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct User {
+    id: i64,
+    #[serde(default)]
+    is_bot: bool,
+    first_name: Option<String>,
+    last_name: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Chat {
+    id: i64,
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+impl Update {
+    /// What was heard, if anything that concerns us.
+    pub(super) fn heard(self) -> Option<Heard> {
+        let id = self.id.to_string();
+        if let Some(query) = self.callback_query {
+            return pressed(id, query);
+        }
+        if let Some(message) = self.message {
+            return wrote(id, message);
+        }
+        self.my_chat_member.and_then(|member| came_or_went(id, member))
+    }
+}
+
+/// A message by what it is known to us: numbers of messages count for one chat alone.
+pub(super) fn known(chat: i64, message: i64) -> String {
+    format!("{chat}:{message}")
+}
+
+/// Who pressed counts, not where: anybody of a group can.
+fn pressed(id: String, query: Query) -> Option<Heard> {
+    let posted = query.message.as_ref().map(|m| known(m.chat.id, m.message_id));
+    let what = What::Pressed { token: query.data?, posted };
+    Some(query.from.said(id, json!({ "query": query.id }), what, None))
+}
+
+fn wrote(id: String, message: Message) -> Option<Heard> {
+    // Channels and those who hide behind their group are nobody we could know.
+    let from = message.from.filter(|from| !from.is_bot)?;
+    let text = message.text.or(message.caption)?;
+    let about =
+        message.above.map_or(About::Nothing, |to| About::Posted(known(to.chat.id, to.message_id)));
+    let place = json!({ "chat": message.chat.id, "message": message.id });
+    Some(from.said(id, place, What::Wrote { text, about }, Some(message.date)))
+}
+
+/// Whoever blocks the bot wants nothing more from us. In groups it says nothing of one person.
+fn came_or_went(id: String, member: Member) -> Option<Heard> {
+    if member.chat.kind != "private" {
+        return None;
+    }
+    let what = match member.now.status.as_str() {
+        "kicked" => What::Stopped,
+        "member" => What::Resumed,
+        _ => return None,
+    };
+    Some(member.from.said(id, json!({ "chat": member.chat.id }), what, Some(member.date)))
+}
+
+impl User {
+    fn said(self, id: String, place: Value, what: What, at: Option<i64>) -> Heard {
+        let name =
+            [self.first_name, self.last_name].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        Heard {
+            id,
+            from: Means::Telegram(self.id.to_string()),
+            name: (!name.is_empty()).then_some(name),
+            place,
+            what,
+            at: at.map(|seconds| Time::from_millis(seconds.saturating_mul(1000))),
+        }
+    }
+}

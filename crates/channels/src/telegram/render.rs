@@ -1,0 +1,204 @@
+//! A card as a message of Telegram. No markup is parsed: what stands out is named by position, beside
+//! the text, so no text can make itself stand out. Agents' words stand in blocks of fixed width, in which
+//! Telegram makes no links of addresses, names and commands.
+
+use serde_json::{Value, json};
+
+use crate::card::{Button, Card, Stage, Ways};
+use crate::plain::{cut as shown, facts, one_line, spoilt, units};
+
+/// No message is longer.
+pub(super) const LONGEST: usize = 4096;
+/// What is shown of a label before phones cut it.
+const LABEL: usize = 32;
+/// How many buttons a message takes.
+const BUTTONS: usize = 100;
+/// How much of a question is shown where not all of it fits.
+const BEGINNING: usize = 2000;
+
+/// The message, without whom it goes to.
+pub(super) fn render(card: &Card) -> Value {
+    let (whole, buttons) = whole(card);
+    if units(&whole.text) <= LONGEST {
+        return whole.message(&buttons);
+    }
+    cut(card).message(&[])
+}
+
+fn whole(card: &Card) -> (Text, Vec<(String, String)>) {
+    let mut text = Text::titled(card);
+    text.theirs(&card.words);
+    if let Some(context) = &card.context {
+        text.ours("Background:");
+        text.theirs(context);
+    }
+    if !card.facts.is_empty() {
+        text.ours("Details:");
+        text.theirs(&facts(&card.facts));
+    }
+    let buttons = match &card.stage {
+        Stage::Open(ways) => text.ways(ways),
+        Stage::Over { headline, at, comment } => {
+            text.over(headline, at, comment.as_deref());
+            Vec::new()
+        }
+    };
+    text.end(card);
+    (text, buttons)
+}
+
+/// The beginning of what does not fit, and the page that has all of it.
+fn cut(card: &Card) -> Text {
+    let mut text = Text::titled(card);
+    text.theirs(&shown(&card.words, BEGINNING));
+    match &card.stage {
+        Stage::Open(_) => text.ours("There is more of it. Read and answer it on its page."),
+        Stage::Over { headline, at, comment } => {
+            let comment = comment.as_deref().map(|comment| shown(comment, BEGINNING / 2));
+            text.over(headline, at, comment.as_deref());
+            text.ours("There is more of it on its page.");
+        }
+    }
+    text.end(card);
+    text
+}
+
+/// A text, and what stands out in it.
+#[derive(Default)]
+struct Text {
+    text: String,
+    entities: Vec<Value>,
+}
+
+impl Text {
+    fn titled(card: &Card) -> Self {
+        let mut text = Self::default();
+        let urgent = if card.urgent { "Urgent: " } else { "" };
+        text.marked("bold", &format!("{urgent}{}", spoilt(&one_line(&card.title))));
+        if let Some(note) = &card.note {
+            text.ours(note);
+        }
+        text
+    }
+
+    /// Words of ours.
+    fn ours(&mut self, words: &str) {
+        self.begin();
+        self.text.push_str(&spoilt(words));
+    }
+
+    /// Words of whoever: nothing in them means anything to Telegram.
+    fn theirs(&mut self, words: &str) {
+        let words = kernel::text::reveal(words.trim());
+        if !words.is_empty() {
+            self.marked("pre", &words);
+        }
+    }
+
+    fn marked(&mut self, kind: &str, words: &str) {
+        self.begin();
+        let (offset, length) = (units(&self.text), units(words));
+        self.entities.push(json!({ "type": kind, "offset": offset, "length": length }));
+        self.text.push_str(words);
+    }
+
+    fn begin(&mut self) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+    }
+
+    /// How it can be answered here; gives what there is to press.
+    fn ways(&mut self, ways: &Ways) -> Vec<(String, String)> {
+        let offered: Vec<&Button> = ways.buttons.iter().filter(|b| !b.wants_words).collect();
+        let fits = |button: &&Button| {
+            let label = one_line(&button.label);
+            !label.is_empty() && units(&label) <= LABEL
+        };
+        if offered.len() > BUTTONS {
+            self.ours("Answer it on its page.");
+            return Vec::new();
+        }
+        let buttons = if offered.iter().all(fits) {
+            offered.iter().map(|b| (one_line(&b.label), b.token.clone())).collect()
+        } else {
+            let line = |b: &&Button| format!("{}: {}", one_line(&b.word), one_line(&b.label));
+            self.theirs(&offered.iter().map(line).collect::<Vec<_>>().join("\n"));
+            offered.iter().map(|b| (one_line(&b.word), b.token.clone())).collect()
+        };
+        if ways.reply {
+            self.ours("Reply to this message: your words are the answer.");
+        } else if offered.is_empty() {
+            self.ours("Answer it on its page.");
+        }
+        buttons
+    }
+
+    fn over(&mut self, headline: &str, at: &str, comment: Option<&str>) {
+        self.marked("bold", &format!("{}, {at}", spoilt(&one_line(headline))));
+        if let Some(comment) = comment {
+            self.theirs(comment);
+        }
+    }
+
+    fn end(&mut self, card: &Card) {
+        if let (Some(until), Stage::Open(_)) = (&card.until, &card.stage) {
+            self.ours(&format!("Until: {until}"));
+        }
+        self.begin();
+        self.text.push_str(&card.link);
+    }
+
+    /// Two buttons share a row if both are short.
+    fn message(self, buttons: &[(String, String)]) -> Value {
+        let short = buttons.iter().all(|(label, _)| units(label) <= LABEL / 2);
+        let button =
+            |(label, token): &(String, String)| json!({ "text": label, "callback_data": token });
+        let rows: Vec<Value> = buttons
+            .chunks(if short { 2 } else { 1 })
+            .map(|row| row.iter().map(button).collect())
+            .collect();
+        json!({
+            "text": self.text,
+            "entities": self.entities,
+            "link_preview_options": { "is_disabled": true },
+            "reply_markup": { "inline_keyboard": rows },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::cards;
+    use crate::testing::telegram::checked;
+
+    #[test]
+    fn as_they_are_read() {
+        for (name, card) in cards::samples() {
+            let message = render(&card);
+            checked(&message).unwrap();
+            insta::assert_json_snapshot!(name, message);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_has_nothing_to_press() {
+        let long = render(&cards::long());
+        assert_eq!(long["reply_markup"]["inline_keyboard"], json!([]));
+        assert!(long["text"].as_str().unwrap().contains("There is more of it."));
+        let fits = Card { words: "x".repeat(3700), ..cards::approve() };
+        assert_ne!(render(&fits)["reply_markup"]["inline_keyboard"], json!([]));
+    }
+
+    #[test]
+    fn too_many_choices_are_left_to_the_page() {
+        let Stage::Open(ways) = cards::choose().stage else { panic!("it is open") };
+        let buttons = ways.buttons.into_iter().cycle().take(101).collect();
+        let card =
+            Card { stage: Stage::Open(Ways { buttons, ..Ways::default() }), ..cards::choose() };
+        let message = render(&card);
+        checked(&message).unwrap();
+        assert!(message["text"].as_str().unwrap().contains("Answer it on its page."));
+    }
+}

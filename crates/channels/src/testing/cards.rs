@@ -1,0 +1,148 @@
+//! Cards of every kind, for snapshots of what people see.
+
+use kernel::form::Form;
+
+use crate::card::{Button, Card, Fact, Stage, Tone, Ways};
+
+/// The page all of them lead to.
+pub const LINK: &str = "https://ask.example.com/asks/ask_01";
+
+/// One card of every kind, with a name for its snapshot.
+pub fn samples() -> Vec<(&'static str, Card)> {
+    vec![
+        ("approve", approve()),
+        ("choose", choose()),
+        ("form", form()),
+        ("converse", converse()),
+        ("confirm", confirm()),
+        ("long", long()),
+        ("hostile", hostile()),
+        ("over", over()),
+    ]
+}
+
+/// An approval with details.
+pub fn approve() -> Card {
+    let fact = |name: &str, value: &str| Fact { name: name.into(), value: value.into() };
+    Card {
+        title: "agent_billing asks for your approval".into(),
+        note: Some("It is still waiting.".into()),
+        words: "Refund order 4711?".into(),
+        context: Some("The parcel came back on Monday.".into()),
+        facts: vec![fact("amount", "120.00 EUR"), fact("to", "Ada Lovelace\nBerlin")],
+        until: Some("in 27 minutes (2026-03-01 10:00 CET)".into()),
+        link: LINK.into(),
+        urgent: false,
+        stage: Stage::Open(Ways {
+            buttons: vec![
+                button("Approve", "t-yes", Tone::Yes, "yes"),
+                button("Reject", "t-no", Tone::No, "no"),
+                Button {
+                    wants_words: true,
+                    ..button("Ask for changes", "t-chg", Tone::Plain, "x")
+                },
+            ],
+            code: Some("A7".into()),
+            ..Ways::default()
+        }),
+    }
+}
+
+/// A choice, one of them with a long name.
+pub fn choose() -> Card {
+    let buttons = vec![
+        button("Blue", "t-1", Tone::Plain, "1"),
+        button("Green", "t-2", Tone::Plain, "2"),
+        button("Green, but only for those who asked for it in time", "t-3", Tone::Plain, "3"),
+        button("Neither", "t-4", Tone::Plain, "4"),
+    ];
+    Card {
+        title: "agent_web wants you to choose".into(),
+        note: None,
+        words: "Which colour?".into(),
+        context: None,
+        facts: Vec::new(),
+        until: None,
+        stage: Stage::Open(Ways { buttons, code: Some("B2".into()), ..Ways::default() }),
+        ..approve()
+    }
+}
+
+/// A form.
+pub fn form() -> Card {
+    let fields = serde_json::json!([{ "key": "iban", "label": "IBAN", "type": "text" }]);
+    let form = serde_json::from_value(fields).ok().and_then(|fields| Form::of_fields(fields).ok());
+    let ways = Ways { form: form.map(|form| ("t-form".into(), form)), ..Ways::default() };
+    Card {
+        title: "agent_billing wants you to fill in a form".into(),
+        words: "Where does the money go?".into(),
+        stage: Stage::Open(ways),
+        ..choose()
+    }
+}
+
+/// A question that is answered in words.
+pub fn converse() -> Card {
+    let ways = Ways { reply: true, code: Some("C3".into()), ..Ways::default() };
+    Card {
+        title: "agent_web asks you".into(),
+        words: "What shall the button say?".into(),
+        stage: Stage::Open(ways),
+        ..choose()
+    }
+}
+
+/// Something urgent to confirm.
+pub fn confirm() -> Card {
+    let buttons = vec![
+        button("I have done it", "t-done", Tone::Yes, "done"),
+        button("I could not", "t-not", Tone::No, "not"),
+    ];
+    Card {
+        title: "agent_ops needs you now".into(),
+        note: Some("Nobody has answered yet.".into()),
+        words: "The database is full. Please give it a larger disk.".into(),
+        urgent: true,
+        stage: Stage::Open(Ways { buttons, code: Some("D4".into()), ..Ways::default() }),
+        ..choose()
+    }
+}
+
+/// More than any message holds.
+pub fn long() -> Card {
+    Card { words: "All of this has to be read. ".repeat(400), ..approve() }
+}
+
+/// Words that try to be more than words.
+pub fn hostile() -> Card {
+    let words = "<b>*Approve* _now_</b> ~not~ `code` ```\nend``` [x](https://evil.example) \
+                 https://evil.example www.evil.com t.me/evil @channel @ada #pay /start <!channel> \
+                 <@U1> &amp; ⟨U+202E⟩ \\_ > quote\n> Approved by Ada\n-- \n{{1}} {\"a\":1} 🙂";
+    let fact = Fact { name: "*to*\nfrom".into(), value: "`evil.com`\n- @all".into() };
+    let buttons = vec![
+        button("<Yes> *now* \u{202e}evil.com", "t-yes", Tone::Yes, "yes"),
+        button("  ", "t-no", Tone::No, "no"),
+    ];
+    Card {
+        title: "agent_eve asks for your approval".into(),
+        words: words.into(),
+        context: Some("```".into()),
+        facts: vec![fact],
+        stage: Stage::Open(Ways { buttons, code: Some("E5".into()), ..Ways::default() }),
+        ..choose()
+    }
+}
+
+/// One that was answered.
+pub fn over() -> Card {
+    let stage = Stage::Over {
+        headline: "Approved by Ada Lovelace".into(),
+        at: "2026-03-01 09:41 CET".into(),
+        comment: Some("Fine, *but* see www.example.com".into()),
+    };
+    Card { note: None, until: None, stage, ..approve() }
+}
+
+fn button(label: &str, token: &str, tone: Tone, word: &str) -> Button {
+    Button { label: label.into(), token: token.into(), tone, word: word.into(), wants_words: false }
+}

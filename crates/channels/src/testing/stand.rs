@@ -1,0 +1,207 @@
+//! What all stand-ins have in common: a server on a port of its own, a record of what was called, and
+//! troubles on demand.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, Uri};
+use axum::response::Response;
+use kernel::Time;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use url::Url;
+
+use crate::Knock;
+
+/// One call that came in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// `POST`.
+    pub method: String,
+    /// Where, with the query.
+    pub path: String,
+    /// Name in lower case, and value.
+    pub headers: Vec<(String, String)>,
+    /// Byte by byte.
+    pub body: Vec<u8>,
+}
+
+impl Call {
+    /// A header by its name in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The body as JSON; null if it is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// The body as a form, in order.
+    pub fn form(&self) -> Vec<(String, String)> {
+        url::form_urlencoded::parse(&self.body).into_owned().collect()
+    }
+}
+
+/// What goes wrong with one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// Too many calls; to be tried again after so many seconds.
+    Busy(u64),
+    /// A status from 500 on.
+    Broken(u16),
+    /// There is never an answer.
+    Hang,
+    /// The connection breaks in the middle of the answer.
+    Drop,
+}
+
+/// What is answered.
+#[derive(Debug, Clone)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: String,
+}
+
+impl Reply {
+    pub(crate) fn json(status: u16, body: &Value) -> Self {
+        let headers = vec![("content-type", "application/json".to_owned())];
+        Self { status, headers, body: body.to_string() }
+    }
+}
+
+/// A platform, as far as it is played.
+#[async_trait]
+pub(crate) trait Play: Send + Sync + 'static {
+    /// What is answered to a call.
+    async fn answer(&self, call: &Call) -> Reply;
+
+    /// What is answered when there are too many.
+    fn busy(&self, seconds: u64) -> Reply;
+}
+
+/// A stand-in, until it is dropped.
+#[derive(Debug)]
+pub struct Stand {
+    base: Url,
+    desk: Arc<Desk>,
+    // The server ends with it.
+    _serving: JoinSet<()>,
+}
+
+#[derive(Debug, Default)]
+struct Desk {
+    calls: Mutex<Vec<Call>>,
+    troubles: Mutex<VecDeque<Trouble>>,
+}
+
+/// Whatever panicked meanwhile, tests go on.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Stand {
+    pub(crate) async fn of(play: Arc<dyn Play>) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let base =
+            Url::parse(&format!("http://{}/", listener.local_addr()?)).map_err(io::Error::other)?;
+        let desk = Arc::new(Desk::default());
+        let router = Router::new().fallback(take).with_state((desk.clone(), play));
+        let mut serving = JoinSet::new();
+        serving.spawn(async move {
+            // Ends when it is aborted.
+            let _ = axum::serve(listener, router).await;
+        });
+        Ok(Self { base, desk, _serving: serving })
+    }
+
+    /// Where it is.
+    pub fn base(&self) -> Url {
+        self.base.clone()
+    }
+
+    /// What was called so far, troubles included.
+    pub fn calls(&self) -> Vec<Call> {
+        lock(&self.desk.calls).clone()
+    }
+
+    /// What goes wrong with the next call behind those that are to go wrong already.
+    pub fn trouble(&self, trouble: Trouble) {
+        lock(&self.desk.troubles).push_back(trouble);
+    }
+}
+
+async fn take(
+    State((desk, play)): State<(Arc<Desk>, Arc<dyn Play>)>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let named = headers.iter().map(|(name, value)| {
+        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+    });
+    let call = Call {
+        method: method.to_string(),
+        path: uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
+        headers: named.collect(),
+        body: body.to_vec(),
+    };
+    lock(&desk.calls).push(call.clone());
+    let trouble = lock(&desk.troubles).pop_front();
+    let reply = match trouble {
+        None => play.answer(&call).await,
+        Some(Trouble::Busy(seconds)) => play.busy(seconds),
+        Some(Trouble::Broken(status)) => {
+            Reply { status, headers: Vec::new(), body: "upstream is gone".to_owned() }
+        }
+        Some(Trouble::Hang) => std::future::pending().await,
+        Some(Trouble::Drop) => {
+            let broken = Err::<Bytes, _>(io::Error::other("gone"));
+            return Response::new(Body::from_stream(futures_util::stream::iter([broken])));
+        }
+    };
+    let mut response = Response::builder().status(reply.status);
+    for (name, value) in reply.headers {
+        response = response.header(name, value);
+    }
+    response.body(Body::from(reply.body)).unwrap_or_default()
+}
+
+/// A call as a platform makes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inbound {
+    /// `POST`, mostly.
+    pub method: &'static str,
+    /// The whole address, as the platform knows it.
+    pub url: String,
+    /// Name in lower case, and value.
+    pub headers: Vec<(String, String)>,
+    /// Byte by byte.
+    pub body: Vec<u8>,
+}
+
+impl Inbound {
+    /// As a channel is shown it, under one of its names.
+    pub fn knock<'a>(&'a self, name: &'a str, now: Time) -> Knock<'a> {
+        Knock { url: &self.url, name, headers: &self.headers, body: &self.body, now }
+    }
+
+    /// Makes the call, to another place than the platform thinks if one is given.
+    pub async fn send(&self, to: Option<&str>) -> Result<reqwest::Response, reqwest::Error> {
+        let method = Method::from_bytes(self.method.as_bytes()).unwrap_or_default();
+        let client = reqwest::Client::new();
+        let mut call = client.request(method, to.unwrap_or(&self.url)).body(self.body.clone());
+        for (name, value) in &self.headers {
+            call = call.header(name, value);
+        }
+        call.send().await
+    }
+}

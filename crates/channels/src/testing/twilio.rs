@@ -1,0 +1,316 @@
+//! Twilio: its Messages and Content APIs, and its calls.
+//! <https://www.twilio.com/docs/messaging/api/message-resource>
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use kernel::directory::contact::is_phone_number;
+use serde_json::{Value, json};
+use url::Url;
+
+use super::stand::{Call, Inbound, Play, Reply, Stand, lock};
+use crate::Secret;
+use crate::twilio::sign::signature;
+use crate::twilio::{Account, Sender};
+
+/// The account.
+pub const SID: &str = "AC0123456789abcdef0123456789abcdef";
+/// What it is known by.
+pub const AUTH_TOKEN: &str = "auth-token-of-twilio";
+/// Its number.
+pub const NUMBER: &str = "+15005550006";
+/// Its messaging service.
+pub const SERVICE: &str = "MG0123456789abcdef0123456789abcdef";
+/// Its API key.
+pub const KEY: (&str, &str) = ("SK0123456789abcdef0123456789abcdef", "key-secret");
+
+/// Twilio, with one account.
+#[derive(Debug)]
+pub struct Twilio {
+    stand: Stand,
+    play: Arc<Accounts>,
+}
+
+#[derive(Debug, Default)]
+struct Accounts {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    sent: Vec<Vec<(String, String)>>,
+    /// What is refused, by whom it goes to.
+    refusing: BTreeMap<String, u64>,
+    laid_out: BTreeMap<String, Value>,
+    templates: BTreeMap<String, usize>,
+    number: usize,
+}
+
+impl Deref for Twilio {
+    type Target = Stand;
+
+    fn deref(&self) -> &Stand {
+        &self.stand
+    }
+}
+
+impl Twilio {
+    /// Twilio, with an account that has sent nothing.
+    pub async fn start() -> io::Result<Self> {
+        let play = Arc::new(Accounts::default());
+        Ok(Self { stand: Stand::of(play.clone()).await?, play })
+    }
+
+    /// The account, as it is set up.
+    pub fn account(&self, status: Option<&str>) -> Account {
+        Account {
+            api: self.base(),
+            content: self.base(),
+            sid: SID.to_owned(),
+            auth_token: Secret::new(AUTH_TOKEN),
+            key: None,
+            sender: Sender::Number(NUMBER.to_owned()),
+            status: status.and_then(|url| Url::parse(url).ok()),
+        }
+    }
+
+    /// What was taken to be sent.
+    pub fn sent(&self) -> Vec<Vec<(String, String)>> {
+        lock(&self.play.state).sent.clone()
+    }
+
+    /// Refuses whatever goes to somebody with this error.
+    pub fn refuse(&self, to: &str, code: u64) {
+        lock(&self.play.state).refusing.insert(to.to_owned(), code);
+    }
+
+    /// A template that was approved, with so many variables.
+    pub fn template(&self, sid: &str, variables: usize) {
+        lock(&self.play.state).templates.insert(sid.to_owned(), variables);
+    }
+
+    /// What is laid out to be pressed.
+    pub fn laid_out(&self) -> Vec<Value> {
+        lock(&self.play.state).laid_out.values().cloned().collect()
+    }
+
+    /// A call of Twilio's with this form.
+    pub fn inbound(&self, url: &str, form: &[(&str, &str)]) -> Inbound {
+        let mut members = vec![("AccountSid", SID), ("ApiVersion", "2010-04-01")];
+        members.extend(form);
+        let members: Vec<(String, String)> =
+            members.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let signed = signature(&Secret::new(AUTH_TOKEN), url, &members);
+        let mut body = url::form_urlencoded::Serializer::new(String::new());
+        body.extend_pairs(&members);
+        Inbound {
+            method: "POST",
+            url: url.to_owned(),
+            headers: vec![
+                (
+                    "content-type".to_owned(),
+                    "application/x-www-form-urlencoded; charset=UTF-8".to_owned(),
+                ),
+                ("i-twilio-idempotency-token".to_owned(), "1b2c".to_owned()),
+                ("x-twilio-signature".to_owned(), signed),
+            ],
+            body: body.finish().into_bytes(),
+        }
+    }
+
+    /// Somebody writes.
+    pub fn write(&self, url: &str, sid: &str, from: &str, text: &str) -> Inbound {
+        let form = [
+            ("MessageSid", sid),
+            ("SmsSid", sid),
+            ("SmsMessageSid", sid),
+            ("SmsStatus", "received"),
+            ("From", from),
+            ("To", NUMBER),
+            ("Body", text),
+            ("NumMedia", "0"),
+            ("NumSegments", "1"),
+        ];
+        self.inbound(url, &form)
+    }
+
+    /// Twilio says what became of a message.
+    pub fn became(&self, url: &str, sid: &str, to: &str, status: &str, error: &str) -> Inbound {
+        let form = [
+            ("MessageSid", sid),
+            ("SmsSid", sid),
+            ("MessageStatus", status),
+            ("SmsStatus", status),
+            ("To", to),
+            ("From", NUMBER),
+            ("ErrorCode", error),
+        ];
+        self.inbound(url, &form)
+    }
+}
+
+#[async_trait]
+impl Play for Accounts {
+    async fn answer(&self, call: &Call) -> Reply {
+        let basic = |user: &str, password: &str| {
+            format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))
+        };
+        let shown = call.header("authorization").unwrap_or_default();
+        if shown != basic(SID, AUTH_TOKEN) && shown != basic(KEY.0, KEY.1) {
+            return refused(401, 20_003, "Authenticate");
+        }
+        let account = format!("/2010-04-01/Accounts/{SID}");
+        let mut state = lock(&self.state);
+        match (call.method.as_str(), call.path.as_str()) {
+            ("GET", path) if path == format!("{account}.json") => {
+                Reply::json(200, &json!({ "sid": SID, "friendly_name": "Ops", "status": "active" }))
+            }
+            ("POST", path) if path == format!("{account}/Messages.json") => {
+                let kind = call.header("content-type").unwrap_or_default();
+                if kind == "application/x-www-form-urlencoded" {
+                    state.take(call.form())
+                } else {
+                    refused(400, 20_001, "Unsupported content type")
+                }
+            }
+            ("POST", "/v1/Content") => {
+                if let Err(wrong) = checked_content(&call.json()) {
+                    return refused(400, 20_001, &wrong);
+                }
+                let sid = format!("HX{:032x}", state.next());
+                state.laid_out.insert(sid.clone(), call.json());
+                Reply::json(201, &json!({ "sid": sid }))
+            }
+            ("DELETE", path) => {
+                let sid = path.strip_prefix("/v1/Content/").unwrap_or_default();
+                match state.laid_out.remove(sid) {
+                    Some(_) => Reply { status: 204, headers: Vec::new(), body: String::new() },
+                    None => refused(404, 20_404, "The requested resource was not found"),
+                }
+            }
+            _ => refused(404, 20_404, "The requested resource was not found"),
+        }
+    }
+
+    fn busy(&self, seconds: u64) -> Reply {
+        let mut reply = refused(429, 20_429, "Too Many Requests");
+        reply.headers.push(("retry-after", seconds.to_string()));
+        reply
+    }
+}
+
+impl State {
+    fn next(&mut self) -> usize {
+        self.number += 1;
+        self.number
+    }
+
+    fn take(&mut self, form: Vec<(String, String)>) -> Reply {
+        let known = [
+            "To",
+            "From",
+            "MessagingServiceSid",
+            "Body",
+            "StatusCallback",
+            "ContentSid",
+            "ContentVariables",
+        ];
+        let member = |name: &str| {
+            form.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value.as_str())
+        };
+        if let Some((name, _)) = form.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+            return refused(400, 20_001, &format!("unknown parameter {name}"));
+        }
+        let (to, from) = (member("To"), member("From"));
+        let (body, content) = (member("Body"), member("ContentSid"));
+        if let Some(code) = self.refusing.get(to) {
+            return refused(400, *code, "refused as told");
+        }
+        let plain = to.strip_prefix("whatsapp:").unwrap_or(to);
+        if !is_phone_number(plain) {
+            return refused(400, 21_211, "The 'To' number is not a valid phone number.");
+        }
+        let is_whatsapp = to.starts_with("whatsapp:");
+        let ours = if is_whatsapp { format!("whatsapp:{NUMBER}") } else { NUMBER.to_owned() };
+        if from != ours && member("MessagingServiceSid") != SERVICE {
+            return refused(400, 21_606, "The From phone number is not a valid sender.");
+        }
+        if body.is_empty() == content.is_empty() {
+            return refused(400, 21_619, "A text message body or media urls must be specified.");
+        }
+        if body.chars().count() > 1600 {
+            return refused(
+                400,
+                21_617,
+                "The concatenated message body exceeds the 1600 character limit.",
+            );
+        }
+        if !content.is_empty() && !self.laid_out.contains_key(content) {
+            let given =
+                serde_json::from_str::<Value>(member("ContentVariables")).unwrap_or_default();
+            let given = given.as_object().cloned().unwrap_or_default();
+            let bare = |value: &Value| {
+                value.as_str().is_some_and(|text| {
+                    !text.is_empty() && !text.contains(['\n', '\t']) && !text.contains("    ")
+                })
+            };
+            if self.templates.get(content) != Some(&given.len()) || !given.values().all(bare) {
+                return refused(400, 21_656, "The ContentVariables Parameter is invalid.");
+            }
+        }
+        let sid = format!("SM{:032x}", self.next());
+        self.sent.push(form);
+        Reply::json(201, &json!({ "sid": sid, "status": "queued", "error_code": null }))
+    }
+}
+
+/// Whether Twilio would lay something out to be pressed, and `WhatsApp` show all of it.
+pub fn checked_content(content: &Value) -> Result<(), String> {
+    let types = content["types"].as_object().filter(|types| types.len() == 1);
+    let (kind, laid_out) =
+        types.and_then(|types| types.iter().next()).ok_or("expected one type")?;
+    if content["language"] != "en" || !content["friendly_name"].is_string() {
+        return Err("expected a language and a name".to_owned());
+    }
+    let short = |value: &Value, most: usize, name: &str| {
+        let text = value.as_str().unwrap_or_default();
+        let fits = (1..=most).contains(&text.chars().count()) && !text.contains("{{");
+        if fits && text.trim() == text { Ok(()) } else { Err(format!("{name} is {text:?}")) }
+    };
+    short(&laid_out["body"], 1024, "body")?;
+    let (items, most, title, width) = match kind.as_str() {
+        "twilio/quick-reply" => ("actions", 3, "title", 20),
+        "twilio/list-picker" => ("items", 10, "item", 24),
+        _ => return Err(format!("unknown type {kind}")),
+    };
+    if items == "items" {
+        short(&laid_out["button"], 20, "button")?;
+    }
+    let items = laid_out[items].as_array().ok_or("nothing to press")?;
+    if !(1..=most).contains(&items.len()) {
+        return Err("too much to press, or too little".to_owned());
+    }
+    let mut titles = std::collections::BTreeSet::new();
+    for item in items {
+        short(&item[title], width, title)?;
+        short(&item["id"], 200, "id")?;
+        if item.get("description").is_some() {
+            short(&item["description"], 72, "description")?;
+        }
+        if !titles.insert(item[title].to_string()) {
+            return Err("two have the same title".to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn refused(status: u16, code: u64, message: &str) -> Reply {
+    let more = format!("https://www.twilio.com/docs/errors/{code}");
+    let body = json!({ "code": code, "message": message, "more_info": more, "status": status });
+    Reply::json(status, &body)
+}

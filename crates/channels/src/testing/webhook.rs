@@ -1,0 +1,129 @@
+//! A program the operator runs, which checks what it is told and calls back.
+
+use std::io;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use kernel::Time;
+use serde_json::{Value, json};
+
+use super::stand::{Call, Inbound, Play, Reply, Stand, lock};
+use crate::Secret;
+use crate::webhook::Settings;
+use crate::webhook::sign::Key;
+
+/// What both sign with.
+pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+/// The program.
+#[derive(Debug)]
+pub struct Program {
+    stand: Stand,
+    play: Arc<Receiver>,
+}
+
+#[derive(Debug, Default)]
+struct Receiver {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    told: Vec<Value>,
+    answer: Option<(u16, Value)>,
+}
+
+impl Deref for Program {
+    type Target = Stand;
+
+    fn deref(&self) -> &Stand {
+        &self.stand
+    }
+}
+
+impl Program {
+    /// A program that was told nothing.
+    pub async fn start() -> io::Result<Self> {
+        let play = Arc::new(Receiver::default());
+        Ok(Self { stand: Stand::of(play.clone()).await?, play })
+    }
+
+    /// How it is set up.
+    pub fn settings(&self) -> Settings {
+        Settings { url: self.base(), secret: Secret::new(SECRET) }
+    }
+
+    /// What it was told.
+    pub fn told(&self) -> Vec<Value> {
+        lock(&self.play.state).told.clone()
+    }
+
+    /// What it answers from now on.
+    pub fn answers(&self, status: u16, body: Value) {
+        lock(&self.play.state).answer = Some((status, body));
+    }
+
+    /// The program calls back.
+    pub fn call(&self, url: &str, id: &str, at: Time, body: &Value) -> Inbound {
+        let body = body.to_string().into_bytes();
+        let headers = Key::read(&Secret::new(SECRET)).map(|key| key.headers(id, at, &body));
+        let named = |(name, value): (&str, String)| (name.to_owned(), value);
+        let headers = headers.into_iter().flatten().map(named).collect();
+        Inbound { method: "POST", url: url.to_owned(), headers, body }
+    }
+}
+
+#[async_trait]
+impl Play for Receiver {
+    async fn answer(&self, call: &Call) -> Reply {
+        if let Err(wrong) = checked(call) {
+            return Reply::json(400, &json!({ "error": wrong }));
+        }
+        let mut state = lock(&self.state);
+        state.told.push(call.json());
+        let (status, body) = state.answer.clone().unwrap_or((204, Value::Null));
+        Reply::json(status, &body)
+    }
+
+    fn busy(&self, seconds: u64) -> Reply {
+        let mut reply = Reply::json(429, &Value::Null);
+        reply.headers.push(("retry-after", seconds.to_string()));
+        reply
+    }
+}
+
+/// Whether a call has the form that is documented. Who signed it is for tests to check, with a library
+/// that is not ours.
+fn checked(call: &Call) -> Result<(), String> {
+    if call.method != "POST" || call.header("content-type") != Some("application/json") {
+        return Err("expected JSON by POST".to_owned());
+    }
+    for name in ["webhook-id", "webhook-timestamp", "webhook-signature"] {
+        call.header(name).ok_or_else(|| format!("no {name}"))?;
+    }
+    let body = call.json();
+    let needed: &[&str] = match body["type"].as_str() {
+        Some("asked" | "updated") => &["id", "to", "card"],
+        Some("said") => &["about", "to", "words"],
+        Some("test") => &[],
+        other => return Err(format!("unknown type {other:?}")),
+    };
+    if body["version"] != 1 {
+        return Err("unknown version".to_owned());
+    }
+    if let Some(name) = needed.iter().find(|name| body[**name].is_null()) {
+        return Err(format!("no {name}"));
+    }
+    if !body["card"].is_null() {
+        let card = &body["card"];
+        let needed = ["title", "words", "facts", "link", "urgent"];
+        if let Some(name) = needed.iter().find(|name| card[**name].is_null()) {
+            return Err(format!("no {name} in the card"));
+        }
+        if card["open"].is_object() == card["over"].is_object() {
+            return Err("neither open nor over".to_owned());
+        }
+    }
+    Ok(())
+}

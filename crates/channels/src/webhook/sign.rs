@@ -1,0 +1,105 @@
+//! Standard Webhooks 1.0: `whsec_` secrets, and an HMAC-SHA256 over `id.timestamp.body`; both ways.
+
+use std::fmt;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use kernel::Time;
+use sha2::Sha256;
+use subtle::{Choice, ConstantTimeEq};
+
+use crate::{Forged, Knock, Secret};
+
+/// How far a call's moment may be from ours, in seconds.
+const WINDOW: i64 = 5 * 60;
+
+/// What calls are signed with.
+#[derive(Clone)]
+pub(crate) struct Key(Vec<u8>);
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(hidden)")
+    }
+}
+
+impl Key {
+    /// Reads a secret: `whsec_` and 24 to 64 bytes in base64.
+    pub(crate) fn read(secret: &Secret) -> Option<Self> {
+        let bytes = BASE64_STANDARD.decode(secret.reveal().strip_prefix("whsec_")?).ok()?;
+        (24..=64).contains(&bytes.len()).then_some(Self(bytes))
+    }
+
+    fn signature(&self, id: &str, seconds: &str, body: &[u8]) -> String {
+        // HMAC takes keys of any length, so there is always a signature.
+        let mac = Hmac::<Sha256>::new_from_slice(&self.0).map(|mut mac| {
+            mac.update(format!("{id}.{seconds}.").as_bytes());
+            mac.update(body);
+            mac.finalize().into_bytes()
+        });
+        format!("v1,{}", mac.map(|mac| BASE64_STANDARD.encode(mac)).unwrap_or_default())
+    }
+
+    /// What a call says of itself.
+    pub(crate) fn headers(&self, id: &str, at: Time, body: &[u8]) -> [(&'static str, String); 3] {
+        let seconds = at.millis().div_euclid(1000).to_string();
+        let signature = self.signature(id, &seconds, body);
+        [
+            ("webhook-id", id.to_owned()),
+            ("webhook-timestamp", seconds),
+            ("webhook-signature", signature),
+        ]
+    }
+
+    /// Whether a call is by whoever has the same secret, and made just now.
+    pub(super) fn verify(&self, knock: &Knock<'_>) -> Result<(), Forged> {
+        let header = |name| knock.header(name).filter(|value| !value.is_empty());
+        let (Some(id), Some(seconds), Some(shown)) =
+            (header("webhook-id"), header("webhook-timestamp"), header("webhook-signature"))
+        else {
+            return Err(Forged(
+                "webhook-id, webhook-timestamp and webhook-signature are needed, once each",
+            ));
+        };
+        let at: i64 = seconds.parse().map_err(|_| Forged("webhook-timestamp is not in seconds"))?;
+        let now = knock.now.millis().div_euclid(1000);
+        if now.saturating_sub(at).saturating_abs() > WINDOW {
+            return Err(Forged("webhook-timestamp is more than five minutes away"));
+        }
+        let signed = self.signature(id, seconds, knock.body);
+        let same = shown
+            .split(' ')
+            .fold(Choice::from(0), |same, one| same | one.as_bytes().ct_eq(signed.as_bytes()));
+        if bool::from(same) {
+            Ok(())
+        } else {
+            Err(Forged("webhook-signature is not by our secret"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The vector of the Standard Webhooks libraries' own tests.
+    #[test]
+    fn signed_as_the_standard_has_it() {
+        let key = Key::read(&Secret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")).unwrap();
+        let at = Time::from_millis(1_614_265_330_999);
+        let [_, seconds, signature] =
+            key.headers("msg_p5jXN8AQM9LWM0D4loKWxJek", at, br#"{"test": 2432232314}"#);
+        assert_eq!(seconds.1, "1614265330");
+        assert_eq!(signature.1, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    #[test]
+    fn a_secret_has_its_form() {
+        for secret in
+            ["", "whsec_", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_c2hvcnQ=", "whsec_?"]
+        {
+            assert!(Key::read(&Secret::new(secret)).is_none(), "{secret}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! `WhatsApp` through Twilio. What can be pressed is laid out at Twilio for one message, and cleared away
+//! when its ask is over.
+
+use async_trait::async_trait;
+use reqwest::Client;
+use serde_json::{Map, Value, json};
+
+use super::window::Window;
+use super::{Template, render, whatsapp};
+use crate::heard::{About, Parsed, What};
+use crate::plain::{beginning, units};
+use crate::twilio::hear::{Form, heard, taken};
+use crate::twilio::{Account, Twilio};
+use crate::{Card, Channel, Failed, Forged, Heard, Knock, Medium, Parcel, Posted, Secret, Unread};
+
+/// No text is longer at Twilio.
+const LONGEST: usize = 1600;
+const PREFIX: &str = "whatsapp:";
+
+/// `WhatsApp` through Twilio.
+#[derive(Debug)]
+pub struct Carried {
+    twilio: Twilio,
+    template: Option<Template>,
+    window: Window,
+}
+
+impl Carried {
+    /// `WhatsApp` with this account, or what is wrong with it.
+    pub fn new(
+        account: Account,
+        template: Option<Template>,
+        client: Client,
+    ) -> Result<Self, String> {
+        if template.as_ref().is_some_and(|template| !template.name.starts_with("HX")) {
+            return Err("a template of Twilio's is known by its content SID, HX…".to_owned());
+        }
+        Ok(Self { twilio: Twilio::new(account, client)?, template, window: Window::default() })
+    }
+
+    async fn send_free(&self, to: &str, message: &Value, key: &str) -> Result<Posted, Failed> {
+        let Some(content) = content(message, key) else {
+            let body = message.get("body").and_then(Value::as_str).unwrap_or_default();
+            let id = self.twilio.send(PREFIX, to, &[("Body", body)]).await?;
+            return Ok(Posted { id, place: Value::Null });
+        };
+        let sid = self.twilio.lay_out(&content).await?;
+        match self.twilio.send(PREFIX, to, &[("ContentSid", &sid)]).await {
+            Ok(id) => Ok(Posted { id, place: json!({ "content": sid }) }),
+            Err(failed) => {
+                // It would be laid out again with the next attempt.
+                if let Err(error) = self.twilio.clear_away(&sid).await {
+                    tracing::warn!(content.sid = sid, %error, "what was laid out at Twilio stays there");
+                }
+                Err(failed)
+            }
+        }
+    }
+
+    async fn send_template(
+        &self,
+        template: &Template,
+        to: &str,
+        message: &Value,
+    ) -> Result<Posted, Failed> {
+        let places: Map<String, Value> = template
+            .filled(message)
+            .enumerate()
+            .map(|(at, text)| ((at + 1).to_string(), Value::from(text)))
+            .collect();
+        let variables = Value::from(places).to_string();
+        let what = [("ContentSid", template.name.as_str()), ("ContentVariables", &variables)];
+        let id = self.twilio.send(PREFIX, to, &what).await?;
+        Ok(Posted { id, place: Value::Null })
+    }
+}
+
+/// What is to be laid out, if there is something to press.
+fn content(message: &Value, key: &str) -> Option<Value> {
+    // What Twilio would take for a place to be filled.
+    let bare = |text: &Value| text.as_str().unwrap_or_default().replace("{{", "{ {");
+    let body = message.get("body").map(bare);
+    let list = |name: &str| message.get(name).and_then(Value::as_array);
+    let types = if let Some(buttons) = list("buttons") {
+        let action = |button: &Value| json!({ "type": "QUICK_REPLY", "title": button.get("title").map(bare), "id": button.get("id") });
+        let actions: Vec<Value> = buttons.iter().map(action).collect();
+        json!({ "twilio/quick-reply": { "body": body, "actions": actions } })
+    } else {
+        let item = |row: &Value| {
+            let mut item = json!({ "item": row.get("title").map(bare), "id": row.get("id") });
+            if let (Some(below), Value::Object(members)) = (row.get("description"), &mut item) {
+                members.insert("description".to_owned(), bare(below).into());
+            }
+            item
+        };
+        let items: Vec<Value> = list("rows")?.iter().map(item).collect();
+        json!({ "twilio/list-picker": { "body": body, "button": "Choose", "items": items } })
+    };
+    Some(json!({ "friendly_name": key, "language": "en", "types": types }))
+}
+
+#[async_trait]
+impl Channel for Carried {
+    fn medium(&self) -> Medium {
+        Medium::Whatsapp
+    }
+
+    fn render(&self, card: &Card) -> Value {
+        render::render(card, LONGEST)
+    }
+
+    async fn deliver(&self, parcel: Parcel<'_>) -> Result<Posted, Failed> {
+        let Parcel { to, message, key, now, .. } = parcel;
+        match self.template.as_ref().filter(|_| !self.window.is_open(to, now)) {
+            Some(template) => self.send_template(template, to, message).await,
+            None => self.send_free(to, message, key).await,
+        }
+    }
+
+    /// What was sent stays as it is; what was laid out for it goes.
+    async fn update(&self, posted: &Posted, _: &Value, _: Option<&Secret>) -> Result<(), Failed> {
+        match posted.place.get("content").and_then(Value::as_str) {
+            Some(sid) => self.twilio.clear_away(sid).await,
+            None => Ok(()),
+        }
+    }
+
+    fn verify(&self, knock: &Knock<'_>) -> Result<(), Forged> {
+        self.twilio.verify(knock)
+    }
+
+    fn parse(&self, knock: &Knock<'_>) -> Result<Parsed, Unread> {
+        let form = Form::read(knock);
+        if let Some(status) = form.status(carried)? {
+            return Ok(status);
+        }
+        let Some(written) = form.written(carried)? else { return Ok(taken(Vec::new())) };
+        if let Some(number) = written.from.address() {
+            self.window.wrote(number, knock.now);
+        }
+        let above = form.member("OriginalRepliedMessageSid").map(str::to_owned);
+        let name = form.member("ProfileName");
+        let Some(token) = form.member("ButtonPayload").or_else(|| form.member("ListId")) else {
+            return Ok(form.said(written, name, above.map_or(About::Nothing, About::Posted)));
+        };
+        let what = What::Pressed { token: token.to_owned(), posted: above };
+        let name = name.map(str::to_owned);
+        Ok(taken(vec![heard(written.sid.to_owned(), written.from, name, what)]))
+    }
+
+    async fn answer(&self, heard: &Heard, words: &str) -> Result<(), Failed> {
+        let Some(to) = heard.from.address().filter(|_| !words.is_empty()) else { return Ok(()) };
+        let body = beginning(words, LONGEST, units);
+        self.twilio.send(PREFIX, to, &[("Body", body)]).await.map(|_| ())
+    }
+
+    async fn check(&self) -> Result<String, Failed> {
+        self.twilio.name().await
+    }
+}
+
+/// Somebody at `WhatsApp`; text messages come to the same number.
+fn carried(address: &str) -> Option<kernel::directory::Means> {
+    address.strip_prefix(PREFIX).and_then(whatsapp)
+}

@@ -1,0 +1,261 @@
+//! Meta's Cloud API. <https://developers.facebook.com/docs/whatsapp/cloud-api>
+
+mod codes;
+mod parse;
+pub(crate) mod verify;
+
+use async_trait::async_trait;
+use kernel::directory::contact::is_phone_number;
+use reqwest::{Client, RequestBuilder};
+use serde_json::{Value, json};
+use url::Url;
+
+use super::window::Window;
+use super::{Template, render};
+use crate::heard::{Parsed, What};
+use crate::plain::{beginning, units};
+use crate::wire::{self, Answer, below};
+use crate::{Card, Channel, Failed, Forged, Heard, Knock, Medium, Parcel, Posted, Secret, Unread};
+use codes::{Kind, explained};
+
+/// Where Meta is, and the version this is written for.
+pub const GRAPH: &str = "https://graph.facebook.com/v23.0";
+const PLATFORM: &str = "Meta";
+/// No text is longer.
+const LONGEST: usize = 4096;
+
+/// What a number at Meta needs.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where Meta is, with a version: [`GRAPH`].
+    pub graph: Url,
+    /// The id of the number messages come from, which is not the number.
+    pub phone_number_id: String,
+    /// An access token of a system user.
+    pub token: Secret,
+    /// The app's secret, which Meta signs with.
+    pub app_secret: Secret,
+    /// What Meta shows when it is told where to call; chosen by whoever sets it up.
+    pub verify_token: Secret,
+    /// For whoever has not written for a day.
+    pub template: Option<Template>,
+}
+
+/// `WhatsApp` through Meta.
+#[derive(Debug)]
+pub struct Cloud {
+    settings: Settings,
+    client: Client,
+    window: Window,
+}
+
+/// Why a message was not taken.
+enum Wrong {
+    /// They have not written for a day.
+    Window,
+    Failed(Failed),
+}
+
+impl Cloud {
+    /// A number with these settings, or what is wrong with them.
+    pub fn new(settings: Settings, client: Client) -> Result<Self, String> {
+        let id = &settings.phone_number_id;
+        if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(
+                "WhatsApp's phone number id is digits alone, as Meta shows it beside the number"
+                    .to_owned(),
+            );
+        }
+        let secrets = [
+            ("access token", &settings.token),
+            ("app secret", &settings.app_secret),
+            ("verify token", &settings.verify_token),
+        ];
+        if let Some((name, _)) = secrets.iter().find(|(_, secret)| secret.reveal().is_empty()) {
+            return Err(format!("WhatsApp's {name} is missing"));
+        }
+        if settings.template.as_ref().is_some_and(|t| t.name.is_empty() || t.language.is_empty()) {
+            return Err("WhatsApp's template needs a name and a language".to_owned());
+        }
+        Ok(Self { settings, client, window: Window::default() })
+    }
+
+    async fn send(&self, to: &str, above: Option<&str>, mut what: Value) -> Result<Posted, Wrong> {
+        if let Value::Object(members) = &mut what {
+            members.insert("messaging_product".to_owned(), "whatsapp".into());
+            members.insert("recipient_type".to_owned(), "individual".into());
+            members.insert("to".to_owned(), to.trim_start_matches('+').into());
+            if let Some(above) = above {
+                members.insert("context".to_owned(), json!({ "message_id": above }));
+            }
+        }
+        let path = format!("{}/messages", self.settings.phone_number_id);
+        let call = self.client.post(below(&self.settings.graph, &path)).json(&what);
+        let answer = self.called(call).await.map_err(Wrong::Failed)?;
+        if !answer.status.is_success() {
+            return Err(refused(&answer));
+        }
+        let id = answer.body.pointer("/messages/0/id").and_then(Value::as_str);
+        let id =
+            id.ok_or_else(|| Wrong::Failed(Failed::later("Meta took it without saying its id")))?;
+        Ok(Posted { id: id.to_owned(), place: Value::Null })
+    }
+
+    async fn called(&self, call: RequestBuilder) -> Result<Answer, Failed> {
+        wire::answer(PLATFORM, call.bearer_auth(self.settings.token.reveal()).send().await).await
+    }
+}
+
+impl From<Wrong> for Failed {
+    fn from(wrong: Wrong) -> Self {
+        match wrong {
+            Wrong::Window => Self::never(super::OUTSIDE_WINDOW),
+            Wrong::Failed(failed) => failed,
+        }
+    }
+}
+
+fn refused(answer: &Answer) -> Wrong {
+    let number =
+        |name: &str| answer.body.pointer(&format!("/error/{name}")).and_then(Value::as_u64);
+    let code = match (number("code"), number("error_subcode")) {
+        // The object that is called, which is the number.
+        (Some(100), Some(33)) => 33,
+        (code, _) => code.unwrap_or(u64::MAX),
+    };
+    if code == codes::WINDOW {
+        return Wrong::Window;
+    }
+    Wrong::Failed(match explained(code) {
+        Some((why, Kind::Passing)) => {
+            Failed::Later { why: format!("{why} ({code})"), after: answer.after }
+        }
+        Some((why, Kind::Lasting | Kind::Forever)) => Failed::never(format!("{why} ({code})")),
+        None => answer.later(PLATFORM).unwrap_or_else(|| {
+            let text = |path: &str| answer.body.pointer(path).and_then(Value::as_str);
+            let said = text("/error/error_data/details").or_else(|| text("/error/message"));
+            let status = answer.status.as_u16();
+            Failed::never(format!("Meta refused it ({status}): {}", said.unwrap_or_default()))
+        }),
+    })
+}
+
+/// A message as the Cloud API takes it.
+fn free(message: &Value) -> Value {
+    let body = message.get("body").cloned().unwrap_or_default();
+    let interactive = |kind: &str, action: Value| {
+        let inside = json!({ "type": kind, "body": { "text": body }, "action": action });
+        json!({ "type": "interactive", "interactive": inside })
+    };
+    if let Some(buttons) = message.get("buttons").and_then(Value::as_array) {
+        let button = |button: &Value| json!({ "type": "reply", "reply": button });
+        let buttons: Vec<Value> = buttons.iter().map(button).collect();
+        return interactive("button", json!({ "buttons": buttons }));
+    }
+    if let Some(rows) = message.get("rows") {
+        let sections = json!([{ "title": "Answers", "rows": rows }]);
+        return interactive("list", json!({ "button": "Choose", "sections": sections }));
+    }
+    json!({ "type": "text", "text": { "body": body, "preview_url": false } })
+}
+
+fn templated(template: &Template, message: &Value) -> Value {
+    let place = |text| json!({ "type": "text", "text": text });
+    let places: Vec<Value> = template.filled(message).map(place).collect();
+    let body = json!({ "type": "body", "parameters": places });
+    let components = if places.is_empty() { Vec::new() } else { vec![body] };
+    let inside = json!({
+        "name": template.name,
+        "language": { "code": template.language },
+        "components": components,
+    });
+    json!({ "type": "template", "template": inside })
+}
+
+#[async_trait]
+impl Channel for Cloud {
+    fn medium(&self) -> Medium {
+        Medium::Whatsapp
+    }
+
+    fn render(&self, card: &Card) -> Value {
+        render::render(card, LONGEST)
+    }
+
+    async fn deliver(&self, parcel: Parcel<'_>) -> Result<Posted, Failed> {
+        let Parcel { to, message, thread, now, .. } = parcel;
+        if !is_phone_number(to) {
+            return Err(Failed::never("a phone number looks like +491701234567"));
+        }
+        let template = self.settings.template.as_ref();
+        if let Some(template) = template.filter(|_| !self.window.is_open(to, now)) {
+            return Ok(self.send(to, thread, templated(template, message)).await?);
+        }
+        match (self.send(to, thread, free(message)).await, template) {
+            (Err(Wrong::Window), Some(template)) => {
+                Ok(self.send(to, thread, templated(template, message)).await?)
+            }
+            (sent, _) => Ok(sent?),
+        }
+    }
+
+    /// What was sent stays as it is: the Cloud API changes nothing.
+    async fn update(&self, _: &Posted, _: &Value, _: Option<&Secret>) -> Result<(), Failed> {
+        Ok(())
+    }
+
+    /// Meta dates nothing it signs, and says what was not taken again for days; what comes twice has the
+    /// same id.
+    fn verify(&self, knock: &Knock<'_>) -> Result<(), Forged> {
+        verify::verify(&self.settings.app_secret, &self.settings.verify_token, knock)
+    }
+
+    fn parse(&self, knock: &Knock<'_>) -> Result<Parsed, Unread> {
+        if let Some(greeting) = verify::Greeting::of(knock) {
+            return Ok(Parsed {
+                heard: Vec::new(),
+                answer: Some(("text/plain", greeting.challenge)),
+            });
+        }
+        let unread = |error: serde_json::Error| {
+            Unread(format!("expected a notice of a WhatsApp Business account: {error}"))
+        };
+        let notice: parse::Notice = serde_json::from_slice(knock.body).map_err(unread)?;
+        let heard = notice.heard(&self.settings.phone_number_id).map_err(unread)?;
+        for said in &heard {
+            if let (Some(number), false) =
+                (said.from.address(), matches!(said.what, What::Became { .. }))
+            {
+                self.window.wrote(number, said.at.unwrap_or(knock.now).min(knock.now));
+            }
+        }
+        Ok(Parsed::of(heard))
+    }
+
+    async fn answer(&self, heard: &Heard, words: &str) -> Result<(), Failed> {
+        let Some(to) = heard.from.address().filter(|_| !words.is_empty()) else { return Ok(()) };
+        let above = heard.place.get("message").and_then(Value::as_str);
+        let message = json!({ "body": beginning(words, LONGEST, units) });
+        Ok(self.send(to, above, free(&message)).await.map(|_| ())?)
+    }
+
+    async fn check(&self) -> Result<String, Failed> {
+        let path =
+            format!("{}?fields=display_phone_number,verified_name", self.settings.phone_number_id);
+        let answer = self.called(self.client.get(below(&self.settings.graph, &path))).await?;
+        if !answer.status.is_success() {
+            return Err(refused(&answer).into());
+        }
+        let text = |name: &str| answer.body.get(name).and_then(Value::as_str).unwrap_or("?");
+        let without = if self.settings.template.is_none() {
+            ". Without a template, only those who wrote within a day can be reached"
+        } else {
+            ""
+        };
+        Ok(format!(
+            "WhatsApp sends from {} as {}{without}",
+            text("display_phone_number"),
+            text("verified_name")
+        ))
+    }
+}

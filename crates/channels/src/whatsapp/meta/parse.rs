@@ -1,0 +1,200 @@
+//! What Meta says: the `messages` field of a `WhatsApp` account's webhook.
+
+use kernel::Time;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::whatsapp;
+use super::codes::{Kind, explained};
+use crate::heard::{About, Heard, Receipt, What};
+use crate::twilio::hear::wish;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Notice {
+    object: String,
+    #[serde(default)]
+    entry: Vec<Entry>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Entry {
+    #[serde(default)]
+    changes: Vec<Change>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Change {
+    field: String,
+    value: Value,
+}
+
+#[derive(Debug, Deserialize)]
+struct News {
+    metadata: Metadata,
+    #[serde(default)]
+    contacts: Vec<Contact>,
+    #[serde(default)]
+    messages: Vec<Message>,
+    #[serde(default)]
+    statuses: Vec<Status>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Metadata {
+    phone_number_id: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Contact {
+    wa_id: String,
+    profile: Option<Profile>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Profile {
+    name: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Message {
+    from: String,
+    id: String,
+    timestamp: String,
+    text: Option<Text>,
+    interactive: Option<Interactive>,
+    button: Option<TemplateButton>,
+    context: Option<Context>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Text {
+    body: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Interactive {
+    button_reply: Option<Pressed>,
+    list_reply: Option<Pressed>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Pressed {
+    id: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct TemplateButton {
+    payload: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Context {
+    id: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Status {
+    id: String,
+    #[serde(rename = "status")]
+    state: String,
+    timestamp: String,
+    recipient_id: String,
+    #[serde(default)]
+    errors: Vec<Wrong>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Wrong {
+    code: u64,
+    title: Option<String>,
+}
+
+impl Notice {
+    /// What was heard at one number, in order. An app may have others.
+    pub(super) fn heard(self, number: &str) -> Result<Vec<Heard>, serde_json::Error> {
+        let mut heard = Vec::new();
+        if self.object != "whatsapp_business_account" {
+            return Ok(heard);
+        }
+        let changes = self.entry.into_iter().flat_map(|entry| entry.changes);
+        for change in changes.filter(|change| change.field == "messages") {
+            let news: News = serde_json::from_value(change.value)?;
+            if news.metadata.phone_number_id == number {
+                heard.extend(news.heard());
+            }
+        }
+        Ok(heard)
+    }
+}
+
+impl News {
+    fn heard(self) -> Vec<Heard> {
+        let Self { contacts, messages, statuses, .. } = self;
+        let name = |id: &str| {
+            let contact = contacts.iter().find(|contact| contact.wa_id == id)?;
+            contact.profile.as_ref().map(|profile| profile.name.clone())
+        };
+        let said = messages.into_iter().filter_map(|message| {
+            let name = name(&message.from);
+            message.heard(name)
+        });
+        said.chain(statuses.into_iter().filter_map(Status::heard)).collect()
+    }
+}
+
+impl Message {
+    fn heard(self, name: Option<String>) -> Option<Heard> {
+        let above = self.context.and_then(|context| context.id);
+        let pressed = self.interactive.and_then(|i| i.button_reply.or(i.list_reply)).map(|p| p.id);
+        let pressed = pressed.or_else(|| self.button.map(|button| button.payload));
+        let what = match (pressed, self.text) {
+            (Some(token), _) => What::Pressed { token, posted: above },
+            (None, Some(Text { body })) => wish(&body).unwrap_or(What::Wrote {
+                text: body,
+                about: above.map_or(About::Nothing, About::Posted),
+            }),
+            (None, None) => return None,
+        };
+        let place = json!({ "message": self.id });
+        let from = whatsapp(&self.from)?;
+        Some(Heard { id: self.id, from, name, place, what, at: moment(&self.timestamp) })
+    }
+}
+
+impl Status {
+    fn heard(self) -> Option<Heard> {
+        let state = match self.state.as_str() {
+            "delivered" => Receipt::Delivered,
+            "read" => Receipt::Read,
+            "failed" => self.failed(),
+            _ => return None,
+        };
+        Some(Heard {
+            id: format!("{}.{}", self.id, self.state),
+            from: whatsapp(&self.recipient_id)?,
+            name: None,
+            place: Value::Null,
+            what: What::Became { posted: self.id, state },
+            at: moment(&self.timestamp),
+        })
+    }
+
+    fn failed(&self) -> Receipt {
+        let Some(wrong) = self.errors.first() else {
+            return Receipt::Failed { why: "Meta does not say why".to_owned(), forever: false };
+        };
+        let (code, title) = (wrong.code, wrong.title.as_deref().unwrap_or_default());
+        match explained(code) {
+            Some((why, kind)) => {
+                Receipt::Failed { why: format!("{why} ({code})"), forever: kind == Kind::Forever }
+            }
+            None => {
+                Receipt::Failed { why: format!("Meta says error {code}: {title}"), forever: false }
+            }
+        }
+    }
+}
+
+fn moment(seconds: &str) -> Option<Time> {
+    seconds.parse::<i64>().ok().map(|seconds| Time::from_millis(seconds.saturating_mul(1000)))
+}

@@ -1,0 +1,59 @@
+//! `X-Hub-Signature-256`: HMAC-SHA256 with the app's secret over the bytes of the body. And Meta's first
+//! call, a GET without a body, which shows a token we chose and wants its challenge back.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use subtle::ConstantTimeEq;
+use url::Url;
+
+use crate::{Forged, Knock, Secret};
+
+pub(super) fn verify(
+    app_secret: &Secret,
+    verify_token: &Secret,
+    knock: &Knock<'_>,
+) -> Result<(), Forged> {
+    if let Some(greeting) = Greeting::of(knock) {
+        let same = greeting.token.as_bytes().ct_eq(verify_token.reveal().as_bytes());
+        return bool::from(same).then_some(()).ok_or(Forged("the verify token is another"));
+    }
+    let shown = knock
+        .header("x-hub-signature-256")
+        .ok_or(Forged("there is no signature of Meta's, or more than one"))?;
+    let same = signature(app_secret, knock.body).as_bytes().ct_eq(shown.as_bytes());
+    bool::from(same).then_some(()).ok_or(Forged("the signature is not Meta's"))
+}
+
+/// How Meta signs.
+pub(crate) fn signature(app_secret: &Secret, body: &[u8]) -> String {
+    // HMAC takes keys of any length, so there is always a signature.
+    let mac = Hmac::<Sha256>::new_from_slice(app_secret.reveal().as_bytes()).map(|mut mac| {
+        mac.update(body);
+        mac.finalize().into_bytes()
+    });
+    format!("sha256={}", mac.map(hex::encode).unwrap_or_default())
+}
+
+/// Meta's first call.
+pub(super) struct Greeting {
+    token: String,
+    /// What it wants to hear.
+    pub(super) challenge: String,
+}
+
+impl Greeting {
+    pub(super) fn of(knock: &Knock<'_>) -> Option<Self> {
+        let url = Url::parse(knock.url).ok().filter(|_| knock.body.is_empty())?;
+        let member = |name: &str| {
+            let mut found = url.query_pairs().filter(|(key, _)| key == name);
+            let value = found.next().map(|(_, value)| value.into_owned());
+            value.filter(|_| found.next().is_none())
+        };
+        member("hub.mode").filter(|mode| mode == "subscribe")?;
+        // It is said back as it came, so it may only be what Meta sends.
+        let plain =
+            |text: &String| text.len() <= 100 && text.bytes().all(|b| b.is_ascii_alphanumeric());
+        let challenge = member("hub.challenge").filter(plain)?;
+        Some(Self { token: member("hub.verify_token")?, challenge })
+    }
+}

@@ -1,0 +1,123 @@
+//! `WhatsApp`, through Meta's Cloud API ([`Cloud`]) or through Twilio ([`Carried`]). Both show the same.
+//!
+//! Whoever has not written for a day can be sent approved templates alone. A platform does not say
+//! beforehand whether it would take anything else, so who wrote when is remembered here while the server
+//! runs; where that is not known and a template is set up, the template is sent, which always arrives.
+//!
+//! | file | what |
+//! |---|---|
+//! | `render.rs` | a card as both carriers show it |
+//! | `window.rs` | who wrote within a day |
+//! | `meta/` | Meta's Cloud API |
+//! | `carried.rs` | Twilio |
+
+mod carried;
+mod meta;
+mod render;
+mod window;
+
+pub use carried::Carried;
+pub(crate) use meta::verify::signature;
+pub use meta::{Cloud, GRAPH, Settings};
+
+use kernel::directory::Means;
+use kernel::directory::contact::is_phone_number;
+use serde_json::Value;
+
+/// What is wrong when `WhatsApp` lets nobody write who was not written to.
+pub(crate) const OUTSIDE_WINDOW: &str = "they have not written for 24 hours, and WhatsApp then takes \
+    approved templates alone: set one up, and name it in the settings";
+
+/// Where something is answered that cannot be answered in a message.
+const ON_ITS_PAGE: &str = "on its page";
+
+/// A message that was approved beforehand, for whoever has not written for a day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    /// Its name at Meta, or its SID at Twilio, `HX…`.
+    pub name: String,
+    /// Its language, such as `en` or `en_US`; Twilio knows by itself.
+    pub language: String,
+    /// What goes into `{{1}}`, `{{2}}` and so on.
+    pub slots: Vec<Slot>,
+}
+
+/// What a place in a template is filled with: one line each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slot {
+    /// Who wants what.
+    Title,
+    /// What is asked, with its details; its beginning, if that is long.
+    Question,
+    /// Until when.
+    Until,
+    /// What to write back, or that it is answered on its page.
+    Answer,
+    /// The page.
+    Link,
+}
+
+impl Slot {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Title => "title",
+            Self::Question => "question",
+            Self::Until => "until",
+            Self::Answer => "answer",
+            Self::Link => "link",
+        }
+    }
+
+    /// What a message has for it. No place may stay empty.
+    fn of(self, message: &Value) -> &str {
+        let text = message.pointer(&format!("/template/{}", self.name())).and_then(Value::as_str);
+        text.filter(|text| !text.is_empty()).unwrap_or("-")
+    }
+}
+
+impl Template {
+    fn filled<'a>(&'a self, message: &'a Value) -> impl Iterator<Item = &'a str> {
+        // Nobody answers what they have not read.
+        let is_read = self.slots.contains(&Slot::Question);
+        self.slots.iter().map(move |slot| match slot {
+            Slot::Answer if !is_read => ON_ITS_PAGE,
+            slot => slot.of(message),
+        })
+    }
+}
+
+/// A number as `WhatsApp` has it: without the sign.
+fn whatsapp(number: &str) -> Option<Means> {
+    let number = format!("+{}", number.trim_start_matches("whatsapp:").trim_start_matches('+'));
+    is_phone_number(&number).then_some(Means::Whatsapp(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::cards;
+
+    #[test]
+    fn nobody_answers_what_they_have_not_read() {
+        let message = render::render(&cards::approve(), 4096);
+        let filled = |slots: Vec<Slot>| {
+            let template = Template { name: "x".into(), language: "en".into(), slots };
+            template.filled(&message).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(filled(vec![Slot::Answer, Slot::Link]), ["on its page", cards::LINK]);
+        assert_eq!(filled(vec![Slot::Answer, Slot::Question])[0], "A7 yes or A7 no");
+        let message = render::render(&cards::choose(), 4096);
+        let template =
+            Template { name: "x".into(), language: "en".into(), slots: vec![Slot::Until] };
+        assert_eq!(template.filled(&message).collect::<Vec<_>>(), ["-"], "no place stays empty");
+    }
+
+    #[test]
+    fn numbers_with_and_without_their_sign() {
+        let ada = Some(Means::Whatsapp("+491701234567".to_owned()));
+        for number in ["491701234567", "+491701234567", "whatsapp:+491701234567"] {
+            assert_eq!(whatsapp(number), ada);
+        }
+        assert_eq!(whatsapp("ID.4566"), None);
+    }
+}

@@ -1,0 +1,278 @@
+//! A card in `WhatsApp`. What the agent wrote stands in blocks of fixed width, in which nothing else is
+//! markup; nothing in it ends the block, and its addresses are spoilt.
+//!
+//! The message is what both carriers need to make theirs: `body`, perhaps `buttons` or `rows` to press,
+//! and `template` with what templates can say.
+
+use serde_json::{Value, json};
+
+use super::ON_ITS_PAGE;
+use crate::card::{Button, Card, Stage, Ways};
+use crate::plain::{beginning, facts, one_line, spoilt, units};
+
+/// How long a text may be beside things to press.
+const BESIDE: usize = 1024;
+/// What fits on a button, on a row, and below a row.
+const BUTTON: usize = 20;
+const ROW: usize = 24;
+const BELOW: usize = 72;
+/// How many there may be.
+const BUTTONS: usize = 3;
+const ROWS: usize = 10;
+/// How much of a question a template holds.
+const IN_TEMPLATE: usize = 500;
+
+/// The message, without whom it goes to; its text no longer than the carrier takes.
+pub(super) fn render(card: &Card, longest: usize) -> Value {
+    let mut message = pressed(card)
+        .filter(|message| {
+            message.get("body").and_then(Value::as_str).is_some_and(|b| units(b) <= BESIDE)
+        })
+        .unwrap_or_else(|| json!({ "body": written(card, longest) }));
+    if let Value::Object(members) = &mut message {
+        members.insert("template".to_owned(), template(card));
+    }
+    message
+}
+
+/// With things to press, if there are any and they can be shown whole.
+fn pressed(card: &Card) -> Option<Value> {
+    let Stage::Open(ways) = &card.stage else { return None };
+    let offered: Vec<&Button> = ways.buttons.iter().filter(|b| !b.wants_words).collect();
+    let labels: Vec<String> = offered.iter().map(|b| one_line(&b.label)).collect();
+    let words: Vec<String> = offered.iter().map(|b| one_line(&b.word)).collect();
+    let fits = |most: usize| {
+        let unique = labels
+            .iter()
+            .enumerate()
+            .all(|(at, label)| !labels.iter().take(at).any(|l| l == label));
+        unique && labels.iter().all(|label| !label.is_empty() && units(label) <= most)
+    };
+    let hint = ways.code.as_deref().map(|code| format!("Or write {}.", either(code, &words)));
+    if offered.is_empty() || offered.len() > ROWS {
+        return None;
+    }
+    if offered.len() <= BUTTONS && fits(BUTTON) {
+        let button = |(b, title): (&&Button, &String)| json!({ "id": b.token, "title": title });
+        let buttons: Vec<Value> = offered.iter().zip(&labels).map(button).collect();
+        return Some(json!({ "body": body(card, None, hint), "buttons": buttons }));
+    }
+    // Long ones stand below their word, or in the text where even that has no room.
+    let named = fits(ROW);
+    let below = labels.iter().all(|label| units(label) <= BELOW);
+    let row = |((b, label), word): ((&&Button, &String), &String)| match (named, below) {
+        (true, _) => json!({ "id": b.token, "title": label }),
+        (false, true) if !label.is_empty() => {
+            json!({ "id": b.token, "title": word, "description": label })
+        }
+        _ => json!({ "id": b.token, "title": word }),
+    };
+    let rows: Vec<Value> = offered.iter().zip(&labels).zip(&words).map(row).collect();
+    let listing = (!named && !below).then(|| {
+        let lines = words.iter().zip(&labels).map(|(word, label)| format!("{word}: {label}"));
+        theirs(&lines.collect::<Vec<_>>().join("\n"))
+    });
+    Some(json!({ "body": body(card, listing, hint), "rows": rows }))
+}
+
+/// Without anything to press: answered in words, if all of it fits.
+fn written(card: &Card, longest: usize) -> String {
+    let ways = match &card.stage {
+        Stage::Open(ways) => answers(ways),
+        Stage::Over { headline, at, comment } => {
+            let comment = comment.as_deref().map(theirs).filter(|comment| !comment.is_empty());
+            let over = format!("{}, {at}", strong(headline));
+            [Some(over), comment].into_iter().flatten().collect::<Vec<_>>().join("\n")
+        }
+    };
+    let whole = body(card, None, Some(ways));
+    if units(&whole) <= longest {
+        return whole;
+    }
+    let (before, after) = match &card.stage {
+        Stage::Open(_) => {
+            (title(card), "There is more of it. Read and answer it on its page:".to_owned())
+        }
+        Stage::Over { headline, at, .. } => {
+            (title(card), format!("{}, {at}\nThere is more of it on its page:", strong(headline)))
+        }
+    };
+    let around = units(&before) + units(&after) + units(&card.link) + 20;
+    // What is spoilt takes more room than what was written.
+    let words = spoilt(card.words.trim());
+    let shown = beginning(&words, longest.saturating_sub(around).min(longest / 2), units);
+    format!("{before}\n{}\n{after}\n{}", block(&format!("{shown}…")), card.link)
+}
+
+fn body(card: &Card, listing: Option<String>, ways: Option<String>) -> String {
+    let mut lines = vec![title(card)];
+    lines.extend(card.note.as_deref().map(plain));
+    lines.push(theirs(&card.words));
+    if let Some(context) = card.context.as_deref().map(theirs).filter(|context| !context.is_empty())
+    {
+        lines.extend(["Background:".to_owned(), context]);
+    }
+    if !card.facts.is_empty() {
+        lines.extend(["Details:".to_owned(), theirs(&facts(&card.facts))]);
+    }
+    lines.extend(listing);
+    if let (Some(until), Stage::Open(_)) = (&card.until, &card.stage) {
+        lines.push(format!("Until: {}", plain(until)));
+    }
+    lines.extend(ways);
+    lines.push(card.link.clone());
+    lines.retain(|line| !line.is_empty());
+    lines.join("\n")
+}
+
+/// What to write back. Replies say what they reply to, so a code is of use only to those who do not.
+fn answers(ways: &Ways) -> String {
+    let code = ways.code.as_deref().map(|code| format!("{code} ")).unwrap_or_default();
+    let one = |b: &Button| format!("{code}{}: {}", one_line(&b.word), one_line(&b.label));
+    let presses: Vec<String> = ways.buttons.iter().filter(|b| !b.wants_words).map(one).collect();
+    if !presses.is_empty() {
+        let presses = theirs(&presses.join("\n"));
+        return format!("Reply to this message with one of\n{presses}\nor here:");
+    }
+    if !ways.reply {
+        return "Answer it on its page:".to_owned();
+    }
+    let or = ways.code.as_deref().map(|code| format!(", or write {code} and your words"));
+    format!("Reply to this message: your words are the answer{}.", or.unwrap_or_default())
+}
+
+/// `A7 yes or A7 no`.
+fn either(code: &str, words: &[String]) -> String {
+    words.iter().map(|word| format!("{code} {word}")).collect::<Vec<_>>().join(" or ")
+}
+
+fn title(card: &Card) -> String {
+    let urgent = if card.urgent { "Urgent: " } else { "" };
+    strong(&format!("{urgent}{}", card.title))
+}
+
+/// Words of ours, made to stand out.
+fn strong(words: &str) -> String {
+    format!("*{}*", plain(&beginning(words, 200, units).replace('*', "∗")))
+}
+
+/// Words of ours.
+fn plain(words: &str) -> String {
+    spoilt(&one_line(words))
+}
+
+/// Words of whoever, in a block.
+fn theirs(words: &str) -> String {
+    let words = spoilt(words.trim());
+    if words.is_empty() { words } else { block(&words) }
+}
+
+/// Nothing inside is markup but the three that end it. At its edges a fourth could be taken for one of
+/// them.
+fn block(words: &str) -> String {
+    let mut inside = String::with_capacity(words.len());
+    let mut before = '`';
+    for c in words.chars().chain(['`']) {
+        if before == '`' && c == '`' {
+            inside.push(' ');
+        }
+        inside.push(c);
+        before = c;
+    }
+    // The last one is the first of those that end the block.
+    format!("```{inside}``")
+}
+
+/// What templates can say, each on one line.
+fn template(card: &Card) -> Value {
+    let mut asked = vec![card.words.trim().to_owned()];
+    asked.extend(card.context.clone());
+    asked.extend((!card.facts.is_empty()).then(|| facts(&card.facts)));
+    let asked = spoilt(&one_line(&asked.join(" ")));
+    let shown = beginning(&asked, IN_TEMPLATE, units);
+    let is_whole = shown == asked.trim_end();
+    let question = if is_whole { shown.to_owned() } else { format!("{shown}…") };
+    let answer = match &card.stage {
+        Stage::Over { headline, at, .. } => format!("{}, {at}", plain(headline)),
+        Stage::Open(ways) => {
+            let offered = ways.buttons.iter().filter(|b| !b.wants_words);
+            let words: Vec<String> = offered.map(|b| one_line(&b.word)).collect();
+            // The words of a choice mean nothing without its labels, which have no room here.
+            let plain =
+                ways.buttons.iter().all(|b| !b.word.starts_with(|c: char| c.is_ascii_digit()));
+            match ways.code.as_deref().filter(|_| is_whole) {
+                Some(code) if plain && (1..=BUTTONS).contains(&words.len()) => either(code, &words),
+                Some(code) if ways.reply => format!("{code} and your words"),
+                _ => ON_ITS_PAGE.to_owned(),
+            }
+        }
+    };
+    json!({
+        "title": plain(beginning(&card.title, 200, units)),
+        "question": if question.is_empty() { question } else { block(&question) },
+        "until": card.until.as_deref().map(plain).unwrap_or_default(),
+        "answer": answer,
+        "link": card.link,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::cards;
+
+    #[test]
+    fn as_they_are_read() {
+        for (name, card) in cards::samples() {
+            insta::assert_json_snapshot!(name, render(&card, 4096));
+        }
+        insta::assert_json_snapshot!("long-by-twilio", render(&cards::long(), 1600));
+    }
+
+    #[test]
+    fn nothing_ends_a_block() {
+        let cases = [
+            ("a", "```a```"),
+            ("`a`", "``` `a` ```"),
+            ("```", "``` ` ` ` ```"),
+            ("a````b", "```a` ` ` `b```"),
+            ("a``", "```a` ` ```"),
+            ("", "``` ```"),
+        ];
+        for (words, expected) in cases {
+            let block = block(words);
+            assert_eq!(block, expected);
+            let inside = block.strip_prefix("```").and_then(|b| b.strip_suffix("```")).unwrap();
+            assert!(!inside.contains("```") && !inside.starts_with('`') && !inside.ends_with('`'));
+        }
+    }
+
+    #[test]
+    fn how_much_there_is_to_press_decides_how_it_is_shown() {
+        let Stage::Open(ways) = cards::choose().stage else { panic!("it is open") };
+        let shown = |labels: &[&str]| {
+            let button = |(at, label): (usize, &&str)| Button {
+                label: (*label).into(),
+                word: (at + 1).to_string(),
+                ..ways.buttons[0].clone()
+            };
+            let buttons = labels.iter().enumerate().map(button).collect();
+            let stage = Stage::Open(Ways { buttons, ..ways.clone() });
+            let message = render(&Card { stage, ..cards::choose() }, 4096);
+            if let Some(row) = message.pointer("/rows/0") {
+                let below = row.get("description").is_some();
+                let listed = message["body"].as_str().unwrap().contains("\n```1: ");
+                return format!("rows, below: {below}, listed: {listed}");
+            }
+            if message.get("buttons").is_some() { "buttons".to_owned() } else { "words".to_owned() }
+        };
+        let (long, longer) = ("x".repeat(72), "x".repeat(73));
+        assert_eq!(shown(&["a", "b", "c"]), "buttons");
+        assert_eq!(shown(&["a", "b", "c", "d"]), "rows, below: false, listed: false");
+        assert_eq!(shown(&["a", "a"]), "rows, below: true, listed: false");
+        assert_eq!(shown(&["a", &long]), "rows, below: true, listed: false");
+        assert_eq!(shown(&["a", &longer]), "rows, below: false, listed: true");
+        assert_eq!(shown(&["a"; 11]), "words");
+        assert_eq!(shown(&[]), "words");
+    }
+}

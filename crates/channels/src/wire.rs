@@ -1,0 +1,72 @@
+//! What calls to platforms over HTTP have in common: how they fail.
+
+use std::time::Duration;
+
+use reqwest::{Response, StatusCode};
+use serde_json::Value;
+use url::Url;
+
+use crate::Failed;
+
+/// No answer is longer that we have to understand.
+const LONGEST_ANSWER: usize = 1 << 20;
+
+/// What a platform answered.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    /// When to come again, if it said so.
+    pub(crate) after: Option<Duration>,
+    /// Null if it is no JSON.
+    pub(crate) body: Value,
+}
+
+/// Reads an answer, or says why there is none.
+pub(crate) async fn answer(
+    platform: &str,
+    sent: Result<Response, reqwest::Error>,
+) -> Result<Answer, Failed> {
+    let mut response = sent.map_err(|error| unreached(platform, &error))?;
+    let status = response.status();
+    let after = response
+        .headers()
+        .get("retry-after")
+        .and_then(|value| value.to_str().ok()?.trim().parse().ok())
+        .map(Duration::from_secs);
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| unreached(platform, &error))? {
+        if bytes.len() + chunk.len() > LONGEST_ANSWER {
+            return Err(Failed::later(format!("{platform} answered more than can be meant")));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(Answer { status, after, body: serde_json::from_slice(&bytes).unwrap_or_default() })
+}
+
+/// What is wrong when there was no answer. Says nothing of the address: there may be a token in it.
+fn unreached(platform: &str, error: &reqwest::Error) -> Failed {
+    let what = if error.is_timeout() {
+        "did not answer in time"
+    } else if error.is_connect() {
+        "cannot be reached"
+    } else {
+        "broke off the connection"
+    };
+    Failed::later(format!("{platform} {what}"))
+}
+
+impl Answer {
+    /// What is wrong if it is about load or the platform itself, whatever the platform calls it.
+    pub(crate) fn later(&self, platform: &str) -> Option<Failed> {
+        let what = match self.status.as_u16() {
+            429 => "takes no more messages for now".to_owned(),
+            408 | 425 | 500.. => format!("has a problem of its own ({})", self.status.as_u16()),
+            _ => return None,
+        };
+        Some(Failed::Later { why: format!("{platform} {what}"), after: self.after })
+    }
+}
+
+/// An address below another, whose path is kept.
+pub(crate) fn below(base: &Url, path: &str) -> String {
+    format!("{}/{path}", base.as_str().trim_end_matches('/'))
+}

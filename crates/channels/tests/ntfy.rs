@@ -1,0 +1,159 @@
+//! Stories with ntfy, through real HTTP.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod random;
+
+use std::time::Duration;
+
+use channels::heard::{Heard, What};
+use channels::ntfy::{Login, Ntfy, SERVER, Settings};
+use channels::testing::cards;
+use channels::testing::ntfy::{self as platform, CLOSED, TOKEN, USER, checked};
+use channels::testing::stand::Trouble;
+use channels::{Channel, Failed, Knock, Medium, Parcel, Secret};
+use kernel::Time;
+use kernel::directory::Means;
+use proptest::prelude::*;
+use serde_json::Value;
+
+const NOW: Time = Time::LAST;
+
+fn ntfy(server: url::Url, login: Login) -> Ntfy {
+    let client = reqwest::Client::builder().timeout(Duration::from_millis(500)).build().unwrap();
+    Ntfy::new(Settings { server, login, updates: true }, client).unwrap()
+}
+
+fn by_token() -> Login {
+    Login::Token(Secret::new(TOKEN))
+}
+
+fn parcel<'a>(to: &'a str, message: &'a Value) -> Parcel<'a> {
+    Parcel { to, message, key: "ask_1.ada", thread: None, token: None, now: NOW }
+}
+
+#[tokio::test]
+async fn a_notice_is_shown_once_and_changed_when_it_is_over() {
+    let there = platform::Ntfy::start().await.unwrap();
+    let ntfy = ntfy(there.base(), by_token());
+    assert_eq!(ntfy.medium(), Medium::Ntfy);
+    let message = ntfy.render(&cards::confirm());
+    let posted = ntfy.deliver(parcel("ada-x7", &message)).await.unwrap();
+    // A repetition takes its place, another notice does not.
+    ntfy.deliver(parcel("ada-x7", &message)).await.unwrap();
+    assert_eq!((there.published().len(), there.shown().len()), (2, 1));
+    ntfy.deliver(Parcel { key: "ask_2.ada", ..parcel("ada-x7", &message) }).await.unwrap();
+    assert_eq!(there.shown().len(), 2);
+
+    ntfy.update(&posted, &ntfy.render(&cards::over()), None).await.unwrap();
+    let shown = there.shown().remove(0);
+    assert_eq!(there.shown().len(), 2);
+    assert!(shown["message"].as_str().unwrap().contains("Approved by Ada Lovelace"), "{shown}");
+    assert_eq!(shown["priority"], 2);
+    let lost = channels::Posted { place: Value::Null, ..posted };
+    assert!(matches!(ntfy.update(&lost, &message, None).await, Err(Failed::Never { .. })));
+}
+
+#[tokio::test]
+async fn an_older_server_is_told_nothing_more() {
+    let there = platform::Ntfy::start().await.unwrap();
+    let settings = Settings { server: there.base(), login: by_token(), updates: false };
+    let ntfy = Ntfy::new(settings, reqwest::Client::new()).unwrap();
+    let posted = ntfy.deliver(parcel("ada-x7", &ntfy.render(&cards::approve()))).await.unwrap();
+    ntfy.update(&posted, &ntfy.render(&cards::over()), None).await.unwrap();
+    assert_eq!(there.published().len(), 1);
+}
+
+#[tokio::test]
+async fn published_as_whoever_is_set_up() {
+    let there = platform::Ntfy::start().await.unwrap();
+    let user = Login::User(USER.0.into(), Secret::new(USER.1));
+    for login in [by_token(), user] {
+        let ntfy = ntfy(there.base(), login);
+        ntfy.deliver(parcel("ada-x7", &ntfy.render(&cards::approve()))).await.unwrap();
+        let found = ntfy.check().await.unwrap();
+        assert_eq!(found, "ntfy is healthy, and notices are published as phil");
+    }
+    let anybody = ntfy(there.base(), Login::Nobody);
+    let message = anybody.render(&cards::approve());
+    anybody.deliver(parcel("free-for-all", &message)).await.unwrap();
+    assert!(anybody.check().await.unwrap().ends_with("as anybody"));
+    // An agent's own token.
+    let token = Secret::new(TOKEN);
+    anybody.deliver(Parcel { token: Some(&token), ..parcel("ada-x7", &message) }).await.unwrap();
+}
+
+#[tokio::test]
+async fn failures_say_what_to_do_and_when() {
+    let there = platform::Ntfy::start().await.unwrap();
+    let here = ntfy(there.base(), by_token());
+    let message = here.render(&cards::approve());
+    let why = |sent: Result<channels::Posted, Failed>| match sent {
+        Err(Failed::Never { why }) => why,
+        other => panic!("{other:?}"),
+    };
+    assert!(why(here.deliver(parcel(CLOSED, &message)).await).contains("write access"));
+    assert!(why(here.deliver(parcel("a b", &message)).await).contains("1 to 64"));
+    let stranger = ntfy(there.base(), Login::Token(Secret::new("tk_old")));
+    assert!(why(stranger.deliver(parcel("ada-x7", &message)).await).contains("access token"));
+    assert!(matches!(stranger.check().await, Err(Failed::Never { .. })));
+    let elsewhere = ntfy(there.base().join("elsewhere").unwrap(), by_token());
+    assert!(
+        why(elsewhere.deliver(parcel("ada-x7", &message)).await)
+            .contains("no ntfy at this address")
+    );
+    let later = [
+        (Trouble::Busy(9), Some(9)),
+        (Trouble::Broken(507), None),
+        (Trouble::Hang, None),
+        (Trouble::Drop, None),
+    ];
+    for (trouble, seconds) in later {
+        there.trouble(trouble);
+        let failed = here.deliver(parcel("ada-x7", &message)).await.unwrap_err();
+        let Failed::Later { after, .. } = failed else { panic!("{trouble:?}: {failed}") };
+        assert_eq!(after, seconds.map(Duration::from_secs));
+    }
+    assert!(!format!("{here:?}").contains(TOKEN));
+}
+
+#[tokio::test]
+async fn nothing_comes_back() {
+    let ntfy = ntfy(SERVER.parse().unwrap(), Login::Nobody);
+    let knock =
+        Knock { url: "https://ask.example.com/x", name: "x", headers: &[], body: b"{}", now: NOW };
+    ntfy.verify(&knock).unwrap_err();
+    ntfy.parse(&knock).unwrap_err();
+    let heard = Heard {
+        id: "1".into(),
+        from: Means::Ntfy("ada-x7".into()),
+        name: None,
+        place: Value::Null,
+        what: What::Stopped,
+        at: None,
+    };
+    assert!(matches!(ntfy.answer(&heard, "?").await, Err(Failed::Never { .. })));
+}
+
+#[test]
+fn half_a_setting_is_refused() {
+    let wrong = [
+        Login::Token(Secret::new("AgQdq7")),
+        Login::User(String::new(), Secret::new("x")),
+        Login::User("phil".into(), Secret::new("")),
+    ];
+    for login in wrong {
+        let settings = Settings { server: SERVER.parse().unwrap(), login, updates: true };
+        Ntfy::new(settings, reqwest::Client::new()).unwrap_err();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    #[test]
+    fn every_card_is_taken(card in random::card()) {
+        let message = ntfy(SERVER.parse().unwrap(), Login::Nobody).render(&card);
+        prop_assert_eq!(checked(&message), Ok(()));
+        let text = message["message"].as_str().unwrap();
+        prop_assert_eq!(text.matches("://").count(), text.matches("[://]").count());
+    }
+}

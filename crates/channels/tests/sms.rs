@@ -1,0 +1,282 @@
+//! Stories with text messages, through real HTTP.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod random;
+
+use std::time::Duration;
+
+use channels::heard::{About, Receipt, What};
+use channels::sms::Sms;
+use channels::testing::cards;
+use channels::testing::stand::{Inbound, Trouble};
+use channels::testing::twilio::{AUTH_TOKEN, KEY, NUMBER, SERVICE, Twilio};
+use channels::twilio::{API, Account, CONTENT, Sender};
+use channels::{Channel, Failed, Heard, Medium, Parcel, Secret};
+use kernel::Time;
+use kernel::directory::Means;
+use proptest::prelude::*;
+use serde_json::Value;
+
+const NOW: Time = Time::LAST;
+const HOOK: &str = "https://ask.example.com/channels/sms/messages?x=1";
+const ADA: &str = "+491701234567";
+
+fn client() -> reqwest::Client {
+    reqwest::Client::builder().timeout(Duration::from_millis(500)).build().unwrap()
+}
+
+async fn here() -> (Twilio, Sms) {
+    let there = Twilio::start().await.unwrap();
+    let sms = Sms::new(there.account(Some(HOOK)), client()).unwrap();
+    (there, sms)
+}
+
+fn parcel<'a>(to: &'a str, message: &'a Value) -> Parcel<'a> {
+    Parcel { to, message, key: "k1", thread: None, token: None, now: NOW }
+}
+
+fn heard(sms: &Sms, inbound: &Inbound) -> Vec<Heard> {
+    sms.verify(&inbound.knock("messages", NOW)).unwrap();
+    let parsed = sms.parse(&inbound.knock("messages", NOW)).unwrap();
+    let (kind, body) = parsed.answer.unwrap();
+    assert_eq!(kind, "text/xml");
+    assert!(body.ends_with("<Response/>"), "{body}");
+    parsed.heard
+}
+
+#[tokio::test]
+async fn a_question_is_asked_and_answered_with_its_code() {
+    let (there, sms) = here().await;
+    assert_eq!(sms.medium(), Medium::Sms);
+    let posted = sms.deliver(parcel(ADA, &sms.render(&cards::approve()))).await.unwrap();
+    let sent = there.sent().remove(0);
+    let member = |name: &str| sent.iter().find(|(key, _)| key == name).unwrap().1.clone();
+    assert_eq!((member("To"), member("From")), (ADA.to_owned(), NUMBER.to_owned()));
+    assert_eq!(member("StatusCallback"), HOOK);
+    assert!(member("Body").contains("A7 yes: Approve"), "{}", member("Body"));
+
+    let said = heard(&sms, &there.write(HOOK, "SM1", ADA, " A7 yes\n"));
+    let [wrote] = said.as_slice() else { panic!("{said:?}") };
+    assert_eq!((wrote.id.as_str(), &wrote.from), ("SM1", &Means::Sms(ADA.into())));
+    assert_eq!(wrote.what, What::Wrote { text: " A7 yes\n".into(), about: About::Nothing });
+    sms.answer(wrote, "Approved. Thank you.").await.unwrap();
+    sms.answer(wrote, "").await.unwrap();
+    assert_eq!(there.sent().len(), 2);
+    // It cannot be changed on a phone.
+    sms.update(&posted, &sms.render(&cards::over()), None).await.unwrap();
+    assert_eq!(there.calls().len(), 2);
+    assert_eq!(sms.check().await.unwrap(), format!("Twilio's account Ops sends from {NUMBER}"));
+}
+
+#[tokio::test]
+async fn a_key_and_a_service_do_as_well() {
+    let there = Twilio::start().await.unwrap();
+    let account = Account {
+        auth_token: Secret::new("another"),
+        key: Some((KEY.0.into(), Secret::new(KEY.1))),
+        sender: Sender::Service(SERVICE.into()),
+        status: None,
+        ..there.account(None)
+    };
+    let sms = Sms::new(account, client()).unwrap();
+    sms.deliver(parcel(ADA, &sms.render(&cards::approve()))).await.unwrap();
+    assert!(there.sent()[0].iter().all(|(name, _)| name != "From" && name != "StatusCallback"));
+}
+
+#[tokio::test]
+async fn what_became_of_it_is_said_in_words() {
+    let (there, sms) = here().await;
+    let became = |status: &str, error: &str| {
+        let mut said = heard(&sms, &there.became(HOOK, "SM1", ADA, status, error));
+        said.pop().map(|heard| {
+            assert_eq!(heard.from, Means::Sms(ADA.into()));
+            assert_eq!(heard.id, format!("SM1.{status}"));
+            let What::Became { posted, state } = heard.what else { panic!("{:?}", heard.what) };
+            assert_eq!(posted, "SM1");
+            state
+        })
+    };
+    let failed = |why: &str, forever| Some(Receipt::Failed { why: why.into(), forever });
+    for status in ["queued", "sending", "sent", "accepted", "canceled"] {
+        assert_eq!(became(status, ""), None);
+    }
+    assert_eq!(became("delivered", ""), Some(Receipt::Delivered));
+    assert_eq!(became("read", ""), Some(Receipt::Read));
+    let landline = "that number is a landline, or its carrier takes no messages (30006)";
+    assert_eq!(became("undelivered", "30006"), failed(landline, true));
+    assert_eq!(
+        became("failed", "30003"),
+        failed("their phone is off or out of reach (30003)", false)
+    );
+    assert_eq!(became("failed", "99999"), failed("Twilio says error 99999", false));
+    assert_eq!(became("failed", ""), failed("Twilio says error 0", false));
+}
+
+#[tokio::test]
+async fn stop_means_stop_and_yes_is_an_answer() {
+    let (there, sms) = here().await;
+    let said = |text: &str, kind: Option<&str>| {
+        let mut form = vec![("MessageSid", "SM1"), ("From", ADA), ("Body", text)];
+        form.extend(kind.map(|kind| ("OptOutType", kind)));
+        let said = heard(&sms, &there.inbound(HOOK, &form));
+        let ids: std::collections::BTreeSet<String> = said.iter().map(|h| h.id.clone()).collect();
+        assert_eq!(ids.len(), said.len(), "each has an id of its own");
+        said.into_iter().map(|heard| heard.what).collect::<Vec<_>>()
+    };
+    let wrote = |text: &str| What::Wrote { text: text.into(), about: About::Nothing };
+    for word in
+        ["STOP", " stop ", "StopAll", "unsubscribe", "CANCEL", "end", "Quit", "optout", "revoke"]
+    {
+        assert_eq!(said(word, None), [What::Stopped], "{word}");
+    }
+    for word in ["start", "UNSTOP"] {
+        assert_eq!(said(word, None), [What::Resumed], "{word}");
+    }
+    assert_eq!(said("yes", None), [wrote("yes")]);
+    assert_eq!(said("please stop", None), [wrote("please stop")]);
+    assert_eq!(said("A7 end", None), [wrote("A7 end")]);
+    // As Twilio says, where it keeps a list of words itself.
+    assert_eq!(said("ARRET", Some("STOP")), [What::Stopped]);
+    assert_eq!(said("START", Some("START")), [What::Resumed]);
+    assert_eq!(said("Yes", Some("START")), [What::Resumed, wrote("Yes")]);
+    assert_eq!(said("INFO", Some("HELP")), []);
+    assert_eq!(said(" ", None), []);
+}
+
+#[tokio::test]
+async fn only_twilio_is_believed() {
+    let (there, sms) = here().await;
+    let inbound = there.write(HOOK, "SM1", ADA, "A7 yes");
+    let forged = |inbound: &Inbound| sms.verify(&inbound.knock("messages", NOW)).unwrap_err();
+    let change = |from: &str, to: &str| {
+        let body = String::from_utf8(inbound.body.clone()).unwrap().replace(from, to).into_bytes();
+        Inbound { body, ..inbound.clone() }
+    };
+    forged(&change("yes", "no"));
+    forged(&change("4917", "4918"));
+    forged(&Inbound { url: HOOK.replace("x=1", "x=2"), ..inbound.clone() });
+    forged(&Inbound { headers: vec![], ..inbound.clone() });
+    let twice = [inbound.headers.clone(), inbound.headers.clone()].concat();
+    forged(&Inbound { headers: twice, ..inbound.clone() });
+    let other = Account { auth_token: Secret::new("another"), ..there.account(None) };
+    let other = Sms::new(other, client()).unwrap();
+    other.verify(&inbound.knock("messages", NOW)).unwrap_err();
+    // Twilio leaves a port out at times; anything else of the address counts.
+    let ported = Inbound { url: HOOK.replace(".com/", ".com:8443/"), ..inbound.clone() };
+    sms.verify(&ported.knock("messages", NOW)).unwrap();
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_says_what_was_expected() {
+    let (_there, sms) = here().await;
+    let parse = |body: &[u8]| {
+        let body = Inbound { method: "POST", url: HOOK.into(), headers: vec![], body: body.into() };
+        sms.parse(&body.knock("messages", NOW)).map(|parsed| parsed.heard)
+    };
+    let cases: [(&[u8], &str); 7] = [
+        (b"", "MessageSid"),
+        (b"\xff\xfe%00%ff", "MessageSid"),
+        (b"MessageSid=SM1", "From"),
+        (b"MessageSid=SM1&MessageSid=SM2&From=%2B491701234567", "MessageSid"),
+        (b"MessageStatus=failed", "MessageSid"),
+        (b"MessageStatus=sent&MessageSid=SM1", "To"),
+        (b"{\"MessageSid\":1}", "MessageSid"),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(
+            parse(body).unwrap_err().0,
+            format!("expected {expected} in a form of Twilio's")
+        );
+    }
+    // A short code is nobody.
+    assert_eq!(parse(b"MessageSid=SM1&From=12345&Body=hi"), Ok(vec![]));
+}
+
+#[tokio::test]
+async fn failures_say_what_to_do_and_when() {
+    let (there, sms) = here().await;
+    let message = sms.render(&cards::approve());
+    let never = [
+        (21_610, "answered STOP"),
+        (21_408, "Geo permissions"),
+        (21_606, "not this account's"),
+        (21_608, "trial account"),
+        (21_211, "nobody can be reached"),
+        (12_345, "error 12345"),
+    ];
+    for (code, words) in never {
+        there.refuse(ADA, code);
+        let failed = sms.deliver(parcel(ADA, &message)).await.unwrap_err();
+        let Failed::Never { why } = failed else { panic!("{failed}") };
+        assert!(why.contains(words), "{code}: {why}");
+    }
+    there.refuse(ADA, 21_611);
+    assert!(matches!(sms.deliver(parcel(ADA, &message)).await, Err(Failed::Later { .. })));
+    for to in ["ada", "", "0170 1234567", "whatsapp:+491701234567"] {
+        assert!(
+            matches!(sms.deliver(parcel(to, &message)).await, Err(Failed::Never { .. })),
+            "{to}"
+        );
+    }
+    let later = [
+        (Trouble::Busy(9), Some(9)),
+        (Trouble::Broken(503), None),
+        (Trouble::Hang, None),
+        (Trouble::Drop, None),
+    ];
+    for (trouble, seconds) in later {
+        there.trouble(trouble);
+        let failed = sms.deliver(parcel("+4930123456", &message)).await.unwrap_err();
+        let Failed::Later { after, .. } = failed else { panic!("{trouble:?}: {failed}") };
+        assert_eq!(after, seconds.map(Duration::from_secs));
+    }
+    let stranger = Account { auth_token: Secret::new("wrong"), ..there.account(None) };
+    let stranger = Sms::new(stranger, client()).unwrap();
+    let Err(Failed::Never { why }) = stranger.check().await else { panic!("it was let in") };
+    assert!(why.contains("auth token"), "{why}");
+    assert!(!format!("{sms:?}").contains(AUTH_TOKEN));
+}
+
+fn account() -> Account {
+    Account {
+        api: API.parse().unwrap(),
+        content: CONTENT.parse().unwrap(),
+        sid: channels::testing::twilio::SID.into(),
+        auth_token: Secret::new(AUTH_TOKEN),
+        key: None,
+        sender: Sender::Number(NUMBER.into()),
+        status: None,
+    }
+}
+
+#[test]
+fn half_a_setting_is_refused() {
+    let wrong = [
+        Account { sid: "AC1".into(), ..account() },
+        Account { auth_token: Secret::new(""), ..account() },
+        Account { key: Some(("AC".into(), Secret::new("x"))), ..account() },
+        Account { key: Some((KEY.0.into(), Secret::new(""))), ..account() },
+        Account { sender: Sender::Number("5005550006".into()), ..account() },
+        Account { sender: Sender::Service("MG1".into()), ..account() },
+    ];
+    for account in wrong {
+        Sms::new(account, reqwest::Client::new()).unwrap_err();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    /// At most three pieces of 153 or 67, and no address but ours.
+    #[test]
+    fn every_card_is_short(card in random::card()) {
+        let sms = Sms::new(account(), reqwest::Client::new()).unwrap();
+        let message = sms.render(&card);
+        let text = message["body"].as_str().unwrap();
+        prop_assert!(text.encode_utf16().count() <= 459, "{text}");
+        if text.chars().any(|c| c > '\u{7ff}') {
+            prop_assert!(text.encode_utf16().count() <= 201, "{text}");
+        }
+        prop_assert!(text.ends_with(cards::LINK));
+        prop_assert_eq!(text.matches("://").count() - text.matches("[://]").count(), 1);
+    }
+}

@@ -1,0 +1,188 @@
+//! Stories with `WhatsApp` through Twilio, over real HTTP.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod random;
+
+use std::time::Duration;
+
+use channels::heard::{About, Receipt, What};
+use channels::testing::cards;
+use channels::testing::stand::Inbound;
+use channels::testing::twilio::{NUMBER, Twilio};
+use channels::whatsapp::{Carried, Slot, Template};
+use channels::{Channel, Failed, Heard, Medium, Parcel};
+use kernel::Time;
+use kernel::directory::Means;
+use proptest::prelude::*;
+use serde_json::Value;
+
+const HOOK: &str = "https://ask.example.com/channels/whatsapp/messages";
+const ADA: &str = "+491701234567";
+const FROM: &str = "whatsapp:+491701234567";
+const SID: &str = "HX00000000000000000000000000000abc";
+
+fn now() -> Time {
+    Time::from_millis(1_772_000_000_000)
+}
+
+fn template() -> Template {
+    let slots = vec![Slot::Title, Slot::Question, Slot::Answer, Slot::Link];
+    Template { name: SID.into(), language: String::new(), slots }
+}
+
+async fn here(template: Option<Template>) -> (Twilio, Carried) {
+    let there = Twilio::start().await.unwrap();
+    there.template(SID, 4);
+    let client = reqwest::Client::builder().timeout(Duration::from_millis(500)).build().unwrap();
+    let carried = Carried::new(there.account(Some(HOOK)), template, client).unwrap();
+    (there, carried)
+}
+
+fn parcel<'a>(to: &'a str, message: &'a Value) -> Parcel<'a> {
+    Parcel { to, message, key: "k1", thread: None, token: None, now: now() }
+}
+
+fn heard(carried: &Carried, inbound: &Inbound) -> Vec<Heard> {
+    carried.verify(&inbound.knock("messages", now())).unwrap();
+    carried.parse(&inbound.knock("messages", now())).unwrap().heard
+}
+
+fn member(sent: &[(String, String)], name: &str) -> String {
+    sent.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_question_is_laid_out_pressed_and_cleared_away() {
+    let (there, carried) = here(None).await;
+    assert_eq!(carried.medium(), Medium::Whatsapp);
+    let posted = carried.deliver(parcel(ADA, &carried.render(&cards::approve()))).await.unwrap();
+    let sent = there.sent().remove(0);
+    assert_eq!(
+        (member(&sent, "To"), member(&sent, "From")),
+        (FROM.into(), format!("whatsapp:{NUMBER}"))
+    );
+    assert_eq!(member(&sent, "ContentSid"), posted.place["content"].as_str().unwrap());
+    insta::assert_json_snapshot!("laid-out", there.laid_out());
+
+    let form = [
+        ("MessageSid", "SM9"),
+        ("From", FROM),
+        ("To", "whatsapp:+15005550006"),
+        ("Body", "Approve"),
+        ("MessageType", "button"),
+        ("ButtonText", "Approve"),
+        ("ButtonPayload", "t-yes"),
+        ("OriginalRepliedMessageSid", posted.id.as_str()),
+        ("ProfileName", "Ada"),
+        ("WaId", "491701234567"),
+    ];
+    let said = heard(&carried, &there.inbound(HOOK, &form));
+    let [press] = said.as_slice() else { panic!("{said:?}") };
+    assert_eq!((&press.from, press.name.as_deref()), (&Means::Whatsapp(ADA.into()), Some("Ada")));
+    assert_eq!(
+        press.what,
+        What::Pressed { token: "t-yes".into(), posted: Some(posted.id.clone()) }
+    );
+    carried.answer(press, "").await.unwrap();
+    carried.answer(press, "Thank you.").await.unwrap();
+    assert_eq!(member(&there.sent()[1], "Body"), "Thank you.");
+
+    // Over: what was laid out goes, once or again.
+    let over = carried.render(&cards::over());
+    carried.update(&posted, &over, None).await.unwrap();
+    carried.update(&posted, &over, None).await.unwrap();
+    assert_eq!(there.laid_out(), Vec::<Value>::new());
+    let list = carried.deliver(parcel(ADA, &carried.render(&cards::choose()))).await.unwrap();
+    insta::assert_json_snapshot!("list", there.laid_out());
+    carried.update(&list, &over, None).await.unwrap();
+    let plain = carried.deliver(parcel(ADA, &carried.render(&cards::converse()))).await.unwrap();
+    assert_eq!(plain.place, Value::Null);
+    carried.update(&plain, &over, None).await.unwrap();
+}
+
+#[tokio::test]
+async fn words_say_what_they_are_about() {
+    let (there, carried) = here(None).await;
+    let said = |body: &str, more: &[(&str, &str)]| {
+        let mut form = vec![("MessageSid", "SM9"), ("From", FROM), ("Body", body)];
+        form.extend(more);
+        heard(&carried, &there.inbound(HOOK, &form)).into_iter().map(|h| h.what).collect::<Vec<_>>()
+    };
+    let wrote = |text: &str, about| What::Wrote { text: text.into(), about };
+    let above = [("OriginalRepliedMessageSid", "SM1")];
+    assert_eq!(said("A7 yes", &[]), [wrote("A7 yes", About::Nothing)]);
+    assert_eq!(said("fine", &above), [wrote("fine", About::Posted("SM1".into()))]);
+    assert_eq!(said("STOP", &above), [What::Stopped]);
+    assert_eq!(
+        said("yes", &[("OptOutType", "START")]),
+        [What::Resumed, wrote("yes", About::Nothing)]
+    );
+    assert_eq!(said("", &[("NumMedia", "1")]), []);
+    let row = [("ListId", "t-3"), ("ListTitle", "3")];
+    assert_eq!(said("3", &row), [What::Pressed { token: "t-3".into(), posted: None }]);
+    // A text message to the same number is not WhatsApp.
+    assert_eq!(heard(&carried, &there.write(HOOK, "SM9", ADA, "hello")), []);
+    let became =
+        heard(&carried, &there.became(HOOK, "SM1", FROM, "undelivered", "63016")).remove(0);
+    assert_eq!(became.from, Means::Whatsapp(ADA.into()));
+    let What::Became { state: Receipt::Failed { why, forever: false }, .. } = became.what else {
+        panic!("{became:?}")
+    };
+    assert!(why.contains("24 hours") && why.contains("template"), "{why}");
+}
+
+#[tokio::test]
+async fn after_a_day_only_the_template_is_sent() {
+    let (there, carried) = here(Some(template())).await;
+    let message = carried.render(&cards::approve());
+    carried.deliver(parcel(ADA, &message)).await.unwrap();
+    assert_eq!(member(&there.sent()[0], "ContentSid"), SID);
+    insta::assert_snapshot!("variables", member(&there.sent()[0], "ContentVariables"));
+    heard(&carried, &there.write(HOOK, "SM9", FROM, "hello"));
+    carried.deliver(parcel(ADA, &message)).await.unwrap();
+    assert_ne!(member(&there.sent()[1], "ContentSid"), SID);
+    let tomorrow = Parcel { now: now().plus_seconds(24 * 60 * 60), ..parcel(ADA, &message) };
+    carried.deliver(tomorrow).await.unwrap();
+    assert_eq!(member(&there.sent()[2], "ContentSid"), SID);
+}
+
+#[tokio::test]
+async fn what_is_refused_is_not_left_lying() {
+    let (there, carried) = here(None).await;
+    let message = carried.render(&cards::approve());
+    for (code, words) in
+        [(63_016, "template"), (63_003, "nobody can be reached"), (21_656, "variables")]
+    {
+        there.refuse(FROM, code);
+        let failed = carried.deliver(parcel(ADA, &message)).await.unwrap_err();
+        let Failed::Never { why } = failed else { panic!("{failed}") };
+        assert!(why.contains(words), "{why}");
+        assert_eq!(there.laid_out(), Vec::<Value>::new());
+    }
+    assert!(
+        Carried::new(
+            there.account(None),
+            Some(Template { name: "x".into(), ..template() }),
+            reqwest::Client::new()
+        )
+        .is_err()
+    );
+    assert!(carried.check().await.unwrap().contains(NUMBER));
+}
+
+/// Every card is taken, free or as a template.
+#[test]
+fn every_card_is_taken() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (there, carried) = runtime.block_on(here(Some(template())));
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) };
+    proptest!(config, |(card in random::card())| {
+        let message = carried.render(&card);
+        let sent = runtime.block_on(async {
+            heard(&carried, &there.write(HOOK, "SM9", FROM, "hello"));
+            carried.deliver(parcel(ADA, &message)).await?;
+            carried.deliver(parcel("+4930123456", &message)).await
+        });
+        prop_assert!(sent.is_ok(), "{sent:?} {message}");
+    });
+}
