@@ -13,12 +13,14 @@
 //! |---|---|
 //! | [`card`] | what is said of an ask, in no platform's markup |
 //! | [`heard`] | what a platform says: somebody pressed, wrote, or was reached |
+//! | [`mail`] | mail that comes in, by mailbox, listener or provider |
 //! | [`failed`] | why a message did not get through, and when to try again |
 //! | [`secret`] | texts that never print |
 
 pub mod card;
 pub mod failed;
 pub mod heard;
+pub mod mail;
 pub mod secret;
 #[cfg(feature = "testing")]
 pub mod testing;
