@@ -8,7 +8,7 @@ pub const LONGEST_TOKEN: usize = 64;
 /// What there is to say of one ask to one person or place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
-    /// Who wants what, in our words and one line: "agent_billing asks for your approval".
+    /// Who wants what, in our words and one line: "`agent_billing` asks for your approval".
     pub title: String,
     /// Why they are told now, where that is not plain: "It is still waiting."
     pub note: Option<String>,

@@ -105,7 +105,7 @@ fn from_fields(status: &str) -> Report {
     let status = status.replace("\r\n", "\n");
     // A field goes on in the next line if that begins with a space.
     let status = status.replace("\n ", " ").replace("\n\t", " ");
-    let recipients = status.split("\n\n").map(|group| {
+    let mut recipients = status.split("\n\n").map(|group| {
         let field = |wanted: &str| {
             group.lines().find_map(|line| {
                 let (name, value) = line.split_once(':')?;
@@ -114,12 +114,12 @@ fn from_fields(status: &str) -> Report {
         };
         (
             field("action"),
-            field("final-recipient").or(field("original-recipient")),
+            field("final-recipient").or_else(|| field("original-recipient")),
             field("status"),
             field("diagnostic-code"),
         )
     });
-    let found = recipients.filter(|(action, ..)| action.is_some()).next();
+    let found = recipients.find(|(action, ..)| action.is_some());
     let Some((Some(action), recipient, code, said)) = found else {
         // A report that says nothing of anybody: the letter came back all the same.
         let why = "the report does not say why".to_owned();
@@ -156,7 +156,7 @@ fn from_words(text: &str, recipient: Option<String>) -> Report {
     let coded = text.lines().find(|line| code_in(line).is_some());
     let told = lower.lines().find(|line| UNKNOWN.iter().any(|words| line.contains(words)));
     let said = coded.or(told).or_else(|| text.lines().find(|line| !line.trim().is_empty()));
-    let forever = coded.and_then(code_in).map_or(told.is_some(), is_forever);
+    let forever = coded.and_then(code_in).map_or_else(|| told.is_some(), is_forever);
     let address = || {
         let apart = |c: char| c.is_whitespace() || "<>(),;:\"".contains(c);
         let mut words = text.split(apart).filter(|word| word.contains('@'));

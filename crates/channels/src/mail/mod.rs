@@ -20,8 +20,12 @@
 pub mod address;
 mod bounce;
 mod html;
+pub mod imap;
 pub mod letter;
+pub mod listener;
 pub mod quotes;
+mod session;
+mod wire;
 
 pub use address::{Replies, Reply, Whom};
 pub use letter::{Ignored, Read, Reader};
