@@ -20,6 +20,8 @@ use crate::Ear;
 const CHUNK: usize = 16 * 1024;
 /// How many times the size of a letter that is too large we listen to, before we hang up.
 const FORBEARANCE: usize = 4;
+/// What stands before a letter.
+const BEFORE: &[u8] = b"\r\n";
 
 /// A conversation.
 pub(super) struct Talk<'a> {
@@ -261,6 +263,8 @@ impl<'a> Talk<'a> {
         let most = self.settings.limits.size;
         let mut letter = Vec::new();
         let mut receiver = DataReceiver::new();
+        // The end of the line DATA stood on counts: a letter may have no lines at all.
+        receiver.ingest(&mut BEFORE.iter(), &mut letter);
         let mut rest: Option<(DummyDataReceiver, usize)> = None;
         loop {
             let mut came = self.came.iter();
@@ -272,14 +276,16 @@ impl<'a> Talk<'a> {
             let left = came.as_slice().len();
             self.came.drain(..before - left);
             if ended {
-                return Ok((rest.is_none() && letter.len() <= most).then_some(letter));
+                let fits = rest.is_none() && letter.len() <= most + BEFORE.len();
+                letter.drain(..BEFORE.len().min(letter.len()));
+                return Ok(fits.then_some(letter));
             }
             if let Some((_, heard)) = &mut rest {
                 *heard += before - left;
                 if *heard > most.saturating_mul(FORBEARANCE) {
                     return self.leave("5.3.4", "this letter is far too large").await;
                 }
-            } else if letter.len() > most {
+            } else if letter.len() > most + BEFORE.len() {
                 rest = Some((DummyDataReceiver::new_data(&receiver), 0));
                 letter = Vec::new();
             }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio::time::{interval, timeout};
 
-const EXIM: &str = "/usr/sbin/exim4";
-const DOVECOT: &str = "/usr/sbin/dovecot";
+const EXIM: &str = "exim4";
+const DOVECOT: &str = "dovecot";
 /// Whom Exim delivers as, and Dovecot reads as.
 const USER: &str = "Debian-exim";
 
@@ -42,7 +42,8 @@ pub(crate) enum Leaves {
 impl Servers {
     /// Both, started; `None`, said aloud, where they are not installed.
     pub(crate) async fn start(leaves: Leaves) -> Option<Self> {
-        if !Path::new(EXIM).exists() || !Path::new(DOVECOT).exists() || id("-u", None) != Some(0) {
+        let there = answers(EXIM, "-bV") && answers(DOVECOT, "--version");
+        if !there || id("-u", None) != Some(0) {
             skipped("real mail servers need root, exim4-daemon-light and dovecot-imapd");
             return None;
         }
@@ -100,7 +101,7 @@ impl Servers {
             ),
             Leaves::At(port) => format!(
                 "driver = smtp\n protocol = lmtp\n hosts = 127.0.0.1\n hosts_override\n \
-                 allow_localhost\n port = {port}\n return_path_add"
+                 allow_localhost\n rcpt_include_affixes\n port = {port}\n return_path_add"
             ),
         };
         // Everybody may send to everybody: what nobody has comes back.
@@ -247,6 +248,10 @@ pub(crate) async fn post(
     let envelope = Envelope::new(from, vec![to.parse().unwrap()]).unwrap();
     let transport = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous("127.0.0.1").port(port);
     transport.build().send_raw(&envelope, letter.as_bytes()).await.map(drop)
+}
+
+fn answers(program: &str, to: &str) -> bool {
+    Command::new(program).arg(to).output().is_ok_and(|said| said.status.success())
 }
 
 fn quietly(mut command: Command) -> Child {
