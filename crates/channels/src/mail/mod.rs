@@ -21,6 +21,7 @@ pub mod address;
 mod bounce;
 mod html;
 pub mod imap;
+pub mod inbound;
 pub mod letter;
 pub mod listener;
 pub mod quotes;

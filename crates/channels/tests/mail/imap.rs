@@ -67,12 +67,10 @@ async fn a_letter_goes_out_and_answers_come_back() {
         assert_eq!(heard.place["message_id"], "1@example.org");
 
         // A page only, to an address in capitals, and hidden from its recipients.
-        let page = format!(
-            "From: bob@example.org\r\nTo: undisclosed-recipients:;\r\nMessage-ID: <2@example.org>\r\n\
+        let page = "From: bob@example.org\r\nTo: undisclosed-recipients:;\r\nMessage-ID: <2@example.org>\r\n\
              MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\n\r\n\
-             <p>No, <b>not</b> now</p><blockquote>May I?</blockquote>"
-        );
-        servers.post("bob@example.org", &to.to_uppercase().replace("REPLIES", "replies"), &page).await;
+             <p>No, <b>not</b> now</p><blockquote>May I?</blockquote>";
+        servers.post("bob@example.org", &to.to_uppercase().replace("REPLIES", "replies"), page).await;
         assert_eq!(words(&ears.next().await), ("No, not now", 1));
         servers.until("replies", "", (2, 2)).await;
     })

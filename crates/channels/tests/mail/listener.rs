@@ -36,7 +36,7 @@ async fn while_listening<F: Future<Output = ()>>(
         stop.cancel();
     };
     let both = async { tokio::join!(listener.listen(&socket, ears, &stop), told) };
-    timeout(Duration::from_secs(60), both).await.expect("the listener does not end");
+    timeout(Duration::from_mins(1), both).await.expect("the listener does not end");
 }
 
 /// Somebody who types.
