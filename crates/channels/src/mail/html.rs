@@ -28,7 +28,7 @@ const SIGNATURE_CLASSES: [&str; 3] =
 
 /// The page as text.
 pub(crate) fn to_text(html: &str) -> String {
-    if nodes(html) > MOST_NODES {
+    if is_too_large(html) {
         return html_to_text(html);
     }
     let page = Html::parse_document(html);
@@ -61,6 +61,11 @@ pub(crate) fn to_text(html: &str) -> String {
             node = parent;
         }
     }
+}
+
+/// Whether a page could take more than its share to be read as a tree.
+pub(crate) fn is_too_large(html: &str) -> bool {
+    nodes(html) > MOST_NODES
 }
 
 /// How many nodes there can be at most.

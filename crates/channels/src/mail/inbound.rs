@@ -209,7 +209,9 @@ fn hmac(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
     // HMAC takes keys of any length, so there is always one.
     Hmac::<Sha256>::new_from_slice(key)
         .map(|mut mac| {
-            parts.iter().for_each(|part| mac.update(part));
+            for part in parts {
+                mac.update(part);
+            }
             mac.finalize().into_bytes().to_vec()
         })
         .unwrap_or_default()

@@ -26,6 +26,7 @@ pub mod letter;
 pub mod listener;
 pub mod quotes;
 mod session;
+pub mod template;
 mod wire;
 
 pub use address::{Replies, Reply, Whom};
