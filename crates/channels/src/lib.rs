@@ -13,6 +13,7 @@
 //! |---|---|
 //! | [`card`] | what is said of an ask, in no platform's markup |
 //! | [`heard`] | what a platform says: somebody pressed, wrote, or was reached |
+//! | [`mail`] | mail that comes in, by mailbox, listener or provider |
 //! | [`failed`] | why a message did not get through, and when to try again |
 //! | [`secret`] | texts that never print |
 //! | [`slack`] | Slack |
@@ -26,6 +27,7 @@
 pub mod card;
 pub mod failed;
 pub mod heard;
+pub mod mail;
 pub mod ntfy;
 mod plain;
 pub mod secret;

@@ -1,0 +1,244 @@
+use kernel::AskId;
+use kernel::directory::Means;
+use proptest::prelude::*;
+use standardwebhooks::Webhook;
+use ulid::Ulid;
+
+use super::*;
+use crate::heard::{About, What};
+use crate::mail::{Replies, Reply, Whom};
+
+const NOW: i64 = 1_770_000_000;
+const KEY: &str = "key-1";
+const WHSEC: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+fn reader() -> Reader {
+    Reader::new(Replies::new("replies@example.com", [7; 32]).unwrap(), [])
+}
+
+fn address(ask: u128) -> String {
+    let whom = Whom::of(&Means::email("ada@example.org"));
+    reader().replies().address(Reply { ask: AskId::new(Ulid(ask)), whom })
+}
+
+fn letter(to: &str, words: &str) -> String {
+    format!("From: ada@example.org\r\nTo: {to}\r\nMessage-ID: <1@x>\r\n\r\n{words}")
+}
+
+struct Call {
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+    now: i64,
+}
+
+impl Call {
+    fn new(headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Self {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Self { headers: headers.iter().map(owned).collect(), body: body.into(), now: NOW }
+    }
+
+    fn knock(&self) -> Knock<'_> {
+        Knock {
+            url: "https://ask.example.com/channels/email/inbound",
+            name: "inbound",
+            headers: &self.headers,
+            body: &self.body,
+            now: Time::from_millis(self.now * 1000),
+        }
+    }
+}
+
+fn texts(parsed: &Parsed) -> Vec<(&str, u128)> {
+    let heard = parsed.heard.iter().map(|heard| match &heard.what {
+        What::Wrote { text, about: About::Token(token) } => {
+            (text.as_str(), reader().replies().open(token).unwrap().ask.ulid().0)
+        }
+        what => panic!("{what:?}"),
+    });
+    heard.collect()
+}
+
+fn mailgun_inbound() -> Inbound {
+    Inbound::new(Provider::Mailgun { signing_key: Secret::new(KEY) }, reader()).unwrap()
+}
+
+/// A route's post, as a form with percent signs.
+fn mailgun_call(to: &str, letter: &str, at: i64, key: &str) -> Call {
+    let signature = hex::encode(hmac(key.as_bytes(), &[at.to_string().as_bytes(), b"tok"]));
+    let mut body = url::form_urlencoded::Serializer::new(String::new());
+    body.append_pair("recipient", to)
+        .append_pair("sender", "ada@example.org")
+        .append_pair("body-mime", letter)
+        .append_pair("timestamp", &at.to_string())
+        .append_pair("token", "tok")
+        .append_pair("signature", &signature);
+    Call::new(&[("content-type", "application/x-www-form-urlencoded")], body.finish())
+}
+
+#[test]
+fn mailgun_forwards() {
+    let inbound = mailgun_inbound();
+    let to = address(1);
+    let call = mailgun_call(&to, &letter("x@y", "Yes & no + maybe é"), NOW, KEY);
+    inbound.verify(&call.knock()).unwrap();
+    let parsed = inbound.parse(&call.knock()).unwrap();
+    assert_eq!(texts(&parsed), [("Yes & no + maybe é", 1)]);
+
+    let both = format!("{to}, {}", address(2));
+    let call = mailgun_call(&both, &letter("x@y", "Yes"), NOW, KEY);
+    let parsed = inbound.parse(&call.knock()).unwrap();
+    assert_eq!(texts(&parsed), [("Yes", 1), ("Yes", 2)]);
+
+    for (what, call) in [
+        ("another key", mailgun_call(&to, "", NOW, "key-2")),
+        ("old", mailgun_call(&to, "", NOW - 301, KEY)),
+        ("from the future", mailgun_call(&to, "", NOW + 301, KEY)),
+        ("no form", Call::new(&[("content-type", "application/json")], "{}")),
+        ("no type", Call::new(&[], "timestamp=1&token=2&signature=3")),
+        ("nothing", Call::new(&[("content-type", "multipart/form-data")], "")),
+    ] {
+        assert!(inbound.verify(&call.knock()).is_err(), "{what}");
+    }
+    let mut twice = mailgun_call(&to, "", NOW, KEY);
+    twice.body.extend_from_slice(b"&token=tok");
+    assert!(inbound.verify(&twice.knock()).is_err(), "nobody could say which one counts");
+
+    let parsed_mode = Call::new(
+        &[("content-type", "application/x-www-form-urlencoded")],
+        "recipient=a%40b&body-plain=Yes",
+    );
+    let Unread(why) = inbound.parse(&parsed_mode.knock()).unwrap_err();
+    assert!(why.contains("must end in mime"), "{why}");
+}
+
+#[test]
+fn mailgun_forwards_in_parts() {
+    let at = NOW.to_string();
+    let signature = hex::encode(hmac(KEY.as_bytes(), &[at.as_bytes(), b"tok"]));
+    let inner = format!(
+        "From: ada@example.org\r\nTo: x@y\r\nContent-Type: text/plain; charset=iso-8859-1\r\n\
+         Content-Transfer-Encoding: 8bit\r\n\r\nJ{} gern\r\n--not-the-end",
+        '\u{1}'
+    );
+    let mut body = Vec::new();
+    let fields = [
+        ("recipient", address(3).into_bytes()),
+        ("timestamp", at.into_bytes()),
+        ("token", b"tok".to_vec()),
+        ("signature", signature.into_bytes()),
+        // A byte that is no UTF-8 must come through.
+        ("body-mime", inner.bytes().map(|b| if b == 1 { 0xe4 } else { b }).collect()),
+    ];
+    for (name, value) in fields {
+        let head = format!("--b0\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
+        body.extend_from_slice(head.as_bytes());
+        body.extend_from_slice(&value);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(b"--b0--\r\n");
+    let call = Call::new(&[("content-type", "multipart/form-data; boundary=b0")], body);
+    mailgun_inbound().verify(&call.knock()).unwrap();
+    let parsed = mailgun_inbound().parse(&call.knock()).unwrap();
+    assert_eq!(texts(&parsed), [("Jä gern\n--not-the-end", 3)]);
+}
+
+#[test]
+fn postmark_posts() {
+    let provider = Provider::Postmark { user: "cs".to_owned(), password: Secret::new("s:e") };
+    let inbound = Inbound::new(provider, reader()).unwrap();
+    let basic = |text: &str| format!("Basic {}", BASE64_STANDARD.encode(text));
+    let body = |to: &str, letter: &str| {
+        serde_json::json!({ "OriginalRecipient": to, "RawEmail": letter, "TextBody": "x" })
+            .to_string()
+    };
+    let good = basic("cs:s:e");
+    let to = address(4);
+    for (to, said) in [(to.as_str(), "x@y"), ("hash@inbound.postmarkapp.com", to.as_str())] {
+        let call = Call::new(&[("authorization", &good)], body(to, &letter(said, "Yes")));
+        inbound.verify(&call.knock()).unwrap();
+        assert_eq!(texts(&inbound.parse(&call.knock()).unwrap()), [("Yes", 4)]);
+    }
+    for given in ["", "Basic", "Basic !", "Bearer x", &basic("cs:other"), &basic("cs"), &basic("")]
+    {
+        let call = Call::new(&[("authorization", given)], "{}");
+        assert!(inbound.verify(&call.knock()).is_err(), "{given}");
+    }
+    assert!(inbound.verify(&Call::new(&[], "{}").knock()).is_err());
+    let twice = Call::new(&[("authorization", &good), ("authorization", &good)], "{}");
+    assert!(inbound.verify(&twice.knock()).is_err());
+
+    let Unread(why) = inbound.parse(&Call::new(&[], "{}").knock()).unwrap_err();
+    assert!(why.contains("RawEmail"), "{why}");
+    assert!(inbound.parse(&Call::new(&[], "[").knock()).is_err());
+    assert!(!format!("{inbound:?}").contains("s:e"));
+}
+
+#[test]
+fn a_program_signs_as_standard_webhooks_have_it() {
+    let inbound = Inbound::new(Provider::Signed { secret: Secret::new(WHSEC) }, reader()).unwrap();
+    let body = letter(&address(5), "Yes");
+    // Their own library signs.
+    let signature = Webhook::new(WHSEC).unwrap().sign("msg_1", NOW, body.as_bytes()).unwrap();
+    let at = NOW.to_string();
+    let headers = |signature: &str| {
+        let pairs = [
+            ("content-type", "message/rfc822"),
+            ("webhook-id", "msg_1"),
+            ("webhook-timestamp", at.as_str()),
+            ("webhook-signature", signature),
+        ];
+        Call::new(&pairs, body.clone())
+    };
+    let call = headers(&format!("v1,AAAA v1a,x {signature}"));
+    inbound.verify(&call.knock()).unwrap();
+    assert_eq!(texts(&inbound.parse(&call.knock()).unwrap()), [("Yes", 5)]);
+
+    for wrong in ["", "v1,", "v1,AAAA", "v1a,AAAA", &signature.replace("v1,", "v2,")] {
+        assert_eq!(inbound.verify(&headers(wrong).knock()), Err(WRONG), "{wrong}");
+    }
+    let mut changed = headers(&signature);
+    changed.body.push(b'!');
+    assert!(inbound.verify(&changed.knock()).is_err());
+    let mut late = headers(&signature);
+    late.now += 301;
+    assert!(inbound.verify(&late.knock()).is_err());
+    let mut typed = headers(&signature);
+    typed.headers[0].1 = "text/plain".to_owned();
+    assert!(inbound.parse(&typed.knock()).is_err());
+    typed.headers.remove(1);
+    assert!(inbound.verify(&typed.knock()).is_err());
+}
+
+#[test]
+fn what_says_nothing_is_taken_and_forgotten() {
+    let call = mailgun_call("x@y", &letter("x@y", "Yes"), NOW, KEY);
+    assert_eq!(mailgun_inbound().parse(&call.knock()).unwrap(), Parsed::of(Vec::new()));
+}
+
+#[test]
+fn half_a_provider_is_refused() {
+    let empty = || Secret::new("");
+    for half in [
+        Provider::Mailgun { signing_key: empty() },
+        Provider::Postmark { user: String::new(), password: Secret::new("x") },
+        Provider::Postmark { user: "a:b".to_owned(), password: Secret::new("x") },
+        Provider::Postmark { user: "a".to_owned(), password: empty() },
+        Provider::Signed { secret: empty() },
+        Provider::Signed { secret: Secret::new("whsec_AAAA") },
+        Provider::Signed { secret: Secret::new("not base 64!") },
+    ] {
+        assert!(Inbound::new(half.clone(), reader()).is_err(), "{half:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_break_it(
+        kind in "(application/x-www-form-urlencoded|multipart/form-data; boundary=b0?)",
+        body in proptest::collection::vec(any::<u8>(), 0..200)
+    ) {
+        let call = Call::new(&[("content-type", &kind)], body);
+        prop_assert!(mailgun_inbound().verify(&call.knock()).is_err());
+        let _ = mailgun_inbound().parse(&call.knock());
+    }
+}

@@ -1,0 +1,198 @@
+//! Letters that agents lay out themselves: the `template` of A2H, a Jinja page (A2H-090).
+//!
+//! An agent wrote it, so it is rendered where it can do nothing but fill in what it was given: no other
+//! templates, no functions, a bounded number of steps, and nothing from which values could grow
+//! ([`guard`]). What comes out is sanitised ([`clean`]). A template that is broken is an error with a
+//! reason, and the request goes on with the letter everybody gets.
+
+mod clean;
+mod guard;
+
+use std::io;
+
+use kernel::text::reveal_json;
+use minijinja::value::{Kwargs, Serde, Value};
+use minijinja::{
+    AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, context, filters, tests as is,
+};
+use url::Url;
+
+use super::html;
+
+/// How long a template may be.
+const LONGEST_TEMPLATE: usize = 64 * 1024;
+/// How much may be filled in.
+const LARGEST_EVENT: usize = 256 * 1024;
+/// How long a letter may become; mail programs cut longer ones.
+const LONGEST_LETTER: usize = 256 * 1024;
+/// How long a text that a filter makes may become.
+const LONGEST_TEXT: usize = 1024 * 1024;
+/// How many steps it may take.
+const STEPS: u64 = 100_000;
+/// How deep it may be nested.
+const DEPTH: usize = 40;
+/// How far JSON is indented at most.
+const WIDEST_INDENT: usize = 4;
+
+/// A letter as an agent laid it out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    /// As a page, fit to be put into a larger one. It leads nowhere but to the request.
+    pub html: String,
+    /// As text, saying the same; without the links.
+    pub text: String,
+}
+
+/// Why a template makes no letter, for whoever wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct Broken {
+    /// What is wrong.
+    pub why: String,
+}
+
+impl Broken {
+    fn new(why: impl Into<String>) -> Self {
+        Self { why: why.into() }
+    }
+}
+
+/// What a template knows.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// `event`: the whole call, as A2H shows it.
+    pub event: &'a serde_json::Value,
+    /// `urls.base_url`: where it can be answered. Without a query: links add theirs.
+    pub base_url: &'a Url,
+    /// `type`: `v1beta2.function_call` or `v1beta2.human_contact`.
+    pub kind: &'a str,
+}
+
+/// The letter a template makes.
+pub fn render(template: &str, known: Known<'_>) -> Result<Rendered, Broken> {
+    if template.len() > LONGEST_TEMPLATE {
+        return Err(Broken::new("the template is too long: at most 64 KiB"));
+    }
+    if known.event.to_string().len() > LARGEST_EVENT {
+        return Err(Broken::new("the call is too large to be filled in: at most 256 KiB"));
+    }
+    guard::check(template)?;
+    let environment = environment();
+    let parsed = environment.template_from_str(template).map_err(|error| broken(&error))?;
+    let (event, base) = (reveal_json(known.event.clone()), known.base_url.as_str());
+    let knows = context! {
+        event => Value::from(Serde(event)),
+        urls => context! { base_url => base },
+        type => known.kind,
+    };
+    let mut page = Page(Vec::new());
+    parsed.render_captured_to(knows, &mut page).map_err(|error| broken(&error))?;
+    let page = String::from_utf8(page.0).map_err(|_| Broken::new("the letter is no text"))?;
+    let html = clean::clean(&page, known.base_url)
+        .ok_or_else(|| Broken::new("the letter is nested too deeply"))?;
+    let text = html::to_text(&html);
+    if text.trim().is_empty() {
+        return Err(Broken::new("the letter says nothing"));
+    }
+    Ok(Rendered { html, text })
+}
+
+fn broken(error: &Error) -> Broken {
+    let what = match error.kind() {
+        ErrorKind::OutOfFuel => "it takes too many steps".to_owned(),
+        ErrorKind::WriteFailure => "the letter becomes too long: at most 256 KiB".to_owned(),
+        _ => error.detail().map_or_else(|| error.kind().to_string(), str::to_owned),
+    };
+    match error.line() {
+        Some(line) => Broken::new(format!("line {line} of the template: {what}")),
+        None => Broken::new(what),
+    }
+}
+
+/// What is written; no more than it may be.
+struct Page(Vec<u8>);
+
+impl io::Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > LONGEST_LETTER {
+            return Err(io::Error::other("too long"));
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What the A2H documents name, and what else templates cannot do without.
+fn environment() -> Environment<'static> {
+    let mut environment = Environment::empty();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    // A member that is not there is empty, and so are its own: calls differ.
+    environment.set_undefined_behavior(UndefinedBehavior::Chainable);
+    environment.set_fuel(Some(STEPS));
+    environment.set_recursion_limit(DEPTH);
+    environment.set_unknown_method_callback(|_, value, name, arguments| match (name, arguments) {
+        // As Python has it, and with it many templates.
+        ("items", []) => filters::items(value),
+        ("get", [key]) => value.get_item(key),
+        _ => Err(Error::new(ErrorKind::UnknownMethod, format!("there is no {name}()"))),
+    });
+    environment.add_filter("tojson", tojson);
+    environment.add_filter("default", filters::default);
+    environment.add_filter("d", filters::default);
+    environment.add_filter("escape", filters::escape);
+    environment.add_filter("e", filters::escape);
+    environment.add_filter("safe", filters::safe);
+    environment.add_filter("length", filters::length);
+    environment.add_filter("count", filters::length);
+    environment.add_filter("first", filters::first);
+    environment.add_filter("last", filters::last);
+    environment.add_filter("items", |value: Value| filters::items(&value));
+    environment.add_filter("join", join);
+    environment.add_filter("upper", |text: &str| bounded(text.to_uppercase()));
+    environment.add_filter("lower", |text: &str| bounded(text.to_lowercase()));
+    environment.add_filter("trim", |text: &str| bounded(text.trim().to_owned()));
+    environment.add_test("defined", is::is_defined);
+    environment.add_test("undefined", is::is_undefined);
+    environment.add_test("none", is::is_none);
+    environment.add_test("string", is::is_string);
+    environment.add_test("number", is::is_number);
+    environment.add_test("mapping", is::is_mapping);
+    environment.add_test("iterable", is::is_iterable);
+    environment
+}
+
+fn bounded(text: String) -> Result<String, Error> {
+    if text.len() <= LONGEST_TEXT {
+        return Ok(text);
+    }
+    Err(Error::new(ErrorKind::InvalidOperation, "a text becomes too long"))
+}
+
+/// `tojson(indent=2)`
+fn tojson(value: &Value, indent: Option<usize>, kwargs: Kwargs) -> Result<Value, Error> {
+    let named: Option<usize> = kwargs.get("indent")?;
+    if indent.or(named).is_some_and(|indent| indent > WIDEST_INDENT) {
+        return Err(Error::new(ErrorKind::InvalidOperation, "an indent is at most 4"));
+    }
+    let json = filters::tojson(value, indent.map(Value::from), kwargs)?;
+    bounded(json.to_string()).map(Value::from_safe_string)
+}
+
+fn join(value: &Value, between: Option<&str>) -> Result<String, Error> {
+    let mut joined = String::new();
+    for (at, item) in value.try_iter()?.enumerate() {
+        if at > 0 {
+            joined.push_str(between.unwrap_or_default());
+        }
+        joined.push_str(&item.to_string());
+        joined = bounded(joined)?;
+    }
+    Ok(joined)
+}
+
+#[cfg(test)]
+mod tests;

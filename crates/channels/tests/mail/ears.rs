@@ -1,0 +1,81 @@
+//! Whoever hears, and how letters are written to them.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use channels::mail::{Reader, Replies, Reply, Whom};
+use channels::{Ear, Failed, Heard};
+use kernel::AskId;
+use kernel::directory::Means;
+use tokio::sync::Mutex;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::timeout;
+use ulid::Ulid;
+
+/// Keeps what it hears, after it refused as often as it was told to.
+pub(crate) struct Ears {
+    heard: UnboundedSender<Heard>,
+    kept: Mutex<UnboundedReceiver<Heard>>,
+    refusals: AtomicUsize,
+    pub(crate) refused: AtomicUsize,
+}
+
+impl Ears {
+    pub(crate) fn new() -> Self {
+        Self::refusing(0)
+    }
+
+    pub(crate) fn refusing(times: usize) -> Self {
+        let (heard, kept) = unbounded_channel();
+        let (refusals, refused) = (AtomicUsize::new(times), AtomicUsize::new(0));
+        Self { heard, kept: Mutex::new(kept), refusals, refused }
+    }
+
+    /// The next thing that is heard.
+    pub(crate) async fn next(&self) -> Heard {
+        let next = async { self.kept.lock().await.recv().await.unwrap() };
+        timeout(Duration::from_secs(40), next).await.expect("nothing was heard")
+    }
+
+    /// What was heard and not looked at.
+    pub(crate) async fn rest(&self) -> usize {
+        self.kept.lock().await.len()
+    }
+}
+
+#[async_trait]
+impl Ear for Ears {
+    async fn hear(&self, heard: Heard) -> Result<(), Failed> {
+        let once_less = |times: usize| times.checked_sub(1);
+        if self.refusals.fetch_update(Ordering::SeqCst, Ordering::SeqCst, once_less).is_ok() {
+            self.refused.fetch_add(1, Ordering::SeqCst);
+            return Err(Failed::later("not now"));
+        }
+        self.heard.send(heard).unwrap();
+        Ok(())
+    }
+}
+
+pub(crate) fn reader() -> Reader {
+    let replies = Replies::new("replies@example.com", [7; 32]).unwrap();
+    Reader::new(replies, ["agents@example.com".to_owned()])
+}
+
+/// What Ada was given the address for.
+pub(crate) fn reply(ask: u128) -> Reply {
+    Reply { ask: AskId::new(Ulid(ask)), whom: Whom::of(&Means::email("ada@example.org")) }
+}
+
+/// The address for an answer to an ask.
+pub(crate) fn address(ask: u128) -> String {
+    reader().replies().address(reply(ask))
+}
+
+/// A plain answer.
+pub(crate) fn answer(id: &str, to: &str, words: &str) -> String {
+    format!(
+        "From: Ada Lovelace <ada@example.org>\r\nTo: {to}\r\nSubject: Re: May I?\r\n\
+         Message-ID: <{id}@example.org>\r\nDate: Mon, 2 Mar 2026 09:00:00 +0000\r\n\r\n{words}\r\n"
+    )
+}
