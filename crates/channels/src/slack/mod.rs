@@ -261,6 +261,10 @@ impl Channel for Slack {
     /// Only they see it: below the message they pressed, in the channel they wrote in, or as a message to
     /// them where neither can be.
     async fn answer(&self, heard: &Heard, words: &str) -> Result<(), Failed> {
+        // Slack was answered when it called, and takes no empty text
+        if words.trim().is_empty() {
+            return Ok(());
+        }
         let member = |name| heard.place.get(name).and_then(Value::as_str);
         let user = heard.from.address().unwrap_or_default();
         let said: Vec<Value> = blocks::sections(words).take(blocks::BLOCKS).collect();

@@ -11,7 +11,7 @@ use super::*;
 #[tokio::test]
 async fn what_may_work_later_is_tried_later() {
     let workspace = workspace().await;
-    let slack = slack(workspace.settings());
+    let (slack, hasty) = (slack(workspace.settings()), hasty(workspace.settings()));
     let message = slack.render(&approval());
     for (fault, wait) in [
         (Fault::Slower(7), Some(7)),
@@ -26,6 +26,7 @@ async fn what_may_work_later_is_tried_later() {
         (Fault::Drop, None),
     ] {
         workspace.next(fault);
+        let slack = if fault == Fault::Silence { &hasty } else { &slack };
         let failed = slack.deliver(parcel("C0OPS", &message)).await.unwrap_err();
         let Failed::Later { why, after } = &failed else { panic!("{fault:?}: {failed:?}") };
         assert_eq!(*after, wait.map(Duration::from_secs), "{fault:?}");
@@ -98,10 +99,12 @@ async fn an_answer_finds_another_way() {
     let last = workspace.messages().pop().unwrap();
     assert_eq!((last.channel.as_str(), last.thread_ts), ("D0ADA", None));
 
+    let hasty = hasty(workspace.settings());
     for fault in [Fault::Slower(3), Fault::Status(502), Fault::Silence] {
         let press = workspace.pressed(&posted.id, "Reject", "U0ADA").unwrap();
         let pressed = heard(&slack, &interaction(&press, now())).remove(0);
         workspace.next(fault);
+        let slack = if fault == Fault::Silence { &hasty } else { &slack };
         let failed = slack.answer(&pressed, "Thank you.").await;
         assert!(matches!(failed, Err(Failed::Later { .. })), "{fault:?}: {failed:?}");
     }

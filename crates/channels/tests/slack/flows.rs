@@ -27,6 +27,8 @@ async fn an_approval_is_pressed_answered_and_locked() {
     let expected = What::Pressed { token: "tok.yes".to_owned(), posted: Some(posted.id.clone()) };
     assert_eq!(heard.what, expected);
 
+    slack.answer(heard, " ").await.unwrap();
+    assert_eq!(workspace.calls_of("response_url"), [], "there is nothing to say");
     slack.answer(heard, "Thank you. <!channel>").await.unwrap();
     let said = workspace.calls_of("response_url");
     let [said] = &said[..] else { panic!("{said:?}") };

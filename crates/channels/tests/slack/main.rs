@@ -24,8 +24,18 @@ async fn workspace() -> Workspace {
     Workspace::begin().await.unwrap()
 }
 
+/// Waits for answers longer than any test takes.
 fn slack(settings: Settings) -> Slack {
-    let client = reqwest::Client::builder().timeout(Duration::from_millis(400)).build().unwrap();
+    with_patience(settings, Duration::from_secs(20))
+}
+
+/// Soon gives up on a Slack that says nothing.
+fn hasty(settings: Settings) -> Slack {
+    with_patience(settings, Duration::from_millis(200))
+}
+
+fn with_patience(settings: Settings, patience: Duration) -> Slack {
+    let client = reqwest::Client::builder().timeout(patience).build().unwrap();
     Slack::new(settings, client).unwrap().with_pause(Duration::from_millis(1))
 }
 

@@ -1,5 +1,6 @@
 //! Sheets as they are seen, and what cannot be asked in one.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
@@ -130,4 +131,69 @@ fn values_come_back_as_they_were() {
     }
     assert_eq!(unsealed("=?"), None);
     assert_eq!(unsealed("=_w"), None, "not UTF-8");
+}
+
+fn words(most: usize) -> BoxedStrategy<String> {
+    prop_oneof![
+        3 => "\\PC{0,30}",
+        1 => (0..most).prop_map(|n| "&".repeat(n)),
+        1 => (0..most).prop_map(|n| "🙂".repeat(n)),
+        1 => Just(" ".to_owned()),
+    ]
+    .boxed()
+}
+
+fn field() -> BoxedStrategy<Value> {
+    let kinds = prop::sample::select(vec![
+        "text",
+        "textarea",
+        "email",
+        "url",
+        "number",
+        "date",
+        "boolean",
+        "select",
+        "multiselect",
+    ]);
+    let options = prop::collection::vec(words(30), 1..15);
+    let lengths = (0..4000u64, 0..4000u64);
+    (kinds, words(40), prop::option::of(words(500)), prop::option::of(words(40)), options, lengths)
+        .prop_map(|(kind, label, hint, placeholder, labels, (one, other))| {
+            let mut field = json!({ "key": "k", "label": label, "type": kind });
+            field["hint"] = json!(hint);
+            field["placeholder"] = json!(placeholder);
+            if kind.ends_with("select") {
+                let option = |(i, label): (usize, &String)| json!({ "value": format!("<{i}"), "label": label });
+                field["options"] = labels.iter().enumerate().map(option).collect();
+                let chosen = if kind == "select" { json!("<0") } else { json!(["<0"]) };
+                field["default"] = chosen;
+            }
+            if kind.starts_with("text") {
+                let (min, max) = (one.min(other), one.max(other));
+                field["validation"] = json!({ "minLength": min, "maxLength": max });
+            }
+            field
+        })
+        .boxed()
+}
+
+proptest! {
+    /// Whatever is asked in a modal, Slack takes it.
+    #[test]
+    fn slack_takes_every_modal(
+        fields in prop::collection::vec(field(), 1..6),
+        title in words(20),
+        text in words(4000),
+    ) {
+        let keyed = fields.into_iter().enumerate().map(|(i, mut field)| {
+            field["key"] = json!(format!("k{i}"));
+            field
+        });
+        let form = form(&keyed.collect());
+        let sheet = Sheet { title, words: text, ..sheet(Fields::Form(form.clone())) };
+        match modal(&sheet, &carried()) {
+            Some(view) => prop_assert_eq!(limits::view(&view), Ok(()), "{:#}", view),
+            None => prop_assert!(!fits(&form)),
+        }
+    }
 }
