@@ -311,9 +311,22 @@ fn what_telegram_says_is_read() {
         r#"{"update_id":1,"message":{"message_id":1,"from":{"id":1087968824,"is_bot":true},"chat":{"id":1,"type":"group"},"date":1,"text":"x"}}"#,
         r#"{"update_id":1,"message":{"message_id":1,"from":{"id":1},"chat":{"id":1,"type":"private"},"date":1,"sticker":{}}}"#,
         r#"{"update_id":1,"callback_query":{"id":"1","from":{"id":1},"game_short_name":"x"}}"#,
+        // What people in a group say to each other.
+        r#"{"update_id":1,"message":{"message_id":1,"from":{"id":1},"chat":{"id":-1,"type":"group"},"date":1,"text":"x"}}"#,
+        r#"{"update_id":1,"message":{"message_id":1,"from":{"id":1},"chat":{"id":-1,"type":"supergroup"},"date":1,"text":"x","reply_to_message":{"message_id":2,"chat":{"id":-1,"type":"supergroup"},"from":{"id":2,"is_bot":false}}}}"#,
     ] {
         assert_eq!(read(body.as_bytes()), Ok(vec![]), "{body}");
     }
+    let group = |more: &str| {
+        let body = format!(
+            r#"{{"update_id":1,"message":{{"message_id":1,"from":{{"id":1}},"chat":{{"id":-1,"type":"group"}},"date":1,{more}}}}}"#
+        );
+        read(body.as_bytes()).unwrap().pop().map(|heard| heard.what)
+    };
+    let wrote = |text: &str, about| Some(What::Wrote { text: text.into(), about });
+    assert_eq!(group(r#""text":"/start@bot CODE""#), wrote("/start@bot CODE", About::Nothing));
+    let reply = r#""text":"x","reply_to_message":{"message_id":2,"chat":{"id":-1,"type":"group"},"from":{"id":9,"is_bot":true}}"#;
+    assert_eq!(group(reply), wrote("x", About::Posted("-1:2".into())));
     for body in
         ["", "null", "[]", "{}", r#"{"update_id":"1"}"#, r#"{"update_id":1,"message":{}}"#, "\u{0}"]
     {
@@ -333,11 +346,20 @@ fn half_a_setting_is_refused() {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
-    #[test]
-    fn every_card_is_taken(card in random::card()) {
-        let message = hooked(API.parse().unwrap()).render(&card);
+/// Every card is taken, and nothing can be pressed below half a question.
+#[test]
+fn every_card_is_taken() {
+    let bot = hooked(API.parse().unwrap());
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) };
+    proptest!(config, |(card in random::card())| {
+        let message = bot.render(&card);
         prop_assert_eq!(checked(&message), Ok(()));
-    }
+        if message["reply_markup"]["inline_keyboard"] != json!([]) {
+            let text = message["text"].as_str().unwrap();
+            let context = card.context.iter().map(String::as_str);
+            for words in context.chain([card.words.as_str()]) {
+                prop_assert!(text.contains(&kernel::text::reveal(words.trim())), "{text}");
+            }
+        }
+    });
 }

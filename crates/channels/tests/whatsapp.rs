@@ -246,6 +246,12 @@ async fn what_meta_says_is_read() {
     let news = json!({ "messages": [{ "from": "491701234567", "id": "1", "timestamp": "1", "text": { "body": "x" } }] });
     assert_eq!(heard(&cloud, &there.inbound(HOOK, "1", &news)), []);
     assert_eq!(heard(&cloud, &there.message(HOOK, "nobody", WROTE, &text("x"))), []);
+    let hidden = json!({
+        "contacts": [{ "profile": {}, "user_id": "DE.1" }],
+        "messages": [{ "from_user_id": "DE.1", "id": "1", "timestamp": "1", "text": { "body": "x" } }],
+        "statuses": [{ "id": "1", "status": "read", "timestamp": "1" }],
+    });
+    assert_eq!(heard(&cloud, &there.inbound(HOOK, PHONE_NUMBER_ID, &hidden)), []);
 }
 
 #[tokio::test]
