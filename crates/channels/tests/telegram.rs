@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use channels::heard::{About, What};
 use channels::telegram::{API, Hearing, Settings, Telegram};
 use channels::testing::cards;
-use channels::testing::stand::{Call, Inbound, Trouble};
+use channels::testing::stand::{Call, Inbound, LITTLE, PLENTY, Trouble, client};
 use channels::testing::telegram::{self as platform, TOKEN, checked};
 use channels::{Channel, Ear, Failed, Heard, Medium, Parcel, Posted, Secret};
 use kernel::Time;
@@ -23,8 +23,7 @@ const NOW: Time = Time::LAST;
 const HOOK: &str = "https://ask.example.com/channels/telegram/updates";
 
 fn bot(api: Url, token: &str, hearing: Hearing) -> Telegram {
-    let client = reqwest::Client::builder().timeout(Duration::from_millis(500)).build().unwrap();
-    Telegram::new(Settings { api, token: Secret::new(token), hearing }, client).unwrap()
+    Telegram::new(Settings { api, token: Secret::new(token), hearing }, client(PLENTY)).unwrap()
 }
 
 fn polling(there: &platform::Telegram) -> Telegram {
@@ -146,6 +145,9 @@ async fn what_may_arrive_later_is_tried_again() {
     there.chat(7);
     let bot = polling(&there);
     let message = bot.render(&cards::approve());
+    let (api, token) = (there.base(), Secret::new(TOKEN));
+    let settings = Settings { api, token, hearing: Hearing::Poll };
+    let hasty = Telegram::new(settings, client(LITTLE)).unwrap();
     let cases = [
         (Trouble::Busy(17), Some(17), "takes no more messages"),
         (Trouble::Broken(502), None, "502"),
@@ -154,6 +156,7 @@ async fn what_may_arrive_later_is_tried_again() {
     ];
     for (trouble, seconds, words) in cases {
         there.trouble(trouble);
+        let bot = if trouble == Trouble::Hang { &hasty } else { &bot };
         let failed = bot.deliver(parcel("7", &message)).await.unwrap_err();
         let Failed::Later { why, after } = failed else { panic!("{trouble:?}: {failed}") };
         assert_eq!(after, seconds.map(Duration::from_secs));
