@@ -311,7 +311,7 @@ fn what_telegram_says_is_read() {
         r#"{"update_id":1}"#,
         r#"{"update_id":1,"edited_message":{"message_id":"?"}}"#,
         r#"{"update_id":1,"message":{"message_id":1,"chat":{"id":1,"type":"channel"},"date":1,"text":"x"}}"#,
-        r#"{"update_id":1,"message":{"message_id":1,"from":{"id":1087968824,"is_bot":true},"chat":{"id":1,"type":"group"},"date":1,"text":"x"}}"#,
+        r#"{"update_id":1,"message":{"message_id":1,"from":{"id":1087968824,"is_bot":true},"chat":{"id":1,"type":"group"},"date":1,"text":"/start x"}}"#,
         r#"{"update_id":1,"message":{"message_id":1,"from":{"id":1},"chat":{"id":1,"type":"private"},"date":1,"sticker":{}}}"#,
         r#"{"update_id":1,"callback_query":{"id":"1","from":{"id":1},"game_short_name":"x"}}"#,
         // What people in a group say to each other.
