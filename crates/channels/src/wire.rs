@@ -27,11 +27,8 @@ pub(crate) async fn answer(
 ) -> Result<Answer, Failed> {
     let mut response = sent.map_err(|error| unreached(platform, &error))?;
     let status = response.status();
-    let after = response
-        .headers()
-        .get("retry-after")
-        .and_then(|value| value.to_str().ok()?.trim().parse().ok())
-        .map(Duration::from_secs);
+    let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+    let after = header("retry-after").and_then(|after| wait(after, header("date")));
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| unreached(platform, &error))? {
         if bytes.len() + chunk.len() > LONGEST_ANSWER {
@@ -40,6 +37,16 @@ pub(crate) async fn answer(
         bytes.extend_from_slice(&chunk);
     }
     Ok(Answer { status, after, body: serde_json::from_slice(&bytes).unwrap_or_default() })
+}
+
+/// How long to wait: said in seconds, or as a moment, which is seen from the moment of the answer since
+/// clocks differ.
+fn wait(after: &str, date: Option<&str>) -> Option<Duration> {
+    if let Ok(seconds) = after.trim().parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let moment = |text: &str| jiff::fmt::rfc2822::parse(text.trim()).ok().map(|at| at.timestamp());
+    moment(after)?.duration_since(moment(date?)?).try_into().ok()
 }
 
 /// What is wrong when there was no answer. Says nothing of the address: there may be a token in it.
@@ -69,4 +76,34 @@ impl Answer {
 /// An address below another, whose path is kept.
 pub(crate) fn below(base: &Url, path: &str) -> String {
     format!("{}/{path}", base.as_str().trim_end_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_as_long_as_was_said() {
+        let date = Some("Sun, 06 Nov 1994 08:49:37 GMT");
+        let cases = [
+            ("17", None, Some(17)),
+            (" 0 ", date, Some(0)),
+            ("Sun, 06 Nov 1994 08:50:07 GMT", date, Some(30)),
+            ("Sun, 06 Nov 1994 08:49:07 GMT", date, None),
+            ("Sun, 06 Nov 1994 08:50:07 GMT", None, None),
+            ("soon", date, None),
+            ("-1", date, None),
+        ];
+        for (after, date, seconds) in cases {
+            assert_eq!(wait(after, date), seconds.map(Duration::from_secs), "{after}");
+        }
+    }
+
+    #[test]
+    fn below_an_address_its_path_is_kept() {
+        for base in ["https://x.example", "https://x.example/"] {
+            assert_eq!(below(&base.parse().unwrap(), "a/b"), "https://x.example/a/b");
+        }
+        assert_eq!(below(&"https://x.example/v1/".parse().unwrap(), "a"), "https://x.example/v1/a");
+    }
 }

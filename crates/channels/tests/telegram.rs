@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use channels::heard::{About, What};
 use channels::telegram::{API, Hearing, Settings, Telegram};
 use channels::testing::cards;
-use channels::testing::stand::{Call, Inbound, Trouble};
+use channels::testing::stand::{Call, Inbound, LITTLE, PLENTY, Trouble, client};
 use channels::testing::telegram::{self as platform, TOKEN, checked};
 use channels::{Channel, Ear, Failed, Heard, Medium, Parcel, Posted, Secret};
 use kernel::Time;
@@ -23,8 +23,7 @@ const NOW: Time = Time::LAST;
 const HOOK: &str = "https://ask.example.com/channels/telegram/updates";
 
 fn bot(api: Url, token: &str, hearing: Hearing) -> Telegram {
-    let client = reqwest::Client::builder().timeout(Duration::from_millis(500)).build().unwrap();
-    Telegram::new(Settings { api, token: Secret::new(token), hearing }, client).unwrap()
+    Telegram::new(Settings { api, token: Secret::new(token), hearing }, client(PLENTY)).unwrap()
 }
 
 fn polling(there: &platform::Telegram) -> Telegram {
@@ -146,6 +145,9 @@ async fn what_may_arrive_later_is_tried_again() {
     there.chat(7);
     let bot = polling(&there);
     let message = bot.render(&cards::approve());
+    let (api, token) = (there.base(), Secret::new(TOKEN));
+    let settings = Settings { api, token, hearing: Hearing::Poll };
+    let hasty = Telegram::new(settings, client(LITTLE)).unwrap();
     let cases = [
         (Trouble::Busy(17), Some(17), "takes no more messages"),
         (Trouble::Broken(502), None, "502"),
@@ -154,6 +156,7 @@ async fn what_may_arrive_later_is_tried_again() {
     ];
     for (trouble, seconds, words) in cases {
         there.trouble(trouble);
+        let bot = if trouble == Trouble::Hang { &hasty } else { &bot };
         let failed = bot.deliver(parcel("7", &message)).await.unwrap_err();
         let Failed::Later { why, after } = failed else { panic!("{trouble:?}: {failed}") };
         assert_eq!(after, seconds.map(Duration::from_secs));
@@ -308,12 +311,25 @@ fn what_telegram_says_is_read() {
         r#"{"update_id":1}"#,
         r#"{"update_id":1,"edited_message":{"message_id":"?"}}"#,
         r#"{"update_id":1,"message":{"message_id":1,"chat":{"id":1,"type":"channel"},"date":1,"text":"x"}}"#,
-        r#"{"update_id":1,"message":{"message_id":1,"from":{"id":1087968824,"is_bot":true},"chat":{"id":1,"type":"group"},"date":1,"text":"x"}}"#,
+        r#"{"update_id":1,"message":{"message_id":1,"from":{"id":1087968824,"is_bot":true},"chat":{"id":1,"type":"group"},"date":1,"text":"/start x"}}"#,
         r#"{"update_id":1,"message":{"message_id":1,"from":{"id":1},"chat":{"id":1,"type":"private"},"date":1,"sticker":{}}}"#,
         r#"{"update_id":1,"callback_query":{"id":"1","from":{"id":1},"game_short_name":"x"}}"#,
+        // What people in a group say to each other.
+        r#"{"update_id":1,"message":{"message_id":1,"from":{"id":1},"chat":{"id":-1,"type":"group"},"date":1,"text":"x"}}"#,
+        r#"{"update_id":1,"message":{"message_id":1,"from":{"id":1},"chat":{"id":-1,"type":"supergroup"},"date":1,"text":"x","reply_to_message":{"message_id":2,"chat":{"id":-1,"type":"supergroup"},"from":{"id":2,"is_bot":false}}}}"#,
     ] {
         assert_eq!(read(body.as_bytes()), Ok(vec![]), "{body}");
     }
+    let group = |more: &str| {
+        let body = format!(
+            r#"{{"update_id":1,"message":{{"message_id":1,"from":{{"id":1}},"chat":{{"id":-1,"type":"group"}},"date":1,{more}}}}}"#
+        );
+        read(body.as_bytes()).unwrap().pop().map(|heard| heard.what)
+    };
+    let wrote = |text: &str, about| Some(What::Wrote { text: text.into(), about });
+    assert_eq!(group(r#""text":"/start@bot CODE""#), wrote("/start@bot CODE", About::Nothing));
+    let reply = r#""text":"x","reply_to_message":{"message_id":2,"chat":{"id":-1,"type":"group"},"from":{"id":9,"is_bot":true}}"#;
+    assert_eq!(group(reply), wrote("x", About::Posted("-1:2".into())));
     for body in
         ["", "null", "[]", "{}", r#"{"update_id":"1"}"#, r#"{"update_id":1,"message":{}}"#, "\u{0}"]
     {
@@ -333,11 +349,20 @@ fn half_a_setting_is_refused() {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
-    #[test]
-    fn every_card_is_taken(card in random::card()) {
-        let message = hooked(API.parse().unwrap()).render(&card);
+/// Every card is taken, and nothing can be pressed below half a question.
+#[test]
+fn every_card_is_taken() {
+    let bot = hooked(API.parse().unwrap());
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) };
+    proptest!(config, |(card in random::card())| {
+        let message = bot.render(&card);
         prop_assert_eq!(checked(&message), Ok(()));
-    }
+        if message["reply_markup"]["inline_keyboard"] != json!([]) {
+            let text = message["text"].as_str().unwrap();
+            let context = card.context.iter().map(String::as_str);
+            for words in context.chain([card.words.as_str()]) {
+                prop_assert!(text.contains(&kernel::text::reveal(words.trim())), "{text}");
+            }
+        }
+    });
 }

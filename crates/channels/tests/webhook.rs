@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use channels::heard::{About, Heard, Receipt, What};
 use channels::testing::cards;
-use channels::testing::stand::{Call, Inbound, Trouble};
+use channels::testing::stand::{Call, Inbound, LITTLE, PLENTY, Trouble, client};
 use channels::testing::webhook::{Program, SECRET};
 use channels::webhook::{Settings, Webhook};
 use channels::{Channel, Failed, Medium, Parcel, Secret};
@@ -24,8 +24,7 @@ fn now() -> Time {
 }
 
 fn webhook(settings: &Settings) -> Webhook {
-    let client = reqwest::Client::builder().timeout(Duration::from_millis(500)).build().unwrap();
-    Webhook::new(settings, client, Arc::new(now)).unwrap()
+    Webhook::new(settings, client(PLENTY), Arc::new(now)).unwrap()
 }
 
 async fn here() -> (Program, Webhook) {
@@ -215,6 +214,7 @@ async fn failures_say_what_to_do_and_when() {
         let Failed::Never { why } = failed else { panic!("{failed}") };
         assert!(why.contains(words), "{status}: {why}");
     }
+    let hasty = Webhook::new(&there.settings(), client(LITTLE), Arc::new(now)).unwrap();
     let later = [
         (Trouble::Busy(9), Some(9)),
         (Trouble::Broken(502), None),
@@ -223,6 +223,7 @@ async fn failures_say_what_to_do_and_when() {
     ];
     for (trouble, seconds) in later {
         there.trouble(trouble);
+        let webhook = if trouble == Trouble::Hang { &hasty } else { &webhook };
         let failed = webhook.deliver(parcel("ada", &message)).await.unwrap_err();
         let Failed::Later { after, .. } = failed else { panic!("{trouble:?}: {failed}") };
         assert_eq!(after, seconds.map(Duration::from_secs));

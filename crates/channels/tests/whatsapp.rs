@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use channels::heard::{About, Receipt, What};
 use channels::testing::cards;
-use channels::testing::stand::{Inbound, Trouble};
+use channels::testing::stand::{Inbound, LITTLE, PLENTY, Trouble, client};
 use channels::testing::whatsapp::{
     APP_SECRET, PHONE_NUMBER_ID, TOKEN, VERIFY_TOKEN, Whatsapp, checked, signed,
 };
@@ -26,10 +26,6 @@ fn now() -> Time {
     Time::from_millis(WROTE * 1000).plus_seconds(60)
 }
 
-fn client() -> reqwest::Client {
-    reqwest::Client::builder().timeout(Duration::from_millis(500)).build().unwrap()
-}
-
 fn template() -> Template {
     let slots = vec![Slot::Title, Slot::Question, Slot::Until, Slot::Answer, Slot::Link];
     Template { name: "countersign_waits".into(), language: "en".into(), slots }
@@ -38,7 +34,7 @@ fn template() -> Template {
 async fn here(template: Option<Template>) -> (Whatsapp, Cloud) {
     let there = Whatsapp::start().await.unwrap();
     there.template("countersign_waits", "en", 5);
-    let cloud = Cloud::new(Settings { template, ..there.settings() }, client()).unwrap();
+    let cloud = Cloud::new(Settings { template, ..there.settings() }, client(PLENTY)).unwrap();
     (there, cloud)
 }
 
@@ -246,6 +242,12 @@ async fn what_meta_says_is_read() {
     let news = json!({ "messages": [{ "from": "491701234567", "id": "1", "timestamp": "1", "text": { "body": "x" } }] });
     assert_eq!(heard(&cloud, &there.inbound(HOOK, "1", &news)), []);
     assert_eq!(heard(&cloud, &there.message(HOOK, "nobody", WROTE, &text("x"))), []);
+    let hidden = json!({
+        "contacts": [{ "profile": {}, "user_id": "DE.1" }],
+        "messages": [{ "from_user_id": "DE.1", "id": "1", "timestamp": "1", "text": { "body": "x" } }],
+        "statuses": [{ "id": "1", "status": "read", "timestamp": "1" }],
+    });
+    assert_eq!(heard(&cloud, &there.inbound(HOOK, PHONE_NUMBER_ID, &hidden)), []);
 }
 
 #[tokio::test]
@@ -271,6 +273,7 @@ async fn failures_say_what_to_do_and_when() {
         let sent = cloud.deliver(parcel(ADA, &message)).await;
         assert!(matches!(sent, Err(Failed::Later { .. })), "{code}: {sent:?}");
     }
+    let hasty = Cloud::new(there.settings(), client(LITTLE)).unwrap();
     let later = [
         (Trouble::Busy(9), Some(9)),
         (Trouble::Broken(503), None),
@@ -279,6 +282,7 @@ async fn failures_say_what_to_do_and_when() {
     ];
     for (trouble, seconds) in later {
         there.trouble(trouble);
+        let cloud = if trouble == Trouble::Hang { &hasty } else { &cloud };
         let failed = cloud.deliver(parcel("+4930123456", &message)).await.unwrap_err();
         let Failed::Later { after, .. } = failed else { panic!("{trouble:?}: {failed}") };
         assert_eq!(after, seconds.map(Duration::from_secs));
@@ -290,7 +294,7 @@ async fn failures_say_what_to_do_and_when() {
         );
     }
     let refused = |settings: Settings| async {
-        let cloud = Cloud::new(settings, client()).unwrap();
+        let cloud = Cloud::new(settings, client(PLENTY)).unwrap();
         match cloud.check().await {
             Err(Failed::Never { why }) => why,
             other => panic!("{other:?}"),
@@ -319,7 +323,7 @@ async fn half_a_setting_is_refused() {
         Settings { template: Some(nameless), ..there.settings() },
     ];
     for settings in wrong {
-        Cloud::new(settings, client()).unwrap_err();
+        Cloud::new(settings, client(PLENTY)).unwrap_err();
     }
     assert_eq!(there.settings().phone_number_id, PHONE_NUMBER_ID);
 }

@@ -3,11 +3,9 @@
 
 mod random;
 
-use std::time::Duration;
-
 use channels::heard::{About, Receipt, What};
 use channels::testing::cards;
-use channels::testing::stand::Inbound;
+use channels::testing::stand::{Inbound, PLENTY, client};
 use channels::testing::twilio::{NUMBER, Twilio};
 use channels::whatsapp::{Carried, Slot, Template};
 use channels::{Channel, Failed, Heard, Medium, Parcel};
@@ -33,8 +31,7 @@ fn template() -> Template {
 async fn here(template: Option<Template>) -> (Twilio, Carried) {
     let there = Twilio::start().await.unwrap();
     there.template(SID, 4);
-    let client = reqwest::Client::builder().timeout(Duration::from_millis(500)).build().unwrap();
-    let carried = Carried::new(there.account(Some(HOOK)), template, client).unwrap();
+    let carried = Carried::new(there.account(Some(HOOK)), template, client(PLENTY)).unwrap();
     (there, carried)
 }
 

@@ -46,7 +46,7 @@ fn whole(card: &Card) -> String {
     match &card.stage {
         Stage::Open(ways) => {
             lines.extend(card.until.as_deref().map(|until| format!("Until: {}", spoilt(until))));
-            lines.extend(answers(ways));
+            lines.push(answers(ways));
         }
         Stage::Over { headline, at, comment } => {
             lines.push(over(headline, at));
@@ -69,16 +69,19 @@ fn over(headline: &str, at: &str) -> String {
 }
 
 /// What to write back. Nothing can be answered without a code: text messages have no threads.
-fn answers(ways: &Ways) -> Option<String> {
-    let code = ways.code.as_deref()?;
-    let one = |button: &Button| {
+fn answers(ways: &Ways) -> String {
+    let one = |code: &str, button: &Button| {
         format!("{code} {}: {}", one_line(&button.word), spoilt(&one_line(&button.label)))
     };
-    let presses: Vec<String> = ways.buttons.iter().filter(|b| !b.wants_words).map(one).collect();
-    if !presses.is_empty() {
-        return Some(format!("Answer with one of\n{}\nor here:", presses.join("\n")));
+    let offered = ways.buttons.iter().filter(|button| !button.wants_words);
+    match ways.code.as_deref() {
+        Some(code) if offered.clone().next().is_some() => {
+            let presses: Vec<String> = offered.map(|button| one(code, button)).collect();
+            format!("Answer with one of\n{}\nor here:", presses.join("\n"))
+        }
+        Some(code) if ways.reply => format!("Answer with {code} and your words, or here:"),
+        Some(_) | None => "Answer here:".to_owned(),
     }
-    ways.reply.then(|| format!("Answer with {code} and your words, or here:"))
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ struct Message {
 struct Reference {
     message_id: i64,
     chat: Chat,
+    from: Option<User>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -108,8 +109,13 @@ fn wrote(id: String, message: Message) -> Option<Heard> {
     // Channels and those who hide behind their group are nobody we could know.
     let from = message.from.filter(|from| !from.is_bot)?;
     let text = message.text.or(message.caption)?;
+    // Of what people say to each other, nothing is meant for us.
+    let above = message.above.filter(|above| above.from.as_ref().is_none_or(|from| from.is_bot));
+    if message.chat.kind != "private" && above.is_none() && !text.starts_with('/') {
+        return None;
+    }
     let about =
-        message.above.map_or(About::Nothing, |to| About::Posted(known(to.chat.id, to.message_id)));
+        above.map_or(About::Nothing, |above| About::Posted(known(above.chat.id, above.message_id)));
     let place = json!({ "chat": message.chat.id, "message": message.id });
     Some(from.said(id, place, What::Wrote { text, about }, Some(message.date)))
 }

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use axum::Router;
@@ -174,6 +175,17 @@ async fn take(
     }
     response.body(Body::from(reply.body)).unwrap_or_default()
 }
+
+/// A client with so much patience. Only what hangs should ever need more than a little, so tests that are
+/// not about that have plenty.
+pub fn client(patience: Duration) -> reqwest::Client {
+    reqwest::Client::builder().timeout(patience).build().unwrap_or_default()
+}
+
+/// More than enough.
+pub const PLENTY: Duration = Duration::from_secs(30);
+/// As little as it takes to give up on what hangs.
+pub const LITTLE: Duration = Duration::from_millis(50);
 
 /// A call as a platform makes it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,8 @@ use url::Url;
 
 use super::stand::{Call, Inbound, Play, Reply, Stand, lock};
 use crate::Secret;
-use crate::whatsapp::{Settings, signature};
+use crate::whatsapp::Settings;
+use crate::whatsapp::meta::verify::signature;
 
 /// The number's id.
 pub const PHONE_NUMBER_ID: &str = "106540352242922";
@@ -156,6 +157,9 @@ impl Play for Number {
             let body = json!({ "error": { "message": "Unsupported post request. Object does not exist",
                 "type": "GraphMethodException", "code": 100, "error_subcode": 33, "fbtrace_id": "x" } });
             return Reply::json(400, &body);
+        }
+        if call.header("content-type") != Some("application/json") {
+            return refused(400, 100, "expected JSON");
         }
         let message = call.json();
         let mut state = lock(&self.state);

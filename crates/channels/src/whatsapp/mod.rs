@@ -12,12 +12,11 @@
 //! | `carried.rs` | Twilio |
 
 mod carried;
-mod meta;
+pub(crate) mod meta;
 mod render;
 mod window;
 
 pub use carried::Carried;
-pub(crate) use meta::verify::signature;
 pub use meta::{Cloud, GRAPH, Settings};
 
 use kernel::directory::Means;

@@ -46,18 +46,19 @@ struct Metadata {
 
 #[derive(Debug, Deserialize)]
 struct Contact {
-    wa_id: String,
+    wa_id: Option<String>,
     profile: Option<Profile>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Profile {
-    name: String,
+    name: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Message {
-    from: String,
+    /// Their number. Who hides it behind a name is nobody we could know.
+    from: Option<String>,
     id: String,
     timestamp: String,
     text: Option<Text>,
@@ -98,7 +99,7 @@ struct Status {
     #[serde(rename = "status")]
     state: String,
     timestamp: String,
-    recipient_id: String,
+    recipient_id: Option<String>,
     #[serde(default)]
     errors: Vec<Wrong>,
 }
@@ -131,11 +132,11 @@ impl News {
     fn heard(self) -> Vec<Heard> {
         let Self { contacts, messages, statuses, .. } = self;
         let name = |id: &str| {
-            let contact = contacts.iter().find(|contact| contact.wa_id == id)?;
-            contact.profile.as_ref().map(|profile| profile.name.clone())
+            let contact = contacts.iter().find(|contact| contact.wa_id.as_deref() == Some(id))?;
+            contact.profile.as_ref().and_then(|profile| profile.name.clone())
         };
         let said = messages.into_iter().filter_map(|message| {
-            let name = name(&message.from);
+            let name = message.from.as_deref().and_then(name);
             message.heard(name)
         });
         said.chain(statuses.into_iter().filter_map(Status::heard)).collect()
@@ -156,7 +157,7 @@ impl Message {
             (None, None) => return None,
         };
         let place = json!({ "message": self.id });
-        let from = whatsapp(&self.from)?;
+        let from = whatsapp(&self.from?)?;
         Some(Heard { id: self.id, from, name, place, what, at: moment(&self.timestamp) })
     }
 }
@@ -171,7 +172,7 @@ impl Status {
         };
         Some(Heard {
             id: format!("{}.{}", self.id, self.state),
-            from: whatsapp(&self.recipient_id)?,
+            from: whatsapp(self.recipient_id.as_deref()?)?,
             name: None,
             place: Value::Null,
             what: What::Became { posted: self.id, state },
