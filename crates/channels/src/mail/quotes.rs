@@ -42,7 +42,8 @@ pub(crate) fn unflow(text: &str, without_space: bool) -> String {
         // A space in front protects what begins with one, or with something that means something.
         let line = line.strip_prefix(' ').unwrap_or(line);
         goes_on = !quoted && line.ends_with(' ') && line != "-- ";
-        whole.push_str(if goes_on && without_space { line.trim_end_matches(' ') } else { line });
+        let joined = line.strip_suffix(' ').filter(|_| goes_on && without_space);
+        whole.push_str(joined.unwrap_or(line));
         if !goes_on {
             whole.push('\n');
         }

@@ -124,6 +124,7 @@ fn flowed_lines_are_whole_again() {
     for (text, without_space, whole) in [
         ("one \ntwo\nthree", false, "one two\nthree\n"),
         ("one \ntwo", true, "onetwo\n"),
+        ("one  \ntwo", true, "one two\n"),
         ("one \n> two \n> three", false, "one \n> two \n> three\n"),
         (" >not quoted", false, ">not quoted\n"),
         ("yes\n-- \nAda", false, "yes\n-- \nAda\n"),
