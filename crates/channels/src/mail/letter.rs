@@ -108,11 +108,11 @@ impl Reader {
         let token = token.ok_or(Ignored::NoAddress)?;
         let message = MessageParser::default().parse(raw).ok_or(Ignored::Unreadable)?;
         let known = Known { id: id(&message, raw, &token), token, at: at(&message) };
-        if let Some(report) = bounce::report(&message) {
-            return known.failed(report).ok_or(Ignored::Delayed);
-        }
         let from = message.from().and_then(|from| from.first());
         let address = from.and_then(|from| from.address()).ok_or(Ignored::NoSender)?;
+        if let Some(report) = bounce::report(&message) {
+            return known.failed(report, address).ok_or(Ignored::Delayed);
+        }
         if self.replies.is_ours(address) || self.own.contains(&address.to_lowercase()) {
             return Err(Ignored::Own);
         }
@@ -163,11 +163,12 @@ impl Known {
         Heard { id: self.id, from, name, place, what, at: self.at }
     }
 
-    /// That a letter of ours came to nothing. It is known by its own id; where the report has none, by
+    /// That a letter of ours came to nothing, told by whom it did not reach, or by whoever reports it if
+    /// they do not say. It is known by its own id; where the report has none, by
     /// the token of the address it was to be answered at, which is where reports go.
-    fn failed(self, report: Report) -> Option<Heard> {
+    fn failed(self, report: Report, reporter: &str) -> Option<Heard> {
         let state = report.state?;
-        let from = Means::email(report.recipient.as_deref().unwrap_or_default());
+        let from = Means::email(report.recipient.as_deref().unwrap_or(reporter));
         let posted = report.posted.unwrap_or_else(|| self.token.clone());
         let (place, what) = (json!({ "token": self.token }), What::Became { posted, state });
         Some(Heard { id: self.id, from, name: None, place, what, at: self.at })

@@ -1,5 +1,6 @@
 //! Answers fetched from a mailbox, by IDLE.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,8 +20,11 @@ fn imap(settings: Settings) -> Imap {
 
 /// A story that happens while a mailbox is listened to.
 async fn while_listening(imap: &Imap, ears: &Ears, story: impl Future<Output = ()>) {
+    // It can be given to a task of its own.
+    let listening: &mut (dyn Future<Output = Infallible> + Send + Unpin) =
+        &mut Box::pin(imap.listen(ears));
     tokio::select! {
-        never = imap.listen(ears) => match never {},
+        never = listening => match never {},
         () = story => {}
     }
 }

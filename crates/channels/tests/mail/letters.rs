@@ -16,8 +16,7 @@ fn folder() -> impl Iterator<Item = (String, String)> {
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files.into_iter().map(|path| {
-        let letter = fs::read(&path).unwrap();
-        let letter = String::from_utf8(letter).unwrap_or_else(|_| panic!("{path:?} is no UTF-8"));
+        let letter = fs::read_to_string(&path).unwrap();
         (path.file_stem().unwrap().to_string_lossy().into_owned(), letter)
     })
 }

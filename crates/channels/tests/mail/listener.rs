@@ -35,7 +35,10 @@ async fn while_listening<F: Future<Output = ()>>(
         story(port, stop.clone()).await;
         stop.cancel();
     };
-    let both = async { tokio::join!(listener.listen(&socket, ears, &stop), told) };
+    // It can be given to a task of its own.
+    let listening: &mut (dyn Future<Output = ()> + Send + Unpin) =
+        &mut Box::pin(listener.listen(&socket, ears, &stop));
+    let both = async { tokio::join!(listening, told) };
     timeout(Duration::from_mins(1), both).await.expect("the listener does not end");
 }
 
