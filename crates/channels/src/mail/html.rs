@@ -1,6 +1,8 @@
 //! A letter that is a page, as text: what is quoted in it becomes lines behind a `>`, so that whoever
 //! strips quotes has one notation to know.
 
+use std::collections::HashMap;
+
 use mail_parser::decoders::html::html_to_text;
 use scraper::node::Element;
 use scraper::{Html, Node};
@@ -68,20 +70,35 @@ pub(crate) fn is_too_large(html: &str) -> bool {
     nodes(html) > MOST_NODES
 }
 
-/// How many nodes there can be at most.
+/// How many nodes there can be at most, give or take a few times that.
 fn nodes(html: &str) -> usize {
-    let (mut tags, mut open, mut deepest) = (0_usize, 0_usize, 0_usize);
+    let (mut tags, mut deep, mut deepest) = (0_usize, 0_usize, 0_usize);
+    let mut open: HashMap<String, usize> = HashMap::new();
     for tag in html.split('<').skip(1) {
         tags += 1;
-        let name = tag.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-        match name.to_ascii_lowercase().as_str() {
-            "" if tag.starts_with('/') => open = open.saturating_sub(1),
+        let ends = tag.strip_prefix('/');
+        let name = ends.unwrap_or(tag).split(|c: char| !c.is_ascii_alphanumeric()).next();
+        let name = name.unwrap_or_default().to_ascii_lowercase();
+        match (ends, name.as_str()) {
             // They end by themselves, or with whatever they are in; paragraphs often do.
-            "" | "area" | "base" | "br" | "col" | "hr" | "img" | "input" | "link" | "meta"
-            | "wbr" | "p" | "li" | "td" | "th" | "tr" | "dd" | "dt" => {}
-            _ => open += 1,
+            (
+                _,
+                "" | "area" | "base" | "br" | "col" | "hr" | "img" | "input" | "link" | "meta"
+                | "wbr" | "p" | "li" | "td" | "th" | "tr" | "dd" | "dt",
+            ) => {}
+            // What was not opened is not closed.
+            (Some(_), name) => {
+                if let Some(count) = open.get_mut(name).filter(|count| **count > 0) {
+                    *count -= 1;
+                    deep -= 1;
+                }
+            }
+            (None, _) => {
+                *open.entry(name).or_default() += 1;
+                deep += 1;
+            }
         }
-        deepest = deepest.max(open);
+        deepest = deepest.max(deep);
     }
     tags.saturating_mul(deepest)
 }
@@ -272,6 +289,8 @@ mod tests {
         for page in [
             "<div>".repeat(900),
             "<div>".repeat(100_000),
+            "<div></x>".repeat(100_000),
+            "<div><table><td></div>".repeat(20_000),
             "<p>".repeat(200_000),
             "<p><font>".repeat(100_000),
             (0..2000).fold(String::new(), |page, n| page + &format!("<p><font color={n}>")),

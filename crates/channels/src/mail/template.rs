@@ -2,7 +2,7 @@
 //!
 //! An agent wrote it, so it is rendered where it can do nothing but fill in what it was given: no other
 //! templates, no functions, a bounded number of steps, and nothing from which values could grow
-//! ([`guard`]). What comes out is sanitised ([`clean`]). A template that is broken is an error with a
+//! (`guard.rs`). What comes out is sanitised (`clean.rs`). A template that is broken is an error with a
 //! reason, and the request goes on with the letter everybody gets.
 
 mod clean;
@@ -10,7 +10,7 @@ mod guard;
 
 use std::io;
 
-use kernel::text::reveal_json;
+use kernel::text::{reveal, reveal_json};
 use minijinja::value::{Kwargs, Serde, Value};
 use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, context, filters, tests as is,
@@ -27,6 +27,8 @@ const LARGEST_EVENT: usize = 256 * 1024;
 const LONGEST_LETTER: usize = 256 * 1024;
 /// How long a text that a filter makes may become.
 const LONGEST_TEXT: usize = 1024 * 1024;
+/// How much is said of what is wrong.
+const LONGEST_WHY: usize = 300;
 /// How many steps it may take.
 const STEPS: u64 = 100_000;
 /// How deep it may be nested.
@@ -52,8 +54,9 @@ pub struct Broken {
 }
 
 impl Broken {
-    fn new(why: impl Into<String>) -> Self {
-        Self { why: why.into() }
+    /// Some of it may be the agent's words.
+    fn new(why: impl AsRef<str>) -> Self {
+        Self { why: reveal(why.as_ref()).chars().take(LONGEST_WHY).collect() }
     }
 }
 

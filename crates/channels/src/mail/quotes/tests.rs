@@ -106,6 +106,12 @@ fn what_was_written() {
             "Yes\n\nGet Outlook for iOS<https://aka.ms/o0ukef>\n________________________________\nFrom: X\nSent: Monday\nTo: Ada\nSubject: May I?",
             "Yes",
         ),
+        (
+            "signed with OpenPGP",
+            "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\nYes\n\n> May I?\n\
+             -----BEGIN PGP SIGNATURE-----\n\niHUEARYKAB0\n-----END PGP SIGNATURE-----",
+            "Yes",
+        ),
         ("only a signature", "-- \nAda", ""),
         ("only from a phone", "\n\nSent from my iPhone\n", ""),
         ("only quotes", "On Mon, 2 Mar 2026, X <x@y.z> wrote:\n> May I?", ""),
