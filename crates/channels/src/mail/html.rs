@@ -13,6 +13,9 @@ use super::quotes::HISTORY;
 /// make up to so many nodes of them. Beyond, what it quotes is not told apart.
 const MOST_NODES: usize = 1_000_000;
 
+/// How many attributes one tag may have, or what could be some: each is compared with all before it.
+const MOST_ATTRIBUTES: usize = 20_000;
+
 /// Everything from an element with one of these ids on is history.
 const HISTORY_IDS: [&str; 6] = [
     "divRplyFwdMsg",
@@ -76,6 +79,10 @@ fn nodes(html: &str) -> usize {
     let mut open: HashMap<String, usize> = HashMap::new();
     for tag in html.split('<').skip(1) {
         tags += 1;
+        let apart = |byte: &u8| byte.is_ascii_whitespace() || b"/\"'".contains(byte);
+        if tag.as_bytes().iter().filter(|byte| apart(byte)).count() > MOST_ATTRIBUTES {
+            return usize::MAX;
+        }
         let ends = tag.strip_prefix('/');
         let name = ends.unwrap_or(tag).split(|c: char| !c.is_ascii_alphanumeric()).next();
         let name = name.unwrap_or_default().to_ascii_lowercase();
@@ -100,7 +107,8 @@ fn nodes(html: &str) -> usize {
         }
         deepest = deepest.max(deep);
     }
-    tags.saturating_mul(deepest)
+    // What is flat takes room, too.
+    tags.saturating_mul(deepest.max(10))
 }
 
 fn is_left_out(element: &Element) -> bool {
@@ -293,6 +301,8 @@ mod tests {
             "<div><table><td></div>".repeat(20_000),
             "<p>".repeat(200_000),
             "<p><font>".repeat(100_000),
+            (0..200_000).fold("<p".to_owned(), |page, n| page + &format!(" a{n}")) + ">",
+            (0..200_000).fold("<p".to_owned(), |page, n| page + &format!("a{n}=''")) + ">",
             (0..2000).fold(String::new(), |page, n| page + &format!("<p><font color={n}>")),
         ] {
             assert!(to_text(&format!("{page}yes")).contains("yes"));
