@@ -62,6 +62,13 @@ impl Whom {
     }
 }
 
+/// As it is written down.
+impl fmt::Display for Whom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
 /// What an address says: who was asked what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reply {

@@ -1,6 +1,8 @@
 //! A letter that is a page, as text: what is quoted in it becomes lines behind a `>`, so that whoever
 //! strips quotes has one notation to know.
 
+use std::collections::HashMap;
+
 use mail_parser::decoders::html::html_to_text;
 use scraper::node::Element;
 use scraper::{Html, Node};
@@ -10,6 +12,9 @@ use super::quotes::HISTORY;
 /// How many tags, times how deep they are nested, a page may have to be read as a tree: a browser's rules
 /// make up to so many nodes of them. Beyond, what it quotes is not told apart.
 const MOST_NODES: usize = 1_000_000;
+
+/// How many attributes one tag may have, or what could be some: each is compared with all before it.
+const MOST_ATTRIBUTES: usize = 20_000;
 
 /// Everything from an element with one of these ids on is history.
 const HISTORY_IDS: [&str; 6] = [
@@ -68,22 +73,42 @@ pub(crate) fn is_too_large(html: &str) -> bool {
     nodes(html) > MOST_NODES
 }
 
-/// How many nodes there can be at most.
+/// How many nodes there can be at most, give or take a few times that.
 fn nodes(html: &str) -> usize {
-    let (mut tags, mut open, mut deepest) = (0_usize, 0_usize, 0_usize);
+    let (mut tags, mut deep, mut deepest) = (0_usize, 0_usize, 0_usize);
+    let mut open: HashMap<String, usize> = HashMap::new();
     for tag in html.split('<').skip(1) {
         tags += 1;
-        let name = tag.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-        match name.to_ascii_lowercase().as_str() {
-            "" if tag.starts_with('/') => open = open.saturating_sub(1),
-            // They end by themselves, or with whatever they are in; paragraphs often do.
-            "" | "area" | "base" | "br" | "col" | "hr" | "img" | "input" | "link" | "meta"
-            | "wbr" | "p" | "li" | "td" | "th" | "tr" | "dd" | "dt" => {}
-            _ => open += 1,
+        let apart = |byte: &u8| byte.is_ascii_whitespace() || b"/\"'".contains(byte);
+        if tag.as_bytes().iter().filter(|byte| apart(byte)).count() > MOST_ATTRIBUTES {
+            return usize::MAX;
         }
-        deepest = deepest.max(open);
+        let ends = tag.strip_prefix('/');
+        let name = ends.unwrap_or(tag).split(|c: char| !c.is_ascii_alphanumeric()).next();
+        let name = name.unwrap_or_default().to_ascii_lowercase();
+        match (ends, name.as_str()) {
+            // They end by themselves, or with whatever they are in; paragraphs often do.
+            (
+                _,
+                "" | "area" | "base" | "br" | "col" | "hr" | "img" | "input" | "link" | "meta"
+                | "wbr" | "p" | "li" | "td" | "th" | "tr" | "dd" | "dt",
+            ) => {}
+            // What was not opened is not closed.
+            (Some(_), name) => {
+                if let Some(count) = open.get_mut(name).filter(|count| **count > 0) {
+                    *count -= 1;
+                    deep -= 1;
+                }
+            }
+            (None, _) => {
+                *open.entry(name).or_default() += 1;
+                deep += 1;
+            }
+        }
+        deepest = deepest.max(deep);
     }
-    tags.saturating_mul(deepest)
+    // What is flat takes room, too.
+    tags.saturating_mul(deepest.max(10))
 }
 
 fn is_left_out(element: &Element) -> bool {
@@ -272,8 +297,12 @@ mod tests {
         for page in [
             "<div>".repeat(900),
             "<div>".repeat(100_000),
+            "<div></x>".repeat(100_000),
+            "<div><table><td></div>".repeat(20_000),
             "<p>".repeat(200_000),
             "<p><font>".repeat(100_000),
+            (0..200_000).fold("<p".to_owned(), |page, n| page + &format!(" a{n}")) + ">",
+            (0..200_000).fold("<p".to_owned(), |page, n| page + &format!("a{n}=''")) + ">",
             (0..2000).fold(String::new(), |page, n| page + &format!("<p><font color={n}>")),
         ] {
             assert!(to_text(&format!("{page}yes")).contains("yes"));

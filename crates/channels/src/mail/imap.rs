@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_imap::error::Error;
-use async_imap::types::Capabilities;
+use async_imap::types::{Capabilities, UnsolicitedResponse};
 use async_imap::{Client, Session};
 use futures_util::TryStreamExt;
 use rustls::ClientConfig;
@@ -181,9 +181,20 @@ impl Imap {
         let Visit { mut session, can, .. } = self.connect().await?;
         *worked = true;
         let mut pause = FIRST_PAUSE;
+        // A server tells of a letter once, whatever it was asked meanwhile: who only listens while
+        // waiting misses what came while they read.
+        let told = session.unsolicited_responses.clone();
+        let more = || {
+            let told = std::iter::from_fn(|| told.try_recv().ok());
+            told.filter(|told| matches!(told, UnsolicitedResponse::Exists(_))).count() > 0
+        };
         loop {
+            more();
             let took =
                 self.take(&mut session, ear).await.map_err(|trouble| self.later(&trouble))?;
+            if more() {
+                continue;
+            }
             let wait = match took {
                 Took::Everything => {
                     pause = FIRST_PAUSE;
@@ -197,7 +208,7 @@ impl Imap {
                 }
             };
             session = if can.has_str("IDLE") {
-                idle(session, wait).await.map_err(|trouble| self.later(&trouble))?
+                idle(session, wait, &more).await.map_err(|trouble| self.later(&trouble))?
             } else {
                 sleep(wait.min(LOOK)).await;
                 step(session.noop()).await.map_err(|trouble| self.later(&trouble))?;
@@ -363,11 +374,15 @@ enum Took {
     Refused(Option<Duration>),
 }
 
-/// Waits until the server says something, or that long.
-async fn idle(session: Session<Wire>, wait: Duration) -> Result<Session<Wire>, Trouble> {
+/// Waits until the server says something, or that long; not at all if it said so while we began to.
+async fn idle(
+    session: Session<Wire>,
+    wait: Duration,
+    more: &(impl Fn() -> bool + Sync),
+) -> Result<Session<Wire>, Trouble> {
     let mut handle = session.idle();
     step(handle.init()).await?;
-    {
+    if !more() {
         let (heard, _stop) = handle.wait_with_timeout(wait);
         // A server that only says that it is still there would reset the other clock.
         match timeout(wait, heard).await {

@@ -15,7 +15,7 @@ use kernel::text::reveal;
 use mail_parser::{Message, MessageParser, MimeHeaders, PartType};
 use serde_json::{Value, json};
 
-use super::address::Replies;
+use super::address::{Replies, Reply};
 use super::bounce::{self, Report};
 use super::html;
 use super::quotes::{answer, unflow};
@@ -106,13 +106,14 @@ impl Reader {
             None => self.token_in(&headers),
         };
         let token = token.ok_or(Ignored::NoAddress)?;
+        let reply = self.replies.open(&token).ok_or(Ignored::NoAddress)?;
         let message = MessageParser::default().parse(raw).ok_or(Ignored::Unreadable)?;
-        let known = Known { id: id(&message, raw, &token), token, at: at(&message) };
-        if let Some(report) = bounce::report(&message) {
-            return known.failed(report).ok_or(Ignored::Delayed);
-        }
+        let known = Known { id: id(&message, raw, &token), token, reply, at: at(&message) };
         let from = message.from().and_then(|from| from.first());
         let address = from.and_then(|from| from.address()).ok_or(Ignored::NoSender)?;
+        if let Some(report) = bounce::report(&message) {
+            return known.failed(report, address).ok_or(Ignored::Delayed);
+        }
         if self.replies.is_ours(address) || self.own.contains(&address.to_lowercase()) {
             return Err(Ignored::Own);
         }
@@ -154,6 +155,7 @@ fn addresses(value: &str) -> impl Iterator<Item = &str> {
 struct Known {
     id: String,
     token: String,
+    reply: Reply,
     at: Option<Time>,
 }
 
@@ -163,13 +165,16 @@ impl Known {
         Heard { id: self.id, from, name, place, what, at: self.at }
     }
 
-    /// That a letter of ours came to nothing. It is known by its own id; where the report has none, by
-    /// the token of the address it was to be answered at, which is where reports go.
-    fn failed(self, report: Report) -> Option<Heard> {
+    /// That a letter of ours came to nothing, told by whom it did not reach, or by whoever reports it if
+    /// they do not say. It is known by its own id, and where the report has none, by the ask; which ask
+    /// and whose letter it is for certain, the address says.
+    fn failed(self, report: Report, reporter: &str) -> Option<Heard> {
         let state = report.state?;
-        let from = Means::email(report.recipient.as_deref().unwrap_or_default());
-        let posted = report.posted.unwrap_or_else(|| self.token.clone());
-        let (place, what) = (json!({ "token": self.token }), What::Became { posted, state });
+        let Reply { ask, whom } = self.reply;
+        let from = Means::email(report.recipient.as_deref().unwrap_or(reporter));
+        let posted = report.posted.unwrap_or_else(|| ask.to_string());
+        let place = json!({ "ask": ask.to_string(), "whom": whom.to_string() });
+        let what = What::Became { posted, state };
         Some(Heard { id: self.id, from, name: None, place, what, at: self.at })
     }
 }

@@ -9,10 +9,19 @@ pub const SEPARATOR: &str = "Reply above this line";
 /// What several programs write above the letter they answer.
 pub(crate) const HISTORY: &str = "-----Original Message-----";
 
+/// What PGP puts around a letter that is signed in its own text.
+const SIGNED: &str = "-----BEGIN PGP SIGNED MESSAGE-----";
+const SIGNATURE: &str = "-----BEGIN PGP SIGNATURE-----";
+
 /// What was written, without quotes, history and signature. Empty if nothing was.
 pub fn answer(text: &str) -> String {
     let text = text.replace(['\u{feff}', '\u{200b}', '\0'], "").replace('\u{a0}', " ");
-    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let mut lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    if let Some(from) = lines.iter().position(|line| *line == SIGNED) {
+        // What was signed stands between an empty line and the signature.
+        let to = lines.iter().skip(from).position(|line| line.is_empty());
+        lines.drain(from..to.map_or(from + 1, |to| from + to));
+    }
     let end = (0..lines.len()).find(|at| begins_history(&lines, *at)).unwrap_or(lines.len());
     let mut kept: Vec<Option<&str>> = lines.iter().take(end).copied().map(Some).collect();
     let ends_of_words =
@@ -42,7 +51,8 @@ pub(crate) fn unflow(text: &str, without_space: bool) -> String {
         // A space in front protects what begins with one, or with something that means something.
         let line = line.strip_prefix(' ').unwrap_or(line);
         goes_on = !quoted && line.ends_with(' ') && line != "-- ";
-        whole.push_str(if goes_on && without_space { line.trim_end_matches(' ') } else { line });
+        let joined = line.strip_suffix(' ').filter(|_| goes_on && without_space);
+        whole.push_str(joined.unwrap_or(line));
         if !goes_on {
             whole.push('\n');
         }
@@ -62,6 +72,7 @@ fn is_quoted_before(lines: &[&str], at: usize) -> bool {
 fn begins_history(lines: &[&str], at: usize) -> bool {
     let Some(line) = lines.get(at).filter(|_| !is_quoted(lines, at)) else { return false };
     line.to_lowercase().contains(&SEPARATOR.to_lowercase())
+        || *line == SIGNATURE
         || is_rule_with_words(line)
         || is_header_block(lines, at)
         || is_rule(line) && (1..=2).any(|on| is_header_block(lines, at + on))

@@ -2,15 +2,17 @@
 //!
 //! An agent wrote it, so it is rendered where it can do nothing but fill in what it was given: no other
 //! templates, no functions, a bounded number of steps, and nothing from which values could grow
-//! ([`guard`]). What comes out is sanitised ([`clean`]). A template that is broken is an error with a
+//! (`guard.rs`). What comes out is sanitised (`clean.rs`). A template that is broken is an error with a
 //! reason, and the request goes on with the letter everybody gets.
 
 mod clean;
 mod guard;
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use kernel::text::reveal_json;
+use kernel::text::{reveal, reveal_json};
 use minijinja::value::{Kwargs, Serde, Value};
 use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, context, filters, tests as is,
@@ -22,13 +24,17 @@ use super::html;
 /// How long a template may be.
 const LONGEST_TEMPLATE: usize = 64 * 1024;
 /// How much may be filled in.
-const LARGEST_EVENT: usize = 256 * 1024;
+const LARGEST_EVENT: usize = 128 * 1024;
 /// How long a letter may become; mail programs cut longer ones.
 const LONGEST_LETTER: usize = 256 * 1024;
 /// How long a text that a filter makes may become.
 const LONGEST_TEXT: usize = 1024 * 1024;
+/// How long all of them together: a step is cheap, what a filter does in it is not.
+const ALL_TEXTS: usize = 8 * 1024 * 1024;
+/// How much is said of what is wrong.
+const LONGEST_WHY: usize = 300;
 /// How many steps it may take.
-const STEPS: u64 = 100_000;
+const STEPS: u64 = 20_000;
 /// How deep it may be nested.
 const DEPTH: usize = 40;
 /// How far JSON is indented at most.
@@ -52,8 +58,9 @@ pub struct Broken {
 }
 
 impl Broken {
-    fn new(why: impl Into<String>) -> Self {
-        Self { why: why.into() }
+    /// Some of it may be the agent's words.
+    fn new(why: impl AsRef<str>) -> Self {
+        Self { why: reveal(why.as_ref()).chars().take(LONGEST_WHY).collect() }
     }
 }
 
@@ -74,7 +81,7 @@ pub fn render(template: &str, known: Known<'_>) -> Result<Rendered, Broken> {
         return Err(Broken::new("the template is too long: at most 64 KiB"));
     }
     if known.event.to_string().len() > LARGEST_EVENT {
-        return Err(Broken::new("the call is too large to be filled in: at most 256 KiB"));
+        return Err(Broken::new("the call is too large to be filled in: at most 128 KiB"));
     }
     guard::check(template)?;
     let environment = environment();
@@ -140,7 +147,14 @@ fn environment() -> Environment<'static> {
         ("get", [key]) => value.get_item(key),
         _ => Err(Error::new(ErrorKind::UnknownMethod, format!("there is no {name}()"))),
     });
-    environment.add_filter("tojson", tojson);
+    let budget = Budget::default();
+    let spend = budget.clone();
+    environment.add_filter(
+        "tojson",
+        move |value: &Value, indent: Option<usize>, kwargs: Kwargs| {
+            spend.on(tojson(value, indent, kwargs)?.to_string()).map(Value::from_safe_string)
+        },
+    );
     environment.add_filter("default", filters::default);
     environment.add_filter("d", filters::default);
     environment.add_filter("escape", filters::escape);
@@ -151,10 +165,15 @@ fn environment() -> Environment<'static> {
     environment.add_filter("first", filters::first);
     environment.add_filter("last", filters::last);
     environment.add_filter("items", |value: Value| filters::items(&value));
-    environment.add_filter("join", join);
-    environment.add_filter("upper", |text: &str| bounded(text.to_uppercase()));
-    environment.add_filter("lower", |text: &str| bounded(text.to_lowercase()));
-    environment.add_filter("trim", |text: &str| bounded(text.trim().to_owned()));
+    let spend = budget.clone();
+    environment.add_filter("join", move |value: &Value, between: Option<&str>| {
+        join(&spend, value, between)
+    });
+    let spend = budget.clone();
+    environment.add_filter("upper", move |text: &str| spend.on(text.to_uppercase()));
+    let spend = budget.clone();
+    environment.add_filter("lower", move |text: &str| spend.on(text.to_lowercase()));
+    environment.add_filter("trim", move |text: &str| budget.on(text.trim().to_owned()));
     environment.add_test("defined", is::is_defined);
     environment.add_test("undefined", is::is_undefined);
     environment.add_test("none", is::is_none);
@@ -165,11 +184,18 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-fn bounded(text: String) -> Result<String, Error> {
-    if text.len() <= LONGEST_TEXT {
-        return Ok(text);
+/// What all filters of one letter may make.
+#[derive(Clone, Default)]
+struct Budget(Arc<AtomicUsize>);
+
+impl Budget {
+    fn on(&self, text: String) -> Result<String, Error> {
+        let spent = self.0.fetch_add(text.len(), Ordering::Relaxed).saturating_add(text.len());
+        if text.len() <= LONGEST_TEXT && spent <= ALL_TEXTS {
+            return Ok(text);
+        }
+        Err(Error::new(ErrorKind::InvalidOperation, "a text becomes too long"))
     }
-    Err(Error::new(ErrorKind::InvalidOperation, "a text becomes too long"))
 }
 
 /// `tojson(indent=2)`
@@ -178,18 +204,14 @@ fn tojson(value: &Value, indent: Option<usize>, kwargs: Kwargs) -> Result<Value,
     if indent.or(named).is_some_and(|indent| indent > WIDEST_INDENT) {
         return Err(Error::new(ErrorKind::InvalidOperation, "an indent is at most 4"));
     }
-    let json = filters::tojson(value, indent.map(Value::from), kwargs)?;
-    bounded(json.to_string()).map(Value::from_safe_string)
+    filters::tojson(value, indent.map(Value::from), kwargs)
 }
 
-fn join(value: &Value, between: Option<&str>) -> Result<String, Error> {
+fn join(budget: &Budget, value: &Value, between: Option<&str>) -> Result<String, Error> {
     let mut joined = String::new();
     for (at, item) in value.try_iter()?.enumerate() {
-        if at > 0 {
-            joined.push_str(between.unwrap_or_default());
-        }
-        joined.push_str(&item.to_string());
-        joined = bounded(joined)?;
+        let between = if at > 0 { between.unwrap_or_default() } else { "" };
+        joined.push_str(&budget.on(format!("{between}{item}"))?);
     }
     Ok(joined)
 }

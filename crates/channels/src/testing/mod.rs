@@ -2,6 +2,7 @@
 //! would refuse, or silently cut, is refused here.
 
 pub mod cards;
+pub mod mail;
 pub mod ntfy;
 pub mod slack;
 pub mod stand;

@@ -35,7 +35,10 @@ async fn while_listening<F: Future<Output = ()>>(
         story(port, stop.clone()).await;
         stop.cancel();
     };
-    let both = async { tokio::join!(listener.listen(&socket, ears, &stop), told) };
+    // It can be given to a task of its own.
+    let listening: &mut (dyn Future<Output = ()> + Send + Unpin) =
+        &mut Box::pin(listener.listen(&socket, ears, &stop));
+    let both = async { tokio::join!(listening, told) };
     timeout(Duration::from_mins(1), both).await.expect("the listener does not end");
 }
 
@@ -247,6 +250,31 @@ async fn too_much_of_anything() {
     })
     .await;
     assert_eq!(ears.rest().await, 0);
+}
+
+#[tokio::test]
+async fn no_bytes_break_it() {
+    let ears = Ears::new();
+    while_listening(Protocol::Smtp(None), Limits::default(), &ears, async |port, _| {
+        let letters = b"EHLO MAIL FROM:<>RCPT TO:<DATA\r\n.\r\nBDAT 9 LAST\0\xff\x80@+=";
+        for seed in 0..40_u32 {
+            let mut state = seed;
+            let mut next = || {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                letters[(state >> 16) as usize % letters.len()]
+            };
+            let bytes: Vec<u8> = (0..3000).map(|_| next()).collect();
+            let mut client = Client::connect(port).await;
+            // They may have had enough before it is over.
+            let _ = client.0.get_mut().write_all(&bytes).await;
+            let _ = client.0.get_mut().shutdown().await;
+            let _ = client.0.read_to_end(&mut Vec::new()).await;
+        }
+        let to = address(1);
+        post(port, "ada@example.org", &to, &answer("1", &to, "Yes")).await.unwrap();
+    })
+    .await;
+    assert_eq!(ears.rest().await, 1);
 }
 
 #[tokio::test]

@@ -86,6 +86,24 @@ async fn the_wait_is_renewed_though_the_server_says_that_it_is_there() {
 }
 
 #[tokio::test]
+async fn what_comes_while_we_read_is_not_missed() {
+    scripted(Duration::from_mins(9), async |mut server: Server| {
+        server.open("IDLE").await;
+        // It comes while the server answers another question.
+        server.expect("UID SEARCH UNSEEN", "* SEARCH\r\n* 1 EXISTS\r\n").await;
+        server.expect("UID SEARCH UNSEEN", "* SEARCH\r\n").await;
+        let (tag, asked) = server.asked().await;
+        assert_eq!(asked, "IDLE");
+        // And while we begin to wait.
+        server.say("* 2 EXISTS\r\n+ idling\r\n").await;
+        server.asked().await;
+        server.say(&format!("{tag} OK\r\n")).await;
+        server.expect("UID SEARCH UNSEEN", "* SEARCH\r\n").await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_server_that_cannot_tell_is_asked() {
     scripted(Duration::from_millis(50), async |mut server: Server| {
         server.open("").await;

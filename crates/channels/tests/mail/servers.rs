@@ -6,6 +6,7 @@ use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use channels::Secret;
@@ -42,9 +43,10 @@ pub(crate) enum Leaves {
 impl Servers {
     /// Both, started; `None`, said aloud, where they are not installed.
     pub(crate) async fn start(leaves: Leaves) -> Option<Self> {
-        let there = answers(EXIM, "-bV") && answers(DOVECOT, "--version");
+        // Dovecot 2.4 has other settings.
+        let there = says(EXIM, "-bV", "Exim") && says(DOVECOT, "--version", "2.3.");
         if !there || id("-u", None) != Some(0) {
-            skipped("real mail servers need root, exim4-daemon-light and dovecot-imapd");
+            skipped("real mail servers need root, exim4-daemon-light and dovecot-imapd 2.3");
             return None;
         }
         let user = (id("-u", Some(USER)).unwrap(), id("-g", Some(USER)).unwrap());
@@ -250,8 +252,9 @@ pub(crate) async fn post(
     transport.build().send_raw(&envelope, letter.as_bytes()).await.map(drop)
 }
 
-fn answers(program: &str, to: &str) -> bool {
-    Command::new(program).arg(to).output().is_ok_and(|said| said.status.success())
+fn says(program: &str, asked: &str, begins: &str) -> bool {
+    let said = Command::new(program).arg(asked).output();
+    said.is_ok_and(|said| said.stdout.starts_with(begins.as_bytes()))
 }
 
 fn quietly(mut command: Command) -> Child {
@@ -275,8 +278,17 @@ async fn reachable(port: u16) {
     timeout(Duration::from_secs(30), until).await.expect("the server does not start");
 }
 
+/// A port nobody has: below those the system gives to whoever connects, and apart from those of tests
+/// that run beside this one.
 fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static TAKEN: AtomicU32 = AtomicU32::new(0);
+    let candidates = std::iter::repeat_with(|| {
+        let taken = TAKEN.fetch_add(1, Ordering::SeqCst);
+        let port = 20_000 + (std::process::id() * 16 + taken) % 12_000;
+        u16::try_from(port).unwrap()
+    });
+    let free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    candidates.take(12_000).find(free).unwrap()
 }
 
 fn id(what: &str, user: Option<&str>) -> Option<u32> {

@@ -106,6 +106,12 @@ fn what_was_written() {
             "Yes\n\nGet Outlook for iOS<https://aka.ms/o0ukef>\n________________________________\nFrom: X\nSent: Monday\nTo: Ada\nSubject: May I?",
             "Yes",
         ),
+        (
+            "signed with OpenPGP",
+            "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\nYes\n\n> May I?\n\
+             -----BEGIN PGP SIGNATURE-----\n\niHUEARYKAB0\n-----END PGP SIGNATURE-----",
+            "Yes",
+        ),
         ("only a signature", "-- \nAda", ""),
         ("only from a phone", "\n\nSent from my iPhone\n", ""),
         ("only quotes", "On Mon, 2 Mar 2026, X <x@y.z> wrote:\n> May I?", ""),
@@ -124,6 +130,7 @@ fn flowed_lines_are_whole_again() {
     for (text, without_space, whole) in [
         ("one \ntwo\nthree", false, "one two\nthree\n"),
         ("one \ntwo", true, "onetwo\n"),
+        ("one  \ntwo", true, "one two\n"),
         ("one \n> two \n> three", false, "one \n> two \n> three\n"),
         (" >not quoted", false, ">not quoted\n"),
         ("yes\n-- \nAda", false, "yes\n-- \nAda\n"),

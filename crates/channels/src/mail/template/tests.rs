@@ -95,6 +95,24 @@ fn a_call_that_is_too_large_is_not_filled_in() {
     assert!(render("{{ event }}", known).is_err());
 }
 
+/// Steps are few, so each must not be much.
+#[test]
+fn dear_steps_are_bounded_too() {
+    let event = json!({ "big": "a".repeat(60_000), "many": vec![1; 30_000] });
+    let base_url = "https://a.example/".parse().unwrap();
+    let known = Known { event: &event, base_url: &base_url, kind: "x" };
+    for dear in ["event|tojson == 'x'", "event.big|upper == 'x'", "event.many|join('ab') == 'x'"] {
+        let template =
+            format!("x{{% for a in event.many %}}{{% if {dear} %}}{{% endif %}}{{% endfor %}}");
+        let Broken { why } = render(&template, known).unwrap_err();
+        assert!(why.contains("a text becomes too long"), "{dear}: {why}");
+    }
+    let compared =
+        "{% for a in event.many %}{% if event.many == event.big %}{% endif %}{% endfor %}";
+    let Broken { why } = render(compared, known).unwrap_err();
+    assert!(why.contains("too many steps"), "{why}");
+}
+
 proptest! {
     #[test]
     fn no_template_breaks_it(

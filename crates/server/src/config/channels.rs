@@ -1,0 +1,420 @@
+//! The platforms people are told on, and the ways their answers come back. What is set up halfway stops
+//! the start: a channel that cannot hear would look as if nobody answered.
+
+use std::net::SocketAddr;
+
+use ::channels::mail::imap;
+use ::channels::mail::inbound::Provider;
+use ::channels::whatsapp::{Slot, Template};
+use ::channels::{ntfy, slack, telegram, twilio, webhook, whatsapp};
+use anyhow::{Context, anyhow, bail, ensure};
+use url::Url;
+
+use super::{Secret, Settings, one_of};
+
+/// What is set up, each complete.
+#[derive(Debug, Clone, Default)]
+pub struct Channels {
+    /// Slack.
+    pub slack: Option<slack::Settings>,
+    /// Telegram.
+    pub telegram: Option<telegram::Settings>,
+    /// Text messages.
+    pub sms: Option<twilio::Account>,
+    /// `WhatsApp`.
+    pub whatsapp: Option<Whatsapp>,
+    /// ntfy.
+    pub ntfy: Option<ntfy::Settings>,
+    /// A program of the operator's.
+    pub webhook: Option<webhook::Settings>,
+    /// Answers by mail.
+    pub replies: Option<Replies>,
+}
+
+/// Who carries `WhatsApp`.
+#[derive(Debug, Clone)]
+pub enum Whatsapp {
+    /// Meta itself.
+    Meta(Box<whatsapp::Settings>),
+    /// Twilio.
+    Twilio(Box<twilio::Account>, Option<Template>),
+}
+
+/// How answers come back by mail.
+#[derive(Debug, Clone)]
+pub struct Replies {
+    /// The address they go to, before its token.
+    pub address: String,
+    /// The mailbox they come into.
+    pub imap: Option<imap::Settings>,
+    /// Where they are taken as a mail server does.
+    pub listen: Option<(Spoken, SocketAddr)>,
+    /// Who posts them.
+    pub inbound: Option<Provider>,
+}
+
+/// What is spoken by whoever brings letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spoken {
+    /// As mail servers talk with strangers.
+    Smtp,
+    /// As a mail server talks with whoever keeps its mailboxes.
+    Lmtp,
+}
+
+/// One secret of the settings, or what its file holds.
+macro_rules! secret {
+    ($settings:ident, $name:ident, $file:ident) => {
+        one_of(stringify!($name), $settings.$name.clone(), $settings.$file.clone(), |text| {
+            Secret::new(text.trim())
+        })
+    };
+}
+
+impl Channels {
+    /// Reads them. `base` is how others reach this server.
+    pub(super) fn read(settings: &Settings, base: &Url) -> anyhow::Result<Self> {
+        Ok(Self {
+            slack: slack(settings)?,
+            telegram: telegram(settings, base)?,
+            sms: sms(settings, base)?,
+            whatsapp: whatsapp(settings, base)?,
+            ntfy: ntfy(settings)?,
+            webhook: webhook(settings)?,
+            replies: replies(settings)?,
+        })
+    }
+}
+
+/// Where a platform calls us.
+fn ours(base: &Url, path: &str) -> Url {
+    let mut url = base.clone();
+    url.set_path(path);
+    url
+}
+
+/// An address that a setting gives.
+fn address(name: &str, text: &str) -> anyhow::Result<Url> {
+    let url = Url::parse(text).ok().filter(|url| url.has_host());
+    url.with_context(|| format!("{name}: expected an address such as https://example.com, not {text}"))
+}
+
+/// What the setting says, or where the platform is for everybody.
+fn place(name: &str, given: Option<&str>, usual: &str) -> anyhow::Result<Url> {
+    address(name, given.unwrap_or(usual))
+}
+
+fn slack(settings: &Settings) -> anyhow::Result<Option<slack::Settings>> {
+    let signing_secret = secret!(settings, slack_signing_secret, slack_signing_secret_file)?;
+    let app_token = secret!(settings, slack_app_token, slack_app_token_file)?;
+    let Some(bot_token) = secret!(settings, slack_bot_token, slack_bot_token_file)? else {
+        ensure!(
+            signing_secret.is_none() && app_token.is_none(),
+            "slack_bot_token is missing: without it nothing can be sent"
+        );
+        return Ok(None);
+    };
+    let base = settings.slack_api.as_deref().map(|text| address("slack_api", text)).transpose()?;
+    Ok(Some(slack::Settings { bot_token, signing_secret, app_token, base }))
+}
+
+fn telegram(settings: &Settings, base: &Url) -> anyhow::Result<Option<telegram::Settings>> {
+    let secret = secret!(settings, telegram_webhook_secret, telegram_webhook_secret_file)?;
+    let Some(token) = secret!(settings, telegram_token, telegram_token_file)? else {
+        ensure!(secret.is_none(), "telegram_token is missing: the bot's, as @BotFather shows it");
+        return Ok(None);
+    };
+    let hearing = match secret {
+        None => telegram::Hearing::Poll,
+        Some(secret) => {
+            let url = ours(base, "/channels/telegram/updates");
+            telegram::Hearing::Webhook { url, secret }
+        }
+    };
+    let api = place("telegram_api", settings.telegram_api.as_deref(), telegram::API)?;
+    Ok(Some(telegram::Settings { api, token, hearing }))
+}
+
+/// An account that sends from here, and hears what became of it at this path.
+fn account(settings: &Settings, from: &str, status: Url) -> anyhow::Result<twilio::Account> {
+    let sid = settings.twilio_account.clone().context("twilio_account is missing: AC…")?;
+    let auth_token = secret!(settings, twilio_auth_token, twilio_auth_token_file)?;
+    let auth_token = auth_token.context("twilio_auth_token is missing")?;
+    let key_secret = secret!(settings, twilio_key_secret, twilio_key_secret_file)?;
+    let key = match (settings.twilio_key.clone(), key_secret) {
+        (Some(key), Some(secret)) => Some((key, secret)),
+        (None, None) => None,
+        _ => bail!("twilio_key and twilio_key_secret belong together: give both or neither"),
+    };
+    let sender = if from.starts_with("MG") {
+        twilio::Sender::Service(from.to_owned())
+    } else {
+        twilio::Sender::Number(from.to_owned())
+    };
+    Ok(twilio::Account {
+        api: place("twilio_api", settings.twilio_api.as_deref(), twilio::API)?,
+        content: place(
+            "twilio_content_api",
+            settings.twilio_content_api.as_deref(),
+            twilio::CONTENT,
+        )?,
+        sid,
+        auth_token,
+        key,
+        sender,
+        status: Some(status),
+    })
+}
+
+fn sms(settings: &Settings, base: &Url) -> anyhow::Result<Option<twilio::Account>> {
+    let Some(from) = &settings.twilio_sms_from else {
+        ensure!(
+            settings.twilio_account.is_none() || settings.twilio_whatsapp_from.is_some(),
+            "twilio_account sends nothing: give twilio_sms_from, twilio_whatsapp_from or both"
+        );
+        return Ok(None);
+    };
+    account(settings, from, ours(base, "/channels/sms/status")).map(Some)
+}
+
+fn whatsapp(settings: &Settings, base: &Url) -> anyhow::Result<Option<Whatsapp>> {
+    let template = settings.whatsapp_template.as_deref().map(template).transpose()?;
+    let token = secret!(settings, whatsapp_token, whatsapp_token_file)?;
+    let app_secret = secret!(settings, whatsapp_app_secret, whatsapp_app_secret_file)?;
+    let verify_token = secret!(settings, whatsapp_verify_token, whatsapp_verify_token_file)?;
+    let phone = settings.whatsapp_phone_id.clone();
+    match (phone, token, app_secret, verify_token, &settings.twilio_whatsapp_from) {
+        (None, None, None, None, None) => {
+            ensure!(template.is_none(), "whatsapp_template is set, and nothing carries WhatsApp");
+            Ok(None)
+        }
+        (Some(phone_number_id), Some(token), Some(app_secret), Some(verify_token), None) => {
+            let graph = place("whatsapp_api", settings.whatsapp_api.as_deref(), whatsapp::GRAPH)?;
+            let meta = whatsapp::Settings {
+                graph,
+                phone_number_id,
+                token,
+                app_secret,
+                verify_token,
+                template,
+            };
+            Ok(Some(Whatsapp::Meta(Box::new(meta))))
+        }
+        (None, None, None, None, Some(from)) => {
+            let account = account(settings, from, ours(base, "/channels/whatsapp/status"))?;
+            Ok(Some(Whatsapp::Twilio(Box::new(account), template)))
+        }
+        (.., Some(_)) => bail!(
+            "whatsapp_… is for Meta and twilio_whatsapp_from for Twilio: one of them carries WhatsApp"
+        ),
+        _ => bail!(
+            "whatsapp_phone_id, whatsapp_token, whatsapp_app_secret and whatsapp_verify_token \
+             belong together: give all or none"
+        ),
+    }
+}
+
+/// `countersign_notice:en:title,question,link`
+fn template(text: &str) -> anyhow::Result<Template> {
+    let expected = "whatsapp_template: expected NAME:LANGUAGE:SLOT,SLOT… with slots of title, question, \
+                    until, answer and link";
+    let mut parts = text.splitn(3, ':');
+    let mut part = || parts.next().filter(|part| !part.is_empty()).context(expected);
+    let (name, language, slots) = (part()?.to_owned(), part()?.to_owned(), part()?);
+    let slot = |name: &str| match name.trim() {
+        "title" => Ok(Slot::Title),
+        "question" => Ok(Slot::Question),
+        "until" => Ok(Slot::Until),
+        "answer" => Ok(Slot::Answer),
+        "link" => Ok(Slot::Link),
+        _ => Err(anyhow!(expected)),
+    };
+    let slots = slots.split(',').map(slot).collect::<anyhow::Result<_>>()?;
+    Ok(Template { name, language, slots })
+}
+
+fn ntfy(settings: &Settings) -> anyhow::Result<Option<ntfy::Settings>> {
+    let token = secret!(settings, ntfy_token, ntfy_token_file)?;
+    let Some(server) = &settings.ntfy_url else {
+        ensure!(token.is_none(), "ntfy_url is missing: the server, such as https://ntfy.sh");
+        return Ok(None);
+    };
+    let server = address("ntfy_url", server)?;
+    let login = token.map_or(ntfy::Login::Nobody, ntfy::Login::Token);
+    Ok(Some(ntfy::Settings { server, login, updates: true }))
+}
+
+fn webhook(settings: &Settings) -> anyhow::Result<Option<webhook::Settings>> {
+    let secret = secret!(settings, channel_webhook_secret, channel_webhook_secret_file)?;
+    match (&settings.channel_webhook_url, secret) {
+        (Some(url), Some(secret)) => {
+            let url = address("channel_webhook_url", url)?;
+            Ok(Some(webhook::Settings { url, secret }))
+        }
+        (None, None) => Ok(None),
+        _ => bail!("channel_webhook_url and channel_webhook_secret belong together"),
+    }
+}
+
+fn replies(settings: &Settings) -> anyhow::Result<Option<Replies>> {
+    let imap = secret!(settings, imap_url, imap_url_file)?.as_ref().map(mailbox).transpose()?;
+    let inbound = secret!(settings, mail_inbound, mail_inbound_file)?;
+    let inbound = inbound.as_ref().map(provider).transpose()?;
+    let listen = settings.mail_listen.as_deref().map(listening).transpose()?;
+    let any = imap.is_some() || inbound.is_some() || listen.is_some();
+    let Some(address) = settings.mail_replies.clone() else {
+        ensure!(
+            !any,
+            "mail_replies is missing: the address answers go to, such as ask@example.com"
+        );
+        return Ok(None);
+    };
+    ensure!(
+        any,
+        "mail_replies alone takes no answers: give imap_url, mail_listen or mail_inbound as well"
+    );
+    ensure!(
+        settings.smtp_url.is_some() || settings.smtp_url_file.is_some(),
+        "mail_replies needs smtp_url: answers come to letters that went out"
+    );
+    Ok(Some(Replies { address, imap, listen, inbound }))
+}
+
+/// `imaps://user:password@host:port/folder`. What is wrong is said without repeating it: it holds a
+/// password.
+fn mailbox(given: &Secret) -> anyhow::Result<imap::Settings> {
+    let expected = "imap_url: expected imaps://USER:PASSWORD@HOST/FOLDER, or imap:// with ?tls=none on \
+                    this machine";
+    let url = Url::parse(given.reveal()).ok().filter(|url| url.host_str().is_some());
+    let url = url.context(expected)?;
+    let plain = |text: &str| {
+        let text = percent_encoding::percent_decode_str(text).decode_utf8();
+        text.map(String::from).context(expected)
+    };
+    let password = url.password().context(expected)?;
+    let host = url.host_str().unwrap_or_default();
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let mut mailbox =
+        imap::Settings::new(host, &plain(url.username())?, Secret::new(plain(password)?));
+    let local = matches!(host, "localhost" | "127.0.0.1" | "::1");
+    (mailbox.security, mailbox.port) = match (url.scheme(), url.query()) {
+        ("imaps", None) => (imap::Security::Tls, 993),
+        ("imap", None) => (imap::Security::StartTls, 143),
+        ("imap", Some("tls=none")) if local => (imap::Security::None, 143),
+        _ => bail!(expected),
+    };
+    mailbox.port = url.port().unwrap_or(mailbox.port);
+    let folder = plain(url.path().trim_start_matches('/'))?;
+    if !folder.is_empty() {
+        mailbox.folder = folder;
+    }
+    Ok(mailbox)
+}
+
+fn listening(text: &str) -> anyhow::Result<(Spoken, SocketAddr)> {
+    let expected = "mail_listen: expected smtp://ADDRESS:PORT or lmtp://ADDRESS:PORT";
+    let url = Url::parse(text).context(expected)?;
+    let spoken = match url.scheme() {
+        "smtp" => Spoken::Smtp,
+        "lmtp" => Spoken::Lmtp,
+        _ => bail!(expected),
+    };
+    let place = format!("{}:{}", url.host_str().context(expected)?, url.port().context(expected)?);
+    let place = place.replace("localhost", "127.0.0.1");
+    Ok((spoken, place.parse().context(expected)?))
+}
+
+fn provider(given: &Secret) -> anyhow::Result<Provider> {
+    let expected = "mail_inbound: expected mailgun:KEY, postmark:USER:PASSWORD or signed:whsec_…";
+    let (who, rest) = given.reveal().split_once(':').context(expected)?;
+    Ok(match who {
+        "mailgun" => Provider::Mailgun { signing_key: Secret::new(rest) },
+        "signed" => Provider::Signed { secret: Secret::new(rest) },
+        "postmark" => {
+            let (user, password) = rest.split_once(':').context(expected)?;
+            Provider::Postmark { user: user.to_owned(), password: Secret::new(password) }
+        }
+        _ => bail!(expected),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Channels, String> {
+        let settings: Settings = toml::from_str(text).unwrap();
+        let base = "https://ask.example.com".parse().unwrap();
+        Channels::read(&settings, &base).map_err(|error| format!("{error:#}"))
+    }
+
+    #[test]
+    fn half_of_a_channel_stops_the_start_and_says_what_is_missing() {
+        for (text, says) in [
+            ("slack_signing_secret = 'hush'", "slack_bot_token is missing"),
+            ("telegram_webhook_secret = 'hush'", "telegram_token is missing"),
+            ("twilio_account = 'AC1'", "twilio_account sends nothing"),
+            ("twilio_sms_from = '+15005550006'", "twilio_account is missing"),
+            ("twilio_sms_from = '+1'\ntwilio_account = 'AC1'", "twilio_auth_token is missing"),
+            ("whatsapp_token = 'hush'", "belong together"),
+            ("whatsapp_template = 'a:en:title'", "nothing carries WhatsApp"),
+            ("ntfy_token = 'hush'", "ntfy_url is missing"),
+            ("channel_webhook_secret = 'hush'", "belong together"),
+            ("mail_replies = 'ask@example.com'", "takes no answers"),
+            ("imap_url = 'imaps://u:hush@mail.example.com'", "mail_replies is missing"),
+            (
+                "imap_url = 'imaps://u:hush@mail.example.com'\nmail_replies = 'ask@example.com'",
+                "needs smtp_url",
+            ),
+            ("imap_url = 'imap://u:hush@mail.example.com?tls=none'", "imap_url: expected"),
+            ("imap_url = 'hush'", "imap_url: expected"),
+            ("mail_listen = 'http://localhost:25'", "mail_listen: expected"),
+            ("ntfy_url = 'ntfy.sh'", "ntfy_url: expected an address"),
+            ("mail_inbound = 'hush'", "mail_inbound: expected"),
+        ] {
+            let refused = read(text).unwrap_err();
+            assert!(refused.contains(says), "{text}: {refused}");
+            assert!(!refused.contains("hush"), "{refused}");
+        }
+        let none = read("").unwrap();
+        assert!(none.slack.is_none() && none.replies.is_none());
+    }
+
+    #[test]
+    fn what_is_whole_is_taken() {
+        let all = "
+            slack_bot_token = 'xoxb-1'
+            slack_signing_secret = 's'
+            telegram_token = '1:a'
+            telegram_webhook_secret = 's'
+            twilio_account = 'AC1'
+            twilio_auth_token = 't'
+            twilio_sms_from = '+15005550006'
+            twilio_whatsapp_from = 'MG1'
+            whatsapp_template = 'HX1:en:title,link'
+            ntfy_url = 'https://ntfy.sh'
+            channel_webhook_url = 'https://program.example.com'
+            channel_webhook_secret = 'whsec_x'
+            smtp_url = 'smtp://mail.example.com?from=a%40b.example'
+            mail_replies = 'ask@example.com'
+            imap_url = 'imaps://ann%40example.com:p%3Aw@mail.example.com/Answers'
+            mail_listen = 'lmtp://localhost:2424'
+            mail_inbound = 'postmark:u:p:q'
+        ";
+        let read = read(all).unwrap();
+        let telegram::Hearing::Webhook { url, .. } = read.telegram.unwrap().hearing else {
+            panic!()
+        };
+        assert_eq!(url.as_str(), "https://ask.example.com/channels/telegram/updates");
+        let status = read.sms.unwrap().status.unwrap();
+        assert_eq!(status.as_str(), "https://ask.example.com/channels/sms/status");
+        assert!(matches!(read.whatsapp, Some(Whatsapp::Twilio(_, Some(_)))));
+        let Replies { imap, listen, inbound, .. } = read.replies.unwrap();
+        let imap = imap.unwrap();
+        assert_eq!((imap.user.as_str(), imap.password.reveal()), ("ann@example.com", "p:w"));
+        assert_eq!((imap.folder.as_str(), imap.port), ("Answers", 993));
+        assert_eq!(listen.unwrap().0, Spoken::Lmtp);
+        let Some(Provider::Postmark { user, password }) = inbound else { panic!() };
+        assert_eq!((user.as_str(), password.reveal()), ("u", "p:q"));
+    }
+}
