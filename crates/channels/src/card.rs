@@ -28,6 +28,13 @@ pub struct Card {
     pub stage: Stage,
 }
 
+impl Card {
+    /// Whether there is something to fill in or to choose that only its page shows.
+    pub fn is_answered_elsewhere(&self) -> bool {
+        matches!(&self.stage, Stage::Open(ways) if ways.form.is_some() && !ways.reply)
+    }
+}
+
 /// One detail. Both are the agent's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {

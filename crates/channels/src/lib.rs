@@ -131,6 +131,9 @@ pub struct Parcel<'a> {
 pub struct Posted {
     /// What it is known by on its platform: what comes back about it says the same.
     pub id: String,
+    /// The thread it is in, by what an answer in it names; nothing, where that is the message itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
     /// Whatever else the channel needs to change it. Nothing secret.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub place: Value,

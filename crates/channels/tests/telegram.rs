@@ -75,7 +75,10 @@ async fn a_question_is_asked_and_shown_as_over() {
     let bot = polling(&there);
     assert_eq!(bot.medium(), Medium::Telegram);
     let posted = bot.deliver(parcel("7", &bot.render(&cards::approve()))).await.unwrap();
-    assert_eq!(posted, Posted { id: "7:1".into(), place: json!({ "chat": 7, "message": 1 }) });
+    assert_eq!(
+        posted,
+        Posted { id: "7:1".into(), thread: None, place: json!({ "chat": 7, "message": 1 }) }
+    );
     let shown = there.message(7, 1).unwrap();
     assert_eq!(shown["reply_markup"]["inline_keyboard"][0][0]["callback_data"], "t-yes");
 

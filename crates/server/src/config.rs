@@ -2,6 +2,7 @@
 //! name; a flag wins over the environment, the environment over the file. This is the one place
 //! that reads the environment.
 
+mod channels;
 mod database;
 mod mail;
 mod oidc;
@@ -22,7 +23,8 @@ use url::Url;
 
 use crate::callbacks::Range;
 use crate::vault::shared::MasterKey;
-pub use channels::Secret;
+pub use ::channels::Secret;
+pub use channels::{Channels, Replies, Spoken, Whatsapp};
 pub use database::{Database, DatabaseUrl};
 pub use mail::{Security, Smtp};
 pub use oidc::{Identify, Oidc};
@@ -102,6 +104,8 @@ pub struct Config {
     pub verification: Vec<ProofIssuer>,
     /// How people sign in.
     pub sign_in: SignIn,
+    /// The platforms people are told on.
+    pub channels: Box<Channels>,
     /// Whether people's devices are told.
     pub push: bool,
     /// Whom push services may write to, if not to the address of this server.
@@ -159,6 +163,7 @@ impl Settings {
     /// Checks that the settings fit together.
     pub fn check(self) -> anyhow::Result<Config> {
         let dev = self.dev.unwrap_or(false);
+        let given = self.clone();
         let sign_in = SignIn::read(&self, dev)?;
         let listen = addresses(self.listen.as_deref().unwrap_or("localhost:3402"))?;
         let loopback = listen.iter().all(|address| address.ip().is_loopback());
@@ -206,9 +211,9 @@ impl Settings {
         let evidence_secret = one_of("evidence_secret", secret, file, whole)?;
         let lines = |text: &str| text.lines().map(|line| Secret::new(line.trim())).collect();
         let (keys, file) = (self.agent_api_keys, self.agent_api_keys_file);
-        let agent_api_keys = given(one_of("agent_api_keys", keys, file, lines)?);
+        let agent_api_keys = filled(one_of("agent_api_keys", keys, file, lines)?);
         let (tokens, file) = (self.human_tokens, self.human_tokens_file);
-        let human_tokens = given(one_of("human_tokens", tokens, file, lines)?);
+        let human_tokens = filled(one_of("human_tokens", tokens, file, lines)?);
         let jwt = match (self.jwt_issuer, self.jwt_audience, self.jwt_jwks) {
             (Some(issuer), Some(audience), Some(jwks)) => Some(Jwt { issuer, audience, jwks }),
             (None, None, None) => None,
@@ -222,6 +227,7 @@ impl Settings {
         if seal_seconds > 86_400 {
             bail!("seal_seconds: expected at most 86400, a day");
         }
+        let channels = Box::new(Channels::read(&given, &public_url)?);
         let push_contact = self.push_contact.map(contact).transpose()?;
         let a2h_timeout = self.a2h_timeout;
         if a2h_timeout.is_some_and(|seconds| !(1..=LONGEST_TIMEOUT).contains(&seconds)) {
@@ -256,6 +262,7 @@ impl Settings {
             jwt,
             verification: verification::providers(self.verification)?,
             sign_in,
+            channels,
             push: self.push.unwrap_or(true),
             push_contact,
             log_format: self.log_format.unwrap_or(usual),
@@ -321,7 +328,7 @@ fn ranges(name: &str, given: Option<&[String]>) -> anyhow::Result<Vec<Range>> {
 }
 
 /// A trailing comma must not make the empty text a credential.
-fn given(secrets: Option<Vec<Secret>>) -> Vec<Secret> {
+fn filled(secrets: Option<Vec<Secret>>) -> Vec<Secret> {
     let secrets = secrets.unwrap_or_default();
     secrets.into_iter().filter(|secret| !secret.reveal().is_empty()).collect()
 }

@@ -32,7 +32,9 @@ impl Secrets {
         let mut hash = Sha256::new();
         hash.update(self.seed);
         hash.update(purpose);
-        of.iter().for_each(|part| hash.update(part));
+        for part in of {
+            hash.update(part);
+        }
         hash.finalize().into()
     }
 

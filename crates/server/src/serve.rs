@@ -30,6 +30,7 @@ use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
 use crate::knocks::Knocks;
 use crate::mail::Mailer;
+use crate::mail::channel::Mail;
 use crate::oidc::Provider;
 use crate::passkeys::Passkeys;
 use crate::push::Push;
@@ -94,8 +95,14 @@ impl Server {
         let contact = config.push_contact.clone().unwrap_or_else(|| issuer.clone());
         let push = config.push.then(|| Push::new(policy.clone(), &secrets, contact)).transpose()?;
         let callbacks = Callbacks::new(policy)?;
-        let mailer = config.sign_in.smtp.as_ref().map(Mailer::new).transpose()?;
-        let platforms = Platforms::default();
+        let mailer = config.sign_in.smtp.as_ref().map(Mailer::new).transpose()?.map(Arc::new);
+        let stop = CancellationToken::new();
+        let answers = config.channels.replies.as_ref().map(|given| (given, secrets.replies()));
+        let mail = mailer
+            .as_ref()
+            .map(|mailer| Mail::new(Arc::clone(mailer), Arc::clone(&clock), answers, stop.clone()));
+        let mail = mail.transpose()?.map(Arc::new);
+        let platforms = Platforms::open(&config.channels, &clock, mail.as_ref())?;
         let provider = config.sign_in.oidc.clone().map(Provider::new).transpose()?;
         let gateway = Gateway::new(store, clock).keeping(Arc::clone(&secrets));
         // Last of all: nothing that fails later may swallow what is told only once.
@@ -105,7 +112,6 @@ impl Server {
             Some(clock) => Some(Dev { clock, players: players(&gateway, script).await? }),
             None => None,
         };
-        let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
         let app = Arc::new(App {
             gateway,
@@ -116,6 +122,7 @@ impl Server {
             provider,
             push,
             mailer,
+            mail,
             platforms,
             dev,
             files,

@@ -35,6 +35,9 @@ pub struct Message {
     pub standing: Sent,
     /// What it is known by on its platform, once it is there.
     pub posted: Option<String>,
+    /// The thread it is in, by what answers in it name; nothing, if they name the message itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
     /// Whatever else its channel needs to change it.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub place: Value,
@@ -106,7 +109,7 @@ pub trait Messages {
     /// What went out about these asks, oldest first; of very many about one the newest.
     async fn messages(&self, asks: Vec<AskId>) -> Result<Vec<Message>>;
 
-    /// The message a platform knows by this name.
+    /// The message a platform knows by this name; or the newest one in the thread of this name.
     async fn posted(&self, medium: &str, posted: &str) -> Result<Option<Message>>;
 
     /// What last went to an address, newest first.

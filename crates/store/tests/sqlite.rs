@@ -171,7 +171,7 @@ async fn a_database_of_version_1_opens() {
              DROP TABLE snooze; DROP TABLE deadline; ALTER TABLE listing DROP COLUMN fold;
              DELETE FROM listing WHERE scope GLOB 'kind/*' OR scope GLOB 'by/*';
              UPDATE listing SET rank = 0 WHERE scope NOT GLOB 'human/*';
-             DROP TABLE code; DROP INDEX outbox_name; ALTER TABLE outbox DROP COLUMN name;
+             DROP TABLE message; DROP TABLE code; DROP INDEX outbox_name; ALTER TABLE outbox DROP COLUMN name;
              DROP TABLE delivery_log; DROP INDEX outbox_people;
              DROP INDEX outbox_lane; ALTER TABLE outbox DROP COLUMN lane;
              CREATE INDEX outbox_waiting ON outbox (rank, due_at) WHERE dead = 0;
@@ -395,6 +395,8 @@ async fn queries_go_by_an_index() {
         "SELECT state FROM message WHERE ask = x'00' ORDER BY at DESC, name LIMIT 1",
         "SELECT state FROM message WHERE recipient = x'00' ORDER BY at DESC, name LIMIT 1",
         "SELECT state FROM message WHERE medium = 'a' AND posted = 'b' AND posted IS NOT NULL",
+        "SELECT state FROM message WHERE medium = 'a' AND thread = 'b' AND thread IS NOT NULL
+         ORDER BY at DESC, name LIMIT 1",
         "SELECT rowid FROM message WHERE over = 1 AND updated_at <= 1 LIMIT 1",
         "SELECT id, kind FROM listing WHERE scope = 'a' AND phase = 'b' AND rank = 0 AND id < X''
          ORDER BY id DESC LIMIT 1",

@@ -14,6 +14,7 @@ use std::fmt;
 use data_encoding::BASE32_NOPAD;
 use hmac::{Hmac, KeyInit, Mac};
 use kernel::AskId;
+use kernel::audit::Digest;
 use kernel::directory::Means;
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
@@ -49,8 +50,13 @@ pub struct Whom([u8; WHOM]);
 impl Whom {
     /// Whoever reads what is sent by this means.
     pub fn of(means: &Means) -> Self {
+        Self::of_mark(&means.mark())
+    }
+
+    /// The same, by the mark of the means.
+    pub fn of_mark(mark: &Digest) -> Self {
         let mut whom = [0; WHOM];
-        for (to, from) in whom.iter_mut().zip(means.mark().0) {
+        for (to, from) in whom.iter_mut().zip(mark.0) {
             *to = from;
         }
         Self(whom)

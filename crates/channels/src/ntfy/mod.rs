@@ -126,7 +126,7 @@ impl Channel for Ntfy {
         let sequence = digest.get(..32).unwrap_or_default();
         let answer = self.publish(parcel.to, sequence, parcel.message, parcel.token).await?;
         let id = answer.body.get("id").and_then(Value::as_str).unwrap_or(sequence).to_owned();
-        Ok(Posted { id, place: json!({ "topic": parcel.to, "sequence": sequence }) })
+        Ok(Posted { id, thread: None, place: json!({ "topic": parcel.to, "sequence": sequence }) })
     }
 
     async fn update(

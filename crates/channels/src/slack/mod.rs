@@ -217,8 +217,8 @@ impl Channel for Slack {
         let (Some(channel), Some(ts)) = (member("channel"), member("ts")) else {
             return Err(Failed::later("Slack does not say where the message is"));
         };
-        let place = thread.map_or(Value::Null, |thread| json!({ "thread": thread }));
-        Ok(Posted { id: posted_id(channel, ts), place })
+        let thread = thread.map(|thread| posted_id(channel, thread));
+        Ok(Posted { id: posted_id(channel, ts), thread, place: Value::Null })
     }
 
     async fn update(

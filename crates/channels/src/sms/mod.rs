@@ -48,7 +48,7 @@ impl Channel for Sms {
     async fn deliver(&self, parcel: Parcel<'_>) -> Result<Posted, Failed> {
         let body = parcel.message.get("body").and_then(Value::as_str).unwrap_or_default();
         let id = self.twilio.send("", parcel.to, &[("Body", body)]).await?;
-        Ok(Posted { id, place: Value::Null })
+        Ok(Posted { id, thread: None, place: Value::Null })
     }
 
     /// What was sent to a phone stays as it is.

@@ -202,7 +202,7 @@ impl Channel for Telegram {
         }
         let sent = self.send(message, parcel.token).await?;
         let place = json!({ "chat": sent.chat.id, "message": sent.message_id });
-        Ok(Posted { id: known(sent.chat.id, sent.message_id), place })
+        Ok(Posted { id: known(sent.chat.id, sent.message_id), thread: None, place })
     }
 
     async fn update(

@@ -42,11 +42,11 @@ impl Carried {
         let Some(content) = content(message, key) else {
             let body = message.get("body").and_then(Value::as_str).unwrap_or_default();
             let id = self.twilio.send(PREFIX, to, &[("Body", body)]).await?;
-            return Ok(Posted { id, place: Value::Null });
+            return Ok(Posted { id, thread: None, place: Value::Null });
         };
         let sid = self.twilio.lay_out(&content).await?;
         match self.twilio.send(PREFIX, to, &[("ContentSid", &sid)]).await {
-            Ok(id) => Ok(Posted { id, place: json!({ "content": sid }) }),
+            Ok(id) => Ok(Posted { id, thread: None, place: json!({ "content": sid }) }),
             Err(failed) => {
                 // It would be laid out again with the next attempt.
                 if let Err(error) = self.twilio.clear_away(&sid).await {
@@ -71,7 +71,7 @@ impl Carried {
         let variables = Value::from(places).to_string();
         let what = [("ContentSid", template.name.as_str()), ("ContentVariables", &variables)];
         let id = self.twilio.send(PREFIX, to, &what).await?;
-        Ok(Posted { id, place: Value::Null })
+        Ok(Posted { id, thread: None, place: Value::Null })
     }
 }
 

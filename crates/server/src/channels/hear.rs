@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use ::channels::card::{Fields, Sheet, WORDS};
 use ::channels::heard::{About, Receipt, What};
+use ::channels::mail::{Reply as MailReply, Whom};
 use ::channels::{Channel, Failed, Heard};
 use kernel::actor::Attested;
 use kernel::audit::Digest;
@@ -53,6 +54,8 @@ impl App {
     ) -> Result<(), StoreError> {
         let medium = channel.medium().as_str();
         let words = match (Hearing { app: self, channel, heard }).take().await? {
+            // Whoever pressed waits for a sign, be it without words.
+            Came::Silent if matches!(heard.what, What::Pressed { .. }) => String::new(),
             Came::Silent => return Ok(()),
             Came::Taken(words) | Came::Not(words) => words,
         };
@@ -172,7 +175,7 @@ impl Hearing<'_> {
         let text = text.trim();
         let (message, text) = match about {
             About::Posted(id) => (self.message_at(Some(id)).await?, text),
-            About::Token(_) => (None, text),
+            About::Token(token) => (self.answered_letter(token).await?, text),
             About::Nothing => self.coded(text).await?,
         };
         let Some(message) = message else {
@@ -184,9 +187,12 @@ impl Hearing<'_> {
             return Ok(if asked { Came::Not(why.to_owned()) } else { Came::Silent });
         };
         let Some(ask) = self.app.gateway.ask(message.ask).await? else { return Ok(Came::Silent) };
-        let Some(actor) = self.who(&ask, Some(&message)).await? else {
-            return Ok(stranger());
+        let actor = match about {
+            // Whoever writes to an address that only the reader of a letter knows has read that letter.
+            About::Token(_) => self.reader(&ask, &message),
+            About::Posted(_) | About::Nothing => self.who(&ask, Some(&message)).await?,
         };
+        let Some(actor) = actor else { return Ok(stranger()) };
         self.said(&ask, actor, text).await
     }
 
@@ -260,6 +266,26 @@ impl Hearing<'_> {
         let id = self.heard.from.address().unwrap_or_default();
         let guest = guest(ask, via, &self.heard.from, id, self.heard.name.clone());
         Ok(Some(guest).filter(|guest| placed && ask.is_shown_to(guest, &directory)))
+    }
+
+    /// The letter an answer was written to.
+    async fn answered_letter(&self, token: &str) -> Result<Option<Message>, StoreError> {
+        let reply = self.app.mail.as_ref().and_then(|mail| mail.answered(token));
+        let Some(MailReply { ask, whom }) = reply else { return Ok(None) };
+        let messages = self.app.gateway.store().messages(vec![ask]).await?;
+        Ok(messages.into_iter().rev().find(|message| Whom::of_mark(&message.to) == whom))
+    }
+
+    /// Whoever got a letter: who its sender says they are means nothing.
+    fn reader(&self, ask: &Ask, message: &Message) -> Option<Actor> {
+        let directory = self.app.gateway.directory();
+        let (via, assurance) = (Via::Email, Assurance::Channel);
+        let Some(id) = &message.human else {
+            let place = ask.place.as_ref()?.value()?;
+            return Some(guest(ask, via, &place.means, place.means.address()?, None));
+        };
+        let human = directory.human(id).filter(|human| human.active && ask.admits(human))?;
+        Some(Actor::Human { id: human.id.clone(), via, assurance })
     }
 
     /// The ask a button belongs to, and what it says.
@@ -443,16 +469,14 @@ fn read(question: &Question, text: &str) -> Option<Reply> {
     };
     // "no, it is too much" on one line is a word and its reason. A yes has to stand alone: "yes, but"
     // is none.
-    let exact = all.iter().find(is);
-    let (offer, comment) = match exact {
-        Some(offer) => (offer, rest.trim().to_owned()),
-        None => {
-            let (word, why) = line.split_once([',', ':', ';', '-'])?;
-            let said = plain(word);
-            let begins = |offer: &&Offer| said == plain(&offer.word) && offer.is_no();
-            let offer = all.iter().find(begins)?;
-            (offer, format!("{}\n{rest}", why.trim()).trim().to_owned())
-        }
+    let (offer, comment) = if let Some(offer) = all.iter().find(is) {
+        (offer, rest.trim().to_owned())
+    } else {
+        let (word, why) = line.split_once([',', ':', ';', '-'])?;
+        let said = plain(word);
+        let begins = |offer: &&Offer| said == plain(&offer.word) && offer.is_no();
+        let offer = all.iter().find(begins)?;
+        (offer, format!("{}\n{rest}", why.trim()).trim().to_owned())
     };
     let comment = Some(comment).filter(|comment| !comment.is_empty());
     (!offer.wants_words || comment.is_some())

@@ -9,7 +9,7 @@ use ::channels::{Channel, Failed, Medium, Parcel, Posted};
 use jiff::tz::TimeZone;
 use kernel::ask::{Grant, Purpose};
 use kernel::audit::Digest;
-use kernel::directory::{Human, Means};
+use kernel::directory::{About, Human, Means};
 use kernel::effect::Chain;
 use kernel::{Actor, Ask, Assurance, Command, Effect, Time, Via};
 use store::{Message, Sent, Settlement, StoreError};
@@ -57,6 +57,7 @@ impl Sending<'_> {
             at: now,
             standing: Sent::Waiting { error: String::new() },
             posted: None,
+            thread: None,
             place: serde_json::Value::Null,
             code: None,
             over: false,
@@ -127,30 +128,27 @@ impl App {
         let Some(ask) = self.gateway.ask(told.ask).await?.filter(|ask| ask.is_open()) else {
             return Ok(Came::Nothing);
         };
-        let recipient = match chain {
-            Some(chain) => {
-                let Some(human) = directory.human(&chain.human) else { return Ok(Came::Nothing) };
-                let before = *passed_on || *attempt > 1 || chain.tried.len() > 1;
-                if !self.still_concerns(told.ask, human, before).await? {
-                    return Ok(Came::Nothing);
-                }
-                let left_alone = self.left_alone(&human.id, told.ask, told.priority).await?;
-                if let Some((until, why)) = left_alone {
-                    return Ok(Came::Held { until, why });
-                }
-                let Some((means, address)) = address(human, to) else { return Ok(Came::Gone) };
-                let zone = human.about().map_or(TimeZone::UTC, kernel::directory::About::zone);
-                Recipient { means, address, human: Some(human), thread: None, zone }
+        let recipient = if let Some(chain) = chain {
+            let Some(human) = directory.human(&chain.human) else { return Ok(Came::Nothing) };
+            let before = *passed_on || *attempt > 1 || chain.tried.len() > 1;
+            if !self.still_concerns(told.ask, human, before).await? {
+                return Ok(Came::Nothing);
             }
-            None => {
-                let place = ask.place.as_ref().and_then(|place| place.value());
-                let Some(place) = place.filter(|place| place.means.mark() == *to) else {
-                    return Ok(Came::Nothing);
-                };
-                let address = place.means.address().unwrap_or_default().to_owned();
-                let (means, thread) = (place.means.clone(), place.thread.clone());
-                Recipient { means, address, human: None, thread, zone: TimeZone::UTC }
+            let left_alone = self.left_alone(&human.id, told.ask, told.priority).await?;
+            if let Some((until, why)) = left_alone {
+                return Ok(Came::Held { until, why });
             }
+            let Some((means, address)) = address(human, to) else { return Ok(Came::Gone) };
+            let zone = human.about().map_or(TimeZone::UTC, About::zone);
+            Recipient { means, address, human: Some(human), thread: None, zone }
+        } else {
+            let place = ask.place.as_ref().and_then(|place| place.value());
+            let Some(place) = place.filter(|place| place.means.mark() == *to) else {
+                return Ok(Came::Nothing);
+            };
+            let address = place.means.address().unwrap_or_default().to_owned();
+            let (means, thread) = (place.means.clone(), place.thread.clone());
+            Recipient { means, address, human: None, thread, zone: TimeZone::UTC }
         };
         let name = sending.name();
         let noted = self.gateway.store().message(name).await?;
@@ -163,8 +161,8 @@ impl App {
             Err(came) => came,
             Ok((posted, code)) => {
                 let message = noted.unwrap_or_else(|| sending.begun(self.gateway.now()));
-                let Posted { id, place } = posted;
-                let message = Message { posted: Some(id), place, code, ..message };
+                let Posted { id, thread, place } = posted;
+                let message = Message { posted: Some(id), thread, place, code, ..message };
                 let message = message.learned(Sent::Sent, self.gateway.now());
                 self.gateway.store().put_message(message).await?;
                 Came::Told
@@ -182,16 +180,16 @@ impl App {
     ) -> Result<Result<(Posted, Option<String>), Came>, StoreError> {
         let link = self.link_for(ask, recipient, name).await?;
         if let Means::Email(_) = recipient.means {
-            let letter = self.notice_letter(ask, sending, recipient, name, &link);
+            let letter = self.notice_letter(ask, sending, recipient, link);
             let came = self.post(&letter).await;
-            let posted = Posted { id: letter.id, place: serde_json::Value::Null };
+            let posted = Posted { id: letter.id, thread: None, place: serde_json::Value::Null };
             return Ok(if matches!(came, Came::Told) { Ok((posted, None)) } else { Err(came) });
         }
         let Some(channel) = medium(&recipient.means).and_then(|medium| self.platforms.get(medium))
         else {
             return Ok(Err(Came::Gone));
         };
-        let mut ways = self.ways(ask, &self.addressee_of(ask, recipient));
+        let mut ways = self.ways(ask, &Self::addressee_of(ask, recipient));
         let code = self.code_for(ask, sending.to, channel.medium(), &ways).await?;
         ways.code.clone_from(&code);
         let (why, zone) = (Some(sending.told.why), &recipient.zone);
@@ -251,7 +249,7 @@ impl App {
     }
 
     /// Whoever a message is for, as one who answers it.
-    fn addressee_of(&self, ask: &Ask, recipient: &Recipient<'_>) -> Actor {
+    fn addressee_of(ask: &Ask, recipient: &Recipient<'_>) -> Actor {
         let via = via(&recipient.means);
         match recipient.human {
             Some(human) => {
@@ -289,18 +287,20 @@ impl App {
         ask: &Ask,
         sending: &Sending<'_>,
         recipient: &Recipient<'_>,
-        _name: Digest,
-        link: &str,
+        link: String,
     ) -> crate::mail::Letter {
         let settings = self.link(paths::NOTICES);
+        let (why, zone) = (sending.told.why, &recipient.zone);
+        let ways = self.ways(ask, &Self::addressee_of(ask, recipient));
+        let card = self.card(ask, Around { why: Some(why), link, zone, ways });
         let letter = NoticeLetter {
             to: &recipient.address,
+            ask: ask.id,
             since: sending.chain.map_or(sending.since, |chain| chain.since),
-            why: sending.told.why,
-            ask,
-            url: link,
+            why,
+            card: &card,
             settings: recipient.human.map(|_| settings.as_str()),
-            zone: recipient.zone.clone(),
+            reply_to: self.mail.as_ref().and_then(|mail| mail.reply_to(ask.id, &recipient.means)),
             now: self.gateway.now(),
         };
         letter.letter()
@@ -335,12 +335,12 @@ impl App {
             (Some(channel), Some(id)) => {
                 let directory = self.gateway.directory();
                 let human = message.human.as_ref().and_then(|id| directory.human(id));
-                let zone = human.and_then(Human::about).map(kernel::directory::About::zone);
+                let zone = human.and_then(Human::about).map(About::zone);
                 let zone = zone.unwrap_or(TimeZone::UTC);
                 let link = self.link(&paths::request(ask.id));
                 let around = Around { why: None, link, zone: &zone, ways: Ways::default() };
                 let rendered = channel.render(&self.card(&ask, around));
-                let posted = Posted { id: id.clone(), place: message.place.clone() };
+                let posted = Posted { id: id.clone(), thread: None, place: message.place.clone() };
                 let updated = channel.update(&posted, &rendered, None).await;
                 tally(channel.medium(), "updated", &updated);
                 updated.err()

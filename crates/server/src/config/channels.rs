@@ -95,8 +95,10 @@ fn ours(base: &Url, path: &str) -> Url {
 
 /// An address that a setting gives.
 fn address(name: &str, text: &str) -> anyhow::Result<Url> {
-    let url = Url::parse(text).ok().filter(|url| url.has_host());
-    url.with_context(|| format!("{name}: expected an address such as https://example.com, not {text}"))
+    let url = Url::parse(text).ok().filter(Url::has_host);
+    url.with_context(|| {
+        format!("{name}: expected an address such as https://example.com, not {text}")
+    })
 }
 
 /// What the setting says, or where the platform is for everybody.

@@ -189,6 +189,135 @@ settings! {
     /// Proxies whose X-Forwarded-For is believed: addresses or ranges such as 10.0.0.0/8, comma-separated
     #[arg(long, env = "COUNTERSIGN_TRUSTED_PROXIES", value_delimiter = ',', value_name = "RANGE")]
     trusted_proxies: Vec<String>,
+    /// Slack: the bot token of the app, `xoxb-…`
+    #[arg(long, env = "COUNTERSIGN_SLACK_BOT_TOKEN", hide_env_values = true, value_name = "TOKEN", help_heading = "Channels")]
+    slack_bot_token: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_SLACK_BOT_TOKEN_FILE", value_name = "FILE", help_heading = "Channels")]
+    slack_bot_token_file: PathBuf,
+    /// Slack: what its calls are signed with
+    #[arg(long, env = "COUNTERSIGN_SLACK_SIGNING_SECRET", hide_env_values = true, value_name = "TEXT", help_heading = "Channels")]
+    slack_signing_secret: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_SLACK_SIGNING_SECRET_FILE", value_name = "FILE", help_heading = "Channels")]
+    slack_signing_secret_file: PathBuf,
+    /// Slack: the app token, `xapp-…`, for Socket Mode: no address of ours is called
+    #[arg(long, env = "COUNTERSIGN_SLACK_APP_TOKEN", hide_env_values = true, value_name = "TOKEN", help_heading = "Channels")]
+    slack_app_token: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_SLACK_APP_TOKEN_FILE", value_name = "FILE", help_heading = "Channels")]
+    slack_app_token_file: PathBuf,
+    /// Slack: where its Web API is [default: `https://slack.com/api/`]
+    #[arg(long, env = "COUNTERSIGN_SLACK_API", value_name = "URL", help_heading = "Channels")]
+    slack_api: String,
+    /// Telegram: the token of the bot
+    #[arg(long, env = "COUNTERSIGN_TELEGRAM_TOKEN", hide_env_values = true, value_name = "TOKEN", help_heading = "Channels")]
+    telegram_token: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_TELEGRAM_TOKEN_FILE", value_name = "FILE", help_heading = "Channels")]
+    telegram_token_file: PathBuf,
+    /// Telegram: what its calls show; without it the server asks Telegram instead
+    #[arg(long, env = "COUNTERSIGN_TELEGRAM_WEBHOOK_SECRET", hide_env_values = true, value_name = "TEXT", help_heading = "Channels")]
+    telegram_webhook_secret: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_TELEGRAM_WEBHOOK_SECRET_FILE", value_name = "FILE", help_heading = "Channels")]
+    telegram_webhook_secret_file: PathBuf,
+    /// Telegram: where the Bot API is [default: `https://api.telegram.org`]
+    #[arg(long, env = "COUNTERSIGN_TELEGRAM_API", value_name = "URL", help_heading = "Channels")]
+    telegram_api: String,
+    /// Twilio: the account SID, `AC…`
+    #[arg(long, env = "COUNTERSIGN_TWILIO_ACCOUNT", value_name = "SID", help_heading = "Channels")]
+    twilio_account: String,
+    /// Twilio: the auth token of the account
+    #[arg(long, env = "COUNTERSIGN_TWILIO_AUTH_TOKEN", hide_env_values = true, value_name = "TOKEN", help_heading = "Channels")]
+    twilio_auth_token: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_TWILIO_AUTH_TOKEN_FILE", value_name = "FILE", help_heading = "Channels")]
+    twilio_auth_token_file: PathBuf,
+    /// Twilio: an API key to send with, `SK…`
+    #[arg(long, env = "COUNTERSIGN_TWILIO_KEY", value_name = "SID", help_heading = "Channels")]
+    twilio_key: String,
+    /// Twilio: the secret of that key
+    #[arg(long, env = "COUNTERSIGN_TWILIO_KEY_SECRET", hide_env_values = true, value_name = "TEXT", help_heading = "Channels")]
+    twilio_key_secret: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_TWILIO_KEY_SECRET_FILE", value_name = "FILE", help_heading = "Channels")]
+    twilio_key_secret_file: PathBuf,
+    /// Text messages: the number, or messaging service `MG…`, they come from
+    #[arg(long, env = "COUNTERSIGN_TWILIO_SMS_FROM", value_name = "NUMBER", help_heading = "Channels")]
+    twilio_sms_from: String,
+    /// WhatsApp through Twilio: the number or messaging service messages come from
+    #[arg(long, env = "COUNTERSIGN_TWILIO_WHATSAPP_FROM", value_name = "NUMBER", help_heading = "Channels")]
+    twilio_whatsapp_from: String,
+    /// Twilio: where it is [default: `https://api.twilio.com`]
+    #[arg(long, env = "COUNTERSIGN_TWILIO_API", value_name = "URL", help_heading = "Channels")]
+    twilio_api: String,
+    /// Twilio: where its Content API is [default: `https://content.twilio.com`]
+    #[arg(long, env = "COUNTERSIGN_TWILIO_CONTENT_API", value_name = "URL", help_heading = "Channels")]
+    twilio_content_api: String,
+    /// WhatsApp through Meta: the id of the number messages come from
+    #[arg(long, env = "COUNTERSIGN_WHATSAPP_PHONE_ID", value_name = "ID", help_heading = "Channels")]
+    whatsapp_phone_id: String,
+    /// WhatsApp through Meta: the access token of a system user
+    #[arg(long, env = "COUNTERSIGN_WHATSAPP_TOKEN", hide_env_values = true, value_name = "TOKEN", help_heading = "Channels")]
+    whatsapp_token: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_WHATSAPP_TOKEN_FILE", value_name = "FILE", help_heading = "Channels")]
+    whatsapp_token_file: PathBuf,
+    /// WhatsApp through Meta: what its calls are signed with
+    #[arg(long, env = "COUNTERSIGN_WHATSAPP_APP_SECRET", hide_env_values = true, value_name = "TEXT", help_heading = "Channels")]
+    whatsapp_app_secret: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_WHATSAPP_APP_SECRET_FILE", value_name = "FILE", help_heading = "Channels")]
+    whatsapp_app_secret_file: PathBuf,
+    /// WhatsApp through Meta: what its first call shows
+    #[arg(long, env = "COUNTERSIGN_WHATSAPP_VERIFY_TOKEN", hide_env_values = true, value_name = "TEXT", help_heading = "Channels")]
+    whatsapp_verify_token: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_WHATSAPP_VERIFY_TOKEN_FILE", value_name = "FILE", help_heading = "Channels")]
+    whatsapp_verify_token_file: PathBuf,
+    /// WhatsApp: an approved template for whoever has not written for a day, as NAME:LANGUAGE:SLOT,SLOT…
+    #[arg(long, env = "COUNTERSIGN_WHATSAPP_TEMPLATE", value_name = "TEMPLATE", help_heading = "Channels")]
+    whatsapp_template: String,
+    /// WhatsApp through Meta: where it is, with a version [default: `https://graph.facebook.com/v23.0`]
+    #[arg(long, env = "COUNTERSIGN_WHATSAPP_API", value_name = "URL", help_heading = "Channels")]
+    whatsapp_api: String,
+    /// ntfy: the server notices go through, such as `https://ntfy.sh`
+    #[arg(long, env = "COUNTERSIGN_NTFY_URL", value_name = "URL", help_heading = "Channels")]
+    ntfy_url: String,
+    /// ntfy: an access token, `tk_…`
+    #[arg(long, env = "COUNTERSIGN_NTFY_TOKEN", hide_env_values = true, value_name = "TOKEN", help_heading = "Channels")]
+    ntfy_token: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_NTFY_TOKEN_FILE", value_name = "FILE", help_heading = "Channels")]
+    ntfy_token_file: PathBuf,
+    /// A program of yours that tells people: where it is called
+    #[arg(long, env = "COUNTERSIGN_CHANNEL_WEBHOOK_URL", value_name = "URL", help_heading = "Channels")]
+    channel_webhook_url: String,
+    /// A program of yours: what both sides sign with, `whsec_…`
+    #[arg(long, env = "COUNTERSIGN_CHANNEL_WEBHOOK_SECRET", hide_env_values = true, value_name = "TEXT", help_heading = "Channels")]
+    channel_webhook_secret: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_CHANNEL_WEBHOOK_SECRET_FILE", value_name = "FILE", help_heading = "Channels")]
+    channel_webhook_secret_file: PathBuf,
+    /// Mail: the address answers go to, such as ask@example.com; each letter gets its own behind a `+`
+    #[arg(long, env = "COUNTERSIGN_MAIL_REPLIES", value_name = "ADDRESS", help_heading = "Channels")]
+    mail_replies: String,
+    /// Mail: the mailbox answers come into: `imaps://USER:PASSWORD@HOST/FOLDER`
+    #[arg(long, env = "COUNTERSIGN_IMAP_URL", hide_env_values = true, value_name = "URL", help_heading = "Channels")]
+    imap_url: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_IMAP_URL_FILE", value_name = "FILE", help_heading = "Channels")]
+    imap_url_file: PathBuf,
+    /// Mail: take answers as a mail server here: `smtp://HOST:PORT` or `lmtp://HOST:PORT`
+    #[arg(long, env = "COUNTERSIGN_MAIL_LISTEN", value_name = "URL", help_heading = "Channels")]
+    mail_listen: String,
+    /// Mail: take answers a provider posts: `mailgun:KEY`, `postmark:USER:PASSWORD` or `signed:whsec_…`
+    #[arg(long, env = "COUNTERSIGN_MAIL_INBOUND", hide_env_values = true, value_name = "TEXT", help_heading = "Channels")]
+    mail_inbound: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_MAIL_INBOUND_FILE", value_name = "FILE", help_heading = "Channels")]
+    mail_inbound_file: PathBuf,
     /// Who can prove that a person is there: tables of the file only
     #[arg(skip)]
     verification: ProviderTables,

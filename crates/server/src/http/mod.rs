@@ -49,6 +49,7 @@ use crate::http::api::Dev;
 use crate::http::observe::Observed;
 use crate::http::problem::Problem;
 use crate::mail::Mailer;
+use crate::mail::channel::Mail;
 use crate::oidc::Provider;
 use crate::passkeys::Passkeys;
 use crate::push::Push;
@@ -78,7 +79,9 @@ pub struct App {
     /// Tells people's devices, unless the settings say not to.
     pub push: Option<Push>,
     /// Sends mail, if the settings say how.
-    pub mailer: Option<Mailer>,
+    pub mailer: Option<Arc<Mailer>>,
+    /// Mail as a channel, with answers.
+    pub mail: Option<Arc<Mail>>,
     /// The platforms that are set up.
     pub platforms: Platforms,
     /// What only development mode has.

@@ -1,6 +1,7 @@
 //! Mail to people, over SMTP. Letters are effects: rows first, and sent from the outbox, so that a mail
 //! server that is slow or gone holds up nobody.
 
+pub mod channel;
 pub mod code;
 pub(crate) mod gathered;
 pub mod notice;

@@ -125,9 +125,11 @@ fn how(ways: &Ways) -> Option<String> {
     let words: Vec<String> = ways
         .buttons
         .iter()
-        .map(|button| match button.word.to_lowercase() == button.label.to_lowercase() {
-            true => button.word.clone(),
-            false => format!("{} ({})", button.word, inert(&reveal(&button.label))),
+        .map(|button| {
+            if button.word.to_lowercase() == button.label.to_lowercase() {
+                return button.word.clone();
+            }
+            format!("{} ({})", button.word, inert(&reveal(&button.label)))
         })
         .collect();
     match (&words[..], ways.reply) {

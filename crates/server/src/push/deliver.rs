@@ -111,6 +111,7 @@ impl App {
             at,
             standing,
             posted: None,
+            thread: None,
             place: serde_json::Value::Null,
             code: None,
             over: false,

@@ -45,6 +45,8 @@ async fn every_route_asks_for_a_credential() {
             .replace("{seq}", "1")
             .replace("{digest}", &"0".repeat(64))
             .replace("{delivery}", "msg_x")
+            .replace("{medium}", "slack")
+            .replace("{name}", "events")
             .replace("{file}", "app.css")
             .replace("{code}", "not-found");
         let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();

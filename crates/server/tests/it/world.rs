@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) struct World {
     clock: Arc<HandClock>,
     folder: TempDir,
-    settings: Settings,
+    settings: Box<Settings>,
     server: Option<Server>,
     http: reqwest::Client,
     ended: bool,
@@ -54,6 +54,7 @@ impl World {
         let clock = Arc::new(HandClock::default());
         let redirect = reqwest::redirect::Policy::none();
         let http = reqwest::Client::builder().redirect(redirect).no_proxy().build()?;
+        let settings = Box::new(settings);
         let server = Some(start(&settings, &clock).await?);
         Ok(Self { clock, folder, settings, server, http, ended: false })
     }
@@ -74,7 +75,7 @@ impl World {
         let listen = Some("127.0.0.1:0".to_owned());
         let settings = Settings { data: self.settings.data.clone(), listen, ..settings };
         self.server = Some(start(&settings, &self.clock).await?);
-        self.settings = settings;
+        *self.settings = settings;
         Ok(())
     }
 

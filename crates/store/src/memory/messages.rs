@@ -28,7 +28,12 @@ impl Messages for Memory {
         let known = |message: &&Message| {
             message.medium == medium && message.posted.as_deref() == Some(posted)
         };
-        Ok(self.state().messages.values().filter(known).min_by_key(|found| found.name).cloned())
+        let found =
+            self.state().messages.values().filter(known).min_by_key(|one| one.name).cloned();
+        let in_thread = |message: &Message| {
+            message.medium == medium && message.thread.as_deref() == Some(posted)
+        };
+        Ok(found.or_else(|| self.newest(1, in_thread).pop()))
     }
 
     async fn messages_to(&self, to: Digest, limit: usize) -> Result<Vec<Message>> {

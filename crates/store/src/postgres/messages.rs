@@ -18,17 +18,17 @@ use crate::{MOST_MESSAGES, Message, Messages, Result as Stored};
 impl Messages for Postgres {
     async fn put_message(&self, message: Message) -> Stored<()> {
         let sql = "INSERT INTO message
-                (name, ask, medium, recipient, at, posted, over, updated_at, state)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-            ON CONFLICT (name) DO UPDATE SET posted = excluded.posted, over = excluded.over,
-                updated_at = excluded.updated_at, state = excluded.state";
+                (name, ask, medium, recipient, at, posted, thread, over, updated_at, state)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+            ON CONFLICT (name) DO UPDATE SET posted = excluded.posted, thread = excluded.thread,
+                over = excluded.over, updated_at = excluded.updated_at, state = excluded.state";
         let state = state("message", &message)?;
-        let Message { name, ask, medium, to, at, posted, over, updated_at, .. } = message;
+        let Message { name, ask, medium, to, at, posted, thread, over, updated_at, .. } = message;
         let (name, to, ask) = (&name.0[..], &to.0[..], uuid(ask.ulid()));
         let (at, updated_at) = (at.millis(), updated_at.millis());
-        self.execute(sql, &[&name, &ask, &medium, &to, &at, &posted, &over, &updated_at, &state])
-            .await
-            .map(drop)
+        let row: [&(dyn ToSql + Sync); 10] =
+            [&name, &ask, &medium, &to, &at, &posted, &thread, &over, &updated_at, &state];
+        self.execute(sql, &row).await.map(drop)
     }
 
     async fn message(&self, name: Digest) -> Stored<Option<Message>> {
@@ -51,8 +51,15 @@ impl Messages for Postgres {
     async fn posted(&self, medium: &str, posted: &str) -> Stored<Option<Message>> {
         let sql = "SELECT state FROM message WHERE medium = $1 AND posted = $2
             AND posted IS NOT NULL ORDER BY name LIMIT 1";
-        let found = on!(self.database, client => list(client, sql, &[&medium, &posted]))?;
-        Ok(found.into_iter().next())
+        let in_thread = "SELECT state FROM message WHERE medium = $1 AND thread = $2
+            AND thread IS NOT NULL ORDER BY at DESC, name LIMIT 1";
+        for sql in [sql, in_thread] {
+            let found = on!(self.database, client => list(client, sql, &[&medium, &posted]))?;
+            if let Some(found) = found.into_iter().next() {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
     async fn messages_to(&self, to: Digest, limit: usize) -> Stored<Vec<Message>> {

@@ -223,11 +223,12 @@ static TABLES: [Table; 23] = [
             ("recipient", Type::BYTEA),
             ("at", Type::INT8),
             ("posted", Type::TEXT),
+            ("thread", Type::TEXT),
             ("over", Type::BOOL),
             ("updated_at", Type::INT8),
             ("state", Type::TEXT),
         ],
-        select: "SELECT name, ask, medium, recipient, at, posted, over, updated_at, state
+        select: "SELECT name, ask, medium, recipient, at, posted, thread, over, updated_at, state
                  FROM message",
     },
     Table { name: "anchor", columns: &[("n", Type::INT8)], select: "SELECT n FROM anchor" },

@@ -12,9 +12,10 @@ use crate::rows::{int, read_state, state};
 use crate::{MOST_MESSAGES, Message, Messages, Result};
 
 const PUT: &str = "INSERT INTO message
-        (name, ask, medium, recipient, at, posted, over, updated_at, state)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-    ON CONFLICT (name) DO UPDATE SET posted = ?6, over = ?7, updated_at = ?8, state = ?9";
+        (name, ask, medium, recipient, at, posted, thread, over, updated_at, state)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+    ON CONFLICT (name) DO UPDATE
+        SET posted = ?6, thread = ?7, over = ?8, updated_at = ?9, state = ?10";
 
 #[async_trait]
 impl Messages for Sqlite {
@@ -44,8 +45,14 @@ impl Messages for Sqlite {
     async fn posted(&self, medium: &str, posted: &str) -> Result<Option<Message>> {
         let sql = "SELECT state FROM message WHERE medium = ?1 AND posted = ?2
              AND posted IS NOT NULL ORDER BY name LIMIT 1";
+        let in_thread = "SELECT state FROM message WHERE medium = ?1 AND thread = ?2
+             AND thread IS NOT NULL ORDER BY at DESC, name LIMIT 1";
         let known = [medium.to_owned(), posted.to_owned()];
-        let found = self.readers.run(move |conn| one(conn, sql, known, text)).await?;
+        let find = move |conn: &Connection| match one(conn, sql, known.clone(), text)? {
+            Some(found) => Ok(Some(found)),
+            None => one(conn, in_thread, known, text),
+        };
+        let found = self.readers.run(find).await?;
         found.map(|state| read_state("message", &state)).transpose()
     }
 
@@ -66,12 +73,14 @@ fn list(conn: &Connection, sql: &str, bound: impl Params) -> Result<Vec<Message>
 }
 
 fn put(conn: &Connection, message: &Message) -> Result<()> {
-    let Message { name, ask, medium, to, at, posted, over, updated_at, .. } = message;
+    let Message { name, ask, medium, to, at, posted, thread, over, updated_at, .. } = message;
     let (ask, at, updated_at) = (ask.ulid().to_bytes(), at.millis(), updated_at.millis());
     let state = state("message", message)?;
     conn.prepare_cached(PUT)
         .and_then(|mut put| {
-            put.execute(params![name.0, ask, medium, to.0, at, posted, over, updated_at, state])
+            put.execute(params![
+                name.0, ask, medium, to.0, at, posted, thread, over, updated_at, state
+            ])
         })
         .map(drop)
         .map_err(failed)

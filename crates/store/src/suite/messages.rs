@@ -21,6 +21,7 @@ fn message(stage: &Stage, ask: AskId, n: u8) -> Message {
         at: stage.now(),
         standing: Sent::Waiting { error: "busy".to_owned() },
         posted: None,
+        thread: None,
         place: json!({}),
         code: Some("A7".to_owned()),
         over: false,
@@ -49,6 +50,17 @@ pub async fn a_message_is_kept_as_it_last_was(stage: &Stage) {
     assert_eq!(stage.store.message(one.name).await.unwrap().as_ref(), Some(&one));
     assert_eq!(stage.store.posted("slack", "C1/1.2").await.unwrap().as_ref(), Some(&one));
     assert_eq!(stage.store.posted("sms", "C1/1.2").await.unwrap(), None);
+    // Of several in a thread, the newest; and a message is found before any thread.
+    for (n, thread) in [(2, "C1/0.1"), (3, "C1/0.1"), (4, "C1/1.2")] {
+        stage.clock.advance(1);
+        put(stage, &Message { thread: Some(thread.to_owned()), ..message(stage, some_ask(1), n) })
+            .await;
+    }
+    let posted = async |id: &str| {
+        let found = stage.store.posted("slack", id).await.unwrap();
+        found.map(|message| message.name.0[0])
+    };
+    assert_eq!((posted("C1/0.1").await, posted("C1/1.2").await), (Some(3), Some(1)));
     assert_eq!(stage.store.message(Digest([7; 32])).await.unwrap(), None);
     assert_eq!(stage.store.last_position().await.unwrap(), before);
 }

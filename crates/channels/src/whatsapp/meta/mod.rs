@@ -98,7 +98,7 @@ impl Cloud {
         let id = answer.body.pointer("/messages/0/id").and_then(Value::as_str);
         let id =
             id.ok_or_else(|| Wrong::Failed(Failed::later("Meta took it without saying its id")))?;
-        Ok(Posted { id: id.to_owned(), place: Value::Null })
+        Ok(Posted { id: id.to_owned(), thread: None, place: Value::Null })
     }
 
     async fn called(&self, call: RequestBuilder) -> Result<Answer, Failed> {
