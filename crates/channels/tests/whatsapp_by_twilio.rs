@@ -143,6 +143,22 @@ async fn after_a_day_only_the_template_is_sent() {
     assert_eq!(member(&there.sent()[2], "ContentSid"), SID);
 }
 
+/// Two braces are a place to be filled at Twilio, and what keeps them apart takes room.
+#[tokio::test]
+async fn nothing_an_agent_writes_is_a_place_to_be_filled() {
+    let (there, carried) = here(None).await;
+    for words in ["{{1}}".to_owned(), "{{{{1}}}}".to_owned(), "{".repeat(700)] {
+        let mut card = channels::Card { words, ..cards::approve() };
+        let channels::card::Stage::Open(ways) = &mut card.stage else { panic!("it is open") };
+        ways.buttons[0].label = "{{{2}}} and more of it".into();
+        let message = carried.render(&card);
+        assert!(!message["body"].as_str().unwrap().contains("{{"), "{message}");
+        carried.deliver(parcel(ADA, &message)).await.unwrap();
+    }
+    // The last one has no room for anything to press.
+    assert_eq!(there.laid_out().len(), 2);
+}
+
 #[tokio::test]
 async fn what_is_refused_is_not_left_lying() {
     let (there, carried) = here(None).await;

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::window::Window;
 use super::{Template, render, whatsapp};
+use crate::card::{Button, Fact, Stage, Ways};
 use crate::heard::{About, Parsed, What};
 use crate::plain::{beginning, units};
 use crate::twilio::hear::{Form, heard, taken};
@@ -75,21 +76,53 @@ impl Carried {
     }
 }
 
+/// A card without two braces side by side, which Twilio takes for a place to be filled. Before it is laid
+/// out, since it takes more room so.
+fn apart(card: &Card) -> Card {
+    fn text(text: &str) -> String {
+        let mut apart = String::with_capacity(text.len());
+        for c in text.chars() {
+            if c == '{' && apart.ends_with('{') {
+                apart.push(' ');
+            }
+            apart.push(c);
+        }
+        apart
+    }
+    let some = |words: &Option<String>| words.as_deref().map(text);
+    let stage = match &card.stage {
+        Stage::Open(ways) => {
+            let button = |button: &Button| Button { label: text(&button.label), ..button.clone() };
+            Stage::Open(Ways { buttons: ways.buttons.iter().map(button).collect(), ..ways.clone() })
+        }
+        Stage::Over { headline, at, comment } => {
+            Stage::Over { headline: text(headline), at: at.clone(), comment: some(comment) }
+        }
+    };
+    let fact = |fact: &Fact| Fact { name: text(&fact.name), value: text(&fact.value) };
+    Card {
+        title: text(&card.title),
+        words: text(&card.words),
+        context: some(&card.context),
+        facts: card.facts.iter().map(fact).collect(),
+        stage,
+        ..card.clone()
+    }
+}
+
 /// What is to be laid out, if there is something to press.
 fn content(message: &Value, key: &str) -> Option<Value> {
-    // What Twilio would take for a place to be filled.
-    let bare = |text: &Value| text.as_str().unwrap_or_default().replace("{{", "{ {");
-    let body = message.get("body").map(bare);
+    let body = message.get("body");
     let list = |name: &str| message.get(name).and_then(Value::as_array);
     let types = if let Some(buttons) = list("buttons") {
-        let action = |button: &Value| json!({ "type": "QUICK_REPLY", "title": button.get("title").map(bare), "id": button.get("id") });
+        let action = |button: &Value| json!({ "type": "QUICK_REPLY", "title": button.get("title"), "id": button.get("id") });
         let actions: Vec<Value> = buttons.iter().map(action).collect();
         json!({ "twilio/quick-reply": { "body": body, "actions": actions } })
     } else {
         let item = |row: &Value| {
-            let mut item = json!({ "item": row.get("title").map(bare), "id": row.get("id") });
+            let mut item = json!({ "item": row.get("title"), "id": row.get("id") });
             if let (Some(below), Value::Object(members)) = (row.get("description"), &mut item) {
-                members.insert("description".to_owned(), bare(below).into());
+                members.insert("description".to_owned(), below.clone());
             }
             item
         };
@@ -106,7 +139,7 @@ impl Channel for Carried {
     }
 
     fn render(&self, card: &Card) -> Value {
-        render::render(card, LONGEST)
+        render::render(&apart(card), LONGEST)
     }
 
     async fn deliver(&self, parcel: Parcel<'_>) -> Result<Posted, Failed> {

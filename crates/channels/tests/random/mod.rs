@@ -29,7 +29,11 @@ fn button() -> impl Strategy<Value = Button> {
 
 fn stage() -> impl Strategy<Value = Stage> {
     let ways = (vec(button(), 0..13), any::<bool>(), option::of("[A-Z][0-9]"), any::<bool>());
-    let open = ways.prop_map(|(buttons, reply, code, has_form)| {
+    let open = ways.prop_map(|(mut buttons, reply, code, has_form)| {
+        // A word stands for one button alone.
+        for (at, button) in buttons.iter_mut().enumerate() {
+            button.word = format!("{}{at}", button.word);
+        }
         let Stage::Open(Ways { form, .. }) = cards::form().stage else { unreachable!() };
         Stage::Open(Ways { buttons, reply, code, form: form.filter(|_| has_form) })
     });
