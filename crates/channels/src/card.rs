@@ -29,6 +29,21 @@ pub struct Card {
 }
 
 impl Card {
+    /// A few words of ours and where they lead; there is nothing to answer.
+    pub fn plain(title: String, words: String, link: String) -> Self {
+        Self {
+            title,
+            note: None,
+            words,
+            context: None,
+            facts: Vec::new(),
+            until: None,
+            link,
+            urgent: false,
+            stage: Stage::Open(Ways::default()),
+        }
+    }
+
     /// Whether there is something to fill in or to choose that only its page shows.
     pub fn is_answered_elsewhere(&self) -> bool {
         matches!(&self.stage, Stage::Open(ways) if ways.form.is_some() && !ways.reply)

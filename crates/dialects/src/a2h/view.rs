@@ -30,6 +30,8 @@ pub struct Beside {
     pub name: Option<String>,
     /// The signed proof of how it ended, once it has.
     pub receipt: Option<String>,
+    /// The message in Slack that asks it (A2H-081).
+    pub slack_message_ts: Option<String>,
 }
 
 /// A call as it stands, whichever of the two it is; `None` once its words were erased.
@@ -37,7 +39,7 @@ pub fn call(ask: &Ask, beside: Beside) -> Option<Value> {
     match Kind::of(ask) {
         Kind::FunctionCall => serde_json::to_value(function_call(ask, beside)?).ok(),
         Kind::HumanContact | Kind::Message => {
-            serde_json::to_value(human_contact(ask, beside.receipt)?).ok()
+            serde_json::to_value(human_contact(ask, beside)?).ok()
         }
     }
 }
@@ -78,12 +80,13 @@ fn function_call(ask: &Ask, beside: Beside) -> Option<FunctionCall> {
             comment,
             user_info,
             reject_option_name: option,
+            slack_message_ts: beside.slack_message_ts,
             ours: ours(ask, beside.receipt),
         },
     })
 }
 
-fn human_contact(ask: &Ask, receipt: Option<String>) -> Option<HumanContact> {
+fn human_contact(ask: &Ask, beside: Beside) -> Option<HumanContact> {
     let question = ask.question.value()?;
     let (subject, msg) = match question.context() {
         Some(context) => (Some(question.prompt().to_owned()), context.to_owned()),
@@ -108,7 +111,8 @@ fn human_contact(ask: &Ask, receipt: Option<String>) -> Option<HumanContact> {
             responded_at: ended_at(ask).map(Moment),
             response,
             response_option_name: response_option_name.flatten(),
-            ours: ours(ask, receipt),
+            slack_message_ts: beside.slack_message_ts,
+            ours: ours(ask, beside.receipt),
         },
     })
 }

@@ -60,6 +60,9 @@ pub struct FunctionCallStatus {
     /// The reason that was picked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reject_option_name: Option<String>,
+    /// The message in Slack that asks it, for whoever goes on in its thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slack_message_ts: Option<String>,
     /// What is ours to say.
     #[serde(flatten)]
     pub ours: Ours,
@@ -111,6 +114,9 @@ pub struct HumanContactStatus {
     /// The answer that was picked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_option_name: Option<String>,
+    /// The message in Slack that asks it, for whoever goes on in its thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slack_message_ts: Option<String>,
     /// What is ours to say.
     #[serde(flatten)]
     pub ours: Ours,

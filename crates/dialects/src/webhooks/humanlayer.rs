@@ -48,7 +48,14 @@ impl Envelope {
             return Some(Self { is_test, kind: "conversation.created", event });
         }
         ask.ending()?;
-        let event = call(ask, Beside { name: news.name, receipt: news.receipt })?;
+        let event = call(
+            ask,
+            Beside {
+                name: news.name,
+                receipt: news.receipt,
+                slack_message_ts: news.slack_message_ts,
+            },
+        )?;
         Some(Self { is_test, kind: completed(Kind::of(ask)), event })
     }
 }
@@ -94,6 +101,7 @@ fn sample(at: Time) -> FunctionCall {
             comment: Some("a test".to_owned()),
             user_info: None,
             reject_option_name: None,
+            slack_message_ts: None,
             ours: Ours { ask_id: test(), outcome: None, receipt: None },
         },
     }

@@ -34,6 +34,8 @@ pub struct News<'a> {
     pub name: Option<String>,
     /// The signed proof of how it ended, once it has.
     pub receipt: Option<String>,
+    /// The message in Slack that asks it.
+    pub slack_message_ts: Option<String>,
 }
 
 impl News<'_> {

@@ -72,7 +72,7 @@ pub(crate) fn made(kind: Kind, value: &Value) -> (Cast, AskId) {
 }
 
 pub(crate) fn shown(ask: &Ask) -> Value {
-    a2h::call(ask, Beside { name: Some("Olga".to_owned()), receipt: None }).unwrap()
+    a2h::call(ask, Beside { name: Some("Olga".to_owned()), ..Beside::default() }).unwrap()
 }
 
 pub(crate) fn say(cast: &mut Cast, id: AskId, answer: Answer, comment: Option<&str>) {

@@ -37,6 +37,7 @@ fn told(cast: &Cast, wanted: Format, id: AskId) -> Option<Value> {
             base: "https://gate.example",
             name: name(ask),
             receipt: ask.ending().map(|_| RECEIPT.to_owned()),
+            slack_message_ts: None,
         },
     );
     body.map(|body| serde_json::from_slice(&body).unwrap())
@@ -152,7 +153,14 @@ fn as_humanlayer_tells_it() {
         assert_eq!(bare.as_ref(), all[*which].get("event"), "{which}");
         let ask = cast.seen(*id);
         let read = ask.ending().and_then(|_| {
-            a2h::call(ask, Beside { name: name(ask), receipt: Some(RECEIPT.to_owned()) })
+            a2h::call(
+                ask,
+                Beside {
+                    name: name(ask),
+                    receipt: Some(RECEIPT.to_owned()),
+                    slack_message_ts: None,
+                },
+            )
         });
         assert_eq!(bare, read, "{which}");
     }
@@ -214,6 +222,7 @@ fn a_test_says_that_it_is_one() {
         base: "https://gate.example",
         name: None,
         receipt: None,
+        slack_message_ts: None,
     };
     let bodies: Vec<Value> = Format::ALL
         .map(|wanted| serde_json::from_slice(&format(wanted, news()).unwrap()).unwrap())

@@ -276,6 +276,18 @@ impl Hearing<'_> {
         Ok(messages.into_iter().rev().find(|message| Whom::of_mark(&message.to) == whom))
     }
 
+    /// The letter that came back, as the address says that it came back to.
+    async fn returned_letter(&self) -> Result<Option<Message>, StoreError> {
+        let said = |key: &str| self.heard.place.get(key).and_then(Value::as_str);
+        let (Some(ask), Some(whom)) = (said("ask").and_then(|ask| ask.parse().ok()), said("whom"))
+        else {
+            return Ok(None);
+        };
+        let messages = self.app.gateway.store().messages(vec![ask]).await?;
+        let theirs = |message: &Message| Whom::of_mark(&message.to).to_string() == whom;
+        Ok(messages.into_iter().rev().find(theirs))
+    }
+
     /// Whoever got a letter: who its sender says they are means nothing.
     fn reader(&self, ask: &Ask, message: &Message) -> Option<Actor> {
         let directory = self.app.gateway.directory();
@@ -338,7 +350,11 @@ impl Hearing<'_> {
     async fn became(&self, posted: &str, state: &Receipt) -> Result<Came, StoreError> {
         let store = self.app.gateway.store();
         let medium = self.channel.medium().as_str();
-        let Some(message) = store.posted(medium, posted).await? else { return Ok(Came::Silent) };
+        let found = match self.returned_letter().await? {
+            Some(letter) => Some(letter),
+            None => store.posted(medium, posted).await?,
+        };
+        let Some(message) = found else { return Ok(Came::Silent) };
         let standing = match state {
             Receipt::Delivered => Sent::Delivered,
             Receipt::Read => Sent::Read,

@@ -9,11 +9,10 @@ use clap::Args;
 use store::Clock;
 
 use super::output::say;
-use super::{Exit, Local};
+use super::{Exit, Local, channels};
 use crate::clock::SystemClock;
 use crate::config::{Config, Database, ProofIssuer};
 use crate::home;
-use crate::mail::Mailer;
 use crate::oidc::Provider;
 use crate::passkeys::Passkeys;
 
@@ -99,6 +98,7 @@ fn applied_text(config: &Config) -> String {
         format!("jwt         {}", config.jwt.as_ref().map_or("off", |jwt| &jwt.issuer)),
         format!("proofs      {}", proofs(config)),
         format!("mail        {}", mail(config)),
+        format!("channels    {}", set_up(config)),
         format!(
             "oidc        {}",
             config.sign_in.oidc.as_ref().map_or("off", |oidc| oidc.issuer.as_str())
@@ -117,6 +117,13 @@ fn proofs(config: &Config) -> String {
 
 fn mail(config: &Config) -> String {
     config.sign_in.smtp.as_ref().map_or_else(|| "off".to_owned(), ToString::to_string)
+}
+
+/// The platforms people are told on.
+fn set_up(config: &Config) -> String {
+    let platforms = channels::open(config).unwrap_or_default();
+    let all: Vec<&str> = platforms.iter().map(|(medium, _)| medium.as_str()).collect();
+    if all.is_empty() { "off".to_owned() } else { all.join(", ") }
 }
 
 async fn look(config: &Config) -> Vec<Finding> {
@@ -155,16 +162,19 @@ async fn look(config: &Config) -> Vec<Finding> {
         // Nobody has to use them.
         findings.push(Finding { what: "passkeys", ok: true, says: format!("none: {why}") });
     }
-    if let Some(smtp) = &config.sign_in.smtp {
-        let checked = match Mailer::new(smtp) {
-            Ok(mailer) => mailer.check().await,
-            Err(error) => Err(error),
-        };
-        let (ok, says) = match checked {
-            Ok(()) => (true, format!("{smtp} takes mail")),
-            Err(error) => (false, format!("{smtp}: {error:#}")),
-        };
-        findings.push(Finding { what: "mail", ok, says });
+    match channels::open(config) {
+        Err(error) => {
+            findings.push(Finding { what: "channels", ok: false, says: format!("{error:#}") });
+        }
+        Ok(platforms) => {
+            for (medium, channel) in platforms.iter() {
+                let (ok, says) = match channel.check().await {
+                    Ok(says) => (true, says),
+                    Err(failed) => (false, failed.to_string()),
+                };
+                findings.push(Finding { what: medium.as_str(), ok, says });
+            }
+        }
     }
     let public = config.public_url.scheme() == "https"
         || config.public_url.host_str().is_some_and(|host| host == "localhost");

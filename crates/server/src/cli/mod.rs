@@ -11,6 +11,7 @@ mod backup;
 mod bar;
 mod callbacks;
 mod cancel;
+mod channels;
 mod completions;
 mod demo;
 mod devices;
@@ -117,6 +118,8 @@ enum Command {
     Rules(rules::Rules),
     /// Show the settings that apply and what is wrong with them
     Doctor(doctor::Doctor),
+    /// The platforms people are told on: which are set up, and whether they work
+    Channels(channels::Channels),
     /// Say whether a server is ready
     Health(health::Health),
     /// Print completions for a shell
@@ -239,6 +242,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Projects(projects) => patiently(Box::pin(projects.run())).await,
         Command::Rules(rules) => patiently(rules.run()).await,
         Command::Doctor(doctor) => Box::pin(patiently(doctor.run())).await,
+        Command::Channels(channels) => Box::pin(patiently(channels.run())).await,
         Command::Health(health) => patiently(health.run()).await,
         Command::Completions(completions) => Ok(completions.run(&mut Cli::command())),
     }

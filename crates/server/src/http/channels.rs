@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::channels::{Channel, Ear, Failed, Heard, Knock};
+use ::channels::{Channel, Ear, Failed, Heard, Knock, Medium};
 use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
@@ -22,7 +22,22 @@ use super::{App, Shared};
 const PATIENCE: Duration = Duration::from_millis(2500);
 
 pub(super) fn routes() -> Router<Shared> {
-    Router::new().route("/channels/{medium}/{name}", post(knock).get(knock))
+    let slack = |base: &str| format!("{base}/slack/{{name}}");
+    Router::new()
+        .route("/channels/{medium}/{name}", post(knock).get(knock))
+        // Where apps that were set up for HumanLayer call (A2H-083).
+        .route(&slack("/a2h/v1"), post(slack_knock))
+        .route(&slack("/humanlayer/v1"), post(slack_knock))
+}
+
+async fn slack_knock(
+    app: State<Shared>,
+    Path(name): Path<String>,
+    uri: OriginalUri,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    knock(app, Path((Medium::Slack.to_string(), name)), uri, headers, body).await
 }
 
 async fn knock(

@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow};
 use kernel::Time;
+use lettre::address::Envelope;
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart};
 use lettre::transport::smtp::authentication::Credentials;
@@ -93,7 +94,19 @@ impl Mailer {
         if rests.is_some_and(|until| now < until) {
             return Err(Unsent::Later(anyhow!("it could not be reached a moment ago")));
         }
-        match self.transport.send(message).await {
+        let sent = match &letter.reply_to {
+            None => self.transport.send(message).await,
+            // What cannot be delivered comes back to the address that says which letter it was.
+            Some(address) => {
+                let sender = address.parse().context("answers can go to no such address");
+                let sender = Some(sender.map_err(Unsent::Refused)?);
+                let to = message.envelope().to().to_vec();
+                let envelope = Envelope::new(sender, to).context("a letter goes to somebody");
+                let envelope = envelope.map_err(Unsent::Refused)?;
+                self.transport.send_raw(&envelope, &message.formatted()).await
+            }
+        };
+        match sent {
             Ok(_) => Ok(()),
             Err(error) if error.is_permanent() => Err(Unsent::Refused(error.into())),
             Err(error) => {

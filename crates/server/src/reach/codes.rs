@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::channels::card::{Card, Stage, Ways};
-use ::channels::{Channel, Parcel};
+use ::channels::{Card, Channel, Medium, Parcel};
 use kernel::directory::{Human, Means};
 use kernel::{Actor, Command};
 use store::{Code, CodeTried, StoreError};
@@ -66,8 +65,8 @@ impl App {
             host: self.config.public_url.host_str().unwrap_or_default(),
             minutes: MINUTES,
         };
-        let channel = medium(means).and_then(|medium| self.platforms.get(medium));
-        let came = match channel {
+        let channel = medium(means).filter(|medium| *medium != Medium::Email);
+        let came = match channel.and_then(|medium| self.platforms.get(medium)) {
             Some(channel) => self.post_code(channel, &letter).await,
             None => self.post(&letter.letter()).await,
         };
@@ -84,22 +83,13 @@ impl App {
     /// Sends a code on a platform.
     async fn post_code(&self, channel: &Arc<dyn Channel>, letter: &CodeLetter<'_>) -> Came {
         let CodeLetter { id, to, code, host, minutes, at } = letter;
-        let card = Card {
-            // Not in the title, which locked screens show.
-            title: format!("A code for {host}"),
-            note: None,
-            words: format!(
-                "{code}. Enter it within {minutes} minutes where you were asked for it. If you did not ask \
-                 for a code, do nothing."
-            ),
-            context: None,
-            facts: Vec::new(),
-            until: None,
-            link: self.link(crate::web::paths::NOTICES),
-            urgent: false,
-            stage: Stage::Open(Ways::default()),
-        };
-        let message = channel.render(&card);
+        // Not in the title, which locked screens show.
+        let words = format!(
+            "{code}. Enter it within {minutes} minutes where you were asked for it. If you did not ask \
+             for a code, do nothing."
+        );
+        let link = self.link(crate::web::paths::NOTICES);
+        let message = channel.render(&Card::plain(format!("A code for {host}"), words, link));
         let parcel = Parcel { to, message: &message, key: id, thread: None, token: None, now: *at };
         self.parcel(channel, parcel).await.map_or_else(|came| came, |_| Came::Told)
     }

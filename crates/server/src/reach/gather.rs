@@ -5,8 +5,7 @@
 //! what it tells of is looked up when it is sent. So nothing is told in vain or left out, and nobody is
 //! told twice in one period.
 
-use ::channels::Parcel;
-use ::channels::card::{Card, Stage, Ways};
+use ::channels::{Card, Parcel};
 use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::directory::{Human, Means};
@@ -159,17 +158,7 @@ impl App {
             return Came::Gone;
         };
         let Notice { title, body, .. } = Notice::gathered(gathered);
-        let card = Card {
-            title,
-            note: None,
-            words: body,
-            context: None,
-            facts: Vec::new(),
-            until: None,
-            link: self.link(crate::web::paths::INBOX),
-            urgent: false,
-            stage: Stage::Open(Ways::default()),
-        };
+        let card = Card::plain(title, body, self.link(crate::web::paths::INBOX));
         let parcel = Parcel {
             to: address,
             message: &channel.render(&card),

@@ -50,9 +50,10 @@ impl App {
         webhook: &'a Webhook,
         told: &Told,
         ask: Option<&Ask>,
+        slack_message_ts: Option<String>,
         now: Time,
     ) -> Option<Call<'a>> {
-        let body = format(webhook.format, self.tidings(told, ask))?;
+        let body = format(webhook.format, self.tidings(told, ask, slack_message_ts))?;
         let family = match webhook.format {
             Format::Standard => Family::Webhook,
             Format::Humanlayer | Format::HumanlayerV1beta1 => Family::Svix,
@@ -69,14 +70,19 @@ impl App {
         let url = callback.url.value()?;
         let AskState::Over { place, .. } = &ask.state else { return None };
         let told = Told::of(ask, Topic::ending(ask)?, place.seq, place.at);
-        let body = format(Format::Standard, self.tidings(&told, Some(ask)))?;
+        let body = format(Format::Standard, self.tidings(&told, Some(ask), None))?;
         let secrets = [self.callback_signer(callback.key)];
         let headers = sign::headers(Family::Webhook, &secrets, &told.id, now, &body);
         Some(Call { url, headers, body, at: now })
     }
 
     /// An endpoint looks as the agent does, and learns nothing that was given in confidence.
-    fn tidings<'a>(&'a self, told: &'a Told, ask: Option<&'a Ask>) -> News<'a> {
+    fn tidings<'a>(
+        &'a self,
+        told: &'a Told,
+        ask: Option<&'a Ask>,
+        slack_message_ts: Option<String>,
+    ) -> News<'a> {
         News {
             told,
             ask,
@@ -84,6 +90,7 @@ impl App {
             base: self.config.public_url.as_str(),
             name: ask.and_then(|ask| self.respondent(ask)),
             receipt: ask.and_then(|ask| self.receipt_for(ask, &Actor::System)),
+            slack_message_ts,
         }
     }
 }

@@ -39,14 +39,18 @@ impl Desk {
             Some(ask) => gateway.store().ask(ask).await?,
             None => None,
         };
+        let in_slack = match &ask {
+            Some(ask) => self.app.slack_message_ts(ask).await?,
+            None => None,
+        };
         let now = gateway.now();
-        let answered =
-            match (webhook.disabled, self.app.telling(webhook, told, ask.as_deref(), now)) {
-                (Some(why), _) => Answered::unreached(why_not(why)),
-                (None, Some(call)) => self.app.callbacks.call(call).await,
-                // Its words were erased, and this format has nothing to say without them.
-                (None, None) => return Ok(Done::plainly(Settlement::Done)),
-            };
+        let call = self.app.telling(webhook, told, ask.as_deref(), in_slack, now);
+        let answered = match (webhook.disabled, call) {
+            (Some(why), _) => Answered::unreached(why_not(why)),
+            (None, Some(call)) => self.app.callbacks.call(call).await,
+            // Its words were erased, and this format has nothing to say without them.
+            (None, None) => return Ok(Done::plainly(Settlement::Done)),
+        };
         if answered.result == (CallbackResult::Refused { status: GONE }) {
             tracing::warn!(webhook.id = %id, "an endpoint is gone; it is disabled");
             gateway.run(Actor::System, Command::WebhookGone(id)).await?;

@@ -125,6 +125,8 @@ pub(crate) const ROUTES: &[(&str, &str, Door)] = &[
     ("post", "/api/v1/asks/{id}/files", Closed),
     ("get", "/api/v1/asks/{id}/files/{digest}", Closed),
     ("get", "/channels/{medium}/{name}", Public),
+    ("post", "/a2h/v1/slack/{name}", Public),
+    ("post", "/humanlayer/v1/slack/{name}", Public),
     ("post", "/channels/{medium}/{name}", Public),
     ("get", "/api/v1/asks/{id}/messages", Closed),
     ("get", "/api/v1/asks/{id}/callbacks", Closed),

@@ -9,9 +9,10 @@ use axum::response::{IntoResponse, Response};
 use dialects::a2h::{self, Addressed, Beside, Kind, NewCall, WireError};
 use kernel::actor::Reach;
 use kernel::ask::{Place, Route};
+use kernel::directory::Means;
 use kernel::{Actor, Ask, Phase, ProjectId};
 use serde_json::Value;
-use store::{Cursor, Filter, List, Order, Scope};
+use store::{Cursor, Filter, List, Order, Scope, StoreError};
 
 use super::{A2hError, Answer, Caller, asking};
 use crate::gateway::Terms;
@@ -48,7 +49,7 @@ pub(super) async fn function_call(
 ) -> Answer {
     let caller = app.a2h_agent(&headers)?;
     let ask = app.a2h_call(&caller, Kind::FunctionCall, &call_id).await?;
-    app.a2h_shown(&ask)
+    app.a2h_shown(&ask).await
 }
 
 pub(super) async fn human_contact(
@@ -58,7 +59,7 @@ pub(super) async fn human_contact(
 ) -> Answer {
     let caller = app.a2h_agent(&headers)?;
     let ask = app.a2h_call(&caller, Kind::HumanContact, &call_id).await?;
-    app.a2h_shown(&ask)
+    app.a2h_shown(&ask).await
 }
 
 pub(super) async fn pending_function_calls(
@@ -99,10 +100,10 @@ impl App {
             return Err(kernel::Refusal::IdempotencyMismatch.into());
         }
         if !outcome.replayed {
-            return self.a2h_shown(&made);
+            return self.a2h_shown(&made).await;
         }
         let now = self.gateway.ask(made.id).await?;
-        self.a2h_shown(now.as_deref().ok_or_else(WireError::internal)?)
+        self.a2h_shown(now.as_deref().ok_or_else(WireError::internal)?).await
     }
 
     /// Who is asked: whom the channel names, else who answers for the agent (A2H-062, A2H-129). An
@@ -119,10 +120,24 @@ impl App {
     }
 
     /// A call as it stands.
-    pub(super) fn a2h_shown(&self, ask: &Ask) -> Answer {
+    pub(super) async fn a2h_shown(&self, ask: &Ask) -> Answer {
         let (name, receipt) = (self.respondent(ask), self.receipt_for(ask, &Actor::System));
-        let shown = a2h::call(ask, Beside { name, receipt }).ok_or_else(WireError::gone)?;
+        let slack_message_ts = self.slack_message_ts(ask).await?;
+        let beside = Beside { name, receipt, slack_message_ts };
+        let shown = a2h::call(ask, beside).ok_or_else(WireError::gone)?;
         Ok(Json(shown).into_response())
+    }
+
+    /// The message in Slack that asks it, if the agent had it put there (A2H-081).
+    pub(crate) async fn slack_message_ts(&self, ask: &Ask) -> Result<Option<String>, StoreError> {
+        let place = ask.place.as_ref().and_then(|place| place.value());
+        if !place.is_some_and(|place| matches!(place.means, Means::Slack(_))) {
+            return Ok(None);
+        }
+        let messages = self.gateway.store().messages(vec![ask.id]).await?;
+        let mut there = messages.iter().filter(|message| message.human.is_none());
+        let posted = there.find_map(|message| message.posted.as_deref());
+        Ok(posted.and_then(|posted| posted.split_once('/')).map(|(_, ts)| ts.to_owned()))
     }
 
     async fn a2h_pending(

@@ -62,6 +62,6 @@ impl App {
         people.dedup();
         let urge = Urge { text: escalation.words(&strangers), people };
         let outcome = self.gateway.run(caller.actor, Command::Urge(ask.id, urge)).await?;
-        self.a2h_shown(&outcome.ask.ok_or_else(WireError::internal)?)
+        self.a2h_shown(&outcome.ask.ok_or_else(WireError::internal)?).await
     }
 }

@@ -58,7 +58,7 @@ impl App {
         let (reply, attested) = read(&bytes, &ask, &agent)?;
         let relay = Actor::Relay { ask: ask.id, attested };
         let outcome = self.gateway.run(relay, Command::Answer(ask.id, Box::new(reply))).await?;
-        self.a2h_shown(&outcome.ask.ok_or_else(WireError::internal)?)
+        self.a2h_shown(&outcome.ask.ok_or_else(WireError::internal)?).await
     }
 
     /// The agent, if its key may pass on answers.

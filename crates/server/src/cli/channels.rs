@@ -1,0 +1,155 @@
+//! `countersign channels`: the platforms that are set up, whether they take what they are set up with,
+//! and a message to try one.
+
+use std::sync::Arc;
+
+use ::channels::{Card, Channel, Medium, Parcel};
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand};
+use store::Clock;
+use tokio_util::sync::CancellationToken;
+
+use super::output::say;
+use super::{Exit, Local};
+use crate::channels::wired::Platforms;
+use crate::clock::SystemClock;
+use crate::config::Config;
+use crate::mail::Mailer;
+use crate::mail::channel::Mail;
+
+#[derive(Args)]
+pub(super) struct Channels {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// List the channels that are set up
+    List(List),
+    /// Ask a channel's platform whether it takes what is set up, and send a message to try it
+    Test(Test),
+}
+
+#[derive(Args)]
+struct List {
+    #[command(flatten)]
+    local: Local,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct Test {
+    /// Which: slack, email, sms, whatsapp, telegram, ntfy or webhook
+    channel: String,
+    /// To whom: an id, a number, an address or a topic of that platform; nothing is sent without
+    #[arg(long, value_name = "ADDRESS")]
+    to: Option<String>,
+    #[command(flatten)]
+    local: Local,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Channels {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        match self.what {
+            What::List(list) => list.run(),
+            What::Test(test) => test.run().await,
+        }
+    }
+}
+
+impl List {
+    fn run(self) -> anyhow::Result<Exit> {
+        let config = self.local.settings.complete(self.local.config.as_deref())?.check()?;
+        let platforms = open(&config)?;
+        let names: Vec<&str> = platforms.iter().map(|(medium, _)| medium.as_str()).collect();
+        if self.json {
+            say!("{}", serde_json::json!({ "channels": names }));
+        } else if names.is_empty() {
+            say!("No channel is set up: people are told in the inbox and on their devices.");
+        } else {
+            names.iter().for_each(|name| say!("{name}"));
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl Test {
+    async fn run(self) -> anyhow::Result<Exit> {
+        let Self { channel: name, to, local, json } = self;
+        let config = local.settings.complete(local.config.as_deref())?.check()?;
+        let platforms = open(&config)?;
+        let Some(channel) = platforms.named(&name) else {
+            let known: Vec<&str> = Medium::ALL.iter().map(|medium| medium.as_str()).collect();
+            if known.contains(&name.as_str()) {
+                bail!("{name} is not set up: docs/channels says how");
+            }
+            bail!("there is no channel {name}: expected one of {}", known.join(", "));
+        };
+        let (checked, sent) = match channel.check().await {
+            Ok(found) => {
+                let sent = match &to {
+                    Some(to) => Some(send(channel, to, &config).await),
+                    None => None,
+                };
+                (Ok(found), sent)
+            }
+            Err(wrong) => (Err(wrong.to_string()), None),
+        };
+        let fine = checked.is_ok() && sent.as_ref().is_none_or(Result::is_ok);
+        if json {
+            let said = |told: &Result<String, String>| match told {
+                Ok(text) => serde_json::json!({ "ok": true, "says": text }),
+                Err(text) => serde_json::json!({ "ok": false, "says": text }),
+            };
+            let report = serde_json::json!({
+                "channel": name,
+                "check": said(&checked),
+                "sent": sent.as_ref().map(said),
+            });
+            say!("{report}");
+        } else {
+            for (what, told) in [("set-up", Some(&checked)), ("message", sent.as_ref())] {
+                match told {
+                    Some(Ok(text)) => say!("ok     {what}: {text}"),
+                    Some(Err(text)) => say!("WRONG  {what}: {text}"),
+                    None => say!("       {what}: none was sent; say to whom with --to"),
+                }
+            }
+        }
+        Ok(if fine { Exit::Done } else { Exit::Denied })
+    }
+}
+
+/// Sends a message that only shows that messages arrive.
+async fn send(channel: &Arc<dyn Channel>, to: &str, config: &Config) -> Result<String, String> {
+    let now = SystemClock.now();
+    let words = "This is a test. When a request waits for you, it comes here.".to_owned();
+    let title = "Countersign can reach you here".to_owned();
+    let message = channel.render(&Card::plain(title, words, config.public_url.to_string()));
+    let key = format!("test.{}", now.millis());
+    let parcel = Parcel { to, message: &message, key: &key, thread: None, token: None, now };
+    match channel.deliver(parcel).await {
+        Ok(posted) => Ok(format!("sent, and known there as {}", posted.id)),
+        Err(failed) => Err(failed.to_string()),
+    }
+}
+
+/// The platforms of these settings, as the server opens them.
+pub(super) fn open(config: &Config) -> anyhow::Result<Platforms> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let mailer = config.sign_in.smtp.as_ref().map(Mailer::new).transpose().context("smtp_url")?;
+    // Nothing is answered here, so no address has to be signed with the server's own key.
+    let answers = config.channels.replies.as_ref().map(|replies| (replies, [0; 32]));
+    let mail = mailer.map(|mailer| {
+        let stop = CancellationToken::new();
+        Mail::new(Arc::new(mailer), Arc::clone(&clock), answers, stop)
+    });
+    let mail = mail.transpose()?.map(Arc::new);
+    Platforms::open(&config.channels, &clock, mail.as_ref())
+}
