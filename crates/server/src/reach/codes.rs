@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::channels::card::{Card, Stage, Ways};
-use ::channels::{Channel, Parcel};
+use ::channels::{Channel, Medium, Parcel};
 use kernel::directory::{Human, Means};
 use kernel::{Actor, Command};
 use store::{Code, CodeTried, StoreError};
@@ -66,8 +66,8 @@ impl App {
             host: self.config.public_url.host_str().unwrap_or_default(),
             minutes: MINUTES,
         };
-        let channel = medium(means).and_then(|medium| self.platforms.get(medium));
-        let came = match channel {
+        let channel = medium(means).filter(|medium| *medium != Medium::Email);
+        let came = match channel.and_then(|medium| self.platforms.get(medium)) {
             Some(channel) => self.post_code(channel, &letter).await,
             None => self.post(&letter.letter()).await,
         };
