@@ -77,10 +77,15 @@ fn ended_at(ask: &Ask, now: Time) -> Time {
     }
 }
 
+/// A name: in several lines the agent's words could pass for ours.
+pub(crate) fn one_line(text: &str) -> String {
+    text.replace(['\n', '\t'], " ")
+}
+
 /// What there is to know besides the prompt, whole.
 fn facts(question: &Question) -> Vec<card::Fact> {
     let fact = |Fact { key, value }: &Fact| card::Fact {
-        name: key.to_string(),
+        name: one_line(&key.to_string()),
         value: match value {
             Shown::Line(words) | Shown::Link(words) => words.to_string(),
             Shown::Block(block) => block.text.to_string(),
@@ -92,7 +97,7 @@ fn facts(question: &Question) -> Vec<card::Fact> {
     };
     let listed = |choices: &[kernel::question::Choice]| {
         let choice = |choice: &kernel::question::Choice| card::Fact {
-            name: reveal(&choice.label),
+            name: one_line(&reveal(&choice.label)),
             value: choice.description.as_deref().map(reveal).unwrap_or_default(),
         };
         choices.iter().map(choice).collect()

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ::channels::card::{Fields, Sheet, WORDS};
 use ::channels::heard::{About, Receipt, What};
 use ::channels::mail::{Reply as MailReply, Whom};
-use ::channels::{Channel, Failed, Heard};
+use ::channels::{Channel, Failed, Heard, Medium};
 use kernel::actor::Attested;
 use kernel::audit::Digest;
 use kernel::directory::{Human, Means, NewNotices};
@@ -148,10 +148,7 @@ impl Hearing<'_> {
     ) -> Result<Came, StoreError> {
         let Some((ask, told)) = self.found(token).await? else { return Ok(unknown()) };
         // A sheet lies on no message; whoever was let open it is judged anew.
-        let place = self.message_in_place(&ask).await?;
-        let Some(actor) = self.who(&ask, place.as_ref()).await? else {
-            return Ok(stranger());
-        };
+        let Some(actor) = self.who(&ask, None).await? else { return Ok(stranger()) };
         let words = values.get(WORDS).and_then(Value::as_str).map(str::trim);
         let reply = match told {
             Told::Worded(n) => offer(&ask, n).map(|offer| Reply {
@@ -260,9 +257,9 @@ impl Hearing<'_> {
         if let Some(human) = known.filter(may) {
             return Ok(Some(Actor::Human { id: human.id, via, assurance: Assurance::Channel }));
         }
-        // What was put where the agent wanted may be answered by whoever is there and was not left out.
-        let placed =
-            message.is_some_and(|message| message.ask == ask.id && message.human.is_none());
+        // What was put where the agent wanted may be answered by whoever is there and was not left out:
+        // also before it is noted that it was put there. A button of ours is on messages of ours alone.
+        let placed = message.is_none_or(|it| it.ask == ask.id && it.human.is_none());
         let id = self.heard.from.address().unwrap_or_default();
         let guest = guest(ask, via, &self.heard.from, id, self.heard.name.clone());
         Ok(Some(guest).filter(|guest| placed && ask.is_shown_to(guest, &directory)))
@@ -274,18 +271,6 @@ impl Hearing<'_> {
         let Some(MailReply { ask, whom }) = reply else { return Ok(None) };
         let messages = self.app.gateway.store().messages(vec![ask]).await?;
         Ok(messages.into_iter().rev().find(|message| Whom::of_mark(&message.to) == whom))
-    }
-
-    /// The letter that came back, as the address says that it came back to.
-    async fn returned_letter(&self) -> Result<Option<Message>, StoreError> {
-        let said = |key: &str| self.heard.place.get(key).and_then(Value::as_str);
-        let (Some(ask), Some(whom)) = (said("ask").and_then(|ask| ask.parse().ok()), said("whom"))
-        else {
-            return Ok(None);
-        };
-        let messages = self.app.gateway.store().messages(vec![ask]).await?;
-        let theirs = |message: &Message| Whom::of_mark(&message.to).to_string() == whom;
-        Ok(messages.into_iter().rev().find(theirs))
     }
 
     /// Whoever got a letter: who its sender says they are means nothing.
@@ -315,15 +300,6 @@ impl Hearing<'_> {
         }
     }
 
-    /// The message that was put where the agent wanted, if there is one.
-    async fn message_in_place(&self, ask: &Ask) -> Result<Option<Message>, StoreError> {
-        if ask.place.is_none() {
-            return Ok(None);
-        }
-        let messages = self.app.gateway.store().messages(vec![ask.id]).await?;
-        Ok(messages.into_iter().find(|message| message.human.is_none() && message.posted.is_some()))
-    }
-
     /// Answers, once however often it is self.heard.
     async fn answered(&self, ask: &Ask, actor: Actor, reply: Reply) -> Result<Came, StoreError> {
         let idempotency = Idempotency {
@@ -348,13 +324,7 @@ impl Hearing<'_> {
 
     /// What became of a message that went out.
     async fn became(&self, posted: &str, state: &Receipt) -> Result<Came, StoreError> {
-        let store = self.app.gateway.store();
-        let medium = self.channel.medium().as_str();
-        let found = match self.returned_letter().await? {
-            Some(letter) => Some(letter),
-            None => store.posted(medium, posted).await?,
-        };
-        let Some(message) = found else { return Ok(Came::Silent) };
+        let Some(message) = self.reported(posted).await? else { return Ok(Came::Silent) };
         let standing = match state {
             Receipt::Delivered => Sent::Delivered,
             Receipt::Read => Sent::Read,
@@ -362,9 +332,27 @@ impl Hearing<'_> {
         };
         let learned = message.clone().learned(standing, self.app.gateway.now());
         if learned != message {
-            store.put_message(learned).await?;
+            self.app.gateway.store().put_message(learned).await?;
         }
         Ok(Came::Silent)
+    }
+
+    /// The message a report is about. Of a letter the address says for certain whose it was, and about
+    /// what; the id in a report only which one of theirs, if it is there.
+    async fn reported(&self, posted: &str) -> Result<Option<Message>, StoreError> {
+        if self.channel.medium() != Medium::Email {
+            return self.message_at(Some(posted)).await;
+        }
+        let said = |name: &str| self.heard.place.get(name).and_then(Value::as_str);
+        let Some((ask, whom)) = said("ask").and_then(|ask| ask.parse().ok()).zip(said("whom"))
+        else {
+            return Ok(None);
+        };
+        let mut theirs = self.app.gateway.store().messages(vec![ask]).await?;
+        theirs.retain(|message| Whom::of_mark(&message.to).to_string() == whom);
+        let id = posted.split('@').next();
+        let named = theirs.iter().position(|message| message.posted.as_deref() == id);
+        Ok(if let Some(n) = named { theirs.into_iter().nth(n) } else { theirs.pop() })
     }
 
     /// Somebody wants to hear no more here, or to hear again.
@@ -401,7 +389,10 @@ impl Hearing<'_> {
                 | Refusal::AlreadyCancelled { .. }
                 | Refusal::TimedOut { .. },
                 Some(outcome),
-            ) => format!("{} {}: {}", outcome.over, outcome.at.words, outcome.sentence),
+            ) => format!(
+                "{} {}: {}. {} Nothing was changed.",
+                outcome.over, outcome.at.words, outcome.headline, outcome.sentence
+            ),
             (Refusal::NotFound { .. }, _) => NOT_YOURS.to_owned(),
             _ => format!("This was not taken: {refusal}. Its page: {}", self.page(ask.id)),
         }

@@ -6,6 +6,7 @@ use kernel::form::{Field, Form, Kind as FieldKind, Layout};
 use kernel::question::{Answer, Body, Pick, Question, Reply};
 use kernel::{Actor, Ask, AskId, Assurance, Command};
 
+use super::card::one_line;
 use crate::http::App;
 use crate::secrets::Secrets;
 
@@ -160,7 +161,7 @@ impl App {
         let buttons =
             offers.iter().enumerate().take(MOST).filter(|(_, offer)| takes(&offer.answer));
         let buttons = buttons.map(|(n, offer)| Button {
-            label: offer.label.clone(),
+            label: one_line(&offer.label),
             token: self.secrets.token(ask.id, Told::Offer(n)),
             tone: offer.tone,
             word: offer.word.clone(),

@@ -73,7 +73,9 @@ impl List {
         } else if names.is_empty() {
             say!("No channel is set up: people are told in the inbox and on their devices.");
         } else {
-            names.iter().for_each(|name| say!("{name}"));
+            for name in names {
+                say!("{name}");
+            }
         }
         Ok(Exit::Done)
     }

@@ -65,13 +65,13 @@ async fn knock(
         tracing::warn!(channel = medium, error = %forged, "a call was not the platform's");
         metrics::counter!("countersign_knocks_total", "channel" => medium, "result" => "forged")
             .increment(1);
-        return Ok((StatusCode::UNAUTHORIZED, forged.to_string()).into_response());
+        return Err(Problem::new(401, "unauthorized").detail(forged.to_string()));
     }
     let parsed = match channel.parse(&knock) {
         Ok(parsed) => parsed,
         Err(unread) => {
             tracing::warn!(channel = medium, error = %unread, "a call of the platform cannot be read");
-            return Ok((StatusCode::BAD_REQUEST, unread.to_string()).into_response());
+            return Err(Problem::new(400, "invalid-field").detail(unread.to_string()));
         }
     };
     metrics::counter!("countersign_knocks_total", "channel" => medium, "result" => "heard")

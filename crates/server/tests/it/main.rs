@@ -5,6 +5,7 @@
 mod client;
 mod coverage;
 mod hook;
+mod office;
 mod phone;
 mod post;
 mod routes;
@@ -15,6 +16,9 @@ mod a2h_cross;
 mod a2h_people;
 mod answers;
 mod bad_input;
+mod channels_mail;
+mod channels_places;
+mod channels_slack;
 mod conversation_pages;
 mod conversations;
 mod credentials;

@@ -48,8 +48,13 @@ impl Post {
 
     /// A server in development whose mail goes here.
     pub(crate) async fn world(&self) -> World {
+        World::with(self.carrying(dev())).await
+    }
+
+    /// These settings, with mail that goes here.
+    pub(crate) fn carrying(&self, settings: Settings) -> Settings {
         let url = format!("smtp://127.0.0.1:{}?tls=none&from=agents%40example.com", self.port);
-        World::with(Settings { smtp_url: Some(Secret::new(url)), ..dev() }).await
+        Settings { smtp_url: Some(Secret::new(url)), ..settings }
     }
 
     /// What it will answer next, last first.
