@@ -5,14 +5,17 @@
 use std::sync::Arc;
 
 use ::channels::card::Ways;
+use ::channels::mail::template::{self, Known, Rendered};
 use ::channels::{Channel, Failed, Medium, Parcel, Posted};
 use jiff::tz::TimeZone;
 use kernel::ask::{Grant, Purpose};
 use kernel::audit::Digest;
 use kernel::directory::{About, Human, Means};
 use kernel::effect::Chain;
+use kernel::question::Kind;
 use kernel::{Actor, Ask, Assurance, Command, Effect, Time, Via};
 use store::{Message, Sent, Settlement, StoreError};
+use url::Url;
 
 use super::card::Around;
 use super::wired::medium;
@@ -292,6 +295,9 @@ impl App {
         let settings = self.link(paths::NOTICES);
         let (why, zone) = (sending.told.why, &recipient.zone);
         let ways = self.ways(ask, &Self::addressee_of(ask, recipient));
+        let wish = dialects::a2h::letter_wish(ask).unwrap_or_default();
+        let page =
+            wish.template.as_ref().and_then(|template| self.agents_page(ask, template, &link));
         let card = self.card(ask, Around { why: Some(why), link, zone, ways });
         let letter = NoticeLetter {
             to: &recipient.address,
@@ -301,9 +307,39 @@ impl App {
             card: &card,
             settings: recipient.human.map(|_| settings.as_str()),
             reply_to: self.mail.as_ref().and_then(|mail| mail.reply_to(ask.id, &recipient.means)),
+            wish,
+            page,
             now: self.gateway.now(),
         };
         letter.letter()
+    }
+
+    /// The page an agent laid out for its letter. One that cannot be made loses nothing: the usual letter
+    /// is sent (A2H-090).
+    fn agents_page(&self, ask: &Ask, template: &str, link: &str) -> Option<Rendered> {
+        let event = dialects::a2h::call(ask, dialects::a2h::Beside::default())?;
+        let mut base_url: Url = link.parse().ok()?;
+        let token = base_url.query().map(ToOwned::to_owned);
+        base_url.set_query(None);
+        let kind = match ask.kind {
+            Kind::Approve | Kind::Confirm => "v1beta2.function_call",
+            Kind::Choose | Kind::Provide | Kind::Escalate | Kind::Converse => {
+                "v1beta2.human_contact"
+            }
+        };
+        let known = Known { event: &event, base_url: &base_url, kind };
+        let mut page = template::render(template, known)
+            .inspect_err(|broken| tracing::warn!(ask = %ask.id, error = %broken, "a template of an agent makes no letter"))
+            .ok()?;
+        // Whoever we do not know comes by a link of their own: its token goes into every link.
+        if let Some(token) = token {
+            let base = base_url.as_str();
+            page.html = page
+                .html
+                .replace(&format!("href=\"{base}?"), &format!("href=\"{base}?{token}&amp;"))
+                .replace(&format!("href=\"{base}\""), &format!("href=\"{base}?{token}\""));
+        }
+        Some(page)
     }
 
     /// Notes what went wrong, for whoever looks at the request.

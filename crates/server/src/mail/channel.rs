@@ -15,6 +15,7 @@ use ::channels::{
 };
 use anyhow::{Context, anyhow};
 use async_trait::async_trait;
+use dialects::a2h::LetterWish;
 use kernel::AskId;
 use kernel::directory::Means;
 use rustls_platform_verifier::ConfigVerifierExt;
@@ -219,6 +220,7 @@ fn plain(id: &str, to: &str, subject: String, text: String, at: kernel::Time) ->
         thread: None,
         to: to.to_owned(),
         reply_to: None,
+        wish: LetterWish::default(),
         subject,
         at,
         text,

@@ -3,6 +3,8 @@
 use askama::Template;
 use kernel::Time;
 
+use dialects::a2h::LetterWish;
+
 use super::Letter;
 
 /// What it says.
@@ -40,6 +42,7 @@ impl CodeLetter<'_> {
             id: self.id.clone(),
             thread: None,
             reply_to: None,
+            wish: LetterWish::default(),
             to: self.to.to_owned(),
             subject: format!("Your code for Countersign at {}", self.host),
             at: self.at,

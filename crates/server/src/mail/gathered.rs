@@ -5,6 +5,8 @@ use kernel::audit::Digest;
 use kernel::question::Question;
 use kernel::{HumanId, Time};
 
+use dialects::a2h::LetterWish;
+
 use super::Letter;
 use super::notice::{inert, title};
 use crate::reach::gather::Gathered;
@@ -82,6 +84,7 @@ impl GatheredLetter<'_> {
             id: format!("gathered.{}.{}", reader.get(..16).unwrap_or_default(), self.at.millis()),
             thread: None,
             reply_to: None,
+            wish: LetterWish::default(),
             to: self.to.to_owned(),
             subject: title,
             at: self.at,

@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow};
+use dialects::a2h::{Field, LetterWish};
 use kernel::Time;
 use lettre::address::Envelope;
 use lettre::message::header::{HeaderName, HeaderValue};
@@ -43,6 +44,8 @@ pub struct Letter {
     pub thread: Option<String>,
     /// To whom.
     pub to: String,
+    /// Who else gets it, and whose thread it joins, as an agent wants.
+    pub wish: LetterWish,
     /// Where an answer goes, if one is taken.
     pub reply_to: Option<String>,
     /// What it is about.
@@ -150,10 +153,26 @@ impl Mailer {
             .date(at)
             .message_id(Some(self.id(&letter.id)))
             .raw_header(automatic);
-        let message = match &letter.thread {
-            Some(thread) => message.in_reply_to(self.id(thread)).references(self.id(thread)),
+        let LetterWish { in_reply_to, references, others, .. } = &letter.wish;
+        let own = letter.thread.as_ref().map(|thread| self.id(thread));
+        let message = match in_reply_to.clone().or_else(|| own.clone()) {
+            Some(id) => message.in_reply_to(id),
             None => message,
         };
+        let message = match references.clone().or(own) {
+            Some(id) => message.references(id),
+            None => message,
+        };
+        let message = others.iter().try_fold(message, |message, (field, address)| {
+            let address =
+                address.parse::<Address>().context("mail cannot be sent to a recipient")?;
+            let mailbox = Mailbox::new(None, address);
+            anyhow::Ok(match field {
+                Field::To => message.to(mailbox),
+                Field::Cc => message.cc(mailbox),
+                Field::Bcc => message.bcc(mailbox),
+            })
+        })?;
         let message = match &letter.reply_to {
             Some(address) => {
                 let address =
@@ -189,6 +208,7 @@ mod tests {
             id: "key_1".to_owned(),
             thread: Some("ask_1".to_owned()),
             to: "ada@example.com".to_owned(),
+            wish: LetterWish::default(),
             reply_to: Some("ask+token@example.com".to_owned()),
             subject: "Sign in\r\nBcc: eve@example.com".to_owned(),
             at: "2026-03-01T09:00:00Z".parse().unwrap(),

@@ -5,7 +5,9 @@
 use ::channels::Card;
 use ::channels::card::{Stage, Ways};
 use ::channels::mail::SEPARATOR;
+use ::channels::mail::template::Rendered;
 use askama::Template;
+use dialects::a2h::LetterWish;
 use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::effect::Occasion;
@@ -39,6 +41,10 @@ pub struct NoticeLetter<'a> {
     pub settings: Option<&'a str>,
     /// Where an answer goes, if one can be written.
     pub reply_to: Option<String>,
+    /// What the agent wants of the letter.
+    pub wish: LetterWish,
+    /// What the agent's own page came to, if it gave one.
+    pub page: Option<Rendered>,
     /// The moment it is written.
     pub now: Time,
 }
@@ -56,6 +62,8 @@ struct Page<'a> {
 }
 
 struct View<'a> {
+    /// The agent's own page instead of its words.
+    page: Option<&'a Rendered>,
     /// What is below it is ours, not an answer.
     above: Option<&'static str>,
     card: &'a Card,
@@ -83,6 +91,7 @@ impl NoticeLetter<'_> {
             Stage::Open(_) | Stage::Over { .. } => None,
         };
         let view = View {
+            page: self.page.as_ref(),
             above: how.as_ref().map(|_| SEPARATOR),
             card,
             words: lines(&words),
@@ -96,12 +105,17 @@ impl NoticeLetter<'_> {
         let reader = reader.get(..16).unwrap_or_default();
         let (id, since) = (self.ask, self.since.millis());
         let line = Words::beginning(&card.words.replace(['\n', '\t'], " "), SUBJECT);
+        let subject = match &self.wish.subject {
+            Some(subject) => inert(&subject.replace(['\r', '\n', '\t'], " ")),
+            None => format!("{}: {}", card.title, inert(line.as_str())),
+        };
         Letter {
             id: format!("{id}.{reader}.{since}.{}", self.why.as_str()),
             thread: Some(format!("{id}.{reader}")),
             to: self.to.to_owned(),
             reply_to: self.reply_to.clone().filter(|_| view.how.is_some()),
-            subject: format!("{}: {}", card.title, inert(line.as_str())),
+            wish: self.wish.clone(),
+            subject,
             at: self.now,
             text: crate::web::render(&Text { view: &view }),
             html: crate::web::render(&Page { view: &view }),
@@ -196,6 +210,8 @@ mod tests {
             card,
             settings: Some("https://ask.example.com/settings/notices"),
             reply_to: Some("ask+token@example.com".to_owned()),
+            wish: LetterWish::default(),
+            page: None,
             now: now(),
         };
         notice.letter()

@@ -5,6 +5,8 @@ use kernel::audit::Digest;
 use kernel::directory::Holder;
 use kernel::{KeyId, Time};
 
+use dialects::a2h::LetterWish;
+
 use super::Letter;
 use crate::http::App;
 use crate::serve::sign_in_url;
@@ -47,6 +49,7 @@ impl SignInLetter<'_> {
             id: self.id.clone(),
             thread: None,
             reply_to: None,
+            wish: LetterWish::default(),
             to: self.to.to_owned(),
             subject: format!("Sign in to Countersign at {}", self.host),
             at: self.at,
