@@ -4,6 +4,7 @@ use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::net::TcpListener;
 
+use ::channels::Medium;
 use axum_server::tls_rustls::RustlsConfig;
 use clap::Args;
 use store::Clock;
@@ -172,7 +173,12 @@ async fn look(config: &Config) -> Vec<Finding> {
                     Ok(says) => (true, says),
                     Err(failed) => (false, failed.to_string()),
                 };
-                findings.push(Finding { what: medium.as_str(), ok, says });
+                findings.push(match medium {
+                    Medium::Email => {
+                        Finding { what: "mail", ok, says: format!("{}: {says}", mail(config)) }
+                    }
+                    medium => Finding { what: medium.as_str(), ok, says },
+                });
             }
         }
     }

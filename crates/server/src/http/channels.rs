@@ -22,12 +22,11 @@ use super::{App, Shared};
 const PATIENCE: Duration = Duration::from_millis(2500);
 
 pub(super) fn routes() -> Router<Shared> {
-    let slack = |base: &str| format!("{base}/slack/{{name}}");
     Router::new()
         .route("/channels/{medium}/{name}", post(knock).get(knock))
         // Where apps that were set up for HumanLayer call (A2H-083).
-        .route(&slack("/a2h/v1"), post(slack_knock))
-        .route(&slack("/humanlayer/v1"), post(slack_knock))
+        .route("/a2h/v1/slack/{name}", post(slack_knock))
+        .route("/humanlayer/v1/slack/{name}", post(slack_knock))
 }
 
 async fn slack_knock(

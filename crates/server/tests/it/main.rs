@@ -13,6 +13,7 @@ mod world;
 
 mod a2h;
 mod a2h_cross;
+mod a2h_letters;
 mod a2h_people;
 mod answers;
 mod bad_input;
