@@ -17,6 +17,7 @@ mod a2h_people;
 mod answers;
 mod bad_input;
 mod channels_faults;
+mod channels_hostile;
 mod channels_mail;
 mod channels_phone;
 mod channels_places;
