@@ -9,7 +9,7 @@ use super::syntax::{is_language, is_semver, is_version, major};
 use super::tape::{Kind, Node, Tape, Unreadable};
 use super::{
     CHUNKING, FORMAT, HARM_RISK, INTENTS, NEAR_CERTAIN, REFUSAL_TYPE, SEVERITY, TONE, VERBOSITY,
-    VERY_HARD, extensions, privacy,
+    VERSION, VERY_HARD, extensions, privacy,
 };
 
 /// How strictly, and held against which level.
@@ -120,7 +120,28 @@ impl<'r> Check<'r> {
         if let Some(node) = hxp {
             let path = Path::Member(&path, "hxp");
             self.envelope(node, &path);
-            privacy::look(self, node, &path);
+            self.below(node, &path);
+        }
+    }
+
+    /// What holds for everything in an envelope, known or not.
+    fn below(&mut self, node: Node<'_>, path: &Path<'_>) {
+        match node.kind() {
+            Kind::Text => privacy::text(self, node, path),
+            Kind::List => {
+                for (n, item) in node.inner().enumerate() {
+                    self.below(item, &Path::Item(path, n));
+                }
+            }
+            Kind::Object => {
+                self.twice(node, path);
+                for (name, value) in node.members() {
+                    let path = Path::Member(path, &name);
+                    privacy::name(self, &name, &path);
+                    self.below(value, &path);
+                }
+            }
+            Kind::Null | Kind::False | Kind::True | Kind::Number => {}
         }
     }
 
@@ -197,6 +218,9 @@ impl<'r> Check<'r> {
     fn version(&mut self, node: Node<'_>, path: &Path<'_>) {
         let at = "#/$defs/hxpEnvelope/properties/version";
         let Some(text) = self.text(node, path, "HXPE-007", at) else { return };
+        if text == VERSION {
+            return;
+        }
         if !is_version(&text) {
             let says = "version is three numbers with dots and without leading zeros, as 1.0.0";
             let params = json!({ "pattern": PATTERN });
@@ -204,7 +228,8 @@ impl<'r> Check<'r> {
             return;
         }
         if !is_semver(&text) {
-            let says = "what follows the three numbers of version is not as Semantic Versioning has it: no empty parts, no leading zeros";
+            let says = "what follows the three numbers of version is not as Semantic Versioning has \
+                        it: no empty parts, no leading zeros";
             self.beyond("HXPE-008", path, says);
         }
         if major(&text) != "1" {
@@ -298,7 +323,8 @@ impl<'r> Check<'r> {
         let doubted = verification.is_some_and(|node| node.kind() == Kind::True)
             || limits.is_some_and(|node| node.inner().next().is_some());
         if doubted && sure.is_some_and(|number| number >= NEAR_CERTAIN) {
-            let says = "so much confidence does not go with what the message itself says against it: verification_needed, or limits";
+            let says = "so much confidence does not go with what the message itself says against it: \
+                        verification_needed, or limits";
             self.say(Severity::Note, "HXPE-059", &Path::Member(path, "confidence"), says);
         }
     }
@@ -326,9 +352,7 @@ impl<'r> Check<'r> {
             if let Some(node) = payload {
                 let at = "#/$defs/action/properties/payload/type";
                 let path = Path::Member(&path, "payload");
-                if self.is(node, &path, Kind::Object, "HXPE-026", at) {
-                    self.twice(node, &path);
-                }
+                self.is(node, &path, Kind::Object, "HXPE-026", at);
             }
         }
     }
@@ -387,17 +411,26 @@ impl<'r> Check<'r> {
     /// Takes a finding, unless there are enough of its kind: a large message can be wrong in more
     /// places than anybody reads.
     pub(super) fn found(&mut self, finding: Finding) {
+        if !self.has_enough(finding.severity) {
+            *self.told(finding.severity) += 1;
+            self.findings.push(finding);
+        }
+    }
+
+    /// Whether there are enough findings of a kind; then one more is only counted. Asked before a
+    /// sentence is made wherever a message can be wrong a million times.
+    pub(super) fn has_enough(&mut self, of: Severity) -> bool {
+        let enough = *self.told(of) >= MOST;
+        self.omitted += usize::from(enough);
+        enough
+    }
+
+    fn told(&mut self, of: Severity) -> &mut usize {
         let [errors, warnings, notes] = &mut self.told;
-        let told = match finding.severity {
+        match of {
             Severity::Error => errors,
             Severity::Warning => warnings,
             Severity::Note => notes,
-        };
-        if *told < MOST {
-            *told += 1;
-            self.findings.push(finding);
-        } else {
-            self.omitted += 1;
         }
     }
 

@@ -8,7 +8,6 @@ use super::tape::{Kind, Node};
 
 /// Looks at every namespace.
 pub(super) fn look(check: &mut Check<'_>, node: Node<'_>, path: &Path<'_>) {
-    check.twice(node, path);
     for (name, value) in node.members() {
         let path = Path::Member(path, &name);
         if redefines(&name) {
@@ -26,7 +25,8 @@ pub(super) fn look(check: &mut Check<'_>, node: Node<'_>, path: &Path<'_>) {
                 check.say(Severity::Warning, "HXPE-033", &path, "a namespace needs a name");
             }
             None if name.len() > VENDOR.len() && name.starts_with(VENDOR) => {
-                let says = "nobody registered this namespace: which of its fields are sensitive, and how to do without them, is not known";
+                let says = "nobody registered this namespace: which of its fields are sensitive, and how \
+                            to do without them, is not known";
                 check.say(Severity::Note, "HXPE-034", &path, says);
             }
             None => {

@@ -3,99 +3,97 @@
 
 use super::check::Check;
 use super::finding::{Path, Severity};
-use super::tape::{Kind, Node};
+use super::tape::Node;
 
-/// Names of members that say who somebody is.
-const IDENTITY: [&str; 14] = [
-    "email",
-    "e_mail",
-    "phone",
-    "phone_number",
-    "ssn",
-    "social_security_number",
-    "passport",
-    "passport_number",
-    "date_of_birth",
-    "birthdate",
-    "full_name",
-    "first_name",
-    "last_name",
-    "user_id",
-];
+/// What the name of a member gives away.
+enum Told {
+    Identity,
+    Credential,
+    Thoughts,
+}
 
-/// Names of members that open doors.
-const CREDENTIALS: [&str; 9] = [
-    "password",
-    "passwd",
-    "api_key",
-    "apikey",
-    "access_token",
-    "refresh_token",
-    "authorization",
-    "secret",
-    "session_token",
-];
+/// Such names by their first letter: nearly every name that is asked for is none of them.
+fn told_by(first: u8) -> &'static [(&'static str, Told)] {
+    use Told::{Credential, Identity, Thoughts};
+    match first.to_ascii_lowercase() {
+        b'a' => &[
+            ("access_token", Credential),
+            ("api_key", Credential),
+            ("apikey", Credential),
+            ("authorization", Credential),
+        ],
+        b'b' => &[("birthdate", Identity)],
+        b'c' => &[("chain_of_thought", Thoughts)],
+        b'd' => &[("date_of_birth", Identity)],
+        b'e' => &[("email", Identity), ("e_mail", Identity)],
+        b'f' => &[("first_name", Identity), ("full_name", Identity)],
+        b'l' => &[("last_name", Identity)],
+        b'p' => &[
+            ("passport", Identity),
+            ("passport_number", Identity),
+            ("passwd", Credential),
+            ("password", Credential),
+            ("phone", Identity),
+            ("phone_number", Identity),
+            ("private_reasoning", Thoughts),
+        ],
+        b'r' => &[("reasoning_trace", Thoughts), ("refresh_token", Credential)],
+        b's' => &[
+            ("scratchpad", Thoughts),
+            ("secret", Credential),
+            ("session_token", Credential),
+            ("social_security_number", Identity),
+            ("ssn", Identity),
+        ],
+        b't' => &[("thinking", Thoughts)],
+        b'u' => &[("user_id", Identity)],
+        _ => &[],
+    }
+}
 
-/// Names of members for what the agent thought.
-const THOUGHTS: [&str; 5] =
-    ["chain_of_thought", "reasoning_trace", "private_reasoning", "scratchpad", "thinking"];
+/// Looks at a text of the envelope.
+pub(super) fn text(check: &mut Check<'_>, node: Node<'_>, path: &Path<'_>) {
+    // What is escaped is looked at as it reads; nearly no text is either.
+    if may_identify(node.raw())
+        && let Some(what) = node.text().and_then(|text| identifies(&text))
+    {
+        let says = format!("this looks like {what}; an envelope should not say who somebody is");
+        check.say(Severity::Warning, "HXPE-056", path, says);
+    }
+}
 
-/// Looks at every text and every name below the envelope.
-pub(super) fn look(check: &mut Check<'_>, node: Node<'_>, path: &Path<'_>) {
-    match node.kind() {
-        Kind::Text => {
-            // What is escaped is looked at as it reads; nearly no text is either.
-            if may_identify(node.raw())
-                && let Some(what) = node.text().and_then(|text| identifies(&text))
-            {
-                let says =
-                    format!("this looks like {what}; an envelope should not say who somebody is");
-                check.say(Severity::Warning, "HXPE-056", path, says);
-            }
-        }
-        Kind::List => {
-            for (n, item) in node.inner().enumerate() {
-                look(check, item, &Path::Item(path, n));
-            }
-        }
-        Kind::Object => {
-            for (name, value) in node.members() {
-                let path = Path::Member(path, &name);
-                if let Some((rule, says)) = named(&name) {
-                    check.say(Severity::Warning, rule, &path, says);
-                }
-                look(check, value, &path);
-            }
-        }
-        Kind::Null | Kind::False | Kind::True | Kind::Number => {}
+/// Looks at the name of a member of the envelope.
+pub(super) fn name(check: &mut Check<'_>, name: &str, path: &Path<'_>) {
+    if let Some((rule, says)) = named(name) {
+        check.say(Severity::Warning, rule, path, says);
     }
 }
 
 fn named(name: &str) -> Option<(&'static str, &'static str)> {
-    // Fields of the envelope have none of these names and are most of what is asked for.
-    let is = |known: &&str| known.eq_ignore_ascii_case(name);
-    if IDENTITY.iter().any(|known| is(known)) {
-        Some(("HXPE-056", "an envelope should not say who somebody is"))
-    } else if CREDENTIALS.iter().any(|known| is(known)) {
-        Some((
-            "HXPE-057",
-            "an envelope is no place for credentials: whoever sees it could use them",
-        ))
-    } else if THOUGHTS.iter().any(|known| is(known)) {
-        Some(("HXPE-057", "an envelope is no place for private reasoning"))
-    } else {
-        None
-    }
+    let known = told_by(*name.as_bytes().first()?);
+    let (_, told) = known.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+    Some(match told {
+        Told::Identity => ("HXPE-056", "an envelope should not say who somebody is"),
+        Told::Credential => {
+            ("HXPE-057", "an envelope is no place for credentials: whoever sees it could use them")
+        }
+        Told::Thoughts => ("HXPE-057", "an envelope is no place for private reasoning"),
+    })
 }
 
-/// Whether a closer look is worth it.
+/// Whether a closer look is worth it: there is an `@`, an escape, or digits enough for a number.
 fn may_identify(raw: &str) -> bool {
-    let (mut at, mut digits) = (false, 0_usize);
-    for byte in raw.bytes() {
-        at |= byte == b'@' || byte == b'\\';
-        digits += usize::from(byte.is_ascii_digit());
-    }
-    at || digits >= 8
+    let mut digits = 0_usize;
+    raw.len() >= 6
+        && raw.as_bytes().chunks(64).any(|chunk| {
+            let (mut signs, mut here) = (0_u8, 0_u8);
+            for byte in chunk {
+                signs |= u8::from(*byte == b'@') | u8::from(*byte == b'\\');
+                here += u8::from(byte.is_ascii_digit());
+            }
+            digits += usize::from(here);
+            signs != 0 || digits >= 8
+        })
 }
 
 /// What a text gives away, if anything.

@@ -9,9 +9,6 @@ use super::check::Check;
 use super::finding::{Breach, Finding, Path, Severity};
 use super::tape::{Kind, Node};
 
-/// Up to so many members are compared with one another; more are hashed.
-const FEW: usize = 16;
-
 impl Check<'_> {
     /// A finding outside the schema.
     pub(super) fn say(
@@ -30,8 +27,12 @@ impl Check<'_> {
         self.beyond_at(rule, path.to_string(), says.into());
     }
 
+    fn severity_beyond(&self) -> Severity {
+        if self.rules.strict { Severity::Error } else { Severity::Warning }
+    }
+
     pub(super) fn beyond_at(&mut self, rule: &'static str, pointer: String, message: String) {
-        let severity = if self.rules.strict { Severity::Error } else { Severity::Warning };
+        let severity = self.severity_beyond();
         self.found(Finding { severity, rule, pointer, schema: None, message });
     }
 
@@ -66,6 +67,9 @@ impl Check<'_> {
                 if !place.is_empty() {
                     self.missing_core.push(place);
                 }
+                if self.has_enough(Severity::Error) {
+                    continue;
+                }
                 let says = format!("{name} is missing");
                 self.breach(rule, path, "required", json!({ "missingProperty": name }), at, says);
             }
@@ -80,7 +84,6 @@ impl Check<'_> {
         path: &Path<'_>,
         names: [&str; N],
     ) -> [Option<Node<'a>>; N] {
-        self.twice(node, path);
         let mut found = [None; N];
         for (name, value) in node.members() {
             match found.iter_mut().zip(names).find(|(_, known)| *known == name) {
@@ -95,25 +98,27 @@ impl Check<'_> {
         found
     }
 
-    /// Names given twice in one object: readers disagree which of them counts.
+    /// Names given twice in one object: readers disagree which of them counts. Nearly never are
+    /// there any, so a glance at length and ends of each name comes first. An escape can hide that
+    /// two names are one, so such names are compared as they read.
     pub(super) fn twice(&mut self, node: Node<'_>, path: &Path<'_>) {
-        let mut few: [&str; FEW] = [""; FEW];
-        let mut many: Option<HashSet<Cow<'_, str>>> = None;
-        // An escape can hide that two names are one, so such names are compared as they read.
-        for (n, name) in node.inner().step_by(2).enumerate() {
-            let raw = name.raw();
-            if many.is_none() && (n >= FEW || raw.contains('\\')) {
-                many = Some(few.iter().take(n).map(|&name| Cow::Borrowed(name)).collect());
-            }
-            let again = match &mut many {
-                Some(seen) => !seen.insert(name.text().unwrap_or_default()),
-                None => few.get(..n).is_some_and(|seen| seen.contains(&raw)),
-            };
-            if let Some(place) = few.get_mut(n) {
-                *place = raw;
-            }
-            if again {
-                let name = name.text().unwrap_or_default();
+        let mut seen = 0_u64;
+        let suspect = node.inner().step_by(2).any(|name| {
+            let name = name.raw().as_bytes();
+            let (Some(first), Some(last)) = (name.first(), name.last()) else { return true };
+            let bit = 1 << ((name.len() * 7 + usize::from(*first) * 5 + usize::from(*last)) % 64);
+            let again = seen & bit != 0 || name.contains(&b'\\');
+            seen |= bit;
+            again
+        });
+        if !suspect {
+            return;
+        }
+        let mut names = HashSet::new();
+        for (name, _) in node.members() {
+            if !names.contains(&name) {
+                names.insert(name);
+            } else if !self.has_enough(self.severity_beyond()) {
                 let says = format!("`{name}` is given twice; the last one counts");
                 self.beyond("HXPE-006", &Path::Member(path, &name), says);
             }
@@ -139,6 +144,9 @@ impl Check<'_> {
         };
         if node.kind() == kind || (name == "boolean" && node.kind() == Kind::False) {
             return true;
+        }
+        if self.has_enough(Severity::Error) {
+            return false;
         }
         let says = format!("this must be {words}, not {}", node.kind().words());
         self.breach(rule, path, "type", json!({ "type": name }), at, says);

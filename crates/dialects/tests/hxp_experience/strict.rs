@@ -65,7 +65,8 @@ fn names_given_twice() {
         assert!(text.contains(from), "{from}");
         text.replace(from, to)
     };
-    let many: String = (0..20).map(|n| format!(r#""k{n}":1,"#)).collect();
+    let many =
+        ('a'..='z').map(|c| [r#"""#, &c.to_string(), r#"":1,"#].concat()).collect::<String>();
     for (text, pointer) in [
         (twice(r#""intent":"debug""#, r#""intent":7,"intent":"debug""#), "/hxp/intent"),
         (twice(r#""intent":"debug""#, r#""\u0069ntent":7,"intent":"debug""#), "/hxp/intent"),
@@ -76,6 +77,10 @@ fn names_given_twice() {
         ),
         (twice(r#""load":4"#, r#""load":99,"load":4"#), "/hxp/cognition/load"),
         (twice(r#""lines":20"#, r#""lines":1,"lines":20"#), "/hxp/actions/0/payload/lines"),
+        (
+            twice(r#""lines":20"#, r#""lines":[{"a":{"b":1,"b":2}}]"#),
+            "/hxp/actions/0/payload/lines/0/a/b",
+        ),
         (twice(r#""content":"#, r#""content":null,"content":"#), "/content"),
     ] {
         let report = judged(&text, LENIENT);

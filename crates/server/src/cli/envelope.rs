@@ -1,6 +1,6 @@
-//! `countersign envelope check FILE…`: whether messages with an HXP eXperience envelope are valid, and
-//! what is worth knowing of them. Needs no server. A file is one message, or one on each line; of
-//! however many lines, one is in memory.
+//! `countersign envelope check FILE…`: whether messages with an HXP eXperience envelope are valid,
+//! and what is worth knowing of them. Needs no server. A file is one message, or one on each line;
+//! of however many lines, one is in memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};

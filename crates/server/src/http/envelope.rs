@@ -37,7 +37,12 @@ async fn validate(State(app): State<Shared>, request: Request) -> Response {
     let answer = async {
         app.counted(&parts)?;
         let rules = rules(parts.uri.query().unwrap_or_default())?;
-        let message = body::read(body, LARGEST).await.map_err(unread)?;
+        let message = body::read(body, LARGEST).await.map_err(|error| match error {
+            BodyError::TooLarge => {
+                Problem::new(413, "too-large").detail("a message has at most 8 MiB")
+            }
+            other => other.into(),
+        })?;
         judged(message, rules).await?.map_err(|error| not_json(&error))
     };
     match answer.await {
@@ -137,12 +142,4 @@ fn rules(query: &str) -> Result<Rules, Problem> {
 
 fn not_json(error: &Unreadable) -> Problem {
     Problem::new(400, "invalid-json").detail(error.to_string())
-}
-
-fn unread(error: BodyError) -> Problem {
-    match error {
-        BodyError::TooLarge => Problem::new(413, "too-large").detail("a message has at most 8 MiB"),
-        BodyError::BrokenOff => Problem::new(400, "invalid-json").detail("the body broke off"),
-        BodyError::TooSlow => Problem::new(408, "too-slow").detail("the body took too long"),
-    }
 }

@@ -204,9 +204,9 @@ fn refusal(refusal: &Refusal) -> Vec<String> {
         "hard" => "for good".to_owned(),
         _ => "open to talk".to_owned(),
     });
-    let redirect = refusal.redirect_available.map(|is| match is {
-        true => "would do something else".to_owned(),
-        false => "offers nothing else".to_owned(),
+    let redirect = refusal.redirect_available.map(|is| {
+        let says = if is { "would do something else" } else { "offers nothing else" };
+        says.to_owned()
     });
     let said: Vec<String> = [kind, severity, redirect].into_iter().flatten().collect();
     if said.is_empty() { vec!["yes".to_owned()] } else { said }
@@ -215,9 +215,9 @@ fn refusal(refusal: &Refusal) -> Vec<String> {
 fn safety(safety: &Safety) -> Vec<String> {
     let source = safety.alignment_source.as_ref().map(|source| format!("goes by: {source}"));
     let risk = safety.harm_risk.map(|risk| format!("risk of harm: {risk}"));
-    let flag = safety.flag.map(|flag| match flag {
-        true => "a policy was triggered".to_owned(),
-        false => "no policy was triggered".to_owned(),
+    let flag = safety.flag.map(|flag| {
+        let says = if flag { "a policy was triggered" } else { "no policy was triggered" };
+        says.to_owned()
     });
     [source, risk, flag].into_iter().flatten().collect()
 }
