@@ -11,6 +11,7 @@
 //! | [`hxp_execution`] | HXP Human Execution Protocol 0.1, `/hxp/v1/…` |
 //! | [`hitl`] | HITL Protocol 0.7 and 0.8, `/hitl/v1/…` |
 //! | [`a2h`] | A2H v1alpha1 and HumanLayer 0.7.9, `/a2h/v1/…`, `/humanlayer/v1/…` |
+//! | [`hxp_experience`] | HXP Human eXperience Protocol 1.0: envelopes, `/envelope/v1/…` |
 //! | [`native`] | our own API, `/api/v1/…` |
 //! | [`proof`] | none: signed receipts, for whoever wants to check one |
 //! | [`webhooks`] | none: what endpoints are told of asks of every dialect |
@@ -25,6 +26,7 @@ pub mod a2h;
 mod codes;
 pub mod hitl;
 pub mod hxp_execution;
+pub mod hxp_experience;
 mod members;
 pub mod native;
 pub mod nesting;

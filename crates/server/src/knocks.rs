@@ -1,5 +1,5 @@
-//! How often somebody may try to sign in: from one address, and as one person. Each node counts for
-//! itself.
+//! How often somebody may try to sign in: from one address, and as one person; and how often one
+//! address may have a message judged. Each node counts for itself.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
@@ -22,6 +22,12 @@ const PERSON_BURST: NonZeroU32 = match NonZeroU32::new(5) {
 /// And after how long once more.
 const PERSON_AGAIN: Duration = Duration::from_mins(2);
 
+/// How many messages a minute are judged for one address: many, because it costs little.
+const CHECKS: NonZeroU32 = match NonZeroU32::new(1200) {
+    Some(times) => times,
+    None => NonZeroU32::MIN,
+};
+
 /// Counts attempts; by default, none.
 #[derive(Default)]
 pub struct Knocks {
@@ -33,6 +39,7 @@ pub struct Knocks {
 struct Limiters {
     addresses: DefaultKeyedRateLimiter<IpAddr>,
     people: DefaultKeyedRateLimiter<HumanId>,
+    checks: DefaultKeyedRateLimiter<IpAddr>,
 }
 
 impl Knocks {
@@ -41,6 +48,7 @@ impl Knocks {
         let limiters = NonZeroU32::new(settings.limit).map(|limit| Limiters {
             addresses: RateLimiter::keyed(Quota::per_minute(limit)),
             people: RateLimiter::keyed(person_quota()),
+            checks: RateLimiter::keyed(Quota::per_minute(CHECKS)),
         });
         let trusted = settings.trusted_proxies.clone();
         Self { limiters, clock: DefaultClock::default(), trusted }
@@ -52,6 +60,15 @@ impl Knocks {
             return Ok(());
         };
         let counted = limiters.addresses.check_key(&neighbourhood(ip));
+        counted.map_err(|until| until.wait_time_from(self.clock.now()))
+    }
+
+    /// Counts a message to be judged. Apart from attempts: whoever has many of them can still sign in.
+    pub fn check(&self, parts: &Parts) -> Result<(), Duration> {
+        let (Some(limiters), Some(ip)) = (&self.limiters, self.origin(parts)) else {
+            return Ok(());
+        };
+        let counted = limiters.checks.check_key(&neighbourhood(ip));
         counted.map_err(|until| until.wait_time_from(self.clock.now()))
     }
 
@@ -69,6 +86,8 @@ impl Knocks {
             limiters.addresses.shrink_to_fit();
             limiters.people.retain_recent();
             limiters.people.shrink_to_fit();
+            limiters.checks.retain_recent();
+            limiters.checks.shrink_to_fit();
         }
     }
 
@@ -169,6 +188,15 @@ mod tests {
             assert!(knocks.person(&ada).is_ok());
         }
         assert!(knocks.person(&ada).is_err() && knocks.person(&eve).is_ok());
+    }
+
+    #[test]
+    fn messages_are_counted_apart_from_attempts() {
+        let knocks = knocks(1);
+        let from = from("192.0.2.1:1", &[]);
+        assert!((0..CHECKS.get()).all(|_| knocks.check(&from).is_ok()));
+        assert!(knocks.check(&from).is_err());
+        assert!(knocks.address(&from).is_ok());
     }
 
     #[test]

@@ -47,6 +47,18 @@ impl Bar {
         self.show(done, total, || format!("{done} of {total} {what}"));
     }
 
+    /// How far a file is that is read, in bytes; how long it is may not be known.
+    pub(super) fn read(&mut self, messages: u64, done: u64, total: u64) {
+        self.show(done, total, || format!("{messages} messages, {} MiB", done >> 20));
+    }
+
+    /// Makes room for a line of the result.
+    pub(super) fn clear(&self) {
+        if self.terminal {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+
     fn show(&mut self, done: u64, total: u64, says: impl FnOnce() -> String) {
         if !self.terminal || self.shown.elapsed() < SHOWN_EVERY {
             return;
@@ -66,8 +78,6 @@ impl Bar {
 /// What is said next, result or error, begins on a clean line.
 impl Drop for Bar {
     fn drop(&mut self) {
-        if self.terminal {
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
+        self.clear();
     }
 }

@@ -16,6 +16,7 @@ mod completions;
 mod demo;
 mod devices;
 mod doctor;
+mod envelope;
 mod erase;
 mod export;
 mod groups;
@@ -86,6 +87,8 @@ enum Command {
     Receipt(receipt::Receipt),
     /// Check a receipt, without the server if you have its keys
     Verify(verify::Verify),
+    /// Check messages with an HXP eXperience envelope, without a server
+    Envelope(envelope::Envelope),
     /// Let a receipt no longer count
     Revoke(revoke::Revoke),
     /// Forget the words of a request that is over
@@ -226,6 +229,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Webhooks(webhooks) => patiently(Box::pin(webhooks.run())).await,
         Command::Receipt(receipt) => patiently(receipt.run()).await,
         Command::Verify(verify) => patiently(verify.run()).await,
+        Command::Envelope(envelope) => envelope.run(),
         Command::Revoke(revoke) => patiently(revoke.run()).await,
         Command::Erase(erase) => patiently(erase.run()).await,
         Command::Export(export) => export.run().await,

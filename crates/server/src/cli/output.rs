@@ -7,7 +7,7 @@ use std::process;
 use std::time::Duration;
 
 /// What a shell sees of a program that wrote to a pipe nobody reads.
-const NOBODY_READS: i32 = 141;
+pub(super) const NOBODY_READS: i32 = 141;
 
 /// A line on standard output.
 macro_rules! say {

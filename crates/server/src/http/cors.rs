@@ -20,6 +20,10 @@ pub fn layer(config: &Config) -> CorsLayer {
     let read = [
         "hxp-status",
         "hxp-request-id",
+        "hxp-intent",
+        "hxp-verbosity",
+        "hxp-confidence",
+        "hxp-cogload",
         "retry-after",
         "etag",
         "x-request-id",

@@ -8,6 +8,7 @@ pub mod conditions;
 pub mod cors;
 pub mod dialect_error;
 pub mod docs;
+pub mod envelope;
 pub mod health;
 pub mod hitl;
 pub mod hxp_error;
@@ -124,6 +125,7 @@ pub fn router(app: Shared) -> Router {
         .merge(api::routes())
         .merge(pages::routes())
         .merge(docs::routes())
+        .merge(envelope::routes())
         .merge(health::routes())
         .merge(well_known::routes())
         .fallback(nowhere)
@@ -149,7 +151,7 @@ impl Speaks {
             Self::Hitl
         } else if a2h::is_here(path) {
             Self::A2h
-        } else if path.starts_with("/api/") || path.starts_with("/channels/") {
+        } else if ["/api/", "/channels/", "/envelope/"].iter().any(|of| path.starts_with(of)) {
             Self::Native
         } else {
             Self::Person

@@ -25,6 +25,7 @@
 //! | [`passkeys`] | a person's passkeys, and confirming an answer with one |
 //! | [`settings`] | people, groups, agents and keys, projects, rules, and what one says of oneself |
 //! | [`docs`] | what our own API is |
+//! | [`envelope`] | a message with an HXP eXperience envelope, and what was found in it |
 //! | [`form_body`] | what a browser posted, as a reply to the question |
 //! | [`problem`] | what was wrong with it, field by field, with the person's values kept |
 //! | [`facts`], [`words`], [`when`] | agents' words made safe and readable, names, times |
@@ -42,6 +43,7 @@ pub mod confirm;
 pub mod conversation;
 pub mod docs;
 pub mod edits;
+pub mod envelope;
 pub mod facts;
 pub mod fields;
 pub mod form_body;

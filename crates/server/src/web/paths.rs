@@ -23,6 +23,8 @@ pub const HAND: &str = "/inbox/hand";
 pub const LIVE: &str = "/inbox/live";
 /// GET shows how to write to an agent, POST does.
 pub const WRITE: &str = "/write";
+/// GET shows where to paste a message with an HXP envelope, POST shows what it says.
+pub const ENVELOPE: &str = "/envelope";
 /// Everything that is over.
 pub const HISTORY: &str = "/history";
 /// All of it as a file.

@@ -10,6 +10,7 @@ mod backup;
 mod callbacks;
 mod devices;
 mod doctor;
+mod envelope;
 mod export;
 mod guide;
 mod health;

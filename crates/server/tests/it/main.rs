@@ -29,6 +29,7 @@ mod credentials;
 mod cross;
 mod desk;
 mod desk_own;
+mod envelope;
 mod evidence;
 mod hardening;
 mod hitl;

@@ -1,0 +1,128 @@
+//! `HXP-Intent`, `HXP-Verbosity`, `HXP-Confidence`, `HXP-CogLoad`: an envelope in short, for whoever
+//! does not read bodies. Section 8.2. They are advice; the envelope is what counts.
+
+use super::VERBOSITY;
+use super::finding::{Finding, Severity};
+use super::view::View;
+
+/// The names, in lower case as they go over the wire.
+pub const NAMES: [&str; 4] = ["hxp-intent", "hxp-verbosity", "hxp-confidence", "hxp-cogload"];
+
+/// Longer intents are left out: a header is no place for a novel.
+const LONGEST: usize = 512;
+
+/// What headers said.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Hints {
+    /// `HXP-Intent`.
+    pub intent: Option<String>,
+    /// `HXP-Verbosity`.
+    pub verbosity: Option<&'static str>,
+    /// `HXP-Confidence`.
+    pub confidence: Option<f64>,
+    /// `HXP-CogLoad`.
+    pub load: Option<u8>,
+}
+
+/// The headers of an envelope. What it does not say has none. An intent is free text, so whatever
+/// is not plain ASCII is percent-encoded, line breaks among it: no header can begin inside another.
+pub fn headers(view: &View) -> Vec<(&'static str, String)> {
+    let [intent, verbosity, confidence, load] = NAMES;
+    let encoded = view.intent.as_deref().map(encode).filter(|text| text.len() <= LONGEST);
+    let found = [
+        (intent, encoded),
+        (verbosity, view.verbosity.map(ToOwned::to_owned)),
+        (confidence, view.confidence.map(|number| number.to_string())),
+        (load, view.load.map(|number| number.to_string())),
+    ];
+    found.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+impl Hints {
+    /// Reads headers by name; names in any case, other headers and bad values ignored.
+    pub fn read<'a>(headers: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Self {
+        let mut hints = Self::default();
+        for (name, value) in headers {
+            let Ok(value) = std::str::from_utf8(value) else { continue };
+            let value = value.trim();
+            match name.to_ascii_lowercase().as_str() {
+                "hxp-intent" => hints.intent = decode(value),
+                "hxp-verbosity" => {
+                    hints.verbosity = VERBOSITY.iter().find(|word| **word == value).copied();
+                }
+                "hxp-confidence" => {
+                    let number = value.parse().ok();
+                    hints.confidence = number.filter(|number| (0.0..=1.0).contains(number));
+                }
+                "hxp-cogload" => {
+                    hints.load = value.parse().ok().filter(|load| (1..=10).contains(load));
+                }
+                _ => {}
+            }
+        }
+        hints
+    }
+
+    /// Where the headers say something else than the envelope. The envelope is what counts, so this
+    /// is something to note and no error.
+    pub fn differences(&self, view: &View) -> Vec<Finding> {
+        let says = |header: &str, pointer: &str| Finding {
+            severity: Severity::Note,
+            rule: "HXPE-051",
+            pointer: pointer.to_owned(),
+            schema: None,
+            message: format!("the header {header} says something else; the envelope counts"),
+        };
+        let differs = [
+            (self.intent.is_some() && self.intent != view.intent, "HXP-Intent", "/hxp/intent"),
+            (
+                self.verbosity.is_some() && self.verbosity != view.verbosity,
+                "HXP-Verbosity",
+                "/hxp/delivery/verbosity",
+            ),
+            (
+                self.confidence.is_some() && self.confidence != view.confidence,
+                "HXP-Confidence",
+                "/hxp/transparency/confidence",
+            ),
+            (self.load.is_some() && self.load != view.load, "HXP-CogLoad", "/hxp/cognition/load"),
+        ];
+        let found = differs.into_iter().filter(|(differs, _, _)| *differs);
+        found.map(|(_, header, pointer)| says(header, pointer)).collect()
+    }
+}
+
+fn encode(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_graphic() && byte != b'%' {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push('%');
+            for digit in [byte >> 4, byte & 15] {
+                let digit = char::from_digit(u32::from(digit), 16).unwrap_or('0');
+                encoded.push(digit.to_ascii_uppercase());
+            }
+        }
+    }
+    encoded
+}
+
+/// What was encoded; a value that holds what no header may, or is no text, says nothing.
+fn decode(text: &str) -> Option<String> {
+    if text.is_empty() || text.bytes().any(|byte| byte.is_ascii_control()) {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let mut digit = || rest.next().and_then(|digit| char::from(digit).to_digit(16));
+            let value = digit()? * 16 + digit()?;
+            bytes.push(u8::try_from(value).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,185 @@
+//! What has no place in an envelope: who somebody is, what opens doors, and what the agent thought
+//! in private. Section 3 and section 9. Signs of it are warned of; no check can find it all.
+
+use super::check::Check;
+use super::finding::{Path, Severity};
+use super::tape::Node;
+
+/// What the name of a member gives away.
+enum Told {
+    Identity,
+    Credential,
+    Thoughts,
+}
+
+/// Such names by their first letter: nearly every name that is asked for is none of them.
+fn told_by(first: u8) -> &'static [(&'static str, Told)] {
+    use Told::{Credential, Identity, Thoughts};
+    match first.to_ascii_lowercase() {
+        b'a' => &[
+            ("access_token", Credential),
+            ("api_key", Credential),
+            ("apikey", Credential),
+            ("authorization", Credential),
+        ],
+        b'b' => &[("birthdate", Identity)],
+        b'c' => &[("chain_of_thought", Thoughts)],
+        b'd' => &[("date_of_birth", Identity)],
+        b'e' => &[("email", Identity), ("e_mail", Identity)],
+        b'f' => &[("first_name", Identity), ("full_name", Identity)],
+        b'l' => &[("last_name", Identity)],
+        b'p' => &[
+            ("passport", Identity),
+            ("passport_number", Identity),
+            ("passwd", Credential),
+            ("password", Credential),
+            ("phone", Identity),
+            ("phone_number", Identity),
+            ("private_reasoning", Thoughts),
+        ],
+        b'r' => &[("reasoning_trace", Thoughts), ("refresh_token", Credential)],
+        b's' => &[
+            ("scratchpad", Thoughts),
+            ("secret", Credential),
+            ("session_token", Credential),
+            ("social_security_number", Identity),
+            ("ssn", Identity),
+        ],
+        b't' => &[("thinking", Thoughts)],
+        b'u' => &[("user_id", Identity)],
+        _ => &[],
+    }
+}
+
+/// Looks at a text of the envelope.
+pub(super) fn text(check: &mut Check<'_>, node: Node<'_>, path: &Path<'_>) {
+    // What is escaped is looked at as it reads; nearly no text is either.
+    if may_identify(node.raw())
+        && let Some(what) = node.text().and_then(|text| identifies(&text))
+    {
+        let says = format!("this looks like {what}; an envelope should not say who somebody is");
+        check.say(Severity::Warning, "HXPE-056", path, says);
+    }
+}
+
+/// Looks at the name of a member of the envelope.
+pub(super) fn name(check: &mut Check<'_>, name: &str, path: &Path<'_>) {
+    if let Some((rule, says)) = named(name) {
+        check.say(Severity::Warning, rule, path, says);
+    }
+}
+
+fn named(name: &str) -> Option<(&'static str, &'static str)> {
+    let known = told_by(*name.as_bytes().first()?);
+    let (_, told) = known.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+    Some(match told {
+        Told::Identity => ("HXPE-056", "an envelope should not say who somebody is"),
+        Told::Credential => {
+            ("HXPE-057", "an envelope is no place for credentials: whoever sees it could use them")
+        }
+        Told::Thoughts => ("HXPE-057", "an envelope is no place for private reasoning"),
+    })
+}
+
+/// Whether a closer look is worth it: there is an `@`, an escape, or digits enough for a number.
+fn may_identify(raw: &str) -> bool {
+    let mut digits = 0_usize;
+    raw.len() >= 6
+        && raw.as_bytes().chunks(64).any(|chunk| {
+            let (mut signs, mut here) = (0_u8, 0_u8);
+            for byte in chunk {
+                signs |= u8::from(*byte == b'@') | u8::from(*byte == b'\\');
+                here += u8::from(byte.is_ascii_digit());
+            }
+            digits += usize::from(here);
+            signs != 0 || digits >= 8
+        })
+}
+
+/// What a text gives away, if anything.
+fn identifies(text: &str) -> Option<&'static str> {
+    let edges = |c: char| {
+        matches!(
+            c,
+            '<' | '>' | '(' | ')' | '[' | ']' | '"' | '\'' | ',' | ';' | ':' | '.' | '!' | '?'
+        )
+    };
+    if text.split_whitespace().any(|word| is_address(word.trim_matches(edges))) {
+        return Some("an email address");
+    }
+    runs(text).find_map(|(plus, digits)| {
+        if plus && (8..=15).contains(&digits.len()) {
+            Some("a telephone number")
+        } else if !plus && (13..=19).contains(&digits.len()) && luhn(&digits) {
+            Some("the number of a payment card")
+        } else {
+            None
+        }
+    })
+}
+
+fn is_address(word: &str) -> bool {
+    let Some((local, domain)) = word.rsplit_once('@') else { return false };
+    let label =
+        |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '-');
+    !local.is_empty()
+        && !local.contains('@')
+        && domain.contains('.')
+        && domain.split('.').all(label)
+        && domain
+            .rsplit('.')
+            .next()
+            .is_some_and(|last| last.len() >= 2 && !last.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Runs of digits, with what people put between them, and whether a plus stands before.
+fn runs(text: &str) -> impl Iterator<Item = (bool, Vec<u8>)> {
+    let between = |c: char| matches!(c, ' ' | '-' | '(' | ')' | '.' | '/');
+    text.split(move |c: char| !(c.is_ascii_digit() || c == '+' || between(c))).map(|run| {
+        let run = run.trim();
+        (
+            run.starts_with('+'),
+            run.bytes().filter(u8::is_ascii_digit).map(|digit| digit - b'0').collect(),
+        )
+    })
+}
+
+/// The check digit every payment card ends with.
+fn luhn(digits: &[u8]) -> bool {
+    let sum: u32 = digits
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(n, &digit)| match (n % 2, u32::from(digit)) {
+            (0, digit) => digit,
+            (_, digit) if digit > 4 => 2 * digit - 9,
+            (_, digit) => 2 * digit,
+        })
+        .sum();
+    sum.is_multiple_of(10) && digits.iter().any(|&digit| digit != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// HXPE-056: what looks like somebody, and what does not.
+    #[test]
+    fn texts_that_give_somebody_away() {
+        for (text, what) in [
+            ("write to <ada@example.org>, please", Some("an email address")),
+            ("ada@example", None),
+            ("@ada on example.org", None),
+            ("a@b.c", None),
+            ("call +49 (30) 1234-5678", Some("a telephone number")),
+            ("call 112", None),
+            ("2026-11-16 12:00:00.123456", None),
+            ("4111 1111 1111 1111", Some("the number of a payment card")),
+            ("4111 1111 1111 1112", None),
+            ("0000000000000000", None),
+            ("order 12345678901234", None),
+        ] {
+            assert_eq!(identifies(text), what, "{text}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What is read as JSON, and what is not.
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::*;
+
+/// The value as `serde_json` would have it; it has no numbers beyond doubles.
+fn value(node: Node<'_>) -> Option<Value> {
+    Some(match node.kind() {
+        Kind::Null => Value::Null,
+        Kind::False => Value::Bool(false),
+        Kind::True => Value::Bool(true),
+        Kind::Number if node.number().is_some_and(f64::is_infinite) => return None,
+        Kind::Number => serde_json::from_str(node.raw()).unwrap(),
+        Kind::Text => Value::String(node.text().unwrap().into_owned()),
+        Kind::List => Value::Array(node.inner().map(value).collect::<Option<_>>()?),
+        Kind::Object => {
+            let member =
+                |(name, inner): (Cow<'_, str>, _)| Some((name.into_owned(), value(inner)?));
+            Value::Object(node.members().map(member).collect::<Option<_>>()?)
+        }
+    })
+}
+
+fn agrees(bytes: &[u8]) -> Result<(), TestCaseError> {
+    let mut tape = Tape::default();
+    let ours = tape.read(bytes).ok().and_then(value);
+    let theirs: Option<Value> = serde_json::from_slice(bytes).ok();
+    prop_assert_eq!(ours, theirs, "{:?}", String::from_utf8_lossy(bytes));
+    Ok(())
+}
+
+/// HXPE-004, HXPE-006: whatever another reader reads is read, and nothing else is.
+#[test]
+fn json_is_what_other_readers_take_for_json() {
+    for text in [
+        "",
+        " ",
+        "null",
+        "tru",
+        "truex",
+        "[]",
+        "[ ]",
+        "[1,]",
+        "[,1]",
+        "{}",
+        "{ }",
+        "{,}",
+        "nul",
+        r#"{"a":1,}"#,
+        r#"{"a" : 1 , "b":[ {} , [] ]}"#,
+        r#"{"a"}"#,
+        r"{a:1}",
+        r#"{"a":1"#,
+        "01",
+        "-",
+        "-0",
+        "0.",
+        ".5",
+        "1.5e",
+        "1e+",
+        "1E-2",
+        "-0.0",
+        "1 2",
+        "+1",
+        "0x10",
+        "NaN",
+        "\"\u{1}\"",
+        "\"\n\"",
+        r#""\x""#,
+        r#""\u12""#,
+        r#""\ud83d\ude00""#,
+        r#""\ud83d""#,
+        r#""\ude00""#,
+        r#""\ud83d\u0041""#,
+        r#""\u00e9\n\/""#,
+        "\"",
+        "\"\\",
+        "\u{feff}{}",
+        "\"seven b\"",
+        "\"exactly8\"",
+        "\"nine byte\"",
+        "[1}",
+        "{]",
+        "\"a\"b",
+        "[[[[]]]",
+        r#"{"a":1,"a":2}"#,
+        "\u{a0}1",
+    ] {
+        agrees(text.as_bytes()).unwrap();
+    }
+    assert!(Tape::default().read(b"\"\xff\"").is_err());
+}
+
+#[test]
+fn what_is_wrong_has_its_place() {
+    let wrong = |text: &str| Tape::default().read(text.as_bytes()).unwrap_err().to_string();
+    let said = "it is not JSON: line 2, column 8: expected `,` or `}`";
+    assert_eq!(wrong("{\n\"ä\": 1 2}"), said);
+    assert_eq!(wrong(&"[".repeat(DEEPEST + 1)), "it is nested deeper than 100 levels");
+    assert!(
+        Tape::default().read(format!("{}{}", "[".repeat(100), "]".repeat(100)).as_bytes()).is_ok()
+    );
+    let said = Tape::default().read(b"{\xff").unwrap_err().to_string();
+    assert_eq!(said, "it is not UTF-8 from byte 1 on");
+}
+
+/// A number no double can hold is JSON all the same.
+#[test]
+fn numbers_beyond_doubles_are_read() {
+    let mut tape = Tape::default();
+    assert_eq!(tape.read(b"1e400").unwrap().number(), Some(f64::INFINITY));
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_judged_alike(text in r#"[\[\]{}:,"\\ua1e+.0\-tn €]{0,24}"#) {
+        agrees(text.as_bytes())?;
+    }
+
+    #[test]
+    fn any_text_is_read_alike(text in any::<String>()) {
+        agrees(serde_json::to_string(&text).unwrap().as_bytes())?;
+    }
+
+    #[test]
+    fn no_bytes_are_too_much(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+        agrees(&bytes)?;
+    }
+}

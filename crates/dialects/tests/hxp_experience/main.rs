@@ -1,0 +1,12 @@
+//! HXP eXperience 1.0 as its callers meet it: messages in, verdicts out, no server between.
+//! `published.schema.json` is the protocol's own, `https://hxp.dev/schema/hxp.schema.json`.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod bindings;
+mod edges;
+mod fields;
+mod levels;
+mod same_verdict;
+mod stage;
+mod strict;
+mod views;

@@ -1,0 +1,305 @@
+//! `countersign envelope check FILE…`: whether messages with an HXP eXperience envelope are valid,
+//! and what is worth knowing of them. Needs no server. A file is one message, or one on each line;
+//! of however many lines, one is in memory.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
+use std::path::PathBuf;
+use std::process;
+
+use anyhow::Context;
+use clap::{Args, Subcommand, ValueEnum};
+use dialects::hxp_experience::{
+    Checker, Finding, Level, Namespace, Registry, Report, Rules, Severity, Unreadable,
+};
+use kernel::text::reveal;
+use serde::Serialize;
+
+use super::Exit;
+use super::bar::Bar;
+use super::output::NOBODY_READS;
+use crate::http::envelope::LARGEST;
+
+#[derive(Args)]
+pub(super) struct Envelope {
+    #[command(subcommand)]
+    command: Act,
+}
+
+#[derive(Subcommand)]
+enum Act {
+    /// Check messages, in files or from standard input
+    Check(Check),
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Exits with 0 if every message is valid, 1 if one is not, 4 if a file could \
+                        not be read."
+)]
+struct Check {
+    /// Files with one message, or with one on each line; `-` for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+    /// The level the messages should have; what they lack is told
+    #[arg(long, value_name = "LEVEL")]
+    level: Option<Named>,
+    /// Take known fields only, real versions and languages, no name twice; and with --level, nothing
+    /// that lacks something
+    #[arg(long)]
+    strict: bool,
+    /// One message on each line, whatever the first line looks like
+    #[arg(long)]
+    lines: bool,
+    /// Namespaces of extensions that are known, as JSON: name to `about`, `sensitive_fields`,
+    /// `opt_out`
+    #[arg(long, value_name = "FILE")]
+    namespaces: Option<PathBuf>,
+    /// Print JSON, a line for each message
+    #[arg(long)]
+    json: bool,
+}
+
+/// The levels, as words of the command line.
+#[derive(Clone, Copy, ValueEnum)]
+enum Named {
+    Core,
+    Standard,
+    Full,
+}
+
+impl From<Named> for Level {
+    fn from(named: Named) -> Self {
+        match named {
+            Named::Core => Self::Core,
+            Named::Standard => Self::Standard,
+            Named::Full => Self::Full,
+        }
+    }
+}
+
+impl Envelope {
+    pub(super) fn run(self) -> anyhow::Result<Exit> {
+        match self.command {
+            Act::Check(check) => check.run(),
+        }
+    }
+}
+
+impl Check {
+    fn run(self) -> anyhow::Result<Exit> {
+        let rules = Rules { level: self.level.map(Level::from), strict: self.strict };
+        let mut desk = Desk {
+            checker: Checker::new(rules, self.registry()?),
+            out: BufWriter::with_capacity(1 << 16, io::stdout()),
+            json: self.json,
+            bar: Bar::new(),
+            terminal: io::stdout().is_terminal(),
+            all_valid: true,
+        };
+        for file in &self.files {
+            desk.file(file, self.lines).with_context(|| format!("cannot read {file}"))?;
+        }
+        desk.flush();
+        Ok(if desk.all_valid { Exit::Done } else { Exit::Denied })
+    }
+
+    fn registry(&self) -> anyhow::Result<Registry> {
+        let mut registry = Registry::default();
+        let Some(path) = &self.namespaces else { return Ok(registry) };
+        let text = std::fs::read_to_string(path);
+        let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+        let named: std::collections::BTreeMap<String, Namespace> = serde_json::from_str(&text)
+            .with_context(|| format!("{} does not hold namespaces", path.display()))?;
+        for (name, namespace) in named {
+            registry.register(&name, namespace)?;
+        }
+        Ok(registry)
+    }
+}
+
+/// Where messages are judged, and what came of it is written down.
+struct Desk {
+    checker: Checker,
+    out: BufWriter<io::Stdout>,
+    json: bool,
+    bar: Bar,
+    terminal: bool,
+    all_valid: bool,
+}
+
+/// What one file came to.
+#[derive(Default)]
+struct Tally {
+    messages: u64,
+    valid: u64,
+}
+
+/// A message as it is told of in JSON.
+#[derive(Serialize)]
+struct Told<'a> {
+    file: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    #[serde(flatten)]
+    verdict: Verdict<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Verdict<'a> {
+    Judged(&'a Report),
+    Unreadable { valid: bool, unreadable: &'a str },
+}
+
+impl Desk {
+    fn file(&mut self, name: &str, lines: bool) -> io::Result<()> {
+        if name == "-" {
+            return self.messages("standard input", io::stdin().lock(), 0, lines);
+        }
+        let file = File::open(name)?;
+        let length = file.metadata()?.len();
+        self.messages(name, BufReader::with_capacity(1 << 20, file), length, lines)
+    }
+
+    /// One message, or one on each line if the first line is one already and is not all there is.
+    fn messages(
+        &mut self,
+        name: &str,
+        mut from: impl BufRead,
+        length: u64,
+        lines: bool,
+    ) -> io::Result<()> {
+        let mut text = Vec::new();
+        let mut cut = read_line(&mut from, &mut text)?;
+        let whole = !cut && self.checker.check(&text).is_ok();
+        if !lines && (!whole || is_over(&mut from)?) {
+            let bound = (LARGEST as u64 + 1).saturating_sub(text.len() as u64);
+            from.take(bound).read_to_end(&mut text)?;
+            let mut tally = Tally::default();
+            self.judge(name, None, &text, text.len() > LARGEST, &mut tally);
+            self.sum(name, &tally, false);
+            return Ok(());
+        }
+        let (mut tally, mut line, mut done) = (Tally::default(), 0, 0);
+        while !text.is_empty() {
+            line += 1;
+            done += text.len() as u64;
+            if cut || !text.trim_ascii().is_empty() {
+                self.judge(name, Some(line), &text, cut, &mut tally);
+            }
+            self.bar.read(tally.messages, done, length);
+            cut = read_line(&mut from, &mut text)?;
+        }
+        self.sum(name, &tally, true);
+        Ok(())
+    }
+
+    fn judge(&mut self, name: &str, line: Option<u64>, text: &[u8], cut: bool, tally: &mut Tally) {
+        tally.messages += 1;
+        let judged = if cut {
+            Err(format!("it is larger than {} MiB", LARGEST >> 20))
+        } else {
+            self.checker.check(text).map_err(|error: Unreadable| error.to_string())
+        };
+        let valid = judged.as_ref().is_ok_and(Report::is_valid);
+        tally.valid += u64::from(valid);
+        self.all_valid &= valid;
+        if self.json {
+            let verdict = match &judged {
+                Ok(report) => Verdict::Judged(report),
+                Err(why) => Verdict::Unreadable { valid: false, unreadable: why },
+            };
+            let told = serde_json::to_string(&Told { file: name, line, verdict });
+            self.put(&told.unwrap_or_default());
+            return;
+        }
+        let place = line.map_or_else(|| name.to_owned(), |line| format!("{name}:{line}"));
+        match judged {
+            Ok(report) => {
+                for finding in &report.findings {
+                    self.put(&sentence(&place, finding));
+                }
+                if report.omitted > 0 {
+                    self.put(&format!("{place}: and {} more", report.omitted));
+                }
+                if line.is_none()
+                    && let Some(level) = report.level
+                {
+                    self.put(&format!("{place}: valid, {level}"));
+                }
+            }
+            Err(why) => self.put(&format!("{place}: error: {why}")),
+        }
+    }
+
+    fn sum(&mut self, name: &str, tally: &Tally, many: bool) {
+        let Tally { messages, valid } = *tally;
+        if self.json {
+            return;
+        }
+        if many {
+            let wrong = messages - valid;
+            self.put(&format!("{name}: {messages} messages, {valid} valid, {wrong} not"));
+        } else if valid == 0 {
+            self.put(&format!("{name}: NOT valid"));
+        }
+    }
+
+    /// A line of the result. A reader that has seen enough ends the command quietly.
+    fn put(&mut self, line: &str) {
+        if self.terminal {
+            self.bar.clear();
+        }
+        if writeln!(self.out, "{line}").is_err() {
+            process::exit(NOBODY_READS);
+        }
+        if self.terminal {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.out.flush().is_err() {
+            process::exit(NOBODY_READS);
+        }
+    }
+}
+
+/// What was found, on one line, whatever names the message gives its fields.
+fn sentence(place: &str, finding: &Finding) -> String {
+    let severity = match finding.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    };
+    let Finding { rule, pointer, message, .. } = finding;
+    let at = if pointer.is_empty() { "the message" } else { pointer };
+    reveal(&format!("{place}: {severity}: {at}: {message} [{rule}]")).replace(['\n', '\t'], " ")
+}
+
+/// The next line with its end, up to the largest message; whether it was cut there.
+fn read_line(from: &mut impl BufRead, text: &mut Vec<u8>) -> io::Result<bool> {
+    text.clear();
+    from.by_ref().take(LARGEST as u64 + 1).read_until(b'\n', text)?;
+    let cut = text.len() > LARGEST && !text.ends_with(b"\n");
+    if cut {
+        from.skip_until(b'\n')?;
+    }
+    Ok(cut)
+}
+
+/// Whether nothing but white space follows in what was read so far, and nothing after it.
+fn is_over(from: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let waiting = from.fill_buf()?;
+        if waiting.is_empty() {
+            return Ok(true);
+        }
+        let blank = waiting.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        if blank < waiting.len() {
+            return Ok(false);
+        }
+        from.consume(blank);
+    }
+}

@@ -1,0 +1,145 @@
+//! HXP eXperience messages, judged for anybody: `POST /envelope/v1/validate`,
+//! `GET /envelope/v1/schema.json`, and the page at `/envelope` on which one can be looked at.
+//!
+//! Nothing is kept, and nobody is asked who they are; so each address may do so only so often.
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use bytes::Bytes;
+use dialects::hxp_experience::{Checker, Level, Registry, Report, Rules, SCHEMA, Unreadable};
+
+use crate::http::body::{self, BodyError};
+use crate::http::problem::Problem;
+use crate::http::{App, Shared, pages};
+use crate::web::{Frame, envelope, notices, paths};
+
+/// The largest message that is judged.
+pub const LARGEST: usize = 8 << 20;
+
+/// The largest form: in one, every character of a message may take three.
+const LARGEST_FORM: usize = 3 * LARGEST;
+
+/// Its routes.
+pub fn routes() -> Router<Shared> {
+    Router::new()
+        .route("/envelope/v1/validate", post(validate))
+        .route("/envelope/v1/schema.json", get(schema))
+        .route(paths::ENVELOPE, get(show).post(look))
+}
+
+/// Judges a message. Whatever is JSON has a verdict, and a verdict is a 200.
+async fn validate(State(app): State<Shared>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let answer = async {
+        app.counted(&parts)?;
+        let rules = rules(parts.uri.query().unwrap_or_default())?;
+        let message = body::read(body, LARGEST).await.map_err(|error| match error {
+            BodyError::TooLarge => {
+                Problem::new(413, "too-large").detail("a message has at most 8 MiB")
+            }
+            other => other.into(),
+        })?;
+        judged(message, rules).await?.map_err(|error| not_json(&error))
+    };
+    match answer.await {
+        Ok(report) => axum::Json(report).into_response(),
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// What we check against, for those who check themselves.
+async fn schema() -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/schema+json")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600")),
+    ];
+    (headers, SCHEMA).into_response()
+}
+
+async fn show(State(app): State<Shared>) -> Response {
+    let frame = Frame::anonymous(app.gateway.now());
+    pages::html(StatusCode::OK, envelope::page(&frame, &envelope::Looked::default()))
+}
+
+/// `POST /envelope`: the same message again, as a person would see it, with what was found in place.
+async fn look(State(app): State<Shared>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let frame = Frame::anonymous(app.gateway.now());
+    if app.door.knocks().check(&parts).is_err() {
+        return pages::html(StatusCode::TOO_MANY_REQUESTS, notices::too_many_attempts(&frame));
+    }
+    let form = match body::read(body, LARGEST_FORM).await {
+        Ok(form) => form,
+        Err(BodyError::TooLarge) => {
+            let shown = notices::too_large(&frame, paths::ENVELOPE);
+            return pages::html(StatusCode::PAYLOAD_TOO_LARGE, shown);
+        }
+        Err(BodyError::BrokenOff | BodyError::TooSlow) => return pages::unreadable(&app, false),
+    };
+    let mut looked = envelope::Looked::default();
+    let mut level = None;
+    for (name, value) in url::form_urlencoded::parse(&form) {
+        match &*name {
+            "message" => looked.message = value.into_owned(),
+            "level" => level = Level::named(&value),
+            "strict" => looked.rules.strict = true,
+            _ => {}
+        }
+    }
+    looked.rules.level = level;
+    match judged(looked.message.clone().into(), looked.rules).await {
+        Ok(verdict) => looked.verdict = Some(verdict),
+        Err(problem) => return problem.into_response(),
+    }
+    pages::html(StatusCode::OK, envelope::page(&frame, &looked))
+}
+
+/// A large message takes a while, and whoever waits for something else should not wait for it.
+async fn judged(message: Bytes, rules: Rules) -> Result<Result<Report, Unreadable>, Problem> {
+    let judging = move || Checker::new(rules, Registry::default()).check(&message);
+    tokio::task::spawn_blocking(judging).await.map_err(|error| {
+        tracing::error!(%error, "a message could not be judged");
+        Problem::new(500, "internal").detail("something went wrong here; the log knows more")
+    })
+}
+
+impl App {
+    /// Counts a message by where it came from.
+    fn counted(&self, parts: &Parts) -> Result<(), Problem> {
+        self.door.knocks().check(parts).map_err(|wait| {
+            Problem::new(429, "rate-limited")
+                .detail("too many messages from this address")
+                .retry_after(wait.as_secs() + 1)
+        })
+    }
+}
+
+/// `?level=core|standard|full&strict=true|false`; strict alone is true.
+fn rules(query: &str) -> Result<Rules, Problem> {
+    let bad = |field: &str, expected: &str| {
+        let detail = format!("{field}: expected {expected}");
+        Problem::new(422, "invalid-field").detail(detail).field(field, expected)
+    };
+    let mut rules = Rules::default();
+    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+        match (&*name, &*value) {
+            ("level", value) => {
+                let level = Level::named(value);
+                rules.level = Some(level.ok_or_else(|| bad("level", "core, standard or full"))?);
+            }
+            ("strict", "true" | "1" | "") => rules.strict = true,
+            ("strict", "false" | "0") => rules.strict = false,
+            ("strict", _) => return Err(bad("strict", "true or false")),
+            (other, _) => return Err(bad(other, "level and strict, and nothing else")),
+        }
+    }
+    Ok(rules)
+}
+
+fn not_json(error: &Unreadable) -> Problem {
+    Problem::new(400, "invalid-json").detail(error.to_string())
+}
