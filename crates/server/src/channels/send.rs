@@ -297,7 +297,7 @@ impl App {
         let ways = self.ways(ask, &Self::addressee_of(ask, recipient));
         let wish = dialects::a2h::letter_wish(ask).unwrap_or_default();
         let page =
-            wish.template.as_ref().and_then(|template| self.agents_page(ask, template, &link));
+            wish.template.as_ref().and_then(|template| Self::agents_page(ask, template, &link));
         let card = self.card(ask, Around { why: Some(why), link, zone, ways });
         let letter = NoticeLetter {
             to: &recipient.address,
@@ -316,7 +316,7 @@ impl App {
 
     /// The page an agent laid out for its letter. One that cannot be made loses nothing: the usual letter
     /// is sent (A2H-090).
-    fn agents_page(&self, ask: &Ask, template: &str, link: &str) -> Option<Rendered> {
+    fn agents_page(ask: &Ask, template: &str, link: &str) -> Option<Rendered> {
         let event = dialects::a2h::call(ask, dialects::a2h::Beside::default())?;
         let mut base_url: Url = link.parse().ok()?;
         let token = base_url.query().map(ToOwned::to_owned);
