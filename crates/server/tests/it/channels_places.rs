@@ -15,7 +15,7 @@ use crate::pages::signed_in;
 use crate::phone::waits;
 
 /// A function call for this place in Slack.
-fn for_slack(call_id: &str, slack: Value) -> Value {
+fn for_slack(call_id: &str, slack: &Value) -> Value {
     with(call(call_id), json!({ "spec": { "channel": { "slack": slack } } }))
 }
 
@@ -26,7 +26,7 @@ async fn a_call_is_put_in_the_channel_the_agent_names() {
     let (slack, world) = office().await;
     in_slack_as(&world.human(), &slack, ADA).await;
     let place = json!({ "channel_or_user_id": "C0OPS", "thread_ts": "1770000000.000100" });
-    let made = make(&world.agent(), "function_calls", for_slack("c1", place)).await;
+    let made = make(&world.agent(), "function_calls", for_slack("c1", &place)).await;
     let message = posted(&slack, 2).await;
     assert_eq!(
         (&*message.channel, message.thread_ts.as_deref()),
@@ -55,8 +55,9 @@ async fn only_those_the_agent_named_may_answer() {
     let (slack, world) = office().await;
     slack.person(person("U0BOB", "bob@example.com"));
     let place = json!({ "channel_or_user_id": "C0OPS", "allowed_responder_ids": [ADA] });
-    let made = make(&world.agent(), "function_calls", for_slack("c1", place)).await;
+    let made = make(&world.agent(), "function_calls", for_slack("c1", &place)).await;
     let message = id(&posted(&slack, 1).await);
+    waits(&world, 0).await;
     let (channel, ts) = message.split_once('/').unwrap();
     for user in ["U0BOB", "U0EVE"] {
         press(&world, &slack, &message, "Approve", user).await;
@@ -88,6 +89,7 @@ async fn a_guest_gives_a_reason_in_a_modal() {
     });
     let ask = asked(&world.agent(), placed).await;
     let message = id(&posted(&slack, 1).await);
+    waits(&world, 0).await;
     press(&world, &slack, &message, "Reject", ADA).await;
     assert_eq!(slack.views().len(), 1, "{:#?}", slack.calls());
     let stolen = slack.submitted("U0EVE", &[("Why?", json!("hm"))]).unwrap();

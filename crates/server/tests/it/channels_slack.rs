@@ -253,8 +253,8 @@ async fn each_kind_is_answered_in_slack() {
     let blocks = body["blocks"].as_array().unwrap().clone();
     let elements = blocks.iter().filter_map(|block| block["elements"].as_array()).flatten();
     let label = elements.filter(|element| element["value"].is_string());
-    let label = label.map(|element| element["text"]["text"].as_str().unwrap().to_owned());
-    let label = label.last().unwrap_or_else(|| panic!("{body:#}"));
+    let mut label = label.map(|element| element["text"]["text"].as_str().unwrap().to_owned());
+    let label = label.next_back().unwrap_or_else(|| panic!("{body:#}"));
     press(&world, &slack, &message, &label, ADA).await;
     let sent = slack.submitted(ADA, &[("Size", json!("3")), ("Note", json!("by noon"))]).unwrap();
     slack_calls(&world, &interaction(&sent, world.now())).await.is(200);
