@@ -56,7 +56,7 @@ async fn result(world: &World, ask: &str) -> Value {
     world.agent().get(ask).await.is(200)["result"].clone()
 }
 
-/// The words on the first line are the answer, what is below it the comment.
+/// A2H-092: the words on the first line are the answer, what is below it the comment.
 #[tokio::test]
 async fn a_letter_is_answered_by_writing_back() {
     let (post, world) = open().await;

@@ -69,7 +69,7 @@ async fn write(world: &World, twilio: &Twilio, sid: &str, from: &str, words: &st
     calls(world, INBOUND, &call).await.is(200)
 }
 
-/// A code before the word says what is answered; without one, what waits alone is.
+/// A2H-093: a code before the word says what is answered; without one, what waits alone is.
 #[tokio::test]
 async fn a_text_is_answered_with_its_code_and_a_word() {
     let (twilio, world) = with_twilio().await;

@@ -19,7 +19,7 @@ fn for_slack(call_id: &str, slack: &Value) -> Value {
     with(call(call_id), json!({ "spec": { "channel": { "slack": slack } } }))
 }
 
-/// A2H-030, A2H-063: it is put in the channel, below the message the agent named; nobody else is told,
+/// A2H-030, A2H-063, A2H-081: it is put in the channel, below the message the agent named; nobody else is told,
 /// and whoever is there answers as a guest.
 #[tokio::test]
 async fn a_call_is_put_in_the_channel_the_agent_names() {
@@ -36,6 +36,8 @@ async fn a_call_is_put_in_the_channel_the_agent_names() {
     world.advance(3600);
     waits(&world, 0).await;
     assert_eq!(slack.messages().len(), 2, "nobody else is told");
+    let got = world.agent().get(&format!("{A2H}/function_calls/c1")).await.is(200);
+    assert_eq!(got["status"]["slack_message_ts"], message.ts, "{got:?}");
     press(&world, &slack, &id(&message), "Approve", "U0EVE").await;
     let seen = world.agent().get(&native(&made)).await.is(200)["result"].clone();
     assert_eq!(seen["by"], json!({ "kind": "guest" }), "{seen}");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::client::Reply;
 use crate::native::{approval, asked, yes};
 use crate::office::{
-    ADA, id, in_slack_as, now_says, office, posted, press, slack_calls, whispered,
+    ADA, id, in_slack_as, now_says, office, posted, press, send, slack_calls, whispered,
 };
 use crate::phone::waits;
 use crate::reach::NOTICES;
@@ -165,7 +165,8 @@ async fn a_forged_button_says_nothing() {
     world.end().await;
 }
 
-/// What Slack did not sign, or signed long ago, is not looked at.
+/// A2H-083: what Slack did not sign, or signed long ago, is not looked at; its challenge is answered, also
+/// where apps were told to call that were set up for HumanLayer.
 #[tokio::test]
 async fn what_slack_did_not_sign_is_not_heard() {
     let (slack, world) = office().await;
@@ -194,6 +195,10 @@ async fn what_slack_did_not_sign_is_not_heard() {
     let challenge = json!({ "type": "url_verification", "challenge": "3eZbrw1a" });
     let answered = slack_calls(&world, &inbound::event(&challenge, world.now())).await.is(200);
     assert_eq!(answered.text, "3eZbrw1a");
+    let call = inbound::event(&challenge, world.now());
+    let anybody = world.anonymous();
+    let answered = send(&anybody, "/humanlayer/v1/slack/events", &call.headers, &call.body).await;
+    assert_eq!(answered.is(200).text, "3eZbrw1a");
     world.anonymous().post("/channels/telegram/updates", json!({})).await.problem(404, "not-found");
     slack_calls(&world, &good).await.is(200);
     assert_eq!(result(&world, &ask).await["answer"]["verdict"], "approved");
@@ -228,7 +233,8 @@ async fn a_reason_is_asked_for_in_a_modal() {
     world.end().await;
 }
 
-/// Choices are buttons, forms are modals, and a conversation is the thread below its message.
+/// A2H-086, A2H-087: choices are buttons, forms are modals, and a conversation is the thread below its
+/// message.
 #[tokio::test]
 async fn each_kind_is_answered_in_slack() {
     let (slack, world) = office().await;
