@@ -10,6 +10,9 @@ use crate::config::LogFormat;
 pub fn start_logging(format: LogFormat, filter: &str) -> anyhow::Result<()> {
     let filter =
         EnvFilter::try_new(filter).map_err(|error| anyhow::anyhow!("log_level: {error}"))?;
+    // At its finest it would write the password of the mailbox.
+    let quiet = "async_imap=info".parse().map_err(|error| anyhow::anyhow!("log_level: {error}"))?;
+    let filter = filter.add_directive(quiet);
     let lines = fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let started = match format {
         LogFormat::Json => lines.json().flatten_event(true).with_current_span(true).try_init(),

@@ -84,7 +84,7 @@ async fn threads() {
         let below = Parcel { thread: Some(thread), ..parcel("C0OPS", &message) };
         let posted = slack.deliver(below).await.unwrap();
         assert_eq!(workspace.message(&posted.id).unwrap().thread_ts.as_deref(), Some(ts));
-        assert_eq!(posted.place, json!({ "thread": ts }), "replies name that one");
+        assert_eq!(posted.thread.as_ref(), Some(&first.id), "replies name that one");
         // what is said about a press there stays there
         let press = workspace.pressed(&posted.id, "Approve", "U0ADA").unwrap();
         let pressed = heard(&slack, &interaction(&press, now()));

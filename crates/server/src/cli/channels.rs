@@ -120,6 +120,7 @@ impl Test {
                 match told {
                     Some(Ok(text)) => say!("ok     {what}: {text}"),
                     Some(Err(text)) => say!("WRONG  {what}: {text}"),
+                    None if to.is_some() => say!("       {what}: not sent"),
                     None => say!("       {what}: none was sent; say to whom with --to"),
                 }
             }

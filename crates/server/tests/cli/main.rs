@@ -8,6 +8,7 @@ mod ask;
 mod audit;
 mod backup;
 mod callbacks;
+mod channels;
 mod devices;
 mod doctor;
 mod envelope;
