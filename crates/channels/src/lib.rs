@@ -33,6 +33,7 @@ mod plain;
 pub mod secret;
 pub mod slack;
 pub mod sms;
+mod standard;
 pub mod telegram;
 #[cfg(feature = "testing")]
 pub mod testing;

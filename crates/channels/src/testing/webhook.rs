@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::stand::{Call, Inbound, Play, Reply, Stand, lock};
 use crate::Secret;
+use crate::standard::Key;
 use crate::webhook::Settings;
-use crate::webhook::sign::Key;
 
 /// What both sign with.
 pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

@@ -5,11 +5,9 @@
 //! |---|---|
 //! | `render.rs` | a card as JSON |
 //! | `parse.rs` | what the program says |
-//! | `sign.rs` | signatures, both ways |
 
 mod parse;
 mod render;
-pub(crate) mod sign;
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,9 +21,9 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::heard::Parsed;
+use crate::standard::Key;
 use crate::wire::{self, Answer};
 use crate::{Card, Channel, Failed, Forged, Heard, Knock, Medium, Parcel, Posted, Secret, Unread};
-use sign::Key;
 
 /// The version of the form of calls.
 const VERSION: u32 = 1;

@@ -46,9 +46,15 @@ impl Place {
         Ok(())
     }
 
-    /// Whether somebody may answer there.
+    /// Whether somebody may answer there: who was named; else whoever shares the place, or whose own
+    /// address it is.
     fn admits(&self, who: &Attested) -> bool {
-        let named = self.only.is_empty() || self.only.contains(&who.platform_user_id);
+        let id = &who.platform_user_id;
+        let named = if self.only.is_empty() {
+            self.means.is_shared() || self.means.address() == Some(id)
+        } else {
+            self.only.contains(id)
+        };
         self.means.kind() == who.platform && named
     }
 }
@@ -131,6 +137,31 @@ mod tests {
             assert_eq!(resolution.assurance, Assurance::Link);
             let said = resolution.attested.as_ref().and_then(|said| said.value());
             assert_eq!(said, Some(&someone(id)));
+        }
+    }
+
+    /// A number is somebody's own: what reaches another from there, in whatever way, is not theirs to
+    /// answer. A channel belongs to all who are in it.
+    #[test]
+    fn an_address_of_one_is_answered_by_that_one() {
+        for (to, who, may) in [
+            ("slack:C1", "U1", true),
+            ("slack:U1", "U1", true),
+            ("slack:U1", "U2", false),
+            ("sms:+4930123456", "+4930123456", true),
+            ("sms:+4930123456", "+4930999999", false),
+            ("telegram:4711", "4712", false),
+            ("telegram:-100123", "4712", true),
+            ("webhook:ada", "bob", false),
+        ] {
+            let means: Means = to.parse().unwrap();
+            let who = Attested { platform: means.kind().to_owned(), ..someone(who) };
+            let place = Place { means, only: Vec::new(), thread: None };
+            assert_eq!(place.admits(&who), may, "{to} {who:?}");
+            // Whoever the agent names may, and nobody else.
+            let named = Place { only: vec![who.platform_user_id.clone()], ..place.clone() };
+            assert!(named.admits(&who), "{to}");
+            assert!(!Place { only: vec!["X9".to_owned()], ..place }.admits(&who), "{to}");
         }
     }
 

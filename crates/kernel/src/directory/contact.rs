@@ -73,6 +73,21 @@ pub enum Contact {
 }
 
 impl Contact {
+    /// An address of this kind, as [`Means::kind`](super::Means::kind) calls it.
+    pub fn of_kind(kind: &str, address: &str) -> Option<Self> {
+        let (address, context) = (address.to_owned(), None);
+        Some(match kind {
+            "slack" => Self::Slack { id: address, context },
+            "email" => Self::Email { address, context },
+            "sms" => Self::Sms { number: address, context },
+            "whatsapp" => Self::Whatsapp { number: address, context },
+            "telegram" => Self::Telegram { id: address, context },
+            "ntfy" => Self::Ntfy { topic: address, context },
+            "webhook" => Self::Webhook { id: address, context },
+            _ => return None,
+        })
+    }
+
     /// The refusal for what nobody can be reached by.
     fn check(&self) -> Result<(), Refusal> {
         let invalid = |expected| Err(Refusal::Invalid { field: "contacts", expected });

@@ -62,6 +62,20 @@ impl Means {
         }
     }
 
+    /// Whether several people read what is sent there: a channel, a group, a topic.
+    pub fn is_shared(&self) -> bool {
+        match self {
+            Self::Slack(id) => id.starts_with(['C', 'D', 'G']),
+            Self::Telegram(id) => id.starts_with('-'),
+            Self::Ntfy(_) => true,
+            Self::Devices
+            | Self::Email(_)
+            | Self::Sms(_)
+            | Self::Whatsapp(_)
+            | Self::Webhook(_) => false,
+        }
+    }
+
     /// Its address, if it has one.
     pub fn address(&self) -> Option<&str> {
         match self {

@@ -13,7 +13,7 @@ use kernel::audit::Digest;
 use kernel::directory::{Human, Means, NewNotices};
 use kernel::question::{Answer, Body, Question, Reply};
 use kernel::text::reveal;
-use kernel::{Actor, Ask, AskId, Assurance, Command, Refusal, Via};
+use kernel::{Actor, Ask, Assurance, Command, Refusal, Via};
 use serde_json::{Map, Value};
 use store::{Idempotency, Message, Sent, StoreError};
 
@@ -136,7 +136,7 @@ impl Hearing<'_> {
             Err(failed) => {
                 let (Failed::Later { why, .. } | Failed::Never { why }) = failed;
                 tracing::info!(channel = %self.channel.medium(), error = why, "no form was opened");
-                Came::Not(format!("Please answer on its page: {}", self.page(ask.id)))
+                Came::Not(format!("Please answer on its page: {}", self.page(ask)))
             }
         })
     }
@@ -201,16 +201,15 @@ impl Hearing<'_> {
         let ways = self.app.ways(ask, &actor);
         match ask.question.value().and_then(|question| read(question, text)) {
             Some(reply) if !ways.is_none() => self.answered(ask, actor, reply).await,
-            _ if ways.is_none() => Ok(Came::Not(format!(
-                "This can only be answered on its page: {}",
-                self.page(ask.id)
-            ))),
+            _ if ways.is_none() => {
+                Ok(Came::Not(format!("This can only be answered on its page: {}", self.page(ask))))
+            }
             _ => {
                 let words: Vec<&str> = ways.buttons.iter().map(|one| one.word.as_str()).collect();
                 Ok(Came::Not(format!(
                     "I could not tell what you mean. Answer with {}, or open {}",
                     words.join(", "),
-                    self.page(ask.id)
+                    self.page(ask)
                 )))
             }
         }
@@ -300,7 +299,7 @@ impl Hearing<'_> {
         }
     }
 
-    /// Answers, once however often it is self.heard.
+    /// Answers, once however often it is heard.
     async fn answered(&self, ask: &Ask, actor: Actor, reply: Reply) -> Result<Came, StoreError> {
         let idempotency = Idempotency {
             scope: format!("heard:{}", self.heard.from.kind()),
@@ -394,12 +393,17 @@ impl Hearing<'_> {
                 outcome.over, outcome.at.words, outcome.headline, outcome.sentence
             ),
             (Refusal::NotFound { .. }, _) => NOT_YOURS.to_owned(),
-            _ => format!("This was not taken: {refusal}. Its page: {}", self.page(ask.id)),
+            _ => format!("This was not taken: {refusal}. Its page: {}", self.page(ask)),
         }
     }
 
-    fn page(&self, ask: AskId) -> String {
-        self.app.link(&paths::request(ask))
+    /// Where it can be answered: whoever we do not know has a link of their own, in what they were sent.
+    fn page(&self, ask: &Ask) -> String {
+        let known = self.app.gateway.directory().human_by_means(&self.heard.from).is_some();
+        if ask.place.is_some() && !known {
+            return "the link in its message".to_owned();
+        }
+        self.app.link(&paths::request(ask.id))
     }
 }
 

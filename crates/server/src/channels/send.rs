@@ -241,14 +241,18 @@ impl App {
         if recipient.human.is_some() {
             return Ok(self.link(&paths::request(ask.id)));
         }
-        let token = self.secrets.review(&name);
-        let hash = Digest::of(token.as_bytes());
+        let hash = Digest::of(self.secrets.review(&name).as_bytes());
         if !ask.is_granted(Purpose::Review, &hash) {
             let grant = Command::Grant(ask.id, vec![Grant { purpose: Purpose::Review, hash }]);
             self.gateway.run(Actor::System, grant).await?;
         }
+        Ok(self.guests_link(ask, name))
+    }
+
+    /// The page of the request, for whoever got this message where the agent wanted it put.
+    fn guests_link(&self, ask: &Ask, name: Digest) -> String {
         let page = self.link(&paths::review(&dialects::hitl::case_id(ask.id)));
-        Ok(format!("{page}?token={token}"))
+        format!("{page}?token={}", self.secrets.review(&name))
     }
 
     /// Whoever a message is for, as one who answers it.
@@ -258,7 +262,7 @@ impl App {
             Some(human) => {
                 Actor::Human { id: human.id.clone(), via, assurance: Assurance::Channel }
             }
-            None => super::hear::guest(ask, via, &recipient.means, anybody(ask), None),
+            None => super::hear::guest(ask, via, &recipient.means, somebody(ask), None),
         }
     }
 
@@ -373,7 +377,10 @@ impl App {
                 let human = message.human.as_ref().and_then(|id| directory.human(id));
                 let zone = human.and_then(Human::about).map(About::zone);
                 let zone = zone.unwrap_or(TimeZone::UTC);
-                let link = self.link(&paths::request(ask.id));
+                let link = match message.human {
+                    Some(_) => self.link(&paths::request(ask.id)),
+                    None => self.guests_link(&ask, name),
+                };
                 let around = Around { why: None, link, zone: &zone, ways: Ways::default() };
                 let rendered = channel.render(&self.card(&ask, around));
                 let posted = Posted { id: id.clone(), thread: None, place: message.place.clone() };
@@ -408,10 +415,11 @@ fn code(n: usize) -> String {
     format!("{}{}", char::from(letter), n % 8 + 2)
 }
 
-/// Somebody who may answer where the agent wanted: one it named, or anybody.
-fn anybody(ask: &Ask) -> &str {
+/// Somebody who may answer where the agent wanted: one it named, or whose address it is.
+fn somebody(ask: &Ask) -> &str {
     let place = ask.place.as_ref().and_then(|place| place.value());
-    place.and_then(|place| place.only.first()).map_or("somebody", String::as_str)
+    let named = place.and_then(|place| place.only.first()).map(String::as_str);
+    named.or_else(|| place.and_then(|place| place.means.address())).unwrap_or_default()
 }
 
 /// The door of a means.

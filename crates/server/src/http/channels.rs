@@ -21,6 +21,10 @@ use super::{App, Shared};
 /// goes on without it.
 const PATIENCE: Duration = Duration::from_millis(2500);
 
+/// How long a platform that cannot be asked is left alone, at first and at most.
+const FIRST_REST: Duration = Duration::from_secs(1);
+const LONGEST_REST: Duration = Duration::from_mins(5);
+
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
         .route("/channels/{medium}/{name}", post(knock).get(knock))
@@ -120,8 +124,9 @@ impl Ear for Listening {
 impl Listening {
     /// Listens for as long as the server runs. Whoever cannot be asked is asked again, later each time.
     pub(crate) async fn run(self) {
-        let (mut rest, stop) = (Duration::from_secs(1), self.app.stop.clone());
+        let (mut rest, stop) = (FIRST_REST, self.app.stop.clone());
         loop {
+            let began = tokio::time::Instant::now();
             let failed = tokio::select! {
                 () = stop.cancelled() => return,
                 heard = self.channel.listen(&self) => heard.err(),
@@ -132,7 +137,9 @@ impl Listening {
                 () = stop.cancelled() => return,
                 () = tokio::time::sleep(rest) => {}
             }
-            rest = (rest * 2).min(Duration::from_mins(5));
+            // What worked for a while is not what failed before.
+            let worked = began.elapsed() > LONGEST_REST;
+            rest = if worked { FIRST_REST } else { (rest * 2).min(LONGEST_REST) };
         }
     }
 }

@@ -87,6 +87,8 @@ impl NoticeLetter<'_> {
         let lines = |text: &str| inert(text).lines().map(str::to_owned).collect::<Vec<_>>();
         let facts = card.facts.iter().filter(|_| whole);
         let how = match &card.stage {
+            // The agent's own page need not say what is asked: whoever decides reads it on ours.
+            Stage::Open(ways) if self.page.is_some() && !ways.reply => None,
             Stage::Open(ways) if whole && self.reply_to.is_some() => how(ways),
             Stage::Open(_) | Stage::Over { .. } => None,
         };
@@ -97,7 +99,7 @@ impl NoticeLetter<'_> {
             words: lines(&words),
             context: card.context.iter().filter(|_| whole).flat_map(|text| lines(text)).collect(),
             facts: facts.map(|fact| (inert(&fact.name), lines(&fact.value))).collect(),
-            cut: !whole || card.is_answered_elsewhere(),
+            cut: !whole || self.page.is_some() || card.is_answered_elsewhere(),
             how,
             settings: self.settings,
         };
@@ -202,6 +204,10 @@ mod tests {
     }
 
     fn letter(card: &Card, why: Occasion) -> Letter {
+        notice(card, why, None)
+    }
+
+    fn notice(card: &Card, why: Occasion, page: Option<Rendered>) -> Letter {
         let notice = NoticeLetter {
             to: "Ada@example.com",
             ask: "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C".parse().unwrap(),
@@ -211,7 +217,7 @@ mod tests {
             settings: Some("https://ask.example.com/settings/notices"),
             reply_to: Some("ask+token@example.com".to_owned()),
             wish: LetterWish::default(),
-            page: None,
+            page,
             now: now(),
         };
         notice.letter()
@@ -259,6 +265,22 @@ mod tests {
         let words = Card { stage: Stage::Open(Ways { reply: true, ..Ways::default() }), ..card };
         let letter = letter(&words, Occasion::Asked);
         assert!(letter.text.contains("Reply to this letter with your answer."), "{}", letter.text);
+    }
+
+    /// A page of the agent's own may say anything, so nothing is decided by answering it but words.
+    #[test]
+    fn an_agents_own_page_decides_nothing() {
+        let page = || {
+            let (html, text) = ("<p>Lunch?</p>".to_owned(), "Lunch?".to_owned());
+            Some(Rendered { html, text })
+        };
+        let card = Card { stage: Stage::Open(buttons()), ..card("Send all the money?") };
+        let letter = notice(&card, Occasion::Asked, page());
+        assert_eq!(letter.reply_to, None);
+        assert!(letter.text.contains("There is more to read on the page."), "{}", letter.text);
+        assert!(letter.html.contains("<p>Lunch?</p>") && !letter.html.contains("all the money"));
+        let words = Card { stage: Stage::Open(Ways { reply: true, ..Ways::default() }), ..card };
+        assert!(notice(&words, Occasion::Asked, page()).reply_to.is_some());
     }
 
     /// What an agent wrote drives no mail program: no link, no header, no line of ours.

@@ -55,7 +55,7 @@ impl Telling {
 }
 
 /// What carries messages, as people call it.
-fn carrier(medium: &str) -> &str {
+pub fn carrier(medium: &str) -> &str {
     match medium {
         "slack" => "Slack",
         "email" => "Mail",

@@ -84,7 +84,7 @@ fn how_i_am_told(frame: &Frame) -> String {
         way("sms:+4930123456", false, false, false),
     ];
     let digest = Cadence::Day { at: "08:30".parse().unwrap() };
-    let told = Told { ways: &ways, digest, devices: 2, mail: true };
+    let told = Told { ways: &ways, digest, devices: 2, kinds: &["slack", "email"] };
     let nothing = FormProblem::default();
     let filled = Filled { form: None, problems: &nothing };
     settings::page(frame, false, &told::page(&told, filled))

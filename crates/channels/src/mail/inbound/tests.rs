@@ -168,9 +168,13 @@ fn a_program_signs_as_standard_webhooks_have_it() {
     inbound.verify(&knock(&call)).unwrap();
     assert_eq!(texts(&inbound.parse(&knock(&call)).unwrap()), [("Yes", 5)]);
 
-    for wrong in ["", "v1,", "v1,AAAA", "v1a,AAAA", &signature.replace("v1,", "v2,")] {
-        assert_eq!(inbound.verify(&knock(&headers(wrong))), Err(WRONG), "{wrong}");
+    for wrong in ["v1,", "v1,AAAA", "v1a,AAAA", &signature.replace("v1,", "v2,")] {
+        let refused = Err(Forged("webhook-signature is not by our secret"));
+        assert_eq!(inbound.verify(&knock(&headers(wrong))), refused, "{wrong}");
     }
+    let refused =
+        Forged("webhook-id, webhook-timestamp and webhook-signature are needed, once each");
+    assert_eq!(inbound.verify(&knock(&headers(""))), Err(refused));
     let mut changed = headers(&signature);
     changed.body.push(b'!');
     assert!(inbound.verify(&knock(&changed)).is_err());

@@ -9,11 +9,15 @@ use super::{Act, Block, Button, FormView, Row, SettingsPage};
 use crate::web::form_body::Submitted;
 use crate::web::paths;
 use crate::web::problem::{FormProblem, Place};
+use crate::web::request_told::carrier;
 use crate::web::words::Words;
 
 /// The fields of the forms, as problems name them.
-pub const LABELS: &[(&str, &str)] = &[("contacts", ADDRESS), ("every", EVERY), ("at", AT)];
-const ADDRESS: &str = "Mail address";
+pub const LABELS: &[(&str, &str)] =
+    &[("contacts", ADDRESS), ("via", VIA), ("every", EVERY), ("at", AT)];
+const ADDRESS: &str = "Address";
+const VIA: &str = "Where";
+const CODE: &str = "You get a code there, to show that it is yours.";
 const EVERY: &str = "What is not urgent";
 const AT: &str = "Time of day, for once a day";
 
@@ -26,8 +30,8 @@ pub struct Told<'a> {
     pub digest: Cadence,
     /// How many devices of theirs are told.
     pub devices: usize,
-    /// Whether this server writes letters.
-    pub mail: bool,
+    /// What kinds of address this server reaches: letters, platforms.
+    pub kinds: &'a [&'static str],
 }
 
 /// The page.
@@ -44,15 +48,16 @@ pub fn page(told: &Told<'_>, filled: Filled<'_>) -> SettingsPage {
     let unproven = |way: &&WayView| !way.verified && way.carried;
     blocks
         .extend(told.ways.iter().filter(unproven).map(|way| prove(way, of(&code_field(&way.id)))));
-    if told.mail {
-        let field = of("contacts").input("email", "contacts", ADDRESS, "");
-        let field = field.hint("You get a code there, to show that it is yours.");
-        let add = FormView::new(paths::NOTICES, vec![field], "Add this address");
-        blocks.push(Block::Form(add.titled("Add a mail address")));
-    } else {
-        blocks.push(Block::Text(
+    match told.kinds {
+        [] => blocks.push(Block::Text(
             "This server writes no mail: whoever runs it has not said how.".to_owned(),
-        ));
+        )),
+        ["email"] => {
+            let field = of("contacts").input("email", "contacts", ADDRESS, "");
+            let add = FormView::new(paths::NOTICES, vec![field.hint(CODE)], "Add this address");
+            blocks.push(Block::Form(add.titled("Add a mail address")));
+        }
+        kinds => blocks.push(Block::Form(add(kinds, of("contacts")))),
     }
     blocks.push(Block::Form(often(told.digest, of("every"))));
     blocks.push(Block::Text(
@@ -128,6 +133,21 @@ pub fn name(means: &Means) -> String {
         Means::Ntfy(topic) => format!("ntfy, {topic}"),
         Means::Webhook(id) => format!("Webhook, {id}"),
     }
+}
+
+/// The form that adds an address, where there are several kinds.
+fn add(kinds: &[&'static str], filled: Filled<'_>) -> FormView {
+    let choices: Vec<(String, String)> =
+        kinds.iter().map(|kind| ((*kind).to_owned(), carrier(kind).to_owned())).collect();
+    let first = kinds.first().copied().unwrap_or_default();
+    let fields = vec![
+        filled.one_of("via", VIA, &choices, first),
+        filled.text("contacts", ADDRESS, "").hint(
+            "A mail address, a phone number such as +4930123456, or what you are called there, such \
+             as U0123ABC in Slack. You get a code there, to show that it is yours.",
+        ),
+    ];
+    FormView::new(paths::NOTICES, fields, "Add this address").titled("Add an address")
 }
 
 /// The form that shows that an address is theirs.

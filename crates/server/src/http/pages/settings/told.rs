@@ -20,6 +20,9 @@ use crate::web::settings::told::{LABELS, Told, code_field, name, page, read};
 use crate::web::words::Words;
 use crate::web::{Submitted, paths};
 
+/// What is wrong with a kind of address that nobody offered.
+const NO_SUCH_KIND: &str = "choose one of these";
+
 pub(super) async fn show(
     State(app): State<Shared>,
     headers: HeaderMap,
@@ -44,7 +47,11 @@ pub(super) async fn change(State(app): State<Shared>, from: Request) -> Page {
         let Some(gone) = app.way(&visitor, id) else { return Ok(saved(paths::NOTICES)) };
         Command::RemoveContact(me, gone)
     } else if let Some(address) = form.value("contacts") {
-        let contact = Contact::Email { address: address.trim().to_owned(), context: None };
+        let via = form.value("via").unwrap_or("email");
+        let Some(contact) = Contact::of_kind(via, address.trim()) else {
+            let problems = FormProblem::one(Place::Field("via".to_owned()), NO_SUCH_KIND);
+            return app.wrong_notices(&visitor, &form, problems).await;
+        };
         Command::AddContact(me, contact)
     } else {
         match read(&form) {
@@ -138,11 +145,12 @@ impl App {
         filled: Filled<'_>,
     ) -> Result<Response, Instead> {
         let me = &visitor.human;
+        let kinds: Vec<&str> = self.platforms.iter().map(|(medium, _)| medium.as_str()).collect();
         let told = Told {
             ways: &self.ways_of(me),
             digest: digest_of(me),
             devices: self.devices_of(&me.id).await?.len(),
-            mail: self.mailer.is_some(),
+            kinds: &kinds,
         };
         let shown = page(&told, filled);
         let problems = filled.problems.clone();

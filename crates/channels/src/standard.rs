@@ -53,7 +53,7 @@ impl Key {
     }
 
     /// Whether a call is by whoever has the same secret, and made just now.
-    pub(super) fn verify(&self, knock: &Knock<'_>) -> Result<(), Forged> {
+    pub(crate) fn verify(&self, knock: &Knock<'_>) -> Result<(), Forged> {
         let header = |name| knock.header(name).filter(|value| !value.is_empty());
         let (Some(id), Some(seconds), Some(shown)) =
             (header("webhook-id"), header("webhook-timestamp"), header("webhook-signature"))
