@@ -15,6 +15,7 @@ use crate::directory::{
 use crate::form::Progress;
 use crate::ids::{AgentId, AskId, HumanId, KeyId, RuleId, WebhookId};
 use crate::question::{Question, Reply, Stance};
+use crate::task::TaskCommand;
 use crate::time::Time;
 use crate::verification::{Policy, Presented};
 
@@ -135,6 +136,8 @@ pub enum Command {
     WebhookGone(WebhookId),
     /// Remove an endpoint.
     RemoveWebhook(WebhookId),
+    /// Something is wanted of a task.
+    Task(Box<TaskCommand>),
 }
 
 impl Command {
@@ -183,12 +186,14 @@ impl Command {
             Self::TestWebhook(_) => "test_webhook",
             Self::WebhookGone(_) => "webhook_gone",
             Self::RemoveWebhook(_) => "remove_webhook",
+            Self::Task(command) => command.verb(),
         }
     }
 
     /// Whether it makes an ask, under the fresh id.
     pub fn makes_ask(&self) -> bool {
         matches!(self, Self::Ask(_) | Self::Write(..) | Self::Reply(..))
+            || matches!(self, Self::Task(command) if command.makes_ask())
     }
 
     /// The ask it is about, if it is about one that exists.
@@ -212,6 +217,7 @@ impl Command {
             | Self::CallBack(id)
             | Self::Revoke(id, _)
             | Self::Erase(id) => Some(*id),
+            Self::Task(command) => command.checkpoint(),
             Self::Ask(_)
             | Self::Write(..)
             | Self::Reply(..)

@@ -9,12 +9,13 @@ use crate::directory::{
     address, group, key, link, notices, passkey, people, profile, project, rule, session, webhook,
 };
 use crate::refusal::Refusal;
+use crate::task;
 use crate::world::{Stop, Verdict, World};
 
 /// Judges a command. Pure: the same world and envelope give the same verdict.
 pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal> {
     if let (Some(expected), Some(id)) = (envelope.expected, envelope.command.ask())
-        && let Some(Some(ask)) = world.asks.get(&id)
+        && let Some(Some(ask)) = world.loaded.asks.get(&id)
         && ask.head.seq != expected
         // Whoever may not know of an ask does not learn its version either.
         && ask.is_shown_to(&envelope.actor, world.directory)
@@ -67,6 +68,7 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::TestWebhook(id) => webhook::test(world, envelope, *id),
         Command::WebhookGone(id) => webhook::gone(world, envelope, *id),
         Command::RemoveWebhook(id) => webhook::remove(world, envelope, *id),
+        Command::Task(command) => task::decide(world, envelope, command),
     };
     match outcome {
         Ok(decision) => Ok(Verdict::Decided(decision)),

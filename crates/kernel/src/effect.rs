@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::ask::{Ask, Place, Priority, Seat};
 use crate::audit::Digest;
 use crate::ids::{AskId, HumanId, KeyId, WebhookId};
+use crate::task::Contract;
 use crate::time::Time;
 use crate::topic::Topic;
 
@@ -148,6 +149,8 @@ pub enum Effect {
         /// What its secret is made from, together with what only the server knows.
         seed: Digest,
     },
+    /// Have the runtime of an agent do something.
+    Contract(Contract),
 }
 
 /// How somebody was told of an ask so far.
@@ -257,6 +260,7 @@ impl Effect {
                 format!("{medium}:{}", first % LANES).into()
             }
             Self::Tell { webhook, .. } => webhook.to_string().into(),
+            Self::Contract(contract) => format!("runtime:{}", contract.agent).into(),
         }
     }
 
@@ -275,7 +279,8 @@ impl Effect {
             Self::Gather { .. }
             | Self::SendGathered { .. }
             | Self::PushGathered { .. }
-            | Self::MailLink { .. } => None,
+            | Self::MailLink { .. }
+            | Self::Contract(_) => None,
         }
     }
 
@@ -290,6 +295,7 @@ impl Effect {
             | Self::Amend { .. }
             | Self::CallBack { .. }
             | Self::Tell { .. }
+            | Self::Contract(_)
             | Self::MailLink { .. } => Priority::High.rank(),
             Self::Gather { .. }
             | Self::SendGathered { .. }
@@ -313,6 +319,7 @@ impl Effect {
             | Self::Settle { .. }
             | Self::CallBack { .. }
             | Self::Tell { .. }
+            | Self::Contract(_)
             | Self::DropFiles { .. }
             | Self::MailLink { .. } => None,
         }

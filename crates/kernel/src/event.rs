@@ -15,6 +15,7 @@ use crate::directory::{Agent, Human, Key, Project, Rule, Webhook};
 use crate::form::Progress;
 use crate::ids::{AgentId, AskId, HumanId, KeyId, ProjectId, Subject};
 use crate::question::{Kind, Question, Stance};
+use crate::task::{ArtifactEvent, Checkpoint, EntryWritten, TaskEvent};
 use crate::time::Time;
 use crate::verification::Policy;
 
@@ -162,6 +163,12 @@ pub enum Happened {
     WebhookGone,
     /// An endpoint was removed.
     WebhookRemoved,
+    /// Something happened to a task.
+    Task(Box<TaskEvent>),
+    /// Something happened to an artifact.
+    Artifact(Box<ArtifactEvent>),
+    /// A key of a ledger was written.
+    EntryWritten(Box<EntryWritten>),
 }
 
 /// An ask as it was asked and routed.
@@ -226,6 +233,9 @@ pub struct Asked {
     /// The conversation it belongs to, if a person began one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Conversation>,
+    /// The task it holds up, if it is a checkpoint of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Box<Checkpoint>>,
 }
 
 impl Happened {
@@ -266,6 +276,9 @@ impl Happened {
             Self::WebhookTested => "webhook_tested",
             Self::WebhookGone => "webhook_gone",
             Self::WebhookRemoved => "webhook_removed",
+            Self::Task(event) => event.name(),
+            Self::Artifact(event) => event.name(),
+            Self::EntryWritten(_) => "entry_written",
         }
     }
 
@@ -284,6 +297,9 @@ impl Happened {
                 if let Some(place) = &mut asked.place {
                     visit(&mut **place);
                 }
+                if let Some(checkpoint) = &mut asked.checkpoint {
+                    visit(&mut checkpoint.beside);
+                }
             }
             Self::Answered { vote: said, .. } | Self::Defaulted { resolution: said } => {
                 visit(&mut said.reply);
@@ -295,6 +311,8 @@ impl Happened {
             | Self::Commented { text }
             | Self::Revoked { reason: text } => visit(text),
             Self::HumanSaved(human) => visit(&mut human.profile),
+            Self::Task(event) => event.slots(visit),
+            Self::EntryWritten(written) => visit(&mut written.value),
             Self::Cancelled { reason: None }
             | Self::Followed { .. }
             | Self::Opened
@@ -322,7 +340,8 @@ impl Happened {
             | Self::WebhookRotated { .. }
             | Self::WebhookTested
             | Self::WebhookGone
-            | Self::WebhookRemoved => {}
+            | Self::WebhookRemoved
+            | Self::Artifact(_) => {}
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::directory::{Agent, Disabled, Holder, Human, Kept, Key, Project, Rule,
 use crate::effect::Effect;
 use crate::event::{Event, Happened};
 use crate::ids::Subject;
+use crate::task::{Artifact, Entry, Task, evolve_artifact, evolve_entry, evolve_task};
 use crate::time::Time;
 use crate::topic::Topic;
 use crate::world::{Decision, World};
@@ -34,6 +35,12 @@ pub enum Entity {
     Rule(Kept<Rule>),
     /// An endpoint that is told what happens.
     Webhook(Kept<Webhook>),
+    /// A task.
+    Task(Box<Task>),
+    /// An artifact.
+    Artifact(Box<Artifact>),
+    /// A key of a ledger.
+    Entry(Box<Entry>),
 }
 
 impl Entity {
@@ -47,6 +54,9 @@ impl Entity {
             Self::Key(kept) => kept.head,
             Self::Rule(kept) => kept.head,
             Self::Webhook(kept) => kept.head,
+            Self::Task(task) => task.head,
+            Self::Artifact(artifact) => artifact.head,
+            Self::Entry(entry) => entry.head,
         }
     }
 
@@ -60,6 +70,9 @@ impl Entity {
             Self::Key(kept) => Subject::Key(kept.id),
             Self::Rule(kept) => Subject::Rule(kept.id),
             Self::Webhook(kept) => Subject::Webhook(kept.id),
+            Self::Task(task) => Subject::Task(task.id),
+            Self::Artifact(artifact) => Subject::Artifact(artifact.id),
+            Self::Entry(entry) => Subject::Entry(entry.id),
         }
     }
 }
@@ -155,6 +168,37 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
         }
         (Some(Entity::Webhook(kept)), Happened::WebhookRemoved) => {
             Entity::Webhook(Kept { head, entity: Webhook { removed: true, ..kept.entity } })
+        }
+        (before, Happened::Task(event)) => {
+            let Subject::Task(id) = misfit.subject else { return Err(misfit) };
+            let before = match before {
+                None => None,
+                Some(Entity::Task(task)) => Some(*task),
+                Some(_) => return Err(misfit),
+            };
+            let task = evolve_task(id, before, head, *event).ok_or(misfit.clone())?;
+            Entity::Task(Box::new(task))
+        }
+        (before, Happened::Artifact(event)) => {
+            let Subject::Artifact(id) = misfit.subject else { return Err(misfit) };
+            let before = match before {
+                None => None,
+                Some(Entity::Artifact(artifact)) => Some(*artifact),
+                Some(_) => return Err(misfit),
+            };
+            let made = evolve_artifact(id, before, head, *event).ok_or(misfit.clone())?;
+            Entity::Artifact(Box::new(made))
+        }
+        (before, Happened::EntryWritten(written)) => {
+            let Subject::Entry(id) = misfit.subject else { return Err(misfit) };
+            let before = match before {
+                None => None,
+                Some(Entity::Entry(entry)) => Some(entry),
+                Some(_) => return Err(misfit),
+            };
+            let entry =
+                evolve_entry(id, before.as_deref(), head, *written).ok_or(misfit.clone())?;
+            Entity::Entry(Box::new(entry))
         }
         (_, _) => return Err(misfit),
     };
@@ -264,7 +308,10 @@ fn evolve_open(
         | Happened::WebhookRotated { .. }
         | Happened::WebhookTested
         | Happened::WebhookGone
-        | Happened::WebhookRemoved => return None,
+        | Happened::WebhookRemoved
+        | Happened::Task(_)
+        | Happened::Artifact(_)
+        | Happened::EntryWritten(_) => return None,
     }
     Some(())
 }
@@ -321,13 +368,18 @@ pub fn settle(
         touched.insert(subject, after);
         records.push(record);
     }
+    for (task, wanted) in decision.contracts {
+        if let Some(Entity::Task(task)) = touched.get(&Subject::Task(task)) {
+            effects.push(Effect::Contract(wanted.of(task)));
+        }
+    }
     Ok(Changes { entities: touched.into_values().collect(), records, effects })
 }
 
 fn current(world: &World<'_>, subject: &Subject) -> Option<Entity> {
     match subject {
-        Subject::Ask(id) => {
-            world.asks.get(id).cloned().flatten().map(|ask| Entity::Ask(Box::new(ask)))
+        Subject::Ask(_) | Subject::Task(_) | Subject::Artifact(_) | Subject::Entry(_) => {
+            world.loaded.entity(subject)
         }
         Subject::Project(_)
         | Subject::Agent(_)

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
+use crate::audit::Digest;
+
 /// A text that is not the id it was taken for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}")]
@@ -93,6 +95,31 @@ made_id!(
     /// An endpoint that is told what happens.
     WebhookId,
     "hook_"
+);
+made_id!(
+    /// Work a person owns.
+    TaskId,
+    "task_"
+);
+made_id!(
+    /// A verdict on what was delivered.
+    ReviewId,
+    "rev_"
+);
+made_id!(
+    /// A deliverable.
+    ArtifactId,
+    "art_"
+);
+made_id!(
+    /// A run of an agent's runtime.
+    RunId,
+    "run_"
+);
+made_id!(
+    /// A ledger. It has no row of its own: its scope is what it is.
+    LedgerId,
+    "led_"
 );
 
 impl AskId {
@@ -184,6 +211,34 @@ chosen_id!(
     GroupId
 );
 
+/// One key of a ledger. Keys are any text, so it is named by a digest of whose and which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EntryId(Digest);
+
+impl EntryId {
+    /// Names a key of a ledger. A scope has no line break, so no two pairs read the same.
+    pub fn of(scope: &str, key: &str) -> Self {
+        Self(Digest::of(format!("{scope}\n{key}").as_bytes()))
+    }
+}
+
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "entry/{}", self.0)
+    }
+}
+
+impl LedgerId {
+    /// The ledger of a scope: the same name on every node, without anybody having to make it.
+    pub fn of(scope: &str) -> Self {
+        let Digest(digest) = Digest::of(format!("ledger\n{scope}").as_bytes());
+        let mut first = [0; 16];
+        first.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
+        Self(Ulid::from_bytes(first))
+    }
+}
+
 /// Whatever has a history of its own: the unit of a hash chain and of a transaction's keys.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "id")]
@@ -202,6 +257,12 @@ pub enum Subject {
     Rule(RuleId),
     /// An endpoint that is told what happens.
     Webhook(WebhookId),
+    /// A task.
+    Task(TaskId),
+    /// An artifact.
+    Artifact(ArtifactId),
+    /// A key of a ledger.
+    Entry(EntryId),
 }
 
 impl Subject {
@@ -215,6 +276,9 @@ impl Subject {
             Self::Key(_) => "key",
             Self::Rule(_) => "rule",
             Self::Webhook(_) => "webhook",
+            Self::Task(_) => "task",
+            Self::Artifact(_) => "artifact",
+            Self::Entry(_) => "entry",
         }
     }
 }
@@ -229,6 +293,9 @@ impl fmt::Display for Subject {
             Self::Key(id) => id.fmt(f),
             Self::Rule(id) => id.fmt(f),
             Self::Webhook(id) => id.fmt(f),
+            Self::Task(id) => id.fmt(f),
+            Self::Artifact(id) => id.fmt(f),
+            Self::Entry(id) => id.fmt(f),
         }
     }
 }
@@ -242,7 +309,11 @@ impl FromStr for Subject {
                 "project" => name.parse().map(Self::Project),
                 "agent" => name.parse().map(Self::Agent),
                 "human" => name.parse().map(Self::Human),
-                _ => Err(BadId { expected: "project/…, agent/… or human/…" }),
+                "entry" => name
+                    .parse()
+                    .map(|digest| Self::Entry(EntryId(digest)))
+                    .map_err(|_| BadId { expected: "entry/ followed by 64 hex digits" }),
+                _ => Err(BadId { expected: "project/…, agent/…, human/… or entry/…" }),
             };
         }
         if text.starts_with(KeyId::PREFIX) {
@@ -253,6 +324,12 @@ impl FromStr for Subject {
         }
         if text.starts_with(WebhookId::PREFIX) {
             return text.parse().map(Self::Webhook);
+        }
+        if text.starts_with(TaskId::PREFIX) {
+            return text.parse().map(Self::Task);
+        }
+        if text.starts_with(ArtifactId::PREFIX) {
+            return text.parse().map(Self::Artifact);
         }
         text.parse().map(Self::Ask)
     }
@@ -291,6 +368,9 @@ mod tests {
             Subject::Key(KeyId::new(ulid)),
             Subject::Rule(RuleId::new(ulid)),
             Subject::Webhook(WebhookId::new(ulid)),
+            Subject::Task(TaskId::new(ulid)),
+            Subject::Artifact(ArtifactId::new(ulid)),
+            Subject::Entry(EntryId::of("project:dev", "a\nkey")),
             Subject::Project("dev".parse().unwrap()),
             Subject::Human("user_dev".parse().unwrap()),
         ] {

@@ -7,7 +7,7 @@
 //! ```text
 //!            Envelope { actor, fresh id, salts, Command }
 //!                              │
-//!   World { now, directory, asks } ──▶ decide ──▶ Decision { what happened, effects }
+//!   World { now, directory, loaded } ─▶ decide ─▶ Decision { what happened, effects }
 //!                              │                        │
 //!                              │                     settle: number, chain, evolve
 //!                              ▼                        ▼
@@ -20,6 +20,7 @@
 //! |---|---|
 //! | [`decide`](mod@decide) | one `match` from a [`Command`] to the verb that judges it |
 //! | [`ask`] | the [`Ask`] aggregate; one file per verb: rule, events, refusals, tests |
+//! | [`task`] | the [`Task`] aggregate with its artifacts and ledgers; one file per verb |
 //! | [`directory`] | projects, agents, people, keys, delegation rules, endpoints; one file per verb |
 //! | [`question`] | what an agent may ask, what counts as an [`Answer`](question::Answer) to it |
 //! | [`form`] | typed forms and their validation |
@@ -57,6 +58,7 @@ pub mod refusal;
 pub mod routing;
 pub mod seal;
 pub mod strict;
+pub mod task;
 #[cfg(any(test, feature = "testing"))]
 #[expect(
     missing_docs,
@@ -78,8 +80,12 @@ pub use decide::decide;
 pub use effect::Effect;
 pub use event::{Event, Happened};
 pub use evolve::{Changes, Entity, evolve, settle};
-pub use ids::{AgentId, AskId, HumanId, KeyId, ProjectId, RuleId, Subject, WebhookId};
+pub use ids::{
+    AgentId, ArtifactId, AskId, EntryId, HumanId, KeyId, LedgerId, ProjectId, ReviewId, RuleId,
+    RunId, Subject, TaskId, WebhookId,
+};
 pub use refusal::Refusal;
+pub use task::Task;
 pub use time::Time;
 pub use topic::Topic;
-pub use world::{Decision, Verdict, World};
+pub use world::{Decision, Loaded, Verdict, World};

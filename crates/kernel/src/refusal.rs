@@ -113,6 +113,32 @@ pub enum Refusal {
     /// The same idempotency key came with another request.
     #[error("this idempotency key was used for a different request")]
     IdempotencyMismatch,
+    /// The task does not stand where this can be done.
+    #[error("{why}")]
+    Precondition {
+        /// What would have been needed.
+        why: String,
+    },
+    /// What is written stays as it is.
+    #[error("{why}")]
+    Immutable {
+        /// What was to be changed.
+        why: String,
+    },
+    /// The time for this task is over.
+    #[error("this task was to be done by {at}")]
+    PastDeadline {
+        /// By when.
+        at: Time,
+    },
+    /// It is not the revision the actor has seen.
+    #[error("this {what} has changed meanwhile: it is at revision {revision} now")]
+    Stale {
+        /// What.
+        what: &'static str,
+        /// The revision it is at.
+        revision: u64,
+    },
     /// Nothing is due: somebody else did it, or the clock says otherwise.
     #[error("nothing is due")]
     NotDue,
@@ -141,6 +167,10 @@ impl Refusal {
             | Self::DefaultForbidden
             | Self::Changed { .. }
             | Self::IdempotencyMismatch
+            | Self::Precondition { .. }
+            | Self::Immutable { .. }
+            | Self::PastDeadline { .. }
+            | Self::Stale { .. }
             | Self::NotDue => false,
         }
     }
@@ -166,6 +196,10 @@ impl Refusal {
             Self::DefaultForbidden => "default-forbidden",
             Self::Changed { .. } => "changed",
             Self::IdempotencyMismatch => "idempotency-mismatch",
+            Self::Precondition { .. } => "precondition-failed",
+            Self::Immutable { .. } => "immutable",
+            Self::PastDeadline { .. } => "past-deadline",
+            Self::Stale { .. } => "stale",
             Self::NotDue => "not-due",
         }
     }

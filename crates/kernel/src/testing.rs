@@ -1,6 +1,6 @@
 //! A small world for tests: two projects, a few people, and a clock that moves when told.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::Map;
 use ulid::Ulid;
@@ -18,7 +18,7 @@ use crate::ids::{AskId, HumanId, KeyId, RuleId};
 use crate::question::{Answer, Body, Question, Reply};
 use crate::refusal::Refusal;
 use crate::time::Time;
-use crate::world::{Verdict, World};
+use crate::world::{Loaded, Verdict, World};
 
 /// `acme` with its agent `bot` of olga's, mark (knows tax) and nina (in legal); `rival` with its
 /// agent `spy` of zoe's.
@@ -26,7 +26,7 @@ pub struct Cast {
     now: Time,
     drawn: u128,
     directory: Directory,
-    asks: BTreeMap<AskId, Option<Ask>>,
+    loaded: Loaded,
     records: Vec<Record>,
     effects: Vec<Effect>,
 }
@@ -114,7 +114,7 @@ impl Cast {
             now: Time::from_millis(1_770_372_000_000),
             drawn: 0,
             directory: Directory::default(),
-            asks: BTreeMap::new(),
+            loaded: Loaded::default(),
             records: Vec::new(),
             effects: Vec::new(),
         };
@@ -160,11 +160,11 @@ impl Cast {
     }
 
     pub fn seen(&self, id: AskId) -> &Ask {
-        self.asks.get(&id).and_then(Option::as_ref).unwrap()
+        self.loaded.asks.get(&id).and_then(Option::as_ref).unwrap()
     }
 
     pub fn asks(&self) -> impl Iterator<Item = &Ask> {
-        self.asks.values().flatten()
+        self.loaded.asks.values().flatten()
     }
 
     pub fn record_of(&self, id: AskId) -> Vec<Event> {
@@ -212,7 +212,7 @@ impl Cast {
         seed[..16].copy_from_slice(&self.drawn.to_be_bytes());
         let fresh = Ulid::from(self.drawn);
         let envelope = Envelope { actor, fresh, salts: Salts::new(seed), expected: None, command };
-        let world = World { now: self.now, directory: &self.directory, asks: &self.asks };
+        let world = World { now: self.now, directory: &self.directory, loaded: &self.loaded };
         let decision = match decide(&world, &envelope)? {
             Verdict::Decided(decision) => decision,
             // Everything is in memory here, so what is missing does not exist.
@@ -222,7 +222,16 @@ impl Cast {
         for entity in changes.entities {
             match &entity {
                 Entity::Ask(ask) => {
-                    self.asks.insert(ask.id, Some((**ask).clone()));
+                    self.loaded.asks.insert(ask.id, Some((**ask).clone()));
+                }
+                Entity::Task(task) => {
+                    self.loaded.tasks.insert(task.id, Some((**task).clone()));
+                }
+                Entity::Artifact(made) => {
+                    self.loaded.artifacts.insert(made.id, Some((**made).clone()));
+                }
+                Entity::Entry(entry) => {
+                    self.loaded.entries.insert(entry.id, Some((**entry).clone()));
                 }
                 Entity::Project(_)
                 | Entity::Agent(_)

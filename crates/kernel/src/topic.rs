@@ -134,7 +134,10 @@ impl Topic {
             | Happened::WebhookRotated { .. }
             | Happened::WebhookTested
             | Happened::WebhookGone
-            | Happened::WebhookRemoved => return None,
+            | Happened::WebhookRemoved
+            | Happened::Task(_)
+            | Happened::Artifact(_)
+            | Happened::EntryWritten(_) => return None,
         })
     }
 

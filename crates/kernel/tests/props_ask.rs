@@ -52,7 +52,7 @@ proptest! {
     #[test]
     fn an_ask_is_resolved_at_most_once(script in any_script()) {
         let stage = Stage::play(&script, |_| Ok(()))?;
-        for ask in stage.asks.values().flatten() {
+        for ask in stage.loaded.asks.values().flatten() {
             let ends: Vec<Event> = events(&stage, ask).into_iter().filter(is_end).collect();
             prop_assert!(ends.len() <= 1, "{:?}", ends);
             prop_assert_eq!(ends.is_empty(), ask.is_open());

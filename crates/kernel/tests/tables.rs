@@ -140,6 +140,10 @@ fn refusals_have_stable_codes() {
         Refusal::Changed { version: 1 },
         Refusal::IdempotencyMismatch,
         Refusal::NoDeadline,
+        Refusal::Precondition { why: String::new() },
+        Refusal::Immutable { why: String::new() },
+        Refusal::PastDeadline { at },
+        Refusal::Stale { what, revision: 1 },
         Refusal::NotDue,
     ]
     .iter()
@@ -164,13 +168,17 @@ fn refusals_have_stable_codes() {
             Refusal::Changed { .. } => "changed",
             Refusal::IdempotencyMismatch => "idempotency-mismatch",
             Refusal::NoDeadline => "no-deadline",
+            Refusal::Precondition { .. } => "precondition-failed",
+            Refusal::Immutable { .. } => "immutable",
+            Refusal::PastDeadline { .. } => "past-deadline",
+            Refusal::Stale { .. } => "stale",
             Refusal::NotDue => "not-due",
         };
         assert_eq!(refusal.code(), code);
         code
     })
     .collect();
-    assert_eq!(codes.len(), 19, "every code is its own");
+    assert_eq!(codes.len(), 23, "every code is its own");
 }
 
 /// Every event there is happens in this story; its name is the one in its bytes and its own.
@@ -226,6 +234,10 @@ fn name(what: &Happened) -> &'static str {
         Happened::WebhookTested => "webhook_tested",
         Happened::WebhookGone => "webhook_gone",
         Happened::WebhookRemoved => "webhook_removed",
+        // What happens to tasks has a table of its own.
+        Happened::Task(event) => event.name(),
+        Happened::Artifact(event) => event.name(),
+        Happened::EntryWritten(_) => "entry_written",
     }
 }
 

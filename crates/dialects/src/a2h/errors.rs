@@ -191,6 +191,10 @@ impl WireError {
             Refusal::NotOver { .. }
             | Refusal::Exists { .. }
             | Refusal::Changed { .. }
+            | Refusal::Precondition { .. }
+            | Refusal::Immutable { .. }
+            | Refusal::PastDeadline { .. }
+            | Refusal::Stale { .. }
             | Refusal::NoDeadline
             | Refusal::DefaultForbidden
             | Refusal::NotDue => Self::new(409, code::CONFLICT, refusal.to_string()),

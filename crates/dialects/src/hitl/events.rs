@@ -70,7 +70,10 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature
         | Happened::WebhookRotated { .. }
         | Happened::WebhookTested
         | Happened::WebhookGone
-        | Happened::WebhookRemoved => return None,
+        | Happened::WebhookRemoved
+        | Happened::Task(_)
+        | Happened::Artifact(_)
+        | Happened::EntryWritten(_) => return None,
     };
     Some(Told { event, data })
 }

@@ -183,6 +183,10 @@ impl WireError {
             | Refusal::NotOver { .. }
             | Refusal::Exists { .. }
             | Refusal::Changed { .. }
+            | Refusal::Precondition { .. }
+            | Refusal::Immutable { .. }
+            | Refusal::PastDeadline { .. }
+            | Refusal::Stale { .. }
             | Refusal::NoDeadline
             | Refusal::NotDue => Self::new(409, code::CONFLICT, refusal.to_string()),
             Refusal::TimedOut { .. } => Self::new(408, code::EXPIRED, refusal.to_string()),

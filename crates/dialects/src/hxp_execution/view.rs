@@ -145,6 +145,6 @@ fn fallback(on_expiry: &OnExpiry) -> Fallback {
 fn agent_id(ask: &Ask) -> String {
     ask.labels.agent.clone().unwrap_or_else(|| match ask.dialect {
         Dialect::HxpExecution => "unknown".to_owned(),
-        Dialect::Native | Dialect::Hitl | Dialect::A2h => ask.agent.to_string(),
+        Dialect::Native | Dialect::Hitl | Dialect::A2h | Dialect::Hacp => ask.agent.to_string(),
     })
 }

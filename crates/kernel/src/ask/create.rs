@@ -86,6 +86,7 @@ pub(crate) fn decide(
         verification: new.verification.clone(),
         place: new.place.clone().map(|place| Box::new(Erasable::new(place, &mut salts))),
         conversation: conversation.cloned(),
+        checkpoint: None,
     };
     let mut decision = Decision::of(Subject::Ask(ask), Happened::Asked(Box::new(asked)));
     if let Some(previous) = previous {

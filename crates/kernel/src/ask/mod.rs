@@ -380,6 +380,9 @@ impl Ask {
         if let Some(place) = &mut self.asked.place {
             place.erase();
         }
+        if let Some(checkpoint) = &mut self.asked.checkpoint {
+            checkpoint.beside.erase();
+        }
         for vote in &mut self.votes {
             vote.erase();
         }

@@ -18,6 +18,8 @@ pub enum Dialect {
     Hitl,
     /// A2H v1alpha1, and what speaks to HumanLayer.
     A2h,
+    /// HACP 0.1 and HLP 0.2.
+    Hacp,
     /// Our own API.
     Native,
 }

@@ -78,6 +78,7 @@ pub(crate) fn decide(
         verification: None,
         place: None,
         conversation: Some(Conversation { opening: id, with: person.id.clone() }),
+        checkpoint: None,
     };
     let vote = Box::new(Vote {
         reply: Erasable::new(reply, &mut salts),

@@ -213,10 +213,10 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Takes in the new state of an entity. Asks are not kept here.
+    /// Takes in the new state of an entity. Asks and tasks are not kept here: there is no end to them.
     pub fn put(&mut self, entity: Entity) {
         match entity {
-            Entity::Ask(_) => {}
+            Entity::Ask(_) | Entity::Task(_) | Entity::Artifact(_) | Entity::Entry(_) => {}
             Entity::Project(kept) => {
                 self.projects.insert(kept.id.clone(), Arc::new(kept));
             }
@@ -268,7 +268,7 @@ impl Directory {
     /// The state of one entity, as a store keeps it.
     pub fn entity(&self, subject: &Subject) -> Option<Entity> {
         match subject {
-            Subject::Ask(_) => None,
+            Subject::Ask(_) | Subject::Task(_) | Subject::Artifact(_) | Subject::Entry(_) => None,
             Subject::Project(id) => {
                 self.projects.get(id).map(|kept| Entity::Project((**kept).clone()))
             }

@@ -14,7 +14,9 @@ use kernel::form::Progress;
 use kernel::ids::{AskId, HumanId, KeyId, RuleId};
 use kernel::question::Stance;
 use kernel::testing::{Cast, human, new_ask};
-use kernel::{Changes, Decision, Entity, Refusal, Subject, Time, Verdict, World, decide, settle};
+use kernel::{
+    Changes, Decision, Entity, Loaded, Refusal, Subject, Time, Verdict, World, decide, settle,
+};
 use proptest::test_runner::TestCaseError;
 use ulid::Ulid;
 
@@ -23,7 +25,7 @@ use crate::script::{Plan, Quiet, Turn, Verb, Wish, reply};
 pub(crate) struct Stage {
     pub now: Time,
     pub directory: Directory,
-    pub asks: BTreeMap<AskId, Option<Ask>>,
+    pub loaded: Loaded,
     pub records: Vec<Record>,
     drawn: u128,
 }
@@ -41,7 +43,7 @@ impl Step<'_> {
         let changes = self.outcome.iter().flat_map(|(_, changes)| &changes.entities);
         changes.filter_map(|entity| match entity {
             Entity::Ask(after) => {
-                let before = self.world.asks.get(&after.id).and_then(Option::as_ref);
+                let before = self.world.loaded.asks.get(&after.id).and_then(Option::as_ref);
                 Some((before, &**after))
             }
             _ => None,
@@ -67,7 +69,7 @@ impl Stage {
         Self {
             now: cast.now(),
             directory: cast.directory().clone(),
-            asks: BTreeMap::new(),
+            loaded: Loaded::default(),
             records: cast.records().to_vec(),
             drawn: 1000,
         }
@@ -82,7 +84,8 @@ impl Stage {
         for turn in script {
             stage.now = Time::from_millis(stage.now.millis() + turn.jump);
             let envelope = stage.envelope(turn);
-            let world = World { now: stage.now, directory: &stage.directory, asks: &stage.asks };
+            let world =
+                World { now: stage.now, directory: &stage.directory, loaded: &stage.loaded };
             let verdict = decide(&world, &envelope).map(|verdict| match verdict {
                 Verdict::Decided(decision) => Some(decision),
                 Verdict::Need(_) => None,
@@ -118,7 +121,7 @@ impl Stage {
     pub(crate) fn state(&self, subject: &Subject) -> Option<Entity> {
         match subject {
             Subject::Ask(id) => {
-                self.asks.get(id).cloned().flatten().map(|ask| Entity::Ask(Box::new(ask)))
+                self.loaded.asks.get(id).cloned().flatten().map(|ask| Entity::Ask(Box::new(ask)))
             }
             other => self.directory.entity(other),
         }
@@ -128,7 +131,7 @@ impl Stage {
         for entity in changes.entities {
             match entity {
                 Entity::Ask(ask) => {
-                    self.asks.insert(ask.id, Some(*ask));
+                    self.loaded.asks.insert(ask.id, Some(*ask));
                 }
                 other => self.directory.put(other),
             }
@@ -216,7 +219,7 @@ impl Stage {
     /// The command, and somebody who has good chances with it.
     fn verb(&self, n: usize, verb: Verb) -> (Actor, Command) {
         let id = self.nth(n);
-        let ask = self.asks.get(&id).and_then(Option::as_ref);
+        let ask = self.loaded.asks.get(&id).and_then(Option::as_ref);
         let holder: HumanId = ask.map_or_else(
             || human("olga"),
             |ask| ask.claim.as_ref().map_or(&ask.owner, |claim| &claim.human).clone(),
@@ -282,8 +285,13 @@ impl Stage {
     }
 
     fn nth(&self, n: usize) -> AskId {
-        let count = self.asks.len().max(1);
-        self.asks.keys().nth(n % count).copied().unwrap_or_else(|| AskId::new(Ulid::from(7_u128)))
+        let count = self.loaded.asks.len().max(1);
+        self.loaded
+            .asks
+            .keys()
+            .nth(n % count)
+            .copied()
+            .unwrap_or_else(|| AskId::new(Ulid::from(7_u128)))
     }
 }
 

@@ -1,0 +1,250 @@
+//! What can happen to a task, to an artifact and to a key of a ledger.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::artifact::{Role, Version, VersionRef};
+use super::checkpoint::{CheckpointKind, Ended, RaisedBy, Resolution};
+use super::grants::Grant;
+use super::ledger::Scope;
+use super::review::{Remark, Review};
+use super::spec::Created;
+use super::{Amendment, Handover, Party};
+use crate::audit::{Erasable, Slot};
+use crate::ids::{AgentId, AskId, EntryId, ProjectId, ReviewId, RunId, TaskId};
+
+/// What can happen to a task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "act")]
+pub enum TaskEvent {
+    /// It was written down.
+    Created(Box<Created>),
+    /// It was given to an agent.
+    Assigned {
+        /// To which.
+        agent: AgentId,
+        /// The run that was begun for it.
+        run: RunId,
+        /// What the agent was given to begin with.
+        given: Erasable<Given>,
+    },
+    /// The agent began.
+    Started,
+    /// It was called off.
+    Cancelled {
+        /// Why.
+        reason: Option<Erasable<String>>,
+    },
+    /// The principal stopped the agent; a checkpoint follows.
+    Interrupted,
+    /// A person has to decide.
+    Raised {
+        /// The ask.
+        checkpoint: AskId,
+        /// What sort of decision.
+        kind: CheckpointKind,
+        /// Who wanted it.
+        raised_by: RaisedBy,
+    },
+    /// A person decided.
+    Resolved {
+        /// The ask.
+        checkpoint: AskId,
+        /// What.
+        resolution: Box<Resolution>,
+        /// The run of whoever goes on instead.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<RunId>,
+    },
+    /// Nobody decided.
+    Lapsed {
+        /// The ask.
+        checkpoint: AskId,
+        /// Why.
+        why: Ended,
+    },
+    /// The principal said something the agent is to take into account.
+    Amended {
+        /// What.
+        amendment: Amendment,
+    },
+    /// The principal allowed or forbade something.
+    Granted {
+        /// What.
+        grant: Grant,
+    },
+    /// It is with somebody else now.
+    Transferred {
+        /// With whom.
+        to: Party,
+        /// In what way.
+        via: Handover,
+        /// Their run, if it is an agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<RunId>,
+    },
+    /// Its agent handed it down.
+    Delegated {
+        /// To which.
+        to: AgentId,
+        /// The run that was begun for it.
+        run: RunId,
+        /// What the agent was given to begin with.
+        given: Erasable<Given>,
+    },
+    /// Something was delivered.
+    Committed {
+        /// What.
+        artifact: VersionRef,
+    },
+    /// What was delivered was judged.
+    Reviewed {
+        /// How.
+        review: Box<Review>,
+    },
+    /// Something was added to a review.
+    Remarked {
+        /// To which.
+        review: ReviewId,
+        /// What.
+        remark: Box<Remark>,
+    },
+    /// Everybody who had to approve did.
+    Completed,
+    /// It uses an artifact.
+    Referenced {
+        /// Which.
+        artifact: VersionRef,
+        /// As what.
+        role: Role,
+    },
+    /// It wrote into a ledger.
+    Wrote {
+        /// Where.
+        entry: EntryId,
+        /// Whose ledger.
+        scope: Scope,
+        /// Which key.
+        key: String,
+        /// How often it was written, with this.
+        revision: u64,
+    },
+    /// Its words were forgotten.
+    Erased,
+}
+
+/// What an agent is given to begin with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Given {
+    /// What it is to do it with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capability: Option<String>,
+    /// Whatever whoever assigned it wants to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
+}
+
+impl TaskEvent {
+    /// Its name, as stored.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Created(_) => "task_created",
+            Self::Assigned { .. } => "task_assigned",
+            Self::Started => "task_started",
+            Self::Cancelled { .. } => "task_cancelled",
+            Self::Interrupted => "task_interrupted",
+            Self::Raised { .. } => "checkpoint_raised",
+            Self::Resolved { .. } => "checkpoint_resolved",
+            Self::Lapsed { .. } => "checkpoint_expired",
+            Self::Amended { .. } => "task_amended",
+            Self::Granted { .. } => "task_granted",
+            Self::Transferred { .. } => "ownership_transferred",
+            Self::Delegated { .. } => "ownership_delegated",
+            Self::Committed { .. } => "artifact_committed",
+            Self::Reviewed { .. } => "review_submitted",
+            Self::Remarked { .. } => "review_commented",
+            Self::Completed => "task_completed",
+            Self::Referenced { .. } => "artifact_referenced",
+            Self::Wrote { .. } => "ledger_written",
+            Self::Erased => "erased",
+        }
+    }
+
+    /// Visits every erasable value, always in the same order.
+    pub fn slots(&mut self, visit: &mut dyn FnMut(&mut dyn Slot)) {
+        match self {
+            Self::Created(created) => visit(&mut created.spec),
+            Self::Assigned { given, .. } | Self::Delegated { given, .. } => visit(given),
+            Self::Cancelled { reason: Some(reason) } => visit(reason),
+            Self::Resolved { resolution, .. } => visit(&mut resolution.said),
+            Self::Amended { amendment } => visit(&mut amendment.text),
+            Self::Reviewed { review } => visit(&mut review.words),
+            Self::Remarked { remark, .. } => visit(&mut remark.comment),
+            Self::Started
+            | Self::Cancelled { reason: None }
+            | Self::Interrupted
+            | Self::Raised { .. }
+            | Self::Lapsed { .. }
+            | Self::Granted { .. }
+            | Self::Transferred { .. }
+            | Self::Committed { .. }
+            | Self::Completed
+            | Self::Referenced { .. }
+            | Self::Wrote { .. }
+            | Self::Erased => {}
+        }
+    }
+}
+
+/// What can happen to an artifact.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "act")]
+pub enum ArtifactEvent {
+    /// It has a new version; the first one makes it.
+    Committed {
+        /// Whose it is.
+        project: ProjectId,
+        /// What sort of thing.
+        sort: String,
+        /// The version.
+        version: Box<Version>,
+    },
+    /// A task uses a version.
+    Referenced {
+        /// Which version.
+        version: String,
+        /// Which task.
+        task: TaskId,
+        /// As what.
+        role: Role,
+    },
+    /// Tasks of another project may use it.
+    Shared {
+        /// Which.
+        with: ProjectId,
+    },
+}
+
+impl ArtifactEvent {
+    /// Its name, as stored.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Committed { .. } => "version_committed",
+            Self::Referenced { .. } => "version_referenced",
+            Self::Shared { .. } => "artifact_shared",
+        }
+    }
+}
+
+/// What can happen to a key of a ledger: it is written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EntryWritten {
+    /// Whose ledger.
+    pub scope: Scope,
+    /// Which key.
+    pub key: String,
+    /// What it says now.
+    pub value: Erasable<Value>,
+    /// The task that wrote it.
+    pub task: TaskId,
+}

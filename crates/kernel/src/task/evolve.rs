@@ -1,0 +1,328 @@
+//! What a task, an artifact and a key of a ledger are after something happened.
+
+use super::checkpoint::{Action, CheckpointKind, Outcome, Raised, RaisedBy};
+use super::event::{ArtifactEvent, EntryWritten, TaskEvent};
+use super::review::{ReviewKind, Verdict};
+use super::{
+    Artifact, Entry, Handover, OnSilence, Party, Reference, Run, State, Task, Transfer, Trigger,
+};
+use crate::audit::Head;
+use crate::ids::{AgentId, ArtifactId, AskId, EntryId, HumanId, RunId, TaskId};
+
+/// A task after one more event; nothing, if that cannot have happened.
+pub(crate) fn evolve_task(
+    id: TaskId,
+    before: Option<Task>,
+    head: Head,
+    event: TaskEvent,
+) -> Option<Task> {
+    let Some(mut task) = before else {
+        let TaskEvent::Created(created) = event else { return None };
+        let assignee = Party::Human(created.principal.clone());
+        return Some(Task {
+            id,
+            head,
+            created_at: head.at,
+            created: *created,
+            state: State::Created,
+            revision: 0,
+            assignee,
+            chain: Vec::new(),
+            run: None,
+            started_at: None,
+            checkpoints: Vec::new(),
+            delivered: Vec::new(),
+            reviews: Vec::new(),
+            steering: Vec::new(),
+            granted: Vec::new(),
+        });
+    };
+    task.head = head;
+    task.happened(event)?;
+    Some(task)
+}
+
+impl Task {
+    fn happened(&mut self, event: TaskEvent) -> Option<()> {
+        let at = self.head.at;
+        // What is part of an operation, or does not touch the task itself, is no change of its own.
+        let counts = !matches!(
+            event,
+            TaskEvent::Interrupted
+                | TaskEvent::Completed
+                | TaskEvent::Remarked { .. }
+                | TaskEvent::Referenced { .. }
+                | TaskEvent::Wrote { .. }
+                | TaskEvent::Erased
+        );
+        self.revision += u64::from(counts);
+        match event {
+            TaskEvent::Created(_) => return None,
+            TaskEvent::Assigned { agent, run, .. } => {
+                self.moves(State::Assigned, Trigger::Assign)?;
+                self.goes_to(Party::Agent(agent.clone()), Handover::Assign);
+                self.run = Some(Run { id: run, agent, depth: 0 });
+            }
+            TaskEvent::Started => {
+                self.moves(State::InProgress, Trigger::Start)?;
+                self.started_at = Some(at);
+            }
+            TaskEvent::Cancelled { .. } => {
+                self.moves(State::Completed, Trigger::Cancel)?;
+                self.goes_to(self.owner(), Handover::Reject);
+            }
+            TaskEvent::Interrupted => {}
+            TaskEvent::Raised { checkpoint, kind, raised_by } => {
+                self.raised(checkpoint, kind, raised_by)?;
+            }
+            TaskEvent::Resolved { checkpoint, resolution, run } => {
+                let worker = self.pends(checkpoint)?.worker.clone();
+                let (action, to) = (resolution.action, resolution.reassign_to.clone());
+                self.pends(checkpoint)?.outcome = Outcome::Resolved(resolution);
+                self.resolved(action, worker, to, run)?;
+            }
+            TaskEvent::Lapsed { checkpoint, why } => {
+                self.pends(checkpoint)?.outcome = Outcome::Expired { at, why: Some(why) };
+            }
+            TaskEvent::Amended { amendment } => self.steering.push(amendment),
+            TaskEvent::Granted { grant } => self.granted.push(grant),
+            TaskEvent::Transferred { to, via, run } => {
+                if let (Some(agent), Some(run)) = (to.agent(), run) {
+                    self.runs(run, agent.clone(), 0);
+                }
+                self.goes_to(to, via);
+            }
+            TaskEvent::Delegated { to, run, .. } => {
+                self.goes_to(Party::Agent(to.clone()), Handover::Assign);
+                self.runs(run, to, 1);
+            }
+            TaskEvent::Committed { artifact } => {
+                self.moves(State::ReviewReady, Trigger::Commit)?;
+                self.goes_to(self.owner(), Handover::Handoff);
+                self.delivered.push(artifact);
+            }
+            TaskEvent::Reviewed { review } => {
+                if self.state == State::ReviewReady {
+                    self.moves(State::UnderReview, Trigger::Begin)?;
+                }
+                let (kind, verdict) = (review.kind, review.verdict);
+                self.reviews.push(*review);
+                self.judged(kind, verdict)?;
+            }
+            TaskEvent::Remarked { review, remark } => {
+                let review = self.reviews.iter_mut().find(|judged| judged.id == review)?;
+                review.remarks.push(*remark);
+            }
+            TaskEvent::Completed => self.moves(State::Completed, Trigger::Complete)?,
+            TaskEvent::Referenced { .. } | TaskEvent::Wrote { .. } => {}
+            TaskEvent::Erased => self.erase(),
+        }
+        Some(())
+    }
+
+    /// Moves on, if the table says so.
+    fn moves(&mut self, to: State, trigger: Trigger) -> Option<()> {
+        if !self.state.leads_to(to, trigger) {
+            return None;
+        }
+        self.state = to;
+        Some(())
+    }
+
+    /// Is with somebody else; being given what one has is no transfer.
+    fn goes_to(&mut self, to: Party, via: Handover) {
+        if self.assignee == to {
+            return;
+        }
+        let from = std::mem::replace(&mut self.assignee, to.clone());
+        self.chain.push(Transfer { from, to, at: self.head.at, via });
+    }
+
+    fn owner(&self) -> Party {
+        Party::Human(self.created.principal.clone())
+    }
+
+    /// A run in the place of the one before, so much deeper.
+    fn runs(&mut self, id: RunId, agent: AgentId, deeper: u32) {
+        let depth = self.run.as_ref().map_or(0, |run| run.depth).saturating_add(deeper);
+        self.run = Some(Run { id, agent, depth });
+    }
+
+    fn raised(&mut self, ask: AskId, kind: CheckpointKind, raised_by: RaisedBy) -> Option<()> {
+        let trigger = match kind {
+            CheckpointKind::Interrupt => Trigger::Interrupt,
+            CheckpointKind::Approval
+            | CheckpointKind::Choice
+            | CheckpointKind::Input
+            | CheckpointKind::Escalation => Trigger::Raise,
+        };
+        self.moves(State::Blocked, trigger)?;
+        let (worker, at) = (self.assignee.clone(), self.head.at);
+        self.goes_to(self.owner(), Handover::Checkpoint);
+        self.checkpoints.push(Raised {
+            ask,
+            kind,
+            raised_by,
+            worker,
+            at,
+            outcome: Outcome::Pending,
+        });
+        Some(())
+    }
+
+    /// The checkpoint it waits for, if it is this one.
+    fn pends(&mut self, ask: AskId) -> Option<&mut Raised> {
+        let last = self.checkpoints.last_mut()?;
+        (last.ask == ask && last.outcome == Outcome::Pending).then_some(last)
+    }
+
+    fn resolved(
+        &mut self,
+        action: Action,
+        worker: Party,
+        to: Option<AgentId>,
+        run: Option<RunId>,
+    ) -> Option<()> {
+        if action == Action::Reject {
+            return self.moves(State::Completed, Trigger::Refuse);
+        }
+        self.moves(State::InProgress, Trigger::Resolve)?;
+        if let (Some(agent), Some(run)) = (&to, run) {
+            self.runs(run, agent.clone(), 0);
+        }
+        self.goes_to(to.map_or(worker, Party::Agent), Handover::Approve);
+        Some(())
+    }
+
+    /// Moves on as the verdicts on what was delivered last say.
+    fn judged(&mut self, kind: ReviewKind, verdict: Verdict) -> Option<()> {
+        let (to, trigger, via) = match self.tally(kind, verdict) {
+            Tally::Pending => return self.moves(State::UnderReview, Trigger::Pend),
+            Tally::Rejected => return self.moves(State::Rejected, Trigger::Reject),
+            Tally::Accepted => return self.moves(State::Accepted, Trigger::Accept),
+            Tally::Rework => (State::InProgress, Trigger::Rework, Handover::Reject),
+            Tally::PlanApproved => (State::InProgress, Trigger::PlanApproved, Handover::Approve),
+        };
+        self.moves(to, trigger)?;
+        let worker = self.run.as_ref().map(|run| Party::Agent(run.agent.clone()));
+        self.goes_to(worker.unwrap_or_else(|| self.owner()), via);
+        Some(())
+    }
+
+    /// What the verdicts on the newest version come to, the last one of each reviewer counted.
+    pub(crate) fn tally(&self, kind: ReviewKind, verdict: Verdict) -> Tally {
+        let Some(policy) =
+            self.created.review_policy.as_ref().filter(|_| kind == ReviewKind::Deliverable)
+        else {
+            return match (kind, verdict) {
+                (_, Verdict::ChangesRequested) => Tally::Rework,
+                (_, Verdict::Rejected) => Tally::Rejected,
+                (ReviewKind::Plan, Verdict::Approved) => Tally::PlanApproved,
+                (ReviewKind::Deliverable, Verdict::Approved) => Tally::Accepted,
+            };
+        };
+        let current = self.delivered.last();
+        let last = |reviewer: &HumanId| {
+            self.reviews
+                .iter()
+                .rev()
+                .find(|review| {
+                    review.reviewer == *reviewer
+                        && review.kind == ReviewKind::Deliverable
+                        && Some(&review.artifact) == current
+                })
+                .map(|review| review.verdict)
+        };
+        let verdicts: Vec<_> = policy.required_reviewers.iter().filter_map(last).collect();
+        let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
+        if count(Verdict::Rejected) > 0 {
+            Tally::Rejected
+        } else if policy.is_met_by(count(Verdict::Approved)) {
+            Tally::Accepted
+        } else if count(Verdict::ChangesRequested) > 0 {
+            Tally::Rework
+        } else {
+            Tally::Pending
+        }
+    }
+
+    /// Whether silence on this kind of checkpoint calls the task off.
+    pub(crate) fn ends_by_silence(&self, kind: CheckpointKind) -> bool {
+        self.created.on_silence == OnSilence::Cancel && kind != CheckpointKind::Interrupt
+    }
+}
+
+/// What the verdicts come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tally {
+    /// Others have not judged it yet.
+    Pending,
+    /// It needs changes.
+    Rework,
+    /// The plan is good.
+    PlanApproved,
+    /// It is good.
+    Accepted,
+    /// It is no good.
+    Rejected,
+}
+
+impl super::ReviewPolicy {
+    /// Whether so many approvals are enough.
+    fn is_met_by(&self, approvals: usize) -> bool {
+        let needed = self.required_reviewers.len();
+        match self.quorum {
+            super::Quorum::All => approvals >= needed,
+            super::Quorum::Majority => approvals * 2 > needed,
+            super::Quorum::Any => approvals >= 1,
+        }
+    }
+}
+
+/// An artifact after one more event; nothing, if that cannot have happened.
+pub(crate) fn evolve_artifact(
+    id: ArtifactId,
+    before: Option<Artifact>,
+    head: Head,
+    event: ArtifactEvent,
+) -> Option<Artifact> {
+    match (before, event) {
+        (None, ArtifactEvent::Committed { project, sort, version }) => {
+            let versions = vec![*version];
+            Some(Artifact { id, head, project, sort, versions, shared_with: Vec::new() })
+        }
+        (Some(mut artifact), event) => {
+            artifact.head = head;
+            match event {
+                ArtifactEvent::Committed { version, .. } => {
+                    if artifact.version(Some(&version.name)).is_some() {
+                        return None;
+                    }
+                    artifact.versions.push(*version);
+                }
+                ArtifactEvent::Referenced { version, task, role } => {
+                    let named = |kept: &&mut super::Version| kept.name == version;
+                    let version = artifact.versions.iter_mut().find(named)?;
+                    version.references.push(Reference { task, role });
+                }
+                ArtifactEvent::Shared { with } => artifact.shared_with.push(with),
+            }
+            Some(artifact)
+        }
+        (None, ArtifactEvent::Referenced { .. } | ArtifactEvent::Shared { .. }) => None,
+    }
+}
+
+/// A key of a ledger after it was written.
+pub(crate) fn evolve_entry(
+    id: EntryId,
+    before: Option<&Entry>,
+    head: Head,
+    written: EntryWritten,
+) -> Option<Entry> {
+    let EntryWritten { scope, key, value, task: by } = written;
+    if before.is_some_and(|before| before.scope != scope || before.key != key) {
+        return None;
+    }
+    Some(Entry { id, head, scope, key, value, by, written_at: head.at })
+}
