@@ -71,7 +71,6 @@ impl Task {
                 self.moves(State::Completed, Trigger::Cancel)?;
                 self.goes_to(self.owner(), Handover::Reject);
             }
-            TaskEvent::Interrupted => {}
             TaskEvent::Raised { checkpoint, kind, raised_by } => {
                 self.raised(checkpoint, kind, raised_by)?;
             }
@@ -114,7 +113,7 @@ impl Task {
                 review.remarks.push(*remark);
             }
             TaskEvent::Completed => self.moves(State::Completed, Trigger::Complete)?,
-            TaskEvent::Referenced { .. } | TaskEvent::Wrote { .. } => {}
+            TaskEvent::Interrupted | TaskEvent::Referenced { .. } | TaskEvent::Wrote { .. } => {}
             TaskEvent::Erased => self.erase(),
         }
         Some(())
