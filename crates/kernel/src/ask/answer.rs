@@ -24,20 +24,25 @@ pub(crate) fn decide(
     proofs: &[Presented],
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
-    let (reply, decision) = vote(world, envelope, ask, reply, proofs)?;
+    if let Some(review) = &ask.review {
+        return task::judged(world, envelope, review, ask, reply);
+    }
+    let (reply, decision) = vote(world, envelope, ask, reply, proofs, None)?;
     match &ask.checkpoint {
         Some(checkpoint) => task::answered(world, envelope, checkpoint, ask, &reply, decision),
         None => Ok(decision),
     }
 }
 
-/// What somebody says, as it is kept, and what it comes to for the ask.
+/// What somebody says, as it is kept, and what it comes to for the ask. Whoever knows whether that
+/// decides it says so; else equal votes are counted.
 pub(crate) fn vote(
     world: &World<'_>,
     envelope: &Envelope,
     ask: &Ask,
     reply: &Reply,
     proofs: &[Presented],
+    decisive: Option<bool>,
 ) -> Result<(Reply, Decision), Stop> {
     // An agent never answers, its own ask least of all; what it passes on is marked as that.
     let (via, assurance) = match &envelope.actor {
@@ -81,7 +86,7 @@ pub(crate) fn vote(
 
     // What is sensitive is kept apart by whoever sent the command, and is never part of what happened.
     question.confide(&mut reply, &envelope.salts);
-    let decisive = decides(ask, &reply);
+    let decisive = decisive.unwrap_or_else(|| decides(ask, &reply));
     let vote = Box::new(Vote {
         reply: Erasable::new(reply.clone(), &mut salts),
         by: envelope.actor.by(),

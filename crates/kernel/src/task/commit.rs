@@ -1,11 +1,19 @@
 //! Whoever works on a task delivers something.
 
+use serde_json::{Map, json};
+
+use super::asked::Matter;
 use super::command::NewVersion;
 use super::may::seen;
-use super::{Artifact, ArtifactEvent, Role, State, Task, TaskEvent, Version, VersionRef};
+use super::{
+    Artifact, ArtifactEvent, ForReview, Role, State, Task, TaskEvent, Version, VersionRef,
+};
+use crate::ask::{Priority, Seat};
 use crate::command::Envelope;
-use crate::event::Happened;
-use crate::ids::{ArtifactId, Subject, TaskId};
+use crate::effect::{Effect, Occasion};
+use crate::event::{Asked, Happened};
+use crate::ids::{ArtifactId, AskId, Subject, TaskId};
+use crate::question::{Body, Question, QuestionError};
 use crate::refusal::Refusal;
 use crate::text::{is_short, is_storable};
 use crate::world::{Decision, Stop, World};
@@ -55,8 +63,54 @@ pub(super) fn decide(
     let delivered = VersionRef { id: artifact, version: name };
     let mut decision =
         Decision::of(Subject::Artifact(artifact), Happened::Artifact(Box::new(made)));
-    decision.happened.push(task.event(TaskEvent::Committed { artifact: delivered }));
+    let ask = put_up(world, envelope, task, &delivered, new, &mut decision)?;
+    decision.happened.push(task.event(TaskEvent::Committed { artifact: delivered, ask }));
     Ok(decision)
+}
+
+/// Puts what was delivered to whoever judges it: an ask like any other, in the inbox and wherever else
+/// they answer. What a person made themselves has no agent that could ask.
+fn put_up(
+    world: &World<'_>,
+    envelope: &Envelope,
+    task: &Task,
+    artifact: &VersionRef,
+    new: &NewVersion,
+    decision: &mut Decision,
+) -> Result<Option<AskId>, Refusal> {
+    let working = task.assignee.agent().and_then(|agent| world.directory.agent(agent));
+    let Some(agent) = working else { return Ok(None) };
+    let spec = task.spec.value();
+    let goal = spec.map_or("", |spec| spec.goal.as_str());
+    let prompt = format!("Is {} {} good? {goal}", new.sort, artifact.version);
+    let criteria = spec.iter().flat_map(|spec| &spec.acceptance_criteria);
+    let criteria: Vec<_> = criteria.map(|text| format!("- {text}")).collect();
+    let context = if criteria.is_empty() { None } else { Some(criteria.join("\n")) };
+    let mut details = Map::new();
+    details.insert("task".to_owned(), json!(task.id));
+    details.insert("artifact".to_owned(), json!(artifact));
+    if let Some(uri) = &new.payload.uri {
+        details.insert("uri".to_owned(), json!(uri));
+    }
+    let body = Body::Approve {
+        details,
+        editable: false.into(),
+        reject_requires_reason: false,
+        reject_options: Vec::new(),
+    };
+    let question = Question::new(prompt, context, body)
+        .map_err(|QuestionError { field, expected }| Refusal::Invalid { field, expected })?;
+    let deciders = task.reviewers();
+    let on = Matter { question, deciders, priority: Priority::Normal, expires_at: None };
+    let asked = task.asks(world, envelope, agent, on)?;
+    let review = ForReview { task: task.id, artifact: artifact.clone() };
+    let asked = Asked { review: Some(Box::new(review)), ..asked };
+    let ask = AskId::new(envelope.fresh);
+    let (why, priority) = (Occasion::Asked, Priority::Normal);
+    let notify = |seat: &Seat| Effect::Notify { ask, seat: seat.clone(), why, priority };
+    decision.effects.extend(asked.seats.iter().map(notify));
+    decision.happened.push((Subject::Ask(ask), Happened::Asked(Box::new(asked))));
+    Ok(Some(ask))
 }
 
 /// The artifact this is a version of: the one that was named, or the last of its sort the task

@@ -107,6 +107,14 @@ impl Task {
             .ok_or(Refusal::NotAllowed { why })
     }
 
+    /// The people who judge what is delivered.
+    pub fn reviewers(&self) -> Vec<HumanId> {
+        match &self.review_policy {
+            Some(policy) => policy.required_reviewers.clone(),
+            None => vec![self.principal.clone()],
+        }
+    }
+
     /// The people who decide on it, its principal first.
     pub fn deciders(&self) -> Vec<HumanId> {
         let named = self.review_policy.iter().flat_map(|policy| &policy.required_reviewers);

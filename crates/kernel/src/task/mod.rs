@@ -19,6 +19,7 @@
 
 mod amend;
 mod artifact;
+mod asked;
 mod assign;
 mod cancel;
 mod checkpoint;
@@ -56,7 +57,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::{Erasable, Head};
 use crate::command::Envelope;
-use crate::ids::{HumanId, RunId, TaskId};
+use crate::ids::{AskId, HumanId, RunId, TaskId};
 use crate::time::Time;
 use crate::world::{Decision, Stop, World};
 
@@ -72,11 +73,12 @@ pub use contract::{Contract, Duty, Wanted};
 pub use event::{ArtifactEvent, EntryWritten, Given, TaskEvent};
 pub(crate) use evolve::{evolve_artifact, evolve_entry, evolve_task};
 pub use grants::{Grant, Leave, Until};
+pub(crate) use judge::judged;
 pub(crate) use lapse::ended;
 pub use ledger::{Entry, Scope};
 pub use party::Party;
 pub(crate) use resolve::answered;
-pub use review::{Comment, Remark, Review, ReviewKind, Severity, Verdict, Words};
+pub use review::{Comment, ForReview, Remark, Review, ReviewKind, Severity, Verdict, Words};
 pub use spec::{
     Autonomy, Capability, Created, ExternalRef, Input, OnSilence, Quorum, ReviewPolicy, Spec,
 };
@@ -114,6 +116,9 @@ pub struct Task {
     /// What was delivered, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delivered: Vec<VersionRef>,
+    /// The ask by which what was delivered last is judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged_in: Option<AskId>,
     /// What was said of it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reviews: Vec<Review>,

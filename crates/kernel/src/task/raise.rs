@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use super::asked::Matter;
 use super::command::NewCheckpoint;
 use super::grant::is_scope;
 use super::may::{seen, text};
@@ -12,7 +13,7 @@ use super::{
     State, Task, TaskEvent,
 };
 use crate::actor::Actor;
-use crate::ask::{DefaultAction, Dialect, Labels, OnExpiry, Route, Seat};
+use crate::ask::Seat;
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::directory::Agent;
@@ -85,63 +86,22 @@ fn asked(
     check(world, new)?;
     let question = question(new)
         .map_err(|QuestionError { field, expected }| Refusal::Invalid { field, expected })?;
-    let Some(project) = world.directory.project(&agent.project) else {
-        return Err(Refusal::NotAllowed { why: "this agent is not registered" });
-    };
-    let key = if let Actor::Agent { key, .. } = &envelope.actor { Some(*key) } else { None };
-    let mut salts = envelope.salts.clone();
-    let kind = question.kind();
     let beside = Beside {
         options: new.options.clone(),
         context: new.context.clone(),
         proposed_actions: new.proposed_actions.clone(),
         hxp: new.hxp.clone(),
     };
-    let expires_at = new.expires_at;
-    Ok(Asked {
-        // The agent's own, so that it can follow its ask in any dialect.
-        project: agent.project.clone(),
-        agent: agent.id.clone(),
-        key,
-        owner: task.principal.clone(),
-        dialect: Dialect::Hacp,
-        question: Erasable::new(question, &mut salts),
-        kind,
-        metadata: Erasable::new(metadata(task, new), &mut salts),
-        labels: Labels::default(),
-        tags: BTreeSet::new(),
-        priority: new.priority,
-        route: Route::Person { human: task.principal.clone() },
-        // Nobody else may resolve it, so nobody else is asked, now or later.
-        seats: task.deciders().into_iter().map(|human| Seat::Person { human }).collect(),
-        expires_at,
-        on_expiry: match expires_at {
-            Some(_) => OnExpiry::Report { action: DefaultAction::Abort },
-            None => OnExpiry::StayOpen,
-        },
-        reminders: project
-            .reminders
-            .iter()
-            .map(|after| world.now.plus_seconds(*after))
-            .filter(|at| expires_at.is_none_or(|end| *at < end))
-            .collect(),
-        ladder: Vec::new(),
-        follows: None,
-        quorum: 1,
-        floor: project.floor,
-        grants: Vec::new(),
-        inline: None,
-        callback: None,
-        verification: None,
-        place: None,
-        conversation: None,
-        checkpoint: Some(Box::new(Checkpoint {
-            task: task.id,
-            kind: new.kind,
-            raised_by,
-            beside: Erasable::new(beside, &mut salts),
-        })),
-    })
+    let checkpoint = Checkpoint {
+        task: task.id,
+        kind: new.kind,
+        raised_by,
+        beside: Erasable::new(beside, &mut envelope.salts.apart()),
+    };
+    let (priority, expires_at) = (new.priority, new.expires_at);
+    let on = Matter { question, deciders: task.deciders(), priority, expires_at };
+    let asked = task.asks(world, envelope, agent, on)?;
+    Ok(Asked { checkpoint: Some(Box::new(checkpoint)), ..asked })
 }
 
 fn check(world: &World<'_>, new: &NewCheckpoint) -> Result<(), Refusal> {
@@ -246,11 +206,4 @@ fn evidence(new: &NewCheckpoint) -> Option<String> {
         })
         .collect();
     if shown.is_empty() { None } else { Some(shown.join("\n\n")) }
-}
-
-fn metadata(task: &Task, new: &NewCheckpoint) -> Map<String, Value> {
-    let mut metadata = Map::new();
-    metadata.insert("task".to_owned(), json!(task.id));
-    metadata.insert("checkpoint".to_owned(), json!(new.kind));
-    metadata
 }

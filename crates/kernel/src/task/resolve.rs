@@ -46,7 +46,7 @@ pub(super) fn decide(
     }
     // Only a yes or no can say no; whoever is asked something else, and stops it all, withdraws it.
     let decision = if let Some(reply) = reply(checkpoint.kind, new, &said)? {
-        answer::vote(world, envelope, ask, &reply, &[])?.1
+        answer::vote(world, envelope, ask, &reply, &[], None)?.1
     } else {
         let mut salts = envelope.salts.clone();
         let reason = said.comment.clone().map(|text| Erasable::new(text, &mut salts));
