@@ -118,6 +118,11 @@ impl Salts {
         Self { seed, spent: 0 }
     }
 
+    /// More of them, for what one decision says of another subject: none is drawn twice.
+    pub(crate) fn apart(&self) -> Self {
+        Self { seed: self.seed, spent: self.spent | 1 << 31 }
+    }
+
     /// The salt that belongs to a name, whatever was drawn before.
     pub(crate) fn of(&self, name: &str) -> [u8; 16] {
         let mut hash = Sha256::new();

@@ -14,7 +14,9 @@ use crate::world::{Stop, Verdict, World};
 
 /// Judges a command. Pure: the same world and envelope give the same verdict.
 pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal> {
+    // A task has a revision of its own, which its verbs compare.
     if let (Some(expected), Some(id)) = (envelope.expected, envelope.command.ask())
+        && !matches!(envelope.command, Command::Task(_))
         && let Some(Some(ask)) = world.loaded.asks.get(&id)
         && ask.head.seq != expected
         // Whoever may not know of an ask does not learn its version either.

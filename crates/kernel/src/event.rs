@@ -15,7 +15,7 @@ use crate::directory::{Agent, Human, Key, Project, Rule, Webhook};
 use crate::form::Progress;
 use crate::ids::{AgentId, AskId, HumanId, KeyId, ProjectId, Subject};
 use crate::question::{Kind, Question, Stance};
-use crate::task::{ArtifactEvent, Checkpoint, EntryWritten, TaskEvent};
+use crate::task::{ArtifactEvent, Checkpoint, EntryWritten, ForReview, TaskEvent};
 use crate::time::Time;
 use crate::verification::Policy;
 
@@ -236,6 +236,9 @@ pub struct Asked {
     /// The task it holds up, if it is a checkpoint of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Box<Checkpoint>>,
+    /// What was delivered for a task, if it is judged by this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<Box<ForReview>>,
 }
 
 impl Happened {

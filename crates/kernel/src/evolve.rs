@@ -176,7 +176,7 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
                 Some(Entity::Task(task)) => Some(*task),
                 Some(_) => return Err(misfit),
             };
-            let task = evolve_task(id, before, head, *event).ok_or(misfit.clone())?;
+            let task = evolve_task(id, before, head, *event).ok_or_else(|| misfit.clone())?;
             Entity::Task(Box::new(task))
         }
         (before, Happened::Artifact(event)) => {
@@ -186,7 +186,7 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
                 Some(Entity::Artifact(artifact)) => Some(*artifact),
                 Some(_) => return Err(misfit),
             };
-            let made = evolve_artifact(id, before, head, *event).ok_or(misfit.clone())?;
+            let made = evolve_artifact(id, before, head, *event).ok_or_else(|| misfit.clone())?;
             Entity::Artifact(Box::new(made))
         }
         (before, Happened::EntryWritten(written)) => {
@@ -196,8 +196,8 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
                 Some(Entity::Entry(entry)) => Some(entry),
                 Some(_) => return Err(misfit),
             };
-            let entry =
-                evolve_entry(id, before.as_deref(), head, *written).ok_or(misfit.clone())?;
+            let entry = evolve_entry(id, before.as_deref(), head, *written)
+                .ok_or_else(|| misfit.clone())?;
             Entity::Entry(Box::new(entry))
         }
         (_, _) => return Err(misfit),

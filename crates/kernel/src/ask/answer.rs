@@ -10,6 +10,7 @@ use crate::event::Happened;
 use crate::ids::AskId;
 use crate::question::Reply;
 use crate::refusal::Refusal;
+use crate::task;
 use crate::text::is_short;
 use crate::time::Time;
 use crate::verification::{Door, Presented, Verification};
@@ -23,6 +24,26 @@ pub(crate) fn decide(
     proofs: &[Presented],
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
+    if let Some(review) = &ask.review {
+        return task::judged(world, envelope, review, ask, reply);
+    }
+    let (reply, decision) = vote(world, envelope, ask, reply, proofs, None)?;
+    match &ask.checkpoint {
+        Some(checkpoint) => task::answered(world, envelope, checkpoint, ask, &reply, decision),
+        None => Ok(decision),
+    }
+}
+
+/// What somebody says, as it is kept, and what it comes to for the ask. Whoever knows whether that
+/// decides it says so; else equal votes are counted.
+pub(crate) fn vote(
+    world: &World<'_>,
+    envelope: &Envelope,
+    ask: &Ask,
+    reply: &Reply,
+    proofs: &[Presented],
+    decisive: Option<bool>,
+) -> Result<(Reply, Decision), Stop> {
     // An agent never answers, its own ask least of all; what it passes on is marked as that.
     let (via, assurance) = match &envelope.actor {
         Actor::Human { via, assurance, .. } => (*via, *assurance),
@@ -35,7 +56,7 @@ pub(crate) fn decide(
         }
     };
     match &envelope.actor {
-        Actor::Relay { ask: own, .. } if *own == id => ask.still_open(world.now)?,
+        Actor::Relay { ask: own, .. } if *own == ask.id => ask.still_open(world.now)?,
         Actor::Human { .. }
         | Actor::LinkHolder { .. }
         | Actor::Relay { .. }
@@ -65,9 +86,9 @@ pub(crate) fn decide(
 
     // What is sensitive is kept apart by whoever sent the command, and is never part of what happened.
     question.confide(&mut reply, &envelope.salts);
-    let decisive = decides(ask, &reply);
+    let decisive = decisive.unwrap_or_else(|| decides(ask, &reply));
     let vote = Box::new(Vote {
-        reply: Erasable::new(reply, &mut salts),
+        reply: Erasable::new(reply.clone(), &mut salts),
         by: envelope.actor.by(),
         via,
         assurance,
@@ -76,7 +97,7 @@ pub(crate) fn decide(
         verification: verification.map(Box::new),
     });
     let happened = Happened::Answered { vote, decisive };
-    Ok(if decisive { ask.ends(happened) } else { Decision::on(ask, happened) })
+    Ok((reply, if decisive { ask.ends(happened) } else { Decision::on(ask, happened) }))
 }
 
 /// Who answered, as the agent says, if it may pass on such an answer and says it properly.

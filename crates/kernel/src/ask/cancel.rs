@@ -6,6 +6,7 @@ use crate::command::Envelope;
 use crate::event::Happened;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
+use crate::task::{self, Ended};
 use crate::text::is_storable;
 use crate::world::{Decision, Stop, World};
 
@@ -38,7 +39,11 @@ pub(crate) fn decide(
     }
     let mut salts = envelope.salts.clone();
     let reason = reason.map(|text| Erasable::new(text.to_owned(), &mut salts));
-    Ok(ask.ends(Happened::Cancelled { reason }))
+    let over = ask.ends(Happened::Cancelled { reason });
+    match &ask.checkpoint {
+        Some(checkpoint) => task::ended(world, checkpoint, ask, Ended::Withdrawn, over),
+        None => Ok(over),
+    }
 }
 
 #[cfg(test)]

@@ -87,6 +87,7 @@ pub(crate) fn decide(
         place: new.place.clone().map(|place| Box::new(Erasable::new(place, &mut salts))),
         conversation: conversation.cloned(),
         checkpoint: None,
+        review: None,
     };
     let mut decision = Decision::of(Subject::Ask(ask), Happened::Asked(Box::new(asked)));
     if let Some(previous) = previous {

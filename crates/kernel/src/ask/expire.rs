@@ -6,6 +6,7 @@ use crate::command::Envelope;
 use crate::event::Happened;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
+use crate::task::{self, Ended};
 use crate::world::{Decision, Stop, World};
 
 pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
@@ -32,7 +33,11 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
             }),
         },
     };
-    Ok(ask.ends(happened))
+    let over = ask.ends(happened);
+    match &ask.checkpoint {
+        Some(checkpoint) => task::ended(world, checkpoint, ask, Ended::TimedOut, over),
+        None => Ok(over),
+    }
 }
 
 #[cfg(test)]

@@ -445,7 +445,8 @@ impl Ask {
 
     /// The refusal for acting on what somebody else has taken on; its owner still may.
     fn not_taken_from(&self, person: &Human) -> Result<(), Refusal> {
-        match &self.claim {
+        // Several people judge what was delivered, each for themselves.
+        match self.claim.as_ref().filter(|_| self.review.is_none()) {
             Some(claim) if claim.human != person.id && person.id != self.owner => {
                 Err(Refusal::TakenBy { by: claim.human.clone() })
             }

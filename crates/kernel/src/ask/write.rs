@@ -79,6 +79,7 @@ pub(crate) fn decide(
         place: None,
         conversation: Some(Conversation { opening: id, with: person.id.clone() }),
         checkpoint: None,
+        review: None,
     };
     let vote = Box::new(Vote {
         reply: Erasable::new(reply, &mut salts),

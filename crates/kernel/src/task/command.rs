@@ -11,7 +11,7 @@ use super::review::{Comment, ReviewKind, Verdict, Words};
 use super::spec::{Autonomy, OnSilence, ReviewPolicy, Spec};
 use super::{Handover, Intent, Party};
 use crate::ask::Priority;
-use crate::ids::{AgentId, ArtifactId, AskId, HumanId, ProjectId, ReviewId, TaskId};
+use crate::ids::{AgentId, ArtifactId, AskId, ProjectId, ReviewId, TaskId};
 use crate::time::Time;
 
 /// What is wanted of a task.
@@ -246,9 +246,4 @@ pub struct NewEntry {
     pub value: Value,
     /// How often it was written so far, if that matters.
     pub expected: Option<u64>,
-}
-
-/// People who may decide beside the principal.
-pub(super) fn reviewers(policy: Option<&ReviewPolicy>) -> &[HumanId] {
-    policy.map_or(&[], |policy| &policy.required_reviewers)
 }

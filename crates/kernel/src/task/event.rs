@@ -96,6 +96,9 @@ pub enum TaskEvent {
     Committed {
         /// What.
         artifact: VersionRef,
+        /// The ask by which people judge it; none where no agent made it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ask: Option<AskId>,
     },
     /// What was delivered was judged.
     Reviewed {

@@ -1,6 +1,6 @@
 //! What a task, an artifact and a key of a ledger are after something happened.
 
-use super::checkpoint::{Action, CheckpointKind, Outcome, Raised, RaisedBy};
+use super::checkpoint::{Action, CheckpointKind, Ended, Outcome, Raised, RaisedBy};
 use super::event::{ArtifactEvent, EntryWritten, TaskEvent};
 use super::review::{ReviewKind, Verdict};
 use super::{
@@ -35,6 +35,7 @@ pub(crate) fn evolve_task(
             reviews: Vec::new(),
             steering: Vec::new(),
             granted: Vec::new(),
+            judged_in: None,
         });
     };
     task.head = head;
@@ -49,6 +50,7 @@ impl Task {
         let counts = !matches!(
             event,
             TaskEvent::Interrupted
+                | TaskEvent::Lapsed { why: Ended::Cancelled, .. }
                 | TaskEvent::Completed
                 | TaskEvent::Remarked { .. }
                 | TaskEvent::Referenced { .. }
@@ -71,7 +73,6 @@ impl Task {
                 self.moves(State::Completed, Trigger::Cancel)?;
                 self.goes_to(self.owner(), Handover::Reject);
             }
-            TaskEvent::Interrupted => {}
             TaskEvent::Raised { checkpoint, kind, raised_by } => {
                 self.raised(checkpoint, kind, raised_by)?;
             }
@@ -96,8 +97,9 @@ impl Task {
                 self.goes_to(Party::Agent(to.clone()), Handover::Assign);
                 self.runs(run, to, 1);
             }
-            TaskEvent::Committed { artifact } => {
+            TaskEvent::Committed { artifact, ask } => {
                 self.moves(State::ReviewReady, Trigger::Commit)?;
+                self.judged_in = ask;
                 self.goes_to(self.owner(), Handover::Handoff);
                 self.delivered.push(artifact);
             }
@@ -114,7 +116,7 @@ impl Task {
                 review.remarks.push(*remark);
             }
             TaskEvent::Completed => self.moves(State::Completed, Trigger::Complete)?,
-            TaskEvent::Referenced { .. } | TaskEvent::Wrote { .. } => {}
+            TaskEvent::Interrupted | TaskEvent::Referenced { .. } | TaskEvent::Wrote { .. } => {}
             TaskEvent::Erased => self.erase(),
         }
         Some(())

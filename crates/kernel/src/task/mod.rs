@@ -17,18 +17,39 @@
 //! | `command`, `event`, `evolve` | what is wanted, what happened, and what the task is then |
 //! | the rest | one verb, one file |
 
+mod amend;
 mod artifact;
+mod asked;
+mod assign;
+mod cancel;
 mod checkpoint;
 mod command;
+mod commit;
 mod contract;
+mod create;
+mod delegate;
+mod erase;
 mod event;
 mod evolve;
+mod grant;
 mod grants;
+mod interrupt;
+mod judge;
+mod lapse;
 mod ledger;
+mod may;
 mod party;
+mod raise;
+mod reference;
+mod remark;
+mod resolve;
 mod review;
+mod share;
 mod spec;
+mod start;
 mod state;
+mod transfer;
+mod write;
 
 use std::ops::Deref;
 
@@ -36,8 +57,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::{Erasable, Head};
 use crate::command::Envelope;
-use crate::ids::{HumanId, RunId, TaskId};
-use crate::refusal::Refusal;
+use crate::ids::{AskId, HumanId, RunId, TaskId};
 use crate::time::Time;
 use crate::world::{Decision, Stop, World};
 
@@ -53,9 +73,12 @@ pub use contract::{Contract, Duty, Wanted};
 pub use event::{ArtifactEvent, EntryWritten, Given, TaskEvent};
 pub(crate) use evolve::{evolve_artifact, evolve_entry, evolve_task};
 pub use grants::{Grant, Leave, Until};
+pub(crate) use judge::judged;
+pub(crate) use lapse::ended;
 pub use ledger::{Entry, Scope};
 pub use party::Party;
-pub use review::{Comment, Remark, Review, ReviewKind, Severity, Verdict, Words};
+pub(crate) use resolve::answered;
+pub use review::{Comment, ForReview, Remark, Review, ReviewKind, Severity, Verdict, Words};
 pub use spec::{
     Autonomy, Capability, Created, ExternalRef, Input, OnSilence, Quorum, ReviewPolicy, Spec,
 };
@@ -93,6 +116,9 @@ pub struct Task {
     /// What was delivered, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delivered: Vec<VersionRef>,
+    /// The ask by which what was delivered last is judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged_in: Option<AskId>,
     /// What was said of it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reviews: Vec<Review>,
@@ -208,11 +234,35 @@ impl Intent {
 
 /// Judges what is wanted of a task.
 pub(crate) fn decide(
-    _world: &World<'_>,
-    _envelope: &Envelope,
-    _command: &TaskCommand,
+    world: &World<'_>,
+    envelope: &Envelope,
+    command: &TaskCommand,
 ) -> Result<Decision, Stop> {
-    Err(Refusal::NotAllowed { why: "not yet" }.into())
+    match command {
+        TaskCommand::Create(new) => create::decide(world, envelope, new),
+        TaskCommand::Assign(id, agent, given) => assign::decide(world, envelope, *id, agent, given),
+        TaskCommand::Start(id) => start::decide(world, envelope, *id),
+        TaskCommand::Cancel(id, reason) => cancel::decide(world, envelope, *id, reason.as_deref()),
+        TaskCommand::Interrupt(id, prompt) => interrupt::decide(world, envelope, *id, prompt),
+        TaskCommand::Amend(id, text, intent) => amend::decide(world, envelope, *id, text, *intent),
+        TaskCommand::Grant(id, grant) => grant::decide(world, envelope, *id, grant),
+        TaskCommand::Raise(id, new) => raise::decide(world, envelope, *id, new),
+        TaskCommand::Resolve(id, new) => resolve::decide(world, envelope, *id, new),
+        TaskCommand::Lapse(id) => lapse::decide(world, envelope, *id),
+        TaskCommand::Transfer(id, to, via) => transfer::decide(world, envelope, *id, to, *via),
+        TaskCommand::Delegate(id, to, given) => delegate::decide(world, envelope, *id, to, given),
+        TaskCommand::Review(id, new) => judge::decide(world, envelope, *id, new),
+        TaskCommand::Remark(id, review, comment) => {
+            remark::decide(world, envelope, *id, *review, comment)
+        }
+        TaskCommand::Commit(id, new) => commit::decide(world, envelope, *id, new),
+        TaskCommand::Reference(id, artifact, role) => {
+            reference::decide(world, envelope, *id, artifact, *role)
+        }
+        TaskCommand::Share(id, with) => share::decide(world, envelope, *id, with),
+        TaskCommand::Write(id, new) => write::decide(world, envelope, *id, new),
+        TaskCommand::Erase(id) => erase::decide(world, envelope, *id),
+    }
 }
 
 impl Task {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::artifact::VersionRef;
 use crate::audit::Erasable;
-use crate::ids::{HumanId, ReviewId};
+use crate::ids::{HumanId, ReviewId, TaskId};
 use crate::time::Time;
 
 /// A verdict on one version. Never changed: a new opinion is a new review.
@@ -27,6 +27,15 @@ pub struct Review {
     /// What was added later.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Remark>,
+}
+
+/// What makes an ask the judgement of something delivered; stands on the ask.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForReview {
+    /// The task it was delivered for.
+    pub task: TaskId,
+    /// What was delivered.
+    pub artifact: VersionRef,
 }
 
 /// What was judged.

@@ -1,0 +1,83 @@
+//! The ask by which people decide something on a task, whatever it is.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, json};
+
+use super::Task;
+use crate::actor::Actor;
+use crate::ask::{DefaultAction, Dialect, Labels, OnExpiry, Priority, Route, Seat};
+use crate::audit::Erasable;
+use crate::command::Envelope;
+use crate::directory::Agent;
+use crate::event::Asked;
+use crate::ids::HumanId;
+use crate::question::Question;
+use crate::refusal::Refusal;
+use crate::time::Time;
+use crate::world::World;
+
+/// What people decide, and who does.
+pub(super) struct Matter {
+    pub(super) question: Question,
+    pub(super) deciders: Vec<HumanId>,
+    pub(super) priority: Priority,
+    pub(super) expires_at: Option<Time>,
+}
+
+impl Task {
+    /// An ask of the agent that works on it, for the people who decide on it.
+    pub(super) fn asks(
+        &self,
+        world: &World<'_>,
+        envelope: &Envelope,
+        agent: &Agent,
+        on: Matter,
+    ) -> Result<Asked, Refusal> {
+        let Some(project) = world.directory.project(&agent.project) else {
+            return Err(Refusal::NotAllowed { why: "this agent is not registered" });
+        };
+        let key = if let Actor::Agent { key, .. } = &envelope.actor { Some(*key) } else { None };
+        let Matter { question, deciders, priority, expires_at } = on;
+        let mut salts = envelope.salts.clone();
+        let mut metadata = Map::new();
+        metadata.insert("task".to_owned(), json!(self.id));
+        let in_time = |at: &Time| expires_at.is_none_or(|end| *at < end);
+        let reminders = project.reminders.iter().map(|after| world.now.plus_seconds(*after));
+        Ok(Asked {
+            // The agent's own, so that it can follow its ask in any dialect.
+            project: agent.project.clone(),
+            agent: agent.id.clone(),
+            key,
+            owner: self.principal.clone(),
+            dialect: Dialect::Hacp,
+            kind: question.kind(),
+            question: Erasable::new(question, &mut salts),
+            metadata: Erasable::new(metadata, &mut salts),
+            labels: Labels::default(),
+            tags: BTreeSet::new(),
+            priority,
+            route: Route::Person { human: self.principal.clone() },
+            // Nobody else may decide it, so nobody else is asked, now or later.
+            seats: deciders.into_iter().map(|human| Seat::Person { human }).collect(),
+            expires_at,
+            on_expiry: match expires_at {
+                Some(_) => OnExpiry::Report { action: DefaultAction::Abort },
+                None => OnExpiry::StayOpen,
+            },
+            reminders: reminders.filter(in_time).collect(),
+            ladder: Vec::new(),
+            follows: None,
+            quorum: 1,
+            floor: project.floor,
+            grants: Vec::new(),
+            inline: None,
+            callback: None,
+            verification: None,
+            place: None,
+            conversation: None,
+            checkpoint: None,
+            review: None,
+        })
+    }
+}

@@ -1,0 +1,206 @@
+//! A person judges what was delivered.
+
+use super::command::NewReview;
+use super::evolve::Tally;
+use super::may::{seen, text};
+use super::{
+    Autonomy, Comment, Duty, ForReview, Review, ReviewKind, Severity, State, Task, TaskEvent,
+    Verdict, VersionRef, Words,
+};
+use crate::actor::Actor;
+use crate::ask::{Ask, answer};
+use crate::audit::Erasable;
+use crate::command::Envelope;
+use crate::ids::{ReviewId, TaskId};
+use crate::question::{Answer, Reply, Stance};
+use crate::refusal::Refusal;
+use crate::text::is_short;
+use crate::world::{Decision, Stop, World};
+
+/// More than this is another document.
+const MOST: usize = 1000;
+
+/// What is judged over HACP. Whoever judges by the ask gave the same verdict, so it is a vote there.
+pub(super) fn decide(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: TaskId,
+    new: &NewReview,
+) -> Result<Decision, Stop> {
+    let task = seen(world, envelope, id)?;
+    let mut judged = weigh(world, envelope, task, new)?;
+    if let Some(id) = task.judged_in {
+        let ask = world.ask(id)?;
+        if ask.still_open(world.now).is_ok() {
+            let said = said(new);
+            let (_, vote) = answer::vote(world, envelope, ask, &said, &[], Some(judged.decisive))?;
+            judged.decision.happened.splice(0..0, vote.happened);
+            judged.decision.effects.extend(vote.effects);
+        }
+    }
+    Ok(judged.decision)
+}
+
+/// What is judged anywhere else, by an answer to the ask.
+pub(crate) fn judged(
+    world: &World<'_>,
+    envelope: &Envelope,
+    review: &ForReview,
+    ask: &Ask,
+    reply: &Reply,
+) -> Result<Decision, Stop> {
+    let task = world.task(review.task)?;
+    ask.still_open(world.now)?;
+    let judged = weigh(world, envelope, task, &understood(task, review, reply))?;
+    let (_, mut decision) = answer::vote(world, envelope, ask, reply, &[], Some(judged.decisive))?;
+    decision.happened.extend(judged.decision.happened);
+    decision.contracts.extend(judged.decision.contracts);
+    Ok(decision)
+}
+
+/// A verdict, weighed with those that were given.
+struct Judged {
+    decision: Decision,
+    /// Whether the task goes on by it.
+    decisive: bool,
+}
+
+fn weigh(
+    world: &World<'_>,
+    envelope: &Envelope,
+    task: &Task,
+    new: &NewReview,
+) -> Result<Judged, Stop> {
+    let Actor::Human { id: reviewer, .. } = &envelope.actor else {
+        return Err(Refusal::NotAllowed { why: "only a person reviews" }.into());
+    };
+    world.directory.person(&envelope.actor)?;
+    if !task.reviewers().contains(reviewer) {
+        let why = "only the reviewers of the task review it, or its principal if it names none";
+        return Err(Refusal::NotAllowed { why }.into());
+    }
+    task.stands_in(&[State::ReviewReady, State::UnderReview])?;
+    let artifact = newest(task, new)?;
+    check(new)?;
+    let review = Box::new(Review {
+        id: ReviewId::new(envelope.fresh),
+        artifact,
+        kind: new.kind,
+        reviewer: reviewer.clone(),
+        verdict: new.verdict,
+        words: Erasable::new(new.words.clone(), &mut envelope.salts.apart()),
+        at: world.now.max(task.head.at),
+        remarks: Vec::new(),
+    });
+    let mut with = task.clone();
+    with.reviews.push((*review).clone());
+    let tally = with.tally(new.kind, new.verdict);
+    let mut decision = task.decided(TaskEvent::Reviewed { review });
+    let duty = match tally {
+        Tally::Rework | Tally::PlanApproved => Some(Duty::Resume),
+        Tally::Rejected => Some(Duty::Cancel),
+        Tally::Accepted => {
+            decision.happened.push(task.event(TaskEvent::Completed));
+            None
+        }
+        Tally::Pending => None,
+    };
+    let wanted = duty.zip(task.running()).map(|(duty, run)| task.wants(run, duty));
+    decision.contracts.extend(wanted);
+    Ok(Judged { decision, decisive: tally != Tally::Pending })
+}
+
+/// A verdict as an answer to the question whether it is good.
+fn said(new: &NewReview) -> Reply {
+    let comments = new.words.comments.iter().map(|comment| comment.body.as_str());
+    let words = new.words.requested_changes.iter().map(String::as_str).chain(comments);
+    let words = words.collect::<Vec<_>>().join("\n\n");
+    let answer = match new.verdict {
+        Verdict::Approved => Answer::Approved { edits: None },
+        Verdict::ChangesRequested => Answer::CHANGES,
+        Verdict::Rejected => Answer::REJECTED,
+    };
+    Reply { answer, comment: if words.is_empty() { None } else { Some(words) } }
+}
+
+/// An answer as a verdict. Whoever has its plan approved first means the plan, until that was done.
+fn understood(task: &Task, review: &ForReview, reply: &Reply) -> NewReview {
+    let planned = task
+        .reviews
+        .iter()
+        .any(|review| review.kind == ReviewKind::Plan && review.verdict == Verdict::Approved);
+    let plan = task.autonomy == Autonomy::PlanThenImplement && !planned;
+    let comment = reply.comment.clone();
+    let (verdict, requested_changes) = match reply.answer.stance() {
+        Stance::Approve => (Verdict::Approved, Vec::new()),
+        Stance::Change => (Verdict::ChangesRequested, comment.clone().into_iter().collect()),
+        Stance::Reject
+        | Stance::Choose
+        | Stance::Provide
+        | Stance::Confirm
+        | Stance::Decline
+        | Stance::Retry
+        | Stance::Skip
+        | Stance::Abort
+        | Stance::Reply => (Verdict::Rejected, Vec::new()),
+    };
+    let remark = |body| Comment { anchor: None, severity: Severity::Minor, body };
+    let comments = match verdict {
+        Verdict::ChangesRequested => Vec::new(),
+        Verdict::Approved | Verdict::Rejected => comment.map(remark).into_iter().collect(),
+    };
+    NewReview {
+        artifact: Some(review.artifact.id),
+        version: Some(review.artifact.version.clone()),
+        kind: if plan { ReviewKind::Plan } else { ReviewKind::Deliverable },
+        verdict,
+        words: Words { comments, requested_changes },
+    }
+}
+
+/// The version that is judged: the newest of what the task delivered.
+fn newest(task: &Task, new: &NewReview) -> Result<VersionRef, Refusal> {
+    let wanted = |made: &&VersionRef| new.artifact.is_none_or(|id| made.id == id);
+    let Some(delivered) = task.delivered.iter().rev().find(wanted) else {
+        let expected = "an artifact this task delivered";
+        return Err(Refusal::Invalid { field: "art_id", expected });
+    };
+    match &new.version {
+        Some(version) if *version != delivered.version => {
+            let known = VersionRef { id: delivered.id, version: version.clone() };
+            if task.delivered.contains(&known) {
+                let why = format!("{} is the newest version", delivered.version);
+                return Err(Refusal::Precondition { why });
+            }
+            let expected = "a version this task delivered";
+            Err(Refusal::Invalid { field: "version", expected })
+        }
+        Some(_) | None => Ok(delivered.clone()),
+    }
+}
+
+fn check(new: &NewReview) -> Result<(), Refusal> {
+    let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
+    let wants = new.verdict == Verdict::ChangesRequested;
+    if wants == new.words.requested_changes.is_empty() {
+        let expected = "what has to change, and only with changes_requested";
+        return invalid("requested_changes", expected);
+    }
+    for change in &new.words.requested_changes {
+        text("requested_changes", change)?;
+    }
+    if new.words.comments.len() > MOST || new.words.requested_changes.len() > MOST {
+        return invalid("comments", "at most 1000");
+    }
+    new.words.comments.iter().try_for_each(comment)
+}
+
+/// The refusal for a comment that says nothing, or too much.
+pub(super) fn comment(comment: &Comment) -> Result<(), Refusal> {
+    text("comment.body", &comment.body)?;
+    if !comment.anchor.as_deref().is_none_or(is_short) {
+        let expected = "a place of at most 200 bytes, without NUL";
+        return Err(Refusal::Invalid { field: "comment.anchor", expected });
+    }
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! Who may do what to a task, and when.
+
+use super::{Checkpoint, Duty, Party, Run, State, Task, TaskEvent, Wanted};
+use crate::actor::Actor;
+use crate::ask::Ask;
+use crate::command::Envelope;
+use crate::directory::{Agent, Directory, Human};
+use crate::event::Happened;
+use crate::ids::{AgentId, AskId, HumanId, RunId, Subject, TaskId};
+use crate::refusal::Refusal;
+use crate::text::is_storable;
+use crate::time::Time;
+use crate::world::{Decision, Stop, World};
+
+/// A longer text is a document, and documents are artifacts.
+pub(super) const LONGEST_TEXT: usize = 64 * 1024;
+
+/// The task a command is about: there, shown to whoever acts, and at the revision they have seen.
+pub(super) fn seen<'a>(
+    world: &World<'a>,
+    envelope: &Envelope,
+    id: TaskId,
+) -> Result<&'a Task, Stop> {
+    let task = world.task(id)?;
+    if !task.is_shown_to(&envelope.actor, world.directory) {
+        return Err(Refusal::NotFound { what: "task" }.into());
+    }
+    task.is_as_seen(envelope)?;
+    Ok(task)
+}
+
+/// The checkpoint a command is about, with its ask and the task it holds up.
+pub(super) fn held<'a>(
+    world: &World<'a>,
+    envelope: &Envelope,
+    id: AskId,
+) -> Result<(&'a Ask, &'a Checkpoint, &'a Task), Stop> {
+    let missing = Refusal::NotFound { what: "checkpoint" };
+    let ask = world.ask(id)?;
+    let Some(checkpoint) = &ask.checkpoint else { return Err(missing.into()) };
+    let task = world.task(checkpoint.task)?;
+    if !task.is_shown_to(&envelope.actor, world.directory) {
+        return Err(missing.into());
+    }
+    task.is_as_seen(envelope)?;
+    Ok((ask, checkpoint, task))
+}
+
+impl Task {
+    /// The refusal where somebody has seen another revision.
+    fn is_as_seen(&self, envelope: &Envelope) -> Result<(), Refusal> {
+        match envelope.expected {
+            Some(expected) if expected != self.revision => {
+                Err(Refusal::Stale { what: "task", revision: self.revision })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The refusal for everybody but its principal and administrators.
+    pub(super) fn only_responsible(
+        &self,
+        actor: &Actor,
+        directory: &Directory,
+    ) -> Result<(), Refusal> {
+        if directory.administers(actor) || self.only_principal(actor).is_ok() {
+            return Ok(());
+        }
+        let why = "only the principal of the task or an administrator can do this";
+        Err(Refusal::NotAllowed { why })
+    }
+
+    /// Whether an actor may read it: its people, members of its project, its agents, administrators.
+    pub fn is_shown_to(&self, actor: &Actor, directory: &Directory) -> bool {
+        match actor {
+            Actor::Human { id, .. } => directory.human(id).is_some_and(|human| {
+                human.active
+                    && (human.admin
+                        || human.projects.contains(&self.project)
+                        || self.is_decided_by(&human.id)
+                        || self.assignee.human() == Some(&human.id))
+            }),
+            Actor::Agent { id, project, .. } => *project == self.project || self.knows(id),
+            Actor::System => true,
+            Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::Guest { .. } => false,
+        }
+    }
+
+    /// Whether it was ever with an agent.
+    fn knows(&self, agent: &AgentId) -> bool {
+        self.chain.iter().any(|step| step.to.agent() == Some(agent))
+    }
+
+    /// Whether somebody decides on it: its principal, or a reviewer it names.
+    pub fn is_decided_by(&self, human: &HumanId) -> bool {
+        *human == self.principal
+            || self
+                .review_policy
+                .as_ref()
+                .is_some_and(|policy| policy.required_reviewers.contains(human))
+    }
+
+    /// Whoever acts, if they decide on it.
+    pub(super) fn decider(&self, actor: &Actor, why: &'static str) -> Result<HumanId, Refusal> {
+        Party::of(actor)
+            .and_then(|party| party.human().filter(|human| self.is_decided_by(human)).cloned())
+            .ok_or(Refusal::NotAllowed { why })
+    }
+
+    /// The people who judge what is delivered.
+    pub fn reviewers(&self) -> Vec<HumanId> {
+        match &self.review_policy {
+            Some(policy) => policy.required_reviewers.clone(),
+            None => vec![self.principal.clone()],
+        }
+    }
+
+    /// The people who decide on it, its principal first.
+    pub fn deciders(&self) -> Vec<HumanId> {
+        let named = self.review_policy.iter().flat_map(|policy| &policy.required_reviewers);
+        let others = named.filter(|human| **human != self.principal);
+        std::iter::once(&self.principal).chain(others).cloned().collect()
+    }
+
+    /// The refusal for everybody but its principal.
+    pub(super) fn only_principal(&self, actor: &Actor) -> Result<(), Refusal> {
+        if Party::of(actor).as_ref().and_then(Party::human) == Some(&self.principal) {
+            return Ok(());
+        }
+        Err(Refusal::NotAllowed { why: "only the principal of the task can do this" })
+    }
+
+    /// The refusal for everybody but whoever it is with.
+    pub(super) fn only_assignee(&self, actor: &Actor) -> Result<(), Refusal> {
+        if Party::of(actor).is_some_and(|party| party == self.assignee) {
+            return Ok(());
+        }
+        Err(Refusal::NotAllowed { why: "only the assignee of the task can do this" })
+    }
+
+    /// The refusal for whoever does not speak for it: its principal, whoever it is with, and the agent
+    /// that worked on it last.
+    pub(super) fn only_party(&self, actor: &Actor) -> Result<(), Refusal> {
+        let party = Party::of(actor);
+        let worked = self.run.as_ref().map(|run| Party::Agent(run.agent.clone()));
+        let speaks = party.is_some()
+            && (party == worked
+                || party.as_ref() == Some(&self.assignee)
+                || self.only_principal(actor).is_ok());
+        if speaks {
+            return Ok(());
+        }
+        Err(Refusal::NotAllowed { why: "only the principal and the agent of the task can do this" })
+    }
+
+    /// The refusal where it stands somewhere else.
+    pub(super) fn stands_in(&self, states: &[State]) -> Result<(), Refusal> {
+        if states.contains(&self.state) {
+            return Ok(());
+        }
+        let wanted: Vec<_> = states.iter().map(|state| state.as_str()).collect();
+        let (is, wanted) = (self.state.as_str(), wanted.join(" or "));
+        Err(Refusal::Precondition { why: format!("the task is {is}, and has to be {wanted}") })
+    }
+
+    /// The refusal once its time is up.
+    pub(super) fn in_time(&self, now: Time) -> Result<(), Refusal> {
+        match self.due_at().filter(|at| *at <= now.max(self.head.at)) {
+            Some(at) => Err(Refusal::PastDeadline { at }),
+            None => Ok(()),
+        }
+    }
+
+    /// An agent its principal may give it to: of the same project, or one they have a say in.
+    pub(super) fn agent_for<'a>(
+        &self,
+        directory: &'a Directory,
+        id: &AgentId,
+        field: &'static str,
+    ) -> Result<&'a Agent, Refusal> {
+        let theirs = |agent: &&Agent| {
+            let principal = directory.human(&self.principal);
+            agent.project == self.project
+                || agent.owner == self.principal
+                || principal.is_some_and(|human: &Human| {
+                    human.admin || human.projects.contains(&agent.project)
+                })
+        };
+        let expected = "an agent of the project of this task, or of its principal";
+        directory.agent(id).filter(theirs).ok_or(Refusal::Invalid { field, expected })
+    }
+
+    /// What a runtime has to do in a run.
+    pub(super) fn wants(&self, run: &Run, duty: Duty) -> (TaskId, Wanted) {
+        (self.id, Wanted { agent: run.agent.clone(), run: run.id, from: None, duty })
+    }
+
+    /// The same in a run that takes over from the one before.
+    pub(super) fn wants_new(&self, agent: &AgentId, run: RunId, duty: Duty) -> (TaskId, Wanted) {
+        let from = self.run.as_ref().map(|before| before.id);
+        (self.id, Wanted { agent: agent.clone(), run, from, duty })
+    }
+
+    /// The run of whoever works on it, if that is an agent.
+    pub(super) fn running(&self) -> Option<&Run> {
+        self.run.as_ref().filter(|_| !self.state.is_over())
+    }
+
+    /// What happens to it.
+    pub(super) fn event(&self, event: TaskEvent) -> (Subject, Happened) {
+        (Subject::Task(self.id), Happened::Task(Box::new(event)))
+    }
+
+    /// A decision that one thing happens to it.
+    pub(super) fn decided(&self, event: TaskEvent) -> Decision {
+        Decision { happened: vec![self.event(event)], ..Decision::default() }
+    }
+}
+
+/// The refusal for a text that is missing, too long, or cannot be stored.
+pub(super) fn text(field: &'static str, text: &str) -> Result<(), Refusal> {
+    if !text.trim().is_empty() && text.len() <= LONGEST_TEXT && is_storable(text) {
+        return Ok(());
+    }
+    Err(Refusal::Invalid { field, expected: "a non-empty text of at most 64 KiB, without NUL" })
+}
+
+/// The same for one that may be missing.
+pub(super) fn maybe_text(field: &'static str, said: Option<&str>) -> Result<(), Refusal> {
+    said.map_or(Ok(()), |said| text(field, said))
+}

@@ -1,0 +1,249 @@
+//! A person decides, over HACP or anywhere else: the ask ends and the task goes on in one decision.
+
+use serde_json::{Map, Value};
+
+use super::command::NewResolution;
+use super::may::{held, maybe_text};
+use super::{
+    Action, Beside, Checkpoint, CheckpointKind, Duty, Raised, Resolution, Said, Task, TaskEvent,
+};
+use crate::ask::{Ask, answer};
+use crate::audit::Erasable;
+use crate::command::Envelope;
+use crate::event::Happened;
+use crate::ids::{AskId, RunId};
+use crate::question::{Answer, Reply};
+use crate::refusal::Refusal;
+use crate::text::is_storable_json;
+use crate::world::{Decision, Stop, World};
+
+const DECIDERS: &str = "only the principal of the task and its reviewers resolve a checkpoint";
+
+/// What is decided over HACP.
+pub(super) fn decide(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: AskId,
+    new: &NewResolution,
+) -> Result<Decision, Stop> {
+    let (ask, checkpoint, task) = held(world, envelope, id)?;
+    task.decider(&envelope.actor, DECIDERS)?;
+    ask.still_open(world.now)?;
+    let Some(beside) = checkpoint.beside.value() else {
+        return Err(Refusal::NotAllowed { why: "the question was erased" }.into());
+    };
+    let said = said(new, beside)?;
+    if let Some(agent) = &new.reassign_to {
+        task.agent_for(world.directory, agent, "reassign_to")?;
+    }
+    if let Some(edited) = &said.edited_artifact_ref {
+        let artifact = world.artifact(edited.id)?;
+        let version = artifact.version(Some(&edited.version));
+        if !artifact.is_usable_in(&task.project) || version.is_none() {
+            let expected = "a version of an artifact this task may use";
+            return Err(Refusal::Invalid { field: "edited_artifact_ref", expected }.into());
+        }
+    }
+    // Only a yes or no can say no; whoever is asked something else, and stops it all, withdraws it.
+    let decision = if let Some(reply) = reply(checkpoint.kind, new, &said)? {
+        answer::vote(world, envelope, ask, &reply, &[], None)?.1
+    } else {
+        let mut salts = envelope.salts.clone();
+        let reason = said.comment.clone().map(|text| Erasable::new(text, &mut salts));
+        ask.ends(Happened::Cancelled { reason })
+    };
+    resumed(world, envelope, task, ask.id, (new.action, new.reassign_to.clone(), said), decision)
+}
+
+/// What is decided anywhere else, by an answer to the ask.
+pub(crate) fn answered(
+    world: &World<'_>,
+    envelope: &Envelope,
+    checkpoint: &Checkpoint,
+    ask: &Ask,
+    reply: &Reply,
+    decision: Decision,
+) -> Result<Decision, Stop> {
+    let task = world.task(checkpoint.task)?;
+    task.decider(&envelope.actor, DECIDERS)?;
+    let (action, mut said) = understood(reply);
+    if action == Action::Approve
+        && let Some(beside) = checkpoint.beside.value()
+    {
+        // Whoever says yes to the whole says yes to every part.
+        let all = beside.proposed_actions.iter().map(|proposed| proposed.id.clone());
+        said.approved_actions = all.collect();
+    }
+    resumed(world, envelope, task, ask.id, (action, None, said), decision)
+}
+
+/// The task goes on, or is over; its runtime learns which.
+fn resumed(
+    world: &World<'_>,
+    envelope: &Envelope,
+    task: &Task,
+    checkpoint: AskId,
+    (action, reassign_to, said): (Action, Option<crate::ids::AgentId>, Said),
+    mut decision: Decision,
+) -> Result<Decision, Stop> {
+    let Some(Raised { worker, .. }) = task.pending().filter(|raised| raised.ask == checkpoint)
+    else {
+        let why = "the task does not wait for this checkpoint".to_owned();
+        return Err(Refusal::Precondition { why }.into());
+    };
+    let fresh = RunId::new(envelope.fresh);
+    match (action, &reassign_to) {
+        (Action::Reject, _) => decision.contracts.extend(task.stop()),
+        (Action::Reassign, Some(agent)) => {
+            decision.contracts.push(task.wants_new(agent, fresh, Duty::Handoff));
+            // The run that waits would wait for ever.
+            let left = task.running().filter(|run| run.agent != *agent);
+            decision.contracts.extend(left.map(|run| task.wants(run, Duty::Cancel)));
+        }
+        (_, _) if worker.agent().is_some() => {
+            decision.contracts.extend(task.running().map(|run| task.wants(run, Duty::Resume)));
+        }
+        (_, _) => {}
+    }
+    let run = reassign_to.is_some().then_some(fresh);
+    let resolution = Box::new(Resolution {
+        by: envelope.actor.by(),
+        action,
+        reassign_to,
+        said: Erasable::new(said, &mut envelope.salts.apart()),
+        at: world.now.max(task.head.at),
+    });
+    decision.happened.push(task.event(TaskEvent::Resolved { checkpoint, resolution, run }));
+    Ok(decision)
+}
+
+/// What is said with a resolution, if it fits what was asked.
+fn said(new: &NewResolution, beside: &Beside) -> Result<Said, Refusal> {
+    let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
+    let mut said = new.said.clone();
+    maybe_text("comment", said.comment.as_deref())?;
+    maybe_text("input", said.input.as_deref())?;
+    for (field, given, action) in [
+        ("choice", said.choice.is_some(), Action::Choose),
+        ("input", said.input.is_some(), Action::Provide),
+        ("reassign_to", new.reassign_to.is_some(), Action::Reassign),
+    ] {
+        match (given, new.action == action) {
+            (false, true) => return invalid(field, "what goes with this action"),
+            (true, false) => return invalid(field, "nothing, as it goes with another action"),
+            (true, true) | (false, false) => {}
+        }
+    }
+    if said.choice.as_ref().is_some_and(|id| !beside.options.iter().any(|has| has.id == *id)) {
+        return invalid("choice", "the id of one of the options");
+    }
+    let proposed: Vec<_> = beside.proposed_actions.iter().map(|action| &action.id).collect();
+    for (field, listed) in
+        [("approved_actions", &said.approved_actions), ("denied_actions", &said.denied_actions)]
+    {
+        if !listed.iter().all(|id| proposed.contains(&id)) {
+            return invalid(field, "ids of the actions this checkpoint proposes");
+        }
+    }
+    if said.approved_actions.iter().any(|id| said.denied_actions.contains(id)) {
+        return invalid("denied_actions", "none that are approved as well");
+    }
+    if !said.state_patch.iter().flatten().all(|(_, value)| is_storable_json(value)) {
+        return invalid("state_patch", "an object without NUL characters");
+    }
+    // Who names none of them speaks of all; who names some leaves the others out.
+    if new.action == Action::Approve
+        && said.approved_actions.is_empty()
+        && said.denied_actions.is_empty()
+    {
+        said.approved_actions = proposed.into_iter().cloned().collect();
+    }
+    Ok(said)
+}
+
+/// The answer a resolution is to the question of the ask; nothing where the question takes no such
+/// answer, and the ask ends without one.
+fn reply(kind: CheckpointKind, new: &NewResolution, said: &Said) -> Result<Option<Reply>, Refusal> {
+    let comment = said.comment.clone();
+    let changes = |text: &str| {
+        let words = [Some(text), said.comment.as_deref()];
+        let comment = words.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
+        Some(Reply { answer: Answer::CHANGES, comment: Some(comment) })
+    };
+    let input = said.input.as_deref().unwrap_or_default();
+    let choice = said.choice.clone().unwrap_or_default();
+    let invalid = |expected| Err(Refusal::Invalid { field: "action", expected });
+    Ok(match (kind, new.action) {
+        (_, Action::Reassign) => {
+            let to = new.reassign_to.as_ref().map(ToString::to_string).unwrap_or_default();
+            changes(&format!("Handed to {to}."))
+        }
+        (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Approve) => {
+            Some(Reply { answer: Answer::Approved { edits: None }, comment })
+        }
+        (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Reject) => {
+            Some(Reply { answer: Answer::REJECTED, comment })
+        }
+        (
+            CheckpointKind::Approval
+            | CheckpointKind::Interrupt
+            | CheckpointKind::Choice
+            | CheckpointKind::Escalation,
+            Action::Provide,
+        ) => changes(input),
+        (CheckpointKind::Choice, Action::Choose) => {
+            Some(Reply { answer: Answer::Chosen { options: vec![choice] }, comment })
+        }
+        (CheckpointKind::Input, Action::Provide) => {
+            Some(Reply { answer: Answer::Replied { text: input.to_owned() }, comment })
+        }
+        (CheckpointKind::Choice | CheckpointKind::Input, Action::Reject) => None,
+        (CheckpointKind::Escalation, Action::Reject) => {
+            Some(Reply { answer: Answer::Abort, comment })
+        }
+        (CheckpointKind::Escalation, Action::Approve) => {
+            Some(Reply { answer: Answer::Retry { params: Map::new() }, comment })
+        }
+        (CheckpointKind::Escalation, Action::Choose) => changes(&choice),
+        (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Choose) => {
+            return invalid("approve, reject, provide or reassign");
+        }
+        (CheckpointKind::Choice, Action::Approve) => {
+            return invalid("choose, reject, provide or reassign");
+        }
+        (CheckpointKind::Input, Action::Approve | Action::Choose) => {
+            return invalid("provide, reject or reassign");
+        }
+    })
+}
+
+/// What an answer given elsewhere is in HACP's words.
+fn understood(reply: &Reply) -> (Action, Said) {
+    let comment = reply.comment.clone();
+    let plain = Said { comment: comment.clone(), ..Said::default() };
+    let patched =
+        |patch: &Option<Map<String, Value>>| Said { state_patch: patch.clone(), ..plain.clone() };
+    let provided = |input: String| Said { input: Some(input), ..plain.clone() };
+    match &reply.answer {
+        Answer::Approved { edits } => (Action::Approve, patched(edits)),
+        Answer::Rejected { .. } | Answer::Declined | Answer::Abort => (Action::Reject, plain),
+        Answer::ChangesRequested { edits } => {
+            let input = Some(comment.unwrap_or_default());
+            (Action::Provide, Said { input, comment: None, ..patched(edits) })
+        }
+        Answer::Chosen { options } => {
+            (Action::Choose, Said { choice: options.first().cloned(), ..plain })
+        }
+        Answer::Provided { values } => {
+            let values = serde_json::to_string(values).unwrap_or_default();
+            (Action::Provide, provided(values))
+        }
+        Answer::Confirmed { .. } => (Action::Approve, plain),
+        Answer::Retry { params } => {
+            let patch = if params.is_empty() { None } else { Some(params.clone()) };
+            (Action::Approve, patched(&patch))
+        }
+        Answer::Skip => (Action::Provide, provided("skip".to_owned())),
+        Answer::Replied { text } => (Action::Provide, provided(text.clone())),
+    }
+}
