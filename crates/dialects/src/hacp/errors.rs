@@ -234,10 +234,12 @@ impl HacpError {
             | Refusal::Precondition { .. }
             | Refusal::NoDeadline
             | Refusal::NotDue => said(code::PRECONDITION_FAILED),
-            Refusal::Invalid { field, expected } => Self::field(field, expected),
+            Refusal::Invalid { field, expected } => {
+                Self::field(&format!("params.{field}"), expected)
+            }
             Refusal::DefaultForbidden => {
                 let expected = "stay_blocked: this project takes nothing from silence";
-                Self::field("on_expiry", expected)
+                Self::field("params.on_expiry", expected)
             }
             Refusal::Answer(error) => Self::answer(error),
             Refusal::Immutable { .. } => said(code::IMMUTABLE_VIOLATION),

@@ -8,18 +8,25 @@
 //! | `names` | who is who on the wire |
 //! | [`wire`], [`view`] | the objects, and how they are made from tasks, asks, artifacts and entries |
 //! | [`audit`], `actions` | the history of a task as the protocol tells it, link by link |
+//! | [`inbox`] | what waits for somebody |
 //! | [`runtime`] | what the runtime of an agent has to do |
+//! | [`stream`], [`rpc`] | events as they happen, and calls over a WebSocket |
 //! | [`errors`] | codes and statuses |
 //!
 //! The objects are the protocol's own, so this dialect maps nearly field for field; what it does not
 //! have is said beside, in members of ours, and only in the newest version.
 
 mod actions;
+pub mod audit;
 pub mod errors;
+pub mod inbox;
 mod names;
 mod operation;
 mod parse;
 pub mod read;
+pub mod rpc;
+pub mod runtime;
+pub mod stream;
 mod version;
 pub mod view;
 pub mod wire;

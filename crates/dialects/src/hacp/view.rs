@@ -3,12 +3,15 @@
 //!
 //! A view shows things as they are stored: who shows a checkpoint past its time lets it expire first.
 
+use std::collections::BTreeSet;
+
 use kernel::audit::Erasable;
 use kernel::task::{self, Grant, Outcome, Raised, Remark, Scope, Transfer, Until, Words};
 use kernel::{Ask, Event, Happened, LedgerId, Subject, TaskId};
 use serde_json::Value;
 
 use super::audit::event_id;
+use super::checkpoint_id;
 use super::names::{agent, by, party, person};
 use super::version::Version;
 use super::wire::{
@@ -18,16 +21,11 @@ use super::wire::{
     PermissionGrant, ResolutionLater, Review, ReviewComment, ReviewLater, ReviewPolicy,
     SteeringAmendment, Task, TaskLater, TaskSpec, TaskSpecLater,
 };
-use super::checkpoint_id;
 
 /// A task.
 pub fn task(task: &task::Task, version: Version) -> Task {
-    let mut artifacts: Vec<_> = Vec::new();
-    for delivered in &task.delivered {
-        if !artifacts.contains(&delivered.id) {
-            artifacts.push(delivered.id);
-        }
-    }
+    let mut seen = BTreeSet::new();
+    let delivered = task.delivered.iter().map(|delivered| delivered.id);
     Task {
         id: task.id,
         sort: task.sort.clone(),
@@ -38,7 +36,7 @@ pub fn task(task: &task::Task, version: Version) -> Task {
         created_at: task.created_at,
         deadline: task.deadline,
         checkpoints: task.checkpoints.iter().map(|raised| checkpoint_id(raised.ask)).collect(),
-        artifacts,
+        artifacts: delivered.filter(|id| seen.insert(*id)).collect(),
         audit_trail: event_id(task.id, 1, task.created_at),
         later: version.later(|| TaskLater {
             steering_log: task.steering.iter().map(amendment).collect(),
@@ -235,7 +233,8 @@ pub fn artifact(
 ) -> Option<Artifact> {
     let one = made.version(name)?;
     let payload = &one.payload;
-    let here = || format!("{}{}", public_url.trim_end_matches('/'), content_path(made.id, &one.name));
+    let here =
+        || format!("{}{}", public_url.trim_end_matches('/'), content_path(made.id, &one.name));
     let used = |used: &task::Reference| ArtifactRef { task_id: used.task, role: used.role };
     Some(Artifact {
         id: made.id,
@@ -267,9 +266,7 @@ pub fn content_path(artifact: kernel::ArtifactId, version: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let escaped: String = version
         .bytes()
-        .map(|byte| {
-            if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
-        })
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
         .collect();
     format!("/hacp/v1/artifacts/{artifact}/versions/{escaped}/content")
 }
