@@ -25,8 +25,12 @@ pub(super) fn decide(
     let run = RunId::new(envelope.fresh);
     let given = keep(given, envelope)?;
     let contract = task.wants_new(&agent, run, Duty::Delegate);
+    // Whoever it was handed to before it was given to anybody stops.
+    let left = task.running().filter(|run| run.agent != agent);
+    let left = left.map(|run| task.wants(run, Duty::Cancel));
     let mut decision = task.decided(TaskEvent::Assigned { agent, run, given });
     decision.contracts.push(contract);
+    decision.contracts.extend(left);
     Ok(decision)
 }
 

@@ -18,19 +18,18 @@ pub(super) fn decide(
     task.only_principal(&envelope.actor)?;
     task.stands_in(&[State::Created, State::Assigned, State::InProgress, State::Blocked])?;
     maybe_text("reason", reason)?;
-    let mut salts = envelope.salts.clone();
-    let reason = reason.map(|text| Erasable::new(text.to_owned(), &mut salts));
+    let kept = |mut salts| reason.map(|text| Erasable::new(text.to_owned(), &mut salts));
     let mut decision = Decision::default();
     // What it waits for matters no more, wherever somebody was asked.
     if let Some(pending) = task.pending() {
         let ask = world.ask(pending.ask)?;
         if ask.is_open() {
-            decision = ask.ends(Happened::Cancelled { reason: reason.clone() });
+            decision = ask.ends(Happened::Cancelled { reason: kept(envelope.salts.clone()) });
         }
         let lapsed = TaskEvent::Lapsed { checkpoint: pending.ask, why: Ended::Cancelled };
         decision.happened.push(task.event(lapsed));
     }
-    decision.happened.push(task.event(TaskEvent::Cancelled { reason }));
+    decision.happened.push(task.event(TaskEvent::Cancelled { reason: kept(envelope.salts.apart()) }));
     decision.contracts.extend(task.stop());
     Ok(decision)
 }

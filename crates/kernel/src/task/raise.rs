@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::asked::Matter;
 use super::command::NewCheckpoint;
 use super::grant::is_scope;
-use super::may::{seen, text};
+use super::may::{is_storable_object, seen, text};
 use super::{
     Beside, Checkpoint, CheckpointKind, CheckpointOption, Duty, ProposedAction, RaisedBy, Risk,
     State, Task, TaskEvent,
@@ -89,7 +89,7 @@ fn asked(
     let beside = Beside {
         options: new.options.clone(),
         context: new.context.clone(),
-        proposed_actions: new.proposed_actions.clone(),
+        proposed_actions: new.proposed_actions.iter().map(trimmed).collect(),
         hxp: new.hxp.clone(),
     };
     let checkpoint = Checkpoint {
@@ -102,6 +102,12 @@ fn asked(
     let on = Matter { question, deciders: task.deciders(), priority, expires_at };
     let asked = task.asks(world, envelope, agent, on)?;
     Ok(Asked { checkpoint: Some(Box::new(checkpoint)), ..asked })
+}
+
+/// An action as it is kept: the scope it wants reads like that of a grant.
+fn trimmed(action: &ProposedAction) -> ProposedAction {
+    let permission_scope = action.permission_scope.as_ref().map(|scope| scope.trim().to_owned());
+    ProposedAction { permission_scope, ..action.clone() }
 }
 
 fn check(world: &World<'_>, new: &NewCheckpoint) -> Result<(), Refusal> {
@@ -122,7 +128,7 @@ fn check(world: &World<'_>, new: &NewCheckpoint) -> Result<(), Refusal> {
     let plain = |action: &ProposedAction| {
         [&action.id, &action.kind].into_iter().all(|name| !name.trim().is_empty() && is_short(name))
             && text("", &action.summary).is_ok()
-            && action.detail.iter().flatten().all(|(_, value)| is_storable_json(value))
+            && action.detail.as_ref().is_none_or(is_storable_object)
     };
     let ids: BTreeSet<_> = new.proposed_actions.iter().map(|action| &action.id).collect();
     let distinct = ids.len() == new.proposed_actions.len();
@@ -138,12 +144,14 @@ fn check(world: &World<'_>, new: &NewCheckpoint) -> Result<(), Refusal> {
     let shown = new.context.iter().all(|evidence| {
         !evidence.kind.trim().is_empty()
             && is_short(&evidence.kind)
+            && evidence.id.as_deref().is_none_or(is_short)
+            && evidence.version.as_deref().is_none_or(is_short)
             && evidence.content.as_ref().is_none_or(is_storable_json)
     });
     if new.context.len() > MOST || !shown {
         return invalid("context", "at most 200 pieces of evidence, each with a kind");
     }
-    if !new.hxp.iter().flatten().all(|(_, value)| is_storable_json(value)) {
+    if !new.hxp.as_ref().is_none_or(is_storable_object) {
         return invalid("hxp", "an envelope without NUL characters");
     }
     Ok(())

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::command::NewResolution;
-use super::may::{held, maybe_text};
+use super::may::{held, is_storable_object, maybe_text};
 use super::{
-    Action, Beside, Checkpoint, CheckpointKind, Duty, Raised, Resolution, Said, Task, TaskEvent,
+    Action, Beside, Checkpoint, CheckpointKind, Duty, Resolution, Said, Task, TaskEvent,
 };
 use crate::ask::{Ask, answer};
 use crate::audit::Erasable;
@@ -14,7 +14,6 @@ use crate::event::Happened;
 use crate::ids::{AskId, RunId};
 use crate::question::{Answer, Reply};
 use crate::refusal::Refusal;
-use crate::text::is_storable_json;
 use crate::world::{Decision, Stop, World};
 
 const DECIDERS: &str = "only the principal of the task and its reviewers resolve a checkpoint";
@@ -86,11 +85,10 @@ fn resumed(
     (action, reassign_to, said): (Action, Option<crate::ids::AgentId>, Said),
     mut decision: Decision,
 ) -> Result<Decision, Stop> {
-    let Some(Raised { worker, .. }) = task.pending().filter(|raised| raised.ask == checkpoint)
-    else {
+    if task.pending().is_none_or(|raised| raised.ask != checkpoint) {
         let why = "the task does not wait for this checkpoint".to_owned();
         return Err(Refusal::Precondition { why }.into());
-    };
+    }
     let fresh = RunId::new(envelope.fresh);
     match (action, &reassign_to) {
         (Action::Reject, _) => decision.contracts.extend(task.stop()),
@@ -100,10 +98,9 @@ fn resumed(
             let left = task.running().filter(|run| run.agent != *agent);
             decision.contracts.extend(left.map(|run| task.wants(run, Duty::Cancel)));
         }
-        (_, _) if worker.agent().is_some() => {
+        (_, _) => {
             decision.contracts.extend(task.running().map(|run| task.wants(run, Duty::Resume)));
         }
-        (_, _) => {}
     }
     let run = reassign_to.is_some().then_some(fresh);
     let resolution = Box::new(Resolution {
@@ -148,7 +145,7 @@ fn said(new: &NewResolution, beside: &Beside) -> Result<Said, Refusal> {
     if said.approved_actions.iter().any(|id| said.denied_actions.contains(id)) {
         return invalid("denied_actions", "none that are approved as well");
     }
-    if !said.state_patch.iter().flatten().all(|(_, value)| is_storable_json(value)) {
+    if !said.state_patch.as_ref().is_none_or(is_storable_object) {
         return invalid("state_patch", "an object without NUL characters");
     }
     // Who names none of them speaks of all; who names some leaves the others out.
