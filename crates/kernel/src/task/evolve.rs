@@ -203,12 +203,7 @@ impl Task {
         (last.ask == ask && last.outcome == Outcome::Pending).then_some(last)
     }
 
-    fn resolved(
-        &mut self,
-        action: Action,
-        to: Option<AgentId>,
-        run: Option<RunId>,
-    ) -> Option<()> {
+    fn resolved(&mut self, action: Action, to: Option<AgentId>, run: Option<RunId>) -> Option<()> {
         if action == Action::Reject {
             self.goes_to(self.owner(), Handover::Reject);
             return self.moves(State::Completed, Trigger::Refuse);
