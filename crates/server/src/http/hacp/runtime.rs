@@ -35,7 +35,9 @@ impl App {
                 let mut events = Vec::with_capacity(contracts.len());
                 for (n, contract) in &contracts {
                     if peeked.run.is_none_or(|run| run == contract.run) {
-                        events.extend(self.harness_event(contract, version).await?.map(|told| told.at(*n)));
+                        events.extend(
+                            self.harness_event(contract, version).await?.map(|told| told.at(*n)),
+                        );
                     }
                 }
                 Ok(Shown { value: json!(events), next })
@@ -107,7 +109,9 @@ impl App {
                 let task = self.hacp_task(actor, task).await?;
                 Ok(task.run.map(|run| run.agent))
             }
-            (_, None) => Err(HacpError::field("params.task_id", "a task, as you are no agent").into()),
+            (_, None) => {
+                Err(HacpError::field("params.task_id", "a task, as you are no agent").into())
+            }
         }
     }
 }
