@@ -168,7 +168,7 @@ impl Cast {
     }
 
     pub fn record_of(&self, id: AskId) -> Vec<Event> {
-        let mine = |record: &&Record| record.subject == crate::Subject::Ask(id);
+        let mine = |record: &&Record| record.subject == Subject::Ask(id);
         self.records.iter().filter(mine).map(|record| record.event().unwrap()).collect()
     }
 
