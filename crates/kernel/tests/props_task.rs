@@ -275,14 +275,18 @@ proptest! {
             let mut chain = chain_of(&cast, &subject);
             prop_assert!(verify(&chain));
             if chain.iter().any(|record| record.what == "erased") {
-                chain.iter_mut().for_each(|record| record.contents.fill(Value::Null));
+                for record in &mut chain {
+                    record.contents.fill(Value::Null);
+                }
             }
             prop_assert!(verify(&chain));
             if let Subject::Task(id) = subject {
                 let (_, last) = states(&chain).pop().unwrap();
                 prop_assert_eq!(&last, task(&cast, id).unwrap());
             }
-            chain.iter_mut().for_each(|record| record.contents.clear());
+            for record in &mut chain {
+                record.contents.clear();
+            }
             prop_assert!(verify(&chain));
         }
     }
@@ -358,21 +362,20 @@ fn may(before: &Task, event: &Event) -> bool {
         | TaskEvent::Amended { .. }
         | TaskEvent::Granted { .. } => principal,
         // Silence calls off what says so.
-        TaskEvent::Cancelled { .. } => principal || administrator,
+        TaskEvent::Cancelled { .. } | TaskEvent::Transferred { .. } => principal || administrator,
         TaskEvent::Started => assignee,
         TaskEvent::Committed { .. } => assignee && before.state == State::InProgress,
         TaskEvent::Raised { .. } => principal || (assignee && !is_person),
-        TaskEvent::Resolved { .. } => principal || reviewer,
+        TaskEvent::Resolved { .. } | TaskEvent::Remarked { .. } => principal || reviewer,
         TaskEvent::Lapsed { .. } => {
             let raised_it =
                 before.pending().is_some_and(|raised| Some(&raised.worker) == party.as_ref());
             principal || administrator || reviewer || raised_it
         }
-        TaskEvent::Transferred { .. } => principal || administrator,
         TaskEvent::Delegated { .. } => assignee && !is_person && before.delegable,
-        TaskEvent::Reviewed { .. } => reviewer || (before.review_policy.is_none() && principal),
-        TaskEvent::Completed => reviewer || (before.review_policy.is_none() && principal),
-        TaskEvent::Remarked { .. } => principal || reviewer,
+        TaskEvent::Reviewed { .. } | TaskEvent::Completed => {
+            reviewer || (before.review_policy.is_none() && principal)
+        }
         TaskEvent::Referenced { .. } | TaskEvent::Wrote { .. } => {
             principal || party.as_ref() == Some(&before.worker)
         }

@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use crate::ask::Phase;
     use crate::task::{
-        Handover, NewTask, Party, PayloadKind, Quorum, Reference, TaskCommand, Verdict,
+        Given, Handover, NewTask, Party, PayloadKind, Quorum, Reference, TaskCommand, Verdict,
     };
     use crate::testing::{Cast, human, new_task, payload, verdict, version};
 
@@ -290,7 +290,7 @@ mod tests {
         let theirs = TaskCommand::Create(Box::new(new_task()));
         cast.may(cast.human("zoe"), theirs);
         let theirs = TaskId::new(cast.fresh());
-        let assign = TaskCommand::Assign(theirs, "spy".parse().unwrap(), Default::default());
+        let assign = TaskCommand::Assign(theirs, "spy".parse().unwrap(), Given::default());
         cast.may(cast.human("zoe"), assign);
         cast.may(cast.agent("spy"), TaskCommand::Start(theirs));
         let made = cast.delivered(theirs, version());

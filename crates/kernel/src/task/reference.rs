@@ -47,14 +47,14 @@ impl Artifact {
 mod tests {
     use super::*;
     use crate::ids::ArtifactId;
-    use crate::task::TaskCommand;
+    use crate::task::{Given, TaskCommand};
     use crate::testing::{Cast, new_task, version};
 
     /// `spy` of another project delivered something.
     fn theirs(cast: &mut Cast) -> VersionRef {
         cast.may(cast.human("zoe"), TaskCommand::Create(Box::new(new_task())));
         let id = TaskId::new(cast.fresh());
-        let assign = TaskCommand::Assign(id, "spy".parse().unwrap(), Default::default());
+        let assign = TaskCommand::Assign(id, "spy".parse().unwrap(), Given::default());
         cast.may(cast.human("zoe"), assign);
         cast.may(cast.agent("spy"), TaskCommand::Start(id));
         cast.delivered(id, version())

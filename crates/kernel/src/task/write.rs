@@ -103,9 +103,10 @@ mod tests {
             .records()
             .iter()
             .filter(|record| record.subject == subject)
-            .map(|record| match record.event().unwrap().what {
-                Happened::EntryWritten(written) => written.value.value().cloned().unwrap(),
-                other => panic!("{}", other.name()),
+            .map(|record| {
+                let what = record.event().unwrap().what;
+                let Happened::EntryWritten(written) = what else { panic!("{}", what.name()) };
+                written.value.value().cloned().unwrap()
             })
             .collect();
         assert_eq!(history, [json!(19), json!(7)]);

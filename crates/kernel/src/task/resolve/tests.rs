@@ -17,9 +17,10 @@ fn blocked(kind: CheckpointKind) -> (Cast, TaskId, AskId) {
 fn with(new: NewCheckpoint) -> (Cast, TaskId, AskId) {
     let mut cast = Cast::staffed();
     let id = cast.begun(new_task().judged_by(Quorum::Any, &["nina"]));
-    let ask = match new.kind {
-        CheckpointKind::Interrupt => cast.interrupted(id),
-        _ => cast.raised(id, new),
+    let ask = if new.kind == CheckpointKind::Interrupt {
+        cast.interrupted(id)
+    } else {
+        cast.raised(id, new)
     };
     (cast, id, ask)
 }
@@ -439,9 +440,10 @@ fn nobody_decides_with_too_little_proof() {
         let floor = Assurance::Session;
         cast.run(Actor::System, Command::SaveProject(NewProject { floor, ..plain }));
         let id = cast.begun(new_task());
-        let ask = match kind {
-            CheckpointKind::Interrupt => cast.interrupted(id),
-            _ => cast.raised(id, raising(kind)),
+        let ask = if kind == CheckpointKind::Interrupt {
+            cast.interrupted(id)
+        } else {
+            cast.raised(id, raising(kind))
         };
         let (via, assurance) = (Via::Slack, Assurance::Channel);
         let olga = Actor::Human { id: human("olga"), via, assurance };
