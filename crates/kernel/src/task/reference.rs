@@ -2,9 +2,7 @@
 
 use super::may::seen;
 use super::{Artifact, ArtifactEvent, Reference, Role, TaskEvent, VersionRef};
-use crate::actor::Actor;
 use crate::command::Envelope;
-use crate::directory::Directory;
 use crate::event::Happened;
 use crate::ids::{ProjectId, Subject, TaskId};
 use crate::refusal::Refusal;
@@ -42,18 +40,5 @@ impl Artifact {
     /// Whether tasks of a project may use it.
     pub fn is_usable_in(&self, project: &ProjectId) -> bool {
         self.project == *project || self.shared_with.contains(project)
-    }
-
-    /// Whether an actor may read it, whatever they know of the task that made it: agents and members of
-    /// projects that may use it, and administrators.
-    pub fn is_shown_to(&self, actor: &Actor, directory: &Directory) -> bool {
-        match actor {
-            Actor::Human { id, .. } => directory.human(id).is_some_and(|human| {
-                human.admin || human.projects.iter().any(|project| self.is_usable_in(project))
-            }),
-            Actor::Agent { project, .. } => self.is_usable_in(project),
-            Actor::System => true,
-            Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::Guest { .. } => false,
-        }
     }
 }

@@ -46,8 +46,9 @@ pub struct NewPayload {
 }
 
 impl Commit {
-    /// The command, once it is known what we hold of it, if anything.
-    pub fn command(&self, held: Option<&Held>) -> Result<TaskCommand, HacpError> {
+    /// The command, once it is known what we hold of it, if anything, and of what sort that was said to
+    /// be.
+    pub fn command(&self, held: Option<(&Held, Option<&str>)>) -> Result<TaskCommand, HacpError> {
         let version = NewVersion {
             artifact: self.artifact,
             sort: self.sort.clone(),
@@ -67,12 +68,12 @@ impl NewPayload {
 
     /// Bytes we hold are counted and hashed; of others we have to believe what is said, and it must be
     /// said (HACP-028).
-    fn settled(&self, held: Option<&Held>) -> Result<Payload, HacpError> {
+    fn settled(&self, held: Option<(&Held, Option<&str>)>) -> Result<Payload, HacpError> {
         let wrong = |key: &str, expected: &str| {
             HacpError::field(&format!("params.payload.{key}"), expected)
         };
         let (kind, media_type) = (self.kind, self.media_type.clone());
-        if let Some(Held { checksum, size, manifest }) = held.copied() {
+        if let Some((&Held { checksum, size, manifest }, sort)) = held {
             if self.checksum.is_some_and(|said| said != checksum) {
                 return Err(wrong("checksum", &format!("sha256:{checksum}, as the bytes have")));
             }
@@ -80,10 +81,11 @@ impl NewPayload {
                 return Err(wrong("size", &format!("{size}, as many as there are")));
             }
             let uri = self.uri.clone().filter(|_| self.upload().is_none());
+            let media_type = media_type.or_else(|| sort.map(ToOwned::to_owned));
             return Ok(Payload { kind, uri, checksum, size, media_type, held: Some(manifest) });
         }
         if self.uri.is_none() || self.upload().is_some() {
-            let expected = "where it is, or its bytes: in content, or uploaded before";
+            let expected = "where it is, or its bytes: in content, or an upload that is finished";
             return Err(wrong("uri", expected));
         }
         let checksum = self.checksum.ok_or_else(|| wrong("checksum", EXPECTED_CHECKSUM))?;

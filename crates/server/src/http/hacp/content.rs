@@ -8,25 +8,29 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dialects::hacp::HacpError;
 use futures_util::{StreamExt, TryStreamExt};
-use kernel::task::{Artifact, Held, Payload};
-use kernel::{Actor, ArtifactId};
+use kernel::task::{Held, Payload};
+use kernel::{Actor, Refusal, Subject};
 use serde_json::json;
 
+use super::Failure;
 use super::range::{Wanted, wanted};
-use super::{Answer, Error};
+use crate::auth::Denied;
+use crate::blobs::Blobs;
 use crate::http::name::Named;
 use crate::http::{App, Shared};
+use crate::streams::{Held as Counted, Wire};
 
 /// `GET /hacp/v1/artifacts/{id}/versions/{version}/content`.
 pub(super) async fn of_version(
     State(app): State<Shared>,
     Named((id, name)): Named<(String, String)>,
     headers: HeaderMap,
-) -> Answer {
-    let actor = app.hacp_caller(&headers).await?;
-    let artifact = app.shown_artifact(&id, &actor, &name).await?;
+) -> Result<Response, Failure> {
+    let actor = app.hacp_actor(&headers).await?;
+    let id = id.parse().map_err(|_| Refusal::NotFound { what: "artifact" })?;
+    let artifact = app.hacp_made(&actor, id).await?;
     let version = artifact.version(Some(&name));
-    let version = version.ok_or_else(|| HacpError::missing("version", "version"))?;
+    let version = version.ok_or(Refusal::NotFound { what: "version" })?;
     let Payload { checksum, size, held, uri, .. } = &version.payload;
     let Some(manifest) = *held else {
         let elsewhere = HacpError::missing("version", "content here: it is kept elsewhere");
@@ -41,31 +45,28 @@ pub(super) async fn of_upload(
     State(app): State<Shared>,
     Named(id): Named<String>,
     headers: HeaderMap,
-) -> Answer {
-    let actor = app.hacp_caller(&headers).await?;
+) -> Result<Response, Failure> {
+    let actor = app.hacp_actor(&headers).await?;
     let upload = app.own_upload(&id, &actor).await?;
     let held = upload.whole.ok_or_else(|| HacpError::missing("upload", "content yet"))?;
     app.hand_over(&actor, &headers, held, upload.id).await
 }
 
 impl App {
-    /// An artifact whose version the actor may read: they see the task that made it, or belong to a
-    /// project that may use it.
-    async fn shown_artifact(&self, id: &str, actor: &Actor, name: &str) -> Result<Artifact, Error> {
-        let missing = || HacpError::missing("art_id", "artifact");
-        let id: ArtifactId = id.parse().map_err(|_| missing())?;
-        let (store, directory) = (self.gateway.store(), self.gateway.directory());
-        let artifact = store.artifact(id).await?.ok_or_else(missing)?;
-        if artifact.is_shown_to(actor, &directory) {
-            return Ok(artifact);
-        }
-        let maker = artifact.version(Some(name)).or_else(|| artifact.version(None));
-        let Some(maker) = maker.map(|version| version.produced_by) else {
-            return Err(missing().into());
+    /// Where bytes of any size are kept.
+    pub fn blobs(&self) -> Blobs {
+        Blobs::new(self.files.clone(), self.gateway.clone())
+    }
+
+    /// Counts bytes that come or go as one of the streams of a credential, until this is dropped: each
+    /// has a piece in memory.
+    pub(super) fn hacp_transfer(&self, actor: &Actor) -> Result<Counted, Denied> {
+        let who = match actor {
+            Actor::Agent { key, .. } => Some(Subject::Key(*key)),
+            Actor::Human { id, .. } => Some(Subject::Human(id.clone())),
+            _ => None,
         };
-        let task = store.task(maker).await?;
-        let seen = task.is_some_and(|task| task.is_shown_to(actor, &directory));
-        if seen { Ok(artifact) } else { Err(missing().into()) }
+        self.streams.open(who, Wire::Bytes)
     }
 
     /// The answer with what is held, or the part of it that is wanted.
@@ -75,7 +76,7 @@ impl App {
         headers: &HeaderMap,
         held: Held,
         of: impl Display + Send + 'static,
-    ) -> Answer {
+    ) -> Result<Response, Failure> {
         let tag = format!("\"sha256:{}\"", held.checksum);
         if has_already(headers, &tag) {
             let mut answer = StatusCode::NOT_MODIFIED.into_response();
@@ -87,7 +88,7 @@ impl App {
             Wanted::Part(range) => (StatusCode::PARTIAL_CONTENT, range),
             Wanted::Nothing => return Err(nothing_there(held.size)),
         };
-        let counted = self.transfer(actor, headers)?;
+        let counted = self.hacp_transfer(actor)?;
         let blob = self.blobs().open(&held).await.map_err(|error| {
             tracing::error!(error = format!("{error:#}"), of = %of, "stored bytes are damaged");
             HacpError::internal()
@@ -136,11 +137,11 @@ fn has_already(headers: &HeaderMap, tag: &str) -> bool {
 }
 
 /// 416.
-fn nothing_there(size: u64) -> Error {
+fn nothing_there(size: u64) -> Failure {
     let expected = format!("a part of the {size} bytes there are");
     let mut error = HacpError::field("Range", &expected).with("size", json!(size));
     error.status = StatusCode::RANGE_NOT_SATISFIABLE.as_u16();
-    let mut error = Error::from(error);
+    let mut error = Failure::from(error);
     if let Ok(place) = HeaderValue::from_str(&format!("bytes */{size}")) {
         error.headers.insert(header::CONTENT_RANGE, place);
     }

@@ -18,8 +18,8 @@ use kernel::{Actor, UploadId};
 use serde_json::{Value, json};
 use store::{MOST_UPLOADS, Upload};
 
-use super::error::{UPLOAD_OFFSET, elsewhere, over_limit, stopped};
-use super::{Answer, Error};
+use super::Failure;
+use super::stopped::{UPLOAD_OFFSET, elsewhere, over_limit, stopped};
 use crate::auth::Denied;
 use crate::blobs::{Part, Progress, Stopped};
 use crate::http::body::{self, BodyError};
@@ -31,13 +31,17 @@ const UPLOAD_COMPLETE: HeaderName = HeaderName::from_static("upload-complete");
 const UPLOAD_CHECKSUM: HeaderName = HeaderName::from_static("upload-checksum");
 
 /// `POST /hacp/v1/uploads`: begins one.
-pub(super) async fn begin(State(app): State<Shared>, headers: HeaderMap, body: Body) -> Answer {
-    let actor = app.hacp_caller(&headers).await?;
+pub(super) async fn begin(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Failure> {
+    let actor = app.hacp_actor(&headers).await?;
     match body::read(body, 0).await {
         Ok(_) => {}
         Err(BodyError::TooLarge) => {
             let expected = "none: bytes come with PATCH, or all at once with PUT";
-            return Err(HacpError::field("", expected).into());
+            return Err(HacpError::field("body", expected).into());
         }
         Err(error) => return Err(error.into()),
     }
@@ -55,11 +59,11 @@ pub(super) async fn all_at_once(
     State(app): State<Shared>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
-    let actor = app.hacp_caller(&headers).await?;
+) -> Result<Response, Failure> {
+    let actor = app.hacp_actor(&headers).await?;
     let checksum = checksum(&headers)?;
     app.announced(&headers, 0, number(&headers, &UPLOAD_LENGTH, "Upload-Length")?)?;
-    let counted = app.transfer(&actor, &headers)?;
+    let counted = app.hacp_transfer(&actor)?;
     let upload = app.begun(&actor, &headers).await?;
     let (id, limit) = (upload.id, app.config.artifact_limit);
     let part = Part { offset: 0, last: true, checksum, limit };
@@ -83,8 +87,8 @@ pub(super) async fn stands(
     State(app): State<Shared>,
     Named(id): Named<String>,
     headers: HeaderMap,
-) -> Answer {
-    let actor = app.hacp_caller(&headers).await?;
+) -> Result<Response, Failure> {
+    let actor = app.hacp_actor(&headers).await?;
     let upload = app.own_upload(&id, &actor).await?;
     Ok(with_place(Json(shown(&upload)).into_response(), &upload))
 }
@@ -95,8 +99,8 @@ pub(super) async fn append(
     Named(id): Named<String>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
-    let actor = app.hacp_caller(&headers).await?;
+) -> Result<Response, Failure> {
+    let actor = app.hacp_actor(&headers).await?;
     let offset = number(&headers, &UPLOAD_OFFSET, "Upload-Offset")?;
     let offset = offset.ok_or_else(|| HacpError::field("Upload-Offset", NUMBER))?;
     let (last, checksum) = (last(&headers)?, checksum(&headers)?);
@@ -105,7 +109,7 @@ pub(super) async fn append(
         return Err(elsewhere(upload.size));
     }
     app.announced(&headers, offset, upload.length)?;
-    let counted = app.transfer(&actor, &headers)?;
+    let counted = app.hacp_transfer(&actor)?;
     let (id, limit) = (upload.id, app.config.artifact_limit);
     let part = Part { offset, last, checksum, limit };
     let taking = |app: Shared| async move {
@@ -126,8 +130,8 @@ pub(super) async fn discard(
     State(app): State<Shared>,
     Named(id): Named<String>,
     headers: HeaderMap,
-) -> Answer {
-    let actor = app.hacp_caller(&headers).await?;
+) -> Result<Response, Failure> {
+    let actor = app.hacp_actor(&headers).await?;
     let upload = app.own_upload(&id, &actor).await?;
     match app.blobs().discard(upload.id).await {
         Ok(true) => Ok(StatusCode::NO_CONTENT.into_response()),
@@ -144,13 +148,13 @@ pub(super) async fn discard(
 
 impl App {
     /// An upload of the caller's.
-    pub(super) async fn own_upload(&self, id: &str, actor: &Actor) -> Result<Upload, Error> {
+    pub(super) async fn own_upload(&self, id: &str, actor: &Actor) -> Result<Upload, Failure> {
         let found = self.blobs().upload(id, actor).await?;
         Ok(found.ok_or_else(|| HacpError::missing("upload", "upload"))?)
     }
 
     /// A new one, as the headers describe it.
-    async fn begun(&self, actor: &Actor, headers: &HeaderMap) -> Result<Upload, Error> {
+    async fn begun(&self, actor: &Actor, headers: &HeaderMap) -> Result<Upload, Failure> {
         let owner = Party::of(actor).ok_or(Denied::Unknown)?;
         let length = number(headers, &UPLOAD_LENGTH, "Upload-Length")?;
         if length.is_some_and(|length| length > self.config.artifact_limit) {
@@ -173,7 +177,7 @@ impl App {
         headers: &HeaderMap,
         offset: u64,
         length: Option<u64>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Failure> {
         let comes = number(headers, &header::CONTENT_LENGTH, "Content-Length")?.unwrap_or(0);
         let all = offset.saturating_add(comes);
         let limit = self.config.artifact_limit;
@@ -190,7 +194,7 @@ async fn taken(
     app: &App,
     taking: impl Future<Output = Result<Progress, Stopped>> + Send + 'static,
     limit: u64,
-) -> Result<Progress, Error> {
+) -> Result<Progress, Failure> {
     match app.tasks.spawn(taking).await {
         Ok(progress) => progress.map_err(|why| stopped(why, limit)),
         Err(error) => {
