@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use kernel::{Assurance, Via};
 use store::memory::Memory;
-use store::{Clock, Uploads};
+use store::Clock;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -187,8 +187,9 @@ async fn an_upload_goes_on_behind_a_break() {
     let length = bytes.len() as u64;
     let upload = scene.begin(Some(length)).await;
     let first = PIECE + 10;
-    let broken = scene.send(&upload, part(0), &[bytes.slice(..7), bytes.slice(7..first)], true);
-    assert!(matches!(broken.await, Err(Stopped::Body(_))));
+    let frames = [bytes.slice(..7), bytes.slice(7..first)];
+    let broken = scene.send(&upload, part(0), &frames, true).await;
+    assert!(matches!(broken, Err(Stopped::Body(_))));
     let first = first as u64;
     for wrong in [0, first - 1, length] {
         let stopped = scene.send(&upload, part(wrong), &[bytes.slice(..1)], false).await;
