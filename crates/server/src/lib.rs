@@ -25,6 +25,7 @@
 
 pub mod audit;
 pub mod auth;
+pub mod blobs;
 pub mod bootstrap;
 pub mod callbacks;
 pub mod channels;

@@ -164,7 +164,7 @@ fn check(new: &NewVersion) -> Result<(), Refusal> {
         return invalid("version", "1 to 100 visible ASCII characters without / ? # % \\ \"");
     }
     let addressed = |uri: &String| is_storable(uri) && !uri.trim().is_empty() && uri.len() <= 2000;
-    if !new.payload.held && !new.payload.uri.as_ref().is_some_and(addressed) {
+    if new.payload.held.is_none() && !new.payload.uri.as_ref().is_some_and(addressed) {
         return invalid("payload.uri", "an address of at most 2000 bytes");
     }
     if !new.payload.media_type.as_deref().is_none_or(is_short) {

@@ -88,7 +88,7 @@ pub fn payload(text: &str) -> Payload {
         checksum: Digest::of(text.as_bytes()),
         size: text.len() as u64,
         media_type: None,
-        held: true,
+        held: Some(Digest::of(b"the list of its pieces")),
     }
 }
 
