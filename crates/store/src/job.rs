@@ -323,21 +323,17 @@ pub(crate) fn named(command: &Command) -> Vec<Subject> {
     ask.into_iter().chain(task).chain(other).collect()
 }
 
-/// What a command makes under the fresh id.
-pub(crate) fn made(envelope: &Envelope) -> Option<Subject> {
-    let fresh = envelope.fresh;
-    if envelope.command.makes_ask() {
-        return Some(Subject::Ask(AskId::new(fresh)));
-    }
-    match &envelope.command {
-        Command::Task(command) => match &**command {
-            TaskCommand::Create(_) => Some(Subject::Task(TaskId::new(fresh))),
-            TaskCommand::Commit(_, new) if new.artifact.is_none() => {
-                Some(Subject::Artifact(ArtifactId::new(fresh)))
-            }
-            _ => None,
-        },
-        _ => None,
+/// What a command makes under the fresh id, or may make.
+pub(crate) fn made(envelope: &Envelope) -> Vec<Subject> {
+    let (fresh, command) = (envelope.fresh, &envelope.command);
+    let ask = Subject::Ask(AskId::new(fresh));
+    match command {
+        Command::Task(task) if matches!(**task, TaskCommand::Commit(..)) => {
+            vec![ask, Subject::Artifact(ArtifactId::new(fresh))]
+        }
+        command if makes_task(command) => vec![Subject::Task(TaskId::new(fresh))],
+        command if command.makes_ask() => vec![ask],
+        _ => Vec::new(),
     }
 }
 

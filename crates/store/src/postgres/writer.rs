@@ -277,5 +277,5 @@ fn named(jobs: &[Queued]) -> (BTreeSet<Subject>, BTreeSet<Key>) {
     let there = envelopes().flat_map(|envelope| job::named(&envelope.command));
     let keys = jobs.iter().filter_map(|queued| queued.job.idempotency.as_ref());
     let keys = keys.map(|key| (key.scope.clone(), key.key.clone()));
-    (there.chain(envelopes().filter_map(job::made)).collect(), keys.collect())
+    (there.chain(envelopes().flat_map(job::made)).collect(), keys.collect())
 }
