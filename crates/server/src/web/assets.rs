@@ -21,7 +21,7 @@ pub struct Asset {
     name: &'static str,
 }
 
-static ASSETS: LazyLock<[Asset; 9]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 10]> = LazyLock::new(|| {
     [
         Asset::new(
             ("app", "css"),
@@ -58,6 +58,12 @@ static ASSETS: LazyLock<[Asset; 9]> = LazyLock::new(|| {
             "task.js",
             include_bytes!("../../assets/task.js"),
             "text/javascript; charset=utf-8",
+        ),
+        Asset::new(
+            ("task", "css"),
+            "task.css",
+            include_bytes!("../../assets/task.css"),
+            "text/css; charset=utf-8",
         ),
         Asset::new(
             ("live", "js"),
@@ -152,6 +158,12 @@ pub(crate) fn task() -> &'static str {
     &task.href
 }
 
+/// Where the stylesheet of tasks and ledgers is: other pages do without.
+pub(crate) fn task_css() -> &'static str {
+    let [_, _, _, _, _, _, css, ..] = &*ASSETS;
+    &css.href
+}
+
 /// Where the script is for what changes while one looks at a list.
 pub(crate) fn live() -> &'static str {
     let [.., live, _, _] = &*ASSETS;
@@ -204,7 +216,13 @@ mod tests {
             assert!(found.content_type.starts_with(kind));
             assert!(file.contains(&found.hash) && !found.bytes.is_empty());
         }
-        for (href, name) in [(live(), "live."), (keys(), "keys."), (list(), "list."), (task(), "task.")] {
+        for (href, name) in [
+            (live(), "live."),
+            (keys(), "keys."),
+            (list(), "list."),
+            (task(), "task."),
+            (task_css(), "task."),
+        ] {
             let file = href.strip_prefix("/assets/").unwrap();
             assert!(file.starts_with(name) && asset(file).is_some());
         }

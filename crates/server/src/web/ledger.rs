@@ -130,10 +130,7 @@ impl Row {
     fn new(entry: &Entry, n: usize, now: Time) -> Self {
         let value = match entry.value.value() {
             Some(value) => fact("Value", value, &format!("value-{n}")),
-            None => Fact {
-                key: Words::of("Value"),
-                value: Shown::Line(super::outcome::erased()),
-            },
+            None => Fact { key: Words::of("Value"), value: Shown::Line(super::outcome::erased()) },
         };
         Self {
             href: paths::ledger_key(&entry.scope, &entry.key),

@@ -28,7 +28,8 @@ pub struct Reading {
 
 /// How a text reads.
 pub fn reading(text: &str) -> Reading {
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut page = Writer::default();
     for event in Parser::new_ext(text, options) {
         page.take(event);
@@ -152,7 +153,8 @@ mod tests {
 
     #[test]
     fn a_text_reads_as_it_was_meant() {
-        let text = "# Plan\n\n1. *first*\n2. **then**\n\n> so `x`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n";
+        let text =
+            "# Plan\n\n1. *first*\n2. **then**\n\n> so `x`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n";
         assert_eq!(
             reading(text).html,
             "<h4>Plan</h4><ol><li><em>first</em></li><li><strong>then</strong></li></ol>\

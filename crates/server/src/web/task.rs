@@ -269,11 +269,7 @@ impl<'a> RoomPage<'a> {
             earlier: around
                 .earlier
                 .map(|seq| format!("{}?before={seq}#trail", paths::task(task.id))),
-            then: around.last.map(|last| Then {
-                at: When::new(head.at, now),
-                seq: head.seq,
-                last,
-            }),
+            then: around.last.map(|last| Then { at: When::new(head.at, now), seq: head.seq, last }),
             banner: told.map(|told| told.banner(task, directory, frame)),
             links: Links::new(task),
             once,
@@ -391,24 +387,19 @@ impl Decision {
 }
 
 impl Known {
-    fn new(
-        task: &Task,
-        directory: &Directory,
-        parent: Option<&Task>,
-        now: kernel::Time,
-    ) -> Self {
+    fn new(task: &Task, directory: &Directory, parent: Option<&Task>, now: kernel::Time) -> Self {
         let name = |party: &Party| words_of::party(directory, party);
         let chain = task.chain.iter().map(|step| {
             let at = When::new(step.at, now);
             (name(&step.from), name(&step.to), words_of::handover(step.via), at)
         });
         let steering = task.steering.iter().map(|said| {
-            let text = said.text.value().map_or_else(super::outcome::erased, |text| Words::of(text));
+            let text =
+                said.text.value().map_or_else(super::outcome::erased, |text| Words::of(text));
             (words_of::intent(said.intent), text, When::new(said.at, now))
         });
         let grants = task.grants.iter().chain(&task.granted).map(|grant| {
-            let (may, until) =
-                (words_of::leave(grant.decision), words_of::until(grant.until, now));
+            let (may, until) = (words_of::leave(grant.decision), words_of::until(grant.until, now));
             (may, Words::of(&grant.scope), until, When::new(grant.granted_at, now))
         });
         let inputs = task.spec.value().into_iter().flat_map(|spec| &spec.inputs);

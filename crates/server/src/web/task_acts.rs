@@ -98,15 +98,15 @@ pub fn agents(task: &Task, directory: &Directory) -> Vec<Choice> {
         agent.project == task.project
             || principal.is_some_and(|principal| agent.is_known_to(principal))
     };
-    let choice = |agent: &Agent| (agent.id.to_string(), format!("{} in {}", agent.id, agent.project));
+    let choice =
+        |agent: &Agent| (agent.id.to_string(), format!("{} in {}", agent.id, agent.project));
     directory.agents().filter(theirs).take(CHOICES).map(choice).collect()
 }
 
 /// Everybody else a task can be handed to.
 fn receivers(task: &Task, directory: &Directory) -> Vec<Choice> {
-    let able = |human: &&Human| {
-        human.active && (human.admin || human.projects.contains(&task.project))
-    };
+    let able =
+        |human: &&Human| human.active && (human.admin || human.projects.contains(&task.project));
     let people = directory.humans().filter(able).map(|human| {
         let party = Party::Human(human.id.clone());
         (party, words::person(directory, &human.id))

@@ -70,12 +70,7 @@ impl Note {
         Some(n).filter(|n| *n > 0)
     }
 
-    fn new(
-        comment: Option<&Comment>,
-        who: String,
-        at: Option<When>,
-        id: String,
-    ) -> Option<Self> {
+    fn new(comment: Option<&Comment>, who: String, at: Option<When>, id: String) -> Option<Self> {
         let Comment { anchor, severity, body } = comment?;
         Some(Self {
             who,

@@ -74,10 +74,7 @@ impl Step {
 }
 
 /// What happened: the name of a style, the rest of a sentence, and what was said with it.
-fn sentence(
-    event: &TaskEvent,
-    directory: &Directory,
-) -> (&'static str, String, Option<String>) {
+fn sentence(event: &TaskEvent, directory: &Directory) -> (&'static str, String, Option<String>) {
     let plain = |text: &str| ("", text.to_owned(), None);
     match event {
         TaskEvent::Created(_) => plain("wrote the task down"),
@@ -94,7 +91,9 @@ fn sentence(
                 kernel::task::CheckpointKind::Choice => "asked for a choice",
                 kernel::task::CheckpointKind::Input => "asked for an answer in words",
                 kernel::task::CheckpointKind::Escalation => "asked for help",
-                kernel::task::CheckpointKind::Interrupt => "waits until somebody lets the agent go on",
+                kernel::task::CheckpointKind::Interrupt => {
+                    "waits until somebody lets the agent go on"
+                }
             };
             plain(what)
         }
@@ -125,7 +124,8 @@ fn sentence(
             ("over", what.to_owned(), None)
         }
         TaskEvent::Amended { amendment } => {
-            let what = format!("told the agent: {}", words_of::intent(amendment.intent).to_lowercase());
+            let what =
+                format!("told the agent: {}", words_of::intent(amendment.intent).to_lowercase());
             ("", what, amendment.text.value().cloned())
         }
         TaskEvent::Granted { grant } => {
@@ -151,9 +151,11 @@ fn sentence(
             ("", "added to a verdict".to_owned(), body)
         }
         TaskEvent::Completed => ("yes", "closed it: it is done".to_owned(), None),
-        TaskEvent::Referenced { artifact, .. } => {
-            ("", format!("took {} {} to work with", artifact.id, Words::of(&artifact.version)), None)
-        }
+        TaskEvent::Referenced { artifact, .. } => (
+            "",
+            format!("took {} {} to work with", artifact.id, Words::of(&artifact.version)),
+            None,
+        ),
         TaskEvent::Wrote { scope, key, .. } => {
             ("", format!("wrote {} in the ledger of {scope}", Words::of(key)), None)
         }

@@ -223,9 +223,8 @@ impl Versions {
     /// The deliveries of a task; `judged` is what was said of them.
     pub fn new(task: &Task, found: &Deliveries, judged: &[Judged], now: Time) -> Self {
         let many = found.artifacts.len() > 1;
-        let shown = |open: &Option<Open>, of: &VersionRef| {
-            open.as_ref().is_some_and(|open| open.of == *of)
-        };
+        let shown =
+            |open: &Option<Open>, of: &VersionRef| open.as_ref().is_some_and(|open| open.of == *of);
         let pick = |of: &VersionRef| Pick {
             value: value(of),
             label: label(found, of, many),
@@ -250,13 +249,7 @@ fn label(found: &Deliveries, of: &VersionRef, many: bool) -> String {
 }
 
 impl Row {
-    fn new(
-        task: &Task,
-        found: &Deliveries,
-        of: &VersionRef,
-        judged: &[Judged],
-        now: Time,
-    ) -> Self {
+    fn new(task: &Task, found: &Deliveries, of: &VersionRef, judged: &[Judged], now: Time) -> Self {
         let said = judged.iter().filter(|judged| judged.of == *of);
         let verdicts = said.map(|said| (said.tone, format!("{} by {}", said.verdict, said.who)));
         let known = found.find(of);

@@ -248,9 +248,7 @@ pub fn new_page(
     let twice = |id: ProjectId| (id.to_string(), id.to_string());
     let projects: Vec<Choice> = projects_of(me, directory).into_iter().map(twice).collect();
     let known = directory.agents().filter(|agent| agent.is_known_to(me)).take(CHOICES);
-    let name = |agent: &Agent| {
-        (agent.id.to_string(), format!("{} in {}", agent.id, agent.project))
-    };
+    let name = |agent: &Agent| (agent.id.to_string(), format!("{} in {}", agent.id, agent.project));
     let mut agents = vec![(String::new(), "Nobody yet".to_owned())];
     agents.extend(known.map(name));
     let autonomy: Vec<Choice> = AUTONOMIES
@@ -268,9 +266,7 @@ pub fn new_page(
             .area("criteria", label("criteria"), "")
             .hint("One condition per line. Whoever judges sees them as a checklist."),
         filled.one_of("project", label("project"), &projects, &first),
-        filled
-            .one_of("agent", label("agent"), &agents, "")
-            .hint("You can also give it out later."),
+        filled.one_of("agent", label("agent"), &agents, "").hint("You can also give it out later."),
         filled
             .input("datetime-local", "deadline", label("deadline"), "")
             .hint(&format!("In {zone}. Leave it empty if there is no hurry.")),

@@ -71,8 +71,7 @@ pub(super) async fn show(
         entries.truncate(PAGE);
         let last = entries.last().filter(|_| more);
         let next = last.map(|entry| address(&scope, &[("after", &entry.key)]));
-        let shown =
-            ledger::page(&visitor.frame, &scope, &entries, next.as_deref(), later_page);
+        let shown = ledger::page(&visitor.frame, &scope, &entries, next.as_deref(), later_page);
         return Ok(html(StatusCode::OK, shown));
     };
     let id = EntryId::of(scope.as_str(), &key);

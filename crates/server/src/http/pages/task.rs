@@ -125,7 +125,8 @@ pub(super) async fn version(
 /// Bytes of an agent's: nothing runs in them, whatever they are.
 fn as_file(of: &VersionRef, bytes: Bytes) -> Response {
     let kind = picture(&bytes);
-    let name: String = of.version.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '.').collect();
+    let name: String =
+        of.version.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '.').collect();
     let how = if kind.is_some() { "inline" } else { "attachment" };
     let headers = [
         (header::CONTENT_TYPE, kind.unwrap_or("application/octet-stream").to_owned()),
@@ -220,12 +221,7 @@ impl App {
     }
 
     /// The events after `start`, up to `end`.
-    async fn task_trail(
-        &self,
-        id: TaskId,
-        start: u64,
-        end: u64,
-    ) -> Result<Vec<Entry>, StoreError> {
+    async fn task_trail(&self, id: TaskId, start: u64, end: u64) -> Result<Vec<Entry>, StoreError> {
         let most = usize::try_from(end.saturating_sub(start)).unwrap_or(MOST).min(MOST);
         let records = self.gateway.store().records(Subject::Task(id), start, most).await?;
         let entry = |record: kernel::audit::Record| {

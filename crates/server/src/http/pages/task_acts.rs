@@ -21,9 +21,13 @@ use crate::web::{Submitted, paths, task_acts, task_review};
 type Meant = Result<TaskCommand, &'static str>;
 
 /// `POST /tasks/{id}/assign`
-pub(super) async fn assign(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
+pub(super) async fn assign(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
     let done = Told::Done("The task was given out", "The agent was told, and begins on its own.");
-    app.act(&id, "assign", from, done, |_, task, sent| {
+    app.act_on_task(&id, "assign", from, done, |_, task, sent| {
         let agent = sent.value("agent").and_then(|name| name.parse().ok());
         let agent = agent.ok_or("Choose an agent")?;
         Ok(TaskCommand::Assign(task.id, agent, Given::default()))
@@ -32,9 +36,13 @@ pub(super) async fn assign(State(app): State<Shared>, Path(id): Path<String>, fr
 }
 
 /// `POST /tasks/{id}/cancel`
-pub(super) async fn cancel(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
+pub(super) async fn cancel(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
     let done = Told::Done("The task was called off", "Its agent was told to stop.");
-    app.act(&id, "cancel", from, done, |_, task, sent| {
+    app.act_on_task(&id, "cancel", from, done, |_, task, sent| {
         let reason = sent.text("reason").filter(|text| !text.trim().is_empty());
         Ok(TaskCommand::Cancel(task.id, reason))
     })
@@ -49,7 +57,7 @@ pub(super) async fn interrupt(
 ) -> Page {
     let text = "It goes on as soon as you answer the request that is in your inbox now.";
     let done = Told::Done("The agent was stopped", text);
-    app.act(&id, "interrupt", from, done, |_, task, sent| {
+    app.act_on_task(&id, "interrupt", from, done, |_, task, sent| {
         let prompt = said(sent, "prompt").ok_or("Say why you stop it")?;
         Ok(TaskCommand::Interrupt(task.id, prompt))
     })
@@ -57,9 +65,13 @@ pub(super) async fn interrupt(
 }
 
 /// `POST /tasks/{id}/amend`
-pub(super) async fn amend(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
+pub(super) async fn amend(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
     let done = Told::Done("The agent was told", "It goes on working and takes it into account.");
-    app.act(&id, "amend", from, done, |_, task, sent| {
+    app.act_on_task(&id, "amend", from, done, |_, task, sent| {
         let text = said(sent, "text").ok_or("Write what the agent should take into account")?;
         let intent = sent.value("intent").unwrap_or_default();
         let intent = INTENTS.into_iter().find(|one| one.as_str() == intent);
@@ -69,9 +81,13 @@ pub(super) async fn amend(State(app): State<Shared>, Path(id): Path<String>, fro
 }
 
 /// `POST /tasks/{id}/grant`
-pub(super) async fn grant(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
+pub(super) async fn grant(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
     let done = Told::Done("The permission was set", "The agent was told.");
-    app.act(&id, "grant", from, done, |visitor, task, sent| {
+    app.act_on_task(&id, "grant", from, done, |visitor, task, sent| {
         let zone = visitor.human.about().map_or(TimeZone::UTC, About::zone);
         let grant = task_acts::grant(sent, &zone);
         let wrong = "Say whether it may, what it is about, and for how long";
@@ -87,7 +103,7 @@ pub(super) async fn transfer(
     from: Request,
 ) -> Page {
     let done = Told::Done("The task was handed over", "Whoever worked on it was told to stop.");
-    app.act(&id, "transfer", from, done, |_, task, sent| {
+    app.act_on_task(&id, "transfer", from, done, |_, task, sent| {
         let to = sent.value("to").and_then(task_acts::party).ok_or("Choose somebody")?;
         Ok(TaskCommand::Transfer(task.id, to, Handover::Handoff))
     })
@@ -95,18 +111,26 @@ pub(super) async fn transfer(
 }
 
 /// `POST /tasks/{id}/review`
-pub(super) async fn review(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
+pub(super) async fn review(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
     let done = Told::Done("Your verdict was recorded", "The agent has it now, with all you wrote.");
-    app.act(&id, "review", from, done, |_, task, sent| {
+    app.act_on_task(&id, "review", from, done, |_, task, sent| {
         Ok(TaskCommand::Review(task.id, Box::new(task_review::verdict(sent)?)))
     })
     .await
 }
 
 /// `POST /tasks/{id}/remark`
-pub(super) async fn remark(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
+pub(super) async fn remark(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
     let done = Told::Done("Your comment was added", "Whoever sees this task can read it.");
-    app.act(&id, "remark", from, done, |_, task, sent| {
+    app.act_on_task(&id, "remark", from, done, |_, task, sent| {
         let review = sent.value("review").and_then(|id| id.parse().ok());
         let review = review.ok_or("Load the page again")?;
         said(sent, "body").ok_or("Write what you want to add")?;
@@ -122,7 +146,7 @@ fn said(sent: &Submitted, name: &str) -> Option<String> {
 
 impl App {
     /// Does what a form means and shows the room again; what was refused keeps every value.
-    async fn act(
+    async fn act_on_task(
         &self,
         id: &str,
         act: &'static str,
