@@ -1,5 +1,7 @@
 //! A small world for tests: two projects, a few people, and a clock that moves when told.
 
+mod tasks;
+
 use std::collections::BTreeSet;
 
 use serde_json::Map;
@@ -14,14 +16,19 @@ use crate::directory::{Agent, Directory, NewAgent, NewHuman, NewProject, NewRule
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::evolve::{Entity, settle};
-use crate::ids::{AskId, HumanId, KeyId, RuleId};
+use crate::ids::{AskId, HumanId, KeyId, RuleId, Subject};
 use crate::question::{Answer, Body, Question, Reply};
 use crate::refusal::Refusal;
 use crate::time::Time;
 use crate::world::{Loaded, Verdict, World};
 
+pub use tasks::{
+    approve, choice, new_task, others, payload, raising, resolution, verdict, version,
+};
+
 /// `acme` with its agent `bot` of olga's, mark (knows tax) and nina (in legal); `rival` with its
 /// agent `spy` of zoe's.
+#[derive(Clone)]
 pub struct Cast {
     now: Time,
     drawn: u128,
@@ -168,7 +175,7 @@ impl Cast {
     }
 
     pub fn record_of(&self, id: AskId) -> Vec<Event> {
-        let mine = |record: &&Record| record.subject == crate::Subject::Ask(id);
+        let mine = |record: &&Record| record.subject == Subject::Ask(id);
         self.records.iter().filter(mine).map(|record| record.event().unwrap()).collect()
     }
 
@@ -207,17 +214,29 @@ impl Cast {
     }
 
     pub fn attempt(&mut self, actor: Actor, command: Command) -> Result<(), Refusal> {
+        self.attempt_at(None, actor, command)
+    }
+
+    /// The same by somebody who has seen a version.
+    pub fn attempt_at(
+        &mut self,
+        expected: Option<u64>,
+        actor: Actor,
+        command: Command,
+    ) -> Result<(), Refusal> {
         self.drawn += 1;
         let mut seed = [0; 32];
         seed[..16].copy_from_slice(&self.drawn.to_be_bytes());
         let fresh = Ulid::from(self.drawn);
-        let envelope = Envelope { actor, fresh, salts: Salts::new(seed), expected: None, command };
-        let world = World { now: self.now, directory: &self.directory, loaded: &self.loaded };
-        let decision = match decide(&world, &envelope)? {
-            Verdict::Decided(decision) => decision,
-            // Everything is in memory here, so what is missing does not exist.
-            Verdict::Need(_) => return Err(Refusal::NotFound { what: "request" }),
+        let envelope = Envelope { actor, fresh, salts: Salts::new(seed), expected, command };
+        let decision = loop {
+            let world = World { now: self.now, directory: &self.directory, loaded: &self.loaded };
+            match decide(&world, &envelope)? {
+                Verdict::Decided(decision) => break decision,
+                Verdict::Need(missing) => missing.iter().for_each(|subject| self.absent(subject)),
+            }
         };
+        let world = World { now: self.now, directory: &self.directory, loaded: &self.loaded };
         let changes = settle(&world, &envelope, decision).unwrap();
         for entity in changes.entities {
             match &entity {
@@ -244,6 +263,23 @@ impl Cast {
         self.records.extend(changes.records);
         self.effects.extend(changes.effects);
         Ok(())
+    }
+
+    /// Everything is in memory here: what a verb has to look for does not exist.
+    fn absent(&mut self, subject: &Subject) {
+        let unknown = match subject {
+            Subject::Ask(id) => self.loaded.asks.insert(*id, None).is_none(),
+            Subject::Task(id) => self.loaded.tasks.insert(*id, None).is_none(),
+            Subject::Artifact(id) => self.loaded.artifacts.insert(*id, None).is_none(),
+            Subject::Entry(id) => self.loaded.entries.insert(*id, None).is_none(),
+            Subject::Project(_)
+            | Subject::Agent(_)
+            | Subject::Human(_)
+            | Subject::Key(_)
+            | Subject::Rule(_)
+            | Subject::Webhook(_) => false,
+        };
+        assert!(unknown, "a verb wants {subject} although it was loaded");
     }
 
     /// The digest a test key would have.
