@@ -34,6 +34,8 @@ const LARGEST: u64 = 8 * 1024 * 1024;
 const POLICY: &str = "default-src 'none'; sandbox";
 /// How often an idle stream shows that it lives.
 const BEAT: Duration = Duration::from_secs(15);
+/// What a stream begins with, so that the browser knows at once that it was let in.
+const BEGIN: Bytes = Bytes::from_static(b": watching\nretry: 5000\n\n");
 /// How soon a store that was away is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -347,7 +349,7 @@ impl Source for Watched {
             return None;
         }
         if !std::mem::replace(&mut self.begun, true) {
-            return Some(sse::first(&HEARTBEAT));
+            return Some(BEGIN);
         }
         loop {
             match self.app.gateway.store().task(self.id).await {
