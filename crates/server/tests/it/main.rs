@@ -85,6 +85,8 @@ mod slow;
 mod sockets;
 mod streams;
 mod tamper;
+mod task_pages;
+mod task_room;
 mod upstream;
 mod verified_ways;
 mod webhook_formats;
