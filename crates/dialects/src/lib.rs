@@ -11,6 +11,7 @@
 //! | [`hxp_execution`] | HXP Human Execution Protocol 0.1, `/hxp/v1/…` |
 //! | [`hitl`] | HITL Protocol 0.7 and 0.8, `/hitl/v1/…` |
 //! | [`a2h`] | A2H v1alpha1 and HumanLayer 0.7.9, `/a2h/v1/…`, `/humanlayer/v1/…` |
+//! | [`hacp`] | HACP 0.1 and HLP 0.2: tasks, `/hacp/v1/…`, `/hacp/ws` |
 //! | [`hxp_experience`] | HXP Human eXperience Protocol 1.0: envelopes, `/envelope/v1/…` |
 //! | [`native`] | our own API, `/api/v1/…` |
 //! | [`proof`] | none: signed receipts, for whoever wants to check one |
@@ -24,6 +25,8 @@
 
 pub mod a2h;
 mod codes;
+mod duration;
+pub mod hacp;
 pub mod hitl;
 pub mod hxp_execution;
 pub mod hxp_experience;

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use kernel::ask::Due;
 use kernel::directory::{Directory, Human};
 use kernel::reach::waits_for;
-use kernel::{Actor, Ask, AskId, By, Command, Envelope, Phase, Refusal, Subject, Time, World};
+use kernel::{
+    Actor, Ask, AskId, By, Command, Envelope, Loaded, Phase, Refusal, Subject, Time, World,
+};
 use store::{
     Clock, Count, Expiring, Filter, Idempotency, Job, List, Order, Outcome, Page, Scope, Search,
     Store, StoreError,
@@ -129,8 +131,9 @@ impl Gateway {
 
     /// Whether a command on this ask would be taken now, without doing it.
     pub fn consider(&self, ask: &Ask, actor: &Actor, command: Command) -> Result<(), Refusal> {
-        let (directory, asks) = (self.directory(), [(ask.id, Some(ask.clone()))].into());
-        let world = World { now: self.now(), directory: &directory, asks: &asks };
+        let asks = [(ask.id, Some(ask.clone()))].into();
+        let (directory, loaded) = (self.directory(), Loaded { asks, ..Loaded::default() });
+        let world = World { now: self.now(), directory: &directory, loaded: &loaded };
         let (actor, fresh, salts) = (actor.clone(), self.ids.ulid(), self.ids.salts());
         let envelope = Envelope { actor, fresh, salts, expected: None, command };
         kernel::decide(&world, &envelope).map(drop)
@@ -309,7 +312,13 @@ fn note(verb: &'static str, by: &By, outcome: &Result<Outcome, StoreError>) {
         Ok(Outcome { ask: Some(ask), .. }) => {
             tracing::debug!(ask.id = %ask.id, verb, %by, result, "decided");
         }
-        Ok(Outcome { ask: None, .. }) => tracing::info!(verb, %by, result, "directory changed"),
+        Ok(Outcome { task: Some(task), .. }) => {
+            tracing::debug!(task.id = %task.id, verb, %by, result, "decided");
+        }
+        Ok(Outcome { artifact: Some(made), .. }) => {
+            tracing::debug!(artifact.id = %made.id, verb, %by, result, "decided");
+        }
+        Ok(_) => tracing::info!(verb, %by, result, "directory changed"),
         Err(StoreError::Refused(refusal)) => {
             tracing::debug!(verb, %by, code = refusal.code(), "refused");
         }

@@ -52,6 +52,7 @@ pub mod signing;
 pub mod span;
 pub mod streams;
 pub mod table;
+mod tasks;
 pub mod telemetry;
 pub mod vault;
 pub mod verification;

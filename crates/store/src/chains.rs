@@ -1,7 +1,9 @@
 //! The record by subject: what a check of it reads.
 
+use std::str::FromStr;
+
+use kernel::Subject;
 use kernel::audit::Row;
-use kernel::{AskId, Subject};
 
 /// Part of the record by subject, as it lies there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,7 +30,9 @@ pub struct Chain {
 pub struct Held {
     /// Which version the row says it is.
     pub version: u64,
-    /// JSON: of an [`Ask`](kernel::Ask), of anything else an [`Entity`](kernel::Entity).
+    /// JSON: of an [`Ask`](kernel::Ask), a [`Task`](kernel::Task), an
+    /// [`Artifact`](kernel::task::Artifact) or an [`Entry`](kernel::task::Entry); of anything else an
+    /// [`Entity`](kernel::Entity).
     pub state: String,
 }
 
@@ -57,27 +61,29 @@ impl Chains {
 }
 
 /// Where a reading that has these rows stops before the next one: between two subjects, when there
-/// are enough, and only behind one whose name can be read, since the names of asks are turned into
+/// are enough, and only behind one whose name can be read, since many names are turned into
 /// ids to find their states.
 pub(crate) fn stop(rows: &[Row], next: &Row, limit: usize) -> Option<String> {
     let last = rows.last().filter(|last| rows.len() >= limit && last.subject != next.subject)?;
     last.subject.parse::<Subject>().is_ok().then(|| last.subject.clone())
 }
 
-/// The asks among the names behind `after` up to and with `to`, by the ids behind and up to which
-/// they are; `None` if there can be none. Other names come before all asks or after all of them.
-pub(crate) fn asks_between(
+/// What is named by ids of a kind among the names behind `after` up to and with `to`: the ids behind
+/// and up to which it is; `None` if there can be none. All such names begin with the prefix of the
+/// kind, so other names come before all of them or after all of them.
+pub(crate) fn between<T: FromStr>(
+    prefix: &str,
     after: Option<&str>,
     to: Option<&str>,
-) -> Option<(Option<AskId>, Option<AskId>)> {
+) -> Option<(Option<T>, Option<T>)> {
     let from = match after.map(|name| (name, name.parse())) {
         Some((_, Ok(id))) => Some(id),
-        Some((name, Err(_))) if name >= AskId::PREFIX => return None,
+        Some((name, Err(_))) if name >= prefix => return None,
         Some((_, Err(_))) | None => None,
     };
     let to = match to.map(|name| (name, name.parse())) {
         Some((_, Ok(id))) => Some(id),
-        Some((name, Err(_))) if name < AskId::PREFIX => return None,
+        Some((name, Err(_))) if name < prefix => return None,
         Some((_, Err(_))) | None => None,
     };
     Some((from, to))

@@ -1,19 +1,22 @@
 //! What every backend does with a job, whatever it keeps things in: recognise a repeated request,
 //! decide, fetch what the decision lacks, and put the outcome together.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kernel::ask::Fold;
 use kernel::audit::{Digest, Record};
 use kernel::directory::Directory;
-use kernel::{Ask, AskId, Effect, Entity, Envelope, Refusal, Subject, Time, Verdict, World};
+use kernel::task::{Artifact, Contract, Entry, TaskCommand};
+use kernel::{
+    AgentId, ArtifactId, Ask, AskId, Command, Effect, Entity, EntryId, Envelope, Loaded, ProjectId,
+    Refusal, ReviewId, Subject, Task, TaskId, Time, Verdict, World,
+};
 
 use crate::listing::Scope;
 use crate::{IDEMPOTENCY_HOURS, Idempotency, Job, Outcome, Result, StoreError};
 
 /// How often a decision may say that it needs more before it is a mistake.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 4;
 
 /// What a job needs of the place where things are kept, inside one transaction.
 pub(crate) trait Books {
@@ -22,6 +25,15 @@ pub(crate) trait Books {
 
     /// One ask, with what earlier jobs of the same transaction changed.
     fn ask(&mut self, id: AskId) -> Result<Option<Ask>>;
+
+    /// One task, likewise.
+    fn task(&mut self, id: TaskId) -> Result<Option<Task>>;
+
+    /// One artifact, likewise.
+    fn artifact(&mut self, id: ArtifactId) -> Result<Option<Artifact>>;
+
+    /// One key of a ledger, likewise.
+    fn entry(&mut self, id: EntryId) -> Result<Option<Entry>>;
 
     /// What was remembered under an idempotency key, however old.
     fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>>;
@@ -33,11 +45,14 @@ pub(crate) trait Books {
 /// When a lasting key was used: at the end of time, so that it never gets too old to count.
 const LASTING: Time = Time::LAST;
 
-/// An idempotency record. It holds no answer and no token: the ask is read again on a replay.
+/// An idempotency record. It holds no answer and no token: the ask is read again on a replay, and a
+/// task as it was is folded from its records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Remembered {
     pub(crate) fingerprint: Digest,
     pub(crate) ask: Option<AskId>,
+    /// The task it was about, and where its chain ended then.
+    pub(crate) place: Option<(TaskId, u64)>,
     pub(crate) at: Time,
 }
 
@@ -62,6 +77,12 @@ pub(crate) struct Work {
     pub(crate) now: Time,
     /// Asks made or changed.
     pub(crate) asks: Vec<Moved>,
+    /// Tasks made or changed.
+    pub(crate) tasks: Vec<MovedTask>,
+    /// Artifacts made or changed.
+    pub(crate) artifacts: Vec<Artifact>,
+    /// Keys of ledgers that were written.
+    pub(crate) entries: Vec<Entry>,
     /// The rest of what changed; goes into the directory.
     pub(crate) entities: Vec<Entity>,
     pub(crate) records: Vec<Record>,
@@ -74,10 +95,47 @@ impl Work {
         self.records.is_empty() && self.effects.is_empty()
     }
 
-    /// The ask a record is about, if it is about one.
-    pub(crate) fn ask_of(&self, record: &Record) -> Option<&Moved> {
-        let Subject::Ask(id) = record.subject else { return None };
-        self.asks.iter().find(|moved| moved.after.id == id)
+    /// Whether it changes one thing and no more, and nothing in the directory.
+    pub(crate) fn is_single(&self) -> bool {
+        let things = self.asks.len() + self.tasks.len() + self.artifacts.len() + self.entries.len();
+        things == 1 && self.entities.is_empty()
+    }
+
+    /// What those who follow the record are told beside it.
+    pub(crate) fn about(&self, record: &Record) -> About<'_> {
+        match &record.subject {
+            Subject::Ask(id) => self.asks.iter().find(|moved| moved.after.id == *id).map_or_else(
+                About::default,
+                |moved| About {
+                    agent: Some(&moved.after.agent),
+                    project: None,
+                    lists: Arc::clone(&moved.lists),
+                },
+            ),
+            Subject::Task(id) => self.tasks.iter().find(|moved| moved.after.id == *id).map_or_else(
+                About::default,
+                |moved| {
+                    let project = &moved.after.project;
+                    let runtimes = self.contracts().filter(|contract| contract.task == *id);
+                    let runtimes = runtimes.map(|contract| Scope::Runtime(contract.agent.clone()));
+                    let lists = [Scope::Tasks(project.clone())].into_iter().chain(runtimes);
+                    About { agent: None, project: Some(project), lists: lists.collect() }
+                },
+            ),
+            Subject::Project(_)
+            | Subject::Agent(_)
+            | Subject::Human(_)
+            | Subject::Key(_)
+            | Subject::Rule(_)
+            | Subject::Webhook(_)
+            | Subject::Artifact(_)
+            | Subject::Entry(_) => About::default(),
+        }
+    }
+
+    /// What runtimes of agents have to do.
+    pub(crate) fn contracts(&self) -> impl Iterator<Item = &Contract> {
+        contracts(&self.effects)
     }
 
     /// The version of a subject before this work: what an update must find.
@@ -105,8 +163,44 @@ impl Moved {
     }
 }
 
-/// A decision made before its turn came, on the directory as it was then. A new ask depends on
-/// nothing else, so it is as good as one made in turn if nobody changed the directory meanwhile.
+/// What runtimes of agents have to do, among other things that have to be done.
+pub(crate) fn contracts<'a>(
+    effects: impl IntoIterator<Item = &'a Effect>,
+) -> impl Iterator<Item = &'a Contract> {
+    effects.into_iter().filter_map(|effect| match effect {
+        Effect::Contract(contract) => Some(contract),
+        _ => None,
+    })
+}
+
+/// Whom a record concerns.
+#[derive(Default)]
+pub(crate) struct About<'a> {
+    /// Whose ask it is about.
+    pub(crate) agent: Option<&'a AgentId>,
+    /// Whose task it is about.
+    pub(crate) project: Option<&'a ProjectId>,
+    /// The lists that changed.
+    pub(crate) lists: Arc<[Scope]>,
+}
+
+/// A task before and after.
+#[derive(Debug)]
+pub(crate) struct MovedTask {
+    pub(crate) before: Option<Task>,
+    pub(crate) after: Task,
+}
+
+impl MovedTask {
+    /// The reviews it has got.
+    pub(crate) fn reviews(&self) -> impl Iterator<Item = ReviewId> {
+        let known = self.before.as_ref().map_or(0, |before| before.reviews.len());
+        self.after.reviews.iter().skip(known).map(|review| review.id)
+    }
+}
+
+/// A decision made before its turn came, on the directory as it was then. A new ask or task depends
+/// on nothing else, so it is as good as one made in turn if nobody changed the directory meanwhile.
 #[derive(Debug)]
 pub(crate) struct Ahead {
     directory: Arc<Directory>,
@@ -114,12 +208,13 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// Decides a new ask; anything else, and anything refused, waits for its turn.
+    /// Decides a new ask or task; anything else, and anything refused, waits for its turn.
     pub(crate) fn decide(directory: Arc<Directory>, now: Time, job: &Job) -> Option<Self> {
-        if !job.envelope.command.makes_ask() {
+        let command = &job.envelope.command;
+        if !command.makes_ask() && !makes_task(command) {
             return None;
         }
-        match judge(&directory, now, &job.envelope, &mut Asks::new()) {
+        match judge(&directory, now, &job.envelope, &mut Loaded::default()) {
             Ok(Judged::Done(work)) => Some(Self { directory, work }),
             Ok(Judged::Need(_)) | Err(_) => None,
         }
@@ -143,22 +238,27 @@ pub(crate) fn transact(
             return Err(Refusal::IdempotencyMismatch.into());
         }
         let ask = earlier.ask.map(|id| books.ask(id)).transpose()?.flatten();
-        let at = ask.as_ref().map_or(earlier.at, |ask| earlier.at.min(ask.head.at));
-        return Ok(Outcome { ask, replayed: true, at });
+        let task = earlier.place.map(|(id, _)| books.task(id)).transpose()?.flatten();
+        let last = ask.as_ref().map(|ask| ask.head).or(task.as_ref().map(|task| task.head));
+        let at = last.map_or(earlier.at, |head| earlier.at.min(head.at));
+        let place = earlier.place;
+        return Ok(Outcome { ask, task, artifact: None, entry: None, replayed: true, place, at });
     }
 
     let id = envelope.subject();
-    let mut asks = Asks::new();
+    let mut loaded = Loaded::default();
     let mut work = match ahead {
         Some(ahead) if Arc::ptr_eq(&ahead.directory, &books.directory()) => ahead.work,
-        Some(_) | None => settle(books, now, envelope, &mut asks)?,
+        Some(_) | None => settle(books, now, envelope, &mut loaded)?,
     };
     // Never before the subject's last event, whatever the clock says.
     let at = work.records.first().map_or(work.now, |record| record.at);
+    let task = touched(envelope, &work, &loaded);
+    let place = task.as_ref().map(|task| (task.id, task.head.seq));
     let remember = idempotency.as_ref().map(|request| {
         let fingerprint = request.fingerprint;
         let at = if request.lasting { LASTING } else { work.now };
-        (request, Remembered { fingerprint, ask: id, at })
+        (request, Remembered { fingerprint, ask: id, place, at })
     });
     if !work.is_empty() || remember.is_some() {
         books.write(&work, remember)?;
@@ -167,27 +267,94 @@ pub(crate) fn transact(
         let moved = work.asks.iter().position(|moved| moved.after.id == id);
         match moved {
             Some(place) => Some(work.asks.swap_remove(place).after),
-            None => asks.remove(&id).flatten(),
+            None => loaded.asks.remove(&id).flatten(),
         }
     });
-    Ok(Outcome { ask, replayed: false, at })
+    let (artifact, entry) = (work.artifacts.pop(), work.entries.pop());
+    Ok(Outcome { ask, task, artifact, entry, replayed: false, place, at })
 }
 
-type Asks = BTreeMap<AskId, Option<Ask>>;
+/// The task a job was about, as it leaves it: the one it names, or the one behind a checkpoint.
+fn touched(envelope: &Envelope, work: &Work, loaded: &Loaded) -> Option<Task> {
+    let named = match &envelope.command {
+        command if makes_task(command) => Some(TaskId::new(envelope.fresh)),
+        Command::Task(command) => command.task(),
+        _ => None,
+    };
+    let moved = work.tasks.iter().find(|moved| named.is_none_or(|id| moved.after.id == id));
+    match moved {
+        Some(moved) => Some(moved.after.clone()),
+        None => loaded.tasks.get(&named?).cloned().flatten(),
+    }
+}
 
-/// Decides, loading what the decision says it needs. The asks that were loaded and stay as they are
-/// remain in `asks`.
-fn settle(books: &mut impl Books, now: Time, envelope: &Envelope, asks: &mut Asks) -> Result<Work> {
+fn makes_task(command: &Command) -> bool {
+    matches!(command, Command::Task(command) if matches!(**command, TaskCommand::Create(_)))
+}
+
+/// What a command says it is about, as far as it must be there already.
+pub(crate) fn named(command: &Command) -> Vec<Subject> {
+    let ask = command.ask().map(Subject::Ask);
+    let Command::Task(command) = command else { return ask.into_iter().collect() };
+    let other = match &**command {
+        TaskCommand::Commit(_, new) => new.artifact.map(Subject::Artifact),
+        TaskCommand::Reference(_, version, _) => Some(Subject::Artifact(version.id)),
+        TaskCommand::Share(id, _) => Some(Subject::Artifact(*id)),
+        TaskCommand::Write(_, new) => {
+            Some(Subject::Entry(EntryId::of(new.scope.as_str(), &new.key)))
+        }
+        TaskCommand::Create(_)
+        | TaskCommand::Assign(..)
+        | TaskCommand::Start(_)
+        | TaskCommand::Cancel(..)
+        | TaskCommand::Interrupt(..)
+        | TaskCommand::Amend(..)
+        | TaskCommand::Grant(..)
+        | TaskCommand::Raise(..)
+        | TaskCommand::Resolve(..)
+        | TaskCommand::Lapse(_)
+        | TaskCommand::Transfer(..)
+        | TaskCommand::Delegate(..)
+        | TaskCommand::Review(..)
+        | TaskCommand::Remark(..)
+        | TaskCommand::Erase(_) => None,
+    };
+    let task = command.task().map(Subject::Task);
+    ask.into_iter().chain(task).chain(other).collect()
+}
+
+/// What a command makes under the fresh id, or may make.
+pub(crate) fn made(envelope: &Envelope) -> Vec<Subject> {
+    let (fresh, command) = (envelope.fresh, &envelope.command);
+    let ask = Subject::Ask(AskId::new(fresh));
+    match command {
+        Command::Task(task) if matches!(**task, TaskCommand::Commit(..)) => {
+            vec![ask, Subject::Artifact(ArtifactId::new(fresh))]
+        }
+        command if makes_task(command) => vec![Subject::Task(TaskId::new(fresh))],
+        command if command.makes_ask() => vec![ask],
+        _ => Vec::new(),
+    }
+}
+
+/// Decides, loading what the decision says it needs. What was loaded and stays as it is remains in
+/// `loaded`.
+fn settle(
+    books: &mut impl Books,
+    now: Time,
+    envelope: &Envelope,
+    loaded: &mut Loaded,
+) -> Result<Work> {
     let directory = books.directory();
-    if let Some(id) = envelope.command.ask() {
-        asks.insert(id, books.ask(id)?);
+    for subject in named(&envelope.command) {
+        load(books, loaded, subject)?;
     }
     for _ in 0..ROUNDS {
-        match judge(&directory, now, envelope, asks)? {
+        match judge(&directory, now, envelope, loaded)? {
             Judged::Done(work) => return Ok(work),
-            Judged::Need(ids) => {
-                for id in ids {
-                    asks.insert(id, books.ask(id)?);
+            Judged::Need(subjects) => {
+                for subject in subjects {
+                    load(books, loaded, subject)?;
                 }
             }
         }
@@ -198,44 +365,73 @@ fn settle(books: &mut impl Books, now: Time, envelope: &Envelope, asks: &mut Ask
     })
 }
 
+fn load(books: &mut impl Books, loaded: &mut Loaded, subject: Subject) -> Result<()> {
+    match subject {
+        Subject::Ask(id) => drop(loaded.asks.insert(id, books.ask(id)?)),
+        Subject::Task(id) => drop(loaded.tasks.insert(id, books.task(id)?)),
+        Subject::Artifact(id) => drop(loaded.artifacts.insert(id, books.artifact(id)?)),
+        Subject::Entry(id) => drop(loaded.entries.insert(id, books.entry(id)?)),
+        // These are in the directory already.
+        Subject::Project(_)
+        | Subject::Agent(_)
+        | Subject::Human(_)
+        | Subject::Key(_)
+        | Subject::Rule(_)
+        | Subject::Webhook(_) => {}
+    }
+    Ok(())
+}
+
 enum Judged {
     Done(Work),
-    Need(Vec<AskId>),
+    Need(Vec<Subject>),
 }
 
 /// One round: the decision on what was loaded, and the state it leads to. Pure.
-fn judge(directory: &Directory, now: Time, envelope: &Envelope, asks: &mut Asks) -> Result<Judged> {
-    let world = World { now, directory, asks };
+fn judge(
+    directory: &Directory,
+    now: Time,
+    envelope: &Envelope,
+    loaded: &mut Loaded,
+) -> Result<Judged> {
+    let world = World { now, directory, loaded };
     let decision = match kernel::decide(&world, envelope)? {
         Verdict::Decided(decision) => decision,
-        Verdict::Need(subjects) => {
-            // Everything but asks is in the directory already.
-            let asks = subjects.into_iter().filter_map(|subject| match subject {
-                Subject::Ask(id) => Some(id),
-                Subject::Project(_)
-                | Subject::Agent(_)
-                | Subject::Human(_)
-                | Subject::Key(_)
-                | Subject::Rule(_)
-                | Subject::Webhook(_) => None,
-            });
-            return Ok(Judged::Need(asks.collect()));
-        }
+        Verdict::Need(subjects) => return Ok(Judged::Need(subjects)),
     };
     let changes = kernel::settle(&world, envelope, decision).map_err(|misfit| {
         StoreError::Damaged { what: misfit.subject.to_string(), source: misfit.into() }
     })?;
-    let (records, effects) = (changes.records, changes.effects);
-    let mut work = Work { now, asks: Vec::new(), entities: Vec::new(), records, effects };
+    let mut work = Work {
+        now,
+        asks: Vec::new(),
+        tasks: Vec::new(),
+        artifacts: Vec::new(),
+        entries: Vec::new(),
+        entities: Vec::new(),
+        records: changes.records,
+        effects: changes.effects,
+    };
     for entity in changes.entities {
         match entity {
             Entity::Ask(after) => {
-                let before = asks.remove(&after.id).flatten();
+                let before = loaded.asks.remove(&after.id).flatten();
                 let lists = Scope::of(&after).into();
                 let fold = if after.is_open() { after.fold() } else { None };
                 work.asks.push(Moved { before, after: *after, lists, fold });
             }
-            other => work.entities.push(other),
+            Entity::Task(after) => {
+                let before = loaded.tasks.remove(&after.id).flatten();
+                work.tasks.push(MovedTask { before, after: *after });
+            }
+            Entity::Artifact(after) => work.artifacts.push(*after),
+            Entity::Entry(after) => work.entries.push(*after),
+            Entity::Project(_)
+            | Entity::Agent(_)
+            | Entity::Human(_)
+            | Entity::Key(_)
+            | Entity::Rule(_)
+            | Entity::Webhook(_) => work.entities.push(entity),
         }
     }
     Ok(Judged::Done(work))

@@ -12,6 +12,7 @@
 //! | [`outbox`] | work to be done outside, in lanes, and the log of what endpoints were told |
 //! | [`listing`] | which lists an ask stands in, and how lists are paged |
 //! | [`search`] | which words an ask is found by |
+//! | `tasks` | tasks with their artifacts and ledgers, and what runtimes of agents have to do |
 //! | `suite` | the named checks every backend passes |
 
 mod chains;
@@ -38,6 +39,7 @@ pub mod sqlite;
     reason = "only tests use it"
 )]
 pub mod suite;
+mod tasks;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +48,8 @@ use async_trait::async_trait;
 use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
 use kernel::seal::{Block, LARGEST};
-use kernel::{AgentId, Ask, AskId, Envelope, HumanId, KeyId, Refusal, Subject, Time};
+use kernel::task::{Artifact, Entry};
+use kernel::{AgentId, Ask, AskId, Envelope, HumanId, KeyId, Refusal, Subject, Task, TaskId, Time};
 use tokio::sync::broadcast;
 
 pub use chains::{Chain, Chains, Held};
@@ -58,6 +61,7 @@ pub use migrations::SchemaError;
 pub use outbox::{BACKLOG_COUNTED, Backlog, Delivery, Outbox, Settlement};
 pub use postgres::Postgres;
 pub use search::Search;
+pub use tasks::{TASKS_COUNTED, TaskList, TaskPage, Tasks};
 
 /// What a caller wants done, with the key that makes repeating it harmless.
 #[derive(Debug, Clone)]
@@ -90,8 +94,17 @@ pub const IDEMPOTENCY_HOURS: u64 = 24;
 pub struct Outcome {
     /// The ask the job made or changed, as it is now.
     pub ask: Option<Ask>,
+    /// The task the job made or was about, as it is now; also the one behind a checkpoint it changed.
+    pub task: Option<Task>,
+    /// The artifact the job made or changed. A replay does not say: the record of the task does.
+    pub artifact: Option<Artifact>,
+    /// The key of a ledger the job wrote. A replay does not say: the record of the task does.
+    pub entry: Option<Entry>,
     /// Whether this is the outcome of an earlier, identical request.
     pub replayed: bool,
+    /// The task and where its chain ended with the job, or with the earlier one: its records up to
+    /// there are what the first caller was shown.
+    pub place: Option<(TaskId, u64)>,
     /// The moment the decision was made.
     pub at: Time,
 }
@@ -165,8 +178,8 @@ impl SealedBlock {
     }
 }
 
-/// A change as it is announced, with the lists its ask stands in from then on; none for anything
-/// but an ask.
+/// A change as it is announced, with the lists its ask stands in from then on, or those of its task
+/// and of the runtimes that have to do something about it; none for anything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct News {
     /// What changed.
@@ -198,7 +211,7 @@ fn later(at: Time, more: Duration) -> Time {
 
 /// The store. Every backend passes the checks of `suite`.
 #[async_trait]
-pub trait Store: Codes + Devices + Messages + Outbox {
+pub trait Store: Codes + Devices + Messages + Outbox + Tasks {
     /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means
     /// on disk. A record of [`Happened::Erased`](kernel::Happened) drops the contents of all
     /// earlier records of its subject.

@@ -31,6 +31,10 @@ pub enum Scope {
     By(HumanId),
     /// Conversations people began with an agent.
     Begun(AgentId),
+    /// The tasks of a project. No ask stands there; whoever follows it hears of them.
+    Tasks(ProjectId),
+    /// What the runtime of an agent has to do. No ask stands there either.
+    Runtime(AgentId),
 }
 
 impl Scope {
@@ -46,6 +50,8 @@ impl Scope {
             Self::Kind(kind) => format!("kind/{}", kind.as_str()),
             Self::By(id) => format!("by/{id}"),
             Self::Begun(id) => format!("begun/{id}"),
+            Self::Tasks(id) => format!("tasks/{id}"),
+            Self::Runtime(id) => format!("runtime/{id}"),
         }
     }
 
@@ -60,6 +66,8 @@ impl Scope {
             ("human", None) => Self::Human(name.parse().ok()?),
             ("by", None) => Self::By(name.parse().ok()?),
             ("begun", None) => Self::Begun(name.parse().ok()?),
+            ("tasks", None) => Self::Tasks(name.parse().ok()?),
+            ("runtime", None) => Self::Runtime(name.parse().ok()?),
             ("kind", None) => Self::Kind(Kind::ALL.into_iter().find(|kind| kind.as_str() == name)?),
             ("pool", None) => Self::Pool(name.parse().ok()?, None),
             ("pool", Some((project, group))) => {
@@ -373,6 +381,8 @@ mod tests {
             Scope::Kind(Kind::Choose),
             Scope::By("olga@example.com".parse().unwrap()),
             Scope::Begun("bot:7".parse().unwrap()),
+            Scope::Tasks("acme".parse().unwrap()),
+            Scope::Runtime("bot:7".parse().unwrap()),
         ];
         assert_eq!(Scope::read(&Scope::write(&all)), all);
         assert_eq!(Scope::read(""), []);

@@ -11,6 +11,7 @@ mod listing;
 mod messages;
 mod outbox;
 mod state;
+mod tasks;
 
 use std::collections::BTreeSet;
 use std::ops::Bound;

@@ -1,6 +1,8 @@
 //! `timeout`: an ISO 8601 duration of fixed length (`PT24H`, `P7D`, `P1DT12H`) or a shorthand (`24h`,
 //! `7d`, `30m`). Section 6; HITL-019, HITL-035.
 
+use crate::duration::{self, DAY};
+
 /// When the service names none.
 pub const DEFAULT: &str = "24h";
 /// The longest, in seconds: seven days (HITL-035).
@@ -11,57 +13,15 @@ pub const LONGEST_WORDS: &str = "P7D";
 pub const EXPECTED: &str =
     "a duration such as 24h, 30m, 7d, PT24H or P7D, of at least one second and at most seven days";
 
-const DAY: u64 = 24 * HOUR;
-const HOUR: u64 = 60 * 60;
-
-/// Its length in seconds. Months and years have none.
+/// Its length in seconds.
 pub fn seconds(text: &str) -> Option<u64> {
-    let seconds = match text.strip_prefix('P') {
-        Some(iso) => iso8601(iso),
-        None => part(text, &[('d', DAY), ('h', HOUR), ('m', 60), ('s', 1)]),
-    };
-    seconds.filter(|seconds| (1..=LONGEST).contains(seconds))
-}
-
-fn iso8601(text: &str) -> Option<u64> {
-    let (date, time) = match text.split_once('T') {
-        // A `T` with nothing behind it separates nothing.
-        Some((_, "")) => return None,
-        Some((date, time)) => (date, time),
-        None => (text, ""),
-    };
-    if date.is_empty() && time.is_empty() {
-        return None;
-    }
-    let date = parts(date, &[('W', 7 * DAY), ('D', DAY)])?;
-    date.checked_add(parts(time, &[('H', HOUR), ('M', 60), ('S', 1)])?)
-}
-
-/// Several numbers, each with its unit, largest first and none twice.
-fn parts(mut text: &str, mut units: &[(char, u64)]) -> Option<u64> {
-    let mut sum = 0_u64;
-    while !text.is_empty() {
-        let end = text.find(|c: char| !c.is_ascii_digit())?;
-        let unit = text.get(end..)?.chars().next()?;
-        let place = units.iter().position(|(name, _)| *name == unit)?;
-        let (one, rest) = text.split_at_checked(end + 1)?;
-        sum = sum.checked_add(part(one, units.get(place..=place)?)?)?;
-        (text, units) = (rest, units.get(place + 1..)?);
-    }
-    Some(sum)
-}
-
-/// One number with its unit.
-fn part(text: &str, units: &[(char, u64)]) -> Option<u64> {
-    let (unit, length) = units.iter().find(|(unit, _)| text.ends_with(*unit))?;
-    let digits = text.strip_suffix(*unit)?;
-    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse::<u64>().ok().filter(|_| plain)?.checked_mul(*length)
+    duration::seconds(text).filter(|seconds| *seconds <= LONGEST)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::duration::HOUR;
 
     /// HITL-019, HITL-035.
     #[test]

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt, stream};
 use kernel::audit::{Broken, Verifier, Why};
-use kernel::{Ask, Entity, Subject, evolve};
+use kernel::task::{Artifact, Entry};
+use kernel::{Ask, Entity, Subject, Task, evolve};
 use store::{Chain, Held, Store, StoreError};
 
 use super::{Finding, Progress, Report, cores};
@@ -98,6 +99,18 @@ fn read(subject: &Subject, held: &Held) -> Option<Entity> {
         Subject::Ask(_) => {
             let ask: Ask = serde_json::from_str(&held.state).ok()?;
             Some(Entity::Ask(Box::new(ask)))
+        }
+        Subject::Task(_) => {
+            let task: Task = serde_json::from_str(&held.state).ok()?;
+            Some(Entity::Task(Box::new(task)))
+        }
+        Subject::Artifact(_) => {
+            let artifact: Artifact = serde_json::from_str(&held.state).ok()?;
+            Some(Entity::Artifact(Box::new(artifact)))
+        }
+        Subject::Entry(_) => {
+            let entry: Entry = serde_json::from_str(&held.state).ok()?;
+            Some(Entity::Entry(Box::new(entry)))
         }
         Subject::Project(_)
         | Subject::Agent(_)

@@ -9,6 +9,7 @@ pub mod cors;
 pub mod dialect_error;
 pub mod docs;
 pub mod envelope;
+pub mod hacp;
 pub mod health;
 pub mod hitl;
 pub mod hxp_error;
@@ -121,6 +122,7 @@ pub fn router(app: Shared) -> Router {
         .merge(hxp_socket::routes())
         .merge(hitl::routes())
         .merge(a2h::routes())
+        .merge(hacp::routes())
         .merge(channels::routes())
         .merge(api::routes())
         .merge(pages::routes())
@@ -139,6 +141,7 @@ enum Speaks {
     Hxp,
     Hitl,
     A2h,
+    Hacp,
     Native,
     Person,
 }
@@ -151,6 +154,8 @@ impl Speaks {
             Self::Hitl
         } else if a2h::is_here(path) {
             Self::A2h
+        } else if path.starts_with("/hacp/") {
+            Self::Hacp
         } else if ["/api/", "/channels/", "/envelope/"].iter().any(|of| path.starts_with(of)) {
             Self::Native
         } else {
@@ -168,6 +173,7 @@ async fn nowhere(State(app): State<Shared>, request: Request) -> Response {
         Speaks::Hxp => hxp_execution::no_route(),
         Speaks::Hitl => hitl::no_route(),
         Speaks::A2h => a2h::no_route(),
+        Speaks::Hacp => hacp::no_route(),
         Speaks::Native => Problem::new(404, "not-found")
             .detail("there is nothing at this address")
             .into_response(),
@@ -180,6 +186,7 @@ async fn not_that_way(State(app): State<Shared>, request: Request) -> Response {
         Speaks::Hxp => hxp_execution::wrong_method(),
         Speaks::Hitl => hitl::wrong_method(),
         Speaks::A2h => a2h::wrong_method(),
+        Speaks::Hacp => hacp::wrong_method(),
         Speaks::Native => Problem::new(405, "method-not-allowed")
             .detail("this address does not take this method")
             .into_response(),
@@ -240,6 +247,7 @@ fn in_own_words(app: &App, speaks: &Speaks, mut answer: Response) -> Response {
             (Speaks::Hxp, broken) => hxp_execution::unreadable(broken),
             (Speaks::Hitl, broken) => hitl::unreadable(broken),
             (Speaks::A2h, broken) => a2h::unreadable(broken),
+            (Speaks::Hacp, broken) => hacp::unreadable(broken),
             (Speaks::Native, false) => Problem::new(400, "invalid-field")
                 .detail("the address or its query cannot be read")
                 .into_response(),

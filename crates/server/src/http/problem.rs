@@ -31,6 +31,7 @@ pages![
     "erased",
     "exists",
     "idempotency-mismatch",
+    "immutable",
     "internal",
     "invalid-field",
     "invalid-json",
@@ -42,7 +43,10 @@ pages![
     "not-inline",
     "not-over",
     "not-sealed",
+    "past-deadline",
+    "precondition-failed",
     "rate-limited",
+    "stale",
     "taken",
     "timed-out",
     "too-large",
@@ -181,7 +185,11 @@ impl From<Refusal> for Problem {
             | Refusal::Exists { .. }
             | Refusal::IdempotencyMismatch
             | Refusal::NoDeadline
+            | Refusal::Precondition { .. }
+            | Refusal::Immutable { .. }
+            | Refusal::Stale { .. }
             | Refusal::NotDue => 409,
+            Refusal::PastDeadline { .. } => 408,
             Refusal::TimedOut { .. } => 410,
             Refusal::Changed { .. } => 412,
             Refusal::Answer(_) | Refusal::Invalid { .. } => 422,

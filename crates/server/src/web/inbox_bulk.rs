@@ -284,8 +284,14 @@ pub fn why(refusal: &Refusal, directory: &Directory, now: Time) -> String {
             format!("{}{}", first.unwrap_or_default(), letters.as_str())
         }
         Refusal::Answer(_) => "It takes another kind of answer".to_owned(),
+        Refusal::Precondition { .. } | Refusal::Immutable { .. } => {
+            "Its task has gone on without it".to_owned()
+        }
+        Refusal::PastDeadline { at } => format!("The time for its task was up {}", ago(at)),
         Refusal::NotFound { .. } => "It is not there, or it is not yours to see".to_owned(),
-        Refusal::Changed { .. } => "It changed at this very moment; look at it again".to_owned(),
+        Refusal::Changed { .. } | Refusal::Stale { .. } => {
+            "It changed at this very moment; look at it again".to_owned()
+        }
         Refusal::Invalid { .. }
         | Refusal::NotInline
         | Refusal::Exists { .. }

@@ -162,7 +162,16 @@ fn in_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'s
             "This request needs a proof that a person answers".to_owned(),
             "Your answer was not sent.",
         ),
+        Refusal::Precondition { .. } | Refusal::Immutable { .. } => (
+            "The task has gone on without this".to_owned(),
+            "Your answer was not sent: its task does not wait for it any more.",
+        ),
+        Refusal::PastDeadline { at } => (
+            format!("The time for this task was up {}", ago(at)),
+            "Nothing was changed. The task shows what happens now.",
+        ),
         Refusal::NotFound { .. }
+        | Refusal::Stale { .. }
         | Refusal::NotOver { .. }
         | Refusal::NotInline
         | Refusal::Exists { .. }

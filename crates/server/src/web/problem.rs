@@ -183,6 +183,10 @@ impl FormProblem {
             | Refusal::Changed { .. }
             | Refusal::IdempotencyMismatch
             | Refusal::NoDeadline
+            | Refusal::Precondition { .. }
+            | Refusal::Immutable { .. }
+            | Refusal::PastDeadline { .. }
+            | Refusal::Stale { .. }
             | Refusal::NotDue => None,
         }
     }

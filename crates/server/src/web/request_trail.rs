@@ -153,5 +153,8 @@ fn sentence(
         | Happened::WebhookTested
         | Happened::WebhookGone
         | Happened::WebhookRemoved => plain("changed the directory"),
+        Happened::Task(_) => plain("moved its task"),
+        Happened::Artifact(_) => plain("delivered something"),
+        Happened::EntryWritten(_) => plain("wrote into a ledger"),
     }
 }

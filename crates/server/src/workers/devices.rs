@@ -52,6 +52,9 @@ fn concerned(news: &News, directory: &Directory) -> Option<HumanId> {
         | Subject::Agent(_)
         | Subject::Rule(_)
         | Subject::Webhook(_)
-        | Subject::Ask(_) => None,
+        | Subject::Ask(_)
+        | Subject::Task(_)
+        | Subject::Artifact(_)
+        | Subject::Entry(_) => None,
     }
 }

@@ -10,6 +10,7 @@ use store::outbox::Entry;
 use store::{Delivery, Settlement, StoreError};
 use tokio::sync::Semaphore;
 
+use super::contracts;
 use super::outbox::{Desk, LEASE};
 use crate::channels::send::Sending;
 use crate::push::deliver::Telling;
@@ -156,6 +157,7 @@ impl Desk {
             Effect::CallBack { ask, .. } => self.call_back(&delivery, *ask).await?,
             Effect::Tell { webhook, told } => self.tell(&delivery, *webhook, told).await?,
             Effect::MailLink { key, seed } => self.mail_link(&delivery, *key, seed).await,
+            Effect::Contract(contract) => contracts::deliver(contract),
             Effect::Push { .. }
             | Effect::Send { .. }
             | Effect::Amend { .. }
@@ -204,7 +206,8 @@ impl Desk {
             | Effect::CallBack { .. }
             | Effect::Tell { .. }
             | Effect::DropFiles { .. }
-            | Effect::MailLink { .. } => Ok(Settlement::Done),
+            | Effect::MailLink { .. }
+            | Effect::Contract(_) => Ok(Settlement::Done),
         }
     }
 }

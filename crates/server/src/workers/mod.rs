@@ -1,6 +1,7 @@
 //! What happens without being asked: deadlines, deliveries, blocks, retention, housekeeping.
 
 pub mod anchor;
+mod contracts;
 pub mod devices;
 pub mod housekeeping;
 pub mod indexer;

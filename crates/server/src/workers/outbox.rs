@@ -116,7 +116,8 @@ impl Desk {
             | Effect::SendGathered { .. }
             | Effect::PushGathered { .. }
             | Effect::Tell { .. }
-            | Effect::MailLink { .. } => self.channels.perform(gateway, &delivery.effect).await,
+            | Effect::MailLink { .. }
+            | Effect::Contract(_) => self.channels.perform(gateway, &delivery.effect).await,
         };
         count("countersign_deliveries_total", outcome.is_ok());
         Ok(match outcome {

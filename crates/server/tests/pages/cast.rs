@@ -1,6 +1,6 @@
 //! A small world driven through the kernel's own door, so that pages are tested on real requests.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use kernel::actor::Reach;
 use kernel::ask::{Dialect, Labels, Priority, Route};
@@ -9,7 +9,7 @@ use kernel::command::{NewAsk, Silence};
 use kernel::directory::{Directory, Human, NewAgent, NewHuman, NewProject, Profile};
 use kernel::question::{Answer, Body, Question, Reply};
 use kernel::{
-    Actor, Ask, AskId, Assurance, Command, Entity, Envelope, HumanId, KeyId, Refusal, Time,
+    Actor, Ask, AskId, Assurance, Command, Entity, Envelope, HumanId, KeyId, Loaded, Refusal, Time,
     Verdict, Via, World, decide, settle,
 };
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ pub(crate) struct Cast {
     pub(crate) now: Time,
     pub(crate) directory: Directory,
     drawn: u128,
-    asks: BTreeMap<AskId, Option<Ask>>,
+    loaded: Loaded,
 }
 
 pub(crate) fn id(name: &str) -> HumanId {
@@ -67,7 +67,7 @@ impl Cast {
             now: Time::from_millis(1_770_372_000_000),
             directory: Directory::default(),
             drawn: 0x019c_0000_0000_0000_0000_0000_0000_0000,
-            asks: BTreeMap::new(),
+            loaded: Loaded::default(),
         };
         cast.run(Actor::System, Command::SaveProject(NewProject::plain("shop".parse().unwrap())));
         for (human, name) in [("olga", "Olga Petrova"), ("mark", "Mark Osei")] {
@@ -98,7 +98,7 @@ impl Cast {
     }
 
     pub(crate) fn seen(&self, ask: AskId) -> &Ask {
-        self.asks[&ask].as_ref().unwrap()
+        self.loaded.asks[&ask].as_ref().unwrap()
     }
 
     pub(crate) fn advance(&mut self, seconds: u64) {
@@ -147,14 +147,14 @@ impl Cast {
             expected: None,
             command,
         };
-        let world = World { now: self.now, directory: &self.directory, asks: &self.asks };
+        let world = World { now: self.now, directory: &self.directory, loaded: &self.loaded };
         let Verdict::Decided(decision) = decide(&world, &envelope)? else {
             return Err(Refusal::NotFound { what: "request" });
         };
         for entity in settle(&world, &envelope, decision).unwrap().entities {
             match entity {
                 Entity::Ask(ask) => {
-                    self.asks.insert(ask.id, Some(*ask));
+                    self.loaded.asks.insert(ask.id, Some(*ask));
                 }
                 other => self.directory.put(other),
             }

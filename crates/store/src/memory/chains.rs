@@ -19,7 +19,18 @@ impl State {
             let held = Held { version: entity.head().seq, state: json(&entity) };
             Some((subject.to_string(), held))
         });
-        asks.chain(entities).collect()
+        let tasks = self
+            .tasks
+            .values()
+            .map(|task| (task.id.to_string(), Held { version: task.head.seq, state: json(task) }));
+        let artifacts = self
+            .artifacts
+            .values()
+            .map(|made| (made.id.to_string(), Held { version: made.head.seq, state: json(made) }));
+        let entries = self.entries.values().map(|entry| {
+            (entry.id.to_string(), Held { version: entry.head.seq, state: json(entry) })
+        });
+        asks.chain(entities).chain(tasks).chain(artifacts).chain(entries).collect()
     }
 
     pub(super) fn chains(&self, after: Option<&str>, limit: usize) -> Chains {

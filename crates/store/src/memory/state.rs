@@ -6,15 +6,19 @@ use std::sync::Arc;
 
 use kernel::audit::{Digest, Record, Row as RecordRow};
 use kernel::directory::Directory;
-use kernel::{AgentId, Ask, AskId, Effect, HumanId, KeyId, Refusal, Subject, Time, WebhookId};
+use kernel::task::{self, Artifact, Contract};
+use kernel::{
+    AgentId, ArtifactId, Ask, AskId, Effect, EntryId, HumanId, KeyId, ProjectId, Refusal, ReviewId,
+    Subject, Task, TaskId, Time, WebhookId,
+};
 use serde_json::Value;
 
 use crate::codes::Kept;
-use crate::job::{Books, Moved, Remembered, Work};
+use crate::job::{Books, Moved, MovedTask, Remembered, Work};
 use crate::leases::{Leases, Lookers, Wake};
 use crate::listing::{Deadline, Entry, Scope};
 use crate::outbox::Logged;
-use crate::{Change, Device, Idempotency, Message, News, Result, SealedBlock};
+use crate::{Change, Device, Idempotency, Message, News, Result, SealedBlock, tasks};
 
 #[derive(Default)]
 pub(super) struct State {
@@ -31,6 +35,8 @@ pub(super) struct State {
     pub(super) snoozed: BTreeMap<(HumanId, AskId), Time>,
     /// The record at place `n` has position `n + 1`.
     pub(super) records: Vec<Record>,
+    /// The lists each of them changed.
+    lists: Vec<Arc<[Scope]>>,
     /// The positions of what happened to the asks of an agent.
     pub(super) streams: BTreeSet<(AgentId, u64)>,
     pub(super) outbox: BTreeMap<u64, Row>,
@@ -53,6 +59,18 @@ pub(super) struct State {
     pub(super) files: BTreeSet<(AskId, Digest)>,
     pub(super) blocks: Vec<SealedBlock>,
     pub(super) anchored: Option<u64>,
+    pub(super) tasks: BTreeMap<TaskId, Task>,
+    /// The ranges lists of tasks are made of.
+    pub(super) task_list: BTreeSet<(String, Reverse<TaskId>)>,
+    /// The positions of what happened to the tasks of a project.
+    pub(super) task_streams: BTreeSet<(ProjectId, u64)>,
+    pub(super) artifacts: BTreeMap<ArtifactId, Artifact>,
+    pub(super) entries: BTreeMap<EntryId, task::Entry>,
+    pub(super) reviews: BTreeMap<ReviewId, TaskId>,
+    /// The one at place `n` has number `n + 1`.
+    pub(super) contracts: Vec<Contract>,
+    /// Up to which number runtimes have everything.
+    pub(super) acked: BTreeMap<AgentId, u64>,
 }
 
 pub(super) struct Row {
@@ -74,6 +92,18 @@ impl Books for State {
         Ok(self.asks.get(&id).cloned())
     }
 
+    fn task(&mut self, id: TaskId) -> Result<Option<Task>> {
+        Ok(self.tasks.get(&id).cloned())
+    }
+
+    fn artifact(&mut self, id: ArtifactId) -> Result<Option<Artifact>> {
+        Ok(self.artifacts.get(&id).cloned())
+    }
+
+    fn entry(&mut self, id: EntryId) -> Result<Option<task::Entry>> {
+        Ok(self.entries.get(&id).cloned())
+    }
+
     fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>> {
         Ok(self.idempotency.get(&(scope.to_owned(), key.to_owned())).copied())
     }
@@ -84,17 +114,34 @@ impl Books for State {
         if work.asks.iter().any(taken) {
             return Err(Refusal::Exists { what: "request" }.into());
         }
+        let taken =
+            |moved: &MovedTask| moved.before.is_none() && self.tasks.contains_key(&moved.after.id);
+        if work.tasks.iter().any(taken) {
+            return Err(Refusal::Exists { what: "task" }.into());
+        }
+        let new = |made: &Artifact| work.version_before(&Subject::Artifact(made.id)) == 0;
+        if work.artifacts.iter().any(|made| new(made) && self.artifacts.contains_key(&made.id)) {
+            return Err(Refusal::Exists { what: "artifact" }.into());
+        }
         for moved in &work.asks {
             self.put(moved);
         }
+        for moved in &work.tasks {
+            self.put_task(moved);
+        }
+        self.artifacts.extend(work.artifacts.iter().map(|made| (made.id, made.clone())));
+        self.entries.extend(work.entries.iter().map(|entry| (entry.id, entry.clone())));
+        self.contracts.extend(work.contracts().cloned());
         for entity in &work.entities {
             Arc::make_mut(&mut self.directory).put(entity.clone());
         }
         for record in &work.records {
             self.records.push(record.clone());
             let position = self.records.len() as u64;
-            let moved = work.ask_of(record);
-            self.streams.extend(moved.map(|moved| (moved.after.agent.clone(), position)));
+            let about = work.about(record);
+            self.streams.extend(about.agent.map(|agent| (agent.clone(), position)));
+            self.task_streams.extend(about.project.map(|project| (project.clone(), position)));
+            self.lists.push(about.lists);
             if record.what == "erased" {
                 self.erase(&record.subject);
             }
@@ -152,6 +199,17 @@ impl State {
         self.asks.insert(id, moved.after.clone());
     }
 
+    fn put_task(&mut self, moved: &MovedTask) {
+        let id = moved.after.id;
+        let (old, new) = tasks::moved(moved.before.as_ref(), &moved.after);
+        for range in old {
+            self.task_list.remove(&(range, Reverse(id)));
+        }
+        self.task_list.extend(new.into_iter().map(|range| (range, Reverse(id))));
+        self.reviews.extend(moved.reviews().map(|review| (review, id)));
+        self.tasks.insert(id, moved.after.clone());
+    }
+
     fn erase(&mut self, subject: &Subject) {
         for record in self.records.iter_mut().filter(|record| record.subject == *subject) {
             record.contents.fill(Value::Null);
@@ -182,13 +240,9 @@ impl State {
 
     /// Changes as they are announced.
     pub(super) fn news(&self, position: u64) -> impl Iterator<Item = News> {
-        self.changes(position, usize::MAX).map(|change| {
-            let ask = match &change.subject {
-                Subject::Ask(id) => self.asks.get(id),
-                _ => None,
-            };
-            News { change, lists: ask.map_or_else(|| [].into(), |ask| Scope::of(ask).into()) }
-        })
+        let lists = self.lists.iter().skip(place(position)).cloned();
+        let changes = self.changes(position, usize::MAX);
+        changes.zip(lists).map(|(change, lists)| News { change, lists })
     }
 }
 

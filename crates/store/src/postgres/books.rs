@@ -7,11 +7,15 @@ use std::sync::Arc;
 use kernel::ask::Fold;
 use kernel::audit::Record;
 use kernel::directory::Directory;
-use kernel::{Ask, AskId, Effect, Entity, Refusal, Subject, Time};
+use kernel::task::{self, Artifact};
+use kernel::{
+    ArtifactId, Ask, AskId, Effect, Entity, EntryId, Loaded, Refusal, ReviewId, Subject, Task,
+    TaskId, Time,
+};
 
-use crate::job::{Books, Remembered, Work};
+use crate::job::{self, Books, Remembered, Work};
 use crate::listing::{Deadline, Entry, Scope};
-use crate::{Idempotency, Result, StoreError};
+use crate::{Idempotency, Result, StoreError, tasks};
 
 /// The name of an idempotency key: whose, and which.
 pub(super) type Key = (String, String);
@@ -19,24 +23,29 @@ pub(super) type Key = (String, String);
 /// The books of one transaction.
 pub(super) struct Batch {
     directory: Arc<Directory>,
-    asks: HashMap<AskId, Option<Ask>>,
+    loaded: Loaded,
     remembered: HashMap<Key, Remembered>,
-    lacking: BTreeSet<AskId>,
+    lacking: BTreeSet<Subject>,
     pub(super) out: Output,
 }
 
-/// The ask an event is about, for those who follow the feed.
-#[derive(Default)]
+/// Whom an event concerns, for those who follow the feed.
 pub(super) struct About {
-    /// Whose it is.
+    /// Whose ask it is about.
     pub(super) agent: Option<String>,
-    /// The lists it then stands in.
+    /// Whose task it is about.
+    pub(super) project: Option<String>,
+    /// The lists that changed.
     pub(super) lists: String,
 }
 
 impl About {
-    fn new(ask: &Ask) -> Self {
-        Self { agent: Some(ask.agent.to_string()), lists: Scope::write(&Scope::of(ask)) }
+    fn new(about: &job::About<'_>) -> Self {
+        Self {
+            agent: about.agent.map(ToString::to_string),
+            project: about.project.map(ToString::to_string),
+            lists: Scope::write(&about.lists),
+        }
     }
 }
 
@@ -54,6 +63,16 @@ pub(super) struct Output {
     pub(super) not_expiring: BTreeSet<(Deadline, AskId)>,
     pub(super) expiring: BTreeSet<(Deadline, AskId)>,
     /// With the version that was read; 0 for a new one.
+    pub(super) tasks: BTreeMap<TaskId, (u64, Task)>,
+    pub(super) unlisted_tasks: BTreeSet<(String, TaskId)>,
+    pub(super) listed_tasks: BTreeSet<(String, TaskId)>,
+    /// Which task a review is of.
+    pub(super) reviews: Vec<(ReviewId, TaskId)>,
+    /// With the version that was read; 0 for a new one.
+    pub(super) artifacts: BTreeMap<ArtifactId, (u64, Artifact)>,
+    /// With the version that was read; 0 for a new one.
+    pub(super) entries: BTreeMap<EntryId, (u64, task::Entry)>,
+    /// With the version that was read; 0 for a new one.
     pub(super) entities: BTreeMap<Subject, (u64, Entity)>,
     pub(super) records: Vec<(Record, About)>,
     pub(super) effects: Vec<(Time, Effect)>,
@@ -66,16 +85,16 @@ impl Output {
     }
 }
 
-/// Why a job could not go on: an ask it needs was not loaded yet.
+/// Why a job could not go on: something it needs was not loaded yet.
 #[derive(Debug, thiserror::Error)]
-#[error("an ask was not loaded yet")]
+#[error("something was not loaded yet")]
 struct Lacking;
 
 impl Batch {
     pub(super) fn new(directory: Arc<Directory>) -> Self {
         Self {
             directory,
-            asks: HashMap::new(),
+            loaded: Loaded::default(),
             remembered: HashMap::new(),
             lacking: BTreeSet::new(),
             out: Output::default(),
@@ -83,17 +102,26 @@ impl Batch {
     }
 
     /// Puts in what was loaded: what is asked for later and is not among it counts as absent.
-    pub(super) fn load(
-        &mut self,
-        asked: impl IntoIterator<Item = AskId>,
-        found: impl IntoIterator<Item = Ask>,
-    ) {
-        for id in asked {
-            self.asks.entry(id).or_default();
+    pub(super) fn load(&mut self, asked: BTreeSet<Subject>, found: Loaded) {
+        for subject in asked {
+            match subject {
+                Subject::Ask(id) => drop(self.loaded.asks.entry(id).or_default()),
+                Subject::Task(id) => drop(self.loaded.tasks.entry(id).or_default()),
+                Subject::Artifact(id) => drop(self.loaded.artifacts.entry(id).or_default()),
+                Subject::Entry(id) => drop(self.loaded.entries.entry(id).or_default()),
+                // These are in the directory.
+                Subject::Project(_)
+                | Subject::Agent(_)
+                | Subject::Human(_)
+                | Subject::Key(_)
+                | Subject::Rule(_)
+                | Subject::Webhook(_) => {}
+            }
         }
-        for ask in found {
-            self.asks.insert(ask.id, Some(ask));
-        }
+        self.loaded.asks.extend(found.asks);
+        self.loaded.tasks.extend(found.tasks);
+        self.loaded.artifacts.extend(found.artifacts);
+        self.loaded.entries.extend(found.entries);
     }
 
     pub(super) fn remember(&mut self, keys: impl IntoIterator<Item = (Key, Remembered)>) {
@@ -102,8 +130,13 @@ impl Batch {
 
     /// What a job that failed just now needs before it is tried again; empty if it failed for
     /// another reason.
-    pub(super) fn lacking(&mut self) -> BTreeSet<AskId> {
+    pub(super) fn lacking(&mut self) -> BTreeSet<Subject> {
         std::mem::take(&mut self.lacking)
+    }
+
+    fn lacks(&mut self, subject: Subject) -> StoreError {
+        self.lacking.insert(subject);
+        StoreError::Unavailable(Lacking.into())
     }
 
     pub(super) fn into_parts(self) -> (Arc<Directory>, Output) {
@@ -117,11 +150,23 @@ impl Books for Batch {
     }
 
     fn ask(&mut self, id: AskId) -> Result<Option<Ask>> {
-        if let Some(ask) = self.asks.get(&id) {
-            return Ok(ask.clone());
-        }
-        self.lacking.insert(id);
-        Err(StoreError::Unavailable(Lacking.into()))
+        let found = self.loaded.asks.get(&id).cloned();
+        found.ok_or_else(|| self.lacks(Subject::Ask(id)))
+    }
+
+    fn task(&mut self, id: TaskId) -> Result<Option<Task>> {
+        let found = self.loaded.tasks.get(&id).cloned();
+        found.ok_or_else(|| self.lacks(Subject::Task(id)))
+    }
+
+    fn artifact(&mut self, id: ArtifactId) -> Result<Option<Artifact>> {
+        let found = self.loaded.artifacts.get(&id).cloned();
+        found.ok_or_else(|| self.lacks(Subject::Artifact(id)))
+    }
+
+    fn entry(&mut self, id: EntryId) -> Result<Option<task::Entry>> {
+        let found = self.loaded.entries.get(&id).cloned();
+        found.ok_or_else(|| self.lacks(Subject::Entry(id)))
     }
 
     fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>> {
@@ -134,12 +179,25 @@ impl Books for Batch {
                 return Err(Refusal::Exists { what: "request" }.into());
             }
         }
+        for moved in work.tasks.iter().filter(|moved| moved.before.is_none()) {
+            if self.task(moved.after.id)?.is_some() {
+                return Err(Refusal::Exists { what: "task" }.into());
+            }
+        }
+        for made in &work.artifacts {
+            if work.version_before(&Subject::Artifact(made.id)) == 0
+                && self.artifact(made.id)?.is_some()
+            {
+                return Err(Refusal::Exists { what: "artifact" }.into());
+            }
+        }
+        self.write_tasks(work);
         for moved in &work.asks {
             let ask = &moved.after;
             let read = moved.before.as_ref().map(|before| before.head.seq);
             let written = self.out.asks.entry(ask.id).or_insert_with(|| (read, ask.clone()));
             written.1 = ask.clone();
-            self.asks.insert(ask.id, Some(ask.clone()));
+            self.loaded.asks.insert(ask.id, Some(ask.clone()));
             let wake = ask.wake_at();
             if moved.before.as_ref().and_then(Ask::wake_at) != wake {
                 self.out.wakes.insert(ask.id, wake);
@@ -161,8 +219,7 @@ impl Books for Batch {
             Arc::make_mut(&mut self.directory).put(entity.clone());
         }
         for record in &work.records {
-            let about = work.ask_of(record).map(|moved| About::new(&moved.after));
-            self.out.records.push((record.clone(), about.unwrap_or_default()));
+            self.out.records.push((record.clone(), About::new(&work.about(record))));
         }
         self.out.effects.extend(work.effects.iter().map(|effect| (work.now, effect.clone())));
         if let Some((request, remembered)) = remember {
@@ -174,12 +231,37 @@ impl Books for Batch {
     }
 }
 
+impl Batch {
+    fn write_tasks(&mut self, work: &Work) {
+        let out = &mut self.out;
+        for moved in &work.tasks {
+            let task = &moved.after;
+            let read = work.version_before(&Subject::Task(task.id));
+            out.tasks.entry(task.id).or_insert_with(|| (read, task.clone())).1 = task.clone();
+            self.loaded.tasks.insert(task.id, Some(task.clone()));
+            let ranges = tasks::moved(moved.before.as_ref(), task);
+            replace(task.id, ranges, &mut out.unlisted_tasks, &mut out.listed_tasks);
+            out.reviews.extend(moved.reviews().map(|review| (review, task.id)));
+        }
+        for made in &work.artifacts {
+            let read = work.version_before(&Subject::Artifact(made.id));
+            out.artifacts.entry(made.id).or_insert_with(|| (read, made.clone())).1 = made.clone();
+            self.loaded.artifacts.insert(made.id, Some(made.clone()));
+        }
+        for entry in &work.entries {
+            let read = work.version_before(&Subject::Entry(entry.id));
+            out.entries.entry(entry.id).or_insert_with(|| (read, entry.clone())).1 = entry.clone();
+            self.loaded.entries.insert(entry.id, Some(entry.clone()));
+        }
+    }
+}
+
 /// What one job puts in and a later one takes out again is never written.
-fn replace<T: Ord>(
-    id: AskId,
+fn replace<T: Ord, I: Ord + Copy>(
+    id: I,
     (old, new): (Vec<T>, Vec<T>),
-    gone: &mut BTreeSet<(T, AskId)>,
-    there: &mut BTreeSet<(T, AskId)>,
+    gone: &mut BTreeSet<(T, I)>,
+    there: &mut BTreeSet<(T, I)>,
 ) {
     for row in old.into_iter().map(|row| (row, id)) {
         if !there.remove(&row) {

@@ -1,15 +1,17 @@
 //! The record by subject, with the state each subject is in: what a check of the record reads.
 
 use std::collections::HashMap;
+use std::str::FromStr;
 
 use deadpool_postgres::{Client, Transaction};
-use kernel::AskId;
 use kernel::audit::Row;
+use kernel::{ArtifactId, AskId, TaskId};
+use ulid::Ulid;
 use uuid::Uuid;
 
 use super::failure::Failure;
 use super::{query, record, ulid, uuid};
-use crate::chains::{asks_between, stop};
+use crate::chains::{between, stop};
 use crate::rows::{int, uint};
 use crate::{Chains, Held};
 
@@ -84,7 +86,8 @@ async fn states(
 ) -> Result<Vec<(String, Held)>, Failure> {
     // After every name.
     const END: &str = "\u{10ffff}";
-    let sql = "SELECT id, version, state FROM entity WHERE id > $1 AND id <= $2";
+    let sql = "SELECT id, version, state FROM entity WHERE id > $1 AND id <= $2
+        UNION ALL SELECT id, version, state FROM entry WHERE id > $1 AND id <= $2";
     let statement = moment.prepare_cached(sql).await?;
     let rows = moment.query(&statement, &[&after.unwrap_or_default(), &to.unwrap_or(END)]).await?;
     let mut states = Vec::new();
@@ -92,14 +95,32 @@ async fn states(
         let held = Held { version: uint(row.try_get(1)?), state: row.try_get(2)? };
         states.push((row.try_get(0)?, held));
     }
-    let Some((from, to)) = asks_between(after, to) else { return Ok(states) };
-    let edge = |id: Option<AskId>, open| id.map_or(open, |id| uuid(id.ulid()));
-    let (from, to) = (edge(from, Uuid::nil()), edge(to, Uuid::max()));
-    let sql = "SELECT id, version, state FROM ask WHERE id > $1 AND id <= $2 ORDER BY id";
+    let stretch = (after, to);
+    let asks = "SELECT id, version, state FROM ask WHERE id > $1 AND id <= $2 ORDER BY id";
+    made(moment, asks, AskId::PREFIX, stretch, AskId::ulid, &mut states).await?;
+    let tasks = "SELECT id, version, state FROM task WHERE id > $1 AND id <= $2 ORDER BY id";
+    made(moment, tasks, TaskId::PREFIX, stretch, TaskId::ulid, &mut states).await?;
+    let made_of = "SELECT id, version, state FROM artifact WHERE id > $1 AND id <= $2 ORDER BY id";
+    made(moment, made_of, ArtifactId::PREFIX, stretch, ArtifactId::ulid, &mut states).await?;
+    Ok(states)
+}
+
+/// The same of what is named by ids of one kind.
+async fn made<T: FromStr>(
+    moment: &Transaction<'_>,
+    sql: &str,
+    prefix: &str,
+    (after, to): (Option<&str>, Option<&str>),
+    of: fn(T) -> Ulid,
+    states: &mut Vec<(String, Held)>,
+) -> Result<(), Failure> {
+    let Some((from, to)) = between::<T>(prefix, after, to) else { return Ok(()) };
+    let (from, to) =
+        (from.map_or(Uuid::nil(), |id| uuid(of(id))), to.map_or(Uuid::max(), |id| uuid(of(id))));
     let statement = moment.prepare_cached(sql).await?;
     for row in moment.query(&statement, &[&from, &to]).await? {
         let held = Held { version: uint(row.try_get(1)?), state: row.try_get(2)? };
-        states.push((AskId::new(ulid(row.try_get(0)?)).to_string(), held));
+        states.push((format!("{prefix}{}", ulid(row.try_get(0)?)), held));
     }
-    Ok(states)
+    Ok(())
 }

@@ -45,14 +45,15 @@ pub(super) async fn number(client: &Client) -> Result<(), Failure> {
     let number = "WITH taken AS (
             DELETE FROM pending
             WHERE n = ANY (ARRAY (SELECT n FROM pending ORDER BY n LIMIT $1))
-            RETURNING n, subjects, seqs, agents, lists
+            RETURNING n, subjects, seqs, agents, lists, projects
         ), last AS (
             SELECT coalesce(max(position), 0) AS position FROM feed
         ), numbered AS (
-            INSERT INTO feed (position, subject, seq, agent, lists)
-            SELECT last.position + row_number() OVER (ORDER BY n, place), subject, seq, agent, told
-            FROM last, taken, unnest(subjects, seqs, agents, lists)
-                WITH ORDINALITY AS event (subject, seq, agent, told, place)
+            INSERT INTO feed (position, subject, seq, agent, lists, project)
+            SELECT last.position + row_number() OVER (ORDER BY n, place), subject, seq, agent, told,
+                project
+            FROM last, taken, unnest(subjects, seqs, agents, lists, projects)
+                WITH ORDINALITY AS event (subject, seq, agent, told, project, place)
         )
         SELECT count(*), (SELECT pg_notify($2, '')::text FROM taken LIMIT 1) FROM taken";
     let number = client.prepare_cached(number).await?;
@@ -101,7 +102,7 @@ impl Announcer {
                 self.published.clock.look(client).await?;
                 number(client).await?;
                 let page = record::news(client, self.told, PAGE).await?;
-                if page.news.iter().any(|news| !matches!(news.change.subject, Subject::Ask(_))) {
+                if page.news.iter().any(|news| is_of_directory(&news.change.subject)) {
                     self.published.refresh(&*client).await?;
                 }
                 Ok(page)
@@ -113,6 +114,18 @@ impl Announcer {
                 return Ok(());
             }
         }
+    }
+}
+
+fn is_of_directory(subject: &Subject) -> bool {
+    match subject {
+        Subject::Ask(_) | Subject::Task(_) | Subject::Artifact(_) | Subject::Entry(_) => false,
+        Subject::Project(_)
+        | Subject::Agent(_)
+        | Subject::Human(_)
+        | Subject::Key(_)
+        | Subject::Rule(_)
+        | Subject::Webhook(_) => true,
     }
 }
 

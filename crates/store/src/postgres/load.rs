@@ -4,13 +4,17 @@ use std::collections::BTreeSet;
 
 use deadpool_postgres::Client;
 use futures_util::try_join;
-use kernel::{Ask, AskId, Time};
+use kernel::audit::Head;
+use kernel::task::{Artifact, Entry};
+use kernel::{Ask, AskId, Loaded, Subject, Task, TaskId, Time};
+use serde::de::DeserializeOwned;
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement};
 use uuid::Uuid;
 
 use super::books::Key;
 use super::failure::{Failure, damaged};
-use super::query::read_ask;
+use super::tasks::read;
 use super::{ulid, uuid};
 use crate::job::Remembered;
 use crate::rows::{digest, uint};
@@ -19,12 +23,12 @@ use crate::rows::{digest, uint};
 /// made on one that is just being replaced.
 const LOCK: i64 = 0x636f_756e_7465_7274;
 
-pub(super) struct Loaded {
+pub(super) struct Begun {
     /// The version of the directory.
     pub(super) version: u64,
     /// The time of the database.
     pub(super) now: Time,
-    pub(super) asks: Vec<Ask>,
+    pub(super) found: Loaded,
     pub(super) remembered: Vec<(Key, Remembered)>,
 }
 
@@ -32,9 +36,9 @@ pub(super) struct Loaded {
 pub(super) async fn begin(
     client: &Client,
     alone: bool,
-    asks: &BTreeSet<AskId>,
+    subjects: &BTreeSet<Subject>,
     keys: &BTreeSet<Key>,
-) -> Result<Loaded, Failure> {
+) -> Result<Begun, Failure> {
     let lock = if alone {
         "SELECT pg_advisory_xact_lock($1)"
     } else {
@@ -42,22 +46,22 @@ pub(super) async fn begin(
     };
     let head = "SELECT version, (extract(epoch FROM clock_timestamp()) * 1000)::bigint
         FROM directory";
-    let recall = "SELECT scope, key, fingerprint, ask, at FROM idempotency
+    let recall = "SELECT scope, key, fingerprint, ask, at, task, seq FROM idempotency
         WHERE (scope, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))";
     // All prepared before the first is sent: preparing waits, and the lock must come first.
-    let (lock, head, found, recall) = (
+    let (lock, head, recall) = (
         client.prepare_cached(lock).await?,
         client.prepare_cached(head).await?,
-        client.prepare_cached(ASKS).await?,
         client.prepare_cached(recall).await?,
     );
+    let wanted = Wanted::new(client, subjects).await?;
     let (scopes, names): (Vec<&str>, Vec<&str>) =
         keys.iter().map(|(scope, key)| (scope.as_str(), key.as_str())).unzip();
-    let ((), _, head, asks, remembered) = try_join!(
+    let ((), _, head, found, remembered) = try_join!(
         async { Ok(client.batch_execute("BEGIN").await?) },
         async { Ok::<_, Failure>(client.query(&lock, &[&LOCK]).await?) },
         async { Ok(client.query_one(&head, &[]).await?) },
-        locked(client, &found, asks),
+        wanted.locked(client),
         async {
             if keys.is_empty() {
                 return Ok(Vec::new());
@@ -65,51 +69,123 @@ pub(super) async fn begin(
             Ok(client.query(&recall, &[&scopes, &names]).await?)
         },
     )?;
-    Ok(Loaded {
+    Ok(Begun {
         version: uint(head.try_get(0)?),
         now: Time::from_millis(head.try_get(1)?),
-        asks,
+        found,
         remembered: remembered.iter().map(read_remembered).collect::<Result<_, _>>()?,
     })
 }
 
-/// More asks, which a decision turned out to need.
-pub(super) async fn asks(client: &Client, ids: &BTreeSet<AskId>) -> Result<Vec<Ask>, Failure> {
-    let statement = client.prepare_cached(ASKS).await?;
-    locked(client, &statement, ids).await
+/// More, which a decision turned out to need.
+pub(super) async fn more(client: &Client, subjects: &BTreeSet<Subject>) -> Result<Loaded, Failure> {
+    Wanted::new(client, subjects).await?.locked(client).await
 }
 
-/// Locked in the order of their ids, so that two transactions seldom wait for each other.
-const ASKS: &str = "SELECT id, state, version FROM ask WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
+// Locked in the order of their ids, so that two transactions seldom wait for each other.
+const ASKS: &str = "SELECT state, version FROM ask WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
+const TASKS: &str = "SELECT state, version FROM task WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
+const ARTIFACTS: &str =
+    "SELECT state, version FROM artifact WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
+const ENTRIES: &str = "SELECT state, version FROM entry WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
 
-async fn locked(
-    client: &Client,
-    statement: &Statement,
-    ids: &BTreeSet<AskId>,
-) -> Result<Vec<Ask>, Failure> {
-    if ids.is_empty() {
-        return Ok(Vec::new());
+/// What is to be loaded, with the statements that load it: none for what nobody wants.
+#[derive(Default)]
+struct Wanted {
+    asks: Option<(Statement, Vec<Uuid>)>,
+    tasks: Option<(Statement, Vec<Uuid>)>,
+    artifacts: Option<(Statement, Vec<Uuid>)>,
+    entries: Option<(Statement, Vec<String>)>,
+}
+
+impl Wanted {
+    async fn new(client: &Client, subjects: &BTreeSet<Subject>) -> Result<Self, Failure> {
+        let (mut asks, mut tasks) = (Vec::new(), Vec::new());
+        let (mut artifacts, mut entries) = (Vec::new(), Vec::new());
+        for subject in subjects {
+            match subject {
+                Subject::Ask(id) => asks.push(uuid(id.ulid())),
+                Subject::Task(id) => tasks.push(uuid(id.ulid())),
+                Subject::Artifact(id) => artifacts.push(uuid(id.ulid())),
+                Subject::Entry(id) => entries.push(id.to_string()),
+                // These are in the directory.
+                Subject::Project(_)
+                | Subject::Agent(_)
+                | Subject::Human(_)
+                | Subject::Key(_)
+                | Subject::Rule(_)
+                | Subject::Webhook(_) => {}
+            }
+        }
+        Ok(Self {
+            asks: prepared(client, ASKS, asks).await?,
+            tasks: prepared(client, TASKS, tasks).await?,
+            artifacts: prepared(client, ARTIFACTS, artifacts).await?,
+            entries: prepared(client, ENTRIES, entries).await?,
+        })
     }
-    let ids: Vec<Uuid> = ids.iter().map(|id| uuid(id.ulid())).collect();
-    let rows = client.query(statement, &[&ids]).await?;
+
+    async fn locked(&self, client: &Client) -> Result<Loaded, Failure> {
+        let (asks, tasks, artifacts, entries) = try_join!(
+            locked(client, self.asks.as_ref(), |ask: &Ask| (ask.id.to_string(), ask.head)),
+            locked(client, self.tasks.as_ref(), |task: &Task| (task.id.to_string(), task.head)),
+            locked(client, self.artifacts.as_ref(), |made: &Artifact| {
+                (made.id.to_string(), made.head)
+            }),
+            locked(client, self.entries.as_ref(), |entry: &Entry| {
+                (entry.id.to_string(), entry.head)
+            }),
+        )?;
+        Ok(Loaded {
+            asks: asks.into_iter().map(|ask| (ask.id, Some(ask))).collect(),
+            tasks: tasks.into_iter().map(|task| (task.id, Some(task))).collect(),
+            artifacts: artifacts.into_iter().map(|made| (made.id, Some(made))).collect(),
+            entries: entries.into_iter().map(|entry| (entry.id, Some(entry))).collect(),
+        })
+    }
+}
+
+async fn prepared<T>(
+    client: &Client,
+    sql: &str,
+    ids: Vec<T>,
+) -> Result<Option<(Statement, Vec<T>)>, Failure> {
+    if ids.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some((client.prepare_cached(sql).await?, ids)))
+}
+
+async fn locked<I, T: DeserializeOwned>(
+    client: &Client,
+    wanted: Option<&(Statement, Vec<I>)>,
+    named: impl Fn(&T) -> (String, Head),
+) -> Result<Vec<T>, Failure>
+where
+    Vec<I>: ToSql + Sync,
+{
+    let Some((statement, ids)) = wanted else { return Ok(Vec::new()) };
+    let rows = client.query(statement, &[ids]).await?;
     rows.iter()
         .map(|row| {
-            let ask = read_ask(row)?;
-            let version = uint(row.try_get(2)?);
-            if version == ask.head.seq {
-                Ok(ask)
+            let state: T = read(row.try_get(0)?, || "state".to_owned())?;
+            let (name, head) = named(&state);
+            if uint(row.try_get(1)?) == head.seq {
+                Ok(state)
             } else {
-                Err(damaged(&ask.id.to_string(), "its row has another version than its state"))
+                Err(damaged(&name, "its row has another version than its state"))
             }
         })
         .collect()
 }
 
 fn read_remembered(row: &Row) -> Result<(Key, Remembered), Failure> {
-    let ask: Option<Uuid> = row.try_get(3)?;
+    let (ask, task): (Option<Uuid>, Option<Uuid>) = (row.try_get(3)?, row.try_get(5)?);
+    let seq: Option<i64> = row.try_get(6)?;
     let remembered = Remembered {
         fingerprint: digest(row.try_get(2)?),
         ask: ask.map(|id| AskId::new(ulid(id))),
+        place: task.map(|id| TaskId::new(ulid(id))).zip(seq.map(uint)),
         at: Time::from_millis(row.try_get(4)?),
     };
     Ok(((row.try_get(0)?, row.try_get(1)?), remembered))

@@ -72,6 +72,14 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "messages",
         sql: include_str!("migrations/0009_messages.sql"),
     },
+    // A program of before would answer a checkpoint without moving its task, and set aside what
+    // runtimes have to do.
+    Migration {
+        version: 10,
+        serves: 10,
+        name: "tasks",
+        sql: include_str!("migrations/0010_tasks.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

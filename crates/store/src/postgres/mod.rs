@@ -38,6 +38,8 @@ mod search;
 mod shared;
 mod snooze;
 mod take_over;
+mod task_rows;
+mod tasks;
 mod tls;
 mod wake;
 mod write;

@@ -5,7 +5,7 @@
 
 use deadpool_postgres::{Client, GenericClient};
 use kernel::audit::{self, Digest, Record};
-use kernel::{AgentId, AskId, Subject, Time};
+use kernel::{AgentId, AskId, ProjectId, Subject, Time};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
@@ -126,6 +126,26 @@ pub(super) async fn all(
     limit: usize,
 ) -> Result<Vec<(u64, Record)>, Failure> {
     let rows = rows(client, position, limit).await?;
+    rows.into_iter().map(|row| Ok((row.position, record(row)?))).collect()
+}
+
+/// What happened to the tasks of these projects: one range of the index for each, merged.
+pub(super) async fn of_tasks(
+    client: &impl GenericClient,
+    projects: &[ProjectId],
+    position: u64,
+    limit: usize,
+) -> Result<Vec<(u64, Record)>, Failure> {
+    let sql = "SELECT found.position, subject, seq, at, what, prev, hash, body, contents
+        FROM (SELECT DISTINCT unnest($1::text[]) AS project) AS wanted
+        CROSS JOIN LATERAL (
+            SELECT position, subject, seq FROM feed
+            WHERE feed.project = wanted.project AND position > $2 ORDER BY position LIMIT $3
+        ) AS found
+        JOIN record USING (subject, seq)
+        ORDER BY found.position LIMIT $3";
+    let projects: Vec<&str> = projects.iter().map(ProjectId::as_str).collect();
+    let rows = raw(client, sql, &[&projects, &int(position), &int(limit)]).await?;
     rows.into_iter().map(|row| Ok((row.position, record(row)?))).collect()
 }
 

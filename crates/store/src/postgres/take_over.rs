@@ -30,7 +30,7 @@ struct Table {
     select: &'static str,
 }
 
-static TABLES: [Table; 23] = [
+static TABLES: [Table; 30] = [
     Table {
         name: "ask",
         columns: &[("id", Type::UUID), ("version", Type::INT8), ("state", Type::TEXT)],
@@ -106,8 +106,9 @@ static TABLES: [Table; 23] = [
             ("subject", Type::TEXT),
             ("seq", Type::INT8),
             ("agent", Type::TEXT),
+            ("project", Type::TEXT),
         ],
-        select: "SELECT position, subject, seq, agent FROM record ORDER BY position",
+        select: "SELECT position, subject, seq, agent, project FROM record ORDER BY position",
     },
     Table {
         name: "outbox",
@@ -145,8 +146,10 @@ static TABLES: [Table; 23] = [
             ("fingerprint", Type::BYTEA),
             ("ask", Type::UUID),
             ("at", Type::INT8),
+            ("task", Type::UUID),
+            ("seq", Type::INT8),
         ],
-        select: "SELECT scope, key, fingerprint, ask, at FROM idempotency",
+        select: "SELECT scope, key, fingerprint, ask, at, task, seq FROM idempotency",
     },
     Table {
         name: "key_use",
@@ -230,6 +233,61 @@ static TABLES: [Table; 23] = [
         ],
         select: "SELECT name, ask, medium, recipient, at, posted, thread, over, updated_at, state
                  FROM message",
+    },
+    Table {
+        name: "task",
+        columns: &[
+            ("id", Type::UUID),
+            ("version", Type::INT8),
+            ("over_at", Type::INT8),
+            ("state", Type::TEXT),
+        ],
+        select: "SELECT id, version, over_at, state FROM task",
+    },
+    Table {
+        name: "task_list",
+        columns: &[("scope", Type::TEXT), ("id", Type::UUID)],
+        select: "SELECT scope, id FROM task_list",
+    },
+    Table {
+        name: "artifact",
+        columns: &[("id", Type::UUID), ("version", Type::INT8), ("state", Type::TEXT)],
+        select: "SELECT id, version, state FROM artifact",
+    },
+    Table {
+        name: "entry",
+        columns: &[
+            ("id", Type::TEXT),
+            ("version", Type::INT8),
+            ("scope", Type::TEXT),
+            ("key", Type::TEXT),
+            ("state", Type::TEXT),
+        ],
+        select: "SELECT id, version, scope, key, state FROM entry",
+    },
+    Table {
+        name: "review",
+        columns: &[("id", Type::UUID), ("task", Type::UUID)],
+        select: "SELECT id, task FROM review",
+    },
+    Table {
+        name: "contract",
+        columns: &[
+            ("n", Type::INT8),
+            ("agent", Type::TEXT),
+            ("task", Type::UUID),
+            ("seq", Type::INT8),
+            ("duty", Type::TEXT),
+            ("run", Type::UUID),
+            ("at", Type::INT8),
+            ("contract", Type::TEXT),
+        ],
+        select: "SELECT n, agent, task, seq, duty, run, at, contract FROM contract ORDER BY n",
+    },
+    Table {
+        name: "runtime_ack",
+        columns: &[("agent", Type::TEXT), ("n", Type::INT8)],
+        select: "SELECT agent, n FROM runtime_ack",
     },
     Table { name: "anchor", columns: &[("n", Type::INT8)], select: "SELECT n FROM anchor" },
 ];

@@ -12,7 +12,7 @@ use tokio_postgres::types::ToSql;
 
 use super::books::{About, Key, Output};
 use super::failure::Failure;
-use super::uuid;
+use super::{task_rows, uuid};
 use crate::job::{Remembered, forgotten_before};
 use crate::listing::{Deadline, Entry};
 use crate::rows::{fold, int};
@@ -63,8 +63,8 @@ const RECORDS: &str = "INSERT INTO record (subject, seq, at, what, prev, hash, b
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[],
         $6::bytea[], $7::text[], $8::text[])";
 
-const PENDING: &str = "INSERT INTO pending (subjects, seqs, agents, lists)
-    VALUES ($1::text[], $2::bigint[], $3::text[], $4::text[])";
+const PENDING: &str = "INSERT INTO pending (subjects, seqs, agents, lists, projects)
+    VALUES ($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[])";
 
 const ERASED: &str =
     "UPDATE record SET contents = NULL WHERE subject = ANY ($1::text[]) AND contents IS NOT NULL";
@@ -78,19 +78,22 @@ pub(super) const EFFECTS: &str = "INSERT INTO outbox
     ON CONFLICT (name) WHERE name IS NOT NULL AND NOT dead DO NOTHING";
 
 /// In place of one that is too old to count, never of another.
-const REMEMBERED: &str = "INSERT INTO idempotency AS old (scope, key, fingerprint, ask, at)
-    SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[], $4::uuid[], $5::bigint[])
+const REMEMBERED: &str = "INSERT INTO idempotency AS old
+        (scope, key, fingerprint, ask, at, task, seq)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[], $4::uuid[], $5::bigint[], $6::uuid[],
+        $7::bigint[])
     ON CONFLICT (scope, key) DO UPDATE
-        SET fingerprint = excluded.fingerprint, ask = excluded.ask, at = excluded.at
-        WHERE old.at <= $6::bigint";
+        SET fingerprint = excluded.fingerprint, ask = excluded.ask, at = excluded.at,
+            task = excluded.task, seq = excluded.seq
+        WHERE old.at <= $8::bigint";
 
-type Param = Box<dyn ToSql + Sync + Send>;
+pub(super) type Param = Box<dyn ToSql + Sync + Send>;
 
 /// What is done to one table, what it is given, and how many rows it must come to.
-struct Part {
-    sql: &'static str,
-    params: Vec<Param>,
-    rows: Option<u64>,
+pub(super) struct Part {
+    pub(super) sql: &'static str,
+    pub(super) params: Vec<Param>,
+    pub(super) rows: Option<u64>,
 }
 
 /// Writes it all into an open client.
@@ -160,11 +163,11 @@ fn parts(out: &Output, now: Time) -> Result<Vec<Part>> {
         effects(&out.effects)?,
         remembered(out, now),
     ];
-    Ok(all.into_iter().flatten().collect())
+    Ok(all.into_iter().flatten().chain(task_rows::parts(out)?).collect())
 }
 
 /// Nothing is sent for nothing.
-fn some<T>(rows: &[T]) -> Option<()> {
+pub(super) fn some<T>(rows: &[T]) -> Option<()> {
     (!rows.is_empty()).then_some(())
 }
 
@@ -312,6 +315,7 @@ fn pending(rows: &[(Record, About)]) -> Option<Part> {
         Box::new(column(rows, |(record, _)| int(record.seq))),
         Box::new(column(rows, |(_, about)| about.agent.clone())),
         Box::new(column(rows, |(_, about)| about.lists.clone())),
+        Box::new(column(rows, |(_, about)| about.project.clone())),
     ];
     Some(Part { sql: PENDING, params, rows: None })
 }
@@ -341,16 +345,18 @@ fn remembered(out: &Output, now: Time) -> Option<Part> {
         Box::new(column(&rows, |(_, one)| one.fingerprint.0.to_vec())),
         Box::new(column(&rows, |(_, one)| one.ask.map(|id| uuid(id.ulid())))),
         Box::new(column(&rows, |(_, one)| one.at.millis())),
+        Box::new(column(&rows, |(_, one)| one.place.map(|(task, _)| uuid(task.ulid())))),
+        Box::new(column(&rows, |(_, one)| one.place.map(|(_, seq)| int(seq)))),
         Box::new(forgotten_before(now).millis()),
     ];
     Some(Part { sql: REMEMBERED, params, rows: Some(rows.len() as u64) })
 }
 
-fn column<T, C>(rows: &[T], of: impl Fn(&T) -> C) -> Vec<C> {
+pub(super) fn column<T, C>(rows: &[T], of: impl Fn(&T) -> C) -> Vec<C> {
     rows.iter().map(of).collect()
 }
 
-fn json<T: Serialize>(value: &T, what: impl FnOnce() -> String) -> Result<String> {
+pub(super) fn json<T: Serialize>(value: &T, what: impl FnOnce() -> String) -> Result<String> {
     serde_json::to_string(value)
         .map_err(|error| StoreError::Damaged { what: what(), source: error.into() })
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::Client;
-use kernel::{AskId, Command, Time};
+use kernel::{Command, Subject, Time};
 use tokio::sync::{Mutex, Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -117,7 +117,7 @@ async fn work(desk: Desk, waiting: Arc<Mutex<mpsc::Receiver<Queued>>>) {
 }
 
 fn changes_directory(command: &Command) -> bool {
-    !command.makes_ask() && command.ask().is_none()
+    !command.makes_ask() && command.ask().is_none() && !matches!(command, Command::Task(_))
 }
 
 impl Desk {
@@ -200,13 +200,13 @@ impl Desk {
         stage: &mut Stage,
     ) -> Result<Vec<Result<Outcome>>, Failure> {
         let alone = jobs.iter().any(|queued| changes_directory(&queued.job.envelope.command));
-        let (asks, keys) = named(jobs);
-        let loaded = load::begin(client, alone, &asks, &keys).await?;
+        let (subjects, keys) = named(jobs);
+        let loaded = load::begin(client, alone, &subjects, &keys).await?;
         self.published.clock.set(loaded.now);
         let now = self.clock.as_ref().map_or(loaded.now, |clock| clock.now());
         let directory = self.published.at(client, loaded.version).await?;
         let mut batch = Batch::new(directory);
-        batch.load(asks, loaded.asks);
+        batch.load(subjects, loaded.found);
         batch.remember(loaded.remembered);
         let mut outcomes = Vec::with_capacity(jobs.len());
         for queued in jobs {
@@ -259,7 +259,7 @@ async fn decide(
         if lacking.is_empty() {
             return Ok(outcome);
         }
-        let found = load::asks(client, &lacking).await?;
+        let found = load::more(client, &lacking).await?;
         batch.load(lacking, found);
     }
 }
@@ -271,10 +271,11 @@ fn answer(jobs: Vec<Queued>, outcomes: Vec<Result<Outcome>>) {
     }
 }
 
-/// The asks and idempotency keys the jobs name.
-fn named(jobs: &[Queued]) -> (BTreeSet<AskId>, BTreeSet<Key>) {
-    let asks = jobs.iter().filter_map(|queued| queued.job.envelope.subject());
+/// What the jobs name or make, and their idempotency keys.
+fn named(jobs: &[Queued]) -> (BTreeSet<Subject>, BTreeSet<Key>) {
+    let envelopes = || jobs.iter().map(|queued| &queued.job.envelope);
+    let there = envelopes().flat_map(|envelope| job::named(&envelope.command));
     let keys = jobs.iter().filter_map(|queued| queued.job.idempotency.as_ref());
     let keys = keys.map(|key| (key.scope.clone(), key.key.clone()));
-    (asks.collect(), keys.collect())
+    (there.chain(envelopes().flat_map(job::made)).collect(), keys.collect())
 }

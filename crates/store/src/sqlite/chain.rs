@@ -1,12 +1,15 @@
 //! The record by subject, with the state each subject is in: what a check of the record reads.
 
-use kernel::AskId;
+use std::str::FromStr;
+
 use kernel::audit::Row;
+use kernel::{ArtifactId, AskId, TaskId};
 use rusqlite::{Connection, params};
+use ulid::Ulid;
 
 use super::failed;
 use super::record::{bytes, lossy, raw};
-use crate::chains::{asks_between, stop};
+use crate::chains::{between, stop};
 use crate::rows::uint;
 use crate::{Chains, Held, Result};
 
@@ -48,9 +51,9 @@ fn rows(
 
 /// The states of subjects in the stretch behind `after` up to and with `to`, as they lie there.
 fn states(conn: &Connection, after: Option<&str>, to: Option<&str>) -> Result<Vec<(String, Held)>> {
-    // Longer than any name or id, and therefore after all of them.
+    // Longer than any name, and therefore after all of them.
     const END: &str = "\u{10ffff}";
-    const LAST: [u8; 17] = [0xff; 17];
+    let (after, last) = (after.unwrap_or_default(), to.unwrap_or(END));
     let mut states = Vec::new();
     let mut select = conn
         .prepare_cached(
@@ -58,28 +61,54 @@ fn states(conn: &Connection, after: Option<&str>, to: Option<&str>) -> Result<Ve
         )
         .map_err(failed)?;
     for kind in KINDS {
-        let stretch = params![kind, after.unwrap_or_default(), to.unwrap_or(END)];
-        let mut rows = select.query(stretch).map_err(failed)?;
+        let mut rows = select.query(params![kind, after, last]).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
             states.push((lossy(bytes(row, 0)?.unwrap_or_default()), held(row)?));
         }
     }
-    let Some((from, to)) = asks_between(after, to) else { return Ok(states) };
-    let edge = |id: Option<AskId>, open: &[u8]| {
-        id.map_or_else(|| open.to_vec(), |id| id.ulid().to_bytes().to_vec())
+    let sql = "SELECT id, version, state FROM entry WHERE id > ?1 AND id <= ?2 ORDER BY id";
+    let mut select = conn.prepare_cached(sql).map_err(failed)?;
+    let mut rows = select.query(params![after, last]).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        states.push((lossy(bytes(row, 0)?.unwrap_or_default()), held(row)?));
+    }
+    let stretch = (after, to);
+    let asks = "SELECT id, version, state FROM ask WHERE id > ?1 AND id <= ?2 ORDER BY id";
+    made(conn, asks, AskId::PREFIX, stretch, AskId::ulid, &mut states)?;
+    let tasks = "SELECT id, version, state FROM task WHERE id > ?1 AND id <= ?2 ORDER BY id";
+    made(conn, tasks, TaskId::PREFIX, stretch, TaskId::ulid, &mut states)?;
+    let made_of = "SELECT id, version, state FROM artifact WHERE id > ?1 AND id <= ?2 ORDER BY id";
+    made(conn, made_of, ArtifactId::PREFIX, stretch, ArtifactId::ulid, &mut states)?;
+    Ok(states)
+}
+
+/// The same of what is named by ids of one kind.
+fn made<T: FromStr>(
+    conn: &Connection,
+    sql: &str,
+    prefix: &str,
+    (after, to): (&str, Option<&str>),
+    ulid: impl Fn(T) -> Ulid,
+    states: &mut Vec<(String, Held)>,
+) -> Result<()> {
+    // Longer than any id, and therefore after all of them.
+    const LAST: [u8; 17] = [0xff; 17];
+    let after = Some(after).filter(|after| !after.is_empty());
+    let Some((from, to)) = between::<T>(prefix, after, to) else { return Ok(()) };
+    let edge = |id: Option<T>, open: &[u8]| {
+        id.map_or_else(|| open.to_vec(), |id| ulid(id).to_bytes().to_vec())
     };
-    let sql = "SELECT id, version, state FROM ask WHERE id > ?1 AND id <= ?2 ORDER BY id";
     let mut select = conn.prepare_cached(sql).map_err(failed)?;
     let mut rows = select.query(params![edge(from, &[]), edge(to, &LAST)]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
         let id = bytes(row, 0)?.unwrap_or_default();
         let name = <[u8; 16]>::try_from(id).map_or_else(
-            |_| format!("ask_{}", String::from_utf8_lossy(id)),
-            |id| AskId::new(ulid::Ulid::from_bytes(id)).to_string(),
+            |_| String::from_utf8_lossy(id).into_owned(),
+            |id| Ulid::from_bytes(id).to_string(),
         );
-        states.push((name, held(row)?));
+        states.push((format!("{prefix}{name}"), held(row)?));
     }
-    Ok(states)
+    Ok(())
 }
 
 fn held(row: &rusqlite::Row<'_>) -> Result<Held> {

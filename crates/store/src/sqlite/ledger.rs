@@ -4,12 +4,16 @@ use std::sync::Arc;
 
 use kernel::audit::Record;
 use kernel::directory::Directory;
-use kernel::{Ask, AskId, Entity, Refusal, Subject, Time, WebhookId};
+use kernel::task::{self, Artifact};
+use kernel::{
+    AgentId, ArtifactId, Ask, AskId, Entity, EntryId, ProjectId, Refusal, Subject, Task, TaskId,
+    Time, WebhookId,
+};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Serialize;
 
-use super::{Failure, Published, delivery_log, failed, listing, outbox, query};
-use crate::job::{Books, Moved, Remembered, Work};
+use super::{Failure, Published, delivery_log, failed, listing, outbox, query, task_rows, tasks};
+use crate::job::{About, Books, Moved, Remembered, Work};
 use crate::outbox::{Entry, Logged};
 use crate::rows::{int, uint};
 use crate::{Change, Idempotency, News, Result, Settlement, StoreError};
@@ -170,16 +174,28 @@ impl Books for Ledger {
         query::ask(&self.conn, id)
     }
 
+    fn task(&mut self, id: TaskId) -> Result<Option<Task>> {
+        tasks::task(&self.conn, id)
+    }
+
+    fn artifact(&mut self, id: ArtifactId) -> Result<Option<Artifact>> {
+        tasks::artifact(&self.conn, id)
+    }
+
+    fn entry(&mut self, id: EntryId) -> Result<Option<task::Entry>> {
+        tasks::entry(&self.conn, id)
+    }
+
     fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>> {
         query::remembered(&self.conn, scope, key)
     }
 
     fn write(&mut self, work: &Work, remember: Option<(&Idempotency, Remembered)>) -> Result<()> {
-        // The first statement of work on a single ask is the only one that can fail for a reason of
+        // The first statement of work on a single thing is the only one that can fail for a reason of
         // its own: the id is taken, or the row is not the version that was read. It has changed
         // nothing then, so the copies of pages a savepoint keeps are spared. What fails later is the
         // disk or damage, and takes the whole transaction along.
-        let alone = work.asks.len() == 1 && work.entities.is_empty();
+        let alone = work.is_single();
         let mut pen = Pen { begun: false, deliveries: self.deliveries };
         let written = if alone {
             let written = pen.put(&self.conn, work, remember);
@@ -224,8 +240,24 @@ impl Pen {
                 query::drop_draft(conn, moved.after.id)?;
             }
         }
+        for moved in &work.tasks {
+            task_rows::put(conn, work, moved)?;
+            self.begun = true;
+            task_rows::relist(conn, moved)?;
+        }
+        for made in &work.artifacts {
+            task_rows::put_artifact(conn, work, made)?;
+            self.begun = true;
+        }
+        for entry in &work.entries {
+            task_rows::put_entry(conn, work, entry)?;
+            self.begun = true;
+        }
         for entity in &work.entities {
             put_entity(conn, work, entity)?;
+        }
+        for contract in work.contracts() {
+            task_rows::put_contract(conn, contract)?;
         }
         for effect in &work.effects {
             self.deliveries += 1;
@@ -234,7 +266,7 @@ impl Pen {
         if let Some((request, remembered)) = remember {
             query::remember(conn, request, &remembered)?;
         }
-        work.records.iter().map(|record| append(conn, record, work.ask_of(record))).collect()
+        work.records.iter().map(|record| append(conn, record, work.about(record))).collect()
     }
 }
 
@@ -288,7 +320,7 @@ fn put_entity(conn: &Connection, work: &Work, entity: &Entity) -> Result<()> {
 }
 
 /// Writes one link of a chain. Its unique place keeps a chain from forking.
-fn append(conn: &Connection, record: &Record, moved: Option<&Moved>) -> Result<News> {
+fn append(conn: &Connection, record: &Record, about: About<'_>) -> Result<News> {
     let subject = record.subject.to_string();
     let contents = if record.contents.is_empty() {
         None
@@ -296,8 +328,8 @@ fn append(conn: &Connection, record: &Record, moved: Option<&Moved>) -> Result<N
         Some(json(&record.contents, || subject.clone())?)
     };
     conn.prepare_cached(
-        "INSERT INTO record (subject, seq, at, what, prev, hash, body, contents, agent)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO record (subject, seq, at, what, prev, hash, body, contents, agent, project)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )
     .and_then(|mut insert| {
         insert.execute(params![
@@ -309,7 +341,8 @@ fn append(conn: &Connection, record: &Record, moved: Option<&Moved>) -> Result<N
             record.hash.0,
             record.body,
             contents,
-            moved.map(|moved| moved.after.agent.as_str()),
+            about.agent.map(AgentId::as_str),
+            about.project.map(ProjectId::as_str),
         ])
     })
     .map_err(|error| {
@@ -328,15 +361,15 @@ fn append(conn: &Connection, record: &Record, moved: Option<&Moved>) -> Result<N
     }
     let (subject, what) = (record.subject.clone(), record.what.to_owned());
     let change = Change { position, subject, seq: record.seq, at: record.at, what };
-    Ok(News { change, lists: moved.map_or_else(|| [].into(), |moved| Arc::clone(&moved.lists)) })
+    Ok(News { change, lists: about.lists })
 }
 
-fn is_taken(error: &rusqlite::Error) -> bool {
+pub(super) fn is_taken(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
 }
 
 /// The guard of every update: the row must be the version that was read.
-fn expect_one(found: usize, what: impl FnOnce() -> String) -> Result<()> {
+pub(super) fn expect_one(found: usize, what: impl FnOnce() -> String) -> Result<()> {
     if found == 1 {
         return Ok(());
     }
@@ -344,7 +377,7 @@ fn expect_one(found: usize, what: impl FnOnce() -> String) -> Result<()> {
     Err(StoreError::Damaged { what: what(), source })
 }
 
-fn json<T: Serialize>(value: &T, what: impl FnOnce() -> String) -> Result<String> {
+pub(super) fn json<T: Serialize>(value: &T, what: impl FnOnce() -> String) -> Result<String> {
     // A new ask is a kilobyte and a half; grown from nothing it would be copied several times.
     let mut text = Vec::with_capacity(2048);
     serde_json::to_writer(&mut text, value)

@@ -30,6 +30,8 @@ mod record;
 mod search;
 mod snooze;
 mod source;
+mod task_rows;
+mod tasks;
 mod writer;
 
 use std::fs::File;

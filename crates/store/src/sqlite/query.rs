@@ -1,7 +1,7 @@
 //! What is asked of the file, on whichever connection.
 
 use kernel::directory::Directory;
-use kernel::{Ask, AskId, Entity, KeyId, Time};
+use kernel::{Ask, AskId, Entity, KeyId, TaskId, Time};
 use rusqlite::{Connection, Row, params};
 use ulid::Ulid;
 
@@ -9,7 +9,7 @@ use super::failed;
 use super::ledger::one;
 use crate::job::{Remembered, forgotten_before};
 use crate::leases::Wake;
-use crate::rows::{digest, int};
+use crate::rows::{digest, int, uint};
 use crate::{Idempotency, Result, StoreError};
 
 pub(super) fn ping(conn: &Connection) -> Result<()> {
@@ -81,12 +81,16 @@ fn moments(conn: &Connection, sql: &str, until: Time, limit: usize) -> Result<Ve
 }
 
 pub(super) fn remembered(conn: &Connection, scope: &str, key: &str) -> Result<Option<Remembered>> {
-    let sql = "SELECT fingerprint, ask, at FROM idempotency WHERE scope = ?1 AND key = ?2";
+    let sql =
+        "SELECT fingerprint, ask, at, task, seq FROM idempotency WHERE scope = ?1 AND key = ?2";
     one(conn, sql, [scope, key], |row| {
-        let ask: Option<[u8; 16]> = row.get(1)?;
+        let (ask, task): (Option<[u8; 16]>, Option<[u8; 16]>) = (row.get(1)?, row.get(3)?);
+        let seq: Option<i64> = row.get(4)?;
+        let task = task.map(|bytes| TaskId::new(Ulid::from_bytes(bytes)));
         Ok(Remembered {
             fingerprint: digest(row.get_ref(0)?.as_bytes().unwrap_or_default()),
             ask: ask.map(|bytes| AskId::new(Ulid::from_bytes(bytes))),
+            place: task.zip(seq.map(uint)),
             at: Time::from_millis(row.get(2)?),
         })
     })
@@ -105,8 +109,8 @@ pub(super) fn remember(
 ) -> Result<()> {
     // In place of one that is too old to count.
     conn.prepare_cached(
-        "INSERT OR REPLACE INTO idempotency (scope, key, fingerprint, ask, at)
-         VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT OR REPLACE INTO idempotency (scope, key, fingerprint, ask, at, task, seq)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )
     .and_then(|mut insert| {
         insert.execute(params![
@@ -115,6 +119,8 @@ pub(super) fn remember(
             remembered.fingerprint.0,
             remembered.ask.map(|id| id.ulid().to_bytes()),
             remembered.at.millis(),
+            remembered.place.map(|(task, _)| task.ulid().to_bytes()),
+            remembered.place.map(|(_, seq)| int(seq)),
         ])
     })
     .map(drop)

@@ -4,7 +4,7 @@
 //! wrong with it. Only a row whose subject cannot be read is an error of the store.
 
 use kernel::audit::{self, Digest, Record};
-use kernel::{AgentId, AskId, Subject, Time};
+use kernel::{AgentId, AskId, ProjectId, Subject, Time};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 
@@ -84,6 +84,28 @@ pub(super) fn all(conn: &Connection, position: u64, limit: usize) -> Result<Vec<
     let select = "SELECT position, subject, seq, at, what, prev, hash, body, contents FROM record
                   WHERE position > ?1 ORDER BY position LIMIT ?2";
     records(conn, select, params![int(position), int(limit)])
+}
+
+/// What happened to the tasks of these projects: one range of the index for each, merged.
+pub(super) fn of_tasks(
+    conn: &Connection,
+    projects: &[ProjectId],
+    position: u64,
+    limit: usize,
+) -> Result<Vec<(u64, Record)>> {
+    let select = "SELECT position, subject, seq, at, what, prev, hash, body, contents FROM record
+                  WHERE project = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
+    // All ranges as of one commit: what is committed between two of them must not be passed over.
+    let snapshot = conn.unchecked_transaction().map_err(failed)?;
+    let mut merged = Vec::new();
+    for project in projects {
+        let params = params![project.as_str(), int(position), int(limit)];
+        merged.append(&mut records(&snapshot, select, params)?);
+    }
+    merged.sort_unstable_by_key(|(position, _)| *position);
+    merged.dedup_by_key(|(position, _)| *position);
+    merged.truncate(limit);
+    Ok(merged)
 }
 
 /// Where the feed ends; 0 if it is empty.

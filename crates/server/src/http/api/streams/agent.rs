@@ -56,7 +56,9 @@ impl OfAgent {
             | Scope::Revoked
             | Scope::Kind(_)
             | Scope::By(_)
-            | Scope::Begun(_) => Vec::new(),
+            | Scope::Begun(_)
+            | Scope::Tasks(_)
+            | Scope::Runtime(_) => Vec::new(),
         }
     }
 }

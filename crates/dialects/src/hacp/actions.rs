@@ -1,0 +1,101 @@
+//! What audit events are called. HACP-042; K-02, K-05.
+
+use kernel::task::TaskEvent;
+
+macro_rules! actions {
+    ($count:literal; $($(#[$doc:meta])* $variant:ident = $name:literal, $stored:literal;)*) => {
+        /// What happened, as this protocol names it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum AuditAction {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl AuditAction {
+            /// Every action.
+            pub const ALL: [Self; $count] = [$(Self::$variant),*];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+
+            /// The name its events are stored under.
+            pub fn stored(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $stored,)*
+                }
+            }
+        }
+    };
+}
+
+actions! {
+    19;
+    /// `task.create`
+    Created = "task.created", "task_created";
+    /// `task.assign`
+    Assigned = "task.assigned", "task_assigned";
+    /// `task.start`
+    Started = "task.started", "task_started";
+    /// `task.cancel`
+    Cancelled = "task.cancelled", "task_cancelled";
+    /// `task.interrupt`; a checkpoint follows.
+    Interrupted = "task.interrupted", "task_interrupted";
+    /// `task.amend`
+    Amended = "task.amended", "task_amended";
+    /// `task.grant`. Ours.
+    Granted = "task.granted", "task_granted";
+    /// By itself, after `review.submit`.
+    Completed = "task.completed", "task_completed";
+    /// The words were forgotten. Ours.
+    Erased = "task.erased", "erased";
+    /// `checkpoint.raise`
+    Raised = "task.checkpoint.raised", "checkpoint_raised";
+    /// `checkpoint.resolve`
+    Resolved = "task.checkpoint.resolved", "checkpoint_resolved";
+    /// `checkpoint.expire`, or time.
+    Expired = "task.checkpoint.expired", "checkpoint_expired";
+    /// `ownership.transfer`
+    Transferred = "ownership.transferred", "ownership_transferred";
+    /// `ownership.delegate`
+    Delegated = "ownership.delegated", "ownership_delegated";
+    /// `review.submit`
+    Reviewed = "review.submitted", "review_submitted";
+    /// `review.comment`
+    Commented = "review.commented", "review_commented";
+    /// `artifact.commit`
+    Committed = "artifact.committed", "artifact_committed";
+    /// `artifact.reference`
+    Referenced = "artifact.referenced", "artifact_referenced";
+    /// `ledger.write`
+    Written = "ledger.written", "ledger_written";
+}
+
+impl AuditAction {
+    /// What an event of a task is called.
+    pub fn of(event: &TaskEvent) -> Self {
+        match event {
+            TaskEvent::Created(_) => Self::Created,
+            TaskEvent::Assigned { .. } => Self::Assigned,
+            TaskEvent::Started => Self::Started,
+            TaskEvent::Cancelled { .. } => Self::Cancelled,
+            TaskEvent::Interrupted => Self::Interrupted,
+            TaskEvent::Raised { .. } => Self::Raised,
+            TaskEvent::Resolved { .. } => Self::Resolved,
+            TaskEvent::Lapsed { .. } => Self::Expired,
+            TaskEvent::Amended { .. } => Self::Amended,
+            TaskEvent::Granted { .. } => Self::Granted,
+            TaskEvent::Transferred { .. } => Self::Transferred,
+            TaskEvent::Delegated { .. } => Self::Delegated,
+            TaskEvent::Committed { .. } => Self::Committed,
+            TaskEvent::Reviewed { .. } => Self::Reviewed,
+            TaskEvent::Remarked { .. } => Self::Commented,
+            TaskEvent::Completed => Self::Completed,
+            TaskEvent::Referenced { .. } => Self::Referenced,
+            TaskEvent::Wrote { .. } => Self::Written,
+            TaskEvent::Erased => Self::Erased,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Who is who on the wire: `user_…` for people, `agent_…` for agents, `system` for neither.
+//!
+//! Our own ids may carry such a prefix or not. They are shown with it, and read with or without: an
+//! id that is spelled exactly so comes first.
+
+use kernel::directory::Directory;
+use kernel::task::Party;
+use kernel::{Actor, AgentId, By, HumanId};
+
+use super::errors::{HacpError, code};
+
+const PERSON: &str = "user_";
+const AGENT: &str = "agent_";
+
+/// A person's name.
+pub fn person(id: &HumanId) -> String {
+    prefixed(PERSON, id.as_str())
+}
+
+/// An agent's name.
+pub fn agent(id: &AgentId) -> String {
+    prefixed(AGENT, id.as_str())
+}
+
+/// The name of whoever a task is with.
+pub fn party(party: &Party) -> String {
+    match party {
+        Party::Human(id) => person(id),
+        Party::Agent(id) => agent(id),
+    }
+}
+
+/// The name of whoever did something. Whom nobody knows has no name, only a description.
+pub fn by(by: &By) -> String {
+    match by {
+        By::Human(id) => person(id),
+        By::Agent(id) => agent(id),
+        By::LinkHolder => "link_holder".to_owned(),
+        By::Relay => "relay".to_owned(),
+        By::Guest => "guest".to_owned(),
+        By::System => "system".to_owned(),
+    }
+}
+
+fn prefixed(prefix: &str, id: &str) -> String {
+    if id.starts_with(prefix) { id.to_owned() } else { format!("{prefix}{id}") }
+}
+
+/// The ids a name may stand for, the likelier first.
+fn spelled<'t>(prefix: &str, name: &'t str) -> impl Iterator<Item = &'t str> {
+    [Some(name), name.strip_prefix(prefix)].into_iter().flatten()
+}
+
+/// The person of this name.
+pub(super) fn find_person(directory: &Directory, name: &str) -> Option<HumanId> {
+    spelled(PERSON, name).filter_map(|id| id.parse().ok()).find(|id| directory.human(id).is_some())
+}
+
+/// The agent of this name.
+pub(super) fn find_agent(directory: &Directory, name: &str) -> Option<AgentId> {
+    spelled(AGENT, name).filter_map(|id| id.parse().ok()).find(|id| directory.agent(id).is_some())
+}
+
+/// The person or agent of this name. The prefix says which it is; a name without one must be
+/// somebody's alone.
+pub(super) fn find_party(directory: &Directory, name: &str) -> Option<Party> {
+    let person = || find_person(directory, name).map(Party::Human);
+    let agent = || find_agent(directory, name).map(Party::Agent);
+    if name.starts_with(PERSON) {
+        return person();
+    }
+    if name.starts_with(AGENT) {
+        return agent();
+    }
+    match (person(), agent()) {
+        (Some(one), None) | (None, Some(one)) => Some(one),
+        (None, None) | (Some(_), Some(_)) => None,
+    }
+}
+
+/// Whoever calls is who their credential says. A parameter that says so too is tolerated, and one that
+/// says otherwise is refused.
+pub(super) fn check_caller(actor: &Actor, field: &str, name: &str) -> Result<(), HacpError> {
+    let caller = actor.by();
+    if name == by(&caller) || name == caller.to_string() {
+        return Ok(());
+    }
+    let message = format!(
+        "{field}: the actor is the credential, {}, never a parameter; leave it out",
+        by(&caller)
+    );
+    Err(HacpError::new(code::UNAUTHORIZED, message).with("field", field.into()))
+}

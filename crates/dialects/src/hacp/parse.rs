@@ -1,0 +1,239 @@
+//! What is wrong with a body, in this dialect's words; and the readers its parameters share.
+
+use std::fmt;
+use std::str::FromStr;
+
+use kernel::Time;
+use kernel::text::is_storable_json;
+use kernel::time::LONGEST_TIMEOUT;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::errors::{HacpError, code};
+use crate::duration;
+use crate::members::Mistake;
+use crate::nesting::{DEEPEST, too_deep};
+
+/// The members of an object.
+pub(super) type Members<'m> = crate::members::Members<'m, HacpError>;
+
+impl Mistake for HacpError {
+    fn not_json(message: String) -> Self {
+        Self::new(code::INVALID_SPEC, message)
+    }
+
+    fn not_object() -> Self {
+        Self::field("body", "a JSON object")
+    }
+
+    fn member(path: &str, expected: &str) -> Self {
+        Self::field(path, expected)
+    }
+}
+
+/// A body that must be a JSON object.
+pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, HacpError> {
+    match json(bytes)? {
+        Value::Object(map) => Ok(map),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Err(HacpError::not_object())
+        }
+    }
+}
+
+/// A body of any kind. Names given twice are refused: readers disagree which of them counts, and what
+/// is approved must be what was meant.
+pub(super) fn json(bytes: &[u8]) -> Result<Value, HacpError> {
+    if too_deep(bytes) {
+        let message = format!("the body is nested more than {DEEPEST} levels deep");
+        return Err(HacpError::not_json(message));
+    }
+    let mut from = serde_json::Deserializer::from_slice(bytes);
+    let read = Once.deserialize(&mut from).and_then(|value| from.end().map(|()| value));
+    let value = read.map_err(|error| {
+        HacpError::not_json(format!("the body is not JSON as we read it: {error}"))
+    })?;
+    if is_storable_json(&value) {
+        Ok(value)
+    } else {
+        Err(HacpError::field("body", "texts without NUL characters"))
+    }
+}
+
+/// Reads a value in which no object names a member twice.
+struct Once;
+
+impl<'de> DeserializeSeed<'de> for Once {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Once {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(Self)? {
+            list.push(item);
+        }
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = members.next_key::<String>()? {
+            let value = members.next_value_seed(Self)?;
+            if map.contains_key(&key) {
+                return Err(A::Error::custom(format_args!("`{key}` is given twice")));
+            }
+            map.insert(key, value);
+        }
+        Ok(map.into())
+    }
+}
+
+impl<'m> Members<'m> {
+    /// What a text is read as; `expected` says what would have been.
+    pub(super) fn read<T: FromStr>(
+        self,
+        key: &str,
+        expected: &str,
+    ) -> Result<Option<T>, HacpError> {
+        let read = |text: &str| text.parse().map_err(|_| self.bad(key, expected));
+        self.text(key)?.map(read).transpose()
+    }
+
+    /// The id of something. A text that no id is spelled like names nothing that exists.
+    pub(super) fn id<T: FromStr>(self, key: &str, what: &str) -> Result<Option<T>, HacpError> {
+        let read = |text: &str| text.parse().map_err(|_| HacpError::missing(&self.path(key), what));
+        self.text(key)?.map(read).transpose()
+    }
+
+    /// The same where it must be there.
+    pub(super) fn required_id<T: FromStr>(self, key: &str, what: &str) -> Result<T, HacpError> {
+        self.required(key)?;
+        self.id(key, what)?.ok_or_else(|| self.bad(key, "a non-empty string"))
+    }
+
+    /// A moment.
+    pub(super) fn time(self, key: &str) -> Result<Option<Time>, HacpError> {
+        self.read(key, "a moment as in RFC 3339, such as 2026-11-15T09:00:00Z")
+    }
+
+    /// A whole number from nought.
+    pub(super) fn count(self, key: &str) -> Result<Option<u64>, HacpError> {
+        let count = |value: &Value| value.as_u64().ok_or_else(|| self.bad(key, "a whole number"));
+        self.given(key).map(count).transpose()
+    }
+
+    /// How many to show at most.
+    pub(super) fn limit(self, most: u64) -> Result<Option<u64>, HacpError> {
+        let limit = self.count("limit")?;
+        if limit.is_none_or(|limit| (1..=most).contains(&limit)) {
+            return Ok(limit);
+        }
+        Err(self.bad("limit", &format!("a whole number from 1 to {most}")))
+    }
+
+    /// A length of time, in seconds.
+    pub(super) fn duration(self, key: &str) -> Result<Option<u64>, HacpError> {
+        let expected = "a duration such as PT2H, P1D, 2h or 30m, of at least one second and at most \
+                        a hundred years";
+        let read = |text: &str| {
+            let seconds = duration::seconds(text).filter(|seconds| *seconds <= LONGEST_TIMEOUT);
+            seconds.ok_or_else(|| self.bad(key, expected))
+        };
+        self.text(key)?.map(read).transpose()
+    }
+
+    /// One of several words.
+    pub(super) fn word<T: Copy>(
+        self,
+        key: &str,
+        words: &[(&str, T)],
+    ) -> Result<Option<T>, HacpError> {
+        let Some(value) = self.given(key) else { return Ok(None) };
+        let known = words.iter().find(|(word, _)| value.as_str() == Some(word));
+        let expected = || words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
+        known.map(|(_, meant)| Some(*meant)).ok_or_else(|| self.bad(key, &one_of(&expected())))
+    }
+
+    /// One of several words that must be there.
+    pub(super) fn required_word<T: Copy>(
+        self,
+        key: &str,
+        words: &[(&str, T)],
+    ) -> Result<T, HacpError> {
+        let expected = || words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
+        self.word(key, words)?.ok_or_else(|| self.bad(key, &one_of(&expected())))
+    }
+
+    /// A list of objects, each read with its place.
+    pub(super) fn each<T>(
+        self,
+        key: &str,
+        read: impl Fn(Members<'_>) -> Result<T, HacpError>,
+    ) -> Result<Vec<T>, HacpError> {
+        let list = self.list(key)?.unwrap_or_default();
+        let one = |(n, value): (usize, &'m Value)| {
+            let path = format!("{}[{n}]", self.path(key));
+            let map = value.as_object().ok_or_else(|| HacpError::field(&path, "an object"))?;
+            read(Members::new(map, &path))
+        };
+        list.iter().enumerate().map(one).collect()
+    }
+
+    /// The one of two names that is given; both are a mistake, unless they say the same.
+    pub(super) fn either(
+        self,
+        name: &'static str,
+        other: &'static str,
+    ) -> Result<&'static str, HacpError> {
+        match (self.given(name), self.given(other)) {
+            (Some(one), Some(two)) if one != two => {
+                Err(self.bad(other, &format!("it once: there is `{name}` already")))
+            }
+            (None, Some(_)) => Ok(other),
+            (_, _) => Ok(name),
+        }
+    }
+}
+
+fn one_of(words: &str) -> String {
+    format!("one of {words}")
+}

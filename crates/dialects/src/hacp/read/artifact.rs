@@ -1,0 +1,201 @@
+//! `artifact.commit`, `artifact.get`, `artifact.reference`, `artifact.share`. HACP-021, HACP-028;
+//! K-08.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use kernel::audit::Digest;
+use kernel::task::{NewVersion, Payload, PayloadKind, Role, TaskCommand, VersionRef};
+use kernel::{ArtifactId, TaskId};
+
+use super::super::errors::HacpError;
+use super::super::parse::Members;
+use super::{Params, artifact_id, task_id};
+
+/// Something to be delivered, before it is known what of it we hold.
+#[derive(Debug, Clone)]
+pub struct Commit {
+    /// By which task.
+    pub task: TaskId,
+    /// The artifact it is a version of; nothing for a new one.
+    pub artifact: Option<ArtifactId>,
+    /// What sort of thing.
+    pub sort: String,
+    /// What it is called; nothing for the next number.
+    pub name: Option<String>,
+    /// The version it comes from; nothing for the newest.
+    pub parent: Option<String>,
+    /// What it is made of.
+    pub payload: NewPayload,
+}
+
+/// What a version is said to be made of.
+#[derive(Debug, Clone)]
+pub struct NewPayload {
+    /// In what form.
+    pub kind: PayloadKind,
+    /// Where it is, unless we hold it.
+    pub uri: Option<String>,
+    /// What its bytes hash to.
+    pub checksum: Digest,
+    /// How many they are, if it was said.
+    pub size: Option<u64>,
+    /// What sort of bytes, if it was said.
+    pub media_type: Option<String>,
+    /// The bytes, if they came with the call: they are what checksum and size say.
+    pub content: Option<Vec<u8>>,
+}
+
+impl Commit {
+    /// The command, once it is known how many bytes we hold under the checksum, if any.
+    pub fn command(&self, held: Option<u64>) -> Result<TaskCommand, HacpError> {
+        let version = NewVersion {
+            artifact: self.artifact,
+            sort: self.sort.clone(),
+            name: self.name.clone(),
+            parent: self.parent.clone(),
+            payload: self.payload.settled(held)?,
+        };
+        Ok(TaskCommand::Commit(self.task, Box::new(version)))
+    }
+}
+
+impl NewPayload {
+    /// Bytes we hold are counted; of others we have to believe what is said, and it must be said
+    /// (HACP-028).
+    fn settled(&self, held: Option<u64>) -> Result<Payload, HacpError> {
+        let at = |key: &str| format!("params.payload.{key}");
+        let size = match (held, self.size) {
+            (Some(held), Some(said)) if held != said => {
+                return Err(HacpError::field(
+                    &at("size"),
+                    &format!("{held}, as many as there are"),
+                ));
+            }
+            (Some(held), _) => held,
+            (None, _) if self.uri.is_none() => {
+                let expected = "where it is, or its bytes: in content, or uploaded before";
+                return Err(HacpError::field(&at("uri"), expected));
+            }
+            (None, Some(said)) => said,
+            (None, None) => return Err(HacpError::field(&at("size"), "how many bytes it has")),
+        };
+        Ok(Payload {
+            kind: self.kind,
+            uri: self.uri.clone(),
+            checksum: self.checksum,
+            size,
+            media_type: self.media_type.clone(),
+            held: held.is_some(),
+        })
+    }
+}
+
+pub(super) fn commit(params: Members<'_>) -> Result<Params, HacpError> {
+    params.only(&["task_id", "type", "payload", "art_id", "version", "parent_version"])?;
+    let path = params.path("payload");
+    let payload = params.object("payload")?.ok_or_else(|| params.bad("payload", "an object"))?;
+    Ok(Params::Commit(Box::new(Commit {
+        task: task_id(params)?,
+        artifact: params.id("art_id", "artifact")?,
+        sort: params.required("type")?.to_owned(),
+        name: params.text("version")?.map(ToOwned::to_owned),
+        parent: params.text("parent_version")?.map(ToOwned::to_owned),
+        payload: new_payload(Members::new(payload, &path))?,
+    })))
+}
+
+const KINDS: [(&str, PayloadKind); 4] = [
+    ("diff", PayloadKind::Diff),
+    ("blob", PayloadKind::Blob),
+    ("ref", PayloadKind::Ref),
+    ("inline", PayloadKind::Inline),
+];
+
+fn new_payload(payload: Members<'_>) -> Result<NewPayload, HacpError> {
+    payload.only(&["kind", "uri", "checksum", "size", "content", "encoding", "media_type"])?;
+    let kind = payload.required_word("kind", &KINDS)?;
+    let content = content(payload)?;
+    if kind == PayloadKind::Ref && content.is_some() {
+        return Err(payload.bad("content", "none: a ref is somewhere else"));
+    }
+    if kind == PayloadKind::Ref {
+        payload.required("uri")?;
+    }
+    let (said, size) = (checksum(payload)?, payload.count("size")?);
+    let checksum = match (content.as_deref().map(Digest::of), said) {
+        (Some(is), Some(said)) if is != said => {
+            return Err(payload.bad("checksum", &format!("sha256:{is}, which the content has")));
+        }
+        (Some(is), _) => is,
+        (None, Some(said)) => said,
+        (None, None) => return Err(payload.bad("checksum", EXPECTED_CHECKSUM)),
+    };
+    let length = content.as_ref().map(|content| u64::try_from(content.len()).unwrap_or(u64::MAX));
+    match (length, size) {
+        (Some(is), Some(said)) if is != said => {
+            return Err(payload.bad("size", &format!("{is}, which the content has")));
+        }
+        (_, _) => {}
+    }
+    Ok(NewPayload {
+        kind,
+        uri: payload.text("uri")?.map(ToOwned::to_owned),
+        checksum,
+        size: length.or(size),
+        media_type: payload.text("media_type")?.map(ToOwned::to_owned),
+        content,
+    })
+}
+
+const EXPECTED_CHECKSUM: &str = "sha256: followed by 64 hexadecimal digits";
+
+fn checksum(payload: Members<'_>) -> Result<Option<Digest>, HacpError> {
+    let read = |text: &str| {
+        let digits = text.strip_prefix("sha256:").and_then(|digits| digits.parse().ok());
+        digits.ok_or_else(|| payload.bad("checksum", EXPECTED_CHECKSUM))
+    };
+    payload.text("checksum")?.map(read).transpose()
+}
+
+/// Words as they are, other bytes in base64.
+fn content(payload: Members<'_>) -> Result<Option<Vec<u8>>, HacpError> {
+    let base64 = payload.word("encoding", &[("utf-8", false), ("base64", true)])?;
+    let Some(text) = payload.text("content")? else {
+        return if base64.is_some() {
+            Err(payload.bad("encoding", "content beside it"))
+        } else {
+            Ok(None)
+        };
+    };
+    if base64 != Some(true) {
+        return Ok(Some(text.as_bytes().to_vec()));
+    }
+    let decoded = STANDARD.decode(text);
+    decoded.map(Some).map_err(|_| payload.bad("content", "bytes in base64, padded"))
+}
+
+pub(super) fn get(params: Members<'_>) -> Result<Params, HacpError> {
+    params.only(&["art_id", "version"])?;
+    let version = params.text("version")?.map(ToOwned::to_owned);
+    Ok(Params::Artifact { id: artifact_id(params)?, version })
+}
+
+/// A reference locks both id and version (HACP-021).
+pub(super) fn reference(params: Members<'_>) -> Result<Params, HacpError> {
+    params.only(&["art_id", "version", "by_task", "as_", "as"])?;
+    let (id, version) = (artifact_id(params)?, params.required("version")?.to_owned());
+    let task = params.required_id("by_task", "task")?;
+    let role = params.either("as_", "as")?;
+    let roles = [("input", Role::Input), ("output", Role::Output)];
+    let role = params.word(role, &roles)?.unwrap_or(Role::Input);
+    Ok(Params::command(TaskCommand::Reference(task, VersionRef { id, version }, role)))
+}
+
+pub(super) fn share(params: Members<'_>) -> Result<Params, HacpError> {
+    params.only(&["art_id", "project"])?;
+    params.required("project")?;
+    let expected = "the name of a project";
+    let project = params.read("project", expected)?;
+    let project = project.ok_or_else(|| params.bad("project", expected))?;
+    Ok(Params::command(TaskCommand::Share(artifact_id(params)?, project)))
+}

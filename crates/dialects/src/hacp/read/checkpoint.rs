@@ -1,0 +1,160 @@
+//! `checkpoint.raise`, `checkpoint.resolve`, `checkpoint.expire`. HACP-050 to HACP-055; K-14, K-17.
+
+use kernel::ask::Priority;
+use kernel::task::{
+    Action, CheckpointKind, CheckpointOption, Evidence, NewCheckpoint, NewResolution,
+    ProposedAction, Risk, Said, TaskCommand, VersionRef,
+};
+use serde_json::Value;
+
+use super::super::errors::HacpError;
+use super::super::names::{check_caller, find_agent};
+use super::super::parse::Members;
+use super::{Caller, Params, checkpoint_id, task_id};
+
+const RISKS: [(&str, Risk); 3] =
+    [("low", Risk::Low), ("medium", Risk::Medium), ("high", Risk::High)];
+
+const KINDS: [(&str, CheckpointKind); 4] = [
+    ("approval", CheckpointKind::Approval),
+    ("choice", CheckpointKind::Choice),
+    ("input", CheckpointKind::Input),
+    ("escalation", CheckpointKind::Escalation),
+];
+
+const PRIORITIES: [(&str, Priority); 4] = [
+    ("low", Priority::Low),
+    ("normal", Priority::Normal),
+    ("high", Priority::High),
+    ("critical", Priority::Critical),
+];
+
+pub(super) fn raise(params: Members<'_>, caller: Caller<'_>) -> Result<Params, HacpError> {
+    let first = ["task_id", "kind", "prompt", "options", "context", "expires_at"];
+    caller.only(params, &first, &["proposed_actions", "priority", "hxp"])?;
+    let task = task_id(params)?;
+    // An interrupt is the principal's: `task.interrupt` is the only way to it (HACP-053).
+    if params.given("kind").and_then(Value::as_str) == Some("interrupt") {
+        return Err(params.bad(
+            "kind",
+            "approval, choice, input or escalation: only task.interrupt makes an interrupt",
+        ));
+    }
+    let new = NewCheckpoint {
+        kind: params.required_word("kind", &KINDS)?,
+        prompt: params.required("prompt")?.to_owned(),
+        options: params.each("options", option)?,
+        context: params.each("context", evidence)?,
+        proposed_actions: params.each("proposed_actions", proposed_action)?,
+        expires_at: params.time("expires_at")?,
+        priority: params.word("priority", &PRIORITIES)?.unwrap_or_default(),
+        hxp: params.object("hxp")?.cloned(),
+    };
+    Ok(Params::command(TaskCommand::Raise(task, Box::new(new))))
+}
+
+fn option(option: Members<'_>) -> Result<CheckpointOption, HacpError> {
+    option.only(&["id", "label", "risk"])?;
+    Ok(CheckpointOption {
+        id: option.required("id")?.to_owned(),
+        label: option.required("label")?.to_owned(),
+        risk: option.word("risk", &RISKS)?,
+    })
+}
+
+/// No text of the protocol defines it: a kind, and an id or something to read.
+fn evidence(shown: Members<'_>) -> Result<Evidence, HacpError> {
+    shown.only(&["kind", "id", "version", "content"])?;
+    if shown.given("id").is_none() && shown.given("content").is_none() {
+        return Err(shown.bad("content", "something to show, or the id of it"));
+    }
+    Ok(Evidence {
+        kind: shown.required("kind")?.to_owned(),
+        id: shown.text("id")?.map(ToOwned::to_owned),
+        version: shown.text("version")?.map(ToOwned::to_owned),
+        content: shown.given("content").cloned(),
+    })
+}
+
+fn proposed_action(action: Members<'_>) -> Result<ProposedAction, HacpError> {
+    action.only(&["id", "kind", "summary", "detail", "risk", "permission_scope"])?;
+    Ok(ProposedAction {
+        id: action.required("id")?.to_owned(),
+        kind: action.required("kind")?.to_owned(),
+        summary: action.required("summary")?.to_owned(),
+        detail: action.object("detail")?.cloned(),
+        risk: action.word("risk", &RISKS)?,
+        permission_scope: action.text("permission_scope")?.map(|scope| scope.trim().to_owned()),
+    })
+}
+
+const ACTIONS: [(&str, Action); 5] = [
+    ("approve", Action::Approve),
+    ("reject", Action::Reject),
+    ("choose", Action::Choose),
+    ("provide", Action::Provide),
+    ("reassign", Action::Reassign),
+];
+
+const RESOLUTION: [&str; 5] = ["action", "choice", "input", "reassign_to", "comment"];
+const RESOLUTION_LATER: [&str; 4] =
+    ["approved_actions", "denied_actions", "state_patch", "edited_artifact_ref"];
+
+pub(super) fn resolve(params: Members<'_>, caller: Caller<'_>) -> Result<Params, HacpError> {
+    let path = params.path("resolution");
+    let said = if let Some(resolution) = params.object("resolution")? {
+        params.only(&["ckpt_id", "resolution"])?;
+        let resolution = Members::new(resolution, &path);
+        caller.only(resolution, &[&RESOLUTION[..], &["by"]].concat(), &RESOLUTION_LATER)?;
+        if let Some(name) = resolution.text("by")? {
+            check_caller(caller.actor, &resolution.path("by"), name)?;
+        }
+        resolution
+    } else {
+        let first = [&["ckpt_id", "resolution"], &RESOLUTION[..]].concat();
+        caller.only(params, &first, &RESOLUTION_LATER)?;
+        params
+    };
+    let checkpoint = checkpoint_id(params)?;
+    let new = resolution(said, caller)?;
+    Ok(Params::command(TaskCommand::Resolve(checkpoint, Box::new(new))))
+}
+
+fn resolution(said: Members<'_>, caller: Caller<'_>) -> Result<NewResolution, HacpError> {
+    let reassign_to = said.text("reassign_to")?.map(|name| {
+        let missing = || HacpError::missing(&said.path("reassign_to"), "agent");
+        find_agent(caller.directory, name).ok_or_else(missing)
+    });
+    Ok(NewResolution {
+        action: said.required_word("action", &ACTIONS)?,
+        reassign_to: reassign_to.transpose()?,
+        said: Said {
+            choice: said.text("choice")?.map(ToOwned::to_owned),
+            input: said.given("input").map(words),
+            comment: said.text("comment")?.map(ToOwned::to_owned),
+            approved_actions: said.texts("approved_actions")?.unwrap_or_default(),
+            denied_actions: said.texts("denied_actions")?.unwrap_or_default(),
+            state_patch: said.object("state_patch")?.cloned(),
+            edited_artifact_ref: edited(said)?,
+        },
+    })
+}
+
+/// What was provided is a text; a form is the text of its values.
+fn words(input: &Value) -> String {
+    input.as_str().map_or_else(|| input.to_string(), ToOwned::to_owned)
+}
+
+fn edited(said: Members<'_>) -> Result<Option<VersionRef>, HacpError> {
+    let Some(artifact) = said.object("edited_artifact_ref")? else { return Ok(None) };
+    let path = said.path("edited_artifact_ref");
+    let artifact = Members::new(artifact, &path);
+    artifact.only(&["id", "version"])?;
+    let id = artifact.required_id("id", "artifact")?;
+    Ok(Some(VersionRef { id, version: artifact.required("version")?.to_owned() }))
+}
+
+pub(super) fn expire(params: Members<'_>) -> Result<Params, HacpError> {
+    params.only(&["ckpt_id"])?;
+    Ok(Params::command(TaskCommand::Lapse(checkpoint_id(params)?)))
+}

@@ -1,0 +1,172 @@
+//! What only looks: `task.get`, `task.list`, `audit.query`, `audit.replay`, `human.inbox`,
+//! `pending.outbox`, `runtime.peek`; and `runtime.ack`.
+
+use kernel::task::{Party, State};
+use kernel::{By, HumanId, ProjectId, RunId, TaskId, Time};
+use serde_json::Value;
+
+use super::super::actions::AuditAction;
+use super::super::errors::HacpError;
+use super::super::names::{find_party, find_person};
+use super::super::parse::Members;
+use super::{Caller, Params, task_id};
+
+/// The most that is shown at once.
+const MOST: u64 = 1000;
+
+/// Which part of a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Page {
+    /// How many at most.
+    pub limit: Option<u64>,
+    /// Where to go on: what the page before ended with.
+    pub cursor: Option<String>,
+}
+
+pub(super) fn page(params: Members<'_>) -> Result<Page, HacpError> {
+    let cursor = params.text("cursor")?.map(ToOwned::to_owned);
+    Ok(Page { limit: params.limit(MOST)?, cursor })
+}
+
+/// Which tasks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskQuery {
+    /// Where they stand.
+    pub state: Option<State>,
+    /// Who answers for them.
+    pub principal: Option<HumanId>,
+    /// Whom they are with.
+    pub assignee: Option<Party>,
+    /// The project they belong to.
+    pub project: Option<ProjectId>,
+    /// The task they are part of.
+    pub parent: Option<TaskId>,
+    /// Which part of the list.
+    pub page: Page,
+}
+
+pub(super) fn task(params: Members<'_>) -> Result<Params, HacpError> {
+    params.only(&["task_id"])?;
+    Ok(Params::Task(task_id(params)?))
+}
+
+pub(super) fn tasks(params: Members<'_>, caller: Caller<'_>) -> Result<Params, HacpError> {
+    let known = ["state", "principal", "assignee", "project", "parent_task", "limit", "cursor"];
+    params.only(&known)?;
+    let states = State::ALL.map(|state| (state.as_str(), state));
+    let person = params.text("principal")?.map(|name| {
+        let missing = || HacpError::missing(&params.path("principal"), "person");
+        find_person(caller.directory, name).ok_or_else(missing)
+    });
+    let assignee = params.text("assignee")?.map(|name| {
+        let missing = || HacpError::missing(&params.path("assignee"), "person or agent");
+        find_party(caller.directory, name).ok_or_else(missing)
+    });
+    Ok(Params::Tasks(TaskQuery {
+        state: params.word("state", &states)?,
+        principal: person.transpose()?,
+        assignee: assignee.transpose()?,
+        project: params.read("project", "the name of a project")?,
+        parent: params.id("parent_task", "task")?,
+        page: page(params)?,
+    }))
+}
+
+/// Which events.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuditQuery {
+    /// Of one task.
+    pub task: Option<TaskId>,
+    /// By whom.
+    pub actor: Option<By>,
+    /// What happened.
+    pub action: Option<AuditAction>,
+    /// Which part of the list.
+    pub page: Page,
+}
+
+pub(super) fn audit(params: Members<'_>, caller: Caller<'_>) -> Result<Params, HacpError> {
+    params.only(&["task_id", "actor", "action", "limit", "cursor"])?;
+    let actor = params.text("actor")?.map(|name| match name {
+        "system" => Ok(By::System),
+        name => match find_party(caller.directory, name) {
+            Some(Party::Human(id)) => Ok(By::Human(id)),
+            Some(Party::Agent(id)) => Ok(By::Agent(id)),
+            None => Err(HacpError::missing(&params.path("actor"), "person or agent")),
+        },
+    });
+    let actions = AuditAction::ALL.map(|action| (action.name(), action));
+    Ok(Params::Audit(AuditQuery {
+        task: params.id("task_id", "task")?,
+        actor: actor.transpose()?,
+        action: params.word("action", &actions)?,
+        page: page(params)?,
+    }))
+}
+
+/// The history of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replayed {
+    /// Which.
+    pub task: TaskId,
+    /// Up to when, itself included; the task as it was then comes with it.
+    pub at: Option<Time>,
+}
+
+pub(super) fn replay(params: Members<'_>) -> Result<Params, HacpError> {
+    params.only(&["task_id", "at"])?;
+    Ok(Params::Replay(Replayed { task: task_id(params)?, at: params.time("at")? }))
+}
+
+pub(super) fn inbox(params: Members<'_>) -> Result<Params, HacpError> {
+    params.only(&["limit", "cursor"])?;
+    page(params).map(Params::Inbox)
+}
+
+pub(super) fn outbox(params: Members<'_>) -> Result<Params, HacpError> {
+    params.only(&["task_id", "limit", "cursor"])?;
+    Ok(Params::Outbox { task: params.id("task_id", "task")?, page: page(params)? })
+}
+
+/// What a runtime has to do, without taking it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Peeked {
+    /// For one run only.
+    pub run: Option<RunId>,
+    /// After what the runtime has seen.
+    pub cursor: Option<u64>,
+    /// How many at most.
+    pub limit: Option<u64>,
+}
+
+/// A runtime did what it had to, up to here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Acked {
+    /// For one run only.
+    pub run: Option<RunId>,
+    /// Up to what, itself included.
+    pub through: u64,
+}
+
+pub(super) fn peek(params: Members<'_>) -> Result<Params, HacpError> {
+    params.only(&["run_id", "cursor", "limit"])?;
+    let run = params.id("run_id", "run")?;
+    Ok(Params::Peek(Peeked { run, cursor: cursor(params, "cursor")?, limit: params.limit(MOST)? }))
+}
+
+pub(super) fn ack(params: Members<'_>) -> Result<Params, HacpError> {
+    params.only(&["run_id", "through"])?;
+    let through = cursor(params, "through")?.ok_or_else(|| params.bad("through", CURSOR))?;
+    Ok(Params::Ack(Acked { run: params.id("run_id", "run")?, through }))
+}
+
+const CURSOR: &str = "a cursor that came with an event";
+
+/// A place in a stream. It is a text on the wire: not every reader keeps all digits of a number.
+fn cursor(params: Members<'_>, key: &str) -> Result<Option<u64>, HacpError> {
+    let read = |value: &Value| {
+        let place = value.as_str().map_or_else(|| value.as_u64(), |text| text.parse().ok());
+        place.ok_or_else(|| params.bad(key, CURSOR))
+    };
+    params.given(key).map(read).transpose()
+}

@@ -1,0 +1,121 @@
+//! `/hacp/ws`: the same operations as JSON-RPC 2.0. A method is the name of an operation, its params
+//! are the operation's with `expected_task_revision` and `idempotency_key` among them; an error has
+//! the protocol's own in `data`.
+
+use serde_json::{Map, Value, json};
+
+use super::errors::{HacpError, code};
+use super::operation::Operation;
+use super::parse::{Members, json as parsed};
+use super::read::{Call, Caller, read_flat};
+use super::version::Version;
+
+/// The most calls in one batch.
+const MOST: usize = 100;
+
+/// JSON-RPC's own codes.
+const NOT_JSON: i32 = -32_700;
+const NO_REQUEST: i32 = -32_600;
+const NO_METHOD: i32 = -32_601;
+const BAD_PARAMS: i32 = -32_602;
+const OUR_FAULT: i32 = -32_603;
+
+/// What came in one message.
+#[derive(Debug, Clone)]
+pub enum Frame {
+    /// One call.
+    One(Item),
+    /// Several; each is answered in one list.
+    Batch(Vec<Item>),
+}
+
+/// A call, or the answer to what is none.
+pub type Item = Result<Request, Value>;
+
+/// A call that has still to be read.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What its answer is known by; nothing where none is wanted.
+    pub id: Option<Value>,
+    /// What is wanted.
+    pub operation: Operation,
+    params: Map<String, Value>,
+}
+
+/// Reads a message; an `Err` is the whole answer to it.
+pub fn parse(message: &[u8], version: Version) -> Result<Frame, Value> {
+    let value = parsed(message).map_err(|error| failed(Value::Null, NOT_JSON, &error, version))?;
+    let Value::Array(items) = value else { return Ok(Frame::One(request(value, version))) };
+    if items.is_empty() || items.len() > MOST {
+        let error = HacpError::field("batch", "1 to 100 calls");
+        return Err(failed(Value::Null, NO_REQUEST, &error, version));
+    }
+    Ok(Frame::Batch(items.into_iter().map(|item| request(item, version)).collect()))
+}
+
+fn request(item: Value, version: Version) -> Item {
+    let no_request = |id: Value, error: &HacpError| failed(id, NO_REQUEST, error, version);
+    let Value::Object(mut item) = item else {
+        return Err(no_request(Value::Null, &HacpError::field("request", "an object")));
+    };
+    let id = item.get("id").cloned();
+    if id.as_ref().is_some_and(|id| id.is_boolean() || id.is_array() || id.is_object()) {
+        let error = HacpError::field("id", "a string, a number or null");
+        return Err(no_request(Value::Null, &error));
+    }
+    let answered = id.clone().unwrap_or_default();
+    let members = Members::new(&item, "");
+    let method = members
+        .only(&["jsonrpc", "method", "params", "id"])
+        .and_then(|()| members.required_word("jsonrpc", &[("2.0", ())]))
+        .and_then(|()| members.required("method").map(ToOwned::to_owned))
+        .map_err(|error| no_request(answered.clone(), &error))?;
+    let operation = Operation::named(&method, version)
+        .map_err(|error| failed(answered.clone(), NO_METHOD, &error, version))?;
+    let params = match item.shift_remove("params") {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(params)) => params,
+        Some(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+            let error = HacpError::field("params", "an object");
+            return Err(failed(answered, BAD_PARAMS, &error, version));
+        }
+    };
+    Ok(Request { id, operation, params })
+}
+
+impl Request {
+    /// Reads the call itself.
+    pub fn call(&self, caller: Caller<'_>) -> Result<Call, HacpError> {
+        read_flat(self.operation, self.params.clone(), caller)
+    }
+
+    /// The answer to it, if one is wanted.
+    pub fn answer(&self, result: Result<Value, HacpError>, version: Version) -> Option<Value> {
+        let id = self.id.clone()?;
+        Some(match result {
+            Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+            Err(error) => failed(id, number(&error), &error, version),
+        })
+    }
+}
+
+/// What is sent without being asked for: something happened.
+pub fn pushed(event: &super::stream::Told) -> Value {
+    let params = json!({ "cursor": event.id, "event": event.data });
+    json!({ "jsonrpc": "2.0", "method": event.event, "params": params })
+}
+
+fn failed(id: Value, number: i32, error: &HacpError, version: Version) -> Value {
+    let error = json!({ "code": number, "message": error.message, "data": error.wire(version) });
+    json!({ "jsonrpc": "2.0", "id": id, "error": error })
+}
+
+/// The number of an error: JSON-RPC's own where it has one, else -32000 less what its status is above
+/// 400.
+fn number(error: &HacpError) -> i32 {
+    match error.code {
+        code::INVALID_SPEC => BAD_PARAMS,
+        code::INTERNAL => OUR_FAULT,
+        _ => -32_000 - (i32::from(error.status) - 400),
+    }
+}

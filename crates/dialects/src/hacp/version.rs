@@ -1,0 +1,140 @@
+//! The versions of the protocol, and how both sides find one they share. HACP-086, HACP-087.
+//!
+//! HACP 0.1 was renamed HLP in 0.2, which has everything of it. The superset is the default; the
+//! header [`VERSION_HEADER`] narrows to 0.1: what came later is refused there and not shown.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::errors::{HacpError, code};
+use super::operation::Operation;
+use super::parse::{Members, object};
+use super::wire::{Stamp, Stamped};
+
+/// The header a caller says its version in, and every answer says it back.
+pub const VERSION_HEADER: &str = "hacp-version";
+/// The header that carries `schema_version` beside a list.
+pub const SCHEMA_HEADER: &str = "hacp-schema-version";
+/// The header that carries `profile` beside a list.
+pub const PROFILE_HEADER: &str = "hacp-profile";
+
+/// A version of the protocol.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// HACP 0.1.0-draft.
+    V01,
+    /// HLP 0.2.0-draft, and what is ours beyond it.
+    #[default]
+    V02,
+}
+
+impl Version {
+    /// Every version, newest first: the order they are negotiated in.
+    pub const ALL: [Self; 2] = [Self::V02, Self::V01];
+
+    /// `spec_version`.
+    pub fn spec(self) -> &'static str {
+        match self {
+            Self::V01 => "0.1.0-draft",
+            Self::V02 => "0.2.0-draft",
+        }
+    }
+
+    /// `schema_version`.
+    pub fn schema(self) -> &'static str {
+        match self {
+            Self::V01 => "0.1",
+            Self::V02 => "0.2",
+        }
+    }
+
+    /// `profile`: which of the protocol's claims we make.
+    pub fn profile(self) -> &'static str {
+        match self {
+            Self::V01 => "HACP",
+            Self::V02 => "HLP-industrial",
+        }
+    }
+
+    /// The version a caller wants, by what its header says; the newest where it says nothing.
+    pub fn wanted(header: Option<&str>) -> Result<Self, HacpError> {
+        let Some(name) = header else { return Ok(Self::default()) };
+        let known = Self::ALL.into_iter().find(|version| version.spec() == name.trim());
+        known.ok_or_else(|| {
+            HacpError::new(code::VERSION_UNSUPPORTED, "this version is not spoken here")
+                .with("requested", json!(name))
+                .with("supported", json!(Self::ALL.map(Self::spec)))
+        })
+    }
+
+    /// What every object on the wire carries.
+    pub fn stamp(self) -> Stamp {
+        let [spec_version, schema_version, profile] =
+            [self.spec(), self.schema(), self.profile()].map(Cow::Borrowed);
+        Stamp { spec_version, schema_version, profile }
+    }
+
+    /// An object as it goes out.
+    pub fn stamped<T>(self, object: T) -> Stamped<T> {
+        Stamped { object, stamp: self.stamp() }
+    }
+
+    /// What is only there from 0.2 on.
+    pub(super) fn later<T>(self, value: impl FnOnce() -> T) -> Option<T> {
+        (self >= Self::V02).then(value)
+    }
+}
+
+/// What `GET /hacp/v1/version` says.
+#[derive(Debug, Clone, Serialize)]
+pub struct Spoken {
+    /// The version the answer is in.
+    #[serde(flatten)]
+    pub stamp: Stamp,
+    /// Every version there is, newest first.
+    pub supported: [Stamp; 2],
+    /// The operations of this version.
+    pub operations: Vec<&'static str>,
+    /// How they are reached.
+    pub transports: [&'static str; 3],
+}
+
+/// The body of `GET /hacp/v1/version`.
+pub fn spoken(version: Version) -> Spoken {
+    let operations = Operation::ALL.into_iter().filter(|operation| operation.is_in(version));
+    Spoken {
+        stamp: version.stamp(),
+        supported: Version::ALL.map(Version::stamp),
+        operations: operations.map(Operation::name).collect(),
+        transports: ["POST /hacp/v1/ops/{operation}", "GET /hacp/v1/events", "GET /hacp/ws"],
+    }
+}
+
+/// `POST /hacp/v1/version`: the newest version both sides speak, by what the other one offers in
+/// `spec_versions`, `schema_versions` and `profiles`. A list that is left out is no objection; with
+/// nothing in common nothing is agreed (HACP-087).
+pub fn negotiate(body: &[u8]) -> Result<Version, HacpError> {
+    let body = object(body)?;
+    let members = Members::new(&body, "");
+    members.only(&["spec_versions", "schema_versions", "profiles"])?;
+    let offered = [
+        ("spec_versions", Version::spec as fn(Version) -> &'static str),
+        ("schema_versions", Version::schema),
+        ("profiles", Version::profile),
+    ];
+    let mut common = Version::ALL.to_vec();
+    for (key, of) in offered {
+        let Some(offer) = members.texts(key)? else { continue };
+        common.retain(|version| offer.iter().any(|name| name == of(*version)));
+        if common.is_empty() {
+            let message = format!("{key}: nothing of this is spoken here");
+            return Err(HacpError::new(code::VERSION_UNSUPPORTED, message)
+                .with("field", json!(key))
+                .with("offered", json!(offer))
+                .with("supported", json!(Version::ALL.map(of))));
+        }
+    }
+    Ok(common.into_iter().max().unwrap_or_default())
+}

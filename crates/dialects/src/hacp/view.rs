@@ -1,0 +1,311 @@
+//! From tasks, asks, artifacts and entries to the objects of the protocol. HACP-004, HACP-006,
+//! HACP-025; K-08, K-10, K-19.
+//!
+//! A view shows things as they are stored: who shows a checkpoint past its time lets it expire first.
+
+use std::collections::BTreeSet;
+
+use kernel::audit::Erasable;
+use kernel::task::{self, Grant, Outcome, Raised, Remark, Scope, Transfer, Until, Words};
+use kernel::{Ask, Event, Happened, LedgerId, Subject, TaskId};
+use serde_json::Value;
+
+use super::audit::event_id;
+use super::checkpoint_id;
+use super::names::{agent, by, party, person};
+use super::version::Version;
+use super::wire::{
+    Artifact, ArtifactLater, ArtifactPayload, ArtifactProvenance, ArtifactRef, Checkpoint,
+    CheckpointLater, CheckpointResolution, CheckpointState, CommentRecord, Constraints,
+    ConstraintsLater, Ledger, LedgerEntry, LedgerEntryLater, Ownership, OwnershipTransfer,
+    PermissionGrant, ResolutionLater, Review, ReviewComment, ReviewLater, ReviewPolicy,
+    SteeringAmendment, Task, TaskLater, TaskSpec, TaskSpecLater,
+};
+
+/// A task.
+pub fn task(task: &task::Task, version: Version) -> Task {
+    let mut seen = BTreeSet::new();
+    let delivered = task.delivered.iter().map(|delivered| delivered.id);
+    Task {
+        id: task.id,
+        sort: task.sort.clone(),
+        spec: spec(&task.created, version),
+        ownership: ownership(task),
+        state: task.state,
+        parent_task: task.parent,
+        created_at: task.created_at,
+        deadline: task.deadline,
+        checkpoints: task.checkpoints.iter().map(|raised| checkpoint_id(raised.ask)).collect(),
+        artifacts: delivered.filter(|id| seen.insert(*id)).collect(),
+        audit_trail: event_id(task.id, 1, task.created_at),
+        later: version.later(|| TaskLater {
+            steering_log: task.steering.iter().map(amendment).collect(),
+            revision: task.revision,
+            grants: task.grants.iter().chain(&task.granted).map(grant).collect(),
+            deliveries: task.delivered.clone(),
+            reviews: task.reviews.iter().map(|one| review(task.id, one, version)).collect(),
+            project: task.project.clone(),
+            run_id: task.run.as_ref().map(|run| run.id),
+            started_at: task.started_at,
+            due_at: task.due_at(),
+            on_expiry: task.on_silence,
+            hxp: task.spec.value().and_then(|spec| spec.hxp.clone()),
+        }),
+    }
+}
+
+/// What is wanted.
+pub(super) fn spec(created: &task::Created, version: Version) -> TaskSpec {
+    let words = created.spec.value().cloned().unwrap_or_default();
+    TaskSpec {
+        goal: created.spec.value().map(|_| words.goal),
+        acceptance_criteria: words.acceptance_criteria,
+        inputs: words.inputs,
+        constraints: Constraints {
+            max_duration: words.max_duration,
+            must_use_capabilities: words.must_use_capabilities,
+            later: version.later(|| ConstraintsLater {
+                external_refs: words.external_refs,
+                autonomy: created.autonomy,
+                grants: created.grants.iter().map(grant).collect(),
+            }),
+        },
+        later: version.later(|| TaskSpecLater {
+            review_policy: created.review_policy.as_ref().map(review_policy),
+        }),
+    }
+}
+
+fn review_policy(policy: &task::ReviewPolicy) -> ReviewPolicy {
+    let required_reviewers = policy.required_reviewers.iter().map(person).collect();
+    ReviewPolicy { required_reviewers, quorum: policy.quorum }
+}
+
+/// A permission.
+pub(super) fn grant(grant: &Grant) -> PermissionGrant {
+    PermissionGrant {
+        scope: grant.scope.clone(),
+        decision: grant.decision,
+        until: match grant.until {
+            Until::Session => "session".to_owned(),
+            Until::Task => "task".to_owned(),
+            Until::At(at) => at.to_string(),
+        },
+        granted_by: person(&grant.granted_by),
+        granted_at: grant.granted_at,
+    }
+}
+
+/// What the principal said on the way.
+pub(super) fn amendment(said: &task::Amendment) -> SteeringAmendment {
+    SteeringAmendment {
+        text: said.text.value().cloned(),
+        intent: said.intent,
+        by: person(&said.by),
+        at: said.at,
+    }
+}
+
+/// Who answers for a task, and whom it is with.
+pub fn ownership(task: &task::Task) -> Ownership {
+    Ownership {
+        task_id: task.id,
+        principal: person(&task.principal),
+        assignee: party(&task.assignee),
+        delegable: task.delegable,
+        chain: task.chain.iter().map(transfer).collect(),
+    }
+}
+
+/// A task went from one to another.
+pub(super) fn transfer(transfer: &Transfer) -> OwnershipTransfer {
+    OwnershipTransfer {
+        from: party(&transfer.from),
+        to: party(&transfer.to),
+        at: transfer.at,
+        via: transfer.via,
+    }
+}
+
+/// A checkpoint: the ask, and what its task remembers of it. An ask that holds up no task is none.
+pub fn checkpoint(ask: &Ask, task: &task::Task, version: Version) -> Option<Checkpoint> {
+    let held = ask.checkpoint.as_deref().filter(|held| held.task == task.id)?;
+    let raised = task.checkpoints.iter().find(|raised| raised.ask == ask.id)?;
+    let beside = held.beside.value().cloned().unwrap_or_default();
+    Some(Checkpoint {
+        id: checkpoint_id(ask.id),
+        task_id: task.id,
+        kind: raised.kind,
+        prompt: ask.question.value().map(|question| question.prompt().to_owned()),
+        options: beside.options,
+        context: beside.context,
+        state: checkpoint_state(&raised.outcome),
+        raised_at: raised.at,
+        expires_at: ask.expires_at,
+        resolution: resolved(raised, version),
+        later: version.later(|| CheckpointLater {
+            raised_by: raised.raised_by,
+            proposed_actions: beside.proposed_actions,
+            hxp: beside.hxp,
+        }),
+    })
+}
+
+/// What became of a checkpoint, in one word.
+pub(super) fn checkpoint_state(outcome: &Outcome) -> CheckpointState {
+    match outcome {
+        Outcome::Pending => CheckpointState::Pending,
+        Outcome::Resolved(_) => CheckpointState::Resolved,
+        Outcome::Expired { .. } => CheckpointState::Expired,
+    }
+}
+
+fn resolved(raised: &Raised, version: Version) -> Option<CheckpointResolution> {
+    match &raised.outcome {
+        Outcome::Resolved(decided) => Some(resolution(decided, version)),
+        Outcome::Pending | Outcome::Expired { .. } => None,
+    }
+}
+
+/// What was decided.
+pub(super) fn resolution(decided: &task::Resolution, version: Version) -> CheckpointResolution {
+    let said = decided.said.value().cloned().unwrap_or_default();
+    CheckpointResolution {
+        by: by(&decided.by),
+        action: decided.action,
+        choice: said.choice,
+        input: said.input,
+        reassign_to: decided.reassign_to.as_ref().map(agent),
+        comment: said.comment,
+        at: decided.at,
+        later: version.later(|| ResolutionLater {
+            approved_actions: said.approved_actions,
+            denied_actions: said.denied_actions,
+            state_patch: said.state_patch,
+            edited_artifact_ref: said.edited_artifact_ref,
+        }),
+    }
+}
+
+/// A verdict.
+pub fn review(task: TaskId, review: &task::Review, version: Version) -> Review {
+    let Words { comments, requested_changes } = review.words.value().cloned().unwrap_or_default();
+    Review {
+        id: review.id,
+        task_id: task,
+        artifact_id: review.artifact.id,
+        reviewer: person(&review.reviewer),
+        verdict: review.verdict,
+        comments: comments.into_iter().map(comment).collect(),
+        requested_changes,
+        at: review.at,
+        later: version.later(|| ReviewLater {
+            kind: review.kind,
+            artifact_version: Some(review.artifact.version.clone()),
+            added: review.remarks.iter().map(|one| added(task, review.id, one)).collect(),
+        }),
+    }
+}
+
+fn comment(comment: task::Comment) -> ReviewComment {
+    let task::Comment { anchor, severity, body } = comment;
+    ReviewComment { anchor, severity, body }
+}
+
+/// What was added to a review.
+pub fn added(task: TaskId, review: kernel::ReviewId, remark: &Remark) -> CommentRecord {
+    CommentRecord {
+        review_id: review,
+        task_id: task,
+        by: person(&remark.by),
+        comment: remark.comment.value().cloned().map(comment),
+        at: remark.at,
+    }
+}
+
+/// One version of an artifact, the newest where none is named. What we hold is fetched from us:
+/// `public_url` is where we are reached.
+pub fn artifact(
+    made: &task::Artifact,
+    name: Option<&str>,
+    public_url: &str,
+    version: Version,
+) -> Option<Artifact> {
+    let one = made.version(name)?;
+    let payload = &one.payload;
+    let here =
+        || format!("{}{}", public_url.trim_end_matches('/'), content_path(made.id, &one.name));
+    let used = |used: &task::Reference| ArtifactRef { task_id: used.task, role: used.role };
+    Some(Artifact {
+        id: made.id,
+        sort: made.sort.clone(),
+        provenance: ArtifactProvenance {
+            produced_by: one.produced_by,
+            produced_at: one.produced_at,
+        },
+        version: one.name.clone(),
+        parent_version: one.parent.clone(),
+        payload: ArtifactPayload {
+            kind: payload.kind,
+            uri: payload.uri.clone().unwrap_or_else(here),
+            checksum: format!("sha256:{}", payload.checksum),
+            size: payload.size,
+            media_type: payload.media_type.clone(),
+        },
+        references: one.references.iter().map(used).collect(),
+        later: version.later(|| ArtifactLater {
+            project: made.project.clone(),
+            shared_with: made.shared_with.clone(),
+            versions: made.versions.iter().map(|one| one.name.clone()).collect(),
+        }),
+    })
+}
+
+/// Where the bytes of a version are fetched that we hold.
+pub fn content_path(artifact: kernel::ArtifactId, version: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let escaped: String = version
+        .bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect();
+    format!("/hacp/v1/artifacts/{artifact}/versions/{escaped}/content")
+}
+
+/// A ledger: there is one for every scope.
+pub fn ledger(scope: &Scope) -> Ledger {
+    Ledger { id: LedgerId::of(scope.as_str()), scope: scope.to_string() }
+}
+
+/// What a key of a ledger says.
+pub fn entry(entry: &task::Entry, version: Version) -> LedgerEntry {
+    LedgerEntry {
+        key: entry.key.clone(),
+        value: said(&entry.value),
+        written_at: entry.written_at,
+        by: entry.by,
+        later: version.later(|| written(&entry.scope, entry.head.seq)),
+    }
+}
+
+/// What a key of a ledger said once: one event of its chain.
+pub fn entry_written(event: &Event, version: Version) -> Option<LedgerEntry> {
+    let (Subject::Entry(_), Happened::EntryWritten(entry)) = (&event.subject, &event.what) else {
+        return None;
+    };
+    Some(LedgerEntry {
+        key: entry.key.clone(),
+        value: said(&entry.value),
+        written_at: event.at,
+        by: entry.task,
+        later: version.later(|| written(&entry.scope, event.seq)),
+    })
+}
+
+fn said(value: &Erasable<Value>) -> Value {
+    value.value().cloned().unwrap_or_default()
+}
+
+fn written(scope: &Scope, revision: u64) -> LedgerEntryLater {
+    let Ledger { id, scope } = ledger(scope);
+    LedgerEntryLater { ledger_id: id, scope, revision }
+}

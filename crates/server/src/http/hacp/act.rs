@@ -1,0 +1,217 @@
+//! The operations that change something, and what they give back. HACP-042, HACP-080 to HACP-083.
+//!
+//! A call that is repeated under its idempotency key is answered with what it gave back first: the task
+//! is folded from its record up to where it was then.
+
+use bytes::Bytes;
+use dialects::hacp::{self, Call, Commit, HacpError, Operation, Params, Version, view};
+use kernel::audit::Digest;
+use kernel::task::{Artifact, TaskCommand, TaskEvent};
+use kernel::{Actor, Ask, AskId, Command, Happened, Refusal, Task, TaskId};
+use serde::Serialize;
+use serde_json::{Value, json};
+use store::{Idempotency, Outcome};
+
+use super::Failure;
+use super::ops::Shown;
+use crate::gateway::Terms;
+use crate::http::App;
+
+impl App {
+    pub(super) async fn hacp_act(
+        &self,
+        actor: &Actor,
+        version: Version,
+        call: Call,
+    ) -> Result<Shown, Failure> {
+        let (operation, expected) = (call.operation, call.expected_task_revision);
+        let command = match call.params {
+            Params::Command(command) => *command,
+            Params::Commit(commit) => self.hacp_delivered(actor, &commit).await?,
+            Params::Comment { task, review, comment } => {
+                let found = self.gateway.store().task_of_review(review).await?;
+                let found = found.filter(|found| task.is_none_or(|task| task == *found));
+                let task = found.ok_or(Refusal::NotFound { what: "review" })?;
+                TaskCommand::Remark(task, review, comment)
+            }
+            _ => return Err(HacpError::internal().into()),
+        };
+        let idempotency = match call.idempotency_key {
+            Some(key) => Some(Idempotency {
+                scope: self.hacp_scope(actor, &command).await?,
+                key,
+                // Another caller's key is another call.
+                fingerprint: Digest::of_json(&json!([actor.by(), call.fingerprint])),
+                lasting: false,
+            }),
+            None => None,
+        };
+        let terms = Terms { idempotency, expected };
+        let checkpoint = command.checkpoint();
+        let command = Command::Task(Box::new(command));
+        let outcome = self.gateway.run_on(terms, actor.clone(), command).await?;
+        let done = self.hacp_done(outcome, checkpoint).await?;
+        let shown = self.hacp_result(operation, version, &done).await?;
+        Ok(shown.ok_or_else(HacpError::internal)?.into())
+    }
+
+    /// Whose keys a call's key is among: those of its task (HACP-082), and for a new one those of
+    /// whoever writes it down.
+    async fn hacp_scope(&self, actor: &Actor, command: &TaskCommand) -> Result<String, Failure> {
+        let task = match (command.task(), command.checkpoint()) {
+            (Some(task), _) => Some(task),
+            (None, Some(ask)) => {
+                let ask = self.gateway.store().ask(ask).await?;
+                ask.and_then(|ask| ask.checkpoint.as_ref().map(|checkpoint| checkpoint.task))
+            }
+            (None, None) => None,
+        };
+        Ok(task.map_or_else(|| format!("hacp/by/{}", actor.by()), |task| format!("hacp/{task}")))
+    }
+
+    /// What is to be delivered, once what came with it is held (HACP-028).
+    async fn hacp_delivered(
+        &self,
+        _actor: &Actor,
+        commit: &Commit,
+    ) -> Result<TaskCommand, Failure> {
+        let held = match &commit.payload.content {
+            Some(content) => {
+                let kept = self.files.keep(Bytes::from(content.clone())).await;
+                kept.map_err(|error| {
+                    tracing::error!(error = format!("{error:#}"), "cannot keep an artifact");
+                    HacpError::unavailable()
+                })?;
+                Some(content.len() as u64)
+            }
+            None => None,
+        };
+        Ok(commit.command(held)?)
+    }
+
+    /// What was done, or had been.
+    async fn hacp_done(
+        &self,
+        outcome: Outcome,
+        checkpoint: Option<AskId>,
+    ) -> Result<Done, Failure> {
+        let Outcome { ask, task, artifact, entry, replayed, place, .. } = outcome;
+        let mut done = Done { task, ask, artifact, entry, last: None };
+        if let Some((id, seq)) = place {
+            let last = self.hacp_event(id, seq).await?;
+            if replayed {
+                done.task = self.task_then(id, |record| record.seq <= seq).await?;
+                done.artifact = match &last {
+                    Some(TaskEvent::Committed { artifact, .. })
+                    | Some(TaskEvent::Referenced { artifact, .. }) => {
+                        self.gateway.store().artifact(artifact.id).await?
+                    }
+                    _ => None,
+                };
+                done.entry = match &last {
+                    Some(TaskEvent::Wrote { entry, revision, .. }) => {
+                        let seq = revision.saturating_sub(1);
+                        let written = self.gateway.store().entry_history(*entry, seq, 1).await?;
+                        written.into_iter().next()
+                    }
+                    _ => None,
+                };
+                let raised = done.task.as_ref().and_then(|task| task.checkpoints.last());
+                let asked = checkpoint.or(raised.map(|raised| raised.ask));
+                if let Some(asked) = asked {
+                    let ask = self.gateway.store().ask(asked).await?;
+                    done.ask = ask.map(std::sync::Arc::unwrap_or_clone);
+                }
+            }
+            done.last = last;
+        }
+        Ok(done)
+    }
+
+    /// One event of a task.
+    async fn hacp_event(&self, id: TaskId, seq: u64) -> Result<Option<TaskEvent>, Failure> {
+        let after = seq.saturating_sub(1);
+        let subject = kernel::Subject::Task(id);
+        let records = self.gateway.store().records(subject, after, 1).await?;
+        let event = records.first().and_then(|record| record.event().ok());
+        Ok(event.and_then(|event| match event.what {
+            Happened::Task(event) => Some(*event),
+            _ => None,
+        }))
+    }
+
+    async fn hacp_result(
+        &self,
+        operation: Operation,
+        version: Version,
+        done: &Done,
+    ) -> Result<Option<Value>, Failure> {
+        let Done { task, ask, artifact, entry, last } = done;
+        let task = task.as_ref();
+        Ok(match operation {
+            Operation::TaskInterrupt
+            | Operation::CheckpointRaise
+            | Operation::CheckpointResolve
+            | Operation::CheckpointExpire => {
+                let held = ask.as_ref().zip(task);
+                held.and_then(|(ask, task)| view::checkpoint(ask, task, version))
+                    .map(|checkpoint| stamped(checkpoint, version))
+            }
+            Operation::OwnershipTransfer | Operation::OwnershipDelegate => {
+                task.map(|task| stamped(view::ownership(task), version))
+            }
+            Operation::ReviewSubmit => task.and_then(|task| {
+                let review = task.reviews.last()?;
+                Some(stamped(view::review(task.id, review, version), version))
+            }),
+            Operation::ReviewComment => match (task, last) {
+                (Some(task), Some(TaskEvent::Remarked { review, remark })) => {
+                    Some(stamped(view::added(task.id, *review, remark), version))
+                }
+                _ => None,
+            },
+            Operation::ArtifactCommit | Operation::ArtifactReference => {
+                let named = match last {
+                    Some(
+                        TaskEvent::Committed { artifact, .. }
+                        | TaskEvent::Referenced { artifact, .. },
+                    ) => Some(artifact.version.as_str()),
+                    _ => None,
+                };
+                self.hacp_artifact(artifact.as_ref(), named, version)
+            }
+            Operation::ArtifactShare => self.hacp_artifact(artifact.as_ref(), None, version),
+            Operation::LedgerWrite => {
+                entry.as_ref().map(|entry| stamped(view::entry(entry, version), version))
+            }
+            _ => task.map(|task| stamped(view::task(task, version), version)),
+        })
+    }
+
+    /// One version of an artifact as it is shown.
+    pub(super) fn hacp_artifact(
+        &self,
+        artifact: Option<&Artifact>,
+        named: Option<&str>,
+        version: Version,
+    ) -> Option<Value> {
+        let public_url = self.config.public_url.as_str();
+        let shown = view::artifact(artifact?, named, public_url, version)?;
+        Some(stamped(shown, version))
+    }
+}
+
+/// What there is to show of what was done.
+struct Done {
+    task: Option<Task>,
+    ask: Option<Ask>,
+    artifact: Option<Artifact>,
+    entry: Option<kernel::task::Entry>,
+    /// The last event of the task that belongs to it.
+    last: Option<TaskEvent>,
+}
+
+/// An object as it goes out.
+pub(super) fn stamped<T: Serialize>(object: T, version: Version) -> Value {
+    json!(hacp::Stamped { object, stamp: version.stamp() })
+}

@@ -1,0 +1,85 @@
+//! HACP: how every refusal looks. `{"error": {code, message, details, retryable, …}}`.
+
+use dialects::hacp::{HacpError, Version};
+use kernel::Refusal;
+use serde::Serialize;
+
+use crate::http::dialect_error::{DialectError, Wording};
+
+/// An error in this dialect's shape, in the version of whoever called.
+pub struct Said {
+    pub(super) error: HacpError,
+    version: Version,
+}
+
+/// An error in this dialect's shape.
+pub type Failure = DialectError<Said>;
+
+impl From<HacpError> for Failure {
+    fn from(error: HacpError) -> Self {
+        Said::from(error).into()
+    }
+}
+
+impl From<HacpError> for Said {
+    fn from(error: HacpError) -> Self {
+        Self { error, version: Version::default() }
+    }
+}
+
+impl Failure {
+    /// The same, as a caller of this version reads it.
+    pub(super) fn in_version(mut self, version: Version) -> Self {
+        self.error.version = version;
+        self
+    }
+
+    /// The error itself, for a caller that is not answered over HTTP.
+    pub(super) fn into_error(self) -> HacpError {
+        self.error.error
+    }
+}
+
+impl Wording for Said {
+    const CHALLENGE: &'static str = "Bearer";
+
+    fn status(&self) -> u16 {
+        self.error.status
+    }
+
+    fn body(&self) -> impl Serialize {
+        self.error.body(self.version)
+    }
+
+    fn refused(refusal: &Refusal) -> Self {
+        HacpError::refused(refusal).into()
+    }
+
+    fn denied() -> Self {
+        HacpError::unauthorized().into()
+    }
+
+    fn rate_limited() -> Self {
+        HacpError::rate_limited().into()
+    }
+
+    fn unavailable() -> Self {
+        HacpError::unavailable().into()
+    }
+
+    fn internal() -> Self {
+        HacpError::internal().into()
+    }
+
+    fn too_large() -> Self {
+        HacpError::too_large().into()
+    }
+
+    fn broken_off() -> Self {
+        HacpError::field("body", "all of it, within 30 seconds").into()
+    }
+
+    fn header(name: &'static str, expected: &'static str) -> Self {
+        HacpError::field(name, expected).into()
+    }
+}

@@ -1,0 +1,104 @@
+//! HACP 0.1 and HLP 0.2: tasks people own and agents work on.
+//!
+//! | file | route |
+//! |---|---|
+//! | `ops` | `POST /hacp/v1/ops/{operation}` |
+//! | `act`, `look` | what an operation does, and what it shows; the same for `ops` and `socket` |
+//! | `runtime` | `runtime.peek`, `runtime.ack`, `pending.outbox` |
+//! | `history` | `audit.query`, `audit.replay` |
+//! | `events` | `GET /hacp/v1/events` |
+//! | `socket` | `GET /hacp/ws`: the operations as JSON-RPC 2.0 |
+//! | `version` | `GET`, `POST /hacp/v1/version`, `GET /hacp/v1/schemas/{name}` |
+//!
+//! The actor is the credential, an agent key or a human token, and never a parameter.
+
+mod act;
+mod error;
+mod events;
+mod history;
+mod look;
+mod ops;
+mod runtime;
+mod socket;
+mod version;
+
+use axum::Router;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use dialects::hacp::{HacpError, VERSION_HEADER, Version};
+use kernel::{Actor, ProjectId};
+
+use crate::auth::Denied;
+use crate::http::{App, Shared};
+
+pub use error::Failure;
+
+/// Its routes.
+pub fn routes() -> Router<Shared> {
+    Router::new()
+        .route("/hacp/v1/ops/{operation}", post(ops::call))
+        .route("/hacp/v1/version", get(version::spoken).post(version::negotiated))
+        .route("/hacp/v1/schemas", get(version::schemas))
+        .route("/hacp/v1/schemas/{name}", get(version::schema))
+        .route("/hacp/v1/events", get(events::stream))
+        .route("/hacp/ws", get(socket::open))
+}
+
+/// The answer for an address here that leads nowhere.
+pub fn no_route() -> Response {
+    Failure::from(HacpError::no_route()).into_response()
+}
+
+/// The answer for a method an address does not take.
+pub fn wrong_method() -> Response {
+    Failure::from(HacpError::method_not_allowed()).into_response()
+}
+
+/// The answer for what a library could not read, or for a panic.
+pub fn unreadable(broken: bool) -> Response {
+    let error = if broken {
+        HacpError::internal()
+    } else {
+        HacpError::field("request", "an address, a query and headers that can be read")
+    };
+    Failure::from(error).into_response()
+}
+
+/// The version a caller speaks.
+fn version_of(headers: &HeaderMap) -> Result<Version, HacpError> {
+    let Some(value) = headers.get(VERSION_HEADER) else { return Ok(Version::default()) };
+    Version::wanted(Some(value.to_str().unwrap_or("?")))
+}
+
+impl App {
+    /// Whoever it is, by their credential.
+    async fn hacp_actor(&self, headers: &HeaderMap) -> Result<Actor, Denied> {
+        let (directory, now) = (self.gateway.directory(), self.gateway.now());
+        match self.door.agent(&directory, headers, now) {
+            Err(Denied::Unknown) => self.door.human(&directory, headers, now).await,
+            known => known,
+        }
+    }
+
+    /// The projects whose tasks somebody sees.
+    fn hacp_projects(&self, actor: &Actor) -> Vec<ProjectId> {
+        match actor {
+            Actor::Agent { project, .. } => vec![project.clone()],
+            Actor::Human { id, .. } => {
+                let directory = self.gateway.directory();
+                match directory.human(id) {
+                    Some(human) if human.admin => {
+                        directory.projects().map(|project| project.id.clone()).collect()
+                    }
+                    Some(human) => human.projects.iter().cloned().collect(),
+                    None => Vec::new(),
+                }
+            }
+            Actor::LinkHolder { .. }
+            | Actor::Relay { .. }
+            | Actor::Guest { .. }
+            | Actor::System => Vec::new(),
+        }
+    }
+}

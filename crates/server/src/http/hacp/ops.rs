@@ -1,0 +1,119 @@
+//! `POST /hacp/v1/ops/{operation}`: every operation, one way in.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use dialects::hacp::{
+    self, Call, Caller, HacpError, Operation, PROFILE_HEADER, Params, SCHEMA_HEADER,
+    VERSION_HEADER, Version,
+};
+use kernel::Actor;
+use serde_json::Value;
+
+use super::{Failure, version_of};
+use crate::http::name::Named;
+use crate::http::{App, Shared, body};
+
+/// What an operation gives back: an object or a list, and where a list goes on.
+pub(super) struct Shown {
+    pub(super) value: Value,
+    pub(super) next: Option<String>,
+}
+
+impl From<Value> for Shown {
+    fn from(value: Value) -> Self {
+        Self { value, next: None }
+    }
+}
+
+pub(super) async fn call(
+    State(app): State<Shared>,
+    Named(operation): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Failure> {
+    let version = version_of(&headers)?;
+    let answer = app.hacp_op(&operation, version, &headers, body).await;
+    answer.map_err(|failure| failure.in_version(version))
+}
+
+impl App {
+    async fn hacp_op(
+        &self,
+        operation: &str,
+        version: Version,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<Response, Failure> {
+        let actor = self.hacp_actor(headers).await?;
+        let operation = Operation::named(operation, version)?;
+        let bytes = body::read(body, self.config.body_limit).await?;
+        let directory = self.gateway.directory();
+        let caller = Caller { actor: &actor, directory: &directory, version };
+        let call = hacp::read(operation, &bytes, caller)?;
+        let shown = self.hacp_call(&actor, version, call).await?;
+        Ok(answered(&shown, version))
+    }
+
+    /// Does what a call wants, however it came.
+    pub(super) async fn hacp_call(
+        &self,
+        actor: &Actor,
+        version: Version,
+        call: Call,
+    ) -> Result<Shown, Failure> {
+        let task = call.params.task();
+        let shown = match &call.params {
+            Params::Command(_) | Params::Commit(_) | Params::Comment { .. } => {
+                Box::pin(self.hacp_act(actor, version, call)).await
+            }
+            Params::Peek(_) | Params::Ack(_) | Params::Outbox { .. } => {
+                Box::pin(self.hacp_runtime(actor, version, call.params)).await
+            }
+            Params::Audit(_) | Params::Replay(_) => {
+                Box::pin(self.hacp_history(actor, version, call.params)).await
+            }
+            Params::Task(_)
+            | Params::Tasks(_)
+            | Params::Artifact { .. }
+            | Params::Entry { .. }
+            | Params::History { .. }
+            | Params::Inbox(_) => Box::pin(self.hacp_look(actor, version, call.params)).await,
+        };
+        match task {
+            Some(task) => shown.map_err(|failure| failure.about(task)),
+            None => shown,
+        }
+    }
+}
+
+/// An answer says which protocol it speaks: an object in itself, a list in its headers.
+fn answered(shown: &Shown, version: Version) -> Response {
+    let mut answer = Json(&shown.value).into_response();
+    let headers = answer.headers_mut();
+    for (name, value) in [
+        (VERSION_HEADER, version.spec()),
+        (SCHEMA_HEADER, version.schema()),
+        (PROFILE_HEADER, version.profile()),
+    ] {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    if let Some(next) = &shown.next
+        && let Ok(next) = HeaderValue::from_str(next)
+    {
+        headers.insert(HeaderName::from_static("hacp-next-cursor"), next);
+    }
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
+}
+
+impl Failure {
+    /// The same, about a task.
+    fn about(mut self, task: kernel::TaskId) -> Self {
+        let error = std::mem::replace(&mut self.error.error, HacpError::internal());
+        self.error.error = error.about(task);
+        self
+    }
+}

@@ -1,0 +1,121 @@
+//! What the runtime of an agent has to do: `runtime.peek`, `runtime.ack`, `pending.outbox`. Looking
+//! takes nothing away; what was done is confirmed up to a place, and only ever forward.
+
+use dialects::hacp::errors::code;
+use dialects::hacp::runtime::{HarnessEvent, OutboxState, harness_event};
+use dialects::hacp::{HacpError, Params, Version};
+use kernel::task::Contract;
+use kernel::{Actor, AgentId, Refusal, Subject, TaskId};
+use serde_json::json;
+
+use super::Failure;
+use super::look::{bad_cursor, limit};
+use super::ops::Shown;
+use crate::http::App;
+
+impl App {
+    pub(super) async fn hacp_runtime(
+        &self,
+        actor: &Actor,
+        version: Version,
+        params: Params,
+    ) -> Result<Shown, Failure> {
+        let store = self.gateway.store();
+        match params {
+            Params::Peek(peeked) => {
+                let agent = runtime(actor)?;
+                let after = match peeked.cursor {
+                    Some(cursor) => cursor,
+                    None => store.acked(agent.clone()).await?,
+                };
+                let most = limit(peeked.limit);
+                let contracts = store.contracts(agent, after, most).await?;
+                let next = contracts.last().filter(|_| contracts.len() == most);
+                let next = next.map(|(n, _)| n.to_string());
+                let mut events = Vec::with_capacity(contracts.len());
+                for (n, contract) in &contracts {
+                    if peeked.run.is_none_or(|run| run == contract.run) {
+                        events.extend(self.told(contract, version).await?.map(|told| told.at(*n)));
+                    }
+                }
+                Ok(Shown { value: json!(events), next })
+            }
+            Params::Ack(acked) => {
+                let agent = runtime(actor)?;
+                if let Some(run) = acked.run {
+                    let before = store.acked(agent.clone()).await?;
+                    let most = usize::MAX >> 1;
+                    let passed = store.contracts(agent.clone(), before, most).await?;
+                    let mut passed = passed.iter().take_while(|(n, _)| *n <= acked.through);
+                    if passed.any(|(_, contract)| contract.run != run) {
+                        let message = "through: something of another run comes before it";
+                        return Err(HacpError::new(code::CONFLICT, message).into());
+                    }
+                }
+                let through = store.ack_contracts(agent, acked.through).await?;
+                Ok(json!({ "acknowledged": through.to_string() }).into())
+            }
+            Params::Outbox { task, page } => {
+                let agent = self.waits_on(actor, task).await?;
+                let Some(agent) = agent else { return Ok(json!([]).into()) };
+                let after = match page.cursor.as_deref().map(str::parse::<u64>) {
+                    Some(Ok(n)) => n,
+                    Some(Err(_)) => return Err(bad_cursor().into()),
+                    None => store.acked(agent.clone()).await?,
+                };
+                let most = limit(page.limit);
+                let contracts = store.contracts(agent, after, most).await?;
+                let next = contracts.last().filter(|_| contracts.len() == most);
+                let next = next.map(|(n, _)| n.to_string());
+                let mut waiting = Vec::new();
+                for (_, contract) in &contracts {
+                    if task.is_none_or(|task| task == contract.task)
+                        && let Some(told) = self.told(contract, version).await?
+                    {
+                        waiting.push(told.kept(OutboxState::Pending, None, contract.at));
+                    }
+                }
+                Ok(Shown { value: json!(waiting), next })
+            }
+            _ => Err(HacpError::internal().into()),
+        }
+    }
+
+    /// A contract with the words of the record it comes from.
+    pub(crate) async fn told(
+        &self,
+        contract: &Contract,
+        version: Version,
+    ) -> Result<Option<HarnessEvent>, store::StoreError> {
+        let store = self.gateway.store();
+        let Some(task) = store.task(contract.task).await? else { return Ok(None) };
+        let (subject, after) = (Subject::Task(task.id), contract.seq.saturating_sub(1));
+        let records = store.records(subject, after, 1).await?;
+        let event = records.first().and_then(|record| record.event().ok());
+        Ok(event.and_then(|event| harness_event(contract, &task, &event, version)))
+    }
+
+    /// The agent whose runtime somebody asks about.
+    async fn waits_on(
+        &self,
+        actor: &Actor,
+        task: Option<TaskId>,
+    ) -> Result<Option<AgentId>, Failure> {
+        match (actor, task) {
+            (Actor::Agent { id, .. }, _) => Ok(Some(id.clone())),
+            (_, Some(task)) => {
+                let task = self.hacp_task(actor, task).await?;
+                Ok(task.run.map(|run| run.agent))
+            }
+            (_, None) => Err(HacpError::field("params.task_id", "a task, as you are no agent").into()),
+        }
+    }
+}
+
+/// The agent whose runtime calls.
+fn runtime(actor: &Actor) -> Result<AgentId, Failure> {
+    match actor {
+        Actor::Agent { id, .. } => Ok(id.clone()),
+        _ => Err(Refusal::NotAllowed { why: "only an agent has a runtime" }.into()),
+    }
+}

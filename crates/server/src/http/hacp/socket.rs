@@ -1,0 +1,115 @@
+//! `GET /hacp/ws`: the operations as JSON-RPC 2.0, and what happens as notifications. The credential is
+//! checked before the upgrade: in the header, or as `?token=`, because browsers cannot set headers.
+
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::Response;
+use dialects::hacp::rpc::{self, Frame, Item};
+use dialects::hacp::{Caller, HacpError, Version};
+use kernel::Actor;
+use serde_json::Value;
+
+use super::events::{Feed, Turn};
+use super::{Failure, version_of};
+use crate::http::{App, Shared};
+
+type Pairs = Query<Vec<(String, String)>>;
+
+pub(super) async fn open(
+    State(app): State<Shared>,
+    Query(pairs): Pairs,
+    mut headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
+) -> Result<Response, Failure> {
+    let said = |name: &str| pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value);
+    if let Some(token) = said("token")
+        && let Ok(bearer) = HeaderValue::from_str(&format!("Bearer {token}"))
+    {
+        headers.insert(header::AUTHORIZATION, bearer);
+    }
+    let version = version_of(&headers)?;
+    let actor = app.hacp_actor(&headers).await?;
+    let after = said("after").map(|text| {
+        text.parse().map_err(|_| HacpError::field("after", "the id of an event: a whole number"))
+    });
+    let upgrade = upgrade
+        .map_err(|_| HacpError::field("upgrade", "a WebSocket: this address speaks nothing else"))?;
+    let feed = Feed::open(Shared::clone(&app), actor.clone(), version, after.transpose()?).await?;
+    let limit = app.config.body_limit;
+    let held = app.tasks.token();
+    Ok(upgrade.max_message_size(limit).on_upgrade(async move |socket| {
+        talk(&app, &actor, version, feed, socket).await;
+        drop(held);
+    }))
+}
+
+/// Answers calls and tells what happens, until one side goes.
+async fn talk(app: &App, actor: &Actor, version: Version, mut feed: Feed, mut socket: WebSocket) {
+    loop {
+        let answer = tokio::select! {
+            message = socket.recv() => match message {
+                Some(Ok(Message::Text(text))) => {
+                    app.hacp_message(actor, version, text.as_bytes()).await
+                }
+                Some(Ok(Message::Binary(bytes))) => {
+                    app.hacp_message(actor, version, &bytes).await
+                }
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => None,
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+            },
+            turn = feed.turn() => match turn {
+                Turn::Told(told) => Some(rpc::pushed(&told)),
+                Turn::Idle => {
+                    if socket.send(Message::Ping(bytes::Bytes::new())).await.is_err() {
+                        return;
+                    }
+                    None
+                }
+                Turn::Over => {
+                    let reason = Utf8Bytes::from_static("connect again");
+                    let close = CloseFrame { code: 1001, reason };
+                    // Whoever is gone already needs no goodbye.
+                    let _ = socket.send(Message::Close(Some(close))).await;
+                    return;
+                }
+            },
+        };
+        if let Some(answer) = answer
+            && socket.send(Message::text(answer.to_string())).await.is_err()
+        {
+            return;
+        }
+    }
+}
+
+impl App {
+    /// The answer to one message, if one is wanted.
+    async fn hacp_message(&self, actor: &Actor, version: Version, message: &[u8]) -> Option<Value> {
+        match rpc::parse(message, version) {
+            Err(answer) => Some(answer),
+            Ok(Frame::One(item)) => self.hacp_item(actor, version, item).await,
+            Ok(Frame::Batch(items)) => {
+                let mut answers = Vec::new();
+                for item in items {
+                    answers.extend(self.hacp_item(actor, version, item).await);
+                }
+                if answers.is_empty() { None } else { Some(Value::Array(answers)) }
+            }
+        }
+    }
+
+    async fn hacp_item(&self, actor: &Actor, version: Version, item: Item) -> Option<Value> {
+        let request = match item {
+            Ok(request) => request,
+            Err(answer) => return Some(answer),
+        };
+        let directory = self.gateway.directory();
+        let caller = Caller { actor, directory: &directory, version };
+        let result = match request.call(caller) {
+            Ok(call) => self.hacp_call(actor, version, call).await.map_err(Failure::into_error),
+            Err(error) => Err(error),
+        };
+        request.answer(result.map(|shown| shown.value), version)
+    }
+}

@@ -1,0 +1,30 @@
+//! `GET`, `POST /hacp/v1/version`; `GET /hacp/v1/schemas` and one of them. They need no credential.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use dialects::hacp::{self, HacpError, schemas};
+
+use super::{Failure, version_of};
+use crate::http::name::Named;
+use crate::http::{Shared, body};
+
+pub(super) async fn spoken(headers: HeaderMap) -> Result<Response, Failure> {
+    Ok(Json(hacp::spoken(version_of(&headers)?)).into_response())
+}
+
+pub(super) async fn negotiated(State(app): State<Shared>, body: Body) -> Result<Response, Failure> {
+    let bytes = body::read(body, app.config.body_limit).await?;
+    Ok(Json(hacp::negotiate(&bytes)?.stamp()).into_response())
+}
+
+pub(super) async fn schemas() -> Response {
+    Json(schemas::NAMES).into_response()
+}
+
+pub(super) async fn schema(Named(name): Named<String>) -> Result<Response, Failure> {
+    let schema: Result<_, HacpError> = schemas::schema(&name);
+    Ok(Json(schema?).into_response())
+}

@@ -1,0 +1,131 @@
+//! Tasks and what belongs to them, in maps.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use kernel::audit::Record;
+use kernel::task::{Artifact, Contract, Entry, Scope, State as Phase};
+use kernel::{AgentId, ArtifactId, EntryId, ProjectId, ReviewId, Subject, Task, TaskId, Time};
+use ulid::Ulid;
+
+use super::Memory;
+use super::state::{State, place};
+use crate::tasks::{TASKS_COUNTED, counted, written};
+use crate::{Count, Result, Store, TaskList, TaskPage, Tasks};
+
+#[async_trait]
+impl Tasks for Memory {
+    async fn task(&self, id: TaskId) -> Result<Option<Task>> {
+        Ok(self.state().tasks.get(&id).cloned())
+    }
+
+    async fn tasks(&self, list: TaskList) -> Result<TaskPage> {
+        let state = self.state();
+        let mut found = BTreeSet::new();
+        for range in list.ranges() {
+            found.extend(state.in_range(&range, list.after).take(list.limit.saturating_add(1)));
+        }
+        let newest = found.into_iter().rev().take(list.limit.saturating_add(1));
+        Ok(list.page(newest.filter_map(|id| state.tasks.get(&id).cloned()).collect()))
+    }
+
+    async fn task_counts(&self, list: TaskList) -> Result<Vec<(Phase, Count)>> {
+        let state = self.state();
+        let count = |one: TaskList| {
+            let ranges = one.ranges();
+            let all = ranges.iter().flat_map(|range| state.in_range(range, None));
+            counted(all.take(TASKS_COUNTED + 1).count())
+        };
+        let states = list.wanted_states().into_iter();
+        Ok(states.map(|one| (one, count(list.of_state(one)))).collect())
+    }
+
+    async fn over_tasks(&self, since: Time, limit: usize) -> Result<Vec<TaskId>> {
+        let state = self.state();
+        let ended = state.tasks.values().filter_map(|task| Some((task.kept_since()?, task.id)));
+        let over: BTreeSet<(Time, TaskId)> = ended.filter(|(at, _)| *at <= since).collect();
+        Ok(over.into_iter().take(limit).map(|(_, id)| id).collect())
+    }
+
+    async fn artifact(&self, id: ArtifactId) -> Result<Option<Artifact>> {
+        Ok(self.state().artifacts.get(&id).cloned())
+    }
+
+    async fn entry(&self, id: EntryId) -> Result<Option<Entry>> {
+        Ok(self.state().entries.get(&id).cloned())
+    }
+
+    async fn entries(
+        &self,
+        scope: Scope,
+        after: Option<String>,
+        limit: usize,
+    ) -> Result<Vec<Entry>> {
+        let state = self.state();
+        let behind = |key: &String| after.as_ref().is_none_or(|after| key > after);
+        let own = state.entries.values().filter(|entry| entry.scope == scope && behind(&entry.key));
+        let mut own: Vec<&Entry> = own.collect();
+        own.sort_by(|one, other| one.key.cmp(&other.key));
+        Ok(own.into_iter().take(limit).cloned().collect())
+    }
+
+    async fn entry_history(&self, id: EntryId, seq: u64, limit: usize) -> Result<Vec<Entry>> {
+        self.records(Subject::Entry(id), seq, limit).await?.iter().map(written).collect()
+    }
+
+    async fn task_of_review(&self, id: ReviewId) -> Result<Option<TaskId>> {
+        Ok(self.state().reviews.get(&id).copied())
+    }
+
+    async fn task_records(
+        &self,
+        projects: Vec<ProjectId>,
+        position: u64,
+        limit: usize,
+    ) -> Result<Vec<(u64, Record)>> {
+        let state = self.state();
+        let of = |project: ProjectId| {
+            let (from, to) = ((project.clone(), position.saturating_add(1)), (project, u64::MAX));
+            state.task_streams.range(from..=to).take(limit).map(|(_, position)| *position)
+        };
+        let positions: BTreeSet<u64> = projects.into_iter().flat_map(of).collect();
+        let record = |at: u64| Some((at, state.records.get(place(at).checked_sub(1)?)?.clone()));
+        Ok(positions.into_iter().take(limit).filter_map(record).collect())
+    }
+
+    async fn contracts(
+        &self,
+        agent: AgentId,
+        n: u64,
+        limit: usize,
+    ) -> Result<Vec<(u64, Contract)>> {
+        let state = self.state();
+        let numbered = state.contracts.iter().enumerate().map(|(at, one)| (at as u64 + 1, one));
+        let own = numbered.filter(|(at, contract)| *at > n && contract.agent == agent);
+        Ok(own.take(limit).map(|(at, contract)| (at, contract.clone())).collect())
+    }
+
+    async fn ack_contracts(&self, agent: AgentId, n: u64) -> Result<u64> {
+        let mut state = self.state();
+        let last = state.contracts.iter().rposition(|contract| contract.agent == agent);
+        let last = last.map_or(0, |at| at as u64 + 1);
+        let acked = state.acked.entry(agent).or_default();
+        *acked = (*acked).max(n.min(last));
+        Ok(*acked)
+    }
+
+    async fn acked(&self, agent: AgentId) -> Result<u64> {
+        Ok(self.state().acked.get(&agent).copied().unwrap_or_default())
+    }
+}
+
+impl State {
+    /// The tasks in a range after one of them, newest first.
+    fn in_range(&self, range: &str, after: Option<TaskId>) -> impl Iterator<Item = TaskId> {
+        let at = |id: u128| (range.to_owned(), Reverse(TaskId::new(Ulid::from(id))));
+        let first = after.map_or_else(|| at(u128::MAX), |id| (range.to_owned(), Reverse(id)));
+        let found = self.task_list.range(first..=at(0)).map(|(_, Reverse(id))| *id);
+        found.filter(move |id| after != Some(*id))
+    }
+}

@@ -1,0 +1,274 @@
+//! Tasks and what belongs to them, read; and the numbers of what runtimes have to do.
+
+use async_trait::async_trait;
+use deadpool_postgres::Client;
+use futures_util::try_join;
+use kernel::audit::Record;
+use kernel::task::{Artifact, Contract, Entry, Scope, State};
+use kernel::{AgentId, ArtifactId, EntryId, ProjectId, ReviewId, Subject, Task, TaskId, Time};
+use serde::de::DeserializeOwned;
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+use uuid::Uuid;
+
+use super::connect::on;
+use super::failure::{Failure, damaged};
+use super::{Postgres, record, ulid, uuid};
+use crate::rows::{int, uint};
+use crate::tasks::{TASKS_COUNTED, counted, written};
+use crate::{Count, Result as Stored, TaskList, TaskPage, Tasks};
+
+/// Held while what runtimes have to do gets its numbers.
+const LOCK: i64 = 0x636f_756e_7465_7275;
+
+#[async_trait]
+impl Tasks for Postgres {
+    async fn task(&self, id: TaskId) -> Stored<Option<Task>> {
+        let sql = "SELECT state FROM task WHERE id = $1";
+        self.state(sql, &uuid(id.ulid()), || id.to_string()).await
+    }
+
+    async fn tasks(&self, list: TaskList) -> Stored<TaskPage> {
+        Ok(on!(self.database, client => page(client, &list))?)
+    }
+
+    async fn task_counts(&self, list: TaskList) -> Stored<Vec<(State, Count)>> {
+        Ok(on!(self.database, client => counts(client, &list))?)
+    }
+
+    async fn over_tasks(&self, since: Time, limit: usize) -> Stored<Vec<TaskId>> {
+        Ok(on!(self.database, client => over(client, since, limit))?)
+    }
+
+    async fn artifact(&self, id: ArtifactId) -> Stored<Option<Artifact>> {
+        let sql = "SELECT state FROM artifact WHERE id = $1";
+        self.state(sql, &uuid(id.ulid()), || id.to_string()).await
+    }
+
+    async fn entry(&self, id: EntryId) -> Stored<Option<Entry>> {
+        let sql = "SELECT state FROM entry WHERE id = $1";
+        self.state(sql, &id.to_string(), || id.to_string()).await
+    }
+
+    async fn entries(
+        &self,
+        scope: Scope,
+        after: Option<String>,
+        limit: usize,
+    ) -> Stored<Vec<Entry>> {
+        Ok(on!(self.database, client => entries(client, &scope, after.as_deref(), limit))?)
+    }
+
+    async fn entry_history(&self, id: EntryId, seq: u64, limit: usize) -> Stored<Vec<Entry>> {
+        let subject = Subject::Entry(id);
+        let chain = on!(self.database, client => record::chain(&*client, &subject, seq, limit))?;
+        chain.iter().map(written).collect()
+    }
+
+    async fn task_of_review(&self, id: ReviewId) -> Stored<Option<TaskId>> {
+        Ok(on!(self.database, client => async {
+            let statement = client.prepare_cached("SELECT task FROM review WHERE id = $1").await?;
+            let row = client.query_opt(&statement, &[&uuid(id.ulid())]).await?;
+            row.map(|row| task_id(&row)).transpose()
+        })?)
+    }
+
+    async fn task_records(
+        &self,
+        projects: Vec<ProjectId>,
+        position: u64,
+        limit: usize,
+    ) -> Stored<Vec<(u64, Record)>> {
+        Ok(on!(self.database, client => async {
+            self.number(client).await?;
+            record::of_tasks(&*client, &projects, position, limit).await
+        })?)
+    }
+
+    async fn contracts(
+        &self,
+        agent: AgentId,
+        n: u64,
+        limit: usize,
+    ) -> Stored<Vec<(u64, Contract)>> {
+        Ok(on!(self.database, client => async {
+            if self.writers.is_some() {
+                number_contracts(client).await?;
+            }
+            contracts(client, &agent, n, limit).await
+        })?)
+    }
+
+    async fn ack_contracts(&self, agent: AgentId, n: u64) -> Stored<u64> {
+        self.writers()?;
+        Ok(on!(self.database, client => ack(client, &agent, n))?)
+    }
+
+    async fn acked(&self, agent: AgentId) -> Stored<u64> {
+        Ok(on!(self.database, client => async {
+            let sql = "SELECT n FROM runtime_ack WHERE agent = $1";
+            let statement = client.prepare_cached(sql).await?;
+            let row = client.query_opt(&statement, &[&agent.as_str()]).await?;
+            let n = row.map(|row| row.try_get(0)).transpose().map_err(Failure::from)?;
+            Ok::<_, Failure>(n.map_or(0, uint))
+        })?)
+    }
+}
+
+impl Postgres {
+    async fn state<T: DeserializeOwned>(
+        &self,
+        sql: &str,
+        id: &(dyn ToSql + Sync),
+        what: impl Fn() -> String,
+    ) -> Stored<Option<T>> {
+        Ok(on!(self.database, client => async {
+            let statement = client.prepare_cached(sql).await?;
+            let row = client.query_opt(&statement, &[id]).await?;
+            row.map(|row| read(row.try_get(0)?, &what)).transpose()
+        })?)
+    }
+}
+
+/// What lies in a row.
+pub(super) fn read<T: DeserializeOwned>(
+    state: &str,
+    what: impl FnOnce() -> String,
+) -> Result<T, Failure> {
+    serde_json::from_str(state).map_err(|error| damaged(&what(), error))
+}
+
+async fn page(client: &Client, list: &TaskList) -> Result<TaskPage, Failure> {
+    // One statement, so that the ranges and the tasks are of one moment.
+    let sql = "SELECT page.id, task.state FROM (
+            SELECT found.id FROM unnest($1::text[]) AS wanted (scope)
+            CROSS JOIN LATERAL (
+                SELECT id FROM task_list
+                WHERE task_list.scope = wanted.scope AND id < $2 ORDER BY id DESC LIMIT $3
+            ) AS found
+            ORDER BY found.id DESC LIMIT $3
+        ) AS page LEFT JOIN task ON task.id = page.id ORDER BY page.id DESC";
+    let statement = client.prepare_cached(sql).await?;
+    let ranges: Vec<String> = list.ranges().into_iter().collect();
+    let after = list.after.map_or(Uuid::max(), |id| uuid(id.ulid()));
+    let wanted = int(list.limit.saturating_add(1));
+    let rows = client.query(&statement, &[&ranges, &after, &wanted]).await?;
+    let task = |row: &Row| {
+        let name = || TaskId::new(ulid(row.try_get(0).unwrap_or_default())).to_string();
+        match row.try_get(1)? {
+            Some(state) => read(state, name),
+            None => Err(damaged(&name(), "it is listed but not there")),
+        }
+    };
+    Ok(list.page(rows.iter().map(task).collect::<Result<_, _>>()?))
+}
+
+async fn counts(client: &Client, list: &TaskList) -> Result<Vec<(State, Count)>, Failure> {
+    let sql = "SELECT count(*) FROM (
+            SELECT FROM unnest($1::text[]) AS wanted (scope)
+            CROSS JOIN LATERAL (
+                SELECT FROM task_list WHERE task_list.scope = wanted.scope LIMIT $2
+            ) AS found
+            LIMIT $2
+        ) AS counted";
+    let statement = client.prepare_cached(sql).await?;
+    let most = int(TASKS_COUNTED + 1);
+    let mut counts = Vec::new();
+    for state in list.wanted_states() {
+        let ranges: Vec<String> = list.of_state(state).ranges().into_iter().collect();
+        let n: i64 = client.query_one(&statement, &[&ranges, &most]).await?.try_get(0)?;
+        counts.push((state, counted(usize::try_from(n).unwrap_or(usize::MAX))));
+    }
+    Ok(counts)
+}
+
+async fn over(client: &Client, since: Time, limit: usize) -> Result<Vec<TaskId>, Failure> {
+    let sql = "SELECT id FROM task WHERE over_at IS NOT NULL AND over_at <= $1
+        ORDER BY over_at, id LIMIT $2";
+    let statement = client.prepare_cached(sql).await?;
+    let rows = client.query(&statement, &[&since.millis(), &int(limit)]).await?;
+    rows.iter().map(task_id).collect()
+}
+
+async fn entries(
+    client: &Client,
+    scope: &Scope,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<Vec<Entry>, Failure> {
+    // No key is before the empty one; with nothing to go on after, it is in the list itself.
+    let sql = match after {
+        Some(_) => {
+            "SELECT id, state FROM entry WHERE scope = $1 AND key > $2 ORDER BY key LIMIT $3"
+        }
+        None => "SELECT id, state FROM entry WHERE scope = $1 AND key >= $2 ORDER BY key LIMIT $3",
+    };
+    let statement = client.prepare_cached(sql).await?;
+    let after = after.unwrap_or_default();
+    let rows = client.query(&statement, &[&scope.as_str(), &after, &int(limit)]).await?;
+    let entry = |row: &Row| {
+        let id: &str = row.try_get(0)?;
+        read(row.try_get(1)?, || id.to_owned())
+    };
+    rows.iter().map(entry).collect()
+}
+
+/// Gives everything that is committed its number.
+async fn number_contracts(client: &Client) -> Result<(), Failure> {
+    let some = "SELECT EXISTS (SELECT FROM contract WHERE n IS NULL ORDER BY id LIMIT 1)";
+    let some = client.prepare_cached(some).await?;
+    if !client.query_one(&some, &[]).await?.try_get::<_, bool>(0)? {
+        return Ok(());
+    }
+    let lock = client.prepare_cached("SELECT pg_advisory_xact_lock($1)").await?;
+    // A statement of its own: it sees what whoever held the lock before has done.
+    let number = "WITH waiting AS (
+            SELECT id, row_number() OVER (ORDER BY id) AS place FROM contract WHERE n IS NULL
+        ), last AS (
+            SELECT coalesce((SELECT n FROM contract WHERE n IS NOT NULL ORDER BY n DESC LIMIT 1), 0)
+                AS n
+        )
+        UPDATE contract SET n = last.n + waiting.place FROM waiting, last
+        WHERE contract.id = waiting.id";
+    let number = client.prepare_cached(number).await?;
+    // One behind the other without waiting; if one fails, so does what comes behind it.
+    try_join!(
+        client.batch_execute("BEGIN"),
+        client.query_one(&lock, &[&LOCK]),
+        client.execute(&number, &[]),
+        client.batch_execute("COMMIT"),
+    )?;
+    Ok(())
+}
+
+async fn contracts(
+    client: &Client,
+    agent: &AgentId,
+    n: u64,
+    limit: usize,
+) -> Result<Vec<(u64, Contract)>, Failure> {
+    let sql = "SELECT n, contract FROM contract
+        WHERE agent = $1 AND n IS NOT NULL AND n > $2 ORDER BY n LIMIT $3";
+    let statement = client.prepare_cached(sql).await?;
+    let rows = client.query(&statement, &[&agent.as_str(), &int(n), &int(limit)]).await?;
+    let contract =
+        |row: &Row| Ok((uint(row.try_get(0)?), read(row.try_get(1)?, || "contract".to_owned())?));
+    rows.iter().map(contract).collect()
+}
+
+/// Goes forward, and never beyond what there is.
+async fn ack(client: &Client, agent: &AgentId, n: u64) -> Result<u64, Failure> {
+    let sql = "INSERT INTO runtime_ack AS old (agent, n)
+        SELECT $1::text, least($2::bigint, coalesce((
+            SELECT n FROM contract WHERE agent = $1 AND n IS NOT NULL ORDER BY n DESC LIMIT 1
+        ), 0))
+        ON CONFLICT (agent) DO UPDATE SET n = greatest(old.n, excluded.n)
+        RETURNING n";
+    let statement = client.prepare_cached(sql).await?;
+    let row = client.query_one(&statement, &[&agent.as_str(), &int(n)]).await?;
+    Ok(uint(row.try_get(0)?))
+}
+
+fn task_id(row: &Row) -> Result<TaskId, Failure> {
+    Ok(TaskId::new(ulid(row.try_get(0)?)))
+}

@@ -1,0 +1,217 @@
+//! Tasks and what belongs to them, read.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use kernel::audit::Record;
+use kernel::task::{Artifact, Contract, Entry, Scope, State};
+use kernel::{AgentId, ArtifactId, EntryId, ProjectId, ReviewId, Subject, Task, TaskId, Time};
+use rusqlite::{Connection, Params, Row, params};
+use serde::de::DeserializeOwned;
+use ulid::Ulid;
+
+use super::ledger::one;
+use super::{Sqlite, failed, record, task_rows};
+use crate::rows::{int, read_state, uint};
+use crate::tasks::{TASKS_COUNTED, counted, written};
+use crate::{Count, Result, TaskList, TaskPage, Tasks};
+
+#[async_trait]
+impl Tasks for Sqlite {
+    async fn task(&self, id: TaskId) -> Result<Option<Task>> {
+        self.readers.run(move |conn| task(conn, id)).await
+    }
+
+    async fn tasks(&self, list: TaskList) -> Result<TaskPage> {
+        self.readers.run(move |conn| page(conn, &list)).await
+    }
+
+    async fn task_counts(&self, list: TaskList) -> Result<Vec<(State, Count)>> {
+        self.readers.run(move |conn| counts(conn, &list)).await
+    }
+
+    async fn over_tasks(&self, since: Time, limit: usize) -> Result<Vec<TaskId>> {
+        self.readers.run(move |conn| over(conn, since, limit)).await
+    }
+
+    async fn artifact(&self, id: ArtifactId) -> Result<Option<Artifact>> {
+        self.readers.run(move |conn| artifact(conn, id)).await
+    }
+
+    async fn entry(&self, id: EntryId) -> Result<Option<Entry>> {
+        self.readers.run(move |conn| entry(conn, id)).await
+    }
+
+    async fn entries(
+        &self,
+        scope: Scope,
+        after: Option<String>,
+        limit: usize,
+    ) -> Result<Vec<Entry>> {
+        self.readers.run(move |conn| entries(conn, &scope, after.as_deref(), limit)).await
+    }
+
+    async fn entry_history(&self, id: EntryId, seq: u64, limit: usize) -> Result<Vec<Entry>> {
+        let read = move |conn: &Connection| record::chain(conn, &Subject::Entry(id), seq, limit);
+        self.readers.run(read).await?.iter().map(written).collect()
+    }
+
+    async fn task_of_review(&self, id: ReviewId) -> Result<Option<TaskId>> {
+        let sql = "SELECT task FROM review WHERE id = ?1";
+        self.readers
+            .run(move |conn| one(conn, sql, [id.ulid().to_bytes()], |row| task_id(row, 0)))
+            .await
+    }
+
+    async fn task_records(
+        &self,
+        projects: Vec<ProjectId>,
+        position: u64,
+        limit: usize,
+    ) -> Result<Vec<(u64, Record)>> {
+        self.readers.run(move |conn| record::of_tasks(conn, &projects, position, limit)).await
+    }
+
+    async fn contracts(
+        &self,
+        agent: AgentId,
+        n: u64,
+        limit: usize,
+    ) -> Result<Vec<(u64, Contract)>> {
+        self.readers.run(move |conn| contracts(conn, &agent, n, limit)).await
+    }
+
+    async fn ack_contracts(&self, agent: AgentId, n: u64) -> Result<u64> {
+        self.write(move |ledger| ledger.savepoint(|conn| task_rows::ack(conn, &agent, n))).await
+    }
+
+    async fn acked(&self, agent: AgentId) -> Result<u64> {
+        self.readers.run(move |conn| acked(conn, &agent)).await
+    }
+}
+
+pub(super) fn task(conn: &Connection, id: TaskId) -> Result<Option<Task>> {
+    let sql = "SELECT state FROM task WHERE id = ?1";
+    state(conn, sql, [id.ulid().to_bytes()], || id.to_string())
+}
+
+pub(super) fn artifact(conn: &Connection, id: ArtifactId) -> Result<Option<Artifact>> {
+    let sql = "SELECT state FROM artifact WHERE id = ?1";
+    state(conn, sql, [id.ulid().to_bytes()], || id.to_string())
+}
+
+pub(super) fn entry(conn: &Connection, id: EntryId) -> Result<Option<Entry>> {
+    state(conn, "SELECT state FROM entry WHERE id = ?1", [id.to_string()], || id.to_string())
+}
+
+fn state<T: DeserializeOwned>(
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+    what: impl FnOnce() -> String,
+) -> Result<Option<T>> {
+    let found: Option<String> = one(conn, sql, params, |row| row.get(0))?;
+    found.map(|state| read_state(&what(), &state)).transpose()
+}
+
+fn page(conn: &Connection, list: &TaskList) -> Result<TaskPage> {
+    // Longer than any id, and therefore after all of them.
+    const END: [u8; 17] = [0xff; 17];
+    // The ranges and the tasks are of one moment.
+    let moment = conn.unchecked_transaction().map_err(failed)?;
+    let after = list.after.map(|id| id.ulid().to_bytes());
+    let after = after.as_ref().map_or(&END[..], |id| &id[..]);
+    let wanted = list.limit.saturating_add(1);
+    let sql = "SELECT id FROM task_list WHERE scope = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3";
+    let mut found = BTreeSet::new();
+    for range in list.ranges() {
+        let mut select = moment.prepare_cached(sql).map_err(failed)?;
+        let mut rows = select.query(params![range, after, int(wanted)]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            found.insert(task_id(row, 0).map_err(failed)?);
+        }
+    }
+    let mut tasks = Vec::new();
+    for id in found.into_iter().rev().take(wanted) {
+        tasks.push(task(&moment, id)?.ok_or_else(|| task_rows::unlisted(id))?);
+    }
+    Ok(list.page(tasks))
+}
+
+fn counts(conn: &Connection, list: &TaskList) -> Result<Vec<(State, Count)>> {
+    let moment = conn.unchecked_transaction().map_err(failed)?;
+    let sql = "SELECT count(*) FROM (SELECT 1 FROM task_list WHERE scope = ?1 LIMIT ?2)";
+    let mut counts = Vec::new();
+    for state in list.wanted_states() {
+        let mut n = 0;
+        for range in list.of_state(state).ranges() {
+            let more = int(TASKS_COUNTED + 1).saturating_sub(n);
+            n += one(&moment, sql, params![range, more], |row| row.get::<_, i64>(0))?.unwrap_or(0);
+        }
+        counts.push((state, counted(usize::try_from(n).unwrap_or(usize::MAX))));
+    }
+    Ok(counts)
+}
+
+fn over(conn: &Connection, since: Time, limit: usize) -> Result<Vec<TaskId>> {
+    conn.prepare_cached(
+        "SELECT id FROM task WHERE over_at IS NOT NULL AND over_at <= ?1
+         ORDER BY over_at, id LIMIT ?2",
+    )
+    .and_then(|mut select| {
+        let rows = select.query_map(params![since.millis(), int(limit)], |row| task_id(row, 0))?;
+        rows.collect()
+    })
+    .map_err(failed)
+}
+
+fn entries(
+    conn: &Connection,
+    scope: &Scope,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<Vec<Entry>> {
+    // No key is before the empty one; with nothing to go on after, it is in the list itself.
+    let sql = match after {
+        Some(_) => {
+            "SELECT id, state FROM entry WHERE scope = ?1 AND key > ?2 ORDER BY key LIMIT ?3"
+        }
+        None => "SELECT id, state FROM entry WHERE scope = ?1 AND key >= ?2 ORDER BY key LIMIT ?3",
+    };
+    let mut select = conn.prepare_cached(sql).map_err(failed)?;
+    let params = params![scope.as_str(), after.unwrap_or_default(), int(limit)];
+    let mut rows = select.query(params).map_err(failed)?;
+    let mut entries = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let (id, state): (String, String) =
+            (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?);
+        entries.push(read_state(&id, &state)?);
+    }
+    Ok(entries)
+}
+
+fn contracts(
+    conn: &Connection,
+    agent: &AgentId,
+    n: u64,
+    limit: usize,
+) -> Result<Vec<(u64, Contract)>> {
+    let sql = "SELECT n, contract FROM contract WHERE agent = ?1 AND n > ?2 ORDER BY n LIMIT ?3";
+    let mut select = conn.prepare_cached(sql).map_err(failed)?;
+    let mut rows = select.query(params![agent.as_str(), int(n), int(limit)]).map_err(failed)?;
+    let mut contracts = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let state: String = row.get(1).map_err(failed)?;
+        contracts.push((uint(row.get(0).map_err(failed)?), read_state("contract", &state)?));
+    }
+    Ok(contracts)
+}
+
+pub(super) fn acked(conn: &Connection, agent: &AgentId) -> Result<u64> {
+    let sql = "SELECT n FROM runtime_ack WHERE agent = ?1";
+    Ok(one(conn, sql, [agent.as_str()], |row| row.get(0).map(uint))?.unwrap_or_default())
+}
+
+pub(super) fn task_id(row: &Row<'_>, column: usize) -> rusqlite::Result<TaskId> {
+    row.get(column).map(|bytes| TaskId::new(Ulid::from_bytes(bytes)))
+}
