@@ -100,7 +100,8 @@ impl Feed {
     /// Whether key and person are what they were.
     fn holds(&self) -> bool {
         let (directory, now) = (self.app.gateway.directory(), self.app.gateway.now());
-        let live = self.key.is_none_or(|key| directory.key(key).is_some_and(|key| key.is_live(now)));
+        let live =
+            self.key.is_none_or(|key| directory.key(key).is_some_and(|key| key.is_live(now)));
         let active = match &self.actor {
             Actor::Human { id, .. } => directory.human(id).is_some_and(|human| human.active),
             _ => true,

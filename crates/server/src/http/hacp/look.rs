@@ -78,7 +78,8 @@ impl App {
         let TaskQuery { state, principal, assignee, project, parent, page } = query;
         let mut projects = self.hacp_projects(actor);
         // What an agent was given it sees, whichever project it is of.
-        if Party::of(actor).is_some_and(|own| matches!(own, Party::Agent(_)) && assignee == Some(own))
+        if Party::of(actor)
+            .is_some_and(|own| matches!(own, Party::Agent(_)) && assignee == Some(own))
         {
             let directory = self.gateway.directory();
             projects = directory.projects().map(|project| project.id.clone()).collect();

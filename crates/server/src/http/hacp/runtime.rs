@@ -107,7 +107,9 @@ impl App {
                 let task = self.hacp_task(actor, task).await?;
                 Ok(task.run.map(|run| run.agent))
             }
-            (_, None) => Err(HacpError::field("params.task_id", "a task, as you are no agent").into()),
+            (_, None) => {
+                Err(HacpError::field("params.task_id", "a task, as you are no agent").into())
+            }
         }
     }
 }

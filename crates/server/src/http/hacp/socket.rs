@@ -33,8 +33,9 @@ pub(super) async fn open(
     let after = said("after").map(|text| {
         text.parse().map_err(|_| HacpError::field("after", "the id of an event: a whole number"))
     });
-    let upgrade = upgrade
-        .map_err(|_| HacpError::field("upgrade", "a WebSocket: this address speaks nothing else"))?;
+    let upgrade = upgrade.map_err(|_| {
+        HacpError::field("upgrade", "a WebSocket: this address speaks nothing else")
+    })?;
     let feed = Feed::open(Shared::clone(&app), actor.clone(), version, after.transpose()?).await?;
     let limit = app.config.body_limit;
     let held = app.tasks.token();
