@@ -14,7 +14,7 @@ use crate::directory::{Agent, Directory, NewAgent, NewHuman, NewProject, NewRule
 use crate::effect::Effect;
 use crate::event::Event;
 use crate::evolve::{Entity, settle};
-use crate::ids::{AskId, HumanId, KeyId, RuleId};
+use crate::ids::{AskId, HumanId, KeyId, RuleId, Subject};
 use crate::question::{Answer, Body, Question, Reply};
 use crate::refusal::Refusal;
 use crate::time::Time;
@@ -212,12 +212,17 @@ impl Cast {
         seed[..16].copy_from_slice(&self.drawn.to_be_bytes());
         let fresh = Ulid::from(self.drawn);
         let envelope = Envelope { actor, fresh, salts: Salts::new(seed), expected: None, command };
-        let world = World { now: self.now, directory: &self.directory, loaded: &self.loaded };
-        let decision = match decide(&world, &envelope)? {
-            Verdict::Decided(decision) => decision,
-            // Everything is in memory here, so what is missing does not exist.
-            Verdict::Need(_) => return Err(Refusal::NotFound { what: "request" }),
+        let mut rounds = 0;
+        let decision = loop {
+            let world = World { now: self.now, directory: &self.directory, loaded: &self.loaded };
+            match decide(&world, &envelope)? {
+                Verdict::Decided(decision) => break decision,
+                Verdict::Need(subjects) => self.find_nothing(subjects),
+            }
+            rounds += 1;
+            assert!(rounds < 10, "it wants what it was told is not there");
         };
+        let world = World { now: self.now, directory: &self.directory, loaded: &self.loaded };
         let changes = settle(&world, &envelope, decision).unwrap();
         for entity in changes.entities {
             match &entity {
@@ -244,6 +249,24 @@ impl Cast {
         self.records.extend(changes.records);
         self.effects.extend(changes.effects);
         Ok(())
+    }
+
+    /// Everything is in memory here, so what is missing does not exist.
+    fn find_nothing(&mut self, subjects: Vec<Subject>) {
+        for subject in subjects {
+            match subject {
+                Subject::Ask(id) => drop(self.loaded.asks.insert(id, None)),
+                Subject::Task(id) => drop(self.loaded.tasks.insert(id, None)),
+                Subject::Artifact(id) => drop(self.loaded.artifacts.insert(id, None)),
+                Subject::Entry(id) => drop(self.loaded.entries.insert(id, None)),
+                Subject::Project(_)
+                | Subject::Agent(_)
+                | Subject::Human(_)
+                | Subject::Key(_)
+                | Subject::Rule(_)
+                | Subject::Webhook(_) => {}
+            }
+        }
     }
 
     /// The digest a test key would have.

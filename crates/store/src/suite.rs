@@ -26,6 +26,8 @@ pub mod search;
 pub mod snooze;
 pub mod stage;
 pub mod streams;
+pub mod task_lists;
+pub mod tasks;
 pub mod timers;
 
 pub use stage::{Guard, Hands, Stage};
@@ -201,6 +203,33 @@ macro_rules! suite {
                 a_stream_of_several_agents_is_merged,
                 a_stream_misses_nothing_while_others_write,
                 the_history_of_an_ask_has_its_positions,
+            }
+            $crate::suite! { @in $open, $missing; tasks:
+                a_task_reads_back,
+                a_refused_operation_changes_nothing,
+                a_task_goes_to_its_end,
+                an_answered_checkpoint_moves_its_task,
+                of_an_answer_and_a_cancellation_one_wins,
+                a_repeated_operation_says_where_it_was,
+                of_many_who_saw_one_revision_one_is_taken,
+                of_many_who_begin_one_does,
+                a_version_is_written_once,
+                an_artifact_is_used_by_others,
+                an_erased_task_keeps_its_chain,
+                chains_of_tasks_are_whole,
+                the_feed_tells_of_tasks,
+                a_contract_waits_in_the_outbox_too,
+            }
+            $crate::suite! { @in $open, $missing; task_lists:
+                lists_of_tasks_are_narrowed_every_way,
+                pages_of_tasks_join_without_gaps,
+                tasks_are_counted_by_state,
+                a_key_of_a_ledger_keeps_its_history,
+                a_ledger_is_browsed_by_its_keys,
+                of_many_who_write_a_key_all_are_kept,
+                what_happens_to_tasks_is_followed_by_project,
+                contracts_are_read_in_order_and_acknowledged,
+                contracts_are_not_passed_over_while_others_write,
             }
             $crate::suite! { @in $open, $missing; directory:
                 a_change_shows_at_once,

@@ -11,6 +11,7 @@
 //! | [`inbox`] | what waits for somebody |
 //! | [`runtime`] | what the runtime of an agent has to do |
 //! | [`stream`], [`rpc`] | events as they happen, and calls over a WebSocket |
+//! | [`schema`](mod@schema) | what the objects have at least |
 //! | [`errors`] | codes and statuses |
 //!
 //! The objects are the protocol's own, so this dialect maps nearly field for field; what it does not
@@ -26,6 +27,7 @@ mod parse;
 pub mod read;
 pub mod rpc;
 pub mod runtime;
+pub mod schema;
 pub mod stream;
 mod version;
 pub mod view;

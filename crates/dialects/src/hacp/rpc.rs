@@ -44,24 +44,24 @@ pub struct Request {
 
 /// Reads a message; an `Err` is the whole answer to it.
 pub fn parse(message: &[u8], version: Version) -> Result<Frame, Value> {
-    let value = parsed(message).map_err(|error| failed(Value::Null, NOT_JSON, &error, version))?;
+    let value = parsed(message).map_err(|error| failed(&Value::Null, NOT_JSON, &error, version))?;
     let Value::Array(items) = value else { return Ok(Frame::One(request(value, version))) };
     if items.is_empty() || items.len() > MOST {
         let error = HacpError::field("batch", "1 to 100 calls");
-        return Err(failed(Value::Null, NO_REQUEST, &error, version));
+        return Err(failed(&Value::Null, NO_REQUEST, &error, version));
     }
     Ok(Frame::Batch(items.into_iter().map(|item| request(item, version)).collect()))
 }
 
 fn request(item: Value, version: Version) -> Item {
-    let no_request = |id: Value, error: &HacpError| failed(id, NO_REQUEST, error, version);
+    let no_request = |id: &Value, error: &HacpError| failed(id, NO_REQUEST, error, version);
     let Value::Object(mut item) = item else {
-        return Err(no_request(Value::Null, &HacpError::field("request", "an object")));
+        return Err(no_request(&Value::Null, &HacpError::field("request", "an object")));
     };
     let id = item.get("id").cloned();
     if id.as_ref().is_some_and(|id| id.is_boolean() || id.is_array() || id.is_object()) {
         let error = HacpError::field("id", "a string, a number or null");
-        return Err(no_request(Value::Null, &error));
+        return Err(no_request(&Value::Null, &error));
     }
     let answered = id.clone().unwrap_or_default();
     let members = Members::new(&item, "");
@@ -69,15 +69,15 @@ fn request(item: Value, version: Version) -> Item {
         .only(&["jsonrpc", "method", "params", "id"])
         .and_then(|()| members.required_word("jsonrpc", &[("2.0", ())]))
         .and_then(|()| members.required("method").map(ToOwned::to_owned))
-        .map_err(|error| no_request(answered.clone(), &error))?;
+        .map_err(|error| no_request(&answered, &error))?;
     let operation = Operation::named(&method, version)
-        .map_err(|error| failed(answered.clone(), NO_METHOD, &error, version))?;
+        .map_err(|error| failed(&answered, NO_METHOD, &error, version))?;
     let params = match item.shift_remove("params") {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(params)) => params,
         Some(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
             let error = HacpError::field("params", "an object");
-            return Err(failed(answered, BAD_PARAMS, &error, version));
+            return Err(failed(&answered, BAD_PARAMS, &error, version));
         }
     };
     Ok(Request { id, operation, params })
@@ -94,7 +94,7 @@ impl Request {
         let id = self.id.clone()?;
         Some(match result {
             Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
-            Err(error) => failed(id, number(&error), &error, version),
+            Err(error) => failed(&id, number(&error), &error, version),
         })
     }
 }
@@ -105,7 +105,7 @@ pub fn pushed(event: &super::stream::Told) -> Value {
     json!({ "jsonrpc": "2.0", "method": event.event, "params": params })
 }
 
-fn failed(id: Value, number: i32, error: &HacpError, version: Version) -> Value {
+fn failed(id: &Value, number: i32, error: &HacpError, version: Version) -> Value {
     let error = json!({ "code": number, "message": error.message, "data": error.wire(version) });
     json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }

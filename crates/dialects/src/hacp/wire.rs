@@ -112,7 +112,9 @@ pub struct TaskSpec {
 /// What 0.1 does not have of a spec.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskSpecLater {
-    /// Who has to judge what is delivered.
+    /// Who has to judge what is delivered; `null` where the principal does.
+    // Not there is not the same as `null`: only 0.1 has it not.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub review_policy: Option<ReviewPolicy>,
 }
 

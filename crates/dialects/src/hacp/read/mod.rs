@@ -180,7 +180,8 @@ fn call(
     if idempotency_key.as_ref().is_some_and(|key| key.is_empty() || key.len() > LONGEST_KEY) {
         return Err(beside.bad(IDEMPOTENCY_KEY, "1 to 200 bytes"));
     }
-    for key in beside.keys() {
+    let given = [EXPECTED_REVISION, IDEMPOTENCY_KEY].map(|key| beside.given(key).map(|_| key));
+    for key in given.into_iter().flatten() {
         let new = operation == Operation::TaskCreate && key == EXPECTED_REVISION;
         if caller.version < Version::V02 || !operation.changes() || new {
             return Err(beside.bad(key, &format!("no such field beside {}", operation.name())));

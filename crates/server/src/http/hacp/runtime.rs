@@ -35,7 +35,7 @@ impl App {
                 let mut events = Vec::with_capacity(contracts.len());
                 for (n, contract) in &contracts {
                     if peeked.run.is_none_or(|run| run == contract.run) {
-                        events.extend(self.told(contract, version).await?.map(|told| told.at(*n)));
+                        events.extend(self.harness_event(contract, version).await?.map(|told| told.at(*n)));
                     }
                 }
                 Ok(Shown { value: json!(events), next })
@@ -70,7 +70,7 @@ impl App {
                 let mut waiting = Vec::new();
                 for (_, contract) in &contracts {
                     if task.is_none_or(|task| task == contract.task)
-                        && let Some(told) = self.told(contract, version).await?
+                        && let Some(told) = self.harness_event(contract, version).await?
                     {
                         waiting.push(told.kept(OutboxState::Pending, None, contract.at));
                     }
@@ -82,7 +82,7 @@ impl App {
     }
 
     /// A contract with the words of the record it comes from.
-    pub(crate) async fn told(
+    pub(crate) async fn harness_event(
         &self,
         contract: &Contract,
         version: Version,

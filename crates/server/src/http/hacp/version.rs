@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use dialects::hacp::{self, HacpError, schemas};
+use dialects::hacp::{self, schema as registry};
 
 use super::{Failure, version_of};
 use crate::http::name::Named;
@@ -20,11 +20,17 @@ pub(super) async fn negotiated(State(app): State<Shared>, body: Body) -> Result<
     Ok(Json(hacp::negotiate(&bytes)?.stamp()).into_response())
 }
 
-pub(super) async fn schemas() -> Response {
-    Json(schemas::NAMES).into_response()
+pub(super) async fn schemas(headers: HeaderMap) -> Result<Response, Failure> {
+    let names: Vec<_> = registry::names(version_of(&headers)?).collect();
+    Ok(Json(names).into_response())
 }
 
-pub(super) async fn schema(Named(name): Named<String>) -> Result<Response, Failure> {
-    let schema: Result<_, HacpError> = schemas::schema(&name);
+pub(super) async fn schema(
+    Named(name): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let version = version_of(&headers)?;
+    let schema = registry::schema(&name, version);
+    let schema = schema.map_err(|error| Failure::from(error).in_version(version));
     Ok(Json(schema?).into_response())
 }

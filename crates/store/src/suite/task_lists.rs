@@ -1,0 +1,300 @@
+//! What is read of tasks: pages, counts, ledgers, what happened in a project, and what runtimes have
+//! to do.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kernel::task::{Contract, Duty, NewTask, Party, State, TaskCommand};
+use kernel::testing::human;
+use kernel::{AgentId, Command, EntryId, ProjectId, Subject, TaskId};
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use super::stage::{Stage, bot, person, refusal};
+use super::tasks::{
+    amend, assign, begun, create, created, ledger, new_task, of, raise, seen, story, write,
+};
+use crate::{Count, Job, TaskList};
+
+fn project(name: &str) -> ProjectId {
+    name.parse().unwrap()
+}
+
+fn agent() -> AgentId {
+    "bot".parse().unwrap()
+}
+
+fn list(projects: &[&str]) -> TaskList {
+    let projects = projects.iter().map(|name| project(name)).collect();
+    TaskList { projects, limit: 100, ..TaskList::default() }
+}
+
+async fn ids(stage: &Stage, list: TaskList) -> Vec<TaskId> {
+    let page = stage.store.tasks(list).await.unwrap();
+    page.tasks.iter().map(|task| task.id).collect()
+}
+
+/// Tasks of every sort: of two projects and three people, with and without a parent, in many states.
+async fn many(stage: &Stage) -> Vec<TaskId> {
+    let mut all = Vec::new();
+    let parent = created(stage, new_task()).await;
+    all.push(parent);
+    for n in 0..3 {
+        for parent in [None, Some(parent)] {
+            for who in ["olga", "mark"] {
+                let made = create(NewTask { parent, ..new_task() });
+                let id = stage.run(person(who), made).await.task.unwrap().id;
+                if n > 0 {
+                    stage.run(person(who), assign(id)).await;
+                }
+                if n > 1 {
+                    stage.run(bot(), of(TaskCommand::Start(id))).await;
+                    stage.run(bot(), raise(id)).await;
+                }
+                all.push(id);
+            }
+        }
+    }
+    let theirs = NewTask { project: Some(project("rival")), ..new_task() };
+    all.push(stage.run(person("zoe"), create(theirs)).await.task.unwrap().id);
+    let over = created(stage, new_task()).await;
+    stage.run(person("olga"), of(TaskCommand::Cancel(over, None))).await;
+    all.push(over);
+    all
+}
+
+/// Every way in which a list can be narrowed gives what looking at every task would.
+pub async fn lists_of_tasks_are_narrowed_every_way(stage: &Stage) {
+    let all = many(stage).await;
+    let mut tasks = Vec::new();
+    for id in all.iter().rev() {
+        tasks.push(seen(stage, *id).await);
+    }
+    let people = [None, Some(Party::Human(human("olga"))), Some(Party::Agent(agent()))];
+    let mut found = BTreeSet::new();
+    for projects in [&["acme"][..], &["rival"], &["rival", "acme", "acme"], &["nowhere"], &[]] {
+        for states in [&[][..], &[State::Blocked], &[State::Created, State::Completed]] {
+            for assignee in &people {
+                for principal in [None, Some(human("olga")), Some(human("mark"))] {
+                    for parent in [None, Some(all[0])] {
+                        let (states, assignee) = (states.to_vec(), assignee.clone());
+                        let principal = principal.clone();
+                        let wanted =
+                            TaskList { states, assignee, principal, parent, ..list(projects) };
+                        let admitted = tasks.iter().filter(|task| {
+                            wanted.projects.contains(&task.project)
+                                && (wanted.states.is_empty() || wanted.states.contains(&task.state))
+                                && wanted.assignee.as_ref().is_none_or(|who| *who == task.assignee)
+                                && wanted
+                                    .principal
+                                    .as_ref()
+                                    .is_none_or(|who| *who == task.principal)
+                                && wanted.parent.is_none_or(|id| task.parent == Some(id))
+                        });
+                        let expected: Vec<TaskId> = admitted.map(|task| task.id).collect();
+                        found.insert(expected.len());
+                        assert_eq!(ids(stage, wanted.clone()).await, expected, "{wanted:?}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(found.len() > 5, "lists of many lengths: {found:?}");
+}
+
+/// Pages join without gaps while others write, and the last one says so.
+pub async fn pages_of_tasks_join_without_gaps(stage: &Stage) {
+    let all = many(stage).await;
+    let whole = ids(stage, list(&["acme", "rival"])).await;
+    assert_eq!(whole, all.iter().rev().copied().collect::<Vec<_>>(), "newest first");
+    for limit in [1, 2, 5, 14, 15] {
+        let (mut joined, mut after) = (Vec::new(), None);
+        loop {
+            let wanted = TaskList { after, limit, ..list(&["acme", "rival"]) };
+            let page = stage.store.tasks(wanted).await.unwrap();
+            assert!(page.tasks.len() <= limit);
+            assert_eq!(page.next.is_some(), joined.len() + page.tasks.len() < whole.len());
+            joined.extend(page.tasks.iter().map(|task| task.id));
+            stage.run(person("olga"), amend(all[0], "Go on.")).await;
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(joined, whole, "{limit} at a time");
+    }
+    let none = stage.store.tasks(TaskList { limit: 0, ..list(&["acme"]) }).await.unwrap();
+    assert_eq!((none.tasks.len(), none.next), (0, None));
+}
+
+pub async fn tasks_are_counted_by_state(stage: &Stage) {
+    many(stage).await;
+    let counts = stage.store.task_counts(list(&["acme", "rival"])).await.unwrap();
+    let found = counts.iter().filter(|(_, count)| count.n > 0).copied();
+    let exact = |n| Count { n, exact: true };
+    let expected = [
+        (State::Created, exact(6)),
+        (State::Assigned, exact(4)),
+        (State::Blocked, exact(4)),
+        (State::Completed, exact(1)),
+    ];
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+    assert_eq!(counts.len(), State::ALL.len());
+    let marks = TaskList { principal: Some(human("mark")), limit: 1, ..list(&["acme"]) };
+    let blocked = TaskList { states: vec![State::Blocked], ..marks };
+    let counts = stage.store.task_counts(blocked).await.unwrap();
+    assert_eq!(counts, [(State::Blocked, exact(2))]);
+}
+
+/// HACP-023: writing a key appends; the last one is read, all of them are kept.
+pub async fn a_key_of_a_ledger_keeps_its_history(stage: &Stage) {
+    let id = begun(stage).await;
+    for n in 1..=5 {
+        stage.clock.advance(1);
+        let written = stage.run(bot(), write(id, "total", json!(n), Some(n - 1))).await;
+        let entry = written.entry.unwrap();
+        assert_eq!((entry.head.seq, entry.value.value()), (n, Some(&json!(n))));
+        assert_eq!(stage.store.entry(entry.id).await.unwrap(), Some(entry));
+    }
+    let stale = stage.attempt(bot(), write(id, "total", json!(9), Some(3))).await;
+    assert_eq!(refusal(stale), kernel::Refusal::Stale { what: "key", revision: 5 });
+    let entry = EntryId::of(ledger().as_str(), "total");
+    let history = stage.store.entry_history(entry, 0, 100).await.unwrap();
+    let values: Vec<_> = history.iter().map(|one| one.value.value().unwrap().clone()).collect();
+    assert_eq!(values, [1, 2, 3, 4, 5].map(|n| json!(n)));
+    assert_eq!(history.last(), stage.store.entry(entry).await.unwrap().as_ref());
+    assert!(history.is_sorted_by(|one, next| one.written_at < next.written_at));
+    assert_eq!(stage.store.entry_history(entry, 2, 2).await.unwrap(), history[2..4]);
+    assert_eq!(seen(stage, id).await.revision, 2, "the task is none the newer");
+}
+
+pub async fn a_ledger_is_browsed_by_its_keys(stage: &Stage) {
+    let id = begun(stage).await;
+    let mut keys = ["b", "a.b", "Z", "é", "a", "_", "a.c", "日本"].map(str::to_owned).to_vec();
+    for key in &keys {
+        stage.run(bot(), write(id, key, json!(key), None)).await;
+    }
+    keys.sort();
+    let (mut read, mut after) = (Vec::new(), None);
+    loop {
+        let page = stage.store.entries(ledger(), after, 3).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some(last.key.clone());
+        read.extend(page.into_iter().map(|entry| entry.key));
+    }
+    assert_eq!(read, keys);
+    let others = stage.store.entries("project:rival".parse().unwrap(), None, 9).await.unwrap();
+    assert_eq!(others, []);
+}
+
+/// Those who write a key for the first time at once are all heard, one after the other.
+pub async fn of_many_who_write_a_key_all_are_kept(stage: &Stage) {
+    let mut tasks = Vec::new();
+    for _ in 0..10 {
+        tasks.push(begun(stage).await);
+    }
+    let mut writers = JoinSet::new();
+    for id in tasks {
+        let job: Job = stage.job(bot(), write(id, "shared", json!(id), None));
+        let store = Arc::clone(&stage.store);
+        writers.spawn(async move { store.transact(job).await.unwrap().entry.unwrap() });
+    }
+    let mut written = writers.join_all().await;
+    written.sort_by_key(|entry| entry.head.seq);
+    let entry = EntryId::of(ledger().as_str(), "shared");
+    assert_eq!(stage.store.entry_history(entry, 0, 100).await.unwrap(), written);
+    assert_eq!(written.last().unwrap().head.seq, 10);
+}
+
+/// What happens to the tasks of some projects, in the order of the feed and nothing else.
+pub async fn what_happens_to_tasks_is_followed_by_project(stage: &Stage) {
+    story(stage).await;
+    let theirs = NewTask { project: Some(project("rival")), ..new_task() };
+    stage.run(person("zoe"), create(theirs)).await;
+    begun(stage).await;
+    let all = stage.store.all_records(0, 1000).await.unwrap();
+    let expected = |of: &[&str]| {
+        let mut own = Vec::new();
+        let mut known = std::collections::BTreeMap::new();
+        for (position, record) in &all {
+            let Subject::Task(id) = record.subject else { continue };
+            if record.seq == 1 {
+                known.insert(id, record.body.contains(r#""project":"acme""#));
+            }
+            let name = if known[&id] { "acme" } else { "rival" };
+            own.extend(of.contains(&name).then(|| (*position, record.clone())));
+        }
+        own
+    };
+    for projects in [&["acme"][..], &["rival"], &["rival", "acme", "rival"], &["nowhere"]] {
+        for limit in [2, 1000] {
+            let wanted: Vec<_> = projects.iter().map(|name| project(name)).collect();
+            let (mut read, mut after) = (Vec::new(), 0);
+            loop {
+                let page = stage.store.task_records(wanted.clone(), after, limit).await.unwrap();
+                assert!(page.len() <= limit);
+                let Some((last, _)) = page.last() else { break };
+                after = *last;
+                read.extend(page);
+            }
+            assert_eq!(read, expected(projects), "{projects:?}, {limit} at a time");
+        }
+    }
+    assert!(!expected(&["acme"]).is_empty() && !expected(&["rival"]).is_empty());
+}
+
+fn duties(contracts: &[(u64, Contract)]) -> Vec<Duty> {
+    contracts.iter().map(|(_, contract)| contract.duty).collect()
+}
+
+/// Peeking takes nothing away; acknowledging goes forward only, and for one runtime alone.
+pub async fn contracts_are_read_in_order_and_acknowledged(stage: &Stage) {
+    let (id, _) = story(stage).await;
+    let read = async |n, limit| stage.store.contracts(agent(), n, limit).await.unwrap();
+    let all = read(0, 100).await;
+    assert!(all.iter().all(|(_, contract)| contract.task == id && contract.agent == agent()));
+    assert_eq!(duties(&all)[..4], [Duty::Delegate, Duty::Steer, Duty::Block, Duty::Resume]);
+    assert!(all.is_sorted_by(|(one, _), (next, _)| one < next));
+    assert_eq!(read(0, 100).await, all, "reading takes nothing away");
+    assert_eq!(read(all[0].0, 2).await, all[1..3]);
+    let (second, last) = (all[1].0, all.last().unwrap().0);
+    assert_eq!(read(last, 100).await, []);
+    let spy: AgentId = "spy".parse().unwrap();
+    assert_eq!(stage.store.contracts(spy.clone(), 0, 9).await.unwrap(), []);
+    assert_eq!(stage.store.acked(agent()).await.unwrap(), 0);
+    for (n, at) in [(second, second), (1, second), (0, second), (u64::MAX, last), (second, last)] {
+        assert_eq!(stage.store.ack_contracts(agent(), n).await.unwrap(), at, "through {n}");
+        assert_eq!(stage.store.acked(agent()).await.unwrap(), at);
+    }
+    assert_eq!(stage.store.ack_contracts(spy.clone(), 9).await.unwrap(), 0, "there is nothing");
+    assert_eq!(stage.store.acked(spy).await.unwrap(), 0);
+    assert_eq!(read(0, 100).await, all, "nor does acknowledging");
+    begun(stage).await;
+    let more = read(last, 100).await;
+    assert_eq!(duties(&more), [Duty::Delegate], "what comes later is still to be had");
+}
+
+/// Whoever reads along and goes on behind the last number misses nothing, and sees nothing twice.
+pub async fn contracts_are_not_passed_over_while_others_write(stage: &Stage) {
+    let mut tasks = Vec::new();
+    for _ in 0..30 {
+        tasks.push(created(stage, new_task()).await);
+    }
+    let mut writers = JoinSet::new();
+    for id in &tasks {
+        let job: Job = stage.job(person("olga"), Command::clone(&assign(*id)));
+        let store = Arc::clone(&stage.store);
+        writers.spawn(async move { store.transact(job).await.unwrap() });
+    }
+    let (mut read, mut n) = (Vec::new(), 0);
+    while read.len() < tasks.len() {
+        let more = stage.store.contracts(agent(), n, 7).await.unwrap();
+        n = more.last().map_or(n, |(last, _)| *last);
+        read.extend(more);
+        tokio::task::yield_now().await;
+    }
+    writers.join_all().await;
+    assert_eq!(read, stage.store.contracts(agent(), 0, 100).await.unwrap());
+    let given: BTreeSet<_> = read.iter().map(|(_, contract)| contract.task).collect();
+    assert_eq!(given, tasks.into_iter().collect());
+}
