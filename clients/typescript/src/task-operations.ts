@@ -20,6 +20,7 @@ import type {
   NewPayload,
   NewResolution,
   OutboxRecord,
+  Ownership,
   ProposedAction,
   Replay,
   Review,
@@ -123,8 +124,8 @@ export interface TaskOperations {
   "checkpoint.raise": [NewCheckpoint, Checkpoint];
   "checkpoint.resolve": [{ readonly ckpt_id: string; readonly resolution: NewResolution }, Checkpoint];
   "checkpoint.expire": [{ readonly ckpt_id: string }, Checkpoint];
-  "ownership.transfer": [OneTask & { readonly to: string; readonly via?: Handover }, Task];
-  "ownership.delegate": [OneTask & { readonly to_agent: string; readonly capability?: string; readonly input?: JsonValue }, Task];
+  "ownership.transfer": [OneTask & { readonly to: string; readonly via?: Handover }, Ownership];
+  "ownership.delegate": [OneTask & { readonly to_agent: string; readonly capability?: string; readonly input?: JsonValue }, Ownership];
   "review.submit": [NewReview, Review];
   "review.comment": [{ readonly review_id: string; readonly comment: string | ReviewComment; readonly task_id?: string }, CommentRecord];
   "artifact.commit": [NewVersion, Artifact];

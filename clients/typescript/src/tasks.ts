@@ -17,7 +17,7 @@ import {
   type TaskOperations,
   type TaskQuery,
 } from "./task-operations.js";
-import type { Artifact, AuditEvent, Checkpoint, Delivery, HarnessEvent, NewResolution, Replay, Review, Task } from "./task-types.js";
+import type { Artifact, AuditEvent, Checkpoint, Delivery, HarnessEvent, NewResolution, Ownership, Replay, Review, Task } from "./task-types.js";
 import { isPassing, type Transport } from "./transport.js";
 import { randomId } from "./webcrypto.js";
 
@@ -145,12 +145,12 @@ export class Tasks {
   }
 
   /** It goes to another person or agent, `user_…` or `agent_…`. */
-  transfer(taskId: string, to: string, terms?: Terms): Promise<Task> {
+  transfer(taskId: string, to: string, terms?: Terms): Promise<Ownership> {
     return this.call("ownership.transfer", { task_id: taskId, to }, terms);
   }
 
   /** Its agent hands it down, if the task is delegable. */
-  delegate(taskId: string, toAgent: string, given: { capability?: string; input?: NonNullable<HarnessEvent["input"]> } = {}, terms?: Terms): Promise<Task> {
+  delegate(taskId: string, toAgent: string, given: { capability?: string; input?: NonNullable<HarnessEvent["input"]> } = {}, terms?: Terms): Promise<Ownership> {
     return this.call("ownership.delegate", { task_id: taskId, to_agent: toAgent, ...given }, terms);
   }
 

@@ -58,7 +58,7 @@ impl Desk {
                 return Ok(Done { settlement, entry: None, answered: false });
             }
         };
-        let outcome = match self.app.told(contract, Version::default()).await? {
+        let outcome = match self.app.harness_event(contract, Version::default()).await? {
             Some(event) => perform(command, &event).await,
             // There is no such task any more.
             None => Ok(()),

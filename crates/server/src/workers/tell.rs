@@ -45,7 +45,7 @@ impl Desk {
             None => None,
         };
         let duty = match &told.contract {
-            Some(contract) => match self.app.told(contract, Version::default()).await? {
+            Some(contract) => match self.app.harness_event(contract, Version::default()).await? {
                 Some(duty) => Some(duty),
                 // There is no such task any more.
                 None => return Ok(Done::plainly(Settlement::Done)),

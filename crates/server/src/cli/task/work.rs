@@ -128,8 +128,8 @@ macro_rules! on_task {
         { $($(#[$field_attr:meta])* $field:ident : $type:ty),* $(,)? }
         |$this:ident| [$($key:literal => $given:expr),* $(,)?]
     ) => {
-        $(#[$attr])*
         #[derive(Args)]
+        $(#[$attr])*
         pub(super) struct $name {
             /// The task
             task: String,
