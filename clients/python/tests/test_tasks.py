@@ -129,6 +129,37 @@ def test_words_are_committed_as_they_are_and_bytes_in_base64() -> None:
     assert sent(wire)["params"]["payload"] == elsewhere
 
 
+def test_what_is_large_goes_in_parts_and_goes_on_where_it_broke_off() -> None:
+    large = bytes(5 * 1024 * 1024)
+    wire = Wire(
+        say({"upload": "upl_1", "offset": 0, "complete": False}, 201),
+        httpx.ReadError("reset"),
+        say({"upload": "upl_1", "offset": 1024, "complete": False}),
+        httpx.Response(204),
+        httpx.Response(200, json={"upload": "upl_1"}),
+        say({}),
+    )
+    wire.client().tasks.commit("t", large, media_type="image/png")
+    assert wire.paths == [
+        "POST /hacp/v1/uploads",
+        "PATCH /hacp/v1/uploads/upl_1",
+        "GET /hacp/v1/uploads/upl_1",
+        "PATCH /hacp/v1/uploads/upl_1",
+        "PATCH /hacp/v1/uploads/upl_1",
+        "POST /hacp/v1/ops/artifact.commit",
+    ]
+    begun = wire.requests[0].headers
+    assert (begun["upload-length"], begun["content-type"]) == (str(len(large)), "image/png")
+    parts = [wire.requests[n].headers for n in (1, 3, 4)]
+    assert [part["upload-offset"] for part in parts] == ["0", "1024", str(1024 + 4 * 1024 * 1024)]
+    assert [part["upload-complete"] for part in parts] == ["?0", "?0", "?1"]
+    assert sent(wire)["params"]["payload"] == {
+        "kind": "blob",
+        "media_type": "image/png",
+        "uri": "upload:upl_1",
+    }
+
+
 def test_bytes_that_are_not_what_was_committed_are_refused() -> None:
     checksum = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     artifact = {"id": "art_1", "version": "v1", "payload": {"checksum": checksum}}

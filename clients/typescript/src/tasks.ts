@@ -1,7 +1,7 @@
 /** Tasks: work a person owns and an agent does, over HACP. */
 
 import { sleep } from "./abort.js";
-import { type ArtifactBytes, bytesOf } from "./artifact.js";
+import { type ArtifactBytes, bytesOf, upload } from "./artifact.js";
 import { EVENTS, type EventsOptions } from "./events.js";
 import { ABORTABLE, type Abortable } from "./handle.js";
 import { type JsonObject, parseJson } from "./json.js";
@@ -17,7 +17,7 @@ import {
   type TaskOperations,
   type TaskQuery,
 } from "./task-operations.js";
-import type { Artifact, AuditEvent, Checkpoint, Delivery, HarnessEvent, NewResolution, Ownership, Replay, Review, Task } from "./task-types.js";
+import type { Artifact, AuditEvent, Checkpoint, Delivery, HarnessEvent, NewPayload, NewResolution, Ownership, Replay, Review, Task } from "./task-types.js";
 import { isPassing, type Transport } from "./transport.js";
 import { randomId } from "./webcrypto.js";
 
@@ -171,6 +171,12 @@ export class Tasks {
   /** The agent delivers, and the task is ready to be judged. */
   commit(version: NewVersion, terms?: Terms): Promise<Artifact> {
     return this.call("artifact.commit", version, terms);
+  }
+
+  /** Sends bytes of any size, in parts; the payload to `commit` them by. */
+  upload(bytes: Uint8Array<ArrayBuffer>, options: Abortable & { readonly mediaType?: string | undefined } = {}): Promise<NewPayload> {
+    const { mediaType, signal } = only(options, { ...ABORTABLE, mediaType: true });
+    return upload(this.transport, bytes, mediaType, signal);
   }
 
   /** What was delivered, the newest version unless told. */

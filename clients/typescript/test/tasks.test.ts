@@ -145,6 +145,24 @@ test("bytes that are not what was committed are refused", async () => {
   await local.close();
 });
 
+test("what is large goes in parts, and goes on where it broke off", async () => {
+  const part = (response: Parameters<typeof json>[0]): void => void response.writeHead(204).end();
+  const local = await says(
+    (response) => json(response, 201, { upload: "upl_1", offset: 0 }),
+    (response) => response.socket?.destroy(),
+    ok({ upload: "upl_1", offset: 1024 }),
+    part,
+    part,
+  );
+  const payload = await local.client().tasks.upload(new Uint8Array(5 * 1024 * 1024), { mediaType: "image/png" });
+  assert.deepEqual(payload, { kind: "blob", uri: "upload:upl_1", media_type: "image/png" });
+  assert.equal(local.seen[0]?.headers["upload-length"], String(5 * 1024 * 1024));
+  const parts = local.seen.filter(({ method }) => method === "PATCH").map(({ headers }) => headers);
+  assert.deepEqual(parts.map((headers) => headers["upload-offset"]).slice(-2), ["1024", String(1024 + 4 * 1024 * 1024)]);
+  assert.deepEqual(parts.map((headers) => headers["upload-complete"]).slice(-2), ["?0", "?1"]);
+  await local.close();
+});
+
 test("events go on where they broke off", async () => {
   let connections = 0;
   const local = await Local.start((_, response) => {

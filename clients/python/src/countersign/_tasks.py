@@ -21,6 +21,10 @@ BASE = "/hacp/v1"
 NEXT = "hacp-next-cursor"
 """The header in which a list says where it goes on."""
 
+INLINE = 512 * 1024
+"""More bytes than this go by themselves: a call with them would be too large."""
+PART = 4 * 1024 * 1024
+
 Json = dict[str, Any]
 
 
@@ -131,6 +135,48 @@ def _outlast(core: Core, patience: Patience, operation: str, params: Json) -> Fl
             return answer
 
 
+def deliver(core: Core, params: Json, given: bytes | None, **terms: Any) -> Flow[Any]:
+    """Commits; what is too large for one call goes before, in parts."""
+    if given is not None and len(given) > INLINE:
+        uploaded = yield from upload(core, given, params["payload"].get("media_type"))
+        made = params["payload"]
+        kept = {name: made[name] for name in ("kind", "media_type") if name in made}
+        params = {**params, "payload": {**kept, "uri": f"upload:{uploaded}"}}
+        if kept["kind"] == "inline":
+            params["payload"]["kind"] = "blob"
+    return (yield from operate(core, "artifact.commit", params, **terms))
+
+
+def upload(core: Core, given: bytes, media_type: str | None) -> Flow[str]:
+    """Sends bytes in parts, and goes on where it broke off; the name to commit them by."""
+    headers = {"Upload-Length": str(len(given))}
+    if media_type is not None:
+        headers["Content-Type"] = media_type
+    begun = yield from _send(core, "POST", f"{BASE}/uploads", headers=headers)
+    name = str(_read(begun)["upload"])
+    path, offset = f"{BASE}/uploads/{name}", 0
+    patience = Patience(core)
+    while offset < len(given):
+        part = given[offset : offset + PART]
+        last = offset + len(part) == len(given)
+        place = {"Upload-Offset": str(offset), "Upload-Complete": "?1" if last else "?0"}
+        place["Content-Type"] = "application/octet-stream"
+        try:
+            request = core.request("PATCH", path, headers=place, content=part)
+            response: httpx.Response = yield Send(request)
+            if not response.is_success:
+                raise refused(response)
+            patience.rest()
+            offset += len(part)
+        except (httpx.TransportError, ApiError) as error:
+            if not is_transient(error):
+                raise
+            yield Sleep(patience.pause(error))
+            stands = yield from _send(core, "GET", path)
+            offset = int(_read(stands)["offset"])
+    return name
+
+
 def payload(
     given: str | bytes | None,
     *,
@@ -186,13 +232,20 @@ def refused(response: httpx.Response) -> TaskError:
 
 
 def _send(
-    core: Core, method: str, path: str, *, content: bytes | None = None, repeatable: bool = True
+    core: Core,
+    method: str,
+    path: str,
+    *,
+    content: bytes | None = None,
+    headers: dict[str, str] | None = None,
+    repeatable: bool = True,
 ) -> Flow[httpx.Response]:
     """One request with retries. A call with a key may be repeated: it happens once."""
     attempt = 0
     while True:
         try:
-            response: httpx.Response = yield Send(core.request(method, path, content=content))
+            request = core.request(method, path, headers=headers, content=content)
+            response: httpx.Response = yield Send(request)
             if response.is_success:
                 return response
             failure: Exception = refused(response)

@@ -18,6 +18,7 @@
 //! | `calling` | one call, with its key and the revision it expects |
 //! | `work` | tasks, checkpoints, ownership |
 //! | `record` | reviews, artifacts, ledgers, history |
+//! | `upload` | bytes of any size, to and fro |
 //! | [`runtime`] | what the runtime of an agent has to do, and the loop that does it |
 //! | [`events`] | what happens to tasks, as it happens |
 
@@ -25,6 +26,7 @@ mod calling;
 pub mod events;
 mod record;
 pub mod runtime;
+mod upload;
 mod work;
 
 pub use calling::{Calling, Listing, Page};

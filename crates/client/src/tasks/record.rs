@@ -3,16 +3,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use dialects::hacp::Operation;
-use dialects::hacp::view::content_path;
 use dialects::hacp::wire::{Artifact, CommentRecord, LedgerEntry, Review, Stamped};
 use kernel::Time;
-use reqwest::{Method, Response};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{AuditEvent, Calling, Listing, Replay, Tasks};
-use crate::Result;
-use crate::retry::Retry;
 
 /// What is delivered.
 #[derive(Debug, Clone)]
@@ -21,8 +17,8 @@ pub enum Content {
     Words(String),
     /// Bytes, sent with the call.
     Bytes(Vec<u8>),
-    /// Bytes that were uploaded before, by their checksum `sha256:…`.
-    Held(String),
+    /// Bytes that were [uploaded](Tasks::upload) before.
+    Uploaded(String),
     /// Something that lies elsewhere.
     Elsewhere {
         /// Where.
@@ -43,7 +39,7 @@ impl Content {
                 let content = STANDARD.encode(bytes);
                 json!({ "kind": "blob", "content": content, "encoding": "base64" })
             }
-            Self::Held(checksum) => json!({ "kind": "blob", "checksum": checksum }),
+            Self::Uploaded(id) => json!({ "kind": "blob", "uri": format!("upload:{id}") }),
             Self::Elsewhere { uri, checksum, size } => {
                 json!({ "kind": "ref", "uri": uri, "checksum": checksum, "size": size })
             }
@@ -62,20 +58,6 @@ impl Tasks {
     /// What was delivered: the newest, or say which with `version`.
     pub fn artifact(&self, artifact: &str) -> Calling<Artifact> {
         self.calling(Operation::ArtifactGet, json!({ "art_id": artifact }))
-    }
-
-    /// The bytes of a version the server holds, as they come. Whoever keeps them checks them against
-    /// the checksum of the artifact.
-    pub async fn content(&self, artifact: &Artifact) -> Result<Response> {
-        let path = content_path(artifact.id, &artifact.version);
-        let mut retry = Retry::default();
-        loop {
-            let request = self.client.prepare(Method::GET, &path, None::<&()>, &[]);
-            match self.client.once(request).await {
-                Err(error) if retry.again(&error).await => {}
-                answer => return answer,
-            }
-        }
     }
 
     /// A task uses a version. Say as what with `as`: `input` unless told, or `output`.

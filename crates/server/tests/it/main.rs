@@ -69,6 +69,7 @@ mod review_watch;
 mod revoked;
 mod rounds;
 mod routing;
+mod runtimes;
 mod rust_client;
 mod scripted;
 mod seal;

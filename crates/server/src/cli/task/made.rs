@@ -1,6 +1,7 @@
 //! What agents deliver: files in versions, fetched, used and shared.
 
 use std::io::{Read as _, Write as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -15,8 +16,11 @@ use crate::cli::Exit;
 use crate::cli::output::say;
 use crate::cli::remote::Server;
 
-/// More bytes than this do not fit into one call.
-const INLINE: usize = 640 * 1024;
+/// More bytes than this go by themselves: a call with them would be too large.
+const INLINE: u64 = 512 * 1024;
+
+/// How often in a row a connection may break off without a byte.
+const MOST_BREAKS: u32 = 5;
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
@@ -50,10 +54,10 @@ pub(super) struct Commit {
 
 impl Commit {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let bytes = read(&self.file)?;
         let server = self.caller.connect(Some(Role::Agent))?;
-        let mut payload = self.payload(&server, bytes).await?;
-        if let Some(kind) = self.media_type.as_deref().or_else(|| kind(&self.file)) {
+        let sort = self.media_type.as_deref().or_else(|| kind(&self.file));
+        let mut payload = content(&server, &self.file, sort).await?.payload();
+        if let Some(kind) = sort {
             payload["media_type"] = json!(kind);
         }
         let params = given([
@@ -69,27 +73,34 @@ impl Commit {
         told(self.caller.remote.json, &made, &format!("Delivered as {id} {version}."));
         Ok(Exit::Done)
     }
-
-    /// Words go as they are, other bytes in base64.
-    async fn payload(&self, _server: &Server, bytes: Vec<u8>) -> anyhow::Result<Value> {
-        if bytes.len() > INLINE {
-            bail!("{}: at most {INLINE} bytes fit into one call", self.file.display());
-        }
-        let content = match String::from_utf8(bytes) {
-            Ok(words) => Content::Words(words),
-            Err(other) => Content::Bytes(other.into_bytes()),
-        };
-        Ok(content.payload())
-    }
 }
 
-fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
-    if file.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
-        return Ok(bytes);
+/// Words go as they are, other bytes in base64; what is larger goes before, in parts.
+async fn content(server: &Server, file: &Path, sort: Option<&str>) -> anyhow::Result<Content> {
+    let unreadable = || format!("cannot read {}", file.display());
+    if file.as_os_str() != "-" {
+        let length = std::fs::metadata(file).with_context(unreadable)?.len();
+        if length > INLINE {
+            let opened = std::fs::File::open(file).with_context(unreadable)?;
+            let part = |place, most| {
+                let mut bytes = vec![0; most];
+                opened.read_exact_at(&mut bytes, place)?;
+                Ok(bytes)
+            };
+            let sent = server.client.tasks().upload::<anyhow::Error>(length, sort, part).await;
+            return sent.with_context(|| format!("cannot send {}", file.display()));
+        }
     }
-    std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))
+    let mut bytes = Vec::new();
+    if file.as_os_str() == "-" {
+        std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
+    } else {
+        bytes = std::fs::read(file).with_context(unreadable)?;
+    }
+    Ok(match String::from_utf8(bytes) {
+        Ok(words) => Content::Words(words),
+        Err(other) => Content::Bytes(other.into_bytes()),
+    })
 }
 
 /// What a name says of its bytes, where pages can show them.
@@ -221,8 +232,8 @@ fn shown(json: bool, artifact: &Value) {
 /// piece of it is in memory.
 async fn fetch(server: &Server, artifact: &Value, file: &Path) -> anyhow::Result<Exit> {
     let wanted = text(artifact, "/payload/checksum").to_owned();
+    let whole = artifact.pointer("/payload/size").and_then(Value::as_u64).unwrap_or_default();
     let artifact = serde_json::from_value(artifact.clone())?;
-    let answer = server.client.tasks().content(&artifact).await.map_err(server.because())?;
     let stdout = file.as_os_str() == "-";
     let beside = file.with_extension("part");
     let mut out: Box<dyn std::io::Write + Send> = if stdout {
@@ -232,12 +243,23 @@ async fn fetch(server: &Server, artifact: &Value, file: &Path) -> anyhow::Result
         Box::new(made.with_context(|| format!("cannot write {}", beside.display()))?)
     };
     let (mut hash, mut size) = (Sha256::new(), 0_u64);
-    let mut pieces = answer.bytes_stream();
-    while let Some(piece) = pieces.next().await {
-        let piece = piece.context("the connection broke off; fetch it again")?;
-        hash.update(&piece);
-        size += piece.len() as u64;
-        out.write_all(&piece)?;
+    let mut broken = 0;
+    while size < whole {
+        let tasks = server.client.tasks();
+        let answer = tasks.content(&artifact, size).await.map_err(server.because())?;
+        let mut pieces = answer.bytes_stream();
+        while let Some(piece) = pieces.next().await {
+            let Ok(piece) = piece else { break };
+            broken = 0;
+            hash.update(&piece);
+            size += piece.len() as u64;
+            out.write_all(&piece)?;
+        }
+        // It goes on where it broke off, unless nothing comes any more.
+        broken += 1;
+        if size < whole && broken > MOST_BREAKS {
+            bail!("the connection broke off {broken} times; fetch it again");
+        }
     }
     out.flush()?;
     drop(out);

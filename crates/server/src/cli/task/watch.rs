@@ -33,7 +33,9 @@ impl Watch {
         let mut over = None;
         for event in past {
             seen = event["seq"].as_u64().unwrap_or(seen);
-            over = self.told(&server, event).await.or(over);
+            let ended = self.told(&server, event).await;
+            // What comes after the end does not change how it ended.
+            over = over.or(ended);
         }
         loop {
             if let Some(exit) = over {

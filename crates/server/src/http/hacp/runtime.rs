@@ -35,7 +35,9 @@ impl App {
                 let mut events = Vec::with_capacity(contracts.len());
                 for (n, contract) in &contracts {
                     if peeked.run.is_none_or(|run| run == contract.run) {
-                        events.extend(self.harness_event(contract, version).await?.map(|told| told.at(*n)));
+                        events.extend(
+                            self.harness_event(contract, version).await?.map(|told| told.at(*n)),
+                        );
                     }
                 }
                 Ok(Shown { value: json!(events), next })
