@@ -1,5 +1,7 @@
 //! A small world for tests: two projects, a few people, and a clock that moves when told.
 
+mod tasks;
+
 use std::collections::BTreeSet;
 
 use serde_json::Map;
@@ -20,8 +22,13 @@ use crate::refusal::Refusal;
 use crate::time::Time;
 use crate::world::{Loaded, Verdict, World};
 
+pub use tasks::{
+    approve, choice, new_task, others, payload, raising, resolution, verdict, version,
+};
+
 /// `acme` with its agent `bot` of olga's, mark (knows tax) and nina (in legal); `rival` with its
 /// agent `spy` of zoe's.
+#[derive(Clone)]
 pub struct Cast {
     now: Time,
     drawn: u128,
@@ -168,7 +175,7 @@ impl Cast {
     }
 
     pub fn record_of(&self, id: AskId) -> Vec<Event> {
-        let mine = |record: &&Record| record.subject == crate::Subject::Ask(id);
+        let mine = |record: &&Record| record.subject == Subject::Ask(id);
         self.records.iter().filter(mine).map(|record| record.event().unwrap()).collect()
     }
 
@@ -207,20 +214,27 @@ impl Cast {
     }
 
     pub fn attempt(&mut self, actor: Actor, command: Command) -> Result<(), Refusal> {
+        self.attempt_at(None, actor, command)
+    }
+
+    /// The same by somebody who has seen a version.
+    pub fn attempt_at(
+        &mut self,
+        expected: Option<u64>,
+        actor: Actor,
+        command: Command,
+    ) -> Result<(), Refusal> {
         self.drawn += 1;
         let mut seed = [0; 32];
         seed[..16].copy_from_slice(&self.drawn.to_be_bytes());
         let fresh = Ulid::from(self.drawn);
-        let envelope = Envelope { actor, fresh, salts: Salts::new(seed), expected: None, command };
-        let mut rounds = 0;
+        let envelope = Envelope { actor, fresh, salts: Salts::new(seed), expected, command };
         let decision = loop {
             let world = World { now: self.now, directory: &self.directory, loaded: &self.loaded };
             match decide(&world, &envelope)? {
                 Verdict::Decided(decision) => break decision,
-                Verdict::Need(subjects) => self.find_nothing(subjects),
+                Verdict::Need(missing) => missing.iter().for_each(|subject| self.absent(subject)),
             }
-            rounds += 1;
-            assert!(rounds < 10, "it wants what it was told is not there");
         };
         let world = World { now: self.now, directory: &self.directory, loaded: &self.loaded };
         let changes = settle(&world, &envelope, decision).unwrap();
@@ -251,22 +265,21 @@ impl Cast {
         Ok(())
     }
 
-    /// Everything is in memory here, so what is missing does not exist.
-    fn find_nothing(&mut self, subjects: Vec<Subject>) {
-        for subject in subjects {
-            match subject {
-                Subject::Ask(id) => drop(self.loaded.asks.insert(id, None)),
-                Subject::Task(id) => drop(self.loaded.tasks.insert(id, None)),
-                Subject::Artifact(id) => drop(self.loaded.artifacts.insert(id, None)),
-                Subject::Entry(id) => drop(self.loaded.entries.insert(id, None)),
-                Subject::Project(_)
-                | Subject::Agent(_)
-                | Subject::Human(_)
-                | Subject::Key(_)
-                | Subject::Rule(_)
-                | Subject::Webhook(_) => {}
-            }
-        }
+    /// Everything is in memory here: what a verb has to look for does not exist.
+    fn absent(&mut self, subject: &Subject) {
+        let unknown = match subject {
+            Subject::Ask(id) => self.loaded.asks.insert(*id, None).is_none(),
+            Subject::Task(id) => self.loaded.tasks.insert(*id, None).is_none(),
+            Subject::Artifact(id) => self.loaded.artifacts.insert(*id, None).is_none(),
+            Subject::Entry(id) => self.loaded.entries.insert(*id, None).is_none(),
+            Subject::Project(_)
+            | Subject::Agent(_)
+            | Subject::Human(_)
+            | Subject::Key(_)
+            | Subject::Rule(_)
+            | Subject::Webhook(_) => false,
+        };
+        assert!(unknown, "a verb wants {subject} although it was loaded");
     }
 
     /// The digest a test key would have.

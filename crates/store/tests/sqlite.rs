@@ -175,6 +175,10 @@ async fn a_database_of_version_1_opens() {
              DROP TABLE delivery_log; DROP INDEX outbox_people;
              DROP INDEX outbox_lane; ALTER TABLE outbox DROP COLUMN lane;
              CREATE INDEX outbox_waiting ON outbox (rank, due_at) WHERE dead = 0;
+             DROP TABLE task; DROP TABLE task_list; DROP TABLE artifact; DROP TABLE entry;
+             DROP TABLE review; DROP TABLE contract; DROP TABLE runtime_ack;
+             ALTER TABLE idempotency DROP COLUMN task; ALTER TABLE idempotency DROP COLUMN seq;
+             DROP INDEX record_project; ALTER TABLE record DROP COLUMN project;
              ALTER TABLE record DROP COLUMN agent; DELETE FROM migration WHERE version > 1",
         )
         .unwrap();
@@ -409,6 +413,16 @@ async fn queries_go_by_an_index() {
         "SELECT position, hash FROM record WHERE position > 1 ORDER BY position LIMIT 1",
         "SELECT n FROM block WHERE first <= 1 ORDER BY first DESC LIMIT 1",
         "SELECT n FROM block WHERE n > 1 ORDER BY n LIMIT 1",
+        "SELECT id FROM task_list WHERE scope = 'a' AND id < X'' ORDER BY id DESC LIMIT 1",
+        "SELECT 1 FROM task_list WHERE scope = 'a' LIMIT 1",
+        "SELECT id FROM task WHERE over_at IS NOT NULL AND over_at <= 1 ORDER BY over_at, id LIMIT 1",
+        "SELECT state FROM task WHERE id > X'' AND id <= X'ff' ORDER BY id",
+        "SELECT state FROM artifact WHERE id > X'' AND id <= X'ff' ORDER BY id",
+        "SELECT state FROM entry WHERE id > 'a' AND id <= 'b' ORDER BY id",
+        "SELECT id, state FROM entry WHERE scope = 'a' AND key > 'b' ORDER BY key LIMIT 1",
+        "SELECT n, contract FROM contract WHERE agent = 'a' AND n > 1 ORDER BY n LIMIT 1",
+        "SELECT n FROM contract WHERE agent = 'a' ORDER BY n DESC LIMIT 1",
+        "SELECT body FROM record WHERE project = 'a' AND position > 1 ORDER BY position LIMIT 1",
     ] {
         let mut explain = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let plan: Vec<String> =

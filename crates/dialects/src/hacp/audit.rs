@@ -335,7 +335,7 @@ fn done(task: &task::Task, what: &TaskEvent, version: Version) -> Value {
             json!({ "reason": reason.as_ref().and_then(|reason| reason.value()) })
         }
         TaskEvent::Raised { checkpoint, kind, raised_by } => json!({ "checkpoint": {
-            "id": checkpoint_id(*checkpoint), "state": "pending", "kind": kind, "raised_by": raised_by,
+            "id": checkpoint_id(*checkpoint), "state": "pending", "kind": view::kind(*kind, version), "raised_by": raised_by,
         } }),
         TaskEvent::Resolved { checkpoint, resolution, run } => json!({
             "checkpoint": {

@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 
 use kernel::audit::Erasable;
-use kernel::task::{self, Grant, Outcome, Raised, Remark, Scope, Transfer, Until, Words};
+use kernel::task::{
+    self, CheckpointKind, Grant, Outcome, Raised, Remark, Scope, Transfer, Until, Words,
+};
 use kernel::{Ask, Event, Happened, LedgerId, Subject, TaskId};
 use serde_json::Value;
 
@@ -135,7 +137,7 @@ pub fn checkpoint(ask: &Ask, task: &task::Task, version: Version) -> Option<Chec
     Some(Checkpoint {
         id: checkpoint_id(ask.id),
         task_id: task.id,
-        kind: raised.kind,
+        kind: kind(raised.kind, version),
         prompt: ask.question.value().map(|question| question.prompt().to_owned()),
         options: beside.options,
         context: beside.context,
@@ -149,6 +151,14 @@ pub fn checkpoint(ask: &Ask, task: &task::Task, version: Version) -> Option<Chec
             hxp: beside.hxp,
         }),
     })
+}
+
+/// What sort of decision. 0.1 knows no interrupt; it is answered like an approval.
+pub(super) fn kind(kind: CheckpointKind, version: Version) -> CheckpointKind {
+    match kind {
+        CheckpointKind::Interrupt if version < Version::V02 => CheckpointKind::Approval,
+        kind => kind,
+    }
 }
 
 /// What became of a checkpoint, in one word.

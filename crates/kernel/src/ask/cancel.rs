@@ -6,7 +6,7 @@ use crate::command::Envelope;
 use crate::event::Happened;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
-use crate::task::{self, Ended};
+use crate::task;
 use crate::text::is_storable;
 use crate::world::{Decision, Stop, World};
 
@@ -39,11 +39,7 @@ pub(crate) fn decide(
     }
     let mut salts = envelope.salts.clone();
     let reason = reason.map(|text| Erasable::new(text.to_owned(), &mut salts));
-    let over = ask.ends(Happened::Cancelled { reason });
-    match &ask.checkpoint {
-        Some(checkpoint) => task::ended(world, checkpoint, ask, Ended::Withdrawn, over),
-        None => Ok(over),
-    }
+    task::withdrawn(world, envelope, ask, ask.ends(Happened::Cancelled { reason }))
 }
 
 #[cfg(test)]

@@ -25,8 +25,12 @@ pub(super) fn decide(
     let run = RunId::new(envelope.fresh);
     let given = keep(given, envelope)?;
     let contract = task.wants_new(&agent, run, Duty::Delegate);
+    // Whoever it was handed to before it was given to anybody stops.
+    let left = task.running().filter(|run| run.agent != agent);
+    let left = left.map(|run| task.wants(run, Duty::Cancel));
     let mut decision = task.decided(TaskEvent::Assigned { agent, run, given });
     decision.contracts.push(contract);
+    decision.contracts.extend(left);
     Ok(decision)
 }
 
@@ -42,4 +46,89 @@ pub(super) fn keep(given: &Given, envelope: &Envelope) -> Result<Erasable<Given>
         return Err(Refusal::Invalid { field: "input", expected });
     }
     Ok(Erasable::new(given.clone(), &mut envelope.salts.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::{Contract, Handover, Party, TaskCommand, Transfer};
+    use crate::testing::{Cast, human, new_task};
+
+    fn assign(id: TaskId, agent: &str) -> TaskCommand {
+        TaskCommand::Assign(id, agent.parse().unwrap(), Given::default())
+    }
+
+    /// HACP-002, HACP-025, HACP-031: the agent has it, the chain says since when and from whom, and its
+    /// runtime begins a run whose correlation is the task.
+    #[test]
+    fn the_agent_has_it_and_begins_a_run() {
+        let mut cast = Cast::new();
+        let id = cast.written(new_task());
+        cast.advance(5);
+        cast.may(cast.human("olga"), assign(id, "bot"));
+        let task = cast.task(id);
+        let (from, to) = (Party::Human(human("olga")), Party::Agent("bot".parse().unwrap()));
+        assert_eq!((task.state, &task.assignee), (State::Assigned, &to));
+        assert_eq!(task.chain, [Transfer { from, to, at: cast.now(), via: Handover::Assign }]);
+        let run = cast.run_of(id);
+        let (agent, at) = ("bot".parse().unwrap(), cast.now());
+        let wanted = Contract {
+            task: id,
+            seq: 2,
+            revision: 1,
+            agent,
+            run,
+            from: None,
+            duty: Duty::Delegate,
+            at,
+        };
+        assert_eq!(cast.contracts(id), [wanted]);
+    }
+
+    /// HACP-041, HACP-042: what is refused changes nothing.
+    #[test]
+    fn only_an_agent_its_principal_has_a_say_in() {
+        let mut cast = Cast::new();
+        let id = cast.written(new_task());
+        let long = Given { capability: Some("x".repeat(201)), input: None };
+        let nul = Given { capability: None, input: Some(serde_json::json!(["\0"])) };
+        let given = |given| TaskCommand::Assign(id, "bot".parse().unwrap(), given);
+        for (command, field) in [
+            (assign(id, "spy"), "agent_id"),
+            (assign(id, "nobody"), "agent_id"),
+            (given(long), "capability"),
+            (given(nul), "input"),
+        ] {
+            let before = (cast.task(id).clone(), cast.records().len());
+            let refused = cast.want(cast.human("olga"), command);
+            assert!(matches!(refused, Err(Refusal::Invalid { field: f, .. }) if f == field));
+            assert_eq!((cast.task(id).clone(), cast.records().len()), before);
+        }
+    }
+
+    /// K-17: a deadline that passed before anybody began.
+    #[test]
+    fn nobody_is_given_what_is_late() {
+        let mut cast = Cast::new();
+        let at = cast.now().plus_seconds(60);
+        let id = cast.written(crate::task::NewTask { deadline: Some(at), ..new_task() });
+        cast.advance(60);
+        let late = cast.want(cast.human("olga"), assign(id, "bot"));
+        assert_eq!(late, Err(Refusal::PastDeadline { at }));
+    }
+
+    /// A run that was begun by handing the task over does not go on beside the new one.
+    #[test]
+    fn whoever_had_it_before_stops() {
+        let mut cast = Cast::staffed();
+        let id = cast.written(new_task());
+        let bob = Party::Agent("bob".parse().unwrap());
+        cast.may(cast.human("olga"), TaskCommand::Transfer(id, bob, Handover::Handoff));
+        let left = cast.run_of(id);
+        cast.may(cast.human("olga"), assign(id, "bot"));
+        let wanted: Vec<_> =
+            cast.contracts(id).iter().skip(1).map(|c| (c.duty, c.run, c.from)).collect();
+        let now = cast.run_of(id);
+        assert_eq!(wanted, [(Duty::Delegate, now, Some(left)), (Duty::Cancel, left, None)]);
+    }
 }

@@ -18,19 +18,20 @@ pub(super) fn decide(
     task.only_principal(&envelope.actor)?;
     task.stands_in(&[State::Created, State::Assigned, State::InProgress, State::Blocked])?;
     maybe_text("reason", reason)?;
-    let mut salts = envelope.salts.clone();
-    let reason = reason.map(|text| Erasable::new(text.to_owned(), &mut salts));
+    let kept = |mut salts| reason.map(|text| Erasable::new(text.to_owned(), &mut salts));
     let mut decision = Decision::default();
     // What it waits for matters no more, wherever somebody was asked.
     if let Some(pending) = task.pending() {
         let ask = world.ask(pending.ask)?;
         if ask.is_open() {
-            decision = ask.ends(Happened::Cancelled { reason: reason.clone() });
+            decision = ask.ends(Happened::Cancelled { reason: kept(envelope.salts.clone()) });
         }
         let lapsed = TaskEvent::Lapsed { checkpoint: pending.ask, why: Ended::Cancelled };
         decision.happened.push(task.event(lapsed));
     }
-    decision.happened.push(task.event(TaskEvent::Cancelled { reason }));
+    decision
+        .happened
+        .push(task.event(TaskEvent::Cancelled { reason: kept(envelope.salts.apart()) }));
     decision.contracts.extend(task.stop());
     Ok(decision)
 }
@@ -39,5 +40,91 @@ impl Task {
     /// What its runtime has to do when it is over.
     pub(super) fn stop(&self) -> Option<(TaskId, super::Wanted)> {
         self.running().map(|run| self.wants(run, Duty::Cancel))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::Phase;
+    use crate::refusal::Refusal;
+    use crate::task::{CheckpointKind, Handover, Outcome, Party, TaskCommand};
+    use crate::testing::{Cast, human, new_task, raising, version};
+
+    fn cancel(id: TaskId) -> TaskCommand {
+        TaskCommand::Cancel(id, Some("moot".to_owned()))
+    }
+
+    /// K-13, K-20: over, back with its principal, and the runtime stops; counted as one change.
+    #[test]
+    fn the_principal_has_it_back_and_the_run_stops() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        cast.may(cast.human("olga"), cancel(id));
+        let task = cast.task(id);
+        assert_eq!((task.state, task.revision), (State::Completed, 3));
+        assert_eq!(task.assignee, Party::Human(human("olga")));
+        assert_eq!(task.chain.last().map(|step| step.via), Some(Handover::Reject));
+        let last = cast.contracts(id).pop().unwrap();
+        assert_eq!((last.duty, last.run, last.seq), (Duty::Cancel, cast.run_of(id), task.head.seq));
+    }
+
+    /// HACP-080: what it waited for is over too, wherever somebody was asked, and it is still one change.
+    #[test]
+    fn whoever_was_asked_meanwhile_is_asked_no_more() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let ask = cast.raised(id, raising(CheckpointKind::Approval));
+        let before = cast.task(id).revision;
+        cast.may(cast.human("olga"), cancel(id));
+        assert_eq!(cast.task(id).revision, before + 1);
+        assert_eq!(cast.seen(ask).phase(), Phase::Cancelled);
+        let [raised] = &cast.task(id).checkpoints[..] else { panic!() };
+        assert!(matches!(raised.outcome, Outcome::Expired { why: Some(Ended::Cancelled), .. }));
+        assert_eq!(cast.duties(id).last().map(|(_, duty)| *duty), Some(Duty::Cancel));
+    }
+
+    /// Each subject commits for itself: what is erased here cannot be read off there.
+    #[test]
+    fn the_reason_is_committed_to_twice_with_different_salts() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let ask = cast.raised(id, raising(CheckpointKind::Approval));
+        cast.may(cast.human("olga"), cancel(id));
+        let TaskEvent::Cancelled { reason: Some(here) } = cast.last_of(id) else { panic!() };
+        let there = cast.record_of(ask).into_iter().find_map(|event| match event.what {
+            Happened::Cancelled { reason } => reason,
+            _ => None,
+        });
+        let there = there.unwrap();
+        assert_eq!(here.value(), there.value());
+        assert_ne!(here.commitment(), there.commitment());
+    }
+
+    /// K-13: what was delivered is judged, not called off, and the runtime hears nothing of the attempt.
+    #[test]
+    fn what_waits_for_a_verdict_is_not_called_off() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        cast.delivered(id, version());
+        let before = (cast.records().len(), cast.effects().len());
+        let refused = cast.want(cast.human("olga"), cancel(id));
+        assert!(matches!(refused, Err(Refusal::Precondition { .. })));
+        assert_eq!((cast.records().len(), cast.effects().len()), before);
+    }
+
+    /// A task nobody works on has no run to stop; one a person took over has none either.
+    #[test]
+    fn no_run_no_contract() {
+        let mut cast = Cast::new();
+        let id = cast.written(new_task());
+        cast.may(cast.human("olga"), cancel(id));
+        assert_eq!(cast.contracts(id), []);
+        let id = cast.begun(new_task());
+        let mark = Party::Human(human("mark"));
+        cast.may(cast.human("olga"), TaskCommand::Transfer(id, mark, Handover::Handoff));
+        let before = cast.contracts(id).len();
+        cast.may(cast.human("olga"), cancel(id));
+        assert_eq!(cast.contracts(id).len(), before);
     }
 }

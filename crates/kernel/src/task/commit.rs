@@ -45,8 +45,7 @@ pub(super) fn decide(
         }
         (None, None) => None,
     };
-    let count = before.map_or(0, |artifact| artifact.versions.len());
-    let name = new.name.clone().unwrap_or_else(|| format!("v{}", count + 1));
+    let name = new.name.clone().unwrap_or_else(|| next(before));
     let version = Version {
         name: name.clone(),
         parent,
@@ -66,6 +65,15 @@ pub(super) fn decide(
     let ask = put_up(world, envelope, task, &delivered, new, &mut decision)?;
     decision.happened.push(task.event(TaskEvent::Committed { artifact: delivered, ask }));
     Ok(decision)
+}
+
+/// The next number nobody has used as a name.
+fn next(before: Option<&Artifact>) -> String {
+    let count = before.map_or(0, |artifact| artifact.versions.len());
+    // Among one more names than there are versions, one is free.
+    let mut names = (count + 1..=count * 2 + 1).map(|n| format!("v{n}"));
+    let free = |name: &String| before.is_none_or(|made| made.version(Some(name)).is_none());
+    names.find(free).unwrap_or_default()
 }
 
 /// Puts what was delivered to whoever judges it: an ask like any other, in the inbox and wherever else

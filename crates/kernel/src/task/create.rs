@@ -134,6 +134,7 @@ fn check(world: &World<'_>, new: &NewTask) -> Result<(), Refusal> {
     if new.max_duration.is_some_and(|seconds| seconds == 0 || seconds > LONGEST_TIMEOUT) {
         return invalid("spec.constraints.max_duration", "a while of at most 100 years");
     }
+    maybe_text("spec.constraints.max_duration", new.spec.max_duration.as_deref())?;
     let hxp = new.spec.hxp.iter().flatten();
     if !hxp.into_iter().all(|(key, value)| is_short(key) && is_storable_json(value)) {
         return invalid("hxp", "an envelope without NUL characters");
@@ -172,7 +173,11 @@ fn inputs(
         match world.artifact(id) {
             Ok(artifact) if artifact.is_usable_in(project) => {
                 artifact.version(Some(version)).ok_or_else(invalid)?;
-                used.push((id, version.clone()));
+                let wanted = (id, version.clone());
+                // Named twice, it is used once.
+                if !used.contains(&wanted) {
+                    used.push(wanted);
+                }
             }
             Err(Stop::Need(more)) => missing.extend(more),
             Ok(_) | Err(Stop::Refused(_)) => return Err(invalid()),

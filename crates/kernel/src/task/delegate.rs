@@ -46,3 +46,92 @@ pub(super) fn decide(
     decision.contracts.push(contract);
     Ok(decision)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::HumanId;
+    use crate::task::{Handover, NewTask, Party, TaskCommand};
+    use crate::testing::{Cast, new_task, version};
+
+    fn delegable() -> NewTask {
+        NewTask { delegable: true, ..new_task() }
+    }
+
+    fn to(id: TaskId, agent: &str) -> TaskCommand {
+        TaskCommand::Delegate(id, agent.parse().unwrap(), Given::default())
+    }
+
+    /// HACP-025, digest §5: the child begins a run that knows its parent's; the parent's is not stopped.
+    #[test]
+    fn the_child_knows_its_parent() {
+        let mut cast = Cast::staffed();
+        let id = cast.begun(delegable());
+        let (parent, before) = (cast.run_of(id), cast.task(id).revision);
+        cast.may(cast.agent("bot"), to(id, "bob"));
+        let task = cast.task(id);
+        assert_eq!((task.state, task.revision), (State::InProgress, before + 1));
+        assert_eq!(task.assignee, Party::Agent("bob".parse().unwrap()));
+        assert_eq!(task.chain.last().map(|step| step.via), Some(Handover::Assign));
+        let wanted = cast.contracts(id).split_off(1);
+        let [wanted] = &wanted[..] else { panic!("{wanted:?}") };
+        let there = (Duty::Delegate, cast.run_of(id), Some(parent), task.head.seq);
+        assert_eq!((wanted.duty, wanted.run, wanted.from, wanted.seq), there);
+        let late = cast.want(cast.agent("bot"), TaskCommand::Commit(id, Box::new(version())));
+        assert!(matches!(late, Err(Refusal::NotAllowed { .. })));
+        cast.delivered(id, version());
+    }
+
+    /// K-17: only where the task says so, and that is a precondition whoever calls.
+    #[test]
+    fn only_what_is_delegable() {
+        let mut cast = Cast::staffed();
+        let id = cast.begun(new_task());
+        for agent in ["bot", "old"] {
+            let refused = cast.want(cast.agent(agent), to(id, "bob"));
+            assert!(matches!(refused, Err(Refusal::Precondition { .. })), "{refused:?}");
+        }
+    }
+
+    /// K-14: not before it was given to anybody, and not to oneself or a stranger.
+    #[test]
+    fn to_whom_and_when() {
+        let mut cast = Cast::staffed();
+        let id = cast.written(delegable());
+        let early = cast.want(cast.agent("bot"), to(id, "bob"));
+        assert!(matches!(early, Err(Refusal::Precondition { .. })));
+        let id = cast.begun(delegable());
+        for agent in ["bot", "spy", "nobody"] {
+            let refused = cast.want(cast.agent("bot"), to(id, agent));
+            assert!(matches!(refused, Err(Refusal::Invalid { field: "to_agent", .. })));
+        }
+        let person: HumanId = "mark".parse().unwrap();
+        assert_eq!(cast.task(id).deciders().contains(&person), false);
+    }
+
+    /// The open question on depth: five times, and then no more; a person who hands it over does not begin
+    /// the count anew for agents that pass it in a circle.
+    #[test]
+    fn a_task_is_handed_down_five_times() {
+        let mut cast = Cast::staffed();
+        let id = cast.begun(delegable());
+        let circle = ["bot", "bob", "old"];
+        for n in 0..5 {
+            cast.may(cast.agent(circle[n % 3]), to(id, circle[(n + 1) % 3]));
+            assert_eq!(cast.task(id).run.as_ref().map(|run| run.depth), Some(n as u32 + 1));
+        }
+        let deepest = cast.want(cast.agent(circle[5 % 3]), to(id, circle[6 % 3]));
+        assert!(matches!(deepest, Err(Refusal::Precondition { .. })), "{deepest:?}");
+        cast.delivered(id, version());
+    }
+
+    /// K-17: and nothing that is late.
+    #[test]
+    fn nothing_that_is_late() {
+        let mut cast = Cast::staffed();
+        let id = cast.begun(NewTask { max_duration: Some(60), ..delegable() });
+        cast.advance(60);
+        let late = cast.want(cast.agent("bot"), to(id, "bob"));
+        assert!(matches!(late, Err(Refusal::PastDeadline { .. })));
+    }
+}

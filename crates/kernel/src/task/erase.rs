@@ -1,13 +1,14 @@
 //! The words of a task that is over are forgotten.
 
 use super::TaskEvent;
+use super::may::seen;
 use crate::command::Envelope;
 use crate::ids::TaskId;
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
 pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: TaskId) -> Result<Decision, Stop> {
-    let task = world.task(id)?;
+    let task = seen(world, envelope, id)?;
     if !world.directory.administers(&envelope.actor) {
         return Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into());
     }

@@ -26,6 +26,7 @@ pub(crate) fn evolve_task(
             created: *created,
             state: State::Created,
             revision: 0,
+            worker: assignee.clone(),
             assignee,
             chain: Vec::new(),
             run: None,
@@ -46,23 +47,12 @@ pub(crate) fn evolve_task(
 impl Task {
     fn happened(&mut self, event: TaskEvent) -> Option<()> {
         let at = self.head.at;
-        // What is part of an operation, or does not touch the task itself, is no change of its own.
-        let counts = !matches!(
-            event,
-            TaskEvent::Interrupted
-                | TaskEvent::Lapsed { why: Ended::Cancelled, .. }
-                | TaskEvent::Completed
-                | TaskEvent::Remarked { .. }
-                | TaskEvent::Referenced { .. }
-                | TaskEvent::Wrote { .. }
-                | TaskEvent::Erased
-        );
-        self.revision += u64::from(counts);
+        self.revision += u64::from(self.counts(&event));
         match event {
             TaskEvent::Created(_) => return None,
             TaskEvent::Assigned { agent, run, .. } => {
                 self.moves(State::Assigned, Trigger::Assign)?;
-                self.goes_to(Party::Agent(agent.clone()), Handover::Assign);
+                self.worked_by(Party::Agent(agent.clone()), Handover::Assign);
                 self.run = Some(Run { id: run, agent, depth: 0 });
             }
             TaskEvent::Started => {
@@ -77,10 +67,9 @@ impl Task {
                 self.raised(checkpoint, kind, raised_by)?;
             }
             TaskEvent::Resolved { checkpoint, resolution, run } => {
-                let worker = self.pends(checkpoint)?.worker.clone();
                 let (action, to) = (resolution.action, resolution.reassign_to.clone());
                 self.pends(checkpoint)?.outcome = Outcome::Resolved(resolution);
-                self.resolved(action, worker, to, run)?;
+                self.resolved(action, to, run)?;
             }
             TaskEvent::Lapsed { checkpoint, why } => {
                 self.pends(checkpoint)?.outcome = Outcome::Expired { at, why: Some(why) };
@@ -91,10 +80,10 @@ impl Task {
                 if let (Some(agent), Some(run)) = (to.agent(), run) {
                     self.runs(run, agent.clone(), 0);
                 }
-                self.goes_to(to, via);
+                self.worked_by(to, via);
             }
             TaskEvent::Delegated { to, run, .. } => {
-                self.goes_to(Party::Agent(to.clone()), Handover::Assign);
+                self.worked_by(Party::Agent(to.clone()), Handover::Assign);
                 self.runs(run, to, 1);
             }
             TaskEvent::Committed { artifact, ask } => {
@@ -122,6 +111,36 @@ impl Task {
         Some(())
     }
 
+    /// Whether it is a change of its own: what is part of an operation is not, nor what does not touch
+    /// the task itself.
+    fn counts(&self, event: &TaskEvent) -> bool {
+        match event {
+            TaskEvent::Lapsed { why: Ended::Cancelled, .. }
+            | TaskEvent::Interrupted
+            | TaskEvent::Completed
+            | TaskEvent::Remarked { .. }
+            | TaskEvent::Referenced { .. }
+            | TaskEvent::Wrote { .. }
+            | TaskEvent::Erased => false,
+            // Where silence calls the task off, that is what changes it.
+            TaskEvent::Lapsed { why, .. } => {
+                !self.pending().is_some_and(|raised| self.ends_by_silence(raised.kind, *why))
+            }
+            TaskEvent::Created(_)
+            | TaskEvent::Assigned { .. }
+            | TaskEvent::Started
+            | TaskEvent::Cancelled { .. }
+            | TaskEvent::Raised { .. }
+            | TaskEvent::Resolved { .. }
+            | TaskEvent::Amended { .. }
+            | TaskEvent::Granted { .. }
+            | TaskEvent::Transferred { .. }
+            | TaskEvent::Delegated { .. }
+            | TaskEvent::Committed { .. }
+            | TaskEvent::Reviewed { .. } => true,
+        }
+    }
+
     /// Moves on, if the table says so.
     fn moves(&mut self, to: State, trigger: Trigger) -> Option<()> {
         if !self.state.leads_to(to, trigger) {
@@ -138,6 +157,12 @@ impl Task {
         }
         let from = std::mem::replace(&mut self.assignee, to.clone());
         self.chain.push(Transfer { from, to, at: self.head.at, via });
+    }
+
+    /// The same, and they do the work.
+    fn worked_by(&mut self, worker: Party, via: Handover) {
+        self.worker = worker.clone();
+        self.goes_to(worker, via);
     }
 
     fn owner(&self) -> Party {
@@ -178,21 +203,17 @@ impl Task {
         (last.ask == ask && last.outcome == Outcome::Pending).then_some(last)
     }
 
-    fn resolved(
-        &mut self,
-        action: Action,
-        worker: Party,
-        to: Option<AgentId>,
-        run: Option<RunId>,
-    ) -> Option<()> {
+    fn resolved(&mut self, action: Action, to: Option<AgentId>, run: Option<RunId>) -> Option<()> {
         if action == Action::Reject {
+            self.goes_to(self.owner(), Handover::Reject);
             return self.moves(State::Completed, Trigger::Refuse);
         }
         self.moves(State::InProgress, Trigger::Resolve)?;
         if let (Some(agent), Some(run)) = (&to, run) {
             self.runs(run, agent.clone(), 0);
         }
-        self.goes_to(to.map_or(worker, Party::Agent), Handover::Approve);
+        let worker = to.map_or_else(|| self.worker.clone(), Party::Agent);
+        self.worked_by(worker, Handover::Approve);
         Some(())
     }
 
@@ -200,14 +221,19 @@ impl Task {
     fn judged(&mut self, kind: ReviewKind, verdict: Verdict) -> Option<()> {
         let (to, trigger, via) = match self.tally(kind, verdict) {
             Tally::Pending => return self.moves(State::UnderReview, Trigger::Pend),
-            Tally::Rejected => return self.moves(State::Rejected, Trigger::Reject),
-            Tally::Accepted => return self.moves(State::Accepted, Trigger::Accept),
+            Tally::Rejected => {
+                self.goes_to(self.owner(), Handover::Reject);
+                return self.moves(State::Rejected, Trigger::Reject);
+            }
+            Tally::Accepted => {
+                self.goes_to(self.owner(), Handover::Approve);
+                return self.moves(State::Accepted, Trigger::Accept);
+            }
             Tally::Rework => (State::InProgress, Trigger::Rework, Handover::Reject),
             Tally::PlanApproved => (State::InProgress, Trigger::PlanApproved, Handover::Approve),
         };
         self.moves(to, trigger)?;
-        let worker = self.run.as_ref().map(|run| Party::Agent(run.agent.clone()));
-        self.goes_to(worker.unwrap_or_else(|| self.owner()), via);
+        self.goes_to(self.worker.clone(), via);
         Some(())
     }
 
@@ -248,9 +274,11 @@ impl Task {
         }
     }
 
-    /// Whether silence on this kind of checkpoint calls the task off.
-    pub(crate) fn ends_by_silence(&self, kind: CheckpointKind) -> bool {
-        self.created.on_silence == OnSilence::Cancel && kind != CheckpointKind::Interrupt
+    /// Whether silence on this kind of checkpoint calls the task off. Who withdraws one is not silent.
+    pub(crate) fn ends_by_silence(&self, kind: CheckpointKind, why: Ended) -> bool {
+        self.created.on_silence == OnSilence::Cancel
+            && kind != CheckpointKind::Interrupt
+            && matches!(why, Ended::TimedOut | Ended::Expired)
     }
 }
 

@@ -96,3 +96,135 @@ impl Task {
         !said.contains(&Leave::Deny) && said.contains(&Leave::Allow)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::{NewTask, State, TaskCommand};
+    use crate::testing::{Cast, human, new_task};
+
+    fn new(scope: &str, decision: Leave) -> NewGrant {
+        NewGrant { scope: scope.to_owned(), decision, until: Until::Task }
+    }
+
+    fn grant(scope: &str) -> Grant {
+        granted(&new(scope, Leave::Allow), &human("olga"), Time::from_millis(0)).unwrap()
+    }
+
+    /// HACP-070, K-14: the grammar of scopes.
+    #[test]
+    fn what_a_scope_is() {
+        for good in [
+            "*",
+            "bash:*",
+            "fs:/repo:write",
+            "tool:mcp:github",
+            "net:*",
+            "a:b",
+            "a_b-1:x",
+            "fs:/repo*",
+            "fs:/ré",
+        ] {
+            assert!(is_scope(good), "{good}");
+        }
+        for bad in [
+            "", "bash", ":x", "bash:", "Bash:x", "1a:x", "_a:x", "a b:x", "a:x y", "a:*x", "a:**",
+            "**", "a*:x", "*:x", "a:x\ty", "a:x\u{7}", "a.b:x",
+        ] {
+            assert!(!is_scope(bad), "{bad:?}");
+        }
+        assert!(is_scope(&format!("a:{}", "x".repeat(998))));
+        assert!(!is_scope(&format!("a:{}", "x".repeat(999))));
+    }
+
+    /// HACP-071: equal, or below what ends in a star.
+    #[test]
+    fn what_a_grant_covers() {
+        for (scope, wanted, covers) in [
+            ("*", "anything:at/all", true),
+            ("bash:*", "bash:ls", true),
+            ("bash:*", "bash:", true),
+            ("bash:*", "bashful:ls", false),
+            ("bash:*", "zsh:ls", false),
+            ("bash:ls", "bash:ls", true),
+            ("bash:ls", "bash:ls -l", false),
+            ("fs:/repo:*", "fs:/repo:write", true),
+            ("fs:/repo:*", "fs:/repo/file.py", true),
+            ("fs:/repo:*", "fs:/repository/file.py", false),
+            ("fs:/repo:*", "fs:/repo", false),
+            ("fs:/repo*", "fs:/repository/x", true),
+        ] {
+            assert_eq!(grant(scope).covers(wanted), covers, "{scope} {wanted}");
+        }
+    }
+
+    /// HACP-072, K-10: a prohibition wins whenever it was said, nothing said is no, and what ran out
+    /// counts no more; up to its moment and in it, it does.
+    #[test]
+    fn what_may_be_done_without_asking() {
+        let mut cast = Cast::new();
+        let start = cast.now();
+        let until = Until::At(start.plus_seconds(60));
+        let grants = vec![
+            new("bash:*", Leave::Allow),
+            new("bash:rm", Leave::Deny),
+            NewGrant { until, ..new("net:*", Leave::Allow) },
+            NewGrant { until, ..new("fs:*", Leave::Deny) },
+            new("fs:/repo:*", Leave::Allow),
+        ];
+        let id = cast.written(NewTask { grants, ..new_task() });
+        for (scope, seconds, may) in [
+            ("bash:ls", 0, true),
+            ("bash:rm", 0, false),
+            ("tool:x", 0, false),
+            ("net:example.com", 59, true),
+            ("net:example.com", 60, true),
+            ("net:example.com", 61, false),
+            ("fs:/repo:read", 60, false),
+            ("fs:/repo:read", 61, true),
+        ] {
+            let at = start.plus_seconds(seconds);
+            assert_eq!(cast.task(id).allows(scope, at), may, "{scope} after {seconds} s");
+        }
+        cast.may(cast.human("olga"), TaskCommand::Grant(id, new(" bash:* ", Leave::Deny)));
+        assert!(!cast.task(id).allows("bash:ls", start), "taken back by what was added");
+        cast.may(cast.human("olga"), TaskCommand::Grant(id, new("bash:*", Leave::Allow)));
+        assert!(!cast.task(id).allows("bash:ls", start), "and not given back by saying it again");
+    }
+
+    /// HACP-026, HACP-070, HACP-074, K-10: grants are added beside the task as it was written; the scope is
+    /// trimmed before it is kept, and the run is told.
+    #[test]
+    fn a_grant_is_added_and_nothing_is_replaced() {
+        let mut cast = Cast::new();
+        let id = cast.begun(NewTask { grants: vec![new(" a:x\n", Leave::Allow)], ..new_task() });
+        let created = cast.task(id).created.clone();
+        assert_eq!(created.grants[0].scope, "a:x");
+        let before = cast.task(id).revision;
+        cast.may(cast.human("olga"), TaskCommand::Grant(id, new("\tb:* ", Leave::Deny)));
+        let task = cast.task(id);
+        assert_eq!(
+            (&task.created, task.state, task.revision),
+            (&created, State::InProgress, before + 1)
+        );
+        let [added] = &task.granted[..] else { panic!() };
+        assert_eq!((added.scope.as_str(), &added.granted_by), ("b:*", &human("olga")));
+        assert_eq!(added.granted_at, cast.now());
+        assert_eq!(cast.duties(id).last().map(|(_, duty)| *duty), Some(Duty::Steer));
+    }
+
+    #[test]
+    fn what_cannot_be_granted() {
+        let mut cast = Cast::new();
+        let id = cast.written(new_task());
+        let past = NewGrant { until: Until::At(cast.now()), ..new("a:x", Leave::Allow) };
+        for (bad, field) in [(new("banana", Leave::Allow), "scope"), (past, "until")] {
+            let refused = cast.want(cast.human("olga"), TaskCommand::Grant(id, bad.clone()));
+            assert!(matches!(refused, Err(Refusal::Invalid { field: f, .. }) if f == field));
+            let create = TaskCommand::Create(Box::new(NewTask { grants: vec![bad], ..new_task() }));
+            let refused = cast.want(cast.human("olga"), create);
+            assert!(matches!(refused, Err(Refusal::Invalid { field: f, .. }) if f == field));
+        }
+        assert_eq!(cast.task(id).granted, []);
+    }
+}

@@ -39,3 +39,77 @@ pub(super) fn decide(
     decision.happened.insert(0, task.event(TaskEvent::Interrupted));
     Ok(decision)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::Actor;
+    use crate::ask::{OnExpiry, Seat};
+    use crate::command::Command;
+    use crate::task::{Duty, Handover, Party, TaskCommand};
+    use crate::testing::{Cast, approve, human, new_task, version};
+
+    /// HACP-031, HACP-050, HACP-053, digest §5: the agent stops, the record says who stopped it and what is
+    /// waited for, in that order, and it is one change.
+    #[test]
+    fn the_agent_stops_and_waits_for_its_principal() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let before = cast.task(id).revision;
+        let ask = cast.interrupted(id);
+        let task = cast.task(id);
+        assert_eq!((task.state, task.revision), (State::Blocked, before + 1));
+        assert_eq!(cast.story_of(id)[3..], ["task_interrupted", "checkpoint_raised"]);
+        let raised = task.pending().unwrap();
+        assert_eq!((raised.ask, raised.kind), (ask, CheckpointKind::Interrupt));
+        assert_eq!(raised.raised_by, RaisedBy::Human);
+        assert_eq!(task.assignee, Party::Human(human("olga")));
+        assert_eq!(task.chain.last().map(|step| step.via), Some(Handover::Checkpoint));
+        let wanted = cast.contracts(id).pop().unwrap();
+        assert_eq!((wanted.duty, wanted.run, wanted.seq), (Duty::Block, cast.run_of(id), 5));
+        let asked = cast.seen(ask);
+        assert_eq!(asked.seats, [Seat::Person { human: human("olga") }]);
+        assert_eq!((asked.expires_at, &asked.on_expiry), (None, &OnExpiry::StayOpen));
+    }
+
+    /// HACP-053: nothing but the people who decide ends it, however long it takes.
+    #[test]
+    fn it_never_runs_out() {
+        let mut cast = Cast::new();
+        let new = crate::task::NewTask { on_silence: crate::task::OnSilence::Cancel, ..new_task() };
+        let id = cast.begun(new);
+        let ask = cast.interrupted(id);
+        cast.advance(1_000_000_000);
+        let expired = cast.attempt(Actor::System, Command::Expire(ask));
+        assert_eq!(expired, Err(Refusal::NotDue));
+        cast.resolve("olga", ask, approve()).unwrap();
+        assert_eq!(cast.task(id).state, State::InProgress);
+    }
+
+    /// The agent that was stopped does not take back that it was.
+    #[test]
+    fn the_agent_cannot_withdraw_it() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let ask = cast.interrupted(id);
+        let withdrawn = cast.attempt(cast.agent("bot"), Command::Cancel(ask, None));
+        assert!(matches!(withdrawn, Err(Refusal::NotAllowed { .. })), "{withdrawn:?}");
+        assert!(cast.seen(ask).is_open());
+    }
+
+    #[test]
+    fn there_has_to_be_an_agent_to_stop_and_something_to_say() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let stop = |said: &str| TaskCommand::Interrupt(id, said.to_owned());
+        let silent = cast.want(cast.human("olga"), stop(" "));
+        assert!(matches!(silent, Err(Refusal::Invalid { field: "prompt", .. })));
+        let mark = Party::Human(human("mark"));
+        cast.may(cast.human("olga"), TaskCommand::Transfer(id, mark, Handover::Handoff));
+        let nobody = cast.want(cast.human("olga"), stop("Wait."));
+        assert!(matches!(nobody, Err(Refusal::Precondition { .. })));
+        cast.delivered(id, version());
+        let over = cast.want(cast.human("olga"), stop("Wait."));
+        assert!(matches!(over, Err(Refusal::Precondition { .. })));
+    }
+}

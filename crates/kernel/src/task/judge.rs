@@ -50,6 +50,10 @@ pub(crate) fn judged(
     reply: &Reply,
 ) -> Result<Decision, Stop> {
     let task = world.task(review.task)?;
+    // Whoever may not know of it does not learn who judged it either.
+    if !ask.is_shown_to(&envelope.actor, world.directory) {
+        return Err(Refusal::NotFound { what: "request" }.into());
+    }
     ask.still_open(world.now)?;
     let judged = weigh(world, envelope, task, &understood(task, review, reply))?;
     let (_, mut decision) = answer::vote(world, envelope, ask, reply, &[], Some(judged.decisive))?;
@@ -158,24 +162,27 @@ fn understood(task: &Task, review: &ForReview, reply: &Reply) -> NewReview {
     }
 }
 
-/// The version that is judged: the newest of what the task delivered.
+/// The version that is judged: what the task delivered last, and nothing before it.
 fn newest(task: &Task, new: &NewReview) -> Result<VersionRef, Refusal> {
-    let wanted = |made: &&VersionRef| new.artifact.is_none_or(|id| made.id == id);
-    let Some(delivered) = task.delivered.iter().rev().find(wanted) else {
-        let expected = "an artifact this task delivered";
-        return Err(Refusal::Invalid { field: "art_id", expected });
+    let named = |made: &&VersionRef| {
+        new.artifact.is_none_or(|id| made.id == id)
+            && new.version.as_ref().is_none_or(|version| made.version == *version)
     };
-    match &new.version {
-        Some(version) if *version != delivered.version => {
-            let known = VersionRef { id: delivered.id, version: version.clone() };
-            if task.delivered.contains(&known) {
-                let why = format!("{} is the newest version", delivered.version);
-                return Err(Refusal::Precondition { why });
-            }
+    let ours = |id| task.delivered.iter().any(|made| made.id == id);
+    match (task.delivered.last(), task.delivered.iter().rfind(named)) {
+        (Some(last), Some(named)) if last == named => Ok(last.clone()),
+        (Some(last), Some(_)) => {
+            let why = format!("{} of {} was delivered last", last.version, last.id);
+            Err(Refusal::Precondition { why })
+        }
+        (Some(_), None) if new.artifact.is_none_or(ours) => {
             let expected = "a version this task delivered";
             Err(Refusal::Invalid { field: "version", expected })
         }
-        Some(_) | None => Ok(delivered.clone()),
+        (Some(_) | None, _) => {
+            let expected = "an artifact this task delivered";
+            Err(Refusal::Invalid { field: "art_id", expected })
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Nobody decides on a checkpoint: its time was up, somebody said so, or its ask was withdrawn.
 
 use super::may::held;
-use super::{Checkpoint, Ended, TaskEvent};
+use super::{Checkpoint, Ended, RaisedBy, TaskEvent};
+use crate::actor::Actor;
 use crate::ask::{Ask, DefaultAction};
 use crate::command::Envelope;
 use crate::event::Happened;
@@ -21,6 +22,32 @@ pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     ended(world, checkpoint, ask, Ended::Expired, over)
 }
 
+/// The ask by which people decide something on a task was withdrawn: an agent takes back what it asked
+/// itself, people what they decide on. Nobody takes back what was delivered.
+pub(crate) fn withdrawn(
+    world: &World<'_>,
+    envelope: &Envelope,
+    ask: &Ask,
+    over: Decision,
+) -> Result<Decision, Stop> {
+    let administers = world.directory.administers(&envelope.actor);
+    if ask.review.is_some() && !administers {
+        let why = "what was delivered is judged, and cannot be withdrawn";
+        return Err(Refusal::NotAllowed { why }.into());
+    }
+    let Some(checkpoint) = &ask.checkpoint else { return Ok(over) };
+    let task = world.task(checkpoint.task)?;
+    let why = "only the agent that raised a checkpoint and the people who decide on it withdraw it";
+    match &envelope.actor {
+        Actor::Agent { .. } if checkpoint.raised_by == RaisedBy::Agent => {}
+        actor if !administers => {
+            task.decider(actor, why)?;
+        }
+        _ => {}
+    }
+    ended(world, checkpoint, ask, Ended::Withdrawn, over)
+}
+
 /// The task hears that its checkpoint is over without an answer. It stays blocked, unless it was
 /// written down that silence calls it off.
 pub(crate) fn ended(
@@ -32,9 +59,132 @@ pub(crate) fn ended(
 ) -> Result<Decision, Stop> {
     let task = world.task(checkpoint.task)?;
     decision.happened.push(task.event(TaskEvent::Lapsed { checkpoint: ask.id, why }));
-    if why != Ended::Withdrawn && task.ends_by_silence(checkpoint.kind) {
+    if task.ends_by_silence(checkpoint.kind, why) {
         decision.happened.push(task.event(TaskEvent::Cancelled { reason: None }));
         decision.contracts.extend(task.stop());
     }
     Ok(decision)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::Phase;
+    use crate::command::Command;
+    use crate::ids::TaskId;
+    use crate::task::{
+        CheckpointKind, Duty, NewCheckpoint, NewTask, OnSilence, Outcome, Quorum, State,
+        TaskCommand,
+    };
+    use crate::testing::{Cast, approve, human, new_task, raising};
+
+    fn waiting(on_silence: OnSilence, kind: CheckpointKind) -> (Cast, TaskId, AskId) {
+        let mut cast = Cast::staffed();
+        let new = NewTask { on_silence, ..new_task() }.judged_by(Quorum::Any, &["nina"]);
+        let id = cast.begun(new);
+        let ask = if kind == CheckpointKind::Interrupt {
+            cast.interrupted(id)
+        } else {
+            let expires_at = Some(cast.now().plus_seconds(60));
+            cast.raised(id, NewCheckpoint { expires_at, ..raising(kind) })
+        };
+        (cast, id, ask)
+    }
+
+    fn why(cast: &Cast, id: TaskId) -> Option<Ended> {
+        match &cast.task(id).checkpoints.last().unwrap().outcome {
+            Outcome::Expired { why, .. } => *why,
+            outcome => panic!("{outcome:?}"),
+        }
+    }
+
+    /// HACP-052: where nobody said otherwise, silence leaves the task blocked; it is on the record, and
+    /// what ran out is not resolved any more.
+    #[test]
+    fn silence_leaves_the_task_blocked() {
+        for by_hand in [false, true] {
+            let (mut cast, id, ask) = waiting(OnSilence::StayBlocked, CheckpointKind::Approval);
+            let before = cast.task(id).revision;
+            if by_hand {
+                cast.may(cast.human("olga"), TaskCommand::Lapse(ask));
+            } else {
+                cast.advance(60);
+                cast.run(Actor::System, Command::Expire(ask));
+            }
+            assert_eq!((cast.task(id).state, cast.task(id).revision), (State::Blocked, before + 1));
+            assert_eq!(cast.story_of(id).last(), Some(&"checkpoint_expired"));
+            let ended = if by_hand { Ended::Expired } else { Ended::TimedOut };
+            assert_eq!((why(&cast, id), cast.seen(ask).phase()), (Some(ended), Phase::Expired));
+            assert_eq!(cast.task(id).pending(), None);
+            let late = cast.resolve("olga", ask, approve());
+            assert!(matches!(late, Err(Refusal::TimedOut { .. })), "{late:?}");
+            let again = cast.want(cast.human("olga"), TaskCommand::Lapse(ask));
+            assert!(matches!(again, Err(Refusal::Precondition { .. })));
+            // K-17: the way out is to call it off.
+            cast.may(cast.human("olga"), TaskCommand::Cancel(id, None));
+        }
+    }
+
+    /// HACP-052, HACP-080: where it was written down, silence calls the task off; one change, and the run
+    /// stops.
+    #[test]
+    fn silence_calls_off_what_said_so() {
+        for by_hand in [false, true] {
+            let (mut cast, id, ask) = waiting(OnSilence::Cancel, CheckpointKind::Input);
+            let before = cast.task(id).revision;
+            if by_hand {
+                cast.may(Actor::System, TaskCommand::Lapse(ask));
+            } else {
+                cast.advance(61);
+                cast.run(Actor::System, Command::Expire(ask));
+            }
+            let task = cast.task(id);
+            assert_eq!((task.state, task.revision), (State::Completed, before + 1));
+            let story = cast.story_of(id);
+            assert_eq!(story[story.len() - 2..], ["checkpoint_expired", "task_cancelled"]);
+            let wanted = cast.contracts(id).pop().unwrap();
+            assert_eq!((wanted.duty, wanted.seq), (Duty::Cancel, task.head.seq));
+        }
+    }
+
+    /// HACP-053: never because of an interrupt, not even when somebody says that nobody will decide.
+    #[test]
+    fn silence_never_calls_off_what_a_person_stopped() {
+        let (mut cast, id, ask) = waiting(OnSilence::Cancel, CheckpointKind::Interrupt);
+        cast.may(cast.human("olga"), TaskCommand::Lapse(ask));
+        assert_eq!(cast.task(id).state, State::Blocked);
+        assert_eq!(why(&cast, id), Some(Ended::Expired));
+    }
+
+    /// An ask that is withdrawn leaves the task blocked, whatever it says of silence; and whoever has no
+    /// say in it does not withdraw it, although it was handed to them.
+    #[test]
+    fn only_who_decides_or_raised_it_withdraws_it() {
+        let (mut cast, id, ask) = waiting(OnSilence::Cancel, CheckpointKind::Approval);
+        cast.run(cast.human("olga"), Command::Assign(ask, human("mark"), None));
+        for actor in [cast.human("mark"), Actor::LinkHolder { ask }] {
+            let refused = cast.attempt(actor, Command::Cancel(ask, None));
+            assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
+        }
+        for agent in ["bob", "spy"] {
+            let refused = cast.attempt(cast.agent(agent), Command::Cancel(ask, None));
+            assert_eq!(refused, Err(Refusal::NotFound { what: "request" }));
+        }
+        cast.run(cast.agent("bot"), Command::Cancel(ask, None));
+        assert_eq!((cast.task(id).state, why(&cast, id)), (State::Blocked, Some(Ended::Withdrawn)));
+    }
+
+    /// What was delivered waits for its verdicts; nobody takes it out of the inboxes of the others.
+    #[test]
+    fn what_is_to_be_judged_is_not_withdrawn() {
+        let mut cast = Cast::staffed();
+        let id = cast.begun(new_task().judged_by(Quorum::All, &["nina", "rita"]));
+        cast.delivered(id, crate::testing::version());
+        let ask = cast.task(id).judged_in.unwrap();
+        for actor in [cast.human("nina"), cast.human("olga"), cast.agent("bot")] {
+            let refused = cast.attempt(actor, Command::Cancel(ask, None));
+            assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
+        }
+        assert!(cast.seen(ask).is_open());
+    }
 }

@@ -1,5 +1,7 @@
 //! Who may do what to a task, and when.
 
+use serde_json::{Map, Value};
+
 use super::{Checkpoint, Duty, Party, Run, State, Task, TaskEvent, Wanted};
 use crate::actor::Actor;
 use crate::ask::Ask;
@@ -8,7 +10,7 @@ use crate::directory::{Agent, Directory, Human};
 use crate::event::Happened;
 use crate::ids::{AgentId, AskId, HumanId, RunId, Subject, TaskId};
 use crate::refusal::Refusal;
-use crate::text::is_storable;
+use crate::text::{is_storable, is_storable_json};
 use crate::time::Time;
 use crate::world::{Decision, Stop, World};
 
@@ -138,16 +140,10 @@ impl Task {
         Err(Refusal::NotAllowed { why: "only the assignee of the task can do this" })
     }
 
-    /// The refusal for whoever does not speak for it: its principal, whoever it is with, and the agent
-    /// that worked on it last.
+    /// The refusal for whoever does not speak for it: its principal, and whoever does the work.
     pub(super) fn only_party(&self, actor: &Actor) -> Result<(), Refusal> {
-        let party = Party::of(actor);
-        let worked = self.run.as_ref().map(|run| Party::Agent(run.agent.clone()));
-        let speaks = party.is_some()
-            && (party == worked
-                || party.as_ref() == Some(&self.assignee)
-                || self.only_principal(actor).is_ok());
-        if speaks {
+        let works = Party::of(actor).is_some_and(|party| party == self.worker);
+        if works || self.only_principal(actor).is_ok() {
             return Ok(());
         }
         Err(Refusal::NotAllowed { why: "only the principal and the agent of the task can do this" })
@@ -201,9 +197,10 @@ impl Task {
         (self.id, Wanted { agent: agent.clone(), run, from, duty })
     }
 
-    /// The run of whoever works on it, if that is an agent.
+    /// The run of whoever works on it, if that is an agent: not of one a person took it from.
     pub(super) fn running(&self) -> Option<&Run> {
-        self.run.as_ref().filter(|_| !self.state.is_over())
+        let works = |run: &&Run| self.worker.agent() == Some(&run.agent);
+        self.run.as_ref().filter(works).filter(|_| !self.state.is_over())
     }
 
     /// What happens to it.
@@ -228,4 +225,9 @@ pub(super) fn text(field: &'static str, text: &str) -> Result<(), Refusal> {
 /// The same for one that may be missing.
 pub(super) fn maybe_text(field: &'static str, said: Option<&str>) -> Result<(), Refusal> {
     said.map_or(Ok(()), |said| text(field, said))
+}
+
+/// Whether every key and every text of an object may be stored.
+pub(super) fn is_storable_object(object: &Map<String, Value>) -> bool {
+    object.iter().all(|(key, value)| is_storable(key) && is_storable_json(value))
 }

@@ -74,7 +74,7 @@ pub use event::{ArtifactEvent, EntryWritten, Given, TaskEvent};
 pub(crate) use evolve::{evolve_artifact, evolve_entry, evolve_task};
 pub use grants::{Grant, Leave, Until};
 pub(crate) use judge::judged;
-pub(crate) use lapse::ended;
+pub(crate) use lapse::{ended, withdrawn};
 pub use ledger::{Entry, Scope};
 pub use party::Party;
 pub(crate) use resolve::answered;
@@ -102,6 +102,8 @@ pub struct Task {
     pub revision: u64,
     /// Who it is with.
     pub assignee: Party,
+    /// Who does the work: whoever it is with, or whoever goes on once people have decided.
+    pub worker: Party,
     /// Everybody it went to, in order.
     pub chain: Vec<Transfer>,
     /// The run of the agent that works on it, or did last.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::asked::Matter;
 use super::command::NewCheckpoint;
 use super::grant::is_scope;
-use super::may::{seen, text};
+use super::may::{is_storable_object, seen, text};
 use super::{
     Beside, Checkpoint, CheckpointKind, CheckpointOption, Duty, ProposedAction, RaisedBy, Risk,
     State, Task, TaskEvent,
@@ -89,7 +89,7 @@ fn asked(
     let beside = Beside {
         options: new.options.clone(),
         context: new.context.clone(),
-        proposed_actions: new.proposed_actions.clone(),
+        proposed_actions: new.proposed_actions.iter().map(trimmed).collect(),
         hxp: new.hxp.clone(),
     };
     let checkpoint = Checkpoint {
@@ -102,6 +102,12 @@ fn asked(
     let on = Matter { question, deciders: task.deciders(), priority, expires_at };
     let asked = task.asks(world, envelope, agent, on)?;
     Ok(Asked { checkpoint: Some(Box::new(checkpoint)), ..asked })
+}
+
+/// An action as it is kept: the scope it wants reads like that of a grant.
+fn trimmed(action: &ProposedAction) -> ProposedAction {
+    let permission_scope = action.permission_scope.as_ref().map(|scope| scope.trim().to_owned());
+    ProposedAction { permission_scope, ..action.clone() }
 }
 
 fn check(world: &World<'_>, new: &NewCheckpoint) -> Result<(), Refusal> {
@@ -122,7 +128,7 @@ fn check(world: &World<'_>, new: &NewCheckpoint) -> Result<(), Refusal> {
     let plain = |action: &ProposedAction| {
         [&action.id, &action.kind].into_iter().all(|name| !name.trim().is_empty() && is_short(name))
             && text("", &action.summary).is_ok()
-            && action.detail.iter().flatten().all(|(_, value)| is_storable_json(value))
+            && action.detail.as_ref().is_none_or(is_storable_object)
     };
     let ids: BTreeSet<_> = new.proposed_actions.iter().map(|action| &action.id).collect();
     let distinct = ids.len() == new.proposed_actions.len();
@@ -138,12 +144,14 @@ fn check(world: &World<'_>, new: &NewCheckpoint) -> Result<(), Refusal> {
     let shown = new.context.iter().all(|evidence| {
         !evidence.kind.trim().is_empty()
             && is_short(&evidence.kind)
+            && evidence.id.as_deref().is_none_or(is_short)
+            && evidence.version.as_deref().is_none_or(is_short)
             && evidence.content.as_ref().is_none_or(is_storable_json)
     });
     if new.context.len() > MOST || !shown {
         return invalid("context", "at most 200 pieces of evidence, each with a kind");
     }
-    if !new.hxp.iter().flatten().all(|(_, value)| is_storable_json(value)) {
+    if !new.hxp.as_ref().is_none_or(is_storable_object) {
         return invalid("hxp", "an envelope without NUL characters");
     }
     Ok(())
@@ -206,4 +214,208 @@ fn evidence(new: &NewCheckpoint) -> Option<String> {
         })
         .collect();
     if shown.is_empty() { None } else { Some(shown.join("\n\n")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::By;
+    use crate::ask::{OnExpiry, Phase};
+    use crate::command::Command;
+    use crate::question::Kind;
+    use crate::task::{Evidence, Handover, NewTask, Party, Quorum, TaskCommand};
+    use crate::testing::{Cast, human, new_task, raising};
+
+    fn refused(new: NewCheckpoint) -> Refusal {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let before = (cast.records().len(), cast.effects().len(), cast.task(id).clone());
+        let refused = cast.want(cast.agent("bot"), TaskCommand::Raise(id, Box::new(new)));
+        assert_eq!((cast.records().len(), cast.effects().len(), cast.task(id).clone()), before);
+        refused.unwrap_err()
+    }
+
+    /// HACP-031, HACP-046, HACP-050, digest §5: the task waits, its principal has it, the run stops; there
+    /// is one checkpoint at a time because a task that waits raises none.
+    #[test]
+    fn the_task_waits_for_a_person() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let before = cast.task(id).revision;
+        let ask = cast.raised(id, raising(CheckpointKind::Approval));
+        let task = cast.task(id);
+        assert_eq!((task.state, task.revision), (State::Blocked, before + 1));
+        assert_eq!(task.assignee, Party::Human(human("olga")));
+        assert_eq!(task.chain.last().map(|step| step.via), Some(Handover::Checkpoint));
+        let raised = task.pending().unwrap();
+        assert_eq!((raised.ask, raised.raised_by), (ask, RaisedBy::Agent));
+        assert_eq!(raised.worker, Party::Agent("bot".parse().unwrap()));
+        let wanted = cast.contracts(id).pop().unwrap();
+        let here = (Duty::Block, cast.run_of(id), task.head.seq, task.revision);
+        assert_eq!((wanted.duty, wanted.run, wanted.seq, wanted.revision), here);
+        let again = TaskCommand::Raise(id, Box::new(raising(CheckpointKind::Input)));
+        let again = cast.want(cast.agent("bot"), again);
+        assert!(matches!(again, Err(Refusal::Precondition { .. })));
+        assert_eq!(cast.task(id).checkpoints.len(), 1);
+    }
+
+    /// A checkpoint is an ask like any other: of its kind, in the inbox of everybody who decides on the
+    /// task and of nobody else, and the agent can follow it.
+    #[test]
+    fn a_checkpoint_is_an_ask() {
+        for (kind, question) in [
+            (CheckpointKind::Approval, Kind::Approve),
+            (CheckpointKind::Choice, Kind::Choose),
+            (CheckpointKind::Input, Kind::Converse),
+            (CheckpointKind::Escalation, Kind::Escalate),
+        ] {
+            let mut cast = Cast::new();
+            let id = cast.begun(new_task().judged_by(Quorum::All, &["nina", "olga"]));
+            let ask = cast.raised(id, raising(kind));
+            let asked = cast.seen(ask);
+            assert_eq!((asked.phase(), asked.kind), (Phase::Waiting, question));
+            assert_eq!(asked.question.value().unwrap().prompt(), "May I?");
+            let seated = ["olga", "nina"].map(|name| Seat::Person { human: human(name) });
+            assert_eq!(asked.seats, seated);
+            assert_eq!((asked.agent.as_str(), &asked.owner), ("bot", &human("olga")));
+            let checkpoint = asked.checkpoint.as_ref().unwrap();
+            assert_eq!((checkpoint.task, checkpoint.kind), (id, kind));
+            let told = cast.effects().iter().filter(
+                |effect| matches!(effect, Effect::Notify { ask: about, .. } if *about == ask),
+            );
+            assert_eq!(told.count(), 2, "everybody who decides is told");
+            assert_eq!(cast.record_of(ask)[0].by, By::Agent("bot".parse().unwrap()));
+        }
+    }
+
+    /// HACP-054: what the agent wants to do is shown whole, and is kept with its scope trimmed (HACP-070).
+    #[test]
+    fn proposed_actions_are_shown_and_kept() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let mut new = raising(CheckpointKind::Approval).proposing(&["one", "two"]);
+        new.proposed_actions[0].permission_scope = Some(" bash:ls ".to_owned());
+        let ask = cast.raised(id, new);
+        let asked = cast.seen(ask);
+        let beside = asked.checkpoint.as_ref().unwrap().beside.value().unwrap();
+        let scope = beside.proposed_actions[0].permission_scope.as_deref();
+        assert_eq!((beside.proposed_actions.len(), scope), (2, Some("bash:ls")));
+        let shown = serde_json::to_string(&asked.question).unwrap();
+        assert!(shown.contains("do one") && shown.contains("do two"), "{shown}");
+    }
+
+    /// HACP-053: only `task.interrupt` interrupts, whatever the state.
+    #[test]
+    fn an_agent_cannot_interrupt_itself() {
+        let interrupt = raising(CheckpointKind::Interrupt);
+        assert!(matches!(refused(interrupt), Refusal::Invalid { field: "kind", .. }));
+    }
+
+    #[test]
+    fn what_cannot_be_asked() {
+        let approval = || raising(CheckpointKind::Approval);
+        let choice = || raising(CheckpointKind::Choice);
+        let evidence = |kind: &str, id: Option<&str>| Evidence {
+            kind: kind.to_owned(),
+            id: id.map(str::to_owned),
+            version: None,
+            content: None,
+        };
+        let mut twice = choice();
+        twice.options[1].id = "a".to_owned();
+        let mut unnamed = choice();
+        unnamed.options[1].id = " ".to_owned();
+        let mut unscoped = approval().proposing(&["one"]);
+        unscoped.proposed_actions[0].permission_scope = Some("banana".to_owned());
+        let mut nul = approval().proposing(&["one"]);
+        let detail = serde_json::from_str(r#"{"a\u0000b": 1}"#).unwrap();
+        nul.proposed_actions[0].detail = Some(detail);
+        for (new, wanted) in [
+            (NewCheckpoint { prompt: " ".to_owned(), ..approval() }, "prompt"),
+            (NewCheckpoint { prompt: "a\0b".to_owned(), ..approval() }, "prompt"),
+            (NewCheckpoint { expires_at: Some(Cast::new().now()), ..approval() }, "expires_at"),
+            (NewCheckpoint { options: Vec::new(), ..choice() }, "options"),
+            (twice, "options"),
+            (unnamed, "options"),
+            (approval().proposing(&["one", "one"]), "proposed_actions"),
+            (approval().proposing(&[""]), "proposed_actions"),
+            (nul, "proposed_actions"),
+            (unscoped, "proposed_actions.permission_scope"),
+            (NewCheckpoint { context: vec![evidence(" ", None)], ..approval() }, "context"),
+            (
+                NewCheckpoint { context: vec![evidence("text", Some("\0"))], ..approval() },
+                "context",
+            ),
+            (
+                NewCheckpoint { hxp: serde_json::from_str(r#"{"\u0000": 1}"#).ok(), ..approval() },
+                "hxp",
+            ),
+        ] {
+            let refusal = refused(new);
+            let Refusal::Invalid { field, .. } = refusal else { panic!("{wanted}: {refusal:?}") };
+            assert_eq!(field, wanted);
+        }
+    }
+
+    /// K-17: a checkpoint can run out, and reminders do not come after that.
+    #[test]
+    fn it_runs_out_when_the_agent_says() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let at = cast.now().plus_seconds(60);
+        let new = NewCheckpoint { expires_at: Some(at), ..raising(CheckpointKind::Approval) };
+        let ask = cast.raised(id, new);
+        let asked = cast.seen(ask);
+        assert_eq!(asked.expires_at, Some(at));
+        assert!(matches!(asked.on_expiry, OnExpiry::Report { .. }));
+        assert!(asked.reminders.iter().all(|reminder| *reminder < at));
+    }
+
+    /// K-17: what is late asks nothing any more; neither after the deadline nor after the longest time it
+    /// may take, which begins when it does.
+    #[test]
+    fn the_time_a_task_has_is_enforced() {
+        let start = Cast::new().now();
+        let (deadline, max_duration) = (start.plus_seconds(100), 40);
+        for (new, seconds) in [
+            (NewTask { deadline: Some(deadline), ..new_task() }, 100),
+            (NewTask { max_duration: Some(max_duration), ..new_task() }, 50),
+            (
+                NewTask {
+                    deadline: Some(deadline),
+                    max_duration: Some(max_duration),
+                    ..new_task()
+                },
+                50,
+            ),
+        ] {
+            let mut cast = Cast::new();
+            let id = cast.assigned(new, "bot");
+            cast.advance(10);
+            cast.may(cast.agent("bot"), TaskCommand::Start(id));
+            let at = start.plus_seconds(seconds);
+            assert_eq!(cast.task(id).due_at(), Some(at));
+            cast.advance(seconds - 11);
+            let ask = cast.raised(id, raising(CheckpointKind::Input));
+            cast.advance(1);
+            cast.resolve("olga", ask, crate::testing::resolution(crate::task::Action::Provide))
+                .unwrap();
+            let again = TaskCommand::Raise(id, Box::new(raising(CheckpointKind::Input)));
+            let late = cast.want(cast.agent("bot"), again);
+            assert_eq!(late, Err(Refusal::PastDeadline { at }));
+        }
+    }
+
+    /// Whoever the agent urges to look as well may look and not decide.
+    #[test]
+    fn urging_others_gives_them_no_say() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let ask = cast.raised(id, raising(CheckpointKind::Approval));
+        let urge = crate::command::Urge { text: "now".to_owned(), people: vec![human("mark")] };
+        cast.run(cast.agent("bot"), Command::Urge(ask, urge));
+        let refused = cast.attempt(cast.human("mark"), Command::Answer(ask, crate::testing::yes()));
+        assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
+        assert_eq!(cast.task(id).state, State::Blocked);
+    }
 }

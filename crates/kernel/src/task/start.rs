@@ -13,3 +13,63 @@ pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: TaskId) -> Resu
     task.in_time(world.now)?;
     Ok(task.decided(TaskEvent::Started))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refusal::Refusal;
+    use crate::task::{Handover, Party, TaskCommand};
+    use crate::testing::{Cast, human, new_task};
+
+    /// K-01, K-02: the one step the first draft forgot is an operation with a record of its own.
+    #[test]
+    fn beginning_is_on_the_record() {
+        let mut cast = Cast::new();
+        let id = cast.assigned(new_task(), "bot");
+        cast.advance(3);
+        cast.may(cast.agent("bot"), TaskCommand::Start(id));
+        assert_eq!(cast.story_of(id), ["task_created", "task_assigned", "task_started"]);
+        assert_eq!((cast.task(id).state, cast.task(id).revision), (State::InProgress, 2));
+        assert_eq!(cast.task(id).started_at, Some(cast.now()));
+        assert_eq!(cast.contracts(id).len(), 1, "the runtime said it, so it knows");
+    }
+
+    /// HACP-041: a state that does not fit comes before who has it now.
+    #[test]
+    fn whoever_lost_it_meanwhile_hears_of_the_state_first() {
+        let mut cast = Cast::staffed();
+        let id = cast.assigned(new_task(), "old");
+        let bot = Party::Agent("bot".parse().unwrap());
+        cast.may(cast.human("olga"), TaskCommand::Transfer(id, bot, Handover::Handoff));
+        let early = cast.want(cast.agent("old"), TaskCommand::Start(id));
+        assert!(matches!(early, Err(Refusal::NotAllowed { .. })), "{early:?}");
+        cast.may(cast.agent("bot"), TaskCommand::Start(id));
+        for agent in ["old", "bot"] {
+            let late = cast.want(cast.agent(agent), TaskCommand::Start(id));
+            assert!(matches!(late, Err(Refusal::Precondition { .. })), "{late:?}");
+        }
+    }
+
+    /// HACP-031: a person who takes it over works like an agent would.
+    #[test]
+    fn a_person_who_took_it_over_begins() {
+        let mut cast = Cast::new();
+        let id = cast.assigned(new_task(), "bot");
+        let mark = Party::Human(human("mark"));
+        cast.may(cast.human("olga"), TaskCommand::Transfer(id, mark.clone(), Handover::Handoff));
+        cast.may(cast.human("mark"), TaskCommand::Start(id));
+        assert_eq!((cast.task(id).state, &cast.task(id).assignee), (State::InProgress, &mark));
+    }
+
+    /// K-17: neither after the deadline, nor is it begun twice to gain time.
+    #[test]
+    fn nobody_begins_what_is_late() {
+        let mut cast = Cast::new();
+        let at = cast.now().plus_seconds(60);
+        let new = crate::task::NewTask { deadline: Some(at), ..new_task() };
+        let id = cast.assigned(new, "bot");
+        cast.advance(61);
+        let late = cast.want(cast.agent("bot"), TaskCommand::Start(id));
+        assert_eq!(late, Err(Refusal::PastDeadline { at }));
+    }
+}

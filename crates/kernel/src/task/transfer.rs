@@ -52,3 +52,114 @@ pub(super) fn decide(
     decision.contracts.extend(left.map(|run| task.wants(run, Duty::Cancel)));
     Ok(decision)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::{Contract, State, TaskCommand, Transfer, Verdict};
+    use crate::testing::{Cast, human, new_task, verdict, version};
+
+    fn agent(name: &str) -> Party {
+        Party::Agent(name.parse().unwrap())
+    }
+
+    fn person(name: &str) -> Party {
+        Party::Human(human(name))
+    }
+
+    /// HACP-025, K-16, K-24, digest §5: another agent takes over in a run of its own that knows where it came
+    /// from; the correlation stays, and whoever worked on it stops.
+    #[test]
+    fn another_agent_takes_over() {
+        let mut cast = Cast::staffed();
+        let id = cast.begun(new_task());
+        let (left, before) = (cast.run_of(id), cast.task(id).revision);
+        cast.may(cast.human("adam"), TaskCommand::Transfer(id, agent("bob"), Handover::Handoff));
+        let task = cast.task(id);
+        assert_eq!((task.state, task.revision), (State::InProgress, before + 1));
+        let (from, to, at) = (agent("bot"), agent("bob"), cast.now());
+        assert_eq!(task.chain.last(), Some(&Transfer { from, to, at, via: Handover::Handoff }));
+        let now = cast.run_of(id);
+        let (seq, revision) = (task.head.seq, task.revision);
+        let wanted = |name: &str, run, from, duty| {
+            let agent = name.parse().unwrap();
+            Contract { task: id, seq, revision, agent, run, from, duty, at }
+        };
+        let handed = wanted("bob", now, Some(left), Duty::Handoff);
+        assert_eq!(cast.contracts(id)[1..], [handed, wanted("bot", left, None, Duty::Cancel)]);
+        let late = cast.want(cast.agent("bot"), TaskCommand::Commit(id, Box::new(version())));
+        assert!(matches!(late, Err(Refusal::NotAllowed { .. })));
+    }
+
+    /// HACP-031, K-24: a person takes over, works, delivers and, where it is not good, works again; the
+    /// agent it was taken from hears no more of it.
+    #[test]
+    fn a_person_takes_over_and_keeps_it() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        cast.may(cast.human("olga"), TaskCommand::Transfer(id, person("mark"), Handover::Handoff));
+        assert_eq!(cast.duties(id).last(), Some(&("bot".to_owned(), Duty::Cancel)));
+        let told = cast.contracts(id).len();
+        cast.delivered(id, version());
+        assert_eq!(cast.task(id).assignee, person("olga"));
+        cast.judge("olga", id, verdict(Verdict::ChangesRequested)).unwrap();
+        assert_eq!(
+            (&cast.task(id).assignee, cast.task(id).state),
+            (&person("mark"), State::InProgress)
+        );
+        let said = TaskCommand::Amend(id, "Shorter.".to_owned(), crate::task::Intent::Clarify);
+        cast.may(cast.human("olga"), said);
+        cast.delivered(id, version());
+        cast.judge("olga", id, verdict(Verdict::Approved)).unwrap();
+        assert_eq!(cast.task(id).state, State::Completed);
+        assert_eq!(cast.contracts(id).len(), told, "no agent works on it");
+    }
+
+    /// A principal who takes it over has it as worker, too.
+    #[test]
+    fn the_principal_takes_over() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        cast.may(cast.human("olga"), TaskCommand::Transfer(id, person("olga"), Handover::Handoff));
+        cast.delivered(id, version());
+        cast.judge("olga", id, verdict(Verdict::ChangesRequested)).unwrap();
+        assert_eq!(cast.task(id).assignee, person("olga"));
+        cast.may(cast.human("olga"), TaskCommand::Transfer(id, agent("bot"), Handover::Handoff));
+        assert_eq!(cast.duties(id).last(), Some(&("bot".to_owned(), Duty::Handoff)));
+        cast.delivered(id, version());
+    }
+
+    /// Handed over while it is judged, rework is for whoever has it now; what is over is the principal's.
+    #[test]
+    fn whoever_has_it_while_it_is_judged_does_it_again() {
+        for (given, state, holder) in [
+            (Verdict::ChangesRequested, State::InProgress, agent("bob")),
+            (Verdict::Rejected, State::Rejected, person("olga")),
+            (Verdict::Approved, State::Completed, person("olga")),
+        ] {
+            let mut cast = Cast::staffed();
+            let id = cast.begun(new_task());
+            cast.delivered(id, version());
+            cast.may(
+                cast.human("olga"),
+                TaskCommand::Transfer(id, agent("bob"), Handover::Handoff),
+            );
+            cast.judge("olga", id, verdict(given)).unwrap();
+            assert_eq!((cast.task(id).state, &cast.task(id).assignee), (state, &holder));
+        }
+    }
+
+    #[test]
+    fn to_whom_a_task_cannot_go() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        for to in [agent("spy"), agent("nobody"), person("zoe"), person("nobody")] {
+            let to = TaskCommand::Transfer(id, to, Handover::Handoff);
+            let refused = cast.want(cast.human("olga"), to);
+            assert!(matches!(refused, Err(Refusal::Invalid { field: "to", .. })), "{refused:?}");
+        }
+        let same = TaskCommand::Transfer(id, agent("bot"), Handover::Handoff);
+        let refused = cast.want(cast.human("olga"), same);
+        assert!(matches!(refused, Err(Refusal::Precondition { .. })));
+    }
+}

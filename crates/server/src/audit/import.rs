@@ -299,7 +299,7 @@ impl Replay {
         };
         let event = verifier.check_row(subject, row, || opened).map_err(Finding::Broken)?;
         let head = Head { seq: row.seq, hash: row.hash, at: event.at };
-        let erased = matches!(event.what, kernel::Happened::Erased);
+        let erased = event.what.name() == "erased";
         let earlier = before.as_ref().and_then(|before| before.hollow).filter(|_| !erased);
         let hollow = earlier.or_else(|| hollow.then_some(row.seq));
         let state = match before {

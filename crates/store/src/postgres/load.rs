@@ -6,7 +6,7 @@ use deadpool_postgres::Client;
 use futures_util::try_join;
 use kernel::audit::Head;
 use kernel::task::{Artifact, Entry};
-use kernel::{Ask, AskId, Loaded, Subject, Task, TaskId, Time};
+use kernel::{ArtifactId, Ask, AskId, Loaded, Subject, Task, TaskId, Time};
 use serde::de::DeserializeOwned;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement};
@@ -83,11 +83,13 @@ pub(super) async fn more(client: &Client, subjects: &BTreeSet<Subject>) -> Resul
 }
 
 // Locked in the order of their ids, so that two transactions seldom wait for each other.
-const ASKS: &str = "SELECT state, version FROM ask WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
-const TASKS: &str = "SELECT state, version FROM task WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
+const ASKS: &str = "SELECT id, state, version FROM ask WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
+const TASKS: &str =
+    "SELECT id, state, version FROM task WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
 const ARTIFACTS: &str =
-    "SELECT state, version FROM artifact WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
-const ENTRIES: &str = "SELECT state, version FROM entry WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
+    "SELECT id, state, version FROM artifact WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
+const ENTRIES: &str =
+    "SELECT id, state, version FROM entry WHERE id = ANY ($1) ORDER BY id FOR UPDATE";
 
 /// What is to be loaded, with the statements that load it: none for what nobody wants.
 #[derive(Default)]
@@ -127,14 +129,12 @@ impl Wanted {
 
     async fn locked(&self, client: &Client) -> Result<Loaded, Failure> {
         let (asks, tasks, artifacts, entries) = try_join!(
-            locked(client, self.asks.as_ref(), |ask: &Ask| (ask.id.to_string(), ask.head)),
-            locked(client, self.tasks.as_ref(), |task: &Task| (task.id.to_string(), task.head)),
-            locked(client, self.artifacts.as_ref(), |made: &Artifact| {
-                (made.id.to_string(), made.head)
+            locked(client, self.asks.as_ref(), AskId::PREFIX, |ask: &Ask| ask.head),
+            locked(client, self.tasks.as_ref(), TaskId::PREFIX, |task: &Task| task.head),
+            locked(client, self.artifacts.as_ref(), ArtifactId::PREFIX, |made: &Artifact| {
+                made.head
             }),
-            locked(client, self.entries.as_ref(), |entry: &Entry| {
-                (entry.id.to_string(), entry.head)
-            }),
+            locked(client, self.entries.as_ref(), "", |entry: &Entry| entry.head),
         )?;
         Ok(Loaded {
             asks: asks.into_iter().map(|ask| (ask.id, Some(ask))).collect(),
@@ -159,24 +159,29 @@ async fn prepared<T>(
 async fn locked<I, T: DeserializeOwned>(
     client: &Client,
     wanted: Option<&(Statement, Vec<I>)>,
-    named: impl Fn(&T) -> (String, Head),
+    prefix: &str,
+    head: impl Fn(&T) -> Head,
 ) -> Result<Vec<T>, Failure>
 where
     Vec<I>: ToSql + Sync,
 {
     let Some((statement, ids)) = wanted else { return Ok(Vec::new()) };
     let rows = client.query(statement, &[ids]).await?;
-    rows.iter()
-        .map(|row| {
-            let state: T = read(row.try_get(0)?, || "state".to_owned())?;
-            let (name, head) = named(&state);
-            if uint(row.try_get(1)?) == head.seq {
-                Ok(state)
-            } else {
-                Err(damaged(&name, "its row has another version than its state"))
-            }
-        })
-        .collect()
+    let state = |row: &Row| {
+        let state: T = read(row.try_get(1)?, || name(row, prefix))?;
+        if uint(row.try_get(2)?) == head(&state).seq {
+            Ok(state)
+        } else {
+            Err(damaged(&name(row, prefix), "its row has another version than its state"))
+        }
+    };
+    rows.iter().map(state).collect()
+}
+
+/// What a row is called: by its id, or it has its name for an id.
+fn name(row: &Row, prefix: &str) -> String {
+    let id = row.try_get(0).map(|id| format!("{prefix}{}", ulid(id)));
+    id.or_else(|_| row.try_get(0)).unwrap_or_else(|_| "state".to_owned())
 }
 
 fn read_remembered(row: &Row) -> Result<(Key, Remembered), Failure> {

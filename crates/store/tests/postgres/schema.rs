@@ -182,6 +182,40 @@ async fn queries_go_by_an_index() {
             "SELECT position FROM feed WHERE agent = $1 AND position > $2 ORDER BY position LIMIT 5",
             "'a', 1",
         ),
+        (
+            "text, bigint",
+            "SELECT position FROM feed WHERE project = $1 AND position > $2
+             ORDER BY position LIMIT 5",
+            "'a', 1",
+        ),
+        (
+            "text, uuid",
+            "SELECT id FROM task_list WHERE scope = $1 AND id < $2 ORDER BY id DESC LIMIT 5",
+            "'a', gen_random_uuid()",
+        ),
+        (
+            "bigint",
+            "SELECT id FROM task WHERE over_at IS NOT NULL AND over_at <= $1
+             ORDER BY over_at, id LIMIT 5",
+            "1",
+        ),
+        (
+            "text, text",
+            "SELECT state FROM entry WHERE scope = $1 AND key > $2 ORDER BY key LIMIT 5",
+            "'a', 'b'",
+        ),
+        (
+            "text, bigint",
+            "SELECT contract FROM contract WHERE agent = $1 AND n IS NOT NULL AND n > $2
+             ORDER BY n LIMIT 5",
+            "'a', 1",
+        ),
+        (
+            "bigint",
+            "SELECT n FROM contract WHERE n IS NOT NULL AND n > $1 ORDER BY n DESC LIMIT 1",
+            "1",
+        ),
+        ("bigint", "SELECT id FROM contract WHERE n IS NULL ORDER BY id LIMIT $1", "1"),
         ("bigint", "SELECT max(position) FROM feed WHERE $1 > 0", "1"),
         ("bigint", "SELECT id FROM entity WHERE changed > $1", "1"),
         ("bigint", "SELECT n FROM block WHERE first <= $1 ORDER BY first DESC LIMIT 1", "1"),

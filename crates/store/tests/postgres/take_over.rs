@@ -14,8 +14,9 @@ use store::sqlite::{Locked, Sqlite};
 use store::suite::blocks::next_block;
 use store::suite::outbox::{endpoint, settle_as};
 use store::suite::stage::{acme, bot, person};
+use store::suite::tasks::{amend, begun, ledger, raise, story};
 use store::suite::{Hands, Stage};
-use store::{Clock, Store, StoreError};
+use store::{Clock, Store, StoreError, TaskList};
 
 use super::support::{Database, missing};
 
@@ -52,6 +53,33 @@ async fn shown(store: &dyn Store, asks: &[AskId]) -> impl PartialEq + std::fmt::
         (store.list(list).await.unwrap(), store.backlog().await.unwrap()),
         (store.next_due().await.unwrap(), directory),
         told(store).await,
+        tasks(store).await,
+    )
+}
+
+/// Tasks and what belongs to them.
+async fn tasks(store: &dyn Store) -> impl PartialEq + std::fmt::Debug + use<> {
+    let projects = vec!["acme".parse().unwrap()];
+    let list = TaskList { projects: projects.clone(), limit: 9, ..TaskList::default() };
+    let tasks = store.tasks(list.clone()).await.unwrap().tasks;
+    let (mut artifacts, mut reviews) = (Vec::new(), Vec::new());
+    for task in &tasks {
+        for made in &task.delivered {
+            artifacts.push(store.artifact(made.id).await.unwrap());
+        }
+        for review in &task.reviews {
+            reviews.push(store.task_of_review(review.id).await.unwrap());
+        }
+    }
+    let agent: kernel::AgentId = "bot".parse().unwrap();
+    (
+        (tasks, artifacts, reviews),
+        store.entries(ledger(), None, 9).await.unwrap(),
+        store.task_counts(list).await.unwrap(),
+        store.task_records(projects, 0, 1000).await.unwrap(),
+        store.contracts(agent.clone(), 0, 100).await.unwrap(),
+        store.acked(agent).await.unwrap(),
+        store.over_tasks(Time::from_millis(i64::MAX), 9).await.unwrap(),
     )
 }
 
@@ -88,8 +116,14 @@ async fn everything_is_there_as_it_was() {
     let claimed = stage.store.claim(&lane, stage.now(), lease, 9).await.unwrap();
     settle_as(&stage, webhook, &claimed[0], Standing::Dead).await;
     asks.push(stage.ask(new_ask()).await);
+    story(&stage).await;
+    let task = begun(&stage).await;
+    let amended = || stage.keyed(person("olga"), amend(task, "Leave out May."), "k", "amended");
+    let place = stage.store.transact(amended()).await.unwrap().place;
+    asks.push(stage.run(bot(), raise(task)).await.ask.unwrap().id);
+    assert_eq!(stage.store.ack_contracts("bot".parse().unwrap(), 3).await.unwrap(), 3);
     let before = shown(&*stage.store, &asks).await;
-    let again = keyed();
+    let (again, amended) = (keyed(), amended());
 
     let database = Database::new().await;
     let store = database.open(Arc::clone(&hands) as Arc<dyn Clock>).await;
@@ -104,6 +138,15 @@ async fn everything_is_there_as_it_was() {
     assert_eq!(format!("{:?}", shown(&*node.store, &asks).await), format!("{before:?}"));
     let replayed = node.store.transact(again).await.unwrap();
     assert!(replayed.replayed, "what was asked before is known");
+    let replayed = node.store.transact(amended).await.unwrap();
+    assert_eq!((replayed.replayed, replayed.place), (true, place), "and what was done to a task");
+    let checkpoint = *asks.last().unwrap();
+    let resumed = node.run(person("olga"), Command::Answer(checkpoint, yes())).await.task;
+    assert_eq!(resumed.unwrap().id, task, "tasks go on from there");
+    let bot: kernel::AgentId = "bot".parse().unwrap();
+    let contracts = node.store.contracts(bot, 0, 100).await.unwrap();
+    assert!(contracts.is_sorted_by(|(one, _), (next, _)| one < next));
+    assert_eq!(contracts.last().unwrap().1.task, task, "and so do their numbers");
     // It goes on from there: deadlines, deliveries, positions, blocks.
     hands.advance(61);
     assert_eq!(node.store.due(node.now(), 9).await.unwrap(), [asks[0]]);

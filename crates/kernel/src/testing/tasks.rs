@@ -1,0 +1,307 @@
+//! Tasks on the small world of tests: olga's, worked on by `bot`.
+
+use serde_json::json;
+use ulid::Ulid;
+
+use super::{Cast, human};
+use crate::actor::{Actor, Attested, Via};
+use crate::ask::Priority;
+use crate::audit::Digest;
+use crate::command::Command;
+use crate::directory::{NewAgent, NewHuman, Profile};
+use crate::effect::Effect;
+use crate::ids::{ArtifactId, AskId, EntryId, ReviewId, RunId, Subject, TaskId};
+use crate::refusal::Refusal;
+use crate::task::{
+    Action, Artifact, Autonomy, CheckpointKind, CheckpointOption, Contract, Duty, Entry, Given,
+    NewCheckpoint, NewResolution, NewReview, NewTask, NewVersion, OnSilence, Payload, PayloadKind,
+    ProposedAction, Quorum, ReviewKind, ReviewPolicy, Risk, Said, Spec, Task, TaskCommand,
+    TaskEvent, Verdict, VersionRef, Words,
+};
+
+/// A task with a goal and nothing else, in the writer's own project.
+pub fn new_task() -> NewTask {
+    NewTask {
+        project: None,
+        sort: "report".to_owned(),
+        spec: Spec { goal: "Say what was sold".to_owned(), ..Spec::default() },
+        parent: None,
+        deadline: None,
+        max_duration: None,
+        delegable: false,
+        autonomy: Autonomy::default(),
+        grants: Vec::new(),
+        review_policy: None,
+        on_silence: OnSilence::default(),
+    }
+}
+
+/// A checkpoint of a kind with nothing but what it needs.
+pub fn raising(kind: CheckpointKind) -> NewCheckpoint {
+    let choosing = kind == CheckpointKind::Choice;
+    let named = |id: &str| CheckpointOption {
+        id: id.to_owned(),
+        label: format!("Option {id}"),
+        risk: Some(Risk::Low),
+    };
+    NewCheckpoint {
+        kind,
+        prompt: "May I?".to_owned(),
+        options: if choosing { ["a", "b"].map(named).into() } else { Vec::new() },
+        context: Vec::new(),
+        proposed_actions: Vec::new(),
+        expires_at: None,
+        priority: Priority::Normal,
+        hxp: None,
+    }
+}
+
+/// A resolution that says nothing but what it does.
+pub fn resolution(action: Action) -> NewResolution {
+    let (mut said, mut reassign_to) = (Said::default(), None);
+    match action {
+        Action::Choose => said.choice = Some("a".to_owned()),
+        Action::Provide => said.input = Some("like this".to_owned()),
+        Action::Reassign => reassign_to = "bob".parse().ok(),
+        Action::Approve | Action::Reject => {}
+    }
+    NewResolution { action, reassign_to, said }
+}
+
+/// A yes.
+pub fn approve() -> NewResolution {
+    resolution(Action::Approve)
+}
+
+/// A choice.
+pub fn choice(id: &str) -> NewResolution {
+    let said = Said { choice: Some(id.to_owned()), ..Said::default() };
+    NewResolution { action: Action::Choose, reassign_to: None, said }
+}
+
+/// Bytes we hold.
+pub fn payload(text: &str) -> Payload {
+    Payload {
+        kind: PayloadKind::Inline,
+        uri: None,
+        checksum: Digest::of(text.as_bytes()),
+        size: text.len() as u64,
+        media_type: None,
+        held: true,
+    }
+}
+
+/// The next version of a report.
+pub fn version() -> NewVersion {
+    NewVersion {
+        artifact: None,
+        sort: "report".to_owned(),
+        name: None,
+        parent: None,
+        payload: payload("a report"),
+    }
+}
+
+/// A verdict on what was delivered last, with the words it needs.
+pub fn verdict(verdict: Verdict) -> NewReview {
+    let wanted = verdict == Verdict::ChangesRequested;
+    let requested_changes = if wanted { vec!["shorter".to_owned()] } else { Vec::new() };
+    NewReview {
+        artifact: None,
+        version: None,
+        kind: ReviewKind::Deliverable,
+        verdict,
+        words: Words { comments: Vec::new(), requested_changes },
+    }
+}
+
+/// Who else there can be: an administrator in no project, another member of acme, two more agents of it.
+pub fn others() -> Vec<Command> {
+    let person = |id: &str, admin: bool, projects: &[&str]| {
+        Command::SaveHuman(NewHuman {
+            id: human(id),
+            profile: Profile { name: id.to_owned(), ..Profile::default() },
+            admin,
+            active: true,
+            projects: projects.iter().map(|id| id.parse().unwrap()).collect(),
+            groups: [].into(),
+            skills: [].into(),
+        })
+    };
+    let agent = |id: &str| {
+        let (id, project) = (id.parse().unwrap(), "acme".parse().unwrap());
+        Command::SaveAgent(NewAgent { id, project, owner: human("nina"), conversations: None })
+    };
+    vec![person("adam", true, &[]), person("rita", false, &["acme"]), agent("bob"), agent("old")]
+}
+
+impl NewTask {
+    /// The same, judged by these.
+    #[must_use]
+    pub fn judged_by(self, quorum: Quorum, reviewers: &[&str]) -> Self {
+        let required_reviewers = reviewers.iter().map(|id| human(id)).collect();
+        Self { review_policy: Some(ReviewPolicy { required_reviewers, quorum }), ..self }
+    }
+}
+
+impl NewCheckpoint {
+    /// The same, with these to be approved one by one.
+    #[must_use]
+    pub fn proposing(self, ids: &[&str]) -> Self {
+        let proposed = |id: &&str| ProposedAction {
+            id: (*id).to_owned(),
+            kind: "shell".to_owned(),
+            summary: format!("do {id}"),
+            detail: None,
+            risk: None,
+            permission_scope: None,
+        };
+        Self { proposed_actions: ids.iter().map(proposed).collect(), ..self }
+    }
+}
+
+impl Cast {
+    /// The cast with an administrator `adam`, a member `rita`, and agents `bob` and `old` of acme.
+    pub fn staffed() -> Self {
+        let mut cast = Self::new();
+        for command in others() {
+            cast.run(Actor::System, command);
+        }
+        cast
+    }
+
+    pub fn task(&self, id: TaskId) -> &Task {
+        self.loaded.tasks.get(&id).and_then(Option::as_ref).unwrap()
+    }
+
+    pub fn tasks(&self) -> impl Iterator<Item = &Task> {
+        self.loaded.tasks.values().flatten()
+    }
+
+    pub fn artifact(&self, id: ArtifactId) -> &Artifact {
+        self.loaded.artifacts.get(&id).and_then(Option::as_ref).unwrap()
+    }
+
+    pub fn entry(&self, scope: &str, key: &str) -> Option<&Entry> {
+        self.loaded.entries.get(&EntryId::of(scope, key)).and_then(Option::as_ref)
+    }
+
+    /// What happened to a task, in order.
+    pub fn story_of(&self, id: TaskId) -> Vec<&'static str> {
+        let mine = self.records.iter().filter(|record| record.subject == Subject::Task(id));
+        mine.map(|record| record.what).collect()
+    }
+
+    /// What last happened to a task.
+    pub fn last_of(&self, id: TaskId) -> TaskEvent {
+        let mine = self.records.iter().rfind(|record| record.subject == Subject::Task(id));
+        match mine.unwrap().event().unwrap().what {
+            crate::event::Happened::Task(event) => *event,
+            other => panic!("{} is no event of a task", other.name()),
+        }
+    }
+
+    /// What the runtimes have to do for a task, in order.
+    pub fn contracts(&self, id: TaskId) -> Vec<Contract> {
+        let wanted = self.effects.iter().filter_map(|effect| match effect {
+            Effect::Contract(contract) if contract.task == id => Some(contract.clone()),
+            _ => None,
+        });
+        wanted.collect()
+    }
+
+    /// The same in short: who, and what.
+    pub fn duties(&self, id: TaskId) -> Vec<(String, Duty)> {
+        self.contracts(id).iter().map(|wanted| (wanted.agent.to_string(), wanted.duty)).collect()
+    }
+
+    /// The run a task is in.
+    pub fn run_of(&self, id: TaskId) -> RunId {
+        self.task(id).run.as_ref().unwrap().id
+    }
+
+    pub fn want(&mut self, actor: Actor, command: TaskCommand) -> Result<(), Refusal> {
+        self.attempt(actor, Command::Task(Box::new(command)))
+    }
+
+    /// Lets somebody do something, who may.
+    pub fn may(&mut self, actor: Actor, command: TaskCommand) {
+        self.want(actor, command).unwrap();
+    }
+
+    /// The id the last command had for what it made.
+    pub fn fresh(&self) -> Ulid {
+        Ulid::from(self.drawn)
+    }
+
+    /// Olga writes a task down.
+    pub fn written(&mut self, new: NewTask) -> TaskId {
+        self.may(self.human("olga"), TaskCommand::Create(Box::new(new)));
+        TaskId::new(self.fresh())
+    }
+
+    /// Olga gives it to an agent.
+    pub fn assigned(&mut self, new: NewTask, agent: &str) -> TaskId {
+        let id = self.written(new);
+        let assign = TaskCommand::Assign(id, agent.parse().unwrap(), Given::default());
+        self.may(self.human("olga"), assign);
+        id
+    }
+
+    /// `bot` has begun to work on it.
+    pub fn begun(&mut self, new: NewTask) -> TaskId {
+        let id = self.assigned(new, "bot");
+        self.may(self.agent("bot"), TaskCommand::Start(id));
+        id
+    }
+
+    /// `bot` lets a person decide.
+    pub fn raised(&mut self, id: TaskId, new: NewCheckpoint) -> AskId {
+        self.may(self.agent("bot"), TaskCommand::Raise(id, Box::new(new)));
+        AskId::new(self.fresh())
+    }
+
+    /// Olga stops the agent.
+    pub fn interrupted(&mut self, id: TaskId) -> AskId {
+        self.may(self.human("olga"), TaskCommand::Interrupt(id, "Wait.".to_owned()));
+        AskId::new(self.fresh())
+    }
+
+    /// Somebody decides.
+    pub fn resolve(&mut self, who: &str, id: AskId, new: NewResolution) -> Result<(), Refusal> {
+        self.want(self.human(who), TaskCommand::Resolve(id, Box::new(new)))
+    }
+
+    /// Whoever works on it delivers something.
+    pub fn delivered(&mut self, id: TaskId, new: NewVersion) -> VersionRef {
+        let worker = match &self.task(id).assignee {
+            crate::task::Party::Agent(agent) => self.agent(agent.as_str()),
+            crate::task::Party::Human(person) => self.human(person.as_str()),
+        };
+        self.may(worker, TaskCommand::Commit(id, Box::new(new)));
+        self.task(id).delivered.last().unwrap().clone()
+    }
+
+    /// Somebody judges what was delivered last.
+    pub fn judge(&mut self, who: &str, id: TaskId, new: NewReview) -> Result<ReviewId, Refusal> {
+        self.want(self.human(who), TaskCommand::Review(id, Box::new(new)))?;
+        Ok(ReviewId::new(self.fresh()))
+    }
+
+    /// Whoever was reached where an agent wanted, for one ask.
+    pub fn guest(&self, ask: AskId) -> Actor {
+        Actor::Guest { ask, via: Via::Slack, attested: Self::attested() }
+    }
+
+    /// What an agent passes on, for one ask.
+    pub fn relay(&self, ask: AskId) -> Actor {
+        Actor::Relay { ask, attested: Self::attested() }
+    }
+
+    fn attested() -> Attested {
+        serde_json::from_value(json!({
+            "via": "button", "platform": "slack", "platform_user_id": "U1",
+        }))
+        .unwrap()
+    }
+}
