@@ -11,12 +11,14 @@ mod settings;
 mod sign_in;
 mod verification;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use clap::Args as _;
+use kernel::AgentId;
 use kernel::time::LONGEST_TIMEOUT;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -93,6 +95,8 @@ pub struct Config {
     pub stream_limit: u32,
     /// Where callbacks may go besides public addresses.
     pub callback_allow: Vec<Range>,
+    /// What is told what the runtimes of agents have to do.
+    pub runtime_commands: BTreeMap<AgentId, String>,
     /// How long the words of what is over are kept; for ever if not said.
     pub retention: Option<Retention>,
     /// How long calls of A2H wait, in seconds; for ever if not said.
@@ -261,6 +265,7 @@ impl Settings {
             anchor_command: self.anchor_command.filter(|command| !command.trim().is_empty()),
             stream_limit: self.stream_limit.unwrap_or(if dev { 0 } else { 100 }),
             callback_allow,
+            runtime_commands: runtimes(self.runtime_command.as_deref())?,
             retention: self.retention.and_then(|keep| match keep {
                 Keep::Always => None,
                 Keep::For(retention) => Some(retention),
@@ -335,6 +340,25 @@ fn ranges(name: &str, given: Option<&[String]>) -> anyhow::Result<Vec<Range>> {
         range.map_err(|expected| anyhow!("{name}: expected {expected}, not {text}"))
     };
     given.unwrap_or_default().iter().map(range).collect()
+}
+
+/// Commands by the agent whose runtime they are.
+fn runtimes(given: Option<&[String]>) -> anyhow::Result<BTreeMap<AgentId, String>> {
+    let mut commands = BTreeMap::new();
+    for text in given.unwrap_or_default().iter().filter(|text| !text.trim().is_empty()) {
+        let (agent, command) = text
+            .split_once('=')
+            .map(|(agent, command)| (agent.trim(), command.trim()))
+            .filter(|(_, command)| !command.is_empty())
+            .with_context(|| format!("runtime_command: expected AGENT=COMMAND, not {text}"))?;
+        let agent: AgentId = agent
+            .parse()
+            .map_err(|bad| anyhow!("runtime_command: {agent} is no agent: expected {bad}"))?;
+        if commands.insert(agent.clone(), command.to_owned()).is_some() {
+            bail!("runtime_command: {agent} has two commands");
+        }
+    }
+    Ok(commands)
 }
 
 /// A trailing comma must not make the empty text a credential.

@@ -137,8 +137,8 @@ pub(crate) fn test(
         let why = "this endpoint is disabled; enable it first";
         return Err(Refusal::NotAllowed { why }.into());
     }
-    let told =
-        Told { id: format!("msg_{}", envelope.fresh), topic: None, ask: None, at: world.now };
+    let message = format!("msg_{}", envelope.fresh);
+    let told = Told { id: message, topic: None, ask: None, at: world.now, contract: None };
     let decision = Decision::of(Subject::Webhook(id), Happened::WebhookTested);
     Ok(decision.with(Effect::Tell { webhook: id, told }))
 }

@@ -72,6 +72,7 @@ mod review_watch;
 mod revoked;
 mod rounds;
 mod routing;
+mod runtimes;
 mod rust_client;
 mod scripted;
 mod seal;
