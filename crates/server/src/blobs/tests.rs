@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use kernel::{Assurance, Via};
-use store::memory::Memory;
 use store::Clock;
+use store::memory::Memory;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 

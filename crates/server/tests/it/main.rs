@@ -32,6 +32,7 @@ mod desk_own;
 mod envelope;
 mod evidence;
 mod hacp;
+mod hacp_artifacts;
 mod hacp_cross;
 mod hacp_streams;
 mod hardening;
