@@ -30,9 +30,8 @@ def test_the_reference_flow(server: Server) -> None:
             seen.append(duty.operation)
             if duty.operation == "delegate":
                 agent.start(duty.task_id, idempotency_key=duty.key("start"))
-                agent.raise_checkpoint(
-                    duty.task_id, "Which?", "choice", options=[{"id": "a", "label": "A"}]
-                )
+                options = [{"id": "a", "label": "A"}, {"id": "b", "label": "B"}]
+                agent.raise_checkpoint(duty.task_id, "Which?", "choice", options=options)
             elif duty.operation == "resume":
                 review = duty.data.get("review") or {}
                 agent.commit(duty.task_id, f"draft {len(seen)}", art_id=review.get("artifact_id"))
@@ -86,4 +85,8 @@ async def test_the_same_with_await(server: Server) -> None:
         async with AsyncCountersign(server.url, AGENT_KEY) as agent:
             waiting = [one["event"]["task_id"] for one in await agent.tasks.peek()]
             assert task["id"] in waiting
-        await human.tasks.cancel(task["id"], "enough")
+            await human.tasks.cancel(task["id"], "enough")
+            seen: list[str] = []
+            await agent.tasks.run(lambda duty: seen.append(duty.operation), idle=None)
+            assert seen[-2:] == ["delegate", "cancel"]
+            assert await agent.tasks.peek() == []

@@ -421,6 +421,16 @@ mod tests {
         assert!(refused(open).contains("callback_allow: expected an address or a range"));
         let nobody = Settings { push_contact: Some("ops".into()), ..Settings::default() };
         assert!(refused(nobody).contains("push_contact: expected mailto:"));
+        for (text, why) in [
+            ("agent_dev", "expected AGENT=COMMAND"),
+            ("agent_dev= ", "expected AGENT=COMMAND"),
+            ("a b=run", "is no agent"),
+            ("bot=one,bot=two", "has two commands"),
+        ] {
+            let given = text.split(',').map(str::to_owned).collect();
+            let wrong = Settings { runtime_command: Some(given), ..Settings::default() };
+            assert!(refused(wrong).contains(why), "{text}");
+        }
         let weak = Settings { master_key: Some(Secret::new("secret")), ..Settings::default() };
         assert!(refused(weak).contains("32 random bytes"));
     }

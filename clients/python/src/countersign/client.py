@@ -191,7 +191,7 @@ class Countersign(
     @property
     def tasks(self) -> Tasks:
         """Work a person owns and an agent does: every operation of HACP."""
-        return Tasks(self._core, self._runner)
+        return Tasks(self._core, self._runner, self)
 
     def __enter__(self) -> Countersign:
         return self
@@ -291,7 +291,7 @@ class AsyncCountersign(
     @property
     def tasks(self) -> AsyncTasks:
         """Work a person owns and an agent does: every operation of HACP."""
-        return AsyncTasks(self._core, self._runner)
+        return AsyncTasks(self._core, self._runner, self)
 
     async def __aenter__(self) -> AsyncCountersign:
         return self

@@ -89,9 +89,11 @@ class Operations(TaskOperations[One, Many, Maybe], RecordOperations[One, Many, M
 class Tasks(Operations[Json, Page, Union[Json, None]]):
     """Every operation, by blocking: `client.tasks`."""
 
-    def __init__(self, core: Core, runner: Runner) -> None:
+    def __init__(self, core: Core, runner: Runner, client: object = None) -> None:
         self._core = core
         self._runner = runner
+        # `Countersign().tasks` keeps no other, and a client that is gone has closed everything.
+        self._client = client
 
     def content(self, art_id: str, version: str | None = None) -> bytes:
         """The bytes of a version the server holds, checked against their checksum."""
@@ -140,9 +142,10 @@ class AsyncTasks(
 ):
     """Every operation, by awaiting: `client.tasks`."""
 
-    def __init__(self, core: Core, runner: AsyncRunner) -> None:
+    def __init__(self, core: Core, runner: AsyncRunner, client: object = None) -> None:
         self._core = core
         self._runner = runner
+        self._client = client
 
     async def content(self, art_id: str, version: str | None = None) -> bytes:
         """The bytes of a version the server holds, checked against their checksum."""

@@ -5,16 +5,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 use server::config::Settings;
 
-use crate::client::Client;
+use crate::hacp::done as op;
 use crate::hook::{Hook, deliver};
 use crate::webhooks::{deliveries, endpoint, expected};
 use crate::world::{World, dev, eventually};
-
-/// One operation over HACP.
-async fn op(client: &Client, operation: &str, params: Value) -> Value {
-    let body = json!({ "params": params });
-    client.post(&format!("/hacp/v1/ops/{operation}"), body).await.is(200).json
-}
 
 /// A task of `agent_dev`, just given to it.
 async fn assigned(world: &World) -> String {

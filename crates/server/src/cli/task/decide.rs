@@ -172,6 +172,7 @@ impl Expire {
 }
 
 #[derive(Args)]
+#[command(disable_version_flag = true)]
 #[command(after_help = "Examples:\n  \
     countersign task review task_… approved\n  \
     countersign task review task_… changes_requested --change \"Name the contributors\" \\\n    \

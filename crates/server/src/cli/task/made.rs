@@ -23,6 +23,7 @@ const INLINE: u64 = 512 * 1024;
 const MOST_BREAKS: u32 = 5;
 
 #[derive(Args)]
+#[command(disable_version_flag = true)]
 #[command(after_help = "Examples:\n  \
     countersign task commit task_… notes.md --type text\n  \
     countersign task commit task_… notes.md --artifact art_…   (the next version of it)")]
@@ -127,6 +128,7 @@ pub(super) struct Artifact {
 #[derive(Subcommand)]
 enum ArtifactCommand {
     /// Fetch what was delivered, and check that it is what was committed
+    #[command(disable_version_flag = true)]
     #[command(after_help = "Examples:\n  \
         countersign task artifact get art_…\n  \
         countersign task artifact get art_… --version v1 --output notes.md\n\n\
@@ -144,6 +146,7 @@ enum ArtifactCommand {
         caller: Caller,
     },
     /// Let a task use a version
+    #[command(disable_version_flag = true)]
     Reference {
         /// The artifact
         artifact: String,
