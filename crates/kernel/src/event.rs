@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::actor::{Assurance, By};
 use crate::ask::{
-    Callback, CallbackResult, Conversation, DefaultAction, Dialect, Grant, Labels, OnExpiry, Place,
-    Priority, Resolution, Route, Rung, Seat,
+    Callback, CallbackResult, Claims, Conversation, DefaultAction, Dialect, Grant, Labels,
+    OnExpiry, Place, Priority, Resolution, Route, Rung, Seat,
 };
 use crate::audit::{Erasable, Slot};
 use crate::directory::{Agent, Human, Key, Project, Rule, Webhook};
@@ -226,6 +226,9 @@ pub struct Asked {
     /// The conversation it belongs to, if a person began one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Conversation>,
+    /// What the agent says of its message, and what was found about that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claims: Option<Box<Claims>>,
 }
 
 impl Happened {
@@ -283,6 +286,9 @@ impl Happened {
                 }
                 if let Some(place) = &mut asked.place {
                     visit(&mut **place);
+                }
+                if let Some(claims) = &mut asked.claims {
+                    visit(&mut claims.said);
                 }
             }
             Self::Answered { vote: said, .. } | Self::Defaulted { resolution: said } => {

@@ -287,6 +287,7 @@ pub fn why(refusal: &Refusal, directory: &Directory, now: Time) -> String {
         Refusal::NotFound { .. } => "It is not there, or it is not yours to see".to_owned(),
         Refusal::Changed { .. } => "It changed at this very moment; look at it again".to_owned(),
         Refusal::Invalid { .. }
+        | Refusal::Claims { .. }
         | Refusal::NotInline
         | Refusal::Exists { .. }
         | Refusal::DefaultForbidden

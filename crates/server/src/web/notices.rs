@@ -163,6 +163,7 @@ fn in_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'s
             "Your answer was not sent.",
         ),
         Refusal::NotFound { .. }
+        | Refusal::Claims { .. }
         | Refusal::NotOver { .. }
         | Refusal::NotInline
         | Refusal::Exists { .. }

@@ -252,6 +252,7 @@ fn question() -> NewAsk {
         verification: None,
         assurance: None,
         place: None,
+        claims: None,
     }
 }
 
