@@ -138,6 +138,7 @@ fn refusals_have_stable_codes() {
         Refusal::Answer(AnswerError::Empty),
         Refusal::AssuranceTooLow { have, need },
         Refusal::Invalid { field, expected },
+        Refusal::Claims { pointer: String::new(), says: String::new() },
         Refusal::Exists { what },
         Refusal::NotInline,
         Refusal::VerificationRequired { wants: String::new(), page: true },
@@ -166,6 +167,7 @@ fn refusals_have_stable_codes() {
             Refusal::Answer(_) => "answer-mismatch",
             Refusal::AssuranceTooLow { .. } => "assurance-too-low",
             Refusal::Invalid { .. } => "invalid-field",
+            Refusal::Claims { .. } => "invalid-envelope",
             Refusal::Exists { .. } => "exists",
             Refusal::NotInline => "not-inline",
             Refusal::VerificationRequired { .. } => "verification-required",
@@ -184,7 +186,7 @@ fn refusals_have_stable_codes() {
         code
     })
     .collect();
-    assert_eq!(codes.len(), 23, "every code is its own");
+    assert_eq!(codes.len(), 24, "every code is its own");
 }
 
 /// Every event there is happens in this story; its name is the one in its bytes and its own.

@@ -109,7 +109,8 @@ fn put_up(
     let question = Question::new(prompt, context, body)
         .map_err(|QuestionError { field, expected }| Refusal::Invalid { field, expected })?;
     let deciders = task.reviewers();
-    let on = Matter { question, deciders, priority: Priority::Normal, expires_at: None };
+    let on =
+        Matter { question, deciders, priority: Priority::Normal, expires_at: None, claims: None };
     let asked = task.asks(world, envelope, agent, on)?;
     let review = ForReview { task: task.id, artifact: artifact.clone() };
     let asked = Asked { review: Some(Box::new(review)), ..asked };

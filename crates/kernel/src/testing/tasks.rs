@@ -53,7 +53,7 @@ pub fn raising(kind: CheckpointKind) -> NewCheckpoint {
         proposed_actions: Vec::new(),
         expires_at: None,
         priority: Priority::Normal,
-        hxp: None,
+        claims: None,
     }
 }
 

@@ -30,6 +30,7 @@ mod cross;
 mod desk;
 mod desk_own;
 mod envelope;
+mod envelope_asks;
 mod evidence;
 mod hacp;
 mod hacp_artifacts;

@@ -95,7 +95,7 @@ impl<'a> Story<'a> {
             proposed_actions: Vec::new(),
             expires_at: None,
             priority: kernel::ask::Priority::Normal,
-            hxp: None,
+            claims: None,
         };
         let id = self.id;
         self.bot(TaskCommand::Raise(id, Box::new(new)))

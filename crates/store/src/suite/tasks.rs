@@ -64,7 +64,7 @@ pub fn raise(id: TaskId) -> Command {
             proposed_actions: Vec::new(),
             expires_at: None,
             priority: Priority::Normal,
-            hxp: None,
+            claims: None,
         }),
     ))
 }
