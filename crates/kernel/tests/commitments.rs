@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 
 use kernel::actor::Actor;
-use kernel::ask::{Labels, Route};
+use kernel::ask::claims::Finding;
+use kernel::ask::{Labels, NewClaims, Route};
 use kernel::command::{NewAsk, Silence};
 use kernel::directory::{NewHuman, Profile};
 use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
@@ -452,7 +453,11 @@ fn task_story(words: &mut Words) -> Cast {
         risk: None,
         permission_scope: Some(format!("fs:{}", words.secret("action-scope"))),
     }];
-    choice.hxp = Some(words.object("checkpoint-hxp"));
+    choice.claims = Some(Box::new(NewClaims {
+        said: words.object("checkpoint-hxp"),
+        finding: Finding::default(),
+        objection: None,
+    }));
     let ask = cast.raised(id, choice);
     let mut chosen = resolution(Action::Choose);
     chosen.said.comment = Some(words.secret("resolution-comment"));

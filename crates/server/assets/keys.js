@@ -34,7 +34,7 @@
     "?": () => document.getElementById("keys")?.showModal(),
   };
   for (const n of "123456") acts[n] = () => press(n);
-  const places = { i: "/", h: "/history" };
+  const places = { i: "/", h: "/history", t: "/tasks" };
   let going;
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");

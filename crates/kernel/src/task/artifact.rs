@@ -74,6 +74,14 @@ pub struct Payload {
     pub held: Option<Digest>,
 }
 
+impl Payload {
+    /// The bytes, if we hold them.
+    pub fn bytes(&self) -> Option<Held> {
+        let (checksum, size) = (self.checksum, self.size);
+        self.held.map(|manifest| Held { checksum, size, manifest })
+    }
+}
+
 /// Bytes we hold: counted and hashed here, not believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {

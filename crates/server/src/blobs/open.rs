@@ -48,17 +48,22 @@ impl Blobs {
         Ok(Blob { files: self.files.clone(), held: *held, pieces })
     }
 
+    /// The first bytes of what is held, at most `limit`.
+    pub async fn first(&self, held: &Held, limit: u64) -> anyhow::Result<Bytes> {
+        let read = |mut first: Vec<u8>, piece: Bytes| async move {
+            first.extend_from_slice(&piece);
+            Ok(first)
+        };
+        let blob = self.open(held).await?;
+        let first = blob.read(0..held.size.min(limit)).try_fold(Vec::new(), read).await?;
+        Ok(first.into())
+    }
+
     /// The first words of what is held, at most `limit` bytes; `None` if it is something else.
     pub async fn text(&self, held: &Held, limit: usize) -> anyhow::Result<Option<Text>> {
-        let blob = self.open(held).await?;
-        let end = held.size.min(limit as u64);
-        let whole = end == held.size;
-        let read = |mut text: Vec<u8>, piece: Bytes| async move {
-            text.extend_from_slice(&piece);
-            Ok(text)
-        };
-        let bytes = blob.read(0..end).try_fold(Vec::new(), read).await?;
-        let text = match String::from_utf8(bytes) {
+        let bytes = self.first(held, limit as u64).await?;
+        let whole = bytes.len() as u64 == held.size;
+        let text = match String::from_utf8(bytes.into()) {
             Ok(text) => Some(text),
             // Cut in the middle of a character.
             Err(error) if !whole && error.utf8_error().error_len().is_none() => {

@@ -217,8 +217,9 @@ fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
     let short = |text: &str, most: usize| {
         text.chars().count() <= most && !text.contains('\n') && !text.contains(is_hidden)
     };
-    // Who must prove anew who they are does so on the page.
+    // Who must prove anew who they are does so on the page; what was delivered is looked at first.
     if ask.floor > Assurance::Session
+        || ask.review.is_some()
         || question.context().is_some_and(|context| !context.trim().is_empty())
         || !short(question.prompt().trim(), QUICK)
     {

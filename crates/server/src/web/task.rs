@@ -22,6 +22,8 @@ use super::{Frame, Submitted, assets, paths, render};
 
 /// How many of its decisions a room tells the words of.
 pub const DECISIONS: usize = 20;
+/// And how many of everything else there is no end to; the record has the rest.
+const LISTED: usize = 20;
 
 /// What the room of a task is made from.
 #[derive(Debug, Clone, Copy)]
@@ -138,7 +140,7 @@ struct RoomPage<'a> {
     more_decisions: usize,
     pending: Option<String>,
     versions: Versions,
-    judged: Vec<Judged>,
+    judged: Newest<Judged>,
     remarks: bool,
     card: Option<Card>,
     acts: Acts,
@@ -195,11 +197,11 @@ struct Decision {
     open: bool,
 }
 
-/// What else is known.
+/// What else is known: the newest of everything, and how many there were before.
 struct Known {
-    chain: Vec<(String, String, &'static str, When)>,
-    steering: Vec<(&'static str, Words, When)>,
-    grants: Vec<(&'static str, Words, String, When)>,
+    chain: Newest<(String, String, &'static str, When)>,
+    steering: Newest<(&'static str, Words, When)>,
+    grants: Newest<(&'static str, Words, String, When)>,
     autonomy: &'static str,
     delegable: bool,
     reviewers: String,
@@ -207,6 +209,19 @@ struct Known {
     inputs: Vec<Words>,
     run: Option<String>,
     revision: u64,
+}
+
+/// The newest of a list that only grows, and how many there were before.
+struct Newest<T> {
+    shown: Vec<T>,
+    before: usize,
+}
+
+impl<T> Newest<T> {
+    fn of(mut all: Vec<T>) -> Self {
+        let before = all.len().saturating_sub(LISTED);
+        Self { shown: all.split_off(before), before }
+    }
 }
 
 impl<'a> RoomPage<'a> {
@@ -258,7 +273,7 @@ impl<'a> RoomPage<'a> {
             decisions,
             more_decisions: shown,
             versions: Versions::new(task, &around.deliveries, &judged, now),
-            judged,
+            judged: Newest::of(judged),
             remarks: live && task.is_decided_by(&me.id),
             card,
             acts: if live { Acts::new(task, me, directory, kept) } else { Acts::default() },
@@ -410,9 +425,9 @@ impl Known {
         let reviewers: Vec<String> =
             task.reviewers().iter().map(|id| words::person(directory, id)).collect();
         Self {
-            chain: chain.collect(),
-            steering: steering.collect(),
-            grants: grants.collect(),
+            chain: Newest::of(chain.collect()),
+            steering: Newest::of(steering.collect()),
+            grants: Newest::of(grants.collect()),
             autonomy: words_of::autonomy(task.autonomy),
             delegable: task.delegable,
             reviewers: reviewers.join(", "),

@@ -44,7 +44,7 @@ impl Acts {
     ) -> Self {
         let principal = task.principal == me.id;
         if task.state.is_over() || !(principal || me.admin) {
-            return Self::default();
+            return Self { draft, ..Self::default() };
         }
         let working = matches!(task.state, State::InProgress) && task.assignee.agent().is_some();
         let acts = Self {

@@ -16,6 +16,9 @@ use super::task_words as words_of;
 use super::when::When;
 use super::words::Words;
 
+/// How many versions are listed with all that is known of them, and how many can be picked.
+const LISTED: usize = 20;
+const PICKED: usize = 100;
 /// How much of what a task delivered a page reads.
 pub const LONGEST: usize = 256 * 1024;
 
@@ -117,6 +120,8 @@ impl Written {
 pub struct Versions {
     /// Newest first.
     pub rows: Vec<Row>,
+    /// How many older ones are not listed.
+    pub before: usize,
     /// What can be picked: value, words, whether it is the older one shown, or the newer.
     pub picks: Vec<Pick>,
     /// What is shown.
@@ -231,10 +236,12 @@ impl Versions {
             older: shown(&found.older, of),
             newer: shown(&found.newer, of),
         };
-        let rows = task.delivered.iter().rev().map(|of| Row::new(task, found, of, judged, now));
+        let rows = task.delivered.iter().rev().take(LISTED);
+        let rows = rows.map(|of| Row::new(task, found, of, judged, now));
         Self {
             rows: rows.collect(),
-            picks: task.delivered.iter().rev().map(pick).collect(),
+            before: task.delivered.len().saturating_sub(LISTED),
+            picks: task.delivered.iter().rev().take(PICKED).map(pick).collect(),
             sheet: found.newer.as_ref().map(|newer| View::new(task, found, newer, judged)),
         }
     }
@@ -266,7 +273,9 @@ impl Row {
             facts: facts.unwrap_or_else(|| "Nothing is known of it any more".to_owned()),
             at: known.map(|(_, version)| When::new(version.produced_at, now)),
             checksum: payload.map(|payload| payload.checksum.to_string()).unwrap_or_default(),
-            href: payload.filter(|payload| payload.held).map(|_| paths::version(task.id, of)),
+            href: payload
+                .filter(|payload| payload.held.is_some())
+                .map(|_| paths::version(task.id, of)),
             uri: uri.map(|uri| link(uri).ok_or_else(|| Words::of(uri))),
             verdicts: verdicts.collect(),
         }
@@ -282,7 +291,7 @@ impl View {
             Some(older) => format!("{} beside {}", name(older), name(newer)),
             None => name(newer),
         };
-        let kept = found.find(&newer.of).is_some_and(|(_, version)| version.payload.held);
+        let kept = found.find(&newer.of).is_some_and(|(_, version)| version.payload.held.is_some());
         let mut view = Self {
             title,
             extent: String::new(),

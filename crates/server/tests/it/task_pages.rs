@@ -107,6 +107,7 @@ async fn the_board_is_read_by_state() {
     for n in 1..=10 {
         let params = json!({ "type": "t", "spec": { "goal": format!("Task {n}") } });
         done(&world.human(), "task.create", params).await;
+        world.advance(1);
     }
     let working = begun(&world, json!({})).await;
     let blocked = begun(&world, json!({})).await;

@@ -12,6 +12,7 @@ mod rules;
 mod samples;
 mod stories;
 mod talk;
+mod task_story;
 mod tasks;
 mod webhooks;
 

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dialects::hacp::HacpError;
 use futures_util::{StreamExt, TryStreamExt};
-use kernel::task::{Held, Payload};
+use kernel::task::Held;
 use kernel::{Actor, Refusal, Subject};
 use serde_json::json;
 
@@ -31,12 +31,10 @@ pub(super) async fn of_version(
     let artifact = app.hacp_made(&actor, id).await?;
     let version = artifact.version(Some(&name));
     let version = version.ok_or(Refusal::NotFound { what: "version" })?;
-    let Payload { checksum, size, held, uri, .. } = &version.payload;
-    let Some(manifest) = *held else {
+    let Some(held) = version.payload.bytes() else {
         let elsewhere = HacpError::missing("version", "content here: it is kept elsewhere");
-        return Err(elsewhere.with("uri", json!(uri)).into());
+        return Err(elsewhere.with("uri", json!(version.payload.uri)).into());
     };
-    let held = Held { checksum: *checksum, size: *size, manifest };
     app.hand_over(&actor, &headers, held, format!("{} {name}", artifact.id)).await
 }
 
