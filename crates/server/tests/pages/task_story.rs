@@ -106,7 +106,7 @@ impl<'a> Story<'a> {
             checksum: Digest::of(b"x"),
             size: 2_048,
             media_type: media_type.map(str::to_owned),
-            held,
+            held: held.then_some(kernel::audit::Digest::ZERO),
         };
         let version = NewVersion {
             artifact: None,
