@@ -38,6 +38,9 @@ pub use verification::{InlineKeys, ProofIssuer, ProviderTable, ProviderTables};
 /// Where the server listens when nobody says otherwise.
 pub const DEFAULT_PORT: u16 = 3402;
 
+/// No artifact can be larger: the list of its pieces is one small file.
+const LARGEST_ARTIFACT: u64 = 32 << 30;
+
 /// How the HXP evidence hash is formed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -80,6 +83,8 @@ pub struct Config {
     pub body_limit: usize,
     /// Largest upload.
     pub upload_limit: usize,
+    /// Largest artifact.
+    pub artifact_limit: u64,
     /// Per key and second.
     pub rate_limit: u32,
     /// How long a record may be in no block.
@@ -227,6 +232,10 @@ impl Settings {
         if body_limit < 4096 {
             bail!("body_limit: expected at least 4096 bytes");
         }
+        let artifact_limit = self.artifact_limit.unwrap_or(1 << 30);
+        if artifact_limit > LARGEST_ARTIFACT {
+            bail!("artifact_limit: expected at most {LARGEST_ARTIFACT} bytes, 32 GiB");
+        }
         let seal_seconds = self.seal_seconds.unwrap_or(10);
         if seal_seconds > 86_400 {
             bail!("seal_seconds: expected at most 86400, a day");
@@ -250,6 +259,7 @@ impl Settings {
             cors_origins: self.cors_origins.unwrap_or_default(),
             body_limit,
             upload_limit: self.upload_limit.unwrap_or(25 << 20),
+            artifact_limit,
             rate_limit: self.rate_limit.unwrap_or(if dev { 0 } else { 100 }),
             seal_every: Duration::from_secs(seal_seconds),
             anchor_command: self.anchor_command.filter(|command| !command.trim().is_empty()),

@@ -26,6 +26,7 @@
 
 pub mod audit;
 pub mod auth;
+pub mod blobs;
 pub mod bootstrap;
 pub mod callbacks;
 pub mod channels;

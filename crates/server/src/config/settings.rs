@@ -63,6 +63,9 @@ settings! {
     /// Largest uploaded file in bytes [default: 26214400]
     #[arg(long, env = "COUNTERSIGN_UPLOAD_LIMIT", value_name = "BYTES")]
     upload_limit: usize,
+    /// Largest artifact in bytes [default: 1073741824]
+    #[arg(long, env = "COUNTERSIGN_ARTIFACT_LIMIT", value_name = "BYTES")]
+    artifact_limit: u64,
     /// Requests per second allowed to one key, with bursts of twice that; 0 for no limit [default: 100]
     #[arg(long, env = "COUNTERSIGN_RATE_LIMIT", value_name = "N")]
     rate_limit: u32,
