@@ -37,6 +37,7 @@ mod serve;
 mod sessions;
 mod show;
 mod signing;
+mod task;
 mod trust;
 mod verify;
 mod wait;
@@ -79,6 +80,8 @@ enum Command {
     Wait(wait::Wait),
     /// Withdraw a request
     Cancel(cancel::Cancel),
+    /// Work with tasks: people own them, agents do them
+    Task(task::Task),
     /// Show whether an agent was told that its request is over, and tell it again
     Callbacks(callbacks::Callbacks),
     /// Add, list and try out endpoints that are told what happens, and tell them again
@@ -225,6 +228,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Write(write) => patiently(write.run()).await,
         Command::Wait(wait) => wait.run().await,
         Command::Cancel(cancel) => patiently(cancel.run()).await,
+        Command::Task(task) => Box::pin(task.run()).await,
         Command::Callbacks(callbacks) => patiently(callbacks.run()).await,
         Command::Webhooks(webhooks) => patiently(Box::pin(webhooks.run())).await,
         Command::Receipt(receipt) => patiently(receipt.run()).await,

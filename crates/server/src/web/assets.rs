@@ -21,7 +21,7 @@ pub struct Asset {
     name: &'static str,
 }
 
-static ASSETS: LazyLock<[Asset; 8]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 10]> = LazyLock::new(|| {
     [
         Asset::new(
             ("app", "css"),
@@ -52,6 +52,18 @@ static ASSETS: LazyLock<[Asset; 8]> = LazyLock::new(|| {
             "push.js",
             include_bytes!("../../assets/push.js"),
             "text/javascript; charset=utf-8",
+        ),
+        Asset::new(
+            ("task", "js"),
+            "task.js",
+            include_bytes!("../../assets/task.js"),
+            "text/javascript; charset=utf-8",
+        ),
+        Asset::new(
+            ("task", "css"),
+            "task.css",
+            include_bytes!("../../assets/task.css"),
+            "text/css; charset=utf-8",
         ),
         Asset::new(
             ("live", "js"),
@@ -140,6 +152,18 @@ pub(crate) fn push_js() -> &'static str {
     &push.href
 }
 
+/// Where the script for the room of a task is.
+pub(crate) fn task() -> &'static str {
+    let [_, _, _, _, _, task, ..] = &*ASSETS;
+    &task.href
+}
+
+/// Where the stylesheet of tasks and ledgers is: other pages do without.
+pub(crate) fn task_css() -> &'static str {
+    let [_, _, _, _, _, _, css, ..] = &*ASSETS;
+    &css.href
+}
+
 /// Where the script is for what changes while one looks at a list.
 pub(crate) fn live() -> &'static str {
     let [.., live, _, _] = &*ASSETS;
@@ -192,7 +216,13 @@ mod tests {
             assert!(found.content_type.starts_with(kind));
             assert!(file.contains(&found.hash) && !found.bytes.is_empty());
         }
-        for (href, name) in [(live(), "live."), (keys(), "keys."), (list(), "list.")] {
+        for (href, name) in [
+            (live(), "live."),
+            (keys(), "keys."),
+            (list(), "list."),
+            (task(), "task."),
+            (task_css(), "task."),
+        ] {
             let file = href.strip_prefix("/assets/").unwrap();
             assert!(file.starts_with(name) && asset(file).is_some());
         }

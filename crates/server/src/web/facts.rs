@@ -187,7 +187,7 @@ fn shown(value: &Value, id: impl FnOnce() -> String) -> Shown {
 
 /// The address a text is, if it is one that can be shown as it is: spelled the way a browser would go
 /// there, so that a name in foreign letters shows what it is, and without a user in front of the host.
-fn link(text: &str) -> Option<Words> {
+pub(super) fn link(text: &str) -> Option<Words> {
     let plain = text.starts_with("https://") || text.starts_with("http://");
     let url = url::Url::parse(text).ok().filter(|_| plain)?;
     let honest = url.username().is_empty() && url.password().is_none() && url.has_host();

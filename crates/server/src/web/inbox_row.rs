@@ -77,6 +77,8 @@ pub struct Row {
     href: String,
     prompt: Words,
     kind: &'static str,
+    /// Whether it belongs to a task.
+    task: bool,
     agent: String,
     project: String,
     asked: When,
@@ -157,6 +159,7 @@ impl Row {
             href: paths::request(ask.id),
             prompt: shown,
             kind: words::kind(ask.kind),
+            task: super::task::of(ask).is_some(),
             agent: ask.agent.to_string(),
             project: ask.project.to_string(),
             asked: When::new(ask.created_at, frame.now),

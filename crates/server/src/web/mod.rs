@@ -12,6 +12,10 @@
 //! | [`query`] | what a list is narrowed to, as an address and as a form |
 //! | [`request`] | one request in every state, with its answer card |
 //! | [`request_around`], [`request_told`], [`request_trail`], [`request_receipt`] | what stands around it: rounds, people, requests like it; how people were told; its record; its receipt |
+//! | [`tasks`], [`task`] | the board of tasks, and the room of one |
+//! | [`task_versions`], [`task_review`], [`task_acts`], [`task_trail`] | what it delivered; verdicts; what can be done to it; its record |
+//! | [`task_words`], [`lines`], [`markdown`] | tasks in plain words; texts line by line, side by side; how Markdown reads |
+//! | [`ledger`] | what projects and teams remember |
 //! | [`mod@write`], [`conversation`] | writing to an agent; what was said since |
 //! | [`request_changes`] | what a person changed in an agent's proposal |
 //! | [`review`], [`kept`] | the same for whoever holds its link; what they entered and did not send |
@@ -55,6 +59,9 @@ pub mod inbox_bulk;
 pub mod inbox_row;
 pub mod install;
 pub mod kept;
+pub mod ledger;
+pub mod lines;
+pub mod markdown;
 pub mod notices;
 pub mod outcome;
 pub mod paper;
@@ -73,6 +80,13 @@ pub mod sessions;
 pub mod settings;
 pub mod sign_in;
 pub mod steps;
+pub mod task;
+pub mod task_acts;
+pub mod task_review;
+pub mod task_trail;
+pub mod task_versions;
+pub mod task_words;
+pub mod tasks;
 pub mod when;
 pub mod words;
 pub mod write;

@@ -1,7 +1,8 @@
 //! The addresses pages link and post to. Handlers mount what is written here.
 
 use kernel::ids::GroupId;
-use kernel::{AgentId, AskId, HumanId, ProjectId, WebhookId};
+use kernel::task::{Scope, VersionRef};
+use kernel::{AgentId, AskId, HumanId, ProjectId, TaskId, WebhookId};
 
 /// Everything that waits for me.
 pub const INBOX: &str = "/";
@@ -90,6 +91,47 @@ pub const SIGNING: &str = "/settings/signing";
 pub const FIRST_KEY: &str = "/settings/first-key";
 /// POST lets the demonstration agent ask.
 pub const DEMO: &str = "/settings/demo";
+
+/// GET shows the board of tasks, POST writes one down.
+pub const TASKS: &str = "/tasks";
+/// GET shows where to write one down.
+pub const NEW_TASK: &str = "/tasks/new";
+/// GET shows which ledgers there are.
+pub const LEDGER: &str = "/ledger";
+
+/// The room of one task.
+pub fn task(id: TaskId) -> String {
+    format!("{TASKS}/{id}")
+}
+
+/// POST does something to a task: `assign`, `cancel`, `review` and so on.
+pub fn task_act(id: TaskId, act: &str) -> String {
+    format!("{TASKS}/{id}/{act}")
+}
+
+/// What tells an open room that its task has changed.
+pub fn task_live(id: TaskId, seen: u64) -> String {
+    format!("{TASKS}/{id}/live?seen={seen}")
+}
+
+/// A version a task delivered, as a file.
+pub fn version(id: TaskId, of: &VersionRef) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.append_pair("artifact", &of.id.to_string()).append_pair("version", &of.version);
+    format!("{TASKS}/{id}/version?{}", query.finish())
+}
+
+/// The keys of a ledger.
+pub fn ledger(scope: &Scope) -> String {
+    format!("{LEDGER}/{scope}")
+}
+
+/// One key of a ledger, with all it ever said.
+pub fn ledger_key(scope: &Scope, key: &str) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.append_pair("key", key);
+    format!("{LEDGER}/{scope}?{}", query.finish())
+}
 
 /// GET shows one of the people, POST changes them.
 pub fn person(id: &HumanId) -> String {

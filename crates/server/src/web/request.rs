@@ -18,6 +18,7 @@ use super::request_around::{Around, Surroundings};
 use super::request_changes::{self, Changed, How};
 use super::request_receipt::Proof;
 use super::request_trail;
+use super::task::Belongs;
 use super::{Frame, assets, paths, render, words};
 
 /// What the page of a request is made from.
@@ -55,6 +56,7 @@ struct RequestPage<'a> {
     place: String,
     links: Links,
     around: Surroundings,
+    task: Option<&'a Belongs>,
     trail: Vec<request_trail::Step>,
     more_trail: bool,
     proof: Option<&'a Proof>,
@@ -127,6 +129,7 @@ impl<'a> RequestPage<'a> {
             place: place(ask, me, directory),
             links: Links::of(ask),
             around: Surroundings::new(around, ask, me, directory, now),
+            task: around.task.as_ref(),
             trail: (around.trail.entries.iter())
                 .map(|entry| request_trail::Step::new(entry, question, directory, now))
                 .collect(),

@@ -16,6 +16,7 @@ use super::paths;
 use super::request_receipt::Proof;
 use super::request_told::Telling;
 use super::request_trail::Trail;
+use super::task::Belongs;
 use super::when::When;
 use super::words::{self, Words};
 
@@ -41,6 +42,8 @@ pub struct Around {
     pub trail: Trail,
     /// Its receipt, once it is over.
     pub proof: Option<Proof>,
+    /// The task it belongs to, if whoever looks may see it.
+    pub task: Option<Belongs>,
 }
 
 /// How requests like one were answered, as far as whoever looks may see them.

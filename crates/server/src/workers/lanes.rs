@@ -10,7 +10,6 @@ use store::outbox::Entry;
 use store::{Delivery, Settlement, StoreError};
 use tokio::sync::Semaphore;
 
-use super::contracts;
 use super::outbox::{Desk, LEASE};
 use crate::channels::send::Sending;
 use crate::push::deliver::Telling;
@@ -109,11 +108,13 @@ impl Desk {
 
     /// Works a lane off. What is under way when the server stops is done again by the next.
     async fn pump(&self, lane: &str) {
+        // A runtime is told one thing after the other.
+        let widest = if lane.starts_with(Effect::RUNTIMES) { 1 } else { WIDEST };
         let mut width = 1;
         loop {
             match self.stretch(lane, width).await {
                 Ok(None) => return,
-                Ok(Some(true)) => width = (width * 2).min(WIDEST),
+                Ok(Some(true)) => width = (width * 2).min(widest),
                 // Whoever does not answer is asked one by one: they hold up one call of all.
                 Ok(Some(false)) => width = 1,
                 Err(error) => {
@@ -157,7 +158,7 @@ impl Desk {
             Effect::CallBack { ask, .. } => self.call_back(&delivery, *ask).await?,
             Effect::Tell { webhook, told } => self.tell(&delivery, *webhook, told).await?,
             Effect::MailLink { key, seed } => self.mail_link(&delivery, *key, seed).await,
-            Effect::Contract(contract) => contracts::deliver(contract),
+            Effect::Contract(contract) => self.contract(&delivery, contract).await?,
             Effect::Push { .. }
             | Effect::Send { .. }
             | Effect::Amend { .. }

@@ -106,7 +106,7 @@ impl Desk {
             Effect::Gather { human, at, tried } => {
                 return self.app.gather(Gathering { human, at: *at, tried }).await;
             }
-            Effect::DropFiles { ask } => files.take_away(&**gateway.store(), *ask).await,
+            Effect::DropFiles { ask } => files.take_away(&**gateway.store(), ask.ulid()).await,
             Effect::Notify { .. }
             | Effect::Settle { .. }
             | Effect::CallBack { .. }

@@ -21,6 +21,7 @@ mod receipts;
 mod start;
 #[path = "../support/mod.rs"]
 mod support;
+mod task;
 mod webhooks;
 mod write;
 

@@ -2,6 +2,7 @@
 //! record.
 
 mod settings;
+mod tasks;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ use crate::routes::{Door, ROUTES};
 use crate::world::World;
 
 fn all_routes() -> impl Iterator<Item = (&'static str, &'static str, Door)> {
-    ROUTES.iter().copied().chain(settings::SETTINGS.iter().map(|(of, at)| (*of, *at, Closed)))
+    let settings = settings::SETTINGS.iter().map(|(of, at)| (*of, *at, Closed));
+    ROUTES.iter().copied().chain(settings).chain(tasks::TASKS.iter().copied())
 }
 
 /// HXPX-002, HXPX-003: without a credential, with a wrong one, with nonsense in the body.
@@ -48,6 +50,7 @@ async fn every_route_asks_for_a_credential() {
             .replace("{medium}", "slack")
             .replace("{name}", "events")
             .replace("{file}", "app.css")
+            .replace("{scope}", "project:dev")
             .replace("{code}", "not-found");
         let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
         let strangers = [

@@ -59,7 +59,7 @@ pub(crate) async fn state(world: &World, task: &str) -> String {
     task["state"].as_str().unwrap().to_owned()
 }
 
-fn inline(task: &str, content: &str) -> Value {
+pub(crate) fn inline(task: &str, content: &str) -> Value {
     let payload = json!({ "kind": "inline", "content": content });
     json!({ "task_id": task, "type": "patch", "payload": payload })
 }

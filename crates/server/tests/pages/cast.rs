@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use kernel::actor::Reach;
 use kernel::ask::{Dialect, Labels, Priority, Route};
-use kernel::audit::Salts;
+use kernel::audit::{Record, Salts};
 use kernel::command::{NewAsk, Silence};
 use kernel::directory::{Directory, Human, NewAgent, NewHuman, NewProject, Profile};
 use kernel::question::{Answer, Body, Question, Reply};
 use kernel::{
-    Actor, Ask, AskId, Assurance, Command, Entity, Envelope, HumanId, KeyId, Loaded, Refusal, Time,
-    Verdict, Via, World, decide, settle,
+    Actor, Ask, AskId, Assurance, Command, Entity, Envelope, HumanId, KeyId, Loaded, Refusal,
+    Subject, Time, Verdict, Via, World, decide, settle,
 };
 use serde_json::{Map, Value};
 use ulid::Ulid;
@@ -20,11 +20,23 @@ pub(crate) struct Cast {
     pub(crate) now: Time,
     pub(crate) directory: Directory,
     drawn: u128,
-    loaded: Loaded,
+    pub(crate) loaded: Loaded,
+    /// Everything that was recorded.
+    pub(crate) records: Vec<Record>,
 }
 
 pub(crate) fn id(name: &str) -> HumanId {
     name.parse().unwrap()
+}
+
+/// The agent.
+pub(crate) fn agent() -> Actor {
+    Actor::Agent {
+        id: "release-bot".parse().unwrap(),
+        project: "shop".parse().unwrap(),
+        key: KeyId::new(Ulid::from(1_u128)),
+        reach: Reach::Agent,
+    }
 }
 
 pub(crate) fn question(prompt: &str, body: Body) -> Question {
@@ -68,6 +80,7 @@ impl Cast {
             directory: Directory::default(),
             drawn: 0x019c_0000_0000_0000_0000_0000_0000_0000,
             loaded: Loaded::default(),
+            records: Vec::new(),
         };
         cast.run(Actor::System, Command::SaveProject(NewProject::plain("shop".parse().unwrap())));
         for (human, name) in [("olga", "Olga Petrova"), ("mark", "Mark Osei")] {
@@ -106,13 +119,7 @@ impl Cast {
     }
 
     pub(crate) fn ask(&mut self, new: NewAsk) -> AskId {
-        let agent = Actor::Agent {
-            id: "release-bot".parse().unwrap(),
-            project: "shop".parse().unwrap(),
-            key: KeyId::new(Ulid::from(1_u128)),
-            reach: Reach::Agent,
-        };
-        self.run(agent, Command::Ask(Box::new(new)));
+        self.run(agent(), Command::Ask(Box::new(new)));
         AskId::new(Ulid::from(self.drawn))
     }
 
@@ -147,18 +154,35 @@ impl Cast {
             expected: None,
             command,
         };
-        let world = World { now: self.now, directory: &self.directory, loaded: &self.loaded };
-        let Verdict::Decided(decision) = decide(&world, &envelope)? else {
-            return Err(Refusal::NotFound { what: "request" });
-        };
-        for entity in settle(&world, &envelope, decision).unwrap().entities {
-            match entity {
-                Entity::Ask(ask) => {
-                    self.loaded.asks.insert(ask.id, Some(*ask));
+        let mut verdict = decide(&self.world(), &envelope)?;
+        while let Verdict::Need(subjects) = verdict {
+            // What is not here does not exist.
+            for subject in subjects {
+                match subject {
+                    Subject::Artifact(id) => drop(self.loaded.artifacts.insert(id, None)),
+                    Subject::Entry(id) => drop(self.loaded.entries.insert(id, None)),
+                    Subject::Task(id) => drop(self.loaded.tasks.insert(id, None)),
+                    _ => return Err(Refusal::NotFound { what: "request" }),
                 }
+            }
+            verdict = decide(&self.world(), &envelope)?;
+        }
+        let Verdict::Decided(decision) = verdict else { unreachable!() };
+        let changes = settle(&self.world(), &envelope, decision).unwrap();
+        self.records.extend(changes.records);
+        for entity in changes.entities {
+            match entity {
+                Entity::Ask(ask) => drop(self.loaded.asks.insert(ask.id, Some(*ask))),
+                Entity::Task(task) => drop(self.loaded.tasks.insert(task.id, Some(*task))),
+                Entity::Artifact(made) => drop(self.loaded.artifacts.insert(made.id, Some(*made))),
+                Entity::Entry(entry) => drop(self.loaded.entries.insert(entry.id, Some(*entry))),
                 other => self.directory.put(other),
             }
         }
         Ok(())
+    }
+
+    fn world(&self) -> World<'_> {
+        World { now: self.now, directory: &self.directory, loaded: &self.loaded }
     }
 }

@@ -12,6 +12,7 @@ mod rules;
 mod samples;
 mod stories;
 mod talk;
+mod tasks;
 mod webhooks;
 
 use samples::pages;

@@ -396,6 +396,7 @@ fn gallery() -> Gallery {
     crate::around::gallery(&mut g);
     crate::webhooks::gallery(&mut g);
     crate::talk::gallery(&mut g);
+    crate::tasks::gallery(&mut g);
     g
 }
 

@@ -6,6 +6,7 @@
 
 mod artifact;
 mod checkpoint;
+mod data_uri;
 mod ledger;
 mod queries;
 mod review;

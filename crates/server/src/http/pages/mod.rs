@@ -1,5 +1,5 @@
-//! The pages people answer on: `/`, `/history`, `/asks/{id}`, `/sign-in`, `/settings/…`, and
-//! `/review/{id}` for whoever holds a link.
+//! The pages people answer on: `/`, `/history`, `/asks/{id}`, `/tasks`, `/ledger`, `/sign-in`,
+//! `/settings/…`, and `/review/{id}` for whoever holds a link.
 //!
 //! A person is known by a session cookie that a one-time link was exchanged for. No GET decides
 //! anything; every POST carries a token bound to the session, or the link's own.
@@ -12,6 +12,7 @@ mod inbox_bulk;
 mod inbox_list;
 mod inbox_live;
 mod install;
+mod ledger;
 mod machine;
 mod oidc;
 mod passkeys;
@@ -28,6 +29,9 @@ mod sealed;
 mod sessions;
 mod settings;
 mod sign_in;
+mod task;
+mod task_acts;
+mod tasks;
 mod write;
 
 use std::sync::Arc;
@@ -80,6 +84,21 @@ pub fn routes() -> Router<Shared> {
         .route("/asks/{id}/end", get(request_acts::watch))
         .route("/asks/{id}/receipt", get(request_acts::receipt))
         .route("/asks/{id}/files/{digest}", get(request_acts::file))
+        .route("/tasks", get(tasks::board).post(tasks::create))
+        .route("/tasks/new", get(tasks::show_new))
+        .route("/tasks/{id}", get(task::show))
+        .route("/tasks/{id}/live", get(task::live))
+        .route("/tasks/{id}/version", get(task::version))
+        .route("/tasks/{id}/assign", get(task::back).post(task_acts::assign))
+        .route("/tasks/{id}/cancel", get(task::back).post(task_acts::cancel))
+        .route("/tasks/{id}/interrupt", get(task::back).post(task_acts::interrupt))
+        .route("/tasks/{id}/amend", get(task::back).post(task_acts::amend))
+        .route("/tasks/{id}/grant", get(task::back).post(task_acts::grant))
+        .route("/tasks/{id}/transfer", get(task::back).post(task_acts::transfer))
+        .route("/tasks/{id}/review", get(task::back).post(task_acts::review))
+        .route("/tasks/{id}/remark", get(task::back).post(task_acts::remark))
+        .route("/ledger", get(ledger::list))
+        .route("/ledger/{scope}", get(ledger::show))
         .route("/review/{id}", get(review::show_review).post(review::post_review))
         .route("/review/{id}/end", get(review_watch::watch))
         .route(

@@ -15,6 +15,7 @@ use crate::http::api::LEASE;
 use crate::web::request_around::{Alike, Around};
 use crate::web::request_receipt::{Checked, Found, Proof};
 use crate::web::request_trail::{Entry, Trail};
+use crate::web::task::{self, Belongs};
 
 const DAY: u64 = 24 * 60 * 60;
 
@@ -42,12 +43,21 @@ impl App {
             lookers: self.others_looking(&visitor.human.id, ask.id).await?,
             hidden_until: hidden.into_iter().find(|(id, _)| *id == ask.id).map(|(_, until)| until),
             trail: self.trail(ask).await?,
+            task: self.task_of(visitor, ask).await?,
             proof: if ask.is_open() {
                 None
             } else {
                 Some(self.proof_of(visitor, ask, check).await?)
             },
         })
+    }
+
+    /// The task a request belongs to.
+    async fn task_of(&self, visitor: &Visitor, ask: &Ask) -> Result<Option<Belongs>, StoreError> {
+        let Some(id) = task::of(ask) else { return Ok(None) };
+        let (task, directory) = (self.gateway.store().task(id).await?, self.gateway.directory());
+        let shown = task.filter(|task| task.is_shown_to(&visitor.actor, &directory));
+        Ok(shown.map(|task| Belongs::new(&task, ask)))
     }
 
     /// How requests of this kind by this agent were answered, of those this person may see.

@@ -1,0 +1,97 @@
+//! Ledgers: `GET /ledger`, `GET /ledger/{scope}`, and one key of it with `?key=`.
+
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Redirect};
+use kernel::EntryId;
+use kernel::task::Scope;
+use serde::Deserialize;
+
+use super::{Page, html, page};
+use crate::http::Shared;
+use crate::web::ledger::{self, Listed};
+use crate::web::{notices, paths};
+
+/// How many keys or values a page shows.
+const PAGE: usize = 30;
+/// How many ledgers are looked into.
+const LISTED: usize = 60;
+
+#[derive(Deserialize)]
+pub(super) struct Named {
+    scope: Option<String>,
+}
+
+/// `GET /ledger`
+pub(super) async fn list(
+    State(app): State<Shared>,
+    Query(named): Query<Named>,
+    headers: HeaderMap,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let typed = named.scope.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    let scope = typed.and_then(|text| text.parse::<Scope>().ok());
+    if let Some(scope) = scope.filter(|scope| ledger::reads(&visitor.human, scope)) {
+        return Ok(Redirect::to(&paths::ledger(&scope)).into_response());
+    }
+    let known = ledger::known(&visitor.human, &app.gateway.directory());
+    let mut listed = Vec::new();
+    for scope in known.into_iter().take(LISTED) {
+        let first = app.gateway.store().entries(scope.clone(), None, 1).await?;
+        listed.push(Listed { scope, written: !first.is_empty() });
+    }
+    let wrong = typed.is_some();
+    let status = if wrong { StatusCode::NOT_FOUND } else { StatusCode::OK };
+    Ok(html(status, ledger::list(&visitor.frame, &listed, wrong)))
+}
+
+#[derive(Deserialize)]
+pub(super) struct Part {
+    key: Option<String>,
+    after: Option<String>,
+    before: Option<u64>,
+}
+
+/// `GET /ledger/{scope}`
+pub(super) async fn show(
+    State(app): State<Shared>,
+    Path(scope): Path<String>,
+    Query(part): Query<Part>,
+    headers: HeaderMap,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let missing = || page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame));
+    let scope = scope.parse::<Scope>().ok().filter(|scope| ledger::reads(&visitor.human, scope));
+    let scope = scope.ok_or_else(missing)?;
+    let store = app.gateway.store();
+    let Some(key) = part.key else {
+        let later_page = part.after.is_some();
+        let mut entries = store.entries(scope.clone(), part.after, PAGE + 1).await?;
+        let more = entries.len() > PAGE;
+        entries.truncate(PAGE);
+        let last = entries.last().filter(|_| more);
+        let next = last.map(|entry| address(&scope, &[("after", &entry.key)]));
+        let shown = ledger::page(&visitor.frame, &scope, &entries, next.as_deref(), later_page);
+        return Ok(html(StatusCode::OK, shown));
+    };
+    let id = EntryId::of(scope.as_str(), &key);
+    let entry = store.entry(id).await?.ok_or_else(missing)?;
+    // Newest first, as many as a page holds before the one it begins with.
+    let end = part.before.map_or(entry.head.seq, |before| before.saturating_sub(1));
+    let start = end.saturating_sub(PAGE as u64);
+    let most = usize::try_from(end - start).unwrap_or(PAGE);
+    let mut entries = store.entry_history(id, start, most).await?;
+    entries.reverse();
+    let next = (start > 0).then(|| {
+        let before = (start + 1).to_string();
+        address(&scope, &[("key", &key), ("before", &before)])
+    });
+    let shown = ledger::history(&visitor.frame, &scope, &key, &entries, next.as_deref());
+    Ok(html(StatusCode::OK, shown))
+}
+
+fn address(scope: &Scope, pairs: &[(&str, &str)]) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(pairs);
+    format!("{}?{}", paths::ledger(scope), query.finish())
+}

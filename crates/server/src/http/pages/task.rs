@@ -1,0 +1,380 @@
+//! The room of one task: `GET /tasks/{id}`, also as it was at a moment (`?at=`); what it delivered, as
+//! files; and what tells an open room that its task has changed.
+
+use std::time::Duration;
+
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use bytes::Bytes;
+use jiff::tz::TimeZone;
+use kernel::directory::about::About;
+use kernel::task::{Version, VersionRef};
+use kernel::{ArtifactId, Ask, Subject, Task, TaskId, Time};
+use serde::{Deserialize, Serialize};
+use store::StoreError;
+
+use super::{Instead, Page, Visitor, html, page};
+use crate::http::sse::{self, HEARTBEAT, Source};
+use crate::http::{App, Shared};
+use crate::streams::{Held, Wire};
+use crate::wake::{Topic, Waiter};
+use crate::web::request_trail::Entry;
+use crate::web::task::{self, Around, Room, Told};
+use crate::web::task_acts::moment;
+use crate::web::task_trail::MOST;
+use crate::web::task_versions::{Content, Deliveries, LONGEST, Open, named, picture};
+use crate::web::{Submitted, notices, paths};
+
+/// More artifacts than this are not told of one by one.
+const ARTIFACTS: usize = 20;
+/// Larger files are fetched, not looked at.
+const LARGEST: u64 = 8 * 1024 * 1024;
+/// What may be done with what an agent delivered: looking at it, and nothing else.
+const POLICY: &str = "default-src 'none'; sandbox";
+/// How often an idle stream shows that it lives.
+const BEAT: Duration = Duration::from_secs(15);
+/// What a stream begins with, so that the browser knows at once that it was let in.
+const BEGIN: Bytes = Bytes::from_static(b": watching\nretry: 5000\n\n");
+/// How soon a store that was away is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// What somebody wants to see of a room.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Visit {
+    /// As it was: after an event, by its number, or at a moment.
+    at: Option<String>,
+    /// The record before this event.
+    before: Option<u64>,
+    /// Two versions side by side.
+    older: Option<String>,
+    newer: Option<String>,
+}
+
+/// `GET /tasks/{id}`
+pub(super) async fn show(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    Query(visit): Query<Visit>,
+    headers: HeaderMap,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let task = app.task_seen_by(&visitor, &id).await?;
+    let Some(at) = visit.at.as_deref().map(str::trim).filter(|at| !at.is_empty()) else {
+        return app.room_with(&visitor, &task, None, &visit, StatusCode::OK, None, None).await;
+    };
+    let then = match at.parse::<u64>() {
+        Ok(seq) => app.task_then(task.id, |record| record.seq <= seq).await?,
+        Err(_) => {
+            let zone = visitor.human.about().map_or(TimeZone::UTC, About::zone);
+            match at.parse::<Time>().ok().or_else(|| moment(at, &zone)) {
+                Some(at) => app.task_then(task.id, |record| record.at <= at).await?,
+                None => None,
+            }
+        }
+    };
+    match then {
+        Some(then) => {
+            let last = Some(task.head.seq);
+            app.room_with(&visitor, &then, last, &visit, StatusCode::OK, None, None).await
+        }
+        None => {
+            let told = Told::Wrong("Choose a moment after the task was written down");
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            app.room_with(&visitor, &task, None, &visit, status, Some(&told), None).await
+        }
+    }
+}
+
+/// Whoever reloads the address of a form gets the room again.
+pub(super) async fn back(Path(id): Path<String>) -> Response {
+    match id.parse::<TaskId>() {
+        Ok(id) => Redirect::to(&paths::task(id)).into_response(),
+        Err(_) => Redirect::to(paths::TASKS).into_response(),
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Which {
+    artifact: String,
+    version: String,
+}
+
+/// `GET /tasks/{id}/version`: what a task delivered, as a file; a picture can be looked at.
+pub(super) async fn version(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    Query(which): Query<Which>,
+    headers: HeaderMap,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let task = app.task_seen_by(&visitor, &id).await?;
+    let missing = || page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame));
+    let of = named(&task, &format!("{}:{}", which.artifact, which.version)).ok_or_else(missing)?;
+    let artifact = app.gateway.store().artifact(of.id).await?.ok_or_else(missing)?;
+    let found = artifact.version(Some(&of.version)).ok_or_else(missing)?;
+    if !found.payload.held {
+        return Err(missing());
+    }
+    let kept = app.files.read(&found.payload.checksum).await.map_err(|error| {
+        tracing::error!(error = format!("{error:#}"), %task.id, "cannot read an artifact");
+        let shown = notices::server_error(&visitor.frame, "what was delivered cannot be read");
+        page(StatusCode::INTERNAL_SERVER_ERROR, shown)
+    })?;
+    Ok(as_file(&of, kept.ok_or_else(missing)?))
+}
+
+/// Bytes of an agent's: nothing runs in them, whatever they are.
+fn as_file(of: &VersionRef, bytes: Bytes) -> Response {
+    let kind = picture(&bytes);
+    let name: String =
+        of.version.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '.').collect();
+    let how = if kind.is_some() { "inline" } else { "attachment" };
+    let headers = [
+        (header::CONTENT_TYPE, kind.unwrap_or("application/octet-stream").to_owned()),
+        (header::CONTENT_DISPOSITION, format!("{how}; filename=\"{}-{name}\"", of.id)),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+        (header::CONTENT_SECURITY_POLICY, POLICY.to_owned()),
+    ];
+    (headers, bytes).into_response()
+}
+
+impl App {
+    /// A task the visitor may see; to everybody else it does not exist.
+    pub(super) async fn task_seen_by(&self, visitor: &Visitor, id: &str) -> Result<Task, Instead> {
+        let missing = || page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame));
+        let id: TaskId = id.parse().map_err(|_| missing())?;
+        let directory = self.gateway.directory();
+        let found = self.gateway.store().task(id).await?;
+        found.filter(|task| task.is_shown_to(&visitor.actor, &directory)).ok_or_else(missing)
+    }
+
+    /// The room as it is now.
+    pub(super) async fn room(
+        &self,
+        visitor: &Visitor,
+        task: &Task,
+        status: StatusCode,
+        told: Option<&Told>,
+        draft: Option<(&str, &Submitted)>,
+    ) -> Page {
+        self.room_with(visitor, task, None, &Visit::default(), status, told, draft).await
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a page is what it is made from")]
+    async fn room_with(
+        &self,
+        visitor: &Visitor,
+        task: &Task,
+        last: Option<u64>,
+        visit: &Visit,
+        status: StatusCode,
+        told: Option<&Told>,
+        draft: Option<(&str, &Submitted)>,
+    ) -> Page {
+        let around = self.around_task(visitor, task, last, visit).await?;
+        let directory = self.gateway.directory();
+        let once = self.gateway.ids().ulid().to_string();
+        let room = Room {
+            task,
+            me: &visitor.human,
+            directory: &directory,
+            around: &around,
+            told,
+            draft,
+            once: &once,
+        };
+        Ok(html(status, task::page(&visitor.frame, &room)))
+    }
+
+    /// Everything around a task. Every read is bounded.
+    async fn around_task(
+        &self,
+        visitor: &Visitor,
+        task: &Task,
+        last: Option<u64>,
+        visit: &Visit,
+    ) -> Result<Around, StoreError> {
+        let directory = self.gateway.directory();
+        let mut asks: Vec<Ask> = Vec::new();
+        for id in task::decisions(task) {
+            let ask = self.gateway.ask(id).await?;
+            let shown = ask.filter(|ask| ask.is_shown_to(&visitor.actor, &directory));
+            asks.extend(shown.as_deref().cloned());
+        }
+        let parent = match task.parent {
+            Some(id) => self.gateway.store().task(id).await?,
+            None => None,
+        };
+        let end = last.unwrap_or(task.head.seq);
+        // As it was, the record is shown around the moment that is looked at.
+        let middle = last.map(|_| task.head.seq + (MOST as u64) / 2);
+        let end = visit.before.or(middle).map_or(end, |before| before.saturating_sub(1).min(end));
+        let start = end.saturating_sub(MOST as u64);
+        Ok(Around {
+            asks,
+            deliveries: self.deliveries(task, visit).await?,
+            trail: self.task_trail(task.id, start, end).await?,
+            earlier: (start > 0).then_some(start + 1),
+            parent: parent.filter(|parent| parent.is_shown_to(&visitor.actor, &directory)),
+            last,
+        })
+    }
+
+    /// The events after `start`, up to `end`.
+    async fn task_trail(&self, id: TaskId, start: u64, end: u64) -> Result<Vec<Entry>, StoreError> {
+        let most = usize::try_from(end.saturating_sub(start)).unwrap_or(MOST).min(MOST);
+        let records = self.gateway.store().records(Subject::Task(id), start, most).await?;
+        let entry = |record: kernel::audit::Record| {
+            let damaged = |source| StoreError::Damaged {
+                what: format!("event {} of {id}", record.seq),
+                source: Box::new(source),
+            };
+            let hash = record.hash;
+            Ok(Entry { event: record.event().map_err(damaged)?, hash, block: None })
+        };
+        records.into_iter().map(entry).collect()
+    }
+
+    /// What a task delivered, and what is shown of it: what was picked, or the newest beside the one it
+    /// came from.
+    async fn deliveries(&self, task: &Task, visit: &Visit) -> Result<Deliveries, StoreError> {
+        let mut ids: Vec<ArtifactId> = Vec::new();
+        for of in task.delivered.iter().rev() {
+            if !ids.contains(&of.id) && ids.len() < ARTIFACTS {
+                ids.push(of.id);
+            }
+        }
+        let mut found = Deliveries::default();
+        for id in ids {
+            found.artifacts.extend(self.gateway.store().artifact(id).await?);
+        }
+        let picked = |value: &Option<String>| value.as_deref().and_then(|text| named(task, text));
+        let newer = picked(&visit.newer).or_else(|| task.delivered.last().cloned());
+        let Some(newer) = newer else { return Ok(found) };
+        let parent = found.find(&newer).and_then(|(_, version)| version.parent.clone());
+        let parent = parent.map(|version| VersionRef { id: newer.id, version });
+        let older = match visit.older.as_deref() {
+            Some("none") => None,
+            Some(_) => picked(&visit.older),
+            None => parent.filter(|of| task.delivered.contains(of)),
+        };
+        let older = older.filter(|of| *of != newer);
+        found.older = match older {
+            Some(of) => Some(self.opened(&found, of).await),
+            None => None,
+        };
+        found.newer = Some(self.opened(&found, newer).await);
+        Ok(found)
+    }
+
+    async fn opened(&self, found: &Deliveries, of: VersionRef) -> Open {
+        let content = match found.find(&of) {
+            Some((_, version)) => self.content(version).await,
+            None => Content::Missing,
+        };
+        Open { of, content }
+    }
+
+    /// What a page shows of a version: the beginning of what we hold.
+    async fn content(&self, version: &Version) -> Content {
+        let payload = &version.payload;
+        if !payload.held {
+            return Content::Elsewhere;
+        }
+        if payload.size > LARGEST {
+            return Content::Bytes;
+        }
+        match self.files.read(&payload.checksum).await {
+            Ok(Some(bytes)) => {
+                let first = bytes.get(..LONGEST).unwrap_or(&bytes);
+                Content::of(first, first.len() == bytes.len())
+            }
+            Ok(None) => Content::Missing,
+            Err(error) => {
+                tracing::error!(error = format!("{error:#}"), "cannot read an artifact");
+                Content::Missing
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Seen {
+    seen: Option<u64>,
+}
+
+/// `GET /tasks/{id}/live`: tells an open room once that its task has changed.
+pub(super) async fn live(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    Query(Seen { seen }): Query<Seen>,
+    headers: HeaderMap,
+) -> Result<Response, StatusCode> {
+    let visitor = app.visitor(&headers).await.map_err(|_| StatusCode::UNAUTHORIZED)?;
+    let id: TaskId = id.parse().map_err(|_| StatusCode::NOT_FOUND)?;
+    // Read after the subscription: a change in between is not missed.
+    let waiter = app.gateway.wake().subscribe([Topic::Subject(Subject::Task(id))]);
+    let task = app.task_seen_by(&visitor, &id.to_string()).await;
+    let task = task.map_err(|_| StatusCode::NOT_FOUND)?;
+    let who = Some(Subject::Human(visitor.human.id));
+    let held = app.watchers.open(who, Wire::Events);
+    let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
+    let seen = seen.unwrap_or(task.head.seq);
+    let source = Watched { app, id, seen, waiter, begun: false, told: false, _held: held };
+    Ok(sse::respond(source).into_response())
+}
+
+/// An open room, until its task changes.
+struct Watched {
+    app: Shared,
+    id: TaskId,
+    seen: u64,
+    waiter: Waiter,
+    begun: bool,
+    told: bool,
+    _held: Held,
+}
+
+/// That a task has changed.
+#[derive(Serialize)]
+struct Changed {
+    state: &'static str,
+}
+
+impl Source for Watched {
+    async fn next(&mut self) -> Option<Bytes> {
+        if self.told {
+            return None;
+        }
+        if !std::mem::replace(&mut self.begun, true) {
+            return Some(BEGIN);
+        }
+        loop {
+            match self.app.gateway.store().task(self.id).await {
+                Ok(task) => {
+                    let task = task?;
+                    if task.head.seq > self.seen {
+                        self.told = true;
+                        let changed = Changed { state: task.state.as_str() };
+                        return Some(sse::frame(task.head.seq, "changed", &changed));
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a room cannot be told; trying again");
+                    tokio::select! {
+                        () = self.app.stop.cancelled() => return None,
+                        () = tokio::time::sleep(AGAIN) => continue,
+                    }
+                }
+            }
+            tokio::select! {
+                biased;
+                () = self.app.stop.cancelled() => return None,
+                () = self.waiter.changed() => {}
+                () = tokio::time::sleep(BEAT) => return Some(HEARTBEAT),
+            }
+        }
+    }
+}

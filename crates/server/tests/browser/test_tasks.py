@@ -1,0 +1,153 @@
+"""A task from its first word to its last, in a browser: on a phone, at a desk, and without JavaScript."""
+
+import pytest
+from conftest import DESK, PHONE, start
+from looks import looks_right
+
+OLD = "# Release notes\n\nThe sum is 40.\nThe date is open.\n\nBye\n"
+NEW = "# Release notes\n\nThe sum is 42.\nThe date is Monday.\n\n- one\n- two\n\nBye\n"
+HOSTILE = "Pay </script><script>alert(1)</script> <img src=x onerror=alert(1)> \u202egpj.exe\u200b"
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    with start(tmp_path_factory.mktemp("desk"), "127.0.0.1") as server:
+        yield server
+
+
+def op(desk, operation, key="dev-human-token", **params):
+    return desk.call("POST", f"/hacp/v1/ops/{operation}", {"params": params}, key)
+
+
+def agent(desk, operation, **params):
+    return op(desk, operation, "dev-agent-key", **params)
+
+
+def deliver(desk, task, content, media_type="text/markdown"):
+    payload = {"kind": "inline", "content": content, "media_type": media_type}
+    return agent(desk, "artifact.commit", task_id=task, type="notes", payload=payload)
+
+
+def begun(desk, goal="Write the release notes", **more):
+    spec = {"goal": goal, "acceptance_criteria": ["The sum is right", "There is a date"]}
+    task = op(desk, "task.create", type="notes", spec=spec, **more)["id"]
+    op(desk, "task.assign", task_id=task, agent_id="agent_dev")
+    agent(desk, "task.start", task_id=task)
+    return task
+
+
+def press(page, name):
+    page.get_by_role("button", name=name).click()
+
+
+def told(page, words):
+    page.get_by_text(words).first.wait_for()
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_task_from_its_first_word_to_its_last(desk, visit, script):
+    page = desk.sign_in(visit, java_script_enabled=script)
+    page.get_by_role("link", name="Tasks", exact=True).click()
+    page.get_by_role("link", name="Write a new task").first.click()
+    page.get_by_label("What is to be reached").fill("Write the release notes")
+    page.get_by_label("It is good when").fill("The sum is right\nThere is a date")
+    page.get_by_label("Give it to").select_option("agent_dev")
+    press(page, "Write this task down")
+    told(page, "Given to an agent, not begun")
+    task = page.url.rsplit("/", 1)[1]
+    agent(desk, "task.start", task_id=task)
+    agent(desk, "checkpoint.raise", task_id=task, kind="approval", prompt="May I read the tickets?")
+    page.reload()
+    page.get_by_role("link", name="Answer what it waits for").click()
+    told(page, "Write the release notes")
+    page.locator("button[value=approve]").click()
+    told(page, "Your answer was sent")
+    deliver(desk, task, OLD)
+    page.goto(f"{desk.url}/tasks/{task}")
+    told(page, "Delivered, to be judged")
+    page.get_by_label("The sum is right").check()
+    if script:
+        page.reload()
+        assert page.get_by_label("The sum is right").is_checked(), "ticks stay in this browser"
+        page.locator("#L3").click()
+        assert page.get_by_label("Line of comment 1").input_value() == "3"
+    else:
+        page.get_by_label("Line of comment 1").fill("3")
+    page.get_by_label("Comment 1", exact=True).fill("It is 42")
+    page.get_by_label("It, comment 1").select_option("blocker")
+    press(page, "Request changes")
+    told(page, "Say what has to change: it goes to the agent")
+    assert page.get_by_label("Comment 1", exact=True).input_value() == "It is 42"
+    page.get_by_label("What has to change").fill("The sum\nThe date")
+    press(page, "Request changes")
+    told(page, "Your verdict was recorded")
+    said = agent(desk, "task.get", task_id=task)
+    assert said["state"] == "in_progress"
+    if script:
+        deliver(desk, task, NEW)
+        page.get_by_role("link", name="The task has changed").click()
+    else:
+        deliver(desk, task, NEW)
+        page.goto(f"{desk.url}/tasks/{task}")
+    told(page, "v1 beside v2")
+    assert page.locator(".ln.both .is").first.inner_text().endswith("The sum is 42.")
+    page.get_by_label("The older one").select_option("none")
+    press(page, "Show these side by side")
+    assert page.locator(".sheet .was").count() == 0
+    press(page, "Accept v2")
+    told(page, "Your verdict was recorded")
+    assert agent(desk, "task.get", task_id=task)["state"] == "completed"
+    page.locator("#trail summary").last.click()
+    page.locator("#trail a.tall").last.click()
+    told(page, "This is the task as it was")
+    assert page.locator("main form[method=post]").count() == 0
+
+
+def test_a_task_is_steered(desk, visit):
+    page = desk.sign_in(visit, size=DESK)
+    task = begun(desk)
+    page.goto(f"{desk.url}/tasks/{task}")
+    page.get_by_text("Say something to the agent").click()
+    page.get_by_label("What it should take into account").fill("Only this week")
+    page.get_by_label("To what end").select_option("constrain")
+    press(page, "Tell the agent")
+    told(page, "The agent was told")
+    page.get_by_text("Allow or forbid something").click()
+    page.get_by_label("do what").fill("bash:*")
+    press(page, "Set this permission")
+    told(page, "The permission was set")
+    page.get_by_text("Call it off").click()
+    page.get_by_label("Why").fill("No longer needed")
+    press(page, "Call the task off")
+    told(page, "The task was called off")
+    assert agent(desk, "task.get", task_id=task)["state"] == "completed"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("size", [PHONE, {"width": 360, "height": 740}, DESK], ids=["phone", "small", "desk"])
+def test_every_page_can_be_read_and_hit(desk, visit, size, dark):
+    page = desk.sign_in(visit, size=size, color_scheme="dark" if dark else "light")
+    task = begun(desk)
+    deliver(desk, task, OLD)
+    comments = [{"anchor": "L3", "severity": "blocker", "body": "Wrong sum"}]
+    op(desk, "review.submit", task_id=task, verdict="changes_requested", requested_changes=["The sum"], comments=comments)
+    deliver(desk, task, NEW)
+    hostile = begun(desk, (HOSTILE + " ") * 3)
+    agent(desk, "checkpoint.raise", task_id=hostile, kind="approval", prompt=HOSTILE * 5)
+    long = begun(desk)
+    deliver(desk, long, "\n".join(f"{n} {HOSTILE} {'x' * (n % 200)}" for n in range(900)), "text/plain")
+    agent(desk, "ledger.write", scope="project:dev", key="notes.sum", value={"sum": 42, "why": HOSTILE}, by=task)
+    tone = "dark" if dark else "light"
+    for name, path in [
+        ("board", "/tasks"),
+        ("new", "/tasks/new"),
+        ("room", f"/tasks/{task}"),
+        ("room-hostile", f"/tasks/{hostile}"),
+        ("room-long", f"/tasks/{long}"),
+        ("room-then", f"/tasks/{task}?at=3"),
+        ("ledgers", "/ledger"),
+        ("ledger", "/ledger/project:dev"),
+        ("ledger-key", "/ledger/project:dev?key=notes.sum"),
+    ]:
+        page.goto(desk.url + path)
+        looks_right(page, f"task-{name}-{tone}", size)
