@@ -172,6 +172,7 @@ macro_rules! suite {
                 a_lease_keeps_others_away,
                 a_lease_that_ended_is_claimed_again,
                 a_retry_waits_for_its_moment,
+                what_is_put_back_was_not_tried,
                 the_dead_stay_and_show,
                 settling_twice_is_harmless,
                 what_is_split_is_tried_each_by_itself,

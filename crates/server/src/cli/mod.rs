@@ -24,6 +24,7 @@ mod health;
 mod inbox;
 mod keys;
 mod migrate;
+mod notices;
 mod output;
 mod people;
 mod profile;
@@ -110,6 +111,8 @@ enum Command {
     Sessions(sessions::Sessions),
     /// List, try and remove your devices that are told when something waits
     Devices(devices::Devices),
+    /// Say how you are told that something waits: by which means, in which order, how often
+    Notices(notices::Notices),
     /// List, rotate and revoke the keys receipts are signed with
     Signing(signing::Signing),
     /// Add and list people, agents and projects
@@ -243,6 +246,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Keys(keys) => patiently(Box::pin(keys.run())).await,
         Command::Sessions(sessions) => patiently(Box::pin(sessions.run())).await,
         Command::Devices(devices) => patiently(devices.run()).await,
+        Command::Notices(notices) => patiently(notices.run()).await,
         Command::Signing(signing) => signing.run().await,
         Command::People(people) => patiently(Box::pin(people.run())).await,
         Command::Profile(profile) => patiently(Box::pin(profile.run())).await,
