@@ -56,13 +56,13 @@ pub(crate) struct Frames {
     client: Client,
     path: &'static str,
     after: Option<u64>,
-    frames: Option<BoxStream<'static, Result<Sse, Error>>>,
+    open: Option<BoxStream<'static, Result<Sse, Error>>>,
     retry: Retry,
 }
 
 impl Frames {
     pub(crate) fn new(client: Client, path: &'static str, after: Option<u64>) -> Self {
-        Self { client, path, after, frames: None, retry: Retry::ever() }
+        Self { client, path, after, open: None, retry: Retry::ever() }
     }
 
     pub(crate) fn position(&self) -> Option<u64> {
@@ -71,14 +71,14 @@ impl Frames {
 
     pub(crate) async fn ready(&mut self) -> Result<()> {
         while self.after.is_none() {
-            let Some(frames) = &mut self.frames else {
+            let Some(open) = &mut self.open else {
                 self.connect().await?;
                 continue;
             };
-            match frames.next().await {
+            match open.next().await {
                 // The first frame says where the stream begins, and nothing else.
                 Some(Ok(frame)) => drop(self.read(frame)),
-                Some(Err(_)) | None => self.frames = None,
+                Some(Err(_)) | None => self.open = None,
             }
         }
         Ok(())
@@ -87,18 +87,18 @@ impl Frames {
     /// The next event with its place and name.
     pub(crate) async fn next<T: DeserializeOwned>(&mut self) -> Result<(u64, String, T)> {
         loop {
-            let Some(frames) = &mut self.frames else {
+            let Some(open) = &mut self.open else {
                 self.connect().await?;
                 continue;
             };
-            match frames.next().await {
+            match open.next().await {
                 Some(Ok(frame)) => {
                     if let Some((name, data)) = self.read(frame) {
                         let event = serde_json::from_str(&data).map_err(ClientError::Garbled)?;
                         return Ok((self.after.unwrap_or_default(), name, event));
                     }
                 }
-                Some(Err(_)) | None => self.frames = None,
+                Some(Err(_)) | None => self.open = None,
             }
         }
     }
@@ -110,7 +110,7 @@ impl Frames {
         match opened {
             Ok(Some(answer)) => {
                 self.retry.reset();
-                self.frames = Some(SseByteStream::new(answer.bytes_stream()).boxed());
+                self.open = Some(SseByteStream::new(answer.bytes_stream()).boxed());
                 Ok(())
             }
             Ok(None) => Err(ClientError::NoStream),

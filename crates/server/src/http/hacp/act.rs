@@ -100,10 +100,10 @@ impl App {
             if replayed {
                 done.task = self.task_then(id, |record| record.seq <= seq).await?;
                 done.artifact = match &last {
-                    Some(TaskEvent::Committed { artifact, .. })
-                    | Some(TaskEvent::Referenced { artifact, .. }) => {
-                        self.gateway.store().artifact(artifact.id).await?
-                    }
+                    Some(
+                        TaskEvent::Committed { artifact, .. }
+                        | TaskEvent::Referenced { artifact, .. },
+                    ) => self.gateway.store().artifact(artifact.id).await?,
                     _ => None,
                 };
                 done.entry = match &last {
@@ -115,7 +115,7 @@ impl App {
                     _ => None,
                 };
                 let raised = done.task.as_ref().and_then(|task| task.checkpoints.last());
-                let asked = checkpoint.or(raised.map(|raised| raised.ask));
+                let asked = checkpoint.or_else(|| raised.map(|raised| raised.ask));
                 if let Some(asked) = asked {
                     let ask = self.gateway.store().ask(asked).await?;
                     done.ask = ask.map(std::sync::Arc::unwrap_or_clone);
