@@ -29,6 +29,7 @@ mod slow_database;
 mod streams;
 #[path = "../support/mod.rs"]
 mod support;
+mod tasks;
 mod tls;
 mod two_servers;
 mod waiting;
