@@ -140,11 +140,12 @@ impl Place {
                 let before = ended.insert(subject.clone(), what.clone());
                 assert_eq!(before, None, "{subject} ended twice, then {what}");
             }
-            asked.extend((what == "asked").then_some(subject));
+            asked.extend(["asked", "task_created"].contains(&&*what).then_some(subject));
         }
         for (effect, _) in self.outbox().await {
             let effect: Value = serde_json::from_str(&effect).unwrap();
-            assert!(asked.contains(effect["ask"].as_str().unwrap()), "{effect} is of no event");
+            let about = effect["ask"].as_str().or(effect["task"].as_str());
+            assert!(asked.contains(about.unwrap()), "{effect} is of no event");
         }
         ended
     }
