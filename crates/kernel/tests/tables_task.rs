@@ -135,7 +135,7 @@ fn every_operation_in_every_state_by_every_caller() {
     insta::assert_snapshot!("every_operation", table);
 }
 
-/// HACP-001, HACP-005, K-14, K-15: who writes a task down is its principal, and a person; who shares an
+/// HACP-001, K-14, K-15: who writes a task down is its principal, and a person; who shares an
 /// artifact answers for it; where nobody is named to review, the principal does.
 #[test]
 fn what_does_not_hang_on_the_state() {

@@ -311,7 +311,7 @@ mod tests {
             let kind = PayloadKind::Ref;
             let uri = uri.map(str::to_owned);
             NewVersion {
-                payload: crate::task::Payload { kind, uri, held: false, ..payload("") },
+                payload: crate::task::Payload { kind, uri, held: None, ..payload("") },
                 ..version()
             }
         };

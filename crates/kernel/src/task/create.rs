@@ -207,7 +207,7 @@ mod tests {
         new
     }
 
-    /// HACP-001, HACP-004, HACP-006, HACP-031, HACP-080: a person's, with that person, at revision 0.
+    /// HACP-001, HACP-006, HACP-031, HACP-080: a person's, with that person, at revision 0.
     #[test]
     fn a_task_is_whoever_wrote_it_down() {
         let mut cast = Cast::new();
