@@ -1,5 +1,5 @@
 //! `kill -9` in the middle of tasks: an operation is there whole or not at all, and whoever sends it
-//! again under its key does it once. HACP-043, HACP-044, HACP-082; K-09.
+//! again under its key does it once.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -82,11 +82,13 @@ impl Driven {
     }
 }
 
+/// HACP-043; K-09.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn operations_are_whole_whenever_the_process_dies() {
     whole(Place::sqlite()).await;
 }
 
+/// HACP-043; K-09.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn operations_are_whole_whenever_a_node_dies() {
     if let Some(place) = Place::postgres().await {
