@@ -3,7 +3,7 @@
 //! They are kept in pieces of at most [`PIECE`] bytes, each under its own digest, and a list of the
 //! pieces is kept the same way: wherever small files can be kept, so can these. Whoever knows the digest
 //! of the list knows the digest of every piece, so that no byte is handed out unchecked, whichever part
-//! is wanted.
+//! is wanted. What fits into one piece is its own list.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -129,7 +129,7 @@ impl Blobs {
         self.files.give(self.store(), holder, bytes).await
     }
 
-    /// Keeps the list of some pieces.
+    /// Keeps the list of some pieces. What is one piece needs none: its digest says it all.
     async fn list(
         &self,
         holder: Ulid,
@@ -137,6 +137,9 @@ impl Blobs {
         size: u64,
         pieces: &[Piece],
     ) -> anyhow::Result<Held> {
+        if size == 0 || matches!(pieces, [one] if one.digest == checksum) {
+            return Ok(Held { checksum, size, manifest: checksum });
+        }
         let list = Manifest::new(checksum, size, pieces).bytes();
         let manifest = self.give(holder, list.into()).await.context("cannot keep the list")?;
         Ok(Held { checksum, size, manifest })

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dialects::hacp::HacpError;
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use kernel::task::Held;
 use kernel::{Actor, Refusal, Subject};
 use serde_json::json;
@@ -87,14 +87,21 @@ impl App {
             Wanted::Nothing => return Err(nothing_there(held.size)),
         };
         let counted = self.hacp_transfer(actor)?;
-        let blob = self.blobs().open(&held).await.map_err(|error| {
+        let (start, end) = (range.start, range.end);
+        let damaged = move |error: &anyhow::Error| {
             tracing::error!(error = format!("{error:#}"), of = %of, "stored bytes are damaged");
+        };
+        let opened = async {
+            let mut bytes = Box::pin(self.blobs().open(&held).await?.read(range));
+            // Looked at before anything is promised.
+            let first = bytes.try_next().await?;
+            anyhow::Ok((first, bytes))
+        };
+        let (first, rest) = opened.await.map_err(|error| {
+            damaged(&error);
             HacpError::internal()
         })?;
-        let (start, end) = (range.start, range.end);
-        let bytes = blob.read(range).inspect_err(move |error| {
-            tracing::error!(error = format!("{error:#}"), of = %of, "stored bytes are damaged");
-        });
+        let bytes = stream::iter(first.map(Ok)).chain(rest.inspect_err(damaged));
         let bytes = bytes.map(move |piece| {
             let _until_the_end = &counted;
             piece
