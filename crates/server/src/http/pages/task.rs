@@ -94,7 +94,9 @@ pub(super) async fn back(Path(id): Path<String>) -> Response {
     }
 }
 
-#[derive(Deserialize)]
+/// Who asks comes first, so that nothing has to be named to be refused.
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Which {
     artifact: String,
     version: String,
