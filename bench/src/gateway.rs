@@ -41,3 +41,13 @@ pub(crate) fn node(folder: &Path, database: &str) -> anyhow::Result<Settings> {
     let master_key = Some(Secret::new("5".repeat(64)));
     Ok(Settings { database: Some(database.parse()?), master_key, ..settings(folder) })
 }
+
+/// One that tells people through a program at this address.
+pub(crate) fn messenger(folder: &Path, program: &str) -> Settings {
+    let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    Settings {
+        channel_webhook_url: Some(program.to_owned()),
+        channel_webhook_secret: Some(Secret::new(secret.to_owned())),
+        ..settings(folder)
+    }
+}

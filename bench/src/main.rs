@@ -15,7 +15,7 @@
 //! |---|---|
 //! | [`scenarios`] | what is measured, one file each |
 //! | [`load`], [`wire`], [`latency`] | making the load and timing it |
-//! | [`served`], [`gateway`], [`baseline`], [`fill`] | the processes under load, and what they start with |
+//! | [`served`], [`gateway`], [`baseline`], [`fill`], [`people`] | the processes under load, and what they start with |
 //! | [`report`] | the table, its files, and what changed since the last one |
 
 mod baseline;
@@ -23,6 +23,7 @@ mod fill;
 mod gateway;
 mod latency;
 mod load;
+mod people;
 mod report;
 mod scale;
 mod scenarios;
@@ -52,7 +53,13 @@ fn main() -> anyhow::Result<()> {
         ["node", folder, database] => {
             runtime.block_on(gateway::serve(gateway::node(Path::new(folder), database)?))
         }
+        ["messenger", folder, program] => {
+            runtime.block_on(gateway::serve(gateway::messenger(Path::new(folder), program)))
+        }
         ["baseline", folder] => runtime.block_on(baseline::serve(Path::new(folder))),
+        ["fill-people", folder, people] => {
+            runtime.block_on(Box::pin(people::run(Path::new(folder), people.parse()?)))
+        }
         ["fill", folder, asks, due] => {
             runtime.block_on(Box::pin(fill::run(Path::new(folder), asks.parse()?, due)))
         }

@@ -19,6 +19,11 @@ pub(crate) struct Scale {
     pub(crate) expiries: usize,
     /// Webhooks that wait for one endpoint.
     pub(crate) webhooks: usize,
+    /// People who can be asked, beside a directory of a few.
+    pub(crate) people: usize,
+    /// Messages that wait for one channel, and how many of them it takes in a second.
+    pub(crate) messages: usize,
+    pub(crate) limit: u32,
     /// How long a process is left alone before its memory is read.
     pub(crate) calm: Duration,
     /// Starts of the server.
@@ -36,6 +41,9 @@ impl Scale {
         open: 1_000_000,
         expiries: 100_000,
         webhooks: 10_000,
+        people: 100_000,
+        messages: 10_000,
+        limit: 500,
         calm: Duration::from_secs(2),
         starts: 10,
     };
@@ -50,6 +58,9 @@ impl Scale {
         open: 30_000,
         expiries: 5_000,
         webhooks: 2_000,
+        people: 20_000,
+        messages: 2_000,
+        limit: 500,
         calm: Duration::from_secs(1),
         starts: 3,
     };
@@ -64,6 +75,9 @@ impl Scale {
         open: 300,
         expiries: 100,
         webhooks: 50,
+        people: 1_200,
+        messages: 50,
+        limit: 100,
         calm: Duration::from_millis(100),
         starts: 1,
     };

@@ -36,13 +36,18 @@ impl Served {
         Self::run("node", folder, Some(database)).await
     }
 
-    async fn run(role: &str, folder: &Path, database: Option<&str>) -> anyhow::Result<Self> {
+    /// A gateway that tells people through a program at this address.
+    pub(crate) async fn messenger(folder: &Path, program: &str) -> anyhow::Result<Self> {
+        Self::run("messenger", folder, Some(program)).await
+    }
+
+    async fn run(role: &str, folder: &Path, with: Option<&str>) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let began = Instant::now();
         let mut child = Command::new(std::env::current_exe()?)
             .arg(role)
             .arg(folder)
-            .args(database)
+            .args(with)
             .stdout(Stdio::piped())
             .stderr(log(folder)?)
             .spawn()?;

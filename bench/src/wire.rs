@@ -20,6 +20,10 @@ impl Shot {
         Self::new("POST", path, key, "content-type: application/json\r\n", body)
     }
 
+    pub(crate) fn put(path: &str, key: &str, body: &str) -> Self {
+        Self::new("PUT", path, key, "content-type: application/json\r\n", body)
+    }
+
     pub(crate) fn get(path: &str, key: &str) -> Self {
         Self::new("GET", path, key, "", "")
     }

@@ -1,11 +1,13 @@
 //! What is measured, one file each.
 
+mod channels;
 mod create;
 mod expiries;
 mod hitl;
 mod idle;
 mod nodes;
 mod open;
+mod people;
 mod poll;
 mod start;
 mod waiting;
@@ -39,10 +41,12 @@ pub(crate) enum Scenario {
     Nodes,
     Hitl,
     Webhooks,
+    People,
+    Channels,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Start,
         Self::Create,
         Self::Poll,
@@ -53,6 +57,8 @@ impl Scenario {
         Self::Nodes,
         Self::Hitl,
         Self::Webhooks,
+        Self::People,
+        Self::Channels,
     ];
 
     /// Its name on the command line.
@@ -80,6 +86,8 @@ impl Scenario {
             Self::Nodes => nodes::run(scale).await,
             Self::Hitl => hitl::run(scale).await,
             Self::Webhooks => webhooks::run(scale).await,
+            Self::People => people::run(scale).await,
+            Self::Channels => channels::run(scale).await,
         }
     }
 }

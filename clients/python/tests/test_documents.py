@@ -48,9 +48,10 @@ def test_the_readme_runs(answered: Server, capsys: pytest.CaptureFixture[str]) -
         "Blue.\n",
         "user_dev Approved(",
         "a person said approve\n",
+        "delivered v1\n",
     ):
         assert expected in said
-    assert len(BLOCKS) == 7
+    assert len(BLOCKS) == 8
 
 
 def test_every_example_is_run() -> None:

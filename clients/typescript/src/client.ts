@@ -39,6 +39,7 @@ import {
 import { type Jwks, nextPage } from "./receipt.js";
 import { type RetryPolicy, textOf, Transport } from "./transport.js";
 import type { Ask, AskEvent, AskState, Comment, Kind, Priority, Question, StreamReset } from "./types.js";
+import { Tasks } from "./tasks.js";
 import { askPath, waitFor, type WaitOptions } from "./wait.js";
 import { randomId } from "./webcrypto.js";
 
@@ -76,6 +77,8 @@ const LIST: Names<ListOptions> = { ...ABORTABLE, state: true, kind: true, priori
 export class Countersign {
   private readonly transport: Transport;
   private readonly retries: number;
+  /** Work a person owns and an agent does: every operation of HACP. */
+  readonly tasks: Tasks;
 
   constructor(options: CountersignOptions = {}) {
     only(options, CLIENT);
@@ -92,6 +95,7 @@ export class Countersign {
     const fetch: typeof globalThis.fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
     this.retries = policy.retries;
     this.transport = new Transport(url, apiKey, fetch, policy, options.timeoutMs ?? 30_000);
+    this.tasks = new Tasks(this.transport, this.retries);
   }
 
   /** Yes or no to an action. Only `verdict: "approved"` is a yes. */

@@ -74,6 +74,23 @@ export class RateLimited extends ApiError {}
 /** 5xx, even after trying again. */
 export class ServerFailed extends ApiError {}
 
+/** An operation on a task was refused. `code` is the protocol's: `PRECONDITION_FAILED` and so on. */
+export class TaskError extends ApiError {
+  /** Whether the same call may succeed later. */
+  readonly retryable: boolean;
+  /** What the server knows beside its sentence: the field that was wrong, the revision the task has now. */
+  readonly details: Readonly<Record<string, unknown>>;
+  /** The task it is about. */
+  readonly correlationId: string | undefined;
+
+  constructor(message: string, fields: ErrorFields & { retryable: boolean; details: Readonly<Record<string, unknown>>; correlationId?: string | undefined }) {
+    super(message, fields);
+    this.retryable = fields.retryable;
+    this.details = fields.details;
+    this.correlationId = fields.correlationId;
+  }
+}
+
 /** No answer came, even after trying again. `cause` says why. */
 export class ConnectionFailed extends CountersignError {}
 
@@ -124,6 +141,32 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 /** The error for an answer with an error status. */
 export function apiError(status: number, headers: Headers, body: string, base: string): ApiError {
+  return taskError(status, headers, body) ?? problemError(status, headers, body, base);
+}
+
+/** The error in the words of HACP, if it is one. */
+function taskError(status: number, headers: Headers, body: string): TaskError | undefined {
+  let said: Record<string, unknown> | undefined;
+  try {
+    said = (JSON.parse(body) as { error?: Record<string, unknown> } | null)?.error;
+  } catch {
+    return undefined;
+  }
+  const { code, message, details, retryable, correlation_id: task } = said ?? {};
+  if (typeof code !== "string" || typeof message !== "string") return undefined;
+  return new TaskError(`${message} (${code}, ${status})`, {
+    code,
+    detail: message,
+    status,
+    retryable: retryable === true,
+    details: typeof details === "object" && details !== null ? (details as Record<string, unknown>) : {},
+    correlationId: typeof task === "string" ? task : undefined,
+    requestId: headers.get("x-request-id") ?? undefined,
+    retryAfterMs: retryAfter(headers.get("retry-after")),
+  });
+}
+
+function problemError(status: number, headers: Headers, body: string, base: string): ApiError {
   const problem = readProblem(body);
   const ours = problem?.type?.startsWith("/errors/") ? problem.type : undefined;
   const code = ours?.split("/").at(-1) || `http-${status}`;

@@ -20,6 +20,7 @@ export {
   NotFound,
   RateLimited,
   ServerFailed,
+  TaskError,
   Unauthorized,
   WaitTimeout,
 } from "./errors.js";
@@ -61,6 +62,10 @@ export type {
   QuestionOptions,
 } from "./questions.js";
 export { isApproval, type Jwk, type Jwks, questionHash, type ReceiptClaims, verifyReceipt, type VerifyOptions } from "./receipt.js";
+export type { ArtifactBytes } from "./artifact.js";
+export type * from "./task-operations.js";
+export type * from "./task-types.js";
+export { type Duty, type Page, type RunOptions, type TaskEvent, Tasks, type Terms } from "./tasks.js";
 export type { RetryPolicy } from "./transport.js";
 export type * from "./types.js";
 export type { WaitOptions } from "./wait.js";

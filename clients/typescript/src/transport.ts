@@ -16,8 +16,10 @@ export interface RetryPolicy {
 
 /** A request. */
 export interface Call {
-  readonly method?: "GET" | "POST";
+  readonly method?: "GET" | "POST" | "PATCH";
   readonly body?: unknown;
+  /** Bytes to send as they are, in place of a body in JSON. */
+  readonly bytes?: Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
   /** How long one try may take. */
@@ -25,6 +27,9 @@ export interface Call {
   /** How often to try again; the policy's number unless told. */
   readonly retries?: number;
 }
+
+/** What goes over the wire. */
+type Sent = string | Uint8Array<ArrayBuffer> | undefined;
 
 /** What came back, read whole. */
 export interface Reply {
@@ -65,7 +70,7 @@ export class Transport {
   /** Sends, tries again where that helps, and gives what came back with a status below 400. */
   async send(path: string, call: Call = {}): Promise<Reply> {
     // Written once: every try sends the same bytes under the same headers.
-    const body = call.body === undefined ? undefined : stringifyJson(call.body);
+    const body = call.bytes ?? (call.body === undefined ? undefined : stringifyJson(call.body));
     const retries = call.retries ?? this.policy.retries;
     for (let tries = 0; ; tries += 1) {
       try {
@@ -92,7 +97,7 @@ export class Transport {
     return Math.min(longestDelayMs, firstDelayMs * 2 ** n) * (0.5 + Math.random() / 2);
   }
 
-  private async once(path: string, call: Call, body: string | undefined): Promise<Reply> {
+  private async once(path: string, call: Call, body: Sent): Promise<Reply> {
     const ms = call.timeoutMs ?? this.timeoutMs;
     const time = limit(call.signal, ms);
     try {
@@ -109,14 +114,14 @@ export class Transport {
     }
   }
 
-  private async request(path: string, call: Call, body: string | undefined, signal: AbortSignal): Promise<Response> {
+  private async request(path: string, call: Call, body: Sent, signal: AbortSignal): Promise<Response> {
     const { fetch } = this;
     const response = await fetch(this.url + path, {
       method: call.method ?? "GET",
       headers: {
         authorization: `Bearer ${this.apiKey}`,
         accept: "application/json",
-        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(typeof body === "string" && { "content-type": "application/json" }),
         ...call.headers,
       },
       ...(body !== undefined && { body }),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reqwest::{Response, StatusCode, Url};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A shorthand.
 pub type Result<T, E = ClientError> = std::result::Result<T, E>;
@@ -41,6 +41,8 @@ pub enum ClientError {
         message: String,
         /// When to try again, if it said so.
         retry_after: Option<Duration>,
+        /// What it knows beside its sentence, where an operation on a task was refused.
+        details: Box<Details>,
     },
     /// The answer made no sense.
     #[error("the server's answer cannot be read")]
@@ -57,6 +59,28 @@ pub enum ClientError {
         /// Which ask.
         ask: String,
     },
+}
+
+/// What a server knows of a refused operation on a task.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Details {
+    /// Whether the same call may succeed later.
+    pub retryable: bool,
+    /// By name: the field that was wrong, the revision the task has now.
+    pub known: Map<String, Value>,
+    /// The task.
+    pub task: Option<String>,
+}
+
+impl Details {
+    /// From the `error` of HACP.
+    fn of(error: &Value) -> Self {
+        Self {
+            retryable: error.get("retryable").and_then(Value::as_bool).unwrap_or_default(),
+            known: error.get("details").and_then(Value::as_object).cloned().unwrap_or_default(),
+            task: error.get("correlation_id").and_then(Value::as_str).map(str::to_owned),
+        }
+    }
 }
 
 impl ClientError {
@@ -89,6 +113,13 @@ impl ClientError {
 
     /// The error a status and a body stand for.
     fn told(status: StatusCode, url: &Url, body: &Value, retry_after: Option<Duration>) -> Self {
+        // HACP says all it has to say in one object.
+        if let Some(error @ Value::Object(_)) = body.get("error") {
+            let said = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+            let (code, message) = (said("code").to_owned(), said("message").to_owned());
+            let details = Box::new(Details::of(error));
+            return Self::Refused { status: status.as_u16(), code, message, retry_after, details };
+        }
         // Our own API says `type` and `detail`, HXP Execution and HITL `error` or `code`, and `message`.
         let text =
             |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -104,7 +135,8 @@ impl ClientError {
             let message = text("detail").or_else(|| text("message"));
             message.map_or_else(|| status.to_string(), str::to_owned)
         };
-        Self::Refused { status: status.as_u16(), code, message, retry_after }
+        let details = Box::default();
+        Self::Refused { status: status.as_u16(), code, message, retry_after, details }
     }
 }
 
@@ -137,5 +169,21 @@ mod tests {
         let hxp = json!({ "error": "not_found", "message": "there is no such request" });
         assert_eq!(told(StatusCode::NOT_FOUND, &hxp), "there is no such request");
         assert_eq!(told(StatusCode::BAD_GATEWAY, &Value::Null), "502 Bad Gateway");
+    }
+
+    #[test]
+    fn a_refused_operation_keeps_its_code_its_details_and_whether_to_retry() {
+        let url = Url::parse("http://host/hacp/v1/ops/task.start").unwrap();
+        let error = json!({
+            "code": "CONFLICT", "message": "changed", "details": { "task_revision": 4 },
+            "retryable": true, "correlation_id": "task_1",
+        });
+        let body = json!({ "error": error });
+        let told = ClientError::told(StatusCode::CONFLICT, &url, &body, None);
+        let ClientError::Refused { code, message, details, .. } = told else { panic!("{told:?}") };
+        assert_eq!((code.as_str(), message.as_str()), ("CONFLICT", "changed"));
+        let Details { retryable, known, task } = *details;
+        assert_eq!((retryable, known["task_revision"].as_u64()), (true, Some(4)));
+        assert_eq!(task.as_deref(), Some("task_1"));
     }
 }

@@ -31,6 +31,7 @@
 //! | [`wait`](mod@wait) | waiting: a stream first, long polls where that is not to be had |
 //! | [`events`] | one connection for everything that happens to an agent's asks |
 //! | [`receipts`] | checking receipts without the server |
+//! | [`tasks`] | work a person owns and an agent does, over HACP |
 //! | [`hitl`] | following the cases of any service that speaks HITL |
 //! | [`error`] | what can go wrong, and whether trying again may help |
 //!
@@ -44,13 +45,15 @@ pub mod events;
 pub mod hitl;
 pub mod receipts;
 mod retry;
+pub mod tasks;
 pub mod wait;
 
 pub use ask::{Ask, Ended, Receipt, Revocation};
 pub use asking::Asking;
-pub use error::{ClientError, Result};
+pub use error::{ClientError, Details, Result};
 pub use events::{Event, Events};
 pub use receipts::verify_receipt;
+pub use tasks::Tasks;
 
 use std::time::Duration;
 

@@ -86,7 +86,8 @@ mod tests {
 
     fn refused(status: u16, after: Option<u64>) -> ClientError {
         let retry_after = after.map(Duration::from_secs);
-        ClientError::Refused { status, code: String::new(), message: String::new(), retry_after }
+        let (code, message) = (String::new(), String::new());
+        ClientError::Refused { status, code, message, retry_after, details: Box::default() }
     }
 
     #[tokio::test(start_paused = true)]

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use ulid::Ulid;
 
 use crate::actor::{Actor, Assurance};
-use crate::ask::{CallbackResult, Dialect, Grant, Labels, Place, Priority, Route};
+use crate::ask::{CallbackResult, Dialect, Grant, Labels, NewClaims, Place, Priority, Route};
 use crate::audit::Salts;
 use crate::directory::{
     Contact, Means, NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewNotices, NewProfile,
@@ -284,6 +284,8 @@ pub struct NewAsk {
     pub assurance: Option<Assurance>,
     /// Where the agent wants it put, besides to people.
     pub place: Option<Place>,
+    /// What it says of its message.
+    pub claims: Option<Box<NewClaims>>,
 }
 
 /// Why an agent cannot wait, and who else should know.

@@ -176,13 +176,27 @@ pub struct Told {
     pub ask: Option<AskId>,
     /// When.
     pub at: Time,
+    /// Or what the runtime of an agent has to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contract: Option<Box<Contract>>,
 }
 
 impl Told {
     /// What one event of an ask is told as: named by its place in the record.
     pub fn of(ask: &Ask, topic: Topic, seq: u64, at: Time) -> Self {
         let id = format!("msg_{}_{seq}", ask.id.ulid());
-        Self { id, topic: Some(topic), ask: Some(ask.id), at }
+        Self { id, topic: Some(topic), ask: Some(ask.id), at, contract: None }
+    }
+
+    /// What a runtime has to do is told under its own name.
+    pub fn of_contract(contract: &Contract) -> Self {
+        Self {
+            id: format!("msg_{}", contract.id()),
+            topic: Some(Topic::of_duty(contract.duty)),
+            ask: None,
+            at: contract.at,
+            contract: Some(Box::new(contract.clone())),
+        }
     }
 }
 
@@ -223,6 +237,8 @@ fn email() -> String {
 impl Effect {
     /// The lane of what people are told, and of what is done here.
     pub const PEOPLE: &str = "";
+    /// What the lanes of runtimes begin with.
+    pub const RUNTIMES: &str = "runtime:";
 
     /// Calls the agent back, on the lane of the host it named.
     pub(crate) fn call_back(ask: &Ask) -> Self {
@@ -260,7 +276,7 @@ impl Effect {
                 format!("{medium}:{}", first % LANES).into()
             }
             Self::Tell { webhook, .. } => webhook.to_string().into(),
-            Self::Contract(contract) => format!("runtime:{}", contract.agent).into(),
+            Self::Contract(contract) => format!("{}{}", Self::RUNTIMES, contract.agent).into(),
         }
     }
 

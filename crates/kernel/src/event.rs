@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::actor::{Assurance, By};
 use crate::ask::{
-    Callback, CallbackResult, Conversation, DefaultAction, Dialect, Grant, Labels, OnExpiry, Place,
-    Priority, Resolution, Route, Rung, Seat,
+    Callback, CallbackResult, Claims, Conversation, DefaultAction, Dialect, Grant, Labels,
+    OnExpiry, Place, Priority, Resolution, Route, Rung, Seat,
 };
 use crate::audit::{Erasable, Slot};
 use crate::directory::{Agent, Human, Key, Project, Rule, Webhook};
@@ -239,6 +239,9 @@ pub struct Asked {
     /// What was delivered for a task, if it is judged by this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<Box<ForReview>>,
+    /// What the agent says of its message, and what was found about that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claims: Option<Box<Claims>>,
 }
 
 impl Happened {
@@ -302,6 +305,9 @@ impl Happened {
                 }
                 if let Some(checkpoint) = &mut asked.checkpoint {
                     visit(&mut checkpoint.beside);
+                }
+                if let Some(claims) = &mut asked.claims {
+                    visit(&mut claims.said);
                 }
             }
             Self::Answered { vote: said, .. } | Self::Defaulted { resolution: said } => {

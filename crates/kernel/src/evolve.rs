@@ -370,7 +370,9 @@ pub fn settle(
     }
     for (task, wanted) in decision.contracts {
         if let Some(Entity::Task(task)) = touched.get(&Subject::Task(task)) {
-            effects.push(Effect::Contract(wanted.of(task)));
+            let contract = wanted.of(task);
+            effects.extend(world.directory.told_to_do(&contract, &task.project));
+            effects.push(Effect::Contract(contract));
         }
     }
     Ok(Changes { entities: touched.into_values().collect(), records, effects })

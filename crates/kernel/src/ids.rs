@@ -112,6 +112,11 @@ made_id!(
     "art_"
 );
 made_id!(
+    /// Bytes on their way to us, and then ours until something is made of them.
+    UploadId,
+    "upl_"
+);
+made_id!(
     /// A run of an agent's runtime.
     RunId,
     "run_"

@@ -82,7 +82,7 @@ pub use event::{Event, Happened};
 pub use evolve::{Changes, Entity, evolve, settle};
 pub use ids::{
     AgentId, ArtifactId, AskId, EntryId, HumanId, KeyId, LedgerId, ProjectId, ReviewId, RuleId,
-    RunId, Subject, TaskId, WebhookId,
+    RunId, Subject, TaskId, UploadId, WebhookId,
 };
 pub use refusal::Refusal;
 pub use task::Task;

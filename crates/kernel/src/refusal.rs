@@ -92,6 +92,14 @@ pub enum Refusal {
         /// What would have been accepted.
         expected: &'static str,
     },
+    /// What an agent says of its message is not as its project wants it.
+    #[error("{pointer}: {says}")]
+    Claims {
+        /// Which part of it, as a JSON Pointer that begins with `/hxp`.
+        pointer: String,
+        /// A sentence.
+        says: String,
+    },
     /// The name is taken.
     #[error("this {what} exists already")]
     Exists {
@@ -162,6 +170,7 @@ impl Refusal {
             | Self::Answer(_)
             | Self::AssuranceTooLow { .. }
             | Self::Invalid { .. }
+            | Self::Claims { .. }
             | Self::Exists { .. }
             | Self::NoDeadline
             | Self::DefaultForbidden
@@ -191,6 +200,7 @@ impl Refusal {
             Self::VerificationRequired { .. } => "verification-required",
             Self::VerificationFailed { .. } => "verification-failed",
             Self::Invalid { .. } => "invalid-field",
+            Self::Claims { .. } => "invalid-envelope",
             Self::Exists { .. } => "exists",
             Self::NoDeadline => "no-deadline",
             Self::DefaultForbidden => "default-forbidden",

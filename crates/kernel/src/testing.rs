@@ -76,6 +76,7 @@ pub fn new_ask() -> NewAsk {
         verification: None,
         assurance: None,
         place: None,
+        claims: None,
     }
 }
 

@@ -1,4 +1,5 @@
-//! What endpoints may hear of: a few of the things that happen to an ask, under names that stay.
+//! What endpoints may hear of, under names that stay: a few of the things that happen to an ask, and
+//! what the runtime of an agent has to do.
 
 use std::fmt;
 
@@ -8,6 +9,7 @@ use crate::actor::By;
 use crate::ask::{Ask, Ending};
 use crate::event::Happened;
 use crate::question::{Reply, Stance};
+use crate::task::Duty;
 
 /// Something an endpoint may hear of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -49,11 +51,29 @@ pub enum Topic {
     /// A person wrote to the agent.
     #[serde(rename = "conversation.started")]
     Started,
+    /// A runtime has to begin a run for a task.
+    #[serde(rename = "task.delegate")]
+    Delegate,
+    /// It has to stop, and wait.
+    #[serde(rename = "task.block")]
+    Block,
+    /// It has to go on.
+    #[serde(rename = "task.resume")]
+    Resume,
+    /// It has to take over from another.
+    #[serde(rename = "task.handoff")]
+    Handoff,
+    /// It has to take something into account.
+    #[serde(rename = "task.steer")]
+    Steer,
+    /// It has to stop for good.
+    #[serde(rename = "task.cancel")]
+    Stop,
 }
 
 impl Topic {
     /// Every topic, in the order in which they may happen.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 18] = [
         Self::Created,
         Self::Opened,
         Self::Claimed,
@@ -66,6 +86,12 @@ impl Topic {
         Self::Cancelled,
         Self::Revoked,
         Self::Started,
+        Self::Delegate,
+        Self::Block,
+        Self::Resume,
+        Self::Handoff,
+        Self::Steer,
+        Self::Stop,
     ];
 
     /// What an agent waits for: its ask is over.
@@ -97,6 +123,24 @@ impl Topic {
             Self::Cancelled => "ask.cancelled",
             Self::Revoked => "receipt.revoked",
             Self::Started => "conversation.started",
+            Self::Delegate => "task.delegate",
+            Self::Block => "task.block",
+            Self::Resume => "task.resume",
+            Self::Handoff => "task.handoff",
+            Self::Steer => "task.steer",
+            Self::Stop => "task.cancel",
+        }
+    }
+
+    /// What a duty of a runtime is to endpoints.
+    pub fn of_duty(duty: Duty) -> Self {
+        match duty {
+            Duty::Delegate => Self::Delegate,
+            Duty::Block => Self::Block,
+            Duty::Resume => Self::Resume,
+            Duty::Handoff => Self::Handoff,
+            Duty::Steer => Self::Steer,
+            Duty::Cancel => Self::Stop,
         }
     }
 
@@ -189,5 +233,10 @@ mod tests {
         }
         assert!(Topic::ENDINGS.iter().all(|topic| Topic::USUAL.contains(topic)));
         assert!(Topic::USUAL.iter().all(|topic| Topic::ALL.contains(topic)));
+        for duty in
+            [Duty::Delegate, Duty::Block, Duty::Resume, Duty::Handoff, Duty::Steer, Duty::Cancel]
+        {
+            assert_eq!(Topic::of_duty(duty).as_str(), format!("task.{}", duty.as_str()));
+        }
     }
 }

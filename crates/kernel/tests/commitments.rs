@@ -6,11 +6,16 @@
 use std::collections::BTreeSet;
 
 use kernel::actor::Actor;
-use kernel::ask::{Labels, Route};
+use kernel::ask::claims::Finding;
+use kernel::ask::{Labels, NewClaims, Route};
 use kernel::command::{NewAsk, Silence};
 use kernel::directory::{NewHuman, Profile};
 use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
-use kernel::testing::{Cast, human, new_ask};
+use kernel::task::{
+    Action, Capability, CheckpointKind, Evidence, ExternalRef, Given, Input, Intent, Leave,
+    NewEntry, NewGrant, ProposedAction, Severity, Spec, TaskCommand, Until, Verdict,
+};
+use kernel::testing::{Cast, human, new_ask, new_task, raising, resolution, verdict, version};
 use kernel::{AskId, Command};
 use serde_json::{Map, Value, json};
 
@@ -305,4 +310,196 @@ fn numbers_read_back_as_they_were_committed_to() {
             "{digits}"
         );
     }
+}
+
+/// The words of a task are committed to like those of an ask; only names people gave to things are not.
+#[test]
+fn no_words_of_tasks_in_what_is_hashed() {
+    let mut words = Words::new("one");
+    let cast = task_story(&mut words);
+    let bodies: String = cast.records().iter().map(|record| record.body.as_str()).collect();
+    let contents = cast.records().iter().flat_map(|record| &record.contents);
+    let contents: String = contents.map(ToString::to_string).collect();
+    let effects = serde_json::to_string(cast.effects()).unwrap();
+    for word in &words.secret {
+        assert!(!bodies.contains(word.as_str()), "{word} is in the record for ever");
+        assert!(contents.contains(word.as_str()), "{word} is nowhere");
+        assert!(!effects.contains(word.as_str()), "{word} is in the outbox");
+    }
+    for word in &words.clear {
+        assert!(bodies.contains(word.as_str()), "{word} is not in the record");
+    }
+    assert!(words.secret.len() > 40);
+}
+
+/// The same story in other words gives the same bodies, but for commitments and the names of sorts, scopes,
+/// keys, versions and places: so these are the only places where what somebody wrote can be.
+#[test]
+fn only_names_differ_when_the_words_of_tasks_do() {
+    let (mut one, mut two) = (Words::new("one"), Words::new("second"));
+    let (first, second) = (task_story(&mut one), task_story(&mut two));
+    assert_eq!(first.records().len(), second.records().len());
+    let mut differing = BTreeSet::new();
+    for (a, b) in first.records().iter().zip(second.records()) {
+        let read = |body: &str| serde_json::from_str::<Value>(body).unwrap();
+        compare(&read(&a.body), &read(&b.body), "", &mut differing);
+    }
+    let expected: BTreeSet<String> = [
+        "/subject/id",
+        "/what/amendment/text/commitment",
+        "/what/artifact/version",
+        "/what/checkpoint/beside/commitment",
+        "/what/entry",
+        "/what/given/commitment",
+        "/what/grant/scope",
+        "/what/grants/0/scope",
+        "/what/key",
+        "/what/question/commitment",
+        "/what/reason/commitment",
+        "/what/remark/comment/commitment",
+        "/what/resolution/said/commitment",
+        "/what/review/artifact/version",
+        "/what/review/words/commitment",
+        "/what/sort",
+        "/what/spec/commitment",
+        "/what/value/commitment",
+        "/what/version/name",
+        "/what/version/payload/media_type",
+        "/what/version/payload/uri",
+        "/what/vote/reply/commitment",
+    ]
+    .map(str::to_owned)
+    .into();
+    assert_eq!(differing, expected);
+}
+
+/// After erasure the words of a task and of its asks are nowhere in their states either.
+#[test]
+fn erased_tasks_hold_no_words() {
+    let mut words = Words::new("one");
+    let mut cast = task_story(&mut words);
+    let tasks: Vec<_> = cast.tasks().map(|task| (task.id, task.state.is_over())).collect();
+    for (id, over) in tasks {
+        assert!(over, "{id}");
+        cast.run(Actor::System, Command::Task(Box::new(TaskCommand::Erase(id))));
+        let state = serde_json::to_string(cast.task(id)).unwrap();
+        for word in &words.secret {
+            assert!(!state.contains(word.as_str()), "{word} is still in {id}");
+        }
+    }
+    let over: Vec<AskId> = cast.asks().filter(|ask| !ask.is_open()).map(|ask| ask.id).collect();
+    for id in over {
+        cast.run(Actor::System, Command::Erase(id));
+        let state = serde_json::to_string(cast.seen(id)).unwrap();
+        for word in &words.secret {
+            assert!(!state.contains(word.as_str()), "{word} is still in {id}");
+        }
+    }
+}
+
+/// A task with words in every place that takes them, one judged and one called off.
+fn task_story(words: &mut Words) -> Cast {
+    let mut cast = Cast::new();
+    let olga = cast.human("olga");
+    let mut new = new_task();
+    new.sort = words.clear("task-sort");
+    new.spec = Spec {
+        goal: words.secret("goal"),
+        acceptance_criteria: vec![words.secret("criterion")],
+        inputs: vec![Input::Resource {
+            id: Some(words.secret("input-id")),
+            uri: words.secret("input-uri"),
+        }],
+        must_use_capabilities: vec![Capability {
+            capability_id: words.secret("capability"),
+            version: Some(words.secret("capability-version")),
+        }],
+        external_refs: vec![ExternalRef {
+            kind: words.secret("ref-kind"),
+            namespace: words.secret("ref-namespace"),
+            id: words.secret("ref-id"),
+            version: Some(words.secret("ref-version")),
+            label: Some(words.secret("ref-label")),
+        }],
+        max_duration: Some(words.secret("duration")),
+        hxp: Some(words.object("task-hxp")),
+    };
+    new.grants = vec![grant(words, "grant")];
+    let id = cast.written(new);
+    let given = Given {
+        capability: Some(words.secret("given-capability")),
+        input: Some(Value::Object(words.object("given-input"))),
+    };
+    cast.may(olga.clone(), TaskCommand::Assign(id, "bot".parse().unwrap(), given));
+    cast.may(cast.agent("bot"), TaskCommand::Start(id));
+    cast.may(olga.clone(), TaskCommand::Amend(id, words.secret("amendment"), Intent::Clarify));
+    let granted = grant(words, "granted");
+    cast.may(olga.clone(), TaskCommand::Grant(id, granted));
+
+    let mut choice = raising(CheckpointKind::Choice);
+    choice.prompt = words.secret("prompt");
+    choice.options.iter_mut().for_each(|option| option.label = words.secret(&option.id));
+    choice.context = vec![Evidence {
+        kind: words.secret("evidence-kind"),
+        id: Some(words.secret("evidence-id")),
+        version: Some(words.secret("evidence-version")),
+        content: Some(Value::Object(words.object("evidence"))),
+    }];
+    choice.proposed_actions = vec![ProposedAction {
+        id: "x".to_owned(),
+        kind: words.secret("action-kind"),
+        summary: words.secret("action-summary"),
+        detail: Some(words.object("action-detail")),
+        risk: None,
+        permission_scope: Some(format!("fs:{}", words.secret("action-scope"))),
+    }];
+    choice.claims = Some(Box::new(NewClaims {
+        said: words.object("checkpoint-hxp"),
+        finding: Finding::default(),
+        objection: None,
+    }));
+    let ask = cast.raised(id, choice);
+    let mut chosen = resolution(Action::Choose);
+    chosen.said.comment = Some(words.secret("resolution-comment"));
+    chosen.said.state_patch = Some(words.object("state-patch"));
+    cast.resolve("olga", ask, chosen).unwrap();
+    let ask = cast.raised(id, raising(CheckpointKind::Input));
+    let mut provided = resolution(Action::Provide);
+    provided.said.input = Some(words.secret("provided"));
+    cast.resolve("olga", ask, provided).unwrap();
+
+    let mut made = version();
+    made.sort = words.clear("artifact-sort");
+    made.name = Some(words.clear("version-name"));
+    made.payload.uri = Some(words.clear("payload-uri"));
+    made.payload.media_type = Some(words.clear("payload-type"));
+    cast.delivered(id, made);
+    let mut judged = verdict(Verdict::Rejected);
+    judged.words.comments = vec![comment(words, "comment")];
+    let review = cast.judge("olga", id, judged).unwrap();
+    let remark = comment(words, "remark");
+    cast.may(olga.clone(), TaskCommand::Remark(id, review, remark));
+    let entry = NewEntry {
+        scope: "project:acme".parse().unwrap(),
+        key: words.clear("ledger-key"),
+        value: Value::Object(words.object("ledger-value")),
+        expected: None,
+    };
+    cast.may(olga.clone(), TaskCommand::Write(id, Box::new(entry)));
+
+    let moot = cast.begun(new_task());
+    cast.raised(moot, raising(CheckpointKind::Approval));
+    cast.may(olga, TaskCommand::Cancel(moot, Some(words.secret("cancel-reason"))));
+    cast
+}
+
+fn grant(words: &mut Words, place: &str) -> NewGrant {
+    let scope = format!("fs:{}", words.clear(place));
+    NewGrant { scope, decision: Leave::Allow, until: Until::Task }
+}
+
+fn comment(words: &mut Words, place: &str) -> kernel::task::Comment {
+    let anchor = Some(words.secret(&format!("{place}-anchor")));
+    let body = words.secret(&format!("{place}-body"));
+    kernel::task::Comment { anchor, severity: Severity::Nit, body }
 }

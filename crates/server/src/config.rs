@@ -11,12 +11,14 @@ mod settings;
 mod sign_in;
 mod verification;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use clap::Args as _;
+use kernel::AgentId;
 use kernel::time::LONGEST_TIMEOUT;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -35,6 +37,9 @@ pub use verification::{InlineKeys, ProofIssuer, ProviderTable, ProviderTables};
 
 /// Where the server listens when nobody says otherwise.
 pub const DEFAULT_PORT: u16 = 3402;
+
+/// No artifact can be larger: the list of its pieces is one small file.
+const LARGEST_ARTIFACT: u64 = 32 << 30;
 
 /// How the HXP evidence hash is formed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
@@ -78,6 +83,8 @@ pub struct Config {
     pub body_limit: usize,
     /// Largest upload.
     pub upload_limit: usize,
+    /// Largest artifact.
+    pub artifact_limit: u64,
     /// Per key and second.
     pub rate_limit: u32,
     /// How long a record may be in no block.
@@ -88,6 +95,8 @@ pub struct Config {
     pub stream_limit: u32,
     /// Where callbacks may go besides public addresses.
     pub callback_allow: Vec<Range>,
+    /// What is told what the runtimes of agents have to do.
+    pub runtime_commands: BTreeMap<AgentId, String>,
     /// How long the words of what is over are kept; for ever if not said.
     pub retention: Option<Retention>,
     /// How long calls of A2H wait, in seconds; for ever if not said.
@@ -223,6 +232,10 @@ impl Settings {
         if body_limit < 4096 {
             bail!("body_limit: expected at least 4096 bytes");
         }
+        let artifact_limit = self.artifact_limit.unwrap_or(1 << 30);
+        if artifact_limit > LARGEST_ARTIFACT {
+            bail!("artifact_limit: expected at most {LARGEST_ARTIFACT} bytes, 32 GiB");
+        }
         let seal_seconds = self.seal_seconds.unwrap_or(10);
         if seal_seconds > 86_400 {
             bail!("seal_seconds: expected at most 86400, a day");
@@ -246,11 +259,13 @@ impl Settings {
             cors_origins: self.cors_origins.unwrap_or_default(),
             body_limit,
             upload_limit: self.upload_limit.unwrap_or(25 << 20),
+            artifact_limit,
             rate_limit: self.rate_limit.unwrap_or(if dev { 0 } else { 100 }),
             seal_every: Duration::from_secs(seal_seconds),
             anchor_command: self.anchor_command.filter(|command| !command.trim().is_empty()),
             stream_limit: self.stream_limit.unwrap_or(if dev { 0 } else { 100 }),
             callback_allow,
+            runtime_commands: runtimes(self.runtime_command.as_deref())?,
             retention: self.retention.and_then(|keep| match keep {
                 Keep::Always => None,
                 Keep::For(retention) => Some(retention),
@@ -327,6 +342,25 @@ fn ranges(name: &str, given: Option<&[String]>) -> anyhow::Result<Vec<Range>> {
     given.unwrap_or_default().iter().map(range).collect()
 }
 
+/// Commands by the agent whose runtime they are.
+fn runtimes(given: Option<&[String]>) -> anyhow::Result<BTreeMap<AgentId, String>> {
+    let mut commands = BTreeMap::new();
+    for text in given.unwrap_or_default().iter().filter(|text| !text.trim().is_empty()) {
+        let (agent, command) = text
+            .split_once('=')
+            .map(|(agent, command)| (agent.trim(), command.trim()))
+            .filter(|(_, command)| !command.is_empty())
+            .with_context(|| format!("runtime_command: expected AGENT=COMMAND, not {text}"))?;
+        let agent: AgentId = agent
+            .parse()
+            .map_err(|bad| anyhow!("runtime_command: {agent} is no agent: expected {bad}"))?;
+        if commands.insert(agent.clone(), command.to_owned()).is_some() {
+            bail!("runtime_command: {agent} has two commands");
+        }
+    }
+    Ok(commands)
+}
+
 /// A trailing comma must not make the empty text a credential.
 fn filled(secrets: Option<Vec<Secret>>) -> Vec<Secret> {
     let secrets = secrets.unwrap_or_default();
@@ -387,6 +421,16 @@ mod tests {
         assert!(refused(open).contains("callback_allow: expected an address or a range"));
         let nobody = Settings { push_contact: Some("ops".into()), ..Settings::default() };
         assert!(refused(nobody).contains("push_contact: expected mailto:"));
+        for (text, why) in [
+            ("agent_dev", "expected AGENT=COMMAND"),
+            ("agent_dev= ", "expected AGENT=COMMAND"),
+            ("a b=run", "is no agent"),
+            ("bot=one,bot=two", "has two commands"),
+        ] {
+            let given = text.split(',').map(str::to_owned).collect();
+            let wrong = Settings { runtime_command: Some(given), ..Settings::default() };
+            assert!(refused(wrong).contains(why), "{text}");
+        }
         let weak = Settings { master_key: Some(Secret::new("secret")), ..Settings::default() };
         assert!(refused(weak).contains("32 random bytes"));
     }

@@ -1,4 +1,5 @@
-//! Uploads, kept by the SHA-256 of their content. The store knows which ask was given which.
+//! Uploads, kept by the SHA-256 of their content. The store knows who was given which: asks what
+//! answers them, uploads of any size their pieces.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
@@ -6,7 +7,6 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use bytes::Bytes;
-use kernel::AskId;
 use kernel::audit::Digest;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
@@ -14,6 +14,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use store::Store;
 use store::postgres::Postgres;
 use tokio::sync::RwLock;
+use ulid::Ulid;
 
 /// Where uploads are kept.
 #[derive(Clone)]
@@ -48,35 +49,35 @@ impl Files {
         Self(Kept::Shared(store))
     }
 
-    /// Keeps what was uploaded to an ask and gives its digest.
+    /// Keeps what was uploaded for somebody and gives its digest.
     pub async fn give(
         &self,
         store: &dyn Store,
-        ask: AskId,
+        holder: Ulid,
         bytes: Bytes,
     ) -> anyhow::Result<Digest> {
         let _turn = match &self.0 {
             Kept::Objects(_, lock) => Some(lock.read().await),
             Kept::Shared(_) => None,
         };
-        store.note_file(ask, Digest::of(&bytes)).await.context("cannot note the file")?;
+        store.note_file(holder, Digest::of(&bytes)).await.context("cannot note the file")?;
         self.keep(bytes).await
     }
 
-    /// Takes away what was uploaded to an ask, except what another was given too. What fails halfway
-    /// is done by the next attempt.
-    pub async fn take_away(&self, store: &dyn Store, ask: AskId) -> anyhow::Result<()> {
+    /// Takes away what somebody was given, except what another was given too. What fails halfway is done
+    /// by the next attempt.
+    pub async fn take_away(&self, store: &dyn Store, holder: Ulid) -> anyhow::Result<()> {
         match &self.0 {
-            Kept::Shared(shared) => shared.drop_files(ask).await?,
+            Kept::Shared(shared) => shared.drop_files(holder).await?,
             Kept::Objects(objects, lock) => {
                 let _turn = lock.write().await;
-                for digest in store.own_files(ask).await? {
+                for digest in store.own_files(holder).await? {
                     match objects.delete(&path(&digest)).await {
                         Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
                         Err(error) => return Err(error).context("cannot delete the file"),
                     }
                 }
-                store.forget_files(ask).await?;
+                store.forget_files(holder).await?;
             }
         }
         Ok(())
@@ -137,7 +138,6 @@ pub fn make_private_folder(folder: &Path) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use store::memory::Memory;
-    use ulid::Ulid;
 
     use super::*;
     use crate::clock::SystemClock;
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(files.keep(Bytes::from_static(b"hello")).await.unwrap(), digest);
         assert_eq!(files.read(&digest).await.unwrap().unwrap(), "hello");
         assert_eq!(files.read(&Digest::ZERO).await.unwrap(), None);
-        let (store, ask) = (Memory::new(Arc::new(SystemClock)), AskId::new(Ulid::nil()));
+        let (store, ask) = (Memory::new(Arc::new(SystemClock)), Ulid::nil());
         files.give(&store, ask, Bytes::from_static(b"mine")).await.unwrap();
         let mine = Digest::of(b"mine");
         for _ in 0..2 {

@@ -17,6 +17,7 @@
 //! | [`mark`], [`files`] | the newest block that was sealed, uploads |
 //! | [`reach`] | getting notices through to people, by whatever means they have |
 //! | [`push`] | people's devices, told through the push services of their browsers |
+//! | `command` | commands of the operator's |
 //! | [`config`], [`telemetry`] | settings, logs |
 //! | [`serve`], [`bootstrap`] | starting, and who there is on the first start |
 //! | [`cli`] | the `countersign` command |
@@ -25,11 +26,13 @@
 
 pub mod audit;
 pub mod auth;
+pub mod blobs;
 pub mod bootstrap;
 pub mod callbacks;
 pub mod channels;
 pub mod cli;
 pub mod clock;
+mod command;
 mod confided;
 pub mod config;
 pub mod files;

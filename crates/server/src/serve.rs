@@ -208,6 +208,7 @@ impl Server {
         self.tasks.spawn(housekeeping::run(
             gateway.clone(),
             Arc::clone(&self.app.door),
+            self.app.blobs(),
             self.app.metrics.clone(),
             stop(),
         ));

@@ -21,6 +21,8 @@ pub enum Wire {
     Events,
     /// A WebSocket.
     Socket,
+    /// The bytes of an artifact, coming or going.
+    Bytes,
 }
 
 /// One open stream; it is counted until this is dropped.
@@ -61,6 +63,7 @@ impl Wire {
         match self {
             Self::Events => metrics::gauge!("countersign_event_streams"),
             Self::Socket => metrics::gauge!("countersign_websockets"),
+            Self::Bytes => metrics::gauge!("countersign_transfers"),
         }
     }
 }

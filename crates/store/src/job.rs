@@ -239,7 +239,7 @@ pub(crate) fn transact(
         }
         let ask = earlier.ask.map(|id| books.ask(id)).transpose()?.flatten();
         let task = earlier.place.map(|(id, _)| books.task(id)).transpose()?.flatten();
-        let last = ask.as_ref().map(|ask| ask.head).or(task.as_ref().map(|task| task.head));
+        let last = ask.as_ref().map(|ask| ask.head).or_else(|| task.as_ref().map(|task| task.head));
         let at = last.map_or(earlier.at, |head| earlier.at.min(head.at));
         let place = earlier.place;
         return Ok(Outcome { ask, task, artifact: None, entry: None, replayed: true, place, at });
@@ -347,14 +347,14 @@ fn settle(
 ) -> Result<Work> {
     let directory = books.directory();
     for subject in named(&envelope.command) {
-        load(books, loaded, subject)?;
+        load(books, loaded, &subject)?;
     }
     for _ in 0..ROUNDS {
         match judge(&directory, now, envelope, loaded)? {
             Judged::Done(work) => return Ok(work),
             Judged::Need(subjects) => {
                 for subject in subjects {
-                    load(books, loaded, subject)?;
+                    load(books, loaded, &subject)?;
                 }
             }
         }
@@ -365,8 +365,8 @@ fn settle(
     })
 }
 
-fn load(books: &mut impl Books, loaded: &mut Loaded, subject: Subject) -> Result<()> {
-    match subject {
+fn load(books: &mut impl Books, loaded: &mut Loaded, subject: &Subject) -> Result<()> {
+    match *subject {
         Subject::Ask(id) => drop(loaded.asks.insert(id, books.ask(id)?)),
         Subject::Task(id) => drop(loaded.tasks.insert(id, books.task(id)?)),
         Subject::Artifact(id) => drop(loaded.artifacts.insert(id, books.artifact(id)?)),

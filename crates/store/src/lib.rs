@@ -13,6 +13,7 @@
 //! | [`listing`] | which lists an ask stands in, and how lists are paged |
 //! | [`search`] | which words an ask is found by |
 //! | `tasks` | tasks with their artifacts and ledgers, and what runtimes of agents have to do |
+//! | `uploads` | bytes on their way, as far as they have come |
 //! | `suite` | the named checks every backend passes |
 
 mod chains;
@@ -40,6 +41,7 @@ pub mod sqlite;
 )]
 pub mod suite;
 mod tasks;
+mod uploads;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,6 +53,7 @@ use kernel::seal::{Block, LARGEST};
 use kernel::task::{Artifact, Entry};
 use kernel::{AgentId, Ask, AskId, Envelope, HumanId, KeyId, Refusal, Subject, Task, TaskId, Time};
 use tokio::sync::broadcast;
+use ulid::Ulid;
 
 pub use chains::{Chain, Chains, Held};
 pub use codes::{CODE_TRIES, Code, CodeTried, Codes};
@@ -62,6 +65,7 @@ pub use outbox::{BACKLOG_COUNTED, Backlog, Delivery, Outbox, Settlement};
 pub use postgres::Postgres;
 pub use search::Search;
 pub use tasks::{TASKS_COUNTED, TaskList, TaskPage, Tasks};
+pub use uploads::{MOST_PIECES, MOST_UPLOADS, Piece, UPLOAD_KEPT, Upload, Uploads};
 
 /// What a caller wants done, with the key that makes repeating it harmless.
 #[derive(Debug, Clone)]
@@ -211,7 +215,7 @@ fn later(at: Time, more: Duration) -> Time {
 
 /// The store. Every backend passes the checks of `suite`.
 #[async_trait]
-pub trait Store: Codes + Devices + Messages + Outbox + Tasks {
+pub trait Store: Codes + Devices + Messages + Outbox + Tasks + Uploads {
     /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means
     /// on disk. A record of [`Happened::Erased`](kernel::Happened) drops the contents of all
     /// earlier records of its subject.
@@ -356,15 +360,15 @@ pub trait Store: Codes + Devices + Messages + Outbox + Tasks {
     /// Forgets what was given in confidence on an ask: all of it, or what has this name.
     async fn forget_confided(&self, ask: AskId, name: Option<Digest>) -> Result<()>;
 
-    /// Remembers that an ask was given the file of this digest. Before the file itself is kept, so
-    /// that none is there that belongs to nobody.
-    async fn note_file(&self, ask: AskId, digest: Digest) -> Result<()>;
+    /// Remembers that something, an ask or an upload, was given the file of this digest. Before the file
+    /// itself is kept, so that none is there that belongs to nobody.
+    async fn note_file(&self, holder: Ulid, digest: Digest) -> Result<()>;
 
-    /// The files that were given to this ask and to no other.
-    async fn own_files(&self, ask: AskId) -> Result<Vec<Digest>>;
+    /// The files that were given to this one and to no other.
+    async fn own_files(&self, holder: Ulid) -> Result<Vec<Digest>>;
 
-    /// Forgets which files were given to an ask.
-    async fn forget_files(&self, ask: AskId) -> Result<()>;
+    /// Forgets which files one was given.
+    async fn forget_files(&self, holder: Ulid) -> Result<()>;
 
     /// Hides an ask from a person's own lists until a moment, or no longer. No event: it is nobody
     /// else's business, and changes nothing for them. `false`, and nothing is kept, when the person

@@ -12,6 +12,7 @@ mod messages;
 mod outbox;
 mod state;
 mod tasks;
+mod uploads;
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -23,6 +24,7 @@ use kernel::audit::{Digest, Record, Row as RecordRow};
 use kernel::directory::Directory;
 use kernel::{AgentId, Ask, AskId, HumanId, KeyId, Subject, Time};
 use tokio::sync::broadcast;
+use ulid::Ulid;
 
 use crate::job::{self, Books};
 use crate::leases::Wake;
@@ -298,17 +300,17 @@ impl Store for Memory {
         Ok(())
     }
 
-    async fn note_file(&self, ask: AskId, digest: Digest) -> Result<()> {
-        self.state().files.insert((ask, digest));
+    async fn note_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
+        self.state().files.insert((holder, digest));
         Ok(())
     }
 
-    async fn own_files(&self, ask: AskId) -> Result<Vec<Digest>> {
-        Ok(self.state().own_files(ask))
+    async fn own_files(&self, holder: Ulid) -> Result<Vec<Digest>> {
+        Ok(self.state().own_files(holder))
     }
 
-    async fn forget_files(&self, ask: AskId) -> Result<()> {
-        self.state().files.retain(|(given, _)| *given != ask);
+    async fn forget_files(&self, holder: Ulid) -> Result<()> {
+        self.state().files.retain(|(given, _)| *given != holder);
         Ok(())
     }
 

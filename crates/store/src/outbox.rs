@@ -44,6 +44,11 @@ pub enum Settlement {
         /// What went wrong.
         error: String,
     },
+    /// Not tried, or not now: the row waits until this moment, and the claim does not count.
+    Back {
+        /// When.
+        at: Time,
+    },
     /// Given up; the row stays and shows.
     Dead {
         /// What went wrong.

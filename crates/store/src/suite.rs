@@ -29,6 +29,7 @@ pub mod streams;
 pub mod task_lists;
 pub mod tasks;
 pub mod timers;
+pub mod uploads;
 
 pub use stage::{Guard, Hands, Stage};
 
@@ -139,6 +140,14 @@ macro_rules! suite {
                 messages_are_found_by_ask_and_by_address,
                 a_message_is_forgotten_a_while_after_its_ask_is_over,
             }
+            $crate::suite! { @in $open, $missing; uploads:
+                an_upload_goes_on_where_it_stopped,
+                of_two_who_send_the_same_part_one_wins,
+                an_upload_that_is_finished_stays_as_it_is,
+                so_many_uploads_and_no_more,
+                what_nobody_goes_on_with_is_given_up,
+                what_something_is_made_of_is_not_given_up,
+            }
             $crate::suite! { @in $open, $missing; timers:
                 the_longest_due_comes_first,
                 next_due_is_the_earliest,
@@ -163,6 +172,7 @@ macro_rules! suite {
                 a_lease_keeps_others_away,
                 a_lease_that_ended_is_claimed_again,
                 a_retry_waits_for_its_moment,
+                what_is_put_back_was_not_tried,
                 the_dead_stay_and_show,
                 settling_twice_is_harmless,
                 what_is_split_is_tried_each_by_itself,

@@ -53,12 +53,14 @@ from .errors import (
     RateLimited,
     ServerError,
     StillOpen,
+    TaskError,
     Unauthorized,
 )
 from .events import Event
 from .forms import Form
 from .questions import AskOptions
 from .receipts import Receipt, fetch_jwks, fetch_revocations, verify_receipt
+from .tasks import AsyncTasks, Duty, Page, TaskEvent, Tasks
 from .tools import human_as_tool
 
 __all__ = [
@@ -71,6 +73,7 @@ __all__ = [
     "AskView",
     "AsyncAsk",
     "AsyncCountersign",
+    "AsyncTasks",
     "By",
     "Cancelled",
     "ChangesRequested",
@@ -85,6 +88,7 @@ __all__ = [
     "Declined",
     "Defaulted",
     "Denied",
+    "Duty",
     "Erased",
     "Event",
     "Expired",
@@ -98,6 +102,7 @@ __all__ = [
     "NoAnswer",
     "NotFound",
     "Outcome",
+    "Page",
     "ProtocolError",
     "Provided",
     "RateLimited",
@@ -110,6 +115,9 @@ __all__ = [
     "ServerError",
     "Skip",
     "StillOpen",
+    "TaskError",
+    "TaskEvent",
+    "Tasks",
     "Unauthorized",
     "__version__",
     "canonical_json",

@@ -178,7 +178,7 @@ def _follow(core: Core, ask: Json, deadline: float, patience: Patience) -> Flow[
         read=3 * HEARTBEAT,
     )
     response: httpx.Response = yield Open(request)
-    if not _streams(response):
+    if not streams(response):
         if response.is_success or response.status_code not in (*TRANSIENT, 401, 403):
             return ask, False
         raise from_response(response)
@@ -238,7 +238,7 @@ def events(core: Core, after: int | str | None) -> Flow[None]:
             response: httpx.Response = yield Open(request)
             if not response.is_success:
                 raise from_response(response)
-            if not _streams(response):
+            if not streams(response):
                 raise ProtocolError(f"{core.url}{API}/events is no event stream; is a proxy there?")
             decoder = Decoder()
             while True:
@@ -288,7 +288,8 @@ def object_of(response: httpx.Response) -> Json:
     return body
 
 
-def _streams(response: httpx.Response) -> bool:
+def streams(response: httpx.Response) -> bool:
+    """Whether an event stream was opened."""
     kind = response.headers.get("content-type", "")
     return response.is_success and kind.startswith("text/event-stream")
 

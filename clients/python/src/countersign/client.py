@@ -29,6 +29,7 @@ from .events import Event, parse_event
 from .forms import Form
 from .questions import AskOptions, Option
 from .receipts import Receipt, verify_receipt
+from .tasks import AsyncTasks, Tasks
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -187,6 +188,11 @@ class Countersign(
         self._owns_http = http_client is None
         self._runner = Runner(http_client or httpx.Client())
 
+    @property
+    def tasks(self) -> Tasks:
+        """Work a person owns and an agent does: every operation of HACP."""
+        return Tasks(self._core, self._runner, self)
+
     def __enter__(self) -> Countersign:
         return self
 
@@ -281,6 +287,11 @@ class AsyncCountersign(
         self._core = _core(url, api_key, timeout, max_retries, outage)
         self._owns_http = http_client is None
         self._runner = AsyncRunner(http_client or httpx.AsyncClient())
+
+    @property
+    def tasks(self) -> AsyncTasks:
+        """Work a person owns and an agent does: every operation of HACP."""
+        return AsyncTasks(self._core, self._runner, self)
 
     async def __aenter__(self) -> AsyncCountersign:
         return self

@@ -130,6 +130,36 @@ class ServerError(ApiError):
     """5xx: something is wrong over there. Nothing is known about what was done."""
 
 
+class TaskError(ApiError):
+    """An operation on a task was refused. `code` is the protocol's, like `PRECONDITION_FAILED`.
+
+    `retryable` says whether the same call may succeed later, `details` what the server knows beside
+    its sentence: the field that was wrong, the revision the task has now.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        *,
+        code: str,
+        message: str,
+        details: dict[str, Any] | None = None,
+        retryable: bool = False,
+        operation_id: str | None = None,
+        correlation_id: str | None = None,
+        request_id: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        self.message = message
+        self.details = details or {}
+        self.retryable = retryable
+        self.operation_id = operation_id
+        self.correlation_id = correlation_id
+        super().__init__(
+            status, code=code, detail=message, request_id=request_id, retry_after=retry_after
+        )
+
+
 class NoAnswer(CountersignError):
     """The ask is over and there is no answer. `ask` is the ask, `reason` what is known."""
 

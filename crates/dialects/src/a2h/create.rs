@@ -20,6 +20,7 @@ use super::errors::WireError;
 use super::options::{self, ResponseOption};
 use super::parse::{Members, object};
 use super::{KEPT, Kind};
+use crate::hxp_experience::claims;
 
 /// The longest `call_id` and `run_id`, in bytes; the vendor's API took 64 of both together.
 const LONGEST_ID: usize = 200;
@@ -43,6 +44,19 @@ pub struct NewCall {
     pub place: Option<Place>,
     /// The conversation it goes on with, if it does (A2H-133); then that says whom it is for.
     pub conversation: Option<AskId>,
+}
+
+impl NewCall {
+    /// With what the agent says of its call. `state` is the caller's own, so what is no envelope
+    /// there is no mistake either; whatever it is comes back as it came.
+    fn claiming(mut self, bytes: &[u8]) -> Self {
+        let state = self.ask.metadata.get(KEPT).and_then(|kept| kept.get("state"));
+        if state.is_some_and(|state| state.get(claims::MEMBER).is_some()) {
+            self.ask.claims =
+                claims::within(bytes, &["spec", "state", claims::MEMBER]).ok().flatten();
+        }
+        self
+    }
 }
 
 /// Whom a channel names.
@@ -88,7 +102,8 @@ pub fn parse_function_call(bytes: &[u8]) -> Result<NewCall, WireError> {
     let question = question.map_err(|error| refused(&error, "fn"))?;
     let parts = Parts { kind: Kind::FunctionCall, options: ("reject_options", reject_options) };
     let silence = DefaultAction::Reject;
-    parts.make(call, spec, question, &[Stance::Approve, Stance::Reject], silence)
+    let new = parts.make(call, spec, question, &[Stance::Approve, Stance::Reject], silence)?;
+    Ok(new.claiming(bytes))
 }
 
 /// Reads a human contact.
@@ -116,7 +131,7 @@ pub fn parse_human_contact(bytes: &[u8]) -> Result<NewCall, WireError> {
     };
     let question = question.map_err(|error| refused(&error, "msg"))?;
     let parts = Parts { kind: Kind::HumanContact, options: ("response_options", response_options) };
-    parts.make(call, spec, question, &[stance], DefaultAction::Skip)
+    Ok(parts.make(call, spec, question, &[stance], DefaultAction::Skip)?.claiming(bytes))
 }
 
 /// A body whose texts can be stored.
@@ -231,5 +246,6 @@ pub(super) fn ask(
         verification: None,
         assurance: None,
         place: None,
+        claims: None,
     }
 }

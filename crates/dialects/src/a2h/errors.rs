@@ -183,6 +183,10 @@ impl WireError {
             }
             Refusal::Answer(error) => Self::answer(error),
             Refusal::Invalid { field, expected } => Self::field(wire_name(field), expected),
+            Refusal::Claims { pointer, says } => {
+                let place = format!("spec.state{}", pointer.replace('/', "."));
+                Self::at(&place, code::INVALID_FIELD, format!("/spec/state{pointer}: {says}"))
+            }
             Refusal::IdempotencyMismatch => {
                 let message = "this call_id belongs to a call with another spec";
                 Self::new(409, code::CALL_EXISTS, message)
@@ -233,6 +237,7 @@ fn wire_name(field: &str) -> &str {
         "prompt" => "spec",
         "details" => "spec.kwargs",
         "metadata" => "spec.state",
+        "hxp" => "spec.state.hxp",
         "reject_options" => "spec.reject_options",
         "options" => "spec.response_options",
         "text" => "escalation_msg",

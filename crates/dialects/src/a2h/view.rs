@@ -17,6 +17,7 @@ use super::wire::{
     HumanContactStatus, Moment, Ours, UserInfo,
 };
 use super::{Kind, PREFIX, call_id, kept};
+use crate::hxp_experience::claims::{self, Verdict};
 
 /// What a denial says whose person said nothing (A2H-054).
 const DENIED: &str = "Denied without a comment.";
@@ -121,14 +122,17 @@ pub(super) fn member(ask: &Ask, key: &str) -> Option<Value> {
     kept(ask)?.get(key).cloned()
 }
 
-/// What the caller gave to be given back: its `state`, or the metadata another dialect calls it
-/// (A2H-117).
+/// What the caller gave to be given back: its `state`, or the metadata another dialect calls it, with
+/// the envelope that came beside it (A2H-117).
 fn state(ask: &Ask) -> Option<Value> {
     if let Some(kept) = kept(ask) {
         return kept.get("state").cloned();
     }
-    let own = ask.metadata.value().filter(|own| !own.is_empty());
-    own.map(|own| Value::Object(own.clone()))
+    let mut own = ask.metadata.value().cloned().unwrap_or_default();
+    if let Some(envelope) = ask.envelope() {
+        own.insert(claims::MEMBER.to_owned(), Value::Object(envelope.clone()));
+    }
+    (!own.is_empty()).then_some(Value::Object(own))
 }
 
 /// The run, or whose ask it is where another dialect asked.
@@ -178,7 +182,7 @@ pub(super) fn ours(ask: &Ask, receipt: Option<String>) -> Ours {
         Ending::Failed { .. } => "failed",
         Ending::Cancelled { .. } => "cancelled",
     });
-    Ours { ask_id: ask.id.shown_as(PREFIX), outcome, receipt }
+    Ours { ask_id: ask.id.shown_as(PREFIX), outcome, receipt, hxp_verdict: Verdict::of(ask) }
 }
 
 pub(super) fn ended_at(ask: &Ask) -> Option<Time> {

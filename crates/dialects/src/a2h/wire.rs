@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::options::ResponseOption;
+use crate::hxp_experience::claims::Verdict;
 
 /// A function call (A2H-020).
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -133,6 +134,9 @@ pub struct Ours {
     /// The signed proof of how it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receipt: Option<String>,
+    /// What was found about the envelope in its state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hxp_verdict: Option<Verdict>,
 }
 
 /// Who answered (A2H-063): what they are called, and through which door. Never how to reach them.

@@ -9,7 +9,7 @@
 use kernel::audit::{Broken, Digest, Record};
 use kernel::evolve::{Misfit, evolve};
 use kernel::task::{self, CheckpointKind, State, TaskEvent};
-use kernel::{ArtifactId, Entity, Event, Happened, LedgerId, TaskId, Time};
+use kernel::{ArtifactId, By, Entity, Event, Happened, LedgerId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -252,12 +252,11 @@ pub(super) fn event_id(task: TaskId, seq: u64, at: Time) -> String {
 /// Whoever did it. What follows from what somebody did, nobody did: an interrupt raises its checkpoint
 /// by itself, and a review completes its task.
 fn actor(event: &Event, what: &TaskEvent) -> String {
-    match what {
-        TaskEvent::Completed | TaskEvent::Raised { kind: CheckpointKind::Interrupt, .. } => {
-            "system".to_owned()
-        }
-        _ => by(&event.by),
-    }
+    let follows = matches!(
+        what,
+        TaskEvent::Completed | TaskEvent::Raised { kind: CheckpointKind::Interrupt, .. }
+    );
+    by(if follows { &By::System } else { &event.by })
 }
 
 fn subject(event: &Event, what: &TaskEvent) -> AuditSubject {

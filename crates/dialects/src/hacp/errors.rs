@@ -234,6 +234,9 @@ impl HacpError {
             | Refusal::Precondition { .. }
             | Refusal::NoDeadline
             | Refusal::NotDue => said(code::PRECONDITION_FAILED),
+            Refusal::Claims { pointer, .. } => {
+                Self::new(code::INVALID_SPEC, refusal.to_string()).with("field", json!(pointer))
+            }
             Refusal::Invalid { field, expected } => {
                 Self::field(&format!("params.{field}"), expected)
             }

@@ -148,7 +148,7 @@ pub fn checkpoint(ask: &Ask, task: &task::Task, version: Version) -> Option<Chec
         later: version.later(|| CheckpointLater {
             raised_by: raised.raised_by,
             proposed_actions: beside.proposed_actions,
-            hxp: beside.hxp,
+            hxp: ask.envelope().cloned(),
         }),
     })
 }

@@ -1,13 +1,14 @@
 //! The 202 of `POST /hitl/v1/cases`. Section 6.
 
 use kernel::Ask;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::poll::{default_action, expires_at};
 use super::question::context;
 use super::types::Type;
 use super::wire::{Accepted, Hitl};
 use super::{Version, case_id, create, timeout};
+use crate::hxp_experience::claims::{self, Verdict};
 
 /// The addresses of a case, each with the token that opens it. Known only now: what is kept of the
 /// tokens is hashes.
@@ -55,12 +56,24 @@ pub fn accepted(ask: &Ask, links: Links) -> Option<Accepted> {
             default_action: default_action(ask),
             created_at: ask.created_at,
             expires_at: expires_at(ask),
-            context: context(question, member("context")),
+            context: with_claims(context(question, member("context")), ask),
             reminder_at: member("reminder_at"),
             previous_case_id: ask.follows.map(case_id),
             surface: member("surface"),
             verification_policy: ask.verification.as_deref().cloned(),
         },
         data: member("data"),
+        hxp_verdict: Verdict::of(ask),
     })
+}
+
+/// The context with what the service says of its case.
+fn with_claims(context: Option<Value>, ask: &Ask) -> Option<Value> {
+    let Some(envelope) = ask.envelope() else { return context };
+    let mut context = match context {
+        Some(Value::Object(context)) => context,
+        Some(_) | None => Map::new(),
+    };
+    context.insert(claims::MEMBER.to_owned(), Value::Object(envelope.clone()));
+    Some(Value::Object(context))
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use kernel::ask::{DefaultAction, Dialect, Labels, Priority, Route};
+use kernel::ask::{DefaultAction, Dialect, Labels, NewClaims, Priority, Route};
 use kernel::command::{NewAsk, Silence};
 use kernel::text::is_storable_json;
 use kernel::{Ask, Time};
@@ -17,6 +17,7 @@ use super::parse::{Members, object};
 use super::question::question;
 use super::types::{Action, Type};
 use super::{Version, ask_id, policy, timeout};
+use crate::hxp_experience::claims::{self, NotAnObject};
 
 /// The longest prompt, in characters (HITL-015).
 const LONGEST_PROMPT: usize = 500;
@@ -25,7 +26,7 @@ const LONGEST_MESSAGE: usize = 2000;
 /// Where the ask's metadata keeps what the kernel has no word for.
 const KEPT: &str = "hitl";
 
-const FIELDS: [&str; 20] = [
+const FIELDS: [&str; 21] = [
     "type",
     "prompt",
     "context",
@@ -46,6 +47,7 @@ const FIELDS: [&str; 20] = [
     "priority",
     "tags",
     "routing",
+    claims::MEMBER,
 ];
 const ROUTING: [&str; 5] = ["role", "person", "project", "priority", "tags"];
 
@@ -128,8 +130,25 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
         verification,
         assurance: None,
         place: None,
+        claims: envelope(bytes, members, context)?,
     };
     Ok(NewCase { ask, version })
+}
+
+/// What the service says of its case. It is shown in `context`, so nothing else may stand there.
+fn envelope(
+    bytes: &[u8],
+    members: Members<'_>,
+    context: Option<&Map<String, Value>>,
+) -> Result<Option<Box<NewClaims>>, WireError> {
+    if members.given(claims::MEMBER).is_none() {
+        return Ok(None);
+    }
+    if context.is_some_and(|context| context.contains_key(claims::MEMBER)) {
+        return Err(members.bad("context.hxp", "it in `hxp` only: that is shown there"));
+    }
+    claims::within(bytes, &[claims::MEMBER])
+        .map_err(|_| members.bad(claims::MEMBER, NotAnObject::EXPECTED))
 }
 
 /// Where people are named: in `routing`, or beside everything else, not both.

@@ -180,6 +180,10 @@ impl WireError {
             }
             Refusal::Answer(error) => Self::answer(error),
             Refusal::Invalid { field, expected } => Self::field(wire_name(field), expected),
+            Refusal::Claims { pointer, .. } => {
+                Self::new(400, code::INVALID_REQUEST, refusal.to_string())
+                    .with("field", json!(pointer))
+            }
             Refusal::IdempotencyMismatch => {
                 Self::new(409, code::IDEMPOTENCY_CONFLICT, refusal.to_string())
             }

@@ -6,6 +6,8 @@ use kernel::verification::{Level, Policy};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::hxp_experience::claims::Verdict;
+
 /// The body of a 202 (section 6).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Accepted {
@@ -18,6 +20,9 @@ pub struct Accepted {
     /// Free data of the service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
+    /// Beside the protocol: what was found about the envelope it came with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hxp_verdict: Option<Verdict>,
 }
 
 /// The `hitl` object (HITL-010 to HITL-027). Closed: nothing else may stand in it.

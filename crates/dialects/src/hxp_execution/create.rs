@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use kernel::AskId;
-use kernel::ask::{Dialect, Labels, Priority, Route};
+use kernel::ask::{Dialect, Labels, NewClaims, Priority, Route};
 use kernel::command::{NewAsk, Silence};
 use kernel::question::{Answer, Reply};
 use kernel::text::{is_storable, is_storable_json};
@@ -18,6 +18,7 @@ use super::parse::{given, named, object};
 use super::payload::{Asked, asked};
 use super::view::ask_id;
 use super::wire::{Action, Fallback, Role};
+use crate::hxp_experience::claims::{self, NotAnObject};
 
 /// More tags than this are a mistake.
 const MOST_TAGS: usize = 50;
@@ -81,7 +82,17 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
         verification: None,
         assurance: None,
         place: None,
+        claims: claims(bytes, &body)?,
     })
+}
+
+/// What the agent says of its request, in the envelope of the other protocol of this name.
+fn claims(bytes: &[u8], body: &Map<String, Value>) -> Result<Option<Box<NewClaims>>, WireError> {
+    if given(body, claims::MEMBER).is_none() {
+        return Ok(None);
+    }
+    let bad = |_| WireError::field(400, code::INVALID_HXP, claims::MEMBER, NotAnObject::EXPECTED);
+    claims::within(bytes, &[claims::MEMBER]).map_err(bad)
 }
 
 /// The priority of this name.

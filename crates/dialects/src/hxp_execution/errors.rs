@@ -46,6 +46,8 @@ codes! {
     INVALID_METADATA = "invalid_metadata";
     /// 400: a member of `payload` is wrong.
     INVALID_PAYLOAD = "invalid_payload";
+    /// 400: `hxp` is no envelope, or not such that the project takes it.
+    INVALID_HXP = "invalid_hxp";
     /// 400: a delegation rule is wrong.
     INVALID_RULE = "invalid_rule";
     /// 400: a resolution without a result.
@@ -196,9 +198,15 @@ impl WireError {
                     "timeout_seconds" => code::INVALID_TIMEOUT,
                     "metadata" | "tags" => code::INVALID_METADATA,
                     "rules" | "project_id" | "tag" => code::INVALID_RULE,
+                    "hxp" => code::INVALID_HXP,
                     _ => code::INVALID_PAYLOAD,
                 };
                 Self::field(400, code, field, expected)
+            }
+            Refusal::Claims { pointer, .. } => {
+                let details = json!({"field": pointer});
+                let error = Self::new(400, code::INVALID_HXP, refusal.to_string());
+                Self { details: Some(details), ..error }
             }
             Refusal::IdempotencyMismatch => {
                 Self::new(409, code::IDEMPOTENCY_CONFLICT, refusal.to_string())

@@ -15,6 +15,7 @@ use super::wire::{
     Request, Resolved, Role, Status,
 };
 use super::{PREFIX, VERSION, project};
+use crate::hxp_experience::claims::Verdict;
 
 /// How this protocol spells the id of an ask.
 pub fn request_id(ask: AskId) -> String {
@@ -36,6 +37,7 @@ pub fn created(ask: &Ask, ws_base: &str) -> Created {
         poll_url: format!("/hxp/v1/requests/{request_id}"),
         ws_url: format!("{}/hxp/ws/{request_id}", ws_base.trim_end_matches('/')),
         request_id,
+        hxp_verdict: Verdict::of(ask),
     }
 }
 
@@ -60,6 +62,8 @@ pub fn request(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Request {
         receipt: receipt(ask, seal, detail),
         previous_request_id: ask.follows.map(request_id),
         next_request_id: ask.followed_by.map(request_id),
+        hxp: ask.envelope().cloned(),
+        hxp_verdict: Verdict::of(ask),
     }
 }
 

@@ -1,6 +1,8 @@
 //! `HXP-Intent`, `HXP-Verbosity`, `HXP-Confidence`, `HXP-CogLoad`: an envelope in short, for whoever
 //! does not read bodies. Section 8.2. They are advice; the envelope is what counts.
 
+use serde_json::{Value, json};
+
 use super::VERBOSITY;
 use super::finding::{Finding, Severity};
 use super::view::View;
@@ -61,6 +63,17 @@ impl Hints {
             }
         }
         hints
+    }
+
+    /// What they say, by the place it has in an envelope.
+    pub(super) fn places(&self) -> Vec<(&'static str, Value)> {
+        let found = [
+            ("/intent", self.intent.as_ref().map(|intent| json!(intent))),
+            ("/delivery/verbosity", self.verbosity.map(|word| json!(word))),
+            ("/transparency/confidence", self.confidence.map(|number| json!(number))),
+            ("/cognition/load", self.load.map(|number| json!(number))),
+        ];
+        found.into_iter().filter_map(|(place, value)| Some((place, value?))).collect()
     }
 
     /// Where the headers say something else than the envelope. The envelope is what counts, so this

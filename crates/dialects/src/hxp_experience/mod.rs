@@ -9,12 +9,14 @@
 //! | [`message`], [`view`] | a message to keep, and to show | 5, 7 |
 //! | [`headers`] | `HXP-Intent` and its like | 8.2 |
 //! | [`prelude`] | streams that begin with an envelope | 8.3 |
+//! | [`claims`] | envelopes on asks | 5, 9 |
 //!
 //! A consumer takes a message as the published schema does: unknown fields are ignored and kept. In
 //! strict mode a message must be what the specification's sentences say as well. Whatever an
 //! envelope claims is a claim of its agent; nothing here makes it true.
 
 pub mod check;
+pub mod claims;
 mod extensions;
 pub mod finding;
 pub mod headers;

@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::hxp_execution::pseudonym;
+use crate::hxp_experience::claims::Verdict;
 
 /// An ask.
 #[derive(Debug, Clone, Serialize)]
@@ -76,6 +77,12 @@ pub struct AskView<'a> {
     pub revoked: Option<Revocation>,
     /// The proof of how it ended, signed; `null` in lists and streams.
     pub receipt: Option<String>,
+    /// What the agent says of its message, as HXP eXperience has it; `null` where it says nothing, or
+    /// once erased.
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    pub hxp: Option<&'a Map<String, Value>>,
+    /// What was found about that.
+    pub hxp_verdict: Option<Verdict>,
 }
 
 /// A conversation a person began with an agent.
@@ -271,6 +278,8 @@ impl<'a> AskView<'a> {
             result: ask.ending().map(|ending| ResultView::of(ending, ask, viewer)),
             revoked: Revocation::of(ask),
             receipt,
+            hxp: ask.envelope(),
+            hxp_verdict: Verdict::of(ask),
         }
     }
 }

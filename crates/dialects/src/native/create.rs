@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kernel::ask::{DefaultAction, Dialect, Labels, Place, Priority, Route};
+use kernel::ask::{DefaultAction, Dialect, Labels, NewClaims, Place, Priority, Route};
 use kernel::command::{NewAsk, Silence};
 use kernel::question::{Question, Reply};
 use kernel::{AskId, Assurance, Time};
@@ -58,6 +58,10 @@ pub struct CreateAsk {
     /// there may answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
+    /// What the agent says of its message, as HXP eXperience has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    pub hxp: Option<Map<String, Value>>,
 }
 
 fn owner() -> Route {
@@ -80,31 +84,33 @@ pub enum OnSilence {
     Report(DefaultAction),
 }
 
-impl From<CreateAsk> for NewAsk {
-    fn from(body: CreateAsk) -> Self {
-        Self {
+impl CreateAsk {
+    /// The ask. `claims` is what was found in `hxp`, judged as it stands in the bytes.
+    pub fn into_ask(self, claims: Option<Box<NewClaims>>) -> NewAsk {
+        NewAsk {
             dialect: Dialect::Native,
-            question: body.question,
-            metadata: body.metadata,
+            question: self.question,
+            metadata: self.metadata,
             labels: Labels::default(),
-            tags: body.tags,
-            priority: body.priority,
-            route: body.route,
-            timeout: Some(body.timeout_seconds).filter(|seconds| *seconds > 0),
-            on_expiry: match body.on_expiry {
+            tags: self.tags,
+            priority: self.priority,
+            route: self.route,
+            timeout: Some(self.timeout_seconds).filter(|seconds| *seconds > 0),
+            on_expiry: match self.on_expiry {
                 OnSilence::StayOpen => Silence::StayOpen,
                 OnSilence::Fail => Silence::Fail,
                 OnSilence::Answer(reply) => Silence::Answer(reply),
                 OnSilence::Report(action) => Silence::Report(action),
             },
-            reminders: body.reminders,
-            follows: body.follows,
+            reminders: self.reminders,
+            follows: self.follows,
             grants: Vec::new(),
             inline: None,
-            callback: body.callback_url,
+            callback: self.callback_url,
             verification: None,
-            assurance: body.assurance,
-            place: body.place,
+            assurance: self.assurance,
+            place: self.place,
+            claims,
         }
     }
 }

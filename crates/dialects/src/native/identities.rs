@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use kernel::actor::Reach;
+use kernel::ask::Envelopes;
 use kernel::directory::{
     About, Agent, Contact, Human, NewAgent, NewGroup, NewHuman, NewProfile, NewProject, Profile,
     Project, Step,
@@ -28,12 +29,15 @@ pub struct ProjectView {
     /// When people are reminded, in seconds after a request whose agent named no reminders.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u64>))]
     pub reminders: BTreeSet<u64>,
+    /// How it takes what agents say of their messages.
+    pub envelopes: Envelopes,
 }
 
 impl From<&Project> for ProjectView {
     fn from(project: &Project) -> Self {
-        let Project { id, default_on_silence, floor, ladder, reminders } = project.clone();
-        Self { id, default_on_silence, floor, ladder, reminders }
+        let project = project.clone();
+        let Project { id, default_on_silence, floor, ladder, reminders, envelopes } = project;
+        Self { id, default_on_silence, floor, ladder, reminders, envelopes }
     }
 }
 
@@ -59,6 +63,10 @@ pub struct ProjectBody {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u64>))]
     pub reminders: BTreeSet<u64>,
+    /// How it takes what agents say of their messages: `lenient` notes what is wrong with an envelope,
+    /// `strict` refuses the request.
+    #[serde(default)]
+    pub envelopes: Envelopes,
 }
 
 fn yes() -> bool {
@@ -72,8 +80,8 @@ fn least() -> Assurance {
 impl ProjectBody {
     /// The project of this name.
     pub fn named(self, id: ProjectId) -> NewProject {
-        let Self { id: _, default_on_silence, floor, ladder, reminders } = self;
-        NewProject { id, default_on_silence, floor, ladder, reminders }
+        let Self { id: _, default_on_silence, floor, ladder, reminders, envelopes } = self;
+        NewProject { id, default_on_silence, floor, ladder, reminders, envelopes }
     }
 }
 

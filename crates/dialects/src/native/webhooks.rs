@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kernel::ask::CallbackAttempt;
 use kernel::directory::{Disabled, Format, Hears, NewWebhook, Webhook};
-use kernel::{AgentId, AskId, ProjectId, Time, Topic, WebhookId};
+use kernel::{AgentId, AskId, ProjectId, TaskId, Time, Topic, WebhookId};
 use serde::{Deserialize, Serialize};
 
 /// `POST /api/v1/webhooks`, `PUT /api/v1/webhooks/{id}`
@@ -174,8 +174,11 @@ pub struct DeliveryView {
     /// What happened.
     #[serde(rename = "type")]
     pub kind: String,
-    /// To which ask; `null` in a test.
+    /// To which ask; `null` in a test, and where a runtime was told what to do.
     pub ask: Option<AskId>,
+    /// For which task, where a runtime was told what to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
     /// When it happened.
     pub at: Time,
     /// How it stands.

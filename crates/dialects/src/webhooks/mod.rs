@@ -2,7 +2,7 @@
 //!
 //! | module | who expects it |
 //! |---|---|
-//! | [`standard`] | whoever knows Standard Webhooks: a type, a moment, and the ask as our own API shows it |
+//! | [`standard`] | whoever knows Standard Webhooks: a type, a moment, and the ask as our own API shows it, or what a runtime has to do as HACP says it |
 //! | [`humanlayer`] | what was built with `HumanLayer`'s SDKs |
 //!
 //! A body never holds what was given in confidence: the agent reads that, once.
@@ -14,6 +14,7 @@ use kernel::Ask;
 use kernel::directory::Format;
 use kernel::effect::Told;
 
+use crate::hacp::runtime::HarnessEvent;
 use crate::native::Viewer;
 
 /// The name of what happened to nothing.
@@ -26,6 +27,8 @@ pub struct News<'a> {
     pub told: &'a Told,
     /// To which ask, as it is now; none in a test.
     pub ask: Option<&'a Ask>,
+    /// Or what the runtime of an agent has to do.
+    pub duty: Option<HarnessEvent>,
     /// As whom the endpoint looks: as the agent.
     pub viewer: Viewer<'a>,
     /// The server's address.

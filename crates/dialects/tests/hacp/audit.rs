@@ -22,7 +22,8 @@ fn told(cast: &Cast, id: TaskId) -> Vec<Stamped<AuditEvent>> {
     replay(&records(cast, id), None, V02).unwrap().0
 }
 
-/// HACP-042: every kind of event, whole.
+/// HACP-032, HACP-042, K-05: every kind of event, whole; the last approval is one review, and the task
+/// completes by itself behind it.
 #[test]
 fn a_story_from_the_first_word_to_the_last() {
     let (cast, id) = story();

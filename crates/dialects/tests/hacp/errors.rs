@@ -57,7 +57,7 @@ fn every_refusal_has_its_code() {
     assert_eq!(distinct.len(), CODES.len());
 }
 
-/// Every error as it goes out.
+/// HACP-086, K-18: every error as it goes out says which protocol it speaks.
 #[test]
 fn errors_on_the_wire() {
     let all: Vec<Value> =

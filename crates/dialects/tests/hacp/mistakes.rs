@@ -1,6 +1,6 @@
 //! What cannot be read: named by its place, with what was expected, and nothing happens.
 
-use dialects::hacp::{Caller, Operation, Version, read};
+use dialects::hacp::{Caller, HacpError, Operation, Version, read};
 use kernel::testing::Cast;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -314,11 +314,24 @@ fn payloads_are_what_they_say() {
             other => panic!("{other:?}"),
         }
     };
-    let uploaded = read(json!({"kind": "blob", "checksum": sum}));
-    assert!(uploaded.command(Some(7)).is_ok());
-    assert_eq!(uploaded.command(None).unwrap_err().details["field"], "params.payload.uri");
-    let counted = read(json!({"kind": "blob", "checksum": sum, "size": 8}));
-    assert_eq!(counted.command(Some(7)).unwrap_err().details["field"], "params.payload.size");
+    let bytes = stage::held(b"seven b");
+    let held = Some((&bytes, Some("text/x")));
+    let named = json!({"kind": "blob", "uri": "upload:upl_1"});
+    let uploaded = read(named.clone());
+    assert_eq!(uploaded.payload.upload(), Some("upl_1"));
+    insta::assert_debug_snapshot!("payload_uploaded", uploaded.command(held).unwrap());
+    let field = |wrong: HacpError| wrong.details["field"].clone();
+    assert_eq!(field(uploaded.command(None).unwrap_err()), "params.payload.uri");
+    for (key, value) in [("checksum", json!(sum)), ("size", json!(8))] {
+        let mut said = named.clone();
+        said[key] = value;
+        let wrong = read(said).command(held).unwrap_err();
+        assert_eq!(field(wrong), format!("params.payload.{key}"));
+    }
+    let data = read(json!({"kind": "inline", "uri": "data:text/plain;base64,c2V2ZW4gYg=="}));
+    assert_eq!(data.payload.content.as_deref(), Some(&b"seven b"[..]));
+    assert_eq!((data.payload.uri, data.payload.checksum), (None, Some(bytes.checksum)));
+    assert_eq!(data.payload.media_type.as_deref(), Some("text/plain"));
     let elsewhere = read(json!({"kind": "ref", "checksum": sum, "uri": "https://example.com/x"}));
     assert_eq!(elsewhere.command(None).unwrap_err().details["field"], "params.payload.size");
     let whole = read(json!({"kind": "diff", "checksum": sum, "uri": "mem://x", "size": 3}));

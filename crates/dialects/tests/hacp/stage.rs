@@ -1,9 +1,10 @@
 //! What the tests share: calls as clients send them, and the story of one task.
 
 use dialects::hacp::{self, Call, Caller, HacpError, Operation, Params, Version};
+use kernel::audit::Digest;
 use kernel::command::Command;
 use kernel::evolve::evolve;
-use kernel::task::{Artifact, Entry, Task, TaskCommand};
+use kernel::task::{Artifact, Entry, Held, Task, TaskCommand};
 use kernel::testing::Cast;
 use kernel::{Actor, AskId, Entity, Subject, TaskId};
 use serde_json::{Value, json};
@@ -39,6 +40,12 @@ pub(crate) fn read(
     read_in(cast, V02, who, operation, params)
 }
 
+/// What we hold of some bytes.
+pub(crate) fn held(bytes: &[u8]) -> Held {
+    let (checksum, manifest) = (Digest::of(bytes), Digest::of(b"the list of their pieces"));
+    Held { checksum, size: bytes.len() as u64, manifest }
+}
+
 /// A call that changes something, read and decided.
 pub(crate) fn attempt(
     cast: &mut Cast,
@@ -50,8 +57,8 @@ pub(crate) fn attempt(
     let command = match call.params {
         Params::Command(command) => *command,
         Params::Commit(commit) => {
-            let held = commit.payload.content.as_ref().map(|content| content.len() as u64);
-            commit.command(held)?
+            let held = commit.payload.content.as_deref().map(held);
+            commit.command(held.as_ref().map(|held| (held, None)))?
         }
         Params::Comment { task, review, comment } => {
             TaskCommand::Remark(task.unwrap(), review, comment)

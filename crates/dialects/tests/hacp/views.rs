@@ -167,6 +167,33 @@ fn a_key_of_a_ledger_and_its_history() {
     assert!(view::entry_written(&other.unwrap().event().unwrap(), V02).is_none());
 }
 
+/// HACP-022, K-05, K-06: a comment is a record of its own; the review it is added to stays as it was
+/// given, and another opinion is another review.
+#[test]
+fn a_comment_changes_no_review() {
+    let (mut cast, id) = story();
+    let given = |cast: &Cast| {
+        let reviews = view::task(&task(cast, id), V01);
+        (
+            reviews,
+            task(cast, id).reviews.iter().map(|one| view::review(id, one, V01)).collect::<Vec<_>>(),
+        )
+    };
+    let before = given(&cast);
+    let review = task(&cast, id).reviews[0].id;
+    let comment = json!({"severity": "nit", "body": "Later"});
+    run(
+        &mut cast,
+        "olga",
+        "review.comment",
+        &json!({"task_id": id, "review_id": review, "comment": comment}),
+    );
+    assert_eq!(given(&cast), before);
+    let last = task(&cast, id).reviews[0].remarks.last().cloned().unwrap();
+    let added = view::added(id, review, &last);
+    assert_eq!((added.by.as_str(), added.comment.unwrap().body.as_str()), ("user_olga", "Later"));
+}
+
 /// Words that were forgotten are not shown; the rest is.
 #[test]
 fn erased_words_are_gone() {

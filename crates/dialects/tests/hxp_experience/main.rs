@@ -2,6 +2,7 @@
 //! `published.schema.json` is the protocol's own, `https://hxp.dev/schema/hxp.schema.json`.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod asks;
 mod bindings;
 mod edges;
 mod fields;

@@ -33,6 +33,7 @@ fn told(cast: &Cast, wanted: Format, id: AskId) -> Option<Value> {
         News {
             told: &told,
             ask: Some(ask),
+            duty: None,
             viewer: Viewer::Agent(b"secret"),
             base: "https://gate.example",
             name: name(ask),
@@ -214,10 +215,11 @@ fn no_names_of_a_pool() {
 #[test]
 fn a_test_says_that_it_is_one() {
     let at: Time = "2026-03-01T09:00:00Z".parse().unwrap();
-    let told = Told { id: "msg_1".to_owned(), topic: None, ask: None, at };
+    let told = Told { id: "msg_1".to_owned(), topic: None, ask: None, at, contract: None };
     let news = || News {
         told: &told,
         ask: None,
+        duty: None,
         viewer: Viewer::Agent(b"secret"),
         base: "https://gate.example",
         name: None,

@@ -38,6 +38,7 @@ pub(crate) fn decide(
         return Err(Refusal::NotAllowed { why: "this agent is not registered" }.into());
     };
     check(new)?;
+    new.claims.as_ref().map_or(Ok(()), |claims| claims.check(project.envelopes))?;
     let previous = new.follows.map(|id| previous(world, envelope, new, id)).transpose()?;
     let conversation = previous.and_then(|previous| previous.conversation.as_ref());
     routable(world, agent, new, conversation)?;
@@ -88,6 +89,7 @@ pub(crate) fn decide(
         conversation: conversation.cloned(),
         checkpoint: None,
         review: None,
+        claims: new.claims.as_ref().map(|claims| claims.kept(project.envelopes, &mut salts)),
     };
     let mut decision = Decision::of(Subject::Ask(ask), Happened::Asked(Box::new(asked)));
     if let Some(previous) = previous {

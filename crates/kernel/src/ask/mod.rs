@@ -13,6 +13,7 @@ pub mod bulk;
 pub mod callback;
 pub mod cancel;
 pub mod claim;
+pub mod claims;
 pub mod comment;
 pub mod create;
 mod due;
@@ -49,6 +50,7 @@ use crate::time::Time;
 use crate::verification::Verification;
 use crate::world::Decision;
 
+pub use claims::{Claims, Envelopes, NewClaims};
 pub use due::Due;
 pub use fold::Fold;
 pub use place::Place;
@@ -382,6 +384,9 @@ impl Ask {
         }
         if let Some(checkpoint) = &mut self.asked.checkpoint {
             checkpoint.beside.erase();
+        }
+        if let Some(claims) = &mut self.asked.claims {
+            claims.said.erase();
         }
         for vote in &mut self.votes {
             vote.erase();

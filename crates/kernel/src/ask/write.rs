@@ -77,6 +77,7 @@ pub(crate) fn decide(
         callback: None,
         verification: None,
         place: None,
+        claims: None,
         conversation: Some(Conversation { opening: id, with: person.id.clone() }),
         checkpoint: None,
         review: None,

@@ -1,4 +1,5 @@
-//! Endpoints that are told what happens to asks: whose, where, of what, and signed with which secret.
+//! Endpoints that are told what happens to asks, and what the runtimes of agents have to do: whose,
+//! where, of what, and signed with which secret.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use crate::actor::Actor;
 use crate::ask::Ask;
 use crate::effect::{Effect, Told};
 use crate::ids::{AgentId, ProjectId, WebhookId};
+use crate::task::Contract;
 use crate::time::Time;
 use crate::topic::Topic;
 
@@ -142,21 +144,37 @@ impl Directory {
         }
     }
 
-    /// Who is told that something happened to an ask: the agent's own endpoints, or those of its
-    /// project if it has none.
+    /// Who is told that something happened to an ask.
     pub(crate) fn told(&self, ask: &Ask, topic: Topic) -> Vec<Effect> {
-        if self.by_hears.is_empty() {
-            return Vec::new();
-        }
-        let own = Hears::Agent(ask.agent.clone());
-        let alone = self.webhooks_of(&own).next().is_none();
-        let of = if alone { Hears::Project(ask.project.clone()) } else { own };
-        let hears =
-            |webhook: &&Webhook| webhook.disabled.is_none() && webhook.events.contains(&topic);
         let tell = |webhook: &Webhook| Effect::Tell {
             webhook: webhook.id,
             told: Told::of(ask, topic, ask.head.seq, ask.head.at),
         };
-        self.webhooks_of(&of).filter(hears).map(tell).collect()
+        self.hearing(&ask.agent, &ask.project, topic).map(tell).collect()
+    }
+
+    /// Who is told what the runtime of an agent has to do for a task of a project.
+    pub(crate) fn told_to_do(&self, contract: &Contract, project: &ProjectId) -> Vec<Effect> {
+        let tell = |webhook: &Webhook| Effect::Tell {
+            webhook: webhook.id,
+            told: Told::of_contract(contract),
+        };
+        let topic = Topic::of_duty(contract.duty);
+        self.hearing(&contract.agent, project, topic).map(tell).collect()
+    }
+
+    /// The endpoints that hear of something: the agent's own, or those of the project if it has none.
+    fn hearing(
+        &self,
+        agent: &AgentId,
+        project: &ProjectId,
+        topic: Topic,
+    ) -> impl Iterator<Item = &Webhook> {
+        let own = Hears::Agent(agent.clone());
+        let alone = self.webhooks_of(&own).next().is_none();
+        let of = if alone { Hears::Project(project.clone()) } else { own };
+        let ids = self.by_hears.get(&of).into_iter().flatten();
+        ids.filter_map(|id| self.webhook(*id))
+            .filter(move |webhook| webhook.disabled.is_none() && webhook.events.contains(&topic))
     }
 }

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::{Actor, Assurance, Reach};
-use crate::ask::{Priority, Seat};
+use crate::ask::{Envelopes, Priority, Seat};
 use crate::audit::{Digest, Erasable, Head};
 use crate::evolve::Entity;
 use crate::ids::{AgentId, GroupId, HumanId, KeyId, ProjectId, RuleId, Subject, WebhookId};
@@ -67,6 +67,9 @@ pub struct Project {
     /// Seconds after an ask whose agent named no reminders of its own.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub reminders: BTreeSet<u64>,
+    /// How it takes what agents say of their messages.
+    #[serde(default, skip_serializing_if = "Envelopes::is_usual")]
+    pub envelopes: Envelopes,
 }
 
 /// One step of a project's escalation ladder.

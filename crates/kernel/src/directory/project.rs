@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{ADMIN_ONLY, Project, Step};
 use crate::actor::Assurance;
+use crate::ask::Envelopes;
 use crate::ask::create::MOST_REMINDERS;
 use crate::command::Envelope;
 use crate::event::Happened;
@@ -25,6 +26,8 @@ pub struct NewProject {
     pub ladder: Vec<Step>,
     /// Seconds after an ask whose agent named no reminders of its own.
     pub reminders: BTreeSet<u64>,
+    /// How it takes what agents say of their messages.
+    pub envelopes: Envelopes,
 }
 
 impl NewProject {
@@ -36,6 +39,7 @@ impl NewProject {
             floor: Assurance::AgentAttested,
             ladder: Vec::new(),
             reminders: BTreeSet::new(),
+            envelopes: Envelopes::Lenient,
         }
     }
 }
@@ -58,8 +62,9 @@ pub(crate) fn decide(
         let expected = "at most 20 numbers of seconds after the request, each 1 or more";
         return Err(Refusal::Invalid { field: "reminders", expected }.into());
     }
-    let NewProject { id, default_on_silence, floor, ladder, reminders } = new.clone();
-    let project = Project { id: id.clone(), default_on_silence, floor, ladder, reminders };
+    let NewProject { id, default_on_silence, floor, ladder, reminders, envelopes } = new.clone();
+    let project =
+        Project { id: id.clone(), default_on_silence, floor, ladder, reminders, envelopes };
     Ok(Decision::of(Subject::Project(id), Happened::ProjectSaved(Box::new(project))))
 }
 

@@ -137,8 +137,8 @@ pub(crate) fn test(
         let why = "this endpoint is disabled; enable it first";
         return Err(Refusal::NotAllowed { why }.into());
     }
-    let told =
-        Told { id: format!("msg_{}", envelope.fresh), topic: None, ask: None, at: world.now };
+    let message = format!("msg_{}", envelope.fresh);
+    let told = Told { id: message, topic: None, ask: None, at: world.now, contract: None };
     let decision = Decision::of(Subject::Webhook(id), Happened::WebhookTested);
     Ok(decision.with(Effect::Tell { webhook: id, told }))
 }
@@ -183,7 +183,8 @@ mod tests {
     use super::*;
     use crate::command::{Command, NewAsk, Silence};
     use crate::question::{Answer, Reply};
-    use crate::testing::{Cast, new_ask, no, yes};
+    use crate::task::{Given, TaskCommand};
+    use crate::testing::{Cast, new_ask, new_task, no, yes};
 
     fn hook(of: Hears) -> NewWebhook {
         NewWebhook {
@@ -346,6 +347,28 @@ mod tests {
         assert_eq!(state(&cast), (3, None));
         let long = cast.attempt(Actor::System, Command::RotateWebhook(id, LONGEST_GRACE + 1));
         assert!(matches!(long, Err(Refusal::Invalid { field: "grace_seconds", .. })));
+    }
+
+    /// HACP §5: the agent's own endpoints hear what its runtime has to do, else those of the project of
+    /// the task; and only of what they want to hear.
+    #[test]
+    fn what_a_runtime_has_to_do_is_told_like_anything_else() {
+        let mut cast = Cast::new();
+        let of_project = save(&mut cast, Actor::System, hook(acme()));
+        let task = cast.written(new_task());
+        let assign = TaskCommand::Assign(task, "bot".parse().unwrap(), Given::default());
+        cast.may(cast.human("olga"), assign);
+        let few = NewWebhook { events: [Topic::Stop].into(), ..hook(bot()) };
+        let own = save(&mut cast, Actor::System, few);
+        cast.may(cast.human("olga"), TaskCommand::Cancel(task, None));
+        let contracts = cast.contracts(task);
+        let told = told(&cast);
+        let expected: Vec<_> = [(of_project, Topic::Delegate), (own, Topic::Stop)]
+            .into_iter()
+            .zip(&contracts)
+            .map(|((to, topic), contract)| (to, Some(topic), format!("msg_{}", contract.id())))
+            .collect();
+        assert_eq!(told, expected);
     }
 
     #[test]

@@ -71,6 +71,14 @@ impl Checked {
     }
 }
 
+impl Reply {
+    /// An answer with as much of what was said with it as a comment takes.
+    pub(crate) fn brief(answer: Answer, said: Option<&str>) -> Self {
+        let comment = said.map(|text| text.chars().take(LONGEST_COMMENT).collect());
+        Self { answer, comment }
+    }
+}
+
 impl Question {
     /// Holds a reply against this question.
     pub fn check(&self, reply: Reply) -> Result<Checked, AnswerError> {

@@ -69,8 +69,29 @@ pub struct Payload {
     /// What sort of bytes, if anybody said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
-    /// Whether we hold them, under their checksum.
-    pub held: bool,
+    /// What the list of the pieces hashes to in which we hold them; nothing where we do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Digest>,
+}
+
+impl Payload {
+    /// The bytes, if we hold them.
+    pub fn bytes(&self) -> Option<Held> {
+        let (checksum, size) = (self.checksum, self.size);
+        self.held.map(|manifest| Held { checksum, size, manifest })
+    }
+}
+
+/// Bytes we hold: counted and hashed here, not believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// What they hash to.
+    pub checksum: Digest,
+    /// How many they are.
+    pub size: u64,
+    /// What the list of their pieces hashes to. It says what each piece hashes to, so every byte can
+    /// be checked by whoever reads only some.
+    pub manifest: Digest,
 }
 
 /// The form of a payload.

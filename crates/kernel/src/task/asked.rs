@@ -6,7 +6,7 @@ use serde_json::{Map, json};
 
 use super::Task;
 use crate::actor::Actor;
-use crate::ask::{DefaultAction, Dialect, Labels, OnExpiry, Priority, Route, Seat};
+use crate::ask::{DefaultAction, Dialect, Labels, NewClaims, OnExpiry, Priority, Route, Seat};
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::directory::Agent;
@@ -18,11 +18,12 @@ use crate::time::Time;
 use crate::world::World;
 
 /// What people decide, and who does.
-pub(super) struct Matter {
+pub(super) struct Matter<'n> {
     pub(super) question: Question,
     pub(super) deciders: Vec<HumanId>,
     pub(super) priority: Priority,
     pub(super) expires_at: Option<Time>,
+    pub(super) claims: Option<&'n NewClaims>,
 }
 
 impl Task {
@@ -32,13 +33,14 @@ impl Task {
         world: &World<'_>,
         envelope: &Envelope,
         agent: &Agent,
-        on: Matter,
+        on: Matter<'_>,
     ) -> Result<Asked, Refusal> {
         let Some(project) = world.directory.project(&agent.project) else {
             return Err(Refusal::NotAllowed { why: "this agent is not registered" });
         };
         let key = if let Actor::Agent { key, .. } = &envelope.actor { Some(*key) } else { None };
-        let Matter { question, deciders, priority, expires_at } = on;
+        let Matter { question, deciders, priority, expires_at, claims } = on;
+        claims.map_or(Ok(()), |claims| claims.check(project.envelopes))?;
         let mut salts = envelope.salts.clone();
         let mut metadata = Map::new();
         metadata.insert("task".to_owned(), json!(self.id));
@@ -78,6 +80,7 @@ impl Task {
             conversation: None,
             checkpoint: None,
             review: None,
+            claims: claims.map(|claims| claims.kept(project.envelopes, &mut salts)),
         })
     }
 }

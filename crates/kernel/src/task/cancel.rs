@@ -92,9 +92,8 @@ mod tests {
         let ask = cast.raised(id, raising(CheckpointKind::Approval));
         cast.may(cast.human("olga"), cancel(id));
         let TaskEvent::Cancelled { reason: Some(here) } = cast.last_of(id) else { panic!() };
-        let there = cast.record_of(ask).into_iter().find_map(|event| match event.what {
-            Happened::Cancelled { reason } => reason,
-            _ => None,
+        let there = cast.record_of(ask).into_iter().find_map(|event| {
+            if let Happened::Cancelled { reason } = event.what { reason } else { None }
         });
         let there = there.unwrap();
         assert_eq!(here.value(), there.value());

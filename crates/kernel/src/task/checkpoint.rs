@@ -34,9 +34,6 @@ pub struct Beside {
     /// What the agent wants to do, each to be approved by itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proposed_actions: Vec<ProposedAction>,
-    /// The envelope it came with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hxp: Option<Map<String, Value>>,
 }
 
 /// What sort of decision a checkpoint wants.

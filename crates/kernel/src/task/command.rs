@@ -1,6 +1,6 @@
 //! What can be wanted of a task, one variant per operation.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::artifact::{Payload, Role, VersionRef};
 use super::checkpoint::{Action, CheckpointKind, CheckpointOption, Evidence, ProposedAction, Said};
@@ -10,7 +10,7 @@ use super::ledger::Scope;
 use super::review::{Comment, ReviewKind, Verdict, Words};
 use super::spec::{Autonomy, OnSilence, ReviewPolicy, Spec};
 use super::{Handover, Intent, Party};
-use crate::ask::Priority;
+use crate::ask::{NewClaims, Priority};
 use crate::ids::{AgentId, ArtifactId, AskId, ProjectId, ReviewId, TaskId};
 use crate::time::Time;
 
@@ -190,8 +190,8 @@ pub struct NewCheckpoint {
     pub expires_at: Option<Time>,
     /// How urgent.
     pub priority: Priority,
-    /// The envelope it came with.
-    pub hxp: Option<Map<String, Value>>,
+    /// What the agent says of its message.
+    pub claims: Option<Box<NewClaims>>,
 }
 
 /// A decision on a checkpoint.

@@ -109,7 +109,8 @@ fn put_up(
     let question = Question::new(prompt, context, body)
         .map_err(|QuestionError { field, expected }| Refusal::Invalid { field, expected })?;
     let deciders = task.reviewers();
-    let on = Matter { question, deciders, priority: Priority::Normal, expires_at: None };
+    let on =
+        Matter { question, deciders, priority: Priority::Normal, expires_at: None, claims: None };
     let asked = task.asks(world, envelope, agent, on)?;
     let review = ForReview { task: task.id, artifact: artifact.clone() };
     let asked = Asked { review: Some(Box::new(review)), ..asked };
@@ -164,11 +165,219 @@ fn check(new: &NewVersion) -> Result<(), Refusal> {
         return invalid("version", "1 to 100 visible ASCII characters without / ? # % \\ \"");
     }
     let addressed = |uri: &String| is_storable(uri) && !uri.trim().is_empty() && uri.len() <= 2000;
-    if !new.payload.held && !new.payload.uri.as_ref().is_some_and(addressed) {
+    if new.payload.held.is_none() && !new.payload.uri.as_ref().is_some_and(addressed) {
         return invalid("payload.uri", "an address of at most 2000 bytes");
     }
     if !new.payload.media_type.as_deref().is_none_or(is_short) {
         return invalid("payload.media_type", "a type of at most 200 bytes");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::Phase;
+    use crate::task::{
+        Given, Handover, NewTask, Party, PayloadKind, Quorum, Reference, TaskCommand, Verdict,
+    };
+    use crate::testing::{Cast, human, new_task, payload, verdict, version};
+
+    fn commit(cast: &mut Cast, id: TaskId, new: NewVersion) -> Result<(), Refusal> {
+        cast.want(cast.agent("bot"), TaskCommand::Commit(id, Box::new(new)))
+    }
+
+    fn reworked(cast: &mut Cast, id: TaskId) {
+        cast.judge("olga", id, verdict(Verdict::ChangesRequested)).unwrap();
+    }
+
+    /// HACP-031: it is delivered, its principal has it, and its provenance says by which task and when.
+    #[test]
+    fn what_was_made_is_there_and_waits_to_be_judged() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        cast.advance(9);
+        let before = cast.task(id).revision;
+        let made = cast.delivered(id, version());
+        let task = cast.task(id);
+        assert_eq!((task.state, task.revision), (State::ReviewReady, before + 1));
+        assert_eq!(task.assignee, Party::Human(human("olga")));
+        assert_eq!(task.chain.last().map(|step| step.via), Some(Handover::Handoff));
+        let artifact = cast.artifact(made.id);
+        assert_eq!((artifact.project.as_str(), artifact.sort.as_str()), ("acme", "report"));
+        let [first] = &artifact.versions[..] else { panic!() };
+        assert_eq!((first.name.as_str(), &first.parent), ("v1", &None));
+        assert_eq!((first.produced_by, first.produced_at), (id, cast.now()));
+        assert_eq!(first.references, [Reference { task: id, role: Role::Output }]);
+        assert_eq!(first.payload, payload("a report"));
+    }
+
+    /// HACP-021, K-07, K-08: rework is in progress like the first time, and makes the next version of the same
+    /// artifact.
+    #[test]
+    fn versions_of_one_thing_are_a_chain() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let mut made = Vec::new();
+        for _ in 0..3 {
+            made.push(cast.delivered(id, version()));
+            reworked(&mut cast, id);
+        }
+        assert!(made.iter().all(|version| version.id == made[0].id));
+        let kept: Vec<_> = cast
+            .artifact(made[0].id)
+            .versions
+            .iter()
+            .map(|version| (version.name.as_str(), version.parent.as_deref()))
+            .collect();
+        assert_eq!(kept, [("v1", None), ("v2", Some("v1")), ("v3", Some("v2"))]);
+        let plan = NewVersion { sort: "plan".to_owned(), ..version() };
+        let other = cast.delivered(id, plan);
+        assert_ne!(other.id, made[0].id, "another sort of thing is another thing");
+        reworked(&mut cast, id);
+        let (artifact, parent) = (Some(made[0].id), Some("v1".to_owned()));
+        let branch = cast.delivered(id, NewVersion { artifact, parent, ..version() });
+        let kept = cast.artifact(branch.id).version(Some(&branch.version)).unwrap();
+        assert_eq!(kept.parent.as_deref(), Some("v1"));
+    }
+
+    /// HACP-021, HACP-027: what is written stays, wherever the task stands and whoever tries.
+    #[test]
+    fn a_version_is_never_written_twice() {
+        let mut cast = Cast::staffed();
+        let id = cast.begun(new_task());
+        let made = cast.delivered(id, version());
+        let kept = cast.artifact(made.id).clone();
+        for named in [true, false] {
+            let again = NewVersion {
+                artifact: named.then_some(made.id),
+                name: Some("v1".to_owned()),
+                payload: payload("another report"),
+                ..version()
+            };
+            let refused = commit(&mut cast, id, again.clone());
+            assert!(matches!(refused, Err(Refusal::Immutable { .. })), "{refused:?}");
+            let other = cast.begun(new_task());
+            let again = NewVersion { artifact: Some(made.id), ..again };
+            let refused = commit(&mut cast, other, again);
+            assert!(matches!(refused, Err(Refusal::Immutable { .. })), "{refused:?}");
+        }
+        assert_eq!(*cast.artifact(made.id), kept);
+    }
+
+    /// A name somebody chose may be the number that comes next.
+    #[test]
+    fn the_next_number_is_one_nobody_took() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let named = |name: &str| NewVersion { name: Some(name.to_owned()), ..version() };
+        for (new, name) in [
+            (named("v2"), "v2"),
+            (version(), "v3"),
+            (named("v4"), "v4"),
+            (named("final"), "final"),
+            (version(), "v5"),
+            (version(), "v6"),
+        ] {
+            assert_eq!(cast.delivered(id, new).version, name);
+            reworked(&mut cast, id);
+        }
+    }
+
+    /// Another project's artifact is not there to be continued, shared or not.
+    #[test]
+    fn an_artifact_of_another_project_is_not_continued() {
+        let mut cast = Cast::new();
+        let theirs = TaskCommand::Create(Box::new(new_task()));
+        cast.may(cast.human("zoe"), theirs);
+        let theirs = TaskId::new(cast.fresh());
+        let assign = TaskCommand::Assign(theirs, "spy".parse().unwrap(), Given::default());
+        cast.may(cast.human("zoe"), assign);
+        cast.may(cast.agent("spy"), TaskCommand::Start(theirs));
+        let made = cast.delivered(theirs, version());
+        cast.may(cast.human("zoe"), TaskCommand::Share(made.id, "acme".parse().unwrap()));
+        let id = cast.begun(new_task());
+        let refused = commit(&mut cast, id, NewVersion { artifact: Some(made.id), ..version() });
+        assert_eq!(refused, Err(Refusal::NotFound { what: "artifact" }));
+        let nothing = ArtifactId::new(ulid::Ulid::from(7_u128));
+        let refused = commit(&mut cast, id, NewVersion { artifact: Some(nothing), ..version() });
+        assert_eq!(refused, Err(Refusal::NotFound { what: "artifact" }));
+    }
+
+    #[test]
+    fn what_cannot_be_delivered() {
+        let named = |name: &str| NewVersion { name: Some(name.to_owned()), ..version() };
+        let outside = |uri: Option<&str>| {
+            let kind = PayloadKind::Ref;
+            let uri = uri.map(str::to_owned);
+            NewVersion {
+                payload: crate::task::Payload { kind, uri, held: false, ..payload("") },
+                ..version()
+            }
+        };
+        let mut typed = version();
+        typed.payload.media_type = Some("x".repeat(201));
+        for (new, wanted) in [
+            (NewVersion { sort: " ".to_owned(), ..version() }, "type"),
+            (NewVersion { sort: "x".repeat(201), ..version() }, "type"),
+            (NewVersion { parent: Some("v1".to_owned()), ..version() }, "parent_version"),
+            (named(""), "version"),
+            (named("a/b"), "version"),
+            (named("a b"), "version"),
+            (named(&"x".repeat(101)), "version"),
+            (outside(None), "payload.uri"),
+            (outside(Some(" ")), "payload.uri"),
+            (outside(Some("a\0b")), "payload.uri"),
+            (typed, "payload.media_type"),
+        ] {
+            let mut cast = Cast::new();
+            let id = cast.begun(new_task());
+            let before = cast.records().len();
+            let refused = commit(&mut cast, id, new);
+            let Err(Refusal::Invalid { field, .. }) = refused else {
+                panic!("{wanted}: {refused:?}")
+            };
+            assert_eq!((field, cast.records().len()), (wanted, before));
+        }
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        cast.delivered(id, version());
+        reworked(&mut cast, id);
+        let astray = NewVersion { parent: Some("v9".to_owned()), ..version() };
+        let refused = commit(&mut cast, id, astray);
+        assert!(matches!(refused, Err(Refusal::Invalid { field: "parent_version", .. })));
+    }
+
+    /// K-17: late is late.
+    #[test]
+    fn nothing_is_delivered_late() {
+        let mut cast = Cast::new();
+        let at = cast.now().plus_seconds(60);
+        let id = cast.begun(NewTask { deadline: Some(at), ..new_task() });
+        cast.advance(60);
+        assert_eq!(commit(&mut cast, id, version()), Err(Refusal::PastDeadline { at }));
+    }
+
+    /// K-23: everybody who has to judge it finds it in their inbox, and keeps it there until it is judged.
+    #[test]
+    fn it_is_put_to_everybody_who_judges() {
+        let mut cast = Cast::staffed();
+        let id = cast.begun(new_task().judged_by(Quorum::All, &["nina", "rita"]));
+        cast.delivered(id, version());
+        let ask = cast.task(id).judged_in.unwrap();
+        let inbox = |cast: &Cast, name: &str| {
+            let asked = cast.seen(ask);
+            asked.is_open() && asked.is_put_to(cast.directory().human(&human(name)).unwrap())
+        };
+        let told = cast
+            .effects()
+            .iter()
+            .filter(|effect| matches!(effect, Effect::Notify { ask: about, .. } if *about == ask));
+        assert_eq!(told.count(), 2);
+        assert!(inbox(&cast, "nina") && inbox(&cast, "rita") && !inbox(&cast, "mark"));
+        cast.judge("rita", id, verdict(Verdict::Approved)).unwrap();
+        assert!(inbox(&cast, "nina"), "one of two has judged it");
+        cast.judge("nina", id, verdict(Verdict::Approved)).unwrap();
+        assert_eq!(cast.seen(ask).phase(), Phase::Completed);
+    }
 }

@@ -92,3 +92,38 @@ impl Wanted {
         Contract { task: task.id, seq, revision, agent, run, from, duty, at }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Cast, new_task};
+
+    /// However often it is delivered, it has the same name, and no other has it.
+    #[test]
+    fn a_contract_has_one_name() {
+        let mut cast = Cast::new();
+        let id = cast.assigned(new_task(), "bot");
+        let contract = cast.contracts(id).pop().unwrap();
+        assert_eq!(contract.task, id, "the task is the correlation");
+        let name = contract.id();
+        assert_eq!((name.len(), &name[..3], contract.clone().id()), (27, "op_", name.clone()));
+        for other in [
+            Contract { seq: 9, ..contract.clone() },
+            Contract { duty: Duty::Cancel, ..contract.clone() },
+            Contract { run: RunId::new(ulid::Ulid::from(7_u128)), ..contract.clone() },
+        ] {
+            assert_ne!(other.id(), name);
+        }
+        let stored = serde_json::to_string(&contract).unwrap();
+        assert_eq!(serde_json::from_str::<Contract>(&stored).unwrap(), contract);
+    }
+
+    #[test]
+    fn duties_are_written_as_they_are_called() {
+        for duty in
+            [Duty::Delegate, Duty::Block, Duty::Resume, Duty::Handoff, Duty::Steer, Duty::Cancel]
+        {
+            assert_eq!(serde_json::to_value(duty).unwrap(), duty.as_str());
+        }
+    }
+}

@@ -185,3 +185,175 @@ fn inputs(
     }
     if missing.is_empty() { Ok(used) } else { Err(Stop::Need(missing)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::Actor;
+    use crate::task::{
+        Autonomy, Capability, ExternalRef, Party, Quorum, ReviewPolicy, State, TaskCommand,
+    };
+    use crate::testing::{Cast, human, new_task};
+    use crate::time::Time;
+
+    fn create(cast: &mut Cast, who: &str, new: NewTask) -> Result<TaskId, Refusal> {
+        cast.want(cast.human(who), TaskCommand::Create(Box::new(new)))?;
+        Ok(TaskId::new(cast.fresh()))
+    }
+
+    fn spec(change: impl Fn(&mut Spec)) -> NewTask {
+        let mut new = new_task();
+        change(&mut new.spec);
+        new
+    }
+
+    /// HACP-001, HACP-004, HACP-006, HACP-031, HACP-080: a person's, with that person, at revision 0.
+    #[test]
+    fn a_task_is_whoever_wrote_it_down() {
+        let mut cast = Cast::new();
+        let id = create(&mut cast, "nina", new_task()).unwrap();
+        let task = cast.task(id);
+        assert_eq!(
+            (&task.principal, &task.assignee),
+            (&human("nina"), &Party::Human(human("nina")))
+        );
+        assert_eq!((task.state, task.revision, task.project.as_str()), (State::Created, 0, "acme"));
+        assert_eq!((task.created_at, task.autonomy), (cast.now(), Autonomy::Autonomous));
+        assert_eq!((task.chain.len(), task.run.is_none(), cast.contracts(id).len()), (0, true, 0));
+        assert_eq!(cast.story_of(id), ["task_created"]);
+        assert!(id.to_string().starts_with("task_"), "{id}");
+    }
+
+    /// HACP-001, K-14, K-15: nobody but a person is a principal; what only looks like one is none.
+    #[test]
+    fn only_people_write_tasks_down() {
+        let mut cast = Cast::new();
+        let ask = cast.ask(crate::testing::new_ask());
+        for actor in [cast.agent("bot"), Actor::System, Actor::LinkHolder { ask }, cast.relay(ask)]
+        {
+            let refused = cast.want(actor, TaskCommand::Create(Box::new(new_task())));
+            assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
+        }
+        let ghost = create(&mut cast, "ghost", new_task());
+        assert!(matches!(ghost, Err(Refusal::NotAllowed { .. })));
+        assert_eq!(cast.tasks().count(), 0);
+    }
+
+    /// K-14, K-17: what cannot be a task, and which field says so.
+    #[test]
+    fn what_cannot_be_written_down() {
+        let mut cast = Cast::staffed();
+        let now = cast.now();
+        let text = |text: &str| text.to_owned();
+        let reference = |id: &str| ExternalRef {
+            kind: text("tool"),
+            namespace: text("mcp"),
+            id: text(id),
+            version: None,
+            label: None,
+        };
+        let resource = |uri: &str| Input::Resource { id: None, uri: text(uri) };
+        let artifact = |id: &str| Input::Artifact { id: text(id), version: text("v1") };
+        let reviewed = |who: &[&str]| new_task().judged_by(Quorum::All, who);
+        let empty = ReviewPolicy { required_reviewers: Vec::new(), quorum: Quorum::Any };
+        let longest = LONGEST_TIMEOUT;
+        for (new, wanted) in [
+            (spec(|spec| spec.goal = text(" ")), "spec.goal"),
+            (spec(|spec| spec.goal = text("a\0b")), "spec.goal"),
+            (spec(|spec| spec.goal = "x".repeat(64 * 1024 + 1)), "spec.goal"),
+            (NewTask { sort: text(""), ..new_task() }, "type"),
+            (spec(|spec| spec.acceptance_criteria = vec![text("")]), "spec.acceptance_criteria"),
+            (spec(|spec| spec.acceptance_criteria = vec![text("x"); 101]), "spec"),
+            (spec(|spec| spec.inputs = vec![resource(" ")]), "spec.inputs.uri"),
+            (spec(|spec| spec.inputs = vec![artifact("banana")]), "spec.inputs"),
+            (
+                spec(|spec| spec.inputs = vec![artifact("art_01ARZ3NDEKTSV4RRFFQ69G5FAV")]),
+                "spec.inputs",
+            ),
+            (
+                spec(|spec| {
+                    let (capability_id, version) = (String::new(), None);
+                    spec.must_use_capabilities = vec![Capability { capability_id, version }];
+                }),
+                "spec.constraints.must_use_capabilities.capability_id",
+            ),
+            (
+                spec(|spec| spec.external_refs = vec![reference("https://x.example")]),
+                "spec.constraints.external_refs",
+            ),
+            (
+                spec(|spec| spec.external_refs = vec![reference("rm -rf /")]),
+                "spec.constraints.external_refs",
+            ),
+            (spec(|spec| spec.max_duration = Some(text("\0"))), "spec.constraints.max_duration"),
+            (NewTask { max_duration: Some(0), ..new_task() }, "spec.constraints.max_duration"),
+            (
+                NewTask { max_duration: Some(longest + 1), ..new_task() },
+                "spec.constraints.max_duration",
+            ),
+            (NewTask { deadline: Some(now), ..new_task() }, "deadline"),
+            (NewTask { deadline: Some(Time::from_millis(0)), ..new_task() }, "deadline"),
+            (NewTask { project: "rival".parse().ok(), ..new_task() }, "project"),
+            (NewTask { project: "nowhere".parse().ok(), ..new_task() }, "project"),
+            (reviewed(&["nina", "zoe"]), "spec.review_policy.required_reviewers"),
+            (reviewed(&["nobody"]), "spec.review_policy.required_reviewers"),
+            (reviewed(&["nina", "nina"]), "spec.review_policy.required_reviewers"),
+            (
+                NewTask { review_policy: Some(empty), ..new_task() },
+                "spec.review_policy.required_reviewers",
+            ),
+            (spec(|spec| spec.hxp = serde_json::from_str(r#"{"a": "\u0000"}"#).ok()), "hxp"),
+        ] {
+            let refused = create(&mut cast, "olga", new);
+            let Err(Refusal::Invalid { field, .. }) = refused else {
+                panic!("{wanted}: {refused:?}")
+            };
+            assert_eq!(field, wanted);
+        }
+        assert_eq!(cast.tasks().count(), 0, "nothing of it is there");
+    }
+
+    /// K-17: what a task can be told at the beginning.
+    #[test]
+    fn everything_can_be_said_at_the_beginning() {
+        let mut cast = Cast::staffed();
+        let parent = create(&mut cast, "mark", new_task()).unwrap();
+        let deadline = Some(cast.now().plus_seconds(60));
+        let capability = Capability { capability_id: "sql".to_owned(), version: None };
+        let mut new = NewTask {
+            parent: Some(parent),
+            deadline,
+            max_duration: Some(30),
+            delegable: true,
+            autonomy: Autonomy::ReadOnly,
+            ..new_task().judged_by(Quorum::Majority, &["nina", "adam"])
+        };
+        new.spec.must_use_capabilities = vec![capability.clone()];
+        let id = create(&mut cast, "olga", new).unwrap();
+        let task = cast.task(id);
+        assert_eq!((task.parent, task.deadline, task.delegable), (Some(parent), deadline, true));
+        assert_eq!((task.max_duration, task.autonomy), (Some(30), Autonomy::ReadOnly));
+        assert_eq!(task.spec.value().unwrap().must_use_capabilities, [capability]);
+        assert_eq!(task.deciders(), ["olga", "nina", "adam"].map(human));
+        let astray = NewTask { parent: Some(TaskId::new(ulid::Ulid::from(7_u128))), ..new_task() };
+        let refused = create(&mut cast, "olga", astray);
+        assert_eq!(refused, Err(Refusal::NotFound { what: "task" }));
+        let hidden = NewTask { parent: Some(parent), ..new_task() };
+        let refused = create(&mut cast, "zoe", hidden);
+        assert_eq!(refused, Err(Refusal::NotFound { what: "task" }));
+    }
+
+    /// HACP-020: no operation changes what was written down.
+    #[test]
+    fn what_is_written_down_stays() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let written = cast.task(id).created.clone();
+        let amend = TaskCommand::Amend(id, "Other.".to_owned(), crate::task::Intent::Redirect);
+        cast.may(cast.human("olga"), amend);
+        cast.delivered(id, crate::testing::version());
+        cast.judge("olga", id, crate::testing::verdict(crate::task::Verdict::Approved)).unwrap();
+        assert_eq!(cast.task(id).created, written);
+        assert!(cast.task(id).spec.is_intact());
+    }
+}

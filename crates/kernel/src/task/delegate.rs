@@ -50,7 +50,6 @@ pub(super) fn decide(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::HumanId;
     use crate::task::{Handover, NewTask, Party, TaskCommand};
     use crate::testing::{Cast, new_task, version};
 
@@ -105,8 +104,6 @@ mod tests {
             let refused = cast.want(cast.agent("bot"), to(id, agent));
             assert!(matches!(refused, Err(Refusal::Invalid { field: "to_agent", .. })));
         }
-        let person: HumanId = "mark".parse().unwrap();
-        assert_eq!(cast.task(id).deciders().contains(&person), false);
     }
 
     /// The open question on depth: five times, and then no more; a person who hands it over does not begin
@@ -116,12 +113,19 @@ mod tests {
         let mut cast = Cast::staffed();
         let id = cast.begun(delegable());
         let circle = ["bot", "bob", "old"];
-        for n in 0..5 {
-            cast.may(cast.agent(circle[n % 3]), to(id, circle[(n + 1) % 3]));
-            assert_eq!(cast.task(id).run.as_ref().map(|run| run.depth), Some(n as u32 + 1));
+        let mut turns = circle.into_iter().cycle().zip(circle.into_iter().cycle().skip(1));
+        for depth in 1..=5 {
+            let (from, next) = turns.next().unwrap();
+            cast.may(cast.agent(from), to(id, next));
+            assert_eq!(cast.task(id).run.as_ref().map(|run| run.depth), Some(depth));
         }
-        let deepest = cast.want(cast.agent(circle[5 % 3]), to(id, circle[6 % 3]));
+        let (from, next) = turns.next().unwrap();
+        let deepest = cast.want(cast.agent(from), to(id, next));
         assert!(matches!(deepest, Err(Refusal::Precondition { .. })), "{deepest:?}");
+        let bot = Party::Agent("bot".parse().unwrap());
+        cast.may(cast.human("olga"), TaskCommand::Transfer(id, bot, Handover::Handoff));
+        let again = cast.want(cast.agent("bot"), to(id, "bob"));
+        assert!(matches!(again, Err(Refusal::Precondition { .. })), "{again:?}");
         cast.delivered(id, version());
     }
 

@@ -21,3 +21,43 @@ pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: TaskId) -> Resu
     }
     Ok(task.decided(TaskEvent::Erased))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::actor::Actor;
+    use crate::task::{CheckpointKind, Comment, Intent, NewTask, Severity, TaskCommand, Verdict};
+    use crate::testing::{Cast, new_task, raising, resolution, verdict, version};
+
+    /// The words go, what happened stays: who did what, when, and that there were words.
+    #[test]
+    fn the_words_are_forgotten_and_the_story_is_not() {
+        let mut cast = Cast::new();
+        let mut new = new_task();
+        new.spec.goal = "hush goal".to_owned();
+        let id = cast.begun(NewTask { ..new });
+        let said = TaskCommand::Amend(id, "hush amendment".to_owned(), Intent::Clarify);
+        cast.may(cast.human("olga"), said);
+        let ask = cast.raised(id, raising(CheckpointKind::Input));
+        let mut provided = resolution(crate::task::Action::Provide);
+        provided.said.input = Some("hush input".to_owned());
+        cast.resolve("olga", ask, provided).unwrap();
+        cast.delivered(id, version());
+        let review = cast.judge("olga", id, verdict(Verdict::Rejected)).unwrap();
+        let body = "hush remark".to_owned();
+        let comment = Comment { anchor: None, severity: Severity::Nit, body };
+        cast.may(cast.human("olga"), TaskCommand::Remark(id, review, comment));
+        let before = cast.task(id).clone();
+        assert!(before.kept_since().is_some());
+        cast.may(Actor::System, TaskCommand::Erase(id));
+        let after = cast.task(id);
+        let kept = serde_json::to_string(after).unwrap();
+        assert!(!kept.contains("hush"), "{kept}");
+        assert_eq!(after.spec.commitment(), before.spec.commitment());
+        assert_eq!((after.state, after.revision), (before.state, before.revision));
+        assert_eq!((&after.chain, &after.delivered), (&before.chain, &before.delivered));
+        assert_eq!(after.kept_since(), None);
+        let records = cast.records().len();
+        cast.may(Actor::System, TaskCommand::Erase(id));
+        assert_eq!(cast.records().len(), records, "there is nothing left to forget");
+    }
+}

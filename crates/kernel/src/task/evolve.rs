@@ -356,3 +356,97 @@ pub(crate) fn evolve_entry(
     }
     Some(Entry { id, head, scope, key, value, by, written_at: head.at })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::By;
+    use crate::audit::Digest;
+    use crate::event::{Event, Happened};
+    use crate::evolve::{Entity, evolve};
+    use crate::ids::Subject;
+    use crate::task::VersionRef;
+    use crate::testing::{Cast, new_task, raising, version};
+
+    /// HACP-024, HACP-030: a record that says what cannot have happened is damaged, and is not believed.
+    #[test]
+    fn what_cannot_have_happened_is_no_history() {
+        let mut cast = Cast::new();
+        let (written, begun) = (cast.written(new_task()), cast.begun(new_task()));
+        let blocked = cast.begun(new_task());
+        let ask = cast.raised(blocked, raising(CheckpointKind::Approval));
+        let other = cast.ask(crate::testing::new_ask());
+        let artifact =
+            VersionRef { id: ArtifactId::new(ulid::Ulid::from(7_u128)), version: "v1".to_owned() };
+        let created = TaskEvent::Created(Box::new(cast.task(written).created.clone()));
+        let committed = TaskEvent::Committed { artifact, ask: None };
+        let lapsed = |checkpoint| TaskEvent::Lapsed { checkpoint, why: Ended::Expired };
+        let raised = |checkpoint, kind| {
+            let raised_by = RaisedBy::Agent;
+            TaskEvent::Raised { checkpoint, kind, raised_by }
+        };
+        for (id, what, fits) in [
+            (written, created, false),
+            (written, TaskEvent::Started, false),
+            (written, committed.clone(), false),
+            (written, TaskEvent::Cancelled { reason: None }, true),
+            (begun, TaskEvent::Started, false),
+            (begun, TaskEvent::Completed, false),
+            (begun, committed.clone(), true),
+            (begun, raised(other, CheckpointKind::Interrupt), true),
+            (begun, lapsed(ask), false),
+            (blocked, raised(other, CheckpointKind::Input), false),
+            (blocked, lapsed(other), false),
+            (blocked, lapsed(ask), true),
+            (blocked, committed, false),
+        ] {
+            let task = cast.task(id);
+            let event = Event {
+                subject: Subject::Task(id),
+                seq: task.head.seq + 1,
+                at: cast.now(),
+                by: By::System,
+                what: Happened::Task(Box::new(what)),
+            };
+            let before = Some(Entity::Task(Box::new(task.clone())));
+            let after = evolve(before, &event, Digest::ZERO);
+            assert_eq!(after.is_ok(), fits, "{} after {:?}", event.what.name(), task.state);
+        }
+    }
+
+    /// HACP-021, HACP-023: nor is a version written twice, or a key that becomes another.
+    #[test]
+    fn versions_and_keys_stay_what_they_are() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let made = cast.delivered(id, version());
+        let artifact = cast.artifact(made.id).clone();
+        let (project, sort) = (artifact.project.clone(), artifact.sort.clone());
+        let again = Box::new(artifact.versions[0].clone());
+        let again = ArtifactEvent::Committed { project, sort, version: again };
+        let head = artifact.head;
+        assert_eq!(evolve_artifact(made.id, Some(artifact.clone()), head, again), None);
+        let unknown = ArtifactEvent::Referenced {
+            version: "v9".to_owned(),
+            task: id,
+            role: crate::task::Role::Input,
+        };
+        assert_eq!(evolve_artifact(made.id, Some(artifact), head, unknown.clone()), None);
+        assert_eq!(evolve_artifact(made.id, None, head, unknown), None);
+
+        let scope: crate::task::Scope = "project:acme".parse().unwrap();
+        let written = |key: &str| EntryWritten {
+            scope: scope.clone(),
+            key: key.to_owned(),
+            value: crate::audit::Erasable::new(
+                serde_json::json!(1),
+                &mut crate::audit::Salts::new([0; 32]),
+            ),
+            task: id,
+        };
+        let entry = EntryId::of("project:acme", "a");
+        let first = evolve_entry(entry, None, head, written("a")).unwrap();
+        assert!(evolve_entry(entry, Some(&first), head, written("a")).is_some());
+        assert_eq!(evolve_entry(entry, Some(&first), head, written("b")), None);
+    }
+}

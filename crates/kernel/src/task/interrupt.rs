@@ -33,7 +33,7 @@ pub(super) fn decide(
         // The person who stopped the agent decides when it goes on.
         expires_at: None,
         priority: Priority::Normal,
-        hxp: None,
+        claims: None,
     };
     let mut decision = raise::raised(world, envelope, task, agent, &new, RaisedBy::Human)?;
     decision.happened.insert(0, task.event(TaskEvent::Interrupted));

@@ -124,7 +124,7 @@ fn said(new: &NewReview) -> Reply {
         Verdict::ChangesRequested => Answer::CHANGES,
         Verdict::Rejected => Answer::REJECTED,
     };
-    Reply { answer, comment: if words.is_empty() { None } else { Some(words) } }
+    Reply::brief(answer, if words.is_empty() { None } else { Some(&words) })
 }
 
 /// An answer as a verdict. Whoever has its plan approved first means the plan, until that was done.
@@ -211,3 +211,6 @@ pub(super) fn comment(comment: &Comment) -> Result<(), Refusal> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -38,12 +38,10 @@ pub(crate) fn withdrawn(
     let Some(checkpoint) = &ask.checkpoint else { return Ok(over) };
     let task = world.task(checkpoint.task)?;
     let why = "only the agent that raised a checkpoint and the people who decide on it withdraw it";
-    match &envelope.actor {
-        Actor::Agent { .. } if checkpoint.raised_by == RaisedBy::Agent => {}
-        actor if !administers => {
-            task.decider(actor, why)?;
-        }
-        _ => {}
+    let asks = matches!(envelope.actor, Actor::Agent { .. });
+    let raised_it = asks && checkpoint.raised_by == RaisedBy::Agent;
+    if !raised_it && !administers {
+        task.decider(&envelope.actor, why)?;
     }
     ended(world, checkpoint, ask, Ended::Withdrawn, over)
 }
@@ -92,10 +90,9 @@ mod tests {
     }
 
     fn why(cast: &Cast, id: TaskId) -> Option<Ended> {
-        match &cast.task(id).checkpoints.last().unwrap().outcome {
-            Outcome::Expired { why, .. } => *why,
-            outcome => panic!("{outcome:?}"),
-        }
+        let outcome = &cast.task(id).checkpoints.last().unwrap().outcome;
+        let Outcome::Expired { why, .. } = outcome else { panic!("{outcome:?}") };
+        *why
     }
 
     /// HACP-052: where nobody said otherwise, silence leaves the task blocked; it is on the record, and

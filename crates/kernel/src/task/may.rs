@@ -231,3 +231,105 @@ pub(super) fn maybe_text(field: &'static str, said: Option<&str>) -> Result<(), 
 pub(super) fn is_storable_object(object: &Map<String, Value>) -> bool {
     object.iter().all(|(key, value)| is_storable(key) && is_storable_json(value))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Command;
+    use crate::directory::{NewHuman, Profile};
+    use crate::task::{NewTask, TaskCommand};
+    use crate::testing::{Cast, human, new_task};
+
+    /// Its people and its project see a task, and whoever once worked on it; nobody else does, and for them
+    /// it is not there.
+    #[test]
+    fn who_sees_a_task() {
+        let mut cast = Cast::staffed();
+        let id = cast.assigned(new_task(), "old");
+        let bot = Party::Agent("bot".parse().unwrap());
+        cast.may(
+            cast.human("olga"),
+            TaskCommand::Transfer(id, bot, crate::task::Handover::Handoff),
+        );
+        let ask = cast.ask(crate::testing::new_ask());
+        for (actor, sees) in [
+            (cast.human("olga"), true),
+            (cast.human("mark"), true),
+            (cast.human("adam"), true),
+            (cast.human("zoe"), false),
+            (cast.human("ghost"), false),
+            (cast.agent("bot"), true),
+            (cast.agent("old"), true),
+            (cast.agent("bob"), true),
+            (cast.agent("spy"), false),
+            (Actor::LinkHolder { ask }, false),
+            (cast.guest(ask), false),
+            (cast.relay(ask), false),
+            (Actor::System, true),
+        ] {
+            assert_eq!(cast.task(id).is_shown_to(&actor, cast.directory()), sees, "{actor:?}");
+        }
+    }
+
+    /// HACP-003, K-15: who left decides nothing, whatever was written down.
+    #[test]
+    fn who_left_has_no_say() {
+        let mut cast = Cast::staffed();
+        let id = cast.begun(new_task().judged_by(crate::task::Quorum::Any, &["nina"]));
+        cast.delivered(id, crate::testing::version());
+        for name in ["nina", "olga"] {
+            let new = NewHuman {
+                id: human(name),
+                profile: Profile::default(),
+                admin: false,
+                active: false,
+                projects: ["acme".parse().unwrap()].into(),
+                groups: [].into(),
+                skills: [].into(),
+            };
+            cast.run(Actor::System, Command::SaveHuman(new));
+        }
+        let judged =
+            cast.judge("nina", id, crate::testing::verdict(crate::task::Verdict::Approved));
+        assert_eq!(judged, Err(Refusal::NotFound { what: "task" }));
+        let cancelled = cast.want(cast.human("olga"), TaskCommand::Cancel(id, None));
+        assert_eq!(cancelled, Err(Refusal::NotFound { what: "task" }));
+    }
+
+    /// HACP-080, HACP-081: the revision somebody saw is compared before anything else is looked at, and not
+    /// told to whoever may not see the task.
+    #[test]
+    fn another_revision_refuses_every_operation() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let revision = cast.task(id).revision;
+        let start = || Command::Task(Box::new(TaskCommand::Start(id)));
+        let stale = cast.attempt_at(Some(revision + 1), cast.agent("bot"), start());
+        assert_eq!(stale, Err(Refusal::Stale { what: "task", revision }));
+        let unseen = cast.attempt_at(Some(revision + 1), cast.agent("spy"), start());
+        assert_eq!(unseen, Err(Refusal::NotFound { what: "task" }));
+        let fresh = cast.attempt_at(Some(revision), cast.agent("bot"), start());
+        assert!(matches!(fresh, Err(Refusal::Precondition { .. })));
+    }
+
+    /// K-17: a clock that goes back does not give a task more time.
+    #[test]
+    fn late_stays_late() {
+        let mut cast = Cast::new();
+        let at = cast.now().plus_seconds(10);
+        let id = cast.assigned(NewTask { deadline: Some(at), ..new_task() }, "bot");
+        cast.advance(11);
+        let said = TaskCommand::Grant(
+            id,
+            crate::task::NewGrant {
+                scope: "*".to_owned(),
+                decision: crate::task::Leave::Deny,
+                until: crate::task::Until::Task,
+            },
+        );
+        cast.may(cast.human("olga"), said);
+        cast.turn_back(60);
+        let late = cast.want(cast.agent("bot"), TaskCommand::Start(id));
+        assert_eq!(late, Err(Refusal::PastDeadline { at }));
+    }
+}

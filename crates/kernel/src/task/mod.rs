@@ -61,7 +61,7 @@ use crate::ids::{AskId, HumanId, RunId, TaskId};
 use crate::time::Time;
 use crate::world::{Decision, Stop, World};
 
-pub use artifact::{Artifact, Payload, PayloadKind, Reference, Role, Version, VersionRef};
+pub use artifact::{Artifact, Held, Payload, PayloadKind, Reference, Role, Version, VersionRef};
 pub use checkpoint::{
     Action, Beside, Checkpoint, CheckpointKind, CheckpointOption, Ended, Evidence, Outcome,
     ProposedAction, Raised, RaisedBy, Resolution, Risk, Said,

@@ -90,7 +90,6 @@ fn asked(
         options: new.options.clone(),
         context: new.context.clone(),
         proposed_actions: new.proposed_actions.iter().map(trimmed).collect(),
-        hxp: new.hxp.clone(),
     };
     let checkpoint = Checkpoint {
         task: task.id,
@@ -99,7 +98,8 @@ fn asked(
         beside: Erasable::new(beside, &mut envelope.salts.apart()),
     };
     let (priority, expires_at) = (new.priority, new.expires_at);
-    let on = Matter { question, deciders: task.deciders(), priority, expires_at };
+    let claims = new.claims.as_deref();
+    let on = Matter { question, deciders: task.deciders(), priority, expires_at, claims };
     let asked = task.asks(world, envelope, agent, on)?;
     Ok(Asked { checkpoint: Some(Box::new(checkpoint)), ..asked })
 }
@@ -150,9 +150,6 @@ fn check(world: &World<'_>, new: &NewCheckpoint) -> Result<(), Refusal> {
     });
     if new.context.len() > MOST || !shown {
         return invalid("context", "at most 200 pieces of evidence, each with a kind");
-    }
-    if !new.hxp.as_ref().is_none_or(is_storable_object) {
-        return invalid("hxp", "an envelope without NUL characters");
     }
     Ok(())
 }
@@ -345,10 +342,6 @@ mod tests {
             (
                 NewCheckpoint { context: vec![evidence("text", Some("\0"))], ..approval() },
                 "context",
-            ),
-            (
-                NewCheckpoint { hxp: serde_json::from_str(r#"{"\u0000": 1}"#).ok(), ..approval() },
-                "hxp",
             ),
         ] {
             let refusal = refused(new);

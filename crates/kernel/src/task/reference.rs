@@ -42,3 +42,89 @@ impl Artifact {
         self.project == *project || self.shared_with.contains(project)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::ArtifactId;
+    use crate::task::{Given, TaskCommand};
+    use crate::testing::{Cast, new_task, version};
+
+    /// `spy` of another project delivered something.
+    fn theirs(cast: &mut Cast) -> VersionRef {
+        cast.may(cast.human("zoe"), TaskCommand::Create(Box::new(new_task())));
+        let id = TaskId::new(cast.fresh());
+        let assign = TaskCommand::Assign(id, "spy".parse().unwrap(), Given::default());
+        cast.may(cast.human("zoe"), assign);
+        cast.may(cast.agent("spy"), TaskCommand::Start(id));
+        cast.delivered(id, version())
+    }
+
+    /// HACP-021, HACP-080, K-05: the version stays as it is; who uses it is noted on both records, once,
+    /// and the task is not another by that.
+    #[test]
+    fn using_a_version_does_not_change_it() {
+        let mut cast = Cast::new();
+        let maker = cast.begun(new_task());
+        let made = cast.delivered(maker, version());
+        let id = cast.begun(new_task());
+        let (kept, before) = (cast.artifact(made.id).clone(), cast.task(id).clone());
+        let using = || TaskCommand::Reference(id, made.clone(), Role::Input);
+        cast.may(cast.agent("bot"), using());
+        let after = cast.artifact(made.id);
+        let (was, is) = (&kept.versions[0], &after.versions[0]);
+        assert_eq!(
+            (&is.payload, &is.name, is.produced_at),
+            (&was.payload, &was.name, was.produced_at)
+        );
+        assert_eq!(is.references.last(), Some(&Reference { task: id, role: Role::Input }));
+        assert_eq!((cast.task(id).revision, cast.task(id).state), (before.revision, before.state));
+        assert_eq!(cast.story_of(id).last(), Some(&"artifact_referenced"));
+        let records = cast.records().len();
+        cast.may(cast.human("olga"), using());
+        assert_eq!(cast.records().len(), records, "said twice, it happens once");
+    }
+
+    /// The open question on references across projects: only what was shared.
+    #[test]
+    fn an_artifact_of_another_project_has_to_be_shared() {
+        let mut cast = Cast::new();
+        let made = theirs(&mut cast);
+        let id = cast.begun(new_task());
+        let using = || TaskCommand::Reference(id, made.clone(), Role::Input);
+        let refused = cast.want(cast.agent("bot"), using());
+        assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
+        let input =
+            crate::task::Input::Artifact { id: made.id.to_string(), version: "v1".to_owned() };
+        let create = || {
+            let mut new = new_task();
+            new.spec.inputs = vec![input.clone(), input.clone()];
+            TaskCommand::Create(Box::new(new))
+        };
+        let refused = cast.want(cast.human("olga"), create());
+        assert!(matches!(refused, Err(Refusal::Invalid { field: "spec.inputs", .. })));
+        cast.may(cast.human("zoe"), TaskCommand::Share(made.id, "acme".parse().unwrap()));
+        cast.may(cast.agent("bot"), using());
+        cast.may(cast.human("olga"), create());
+        let user = TaskId::new(cast.fresh());
+        let uses = cast.artifact(made.id).versions[0].references.iter();
+        assert_eq!(uses.filter(|reference| reference.task == user).count(), 1, "named twice");
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_used() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let maker = cast.begun(new_task());
+        let made = cast.delivered(maker, version());
+        let nothing = ArtifactId::new(ulid::Ulid::from(7_u128));
+        for (wanted, what) in [
+            (VersionRef { version: "v9".to_owned(), ..made.clone() }, "version"),
+            (VersionRef { id: nothing, ..made }, "artifact"),
+        ] {
+            let refused =
+                cast.want(cast.agent("bot"), TaskCommand::Reference(id, wanted, Role::Input));
+            assert_eq!(refused, Err(Refusal::NotFound { what }));
+        }
+    }
+}

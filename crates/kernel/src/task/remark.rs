@@ -27,3 +27,58 @@ pub(super) fn decide(
     let remark = Box::new(Remark { by, comment, at: world.now.max(task.head.at) });
     Ok(task.decided(TaskEvent::Remarked { review, remark }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::{Severity, TaskCommand, Verdict};
+    use crate::testing::{Cast, human, new_task, verdict, version};
+
+    fn comment(body: &str) -> Comment {
+        let anchor = Some("page 2".to_owned());
+        Comment { anchor, severity: Severity::Nit, body: body.to_owned() }
+    }
+
+    /// HACP-022, HACP-080, K-05, K-06: a remark stands beside the review and leaves it as it was; it is on
+    /// the record, changes no revision, and is possible when all is over.
+    #[test]
+    fn a_review_stays_as_it_was() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        cast.delivered(id, version());
+        let review = cast.judge("olga", id, verdict(Verdict::Approved)).unwrap();
+        let before = cast.task(id).clone();
+        cast.may(cast.human("olga"), TaskCommand::Remark(id, review, comment("And the VAT?")));
+        let mut after = cast.task(id).clone();
+        assert_eq!(after.revision, before.revision);
+        assert_eq!(cast.story_of(id).last(), Some(&"review_commented"));
+        let added = std::mem::take(&mut after.reviews[0].remarks);
+        assert_eq!(after.reviews, before.reviews);
+        let [added] = &added[..] else { panic!() };
+        assert_eq!(
+            (&added.by, added.comment.value()),
+            (&human("olga"), Some(&comment("And the VAT?")))
+        );
+    }
+
+    /// K-06: an agent does not comment in anybody's name, and neither does a bystander.
+    #[test]
+    fn only_people_who_decide_comment() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        cast.delivered(id, version());
+        let review = cast.judge("olga", id, verdict(Verdict::ChangesRequested)).unwrap();
+        for actor in [cast.agent("bot"), cast.human("mark"), crate::actor::Actor::System] {
+            let said = TaskCommand::Remark(id, review, comment("me too"));
+            assert!(matches!(cast.want(actor, said), Err(Refusal::NotAllowed { .. })));
+        }
+        let nothing = ReviewId::new(ulid::Ulid::from(7_u128));
+        let astray = TaskCommand::Remark(id, nothing, comment("where?"));
+        let refused = cast.want(cast.human("olga"), astray);
+        assert_eq!(refused, Err(Refusal::NotFound { what: "review" }));
+        let empty = TaskCommand::Remark(id, review, comment(" "));
+        let refused = cast.want(cast.human("olga"), empty);
+        assert!(matches!(refused, Err(Refusal::Invalid { field: "comment.body", .. })));
+        assert!(cast.task(id).reviews.iter().all(|review| review.remarks.is_empty()));
+    }
+}

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::command::NewResolution;
 use super::may::{held, is_storable_object, maybe_text};
 use super::{Action, Beside, Checkpoint, CheckpointKind, Duty, Resolution, Said, Task, TaskEvent};
+use crate::actor::Actor;
 use crate::ask::{Ask, answer};
 use crate::audit::Erasable;
 use crate::command::Envelope;
@@ -45,6 +46,11 @@ pub(super) fn decide(
     let decision = if let Some(reply) = reply(checkpoint.kind, new, &said)? {
         answer::vote(world, envelope, ask, &reply, &[], None)?.1
     } else {
+        if let Actor::Human { assurance: have, .. } = envelope.actor
+            && have < ask.floor
+        {
+            return Err(Refusal::AssuranceTooLow { have, need: ask.floor }.into());
+        }
         let mut salts = envelope.salts.clone();
         let reason = said.comment.clone().map(|text| Erasable::new(text, &mut salts));
         ask.ends(Happened::Cancelled { reason })
@@ -159,11 +165,12 @@ fn said(new: &NewResolution, beside: &Beside) -> Result<Said, Refusal> {
 /// The answer a resolution is to the question of the ask; nothing where the question takes no such
 /// answer, and the ask ends without one.
 fn reply(kind: CheckpointKind, new: &NewResolution, said: &Said) -> Result<Option<Reply>, Refusal> {
-    let comment = said.comment.clone();
+    // What was said is kept with the task, whole.
+    let plain = |answer| Some(Reply::brief(answer, said.comment.as_deref()));
     let changes = |text: &str| {
         let words = [Some(text), said.comment.as_deref()];
         let comment = words.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
-        Some(Reply { answer: Answer::CHANGES, comment: Some(comment) })
+        Some(Reply::brief(Answer::CHANGES, Some(&comment)))
     };
     let input = said.input.as_deref().unwrap_or_default();
     let choice = said.choice.clone().unwrap_or_default();
@@ -174,10 +181,10 @@ fn reply(kind: CheckpointKind, new: &NewResolution, said: &Said) -> Result<Optio
             changes(&format!("Handed to {to}."))
         }
         (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Approve) => {
-            Some(Reply { answer: Answer::Approved { edits: None }, comment })
+            plain(Answer::Approved { edits: None })
         }
         (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Reject) => {
-            Some(Reply { answer: Answer::REJECTED, comment })
+            plain(Answer::REJECTED)
         }
         (
             CheckpointKind::Approval
@@ -186,18 +193,14 @@ fn reply(kind: CheckpointKind, new: &NewResolution, said: &Said) -> Result<Optio
             | CheckpointKind::Escalation,
             Action::Provide,
         ) => changes(input),
-        (CheckpointKind::Choice, Action::Choose) => {
-            Some(Reply { answer: Answer::Chosen { options: vec![choice] }, comment })
-        }
+        (CheckpointKind::Choice, Action::Choose) => plain(Answer::Chosen { options: vec![choice] }),
         (CheckpointKind::Input, Action::Provide) => {
-            Some(Reply { answer: Answer::Replied { text: input.to_owned() }, comment })
+            plain(Answer::Replied { text: input.to_owned() })
         }
         (CheckpointKind::Choice | CheckpointKind::Input, Action::Reject) => None,
-        (CheckpointKind::Escalation, Action::Reject) => {
-            Some(Reply { answer: Answer::Abort, comment })
-        }
+        (CheckpointKind::Escalation, Action::Reject) => plain(Answer::Abort),
         (CheckpointKind::Escalation, Action::Approve) => {
-            Some(Reply { answer: Answer::Retry { params: Map::new() }, comment })
+            plain(Answer::Retry { params: Map::new() })
         }
         (CheckpointKind::Escalation, Action::Choose) => changes(&choice),
         (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Choose) => {
@@ -244,462 +247,4 @@ fn understood(reply: &Reply) -> (Action, Said) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::actor::{Actor, By};
-    use crate::ask::Phase;
-    use crate::command::Command;
-    use crate::ids::TaskId;
-    use crate::task::{
-        Handover, NewCheckpoint, NewTask, Outcome, Party, Quorum, State, TaskCommand,
-    };
-    use crate::testing::{Cast, approve, human, new_task, no, raising, resolution, version, yes};
-
-    const ACTIONS: [Action; 5] =
-        [Action::Approve, Action::Reject, Action::Choose, Action::Provide, Action::Reassign];
-
-    fn blocked(kind: CheckpointKind) -> (Cast, TaskId, AskId) {
-        with(raising(kind))
-    }
-
-    fn with(new: NewCheckpoint) -> (Cast, TaskId, AskId) {
-        let mut cast = Cast::staffed();
-        let id = cast.begun(new_task().judged_by(Quorum::Any, &["nina"]));
-        let ask = match new.kind {
-            CheckpointKind::Interrupt => cast.interrupted(id),
-            _ => cast.raised(id, new),
-        };
-        (cast, id, ask)
-    }
-
-    fn resolved(cast: &Cast, id: TaskId) -> Resolution {
-        let outcome = cast.task(id).checkpoints.last().map(|raised| &raised.outcome);
-        let Some(Outcome::Resolved(resolution)) = outcome else { panic!("{outcome:?}") };
-        (**resolution).clone()
-    }
-
-    fn said(cast: &Cast, id: TaskId) -> Said {
-        resolved(cast, id).said.value().unwrap().clone()
-    }
-
-    /// HACP-050, K-04, K-14: what each action does to each kind of checkpoint: everything but a rejection
-    /// resumes, a rejection ends the task, and what does not fit the question is refused.
-    #[test]
-    fn every_action_on_every_kind() {
-        let mut table = Vec::new();
-        for kind in CheckpointKind::ALL {
-            for action in ACTIONS {
-                let (mut cast, id, ask) = blocked(kind);
-                let before = cast.task(id).revision;
-                let mut new = resolution(action);
-                if (kind, action) == (CheckpointKind::Escalation, Action::Choose) {
-                    new.said.choice = None;
-                }
-                let done = cast.resolve("olga", ask, new);
-                let cell = match &done {
-                    Ok(()) => cast.task(id).state.as_str(),
-                    Err(refusal) => refusal.code(),
-                };
-                table.push((kind, action, cell));
-                assert_eq!(cast.task(id).revision, before + u64::from(done.is_ok()));
-                assert_eq!(cast.seen(ask).is_open(), done.is_err());
-                if done.is_ok() {
-                    let resolution = resolved(&cast, id);
-                    assert_eq!((resolution.action, resolution.at), (action, cast.now()));
-                    assert_eq!(resolution.by, By::Human(human("olga")));
-                }
-            }
-        }
-        let cells: Vec<Vec<&str>> = table
-            .chunks(ACTIONS.len())
-            .map(|row| row.iter().map(|cell| cell.2).collect())
-            .collect();
-        let (on, over, bad) = ("in_progress", "completed", "invalid-field");
-        assert_eq!(
-            cells,
-            [
-                // approve, reject, choose, provide, reassign
-                [on, over, bad, on, on],  // approval
-                [bad, over, on, on, on],  // choice
-                [bad, over, bad, on, on], // input
-                [on, over, bad, on, on],  // escalation; it could choose if it had options
-                [on, over, bad, on, on],  // interrupt
-            ]
-        );
-    }
-
-    /// An escalation may offer what to do.
-    #[test]
-    fn an_escalation_with_options_lets_people_choose() {
-        let options = raising(CheckpointKind::Choice).options;
-        let (mut cast, id, ask) =
-            with(NewCheckpoint { options, ..raising(CheckpointKind::Escalation) });
-        cast.resolve("olga", ask, resolution(Action::Choose)).unwrap();
-        assert_eq!(said(&cast, id).choice.as_deref(), Some("a"));
-        assert_eq!(cast.task(id).state, State::InProgress);
-    }
-
-    /// HACP-031, digest §5: it goes back to the agent that waited, in the run that waited, which gets the
-    /// whole resolution at its place in the record.
-    #[test]
-    fn the_agent_that_waited_goes_on() {
-        let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
-        let run = cast.run_of(id);
-        cast.resolve("nina", ask, approve()).unwrap();
-        let task = cast.task(id);
-        let bot = Party::Agent("bot".parse().unwrap());
-        assert_eq!((task.state, &task.assignee), (State::InProgress, &bot));
-        assert_eq!(task.chain.last().map(|step| step.via), Some(Handover::Approve));
-        let wanted = cast.contracts(id).pop().unwrap();
-        let there = (Duty::Resume, run, None, task.head.seq, task.revision);
-        assert_eq!((wanted.duty, wanted.run, wanted.from, wanted.seq, wanted.revision), there);
-        assert!(matches!(cast.last_of(id), TaskEvent::Resolved { .. }));
-        assert_eq!(resolved(&cast, id).by, By::Human(human("nina")));
-    }
-
-    /// K-16: another agent takes over in a run of its own, and the one that waited stops.
-    #[test]
-    fn reassigning_hands_over_and_stops_the_run_that_waited() {
-        let (mut cast, id, ask) = blocked(CheckpointKind::Input);
-        let left = cast.run_of(id);
-        cast.resolve("olga", ask, resolution(Action::Reassign)).unwrap();
-        let task = cast.task(id);
-        let bob = Party::Agent("bob".parse().unwrap());
-        assert_eq!((task.state, &task.assignee, &task.worker), (State::InProgress, &bob, &bob));
-        let now = cast.run_of(id);
-        assert_ne!(now, left);
-        let wanted: Vec<_> = cast
-            .contracts(id)
-            .iter()
-            .rev()
-            .take(2)
-            .map(|c| (c.agent.to_string(), c.duty, c.run, c.from))
-            .collect();
-        assert_eq!(
-            wanted,
-            [
-                ("bot".to_owned(), Duty::Cancel, left, None),
-                ("bob".to_owned(), Duty::Handoff, now, Some(left)),
-            ]
-        );
-        cast.delivered(id, version());
-    }
-
-    /// K-16: a rejection ends the task, and the runtime stops instead of going on.
-    #[test]
-    fn rejecting_ends_the_task_and_the_run() {
-        for kind in CheckpointKind::ALL {
-            let (mut cast, id, ask) = blocked(kind);
-            cast.resolve("olga", ask, resolution(Action::Reject)).unwrap();
-            let task = cast.task(id);
-            assert_eq!(
-                (task.state, &task.assignee),
-                (State::Completed, &Party::Human(human("olga")))
-            );
-            let wanted = cast.contracts(id).pop().unwrap();
-            assert_eq!((wanted.duty, wanted.run), (Duty::Cancel, cast.run_of(id)), "{kind:?}");
-            assert!(!cast.duties(id).iter().any(|(_, duty)| *duty == Duty::Resume));
-            assert!(!cast.seen(ask).is_open());
-        }
-    }
-
-    /// HACP-054: nothing named is all; something named leaves the rest denied; nobody approves what was not
-    /// proposed, or approves and denies the same.
-    #[test]
-    fn proposed_actions_are_approved_one_by_one() {
-        let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
-        for (approved, denied, kept) in [
-            (&[][..], &[][..], Ok(&["x", "y", "z"][..])),
-            (&["y"], &[], Ok(&["y"])),
-            (&["x", "z"], &["y"], Ok(&["x", "z"])),
-            (&[], &["y"], Ok(&[])),
-            (&["banana"], &[], Err("approved_actions")),
-            (&[], &["banana"], Err("denied_actions")),
-            (&["x"], &["x"], Err("denied_actions")),
-        ] {
-            let (mut cast, id, ask) =
-                with(raising(CheckpointKind::Approval).proposing(&["x", "y", "z"]));
-            let mut new = approve();
-            new.said.approved_actions = ids(approved);
-            new.said.denied_actions = ids(denied);
-            match (cast.resolve("olga", ask, new), kept) {
-                (Ok(()), Ok(kept)) => {
-                    assert_eq!(said(&cast, id).approved_actions, ids(kept));
-                    assert_eq!(said(&cast, id).denied_actions, ids(denied));
-                }
-                (Err(Refusal::Invalid { field, .. }), Err(wanted)) => assert_eq!(field, wanted),
-                (done, _) => panic!("{approved:?} {denied:?}: {done:?}"),
-            }
-        }
-    }
-
-    /// HACP-054: parts can be approved beside another action too.
-    #[test]
-    fn a_choice_may_approve_some_of_what_is_proposed() {
-        let (mut cast, id, ask) = with(raising(CheckpointKind::Choice).proposing(&["x", "y"]));
-        let mut new = resolution(Action::Choose);
-        new.said.approved_actions = vec!["y".to_owned()];
-        cast.resolve("olga", ask, new).unwrap();
-        assert_eq!(said(&cast, id).approved_actions, ["y"]);
-    }
-
-    /// HACP-055: the agent goes on from what the person left it.
-    #[test]
-    fn a_person_says_from_what_the_agent_goes_on() {
-        let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
-        let other = cast.begun(new_task());
-        let edited = cast.delivered(other, version());
-        let mut new = approve();
-        let patch: Map<_, _> = serde_json::from_str(r#"{"step": 3}"#).unwrap();
-        new.said.state_patch = Some(patch.clone());
-        new.said.edited_artifact_ref = Some(edited.clone());
-        cast.resolve("olga", ask, new).unwrap();
-        let said = said(&cast, id);
-        assert_eq!((said.state_patch, said.edited_artifact_ref), (Some(patch), Some(edited)));
-    }
-
-    #[test]
-    fn what_is_said_with_a_resolution_has_to_fit() {
-        let unknown = crate::task::VersionRef {
-            id: crate::ids::ArtifactId::new(ulid::Ulid::from(7_u128)),
-            version: "v1".to_owned(),
-        };
-        let change = |action, change: &dyn Fn(&mut NewResolution)| {
-            let mut new = resolution(action);
-            change(&mut new);
-            new
-        };
-        let nul: Map<String, Value> = serde_json::from_str(r#"{"\u0000": 1}"#).unwrap();
-        for (kind, new, wanted) in [
-            (
-                CheckpointKind::Choice,
-                change(Action::Choose, &|new| new.said.choice = None),
-                "choice",
-            ),
-            (
-                CheckpointKind::Choice,
-                change(Action::Choose, &|new| new.said.choice = Some("c".to_owned())),
-                "choice",
-            ),
-            (CheckpointKind::Input, change(Action::Provide, &|new| new.said.input = None), "input"),
-            (
-                CheckpointKind::Input,
-                change(Action::Reassign, &|new| new.reassign_to = None),
-                "reassign_to",
-            ),
-            (
-                CheckpointKind::Input,
-                change(Action::Reassign, &|new| new.reassign_to = "spy".parse().ok()),
-                "reassign_to",
-            ),
-            (
-                CheckpointKind::Approval,
-                change(Action::Approve, &|new| new.reassign_to = "bob".parse().ok()),
-                "reassign_to",
-            ),
-            (
-                CheckpointKind::Approval,
-                change(Action::Approve, &|new| new.said.input = Some("x".to_owned())),
-                "input",
-            ),
-            (
-                CheckpointKind::Approval,
-                change(Action::Approve, &|new| new.said.state_patch = Some(nul.clone())),
-                "state_patch",
-            ),
-            (
-                CheckpointKind::Approval,
-                change(Action::Approve, &|new| new.said.comment = Some(" ".to_owned())),
-                "comment",
-            ),
-        ] {
-            let (mut cast, id, ask) = blocked(kind);
-            let refused = cast.resolve("olga", ask, new);
-            let Err(Refusal::Invalid { field, .. }) = refused else {
-                panic!("{wanted}: {refused:?}")
-            };
-            assert_eq!(field, wanted);
-            assert!(cast.seen(ask).is_open() && cast.task(id).state == State::Blocked);
-        }
-        let (mut cast, _, ask) = blocked(CheckpointKind::Approval);
-        let new = change(Action::Approve, &|new| {
-            new.said.edited_artifact_ref = Some(unknown.clone());
-        });
-        let refused = cast.resolve("olga", ask, new);
-        assert_eq!(refused, Err(Refusal::NotFound { what: "artifact" }));
-    }
-
-    /// HACP-050, HACP-051: answered through any door, the task goes on in the same decision; what was said
-    /// is the same, in the protocol's words.
-    #[test]
-    fn an_answer_anywhere_resumes_the_task() {
-        let reply = |answer, comment: Option<&str>| {
-            Box::new(Reply { answer, comment: comment.map(str::to_owned) })
-        };
-        let chosen = Answer::Chosen { options: vec!["b".to_owned()] };
-        let replied = Answer::Replied { text: "like so".to_owned() };
-        for (kind, reply, action, state) in [
-            (CheckpointKind::Approval, yes(), Action::Approve, State::InProgress),
-            (CheckpointKind::Approval, no(), Action::Reject, State::Completed),
-            (
-                CheckpointKind::Approval,
-                reply(Answer::CHANGES, Some("less")),
-                Action::Provide,
-                State::InProgress,
-            ),
-            (CheckpointKind::Choice, reply(chosen, None), Action::Choose, State::InProgress),
-            (CheckpointKind::Input, reply(replied, None), Action::Provide, State::InProgress),
-            (
-                CheckpointKind::Escalation,
-                reply(Answer::Retry { params: Map::new() }, None),
-                Action::Approve,
-                State::InProgress,
-            ),
-            (
-                CheckpointKind::Escalation,
-                reply(Answer::Skip, None),
-                Action::Provide,
-                State::InProgress,
-            ),
-            (
-                CheckpointKind::Escalation,
-                reply(Answer::Abort, None),
-                Action::Reject,
-                State::Completed,
-            ),
-            (CheckpointKind::Interrupt, yes(), Action::Approve, State::InProgress),
-        ] {
-            let (mut cast, id, ask) = blocked(kind);
-            let before = (cast.task(id).revision, cast.records().len());
-            cast.run(cast.human("nina"), Command::Answer(ask, reply));
-            let resolution = resolved(&cast, id);
-            assert_eq!((resolution.action, cast.task(id).state), (action, state), "{kind:?}");
-            assert_eq!(resolution.by, By::Human(human("nina")));
-            assert_eq!(cast.seen(ask).phase(), Phase::Completed);
-            let after = (cast.task(id).revision, cast.records().len());
-            assert_eq!(after, (before.0 + 1, before.1 + 2), "one decision for both");
-            let duty = if state == State::Completed { Duty::Cancel } else { Duty::Resume };
-            assert_eq!(cast.duties(id).last(), Some(&("bot".to_owned(), duty)));
-        }
-    }
-
-    /// HACP-054: who says yes to the whole elsewhere says yes to every part.
-    #[test]
-    fn a_yes_elsewhere_approves_every_part() {
-        let (mut cast, id, ask) = with(raising(CheckpointKind::Approval).proposing(&["x", "y"]));
-        cast.run(cast.human("olga"), Command::Answer(ask, yes()));
-        assert_eq!(said(&cast, id).approved_actions, ["x", "y"]);
-    }
-
-    /// HACP-051, K-14: nobody but the principal and the reviewers decides, whoever the ask is handed to and
-    /// whatever link, platform or agent says so.
-    #[test]
-    fn nobody_else_decides_through_any_door() {
-        let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
-        cast.run(cast.human("olga"), Command::Assign(ask, human("mark"), None));
-        let link = Actor::LinkHolder { ask };
-        for actor in [
-            cast.human("mark"),
-            cast.human("adam"),
-            cast.human("zoe"),
-            cast.agent("bot"),
-            cast.agent("bob"),
-            link,
-            cast.guest(ask),
-            cast.relay(ask),
-            Actor::System,
-        ] {
-            let before = (cast.task(id).clone(), cast.seen(ask).clone(), cast.effects().len());
-            for reply in [yes(), no()] {
-                let refused = cast.attempt(actor.clone(), Command::Answer(ask, reply));
-                assert!(refused.is_err(), "{actor:?}");
-            }
-            let resolve = TaskCommand::Resolve(ask, Box::new(approve()));
-            assert!(cast.want(actor.clone(), resolve).is_err(), "{actor:?}");
-            let after = (cast.task(id).clone(), cast.seen(ask).clone(), cast.effects().len());
-            assert_eq!(after, before, "{actor:?}");
-        }
-        // The principal still does.
-        cast.resolve("olga", ask, approve()).unwrap();
-    }
-
-    /// HACP-041, HACP-050, HACP-052: decided is decided, and what ran out is not decided any more.
-    #[test]
-    fn a_checkpoint_is_resolved_once() {
-        let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
-        cast.resolve("olga", ask, approve()).unwrap();
-        let before = cast.task(id).clone();
-        let again = cast.resolve("nina", ask, resolution(Action::Reject));
-        assert!(matches!(again, Err(Refusal::AlreadyAnswered { .. })));
-        let elsewhere = cast.attempt(cast.human("nina"), Command::Answer(ask, no()));
-        assert!(matches!(elsewhere, Err(Refusal::AlreadyAnswered { .. })));
-        assert_eq!(*cast.task(id), before);
-
-        let at = cast.now().plus_seconds(60);
-        let new = NewCheckpoint { expires_at: Some(at), ..raising(CheckpointKind::Approval) };
-        let (mut cast, id, ask) = with(new);
-        cast.advance(60);
-        let late = cast.resolve("olga", ask, approve());
-        assert_eq!(late, Err(Refusal::TimedOut { at }), "although no timer came yet");
-        assert_eq!(cast.task(id).state, State::Blocked);
-    }
-
-    /// HACP-081: another revision is another task.
-    #[test]
-    fn whoever_saw_another_revision_decides_nothing() {
-        let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
-        let revision = cast.task(id).revision;
-        let resolve = || Command::Task(Box::new(TaskCommand::Resolve(ask, Box::new(approve()))));
-        for seen in [revision - 1, revision + 1] {
-            let stale = cast.attempt_at(Some(seen), cast.human("olga"), resolve());
-            assert_eq!(stale, Err(Refusal::Stale { what: "task", revision }));
-        }
-        cast.attempt_at(Some(revision), cast.human("olga"), resolve()).unwrap();
-    }
-
-    /// An ask that is no checkpoint is none.
-    #[test]
-    fn only_checkpoints_are_resolved() {
-        let mut cast = Cast::new();
-        let ask = cast.ask(crate::testing::new_ask());
-        let refused = cast.resolve("olga", ask, approve());
-        assert_eq!(refused, Err(Refusal::NotFound { what: "checkpoint" }));
-        let nothing = AskId::new(ulid::Ulid::from(7_u128));
-        let refused = cast.resolve("olga", nothing, approve());
-        assert!(matches!(refused, Err(Refusal::NotFound { .. })));
-    }
-
-    /// Handed over while it waited, it goes on with whoever has it now.
-    #[test]
-    fn whoever_took_over_meanwhile_goes_on() {
-        let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
-        let bob = Party::Agent("bob".parse().unwrap());
-        cast.may(cast.human("olga"), TaskCommand::Transfer(id, bob.clone(), Handover::Handoff));
-        cast.resolve("olga", ask, approve()).unwrap();
-        assert_eq!((&cast.task(id).assignee, cast.task(id).state), (&bob, State::InProgress));
-        assert_eq!(cast.duties(id).last(), Some(&("bob".to_owned(), Duty::Resume)));
-
-        let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
-        let mark = Party::Human(human("mark"));
-        cast.may(cast.human("olga"), TaskCommand::Transfer(id, mark.clone(), Handover::Handoff));
-        cast.resolve("olga", ask, approve()).unwrap();
-        assert_eq!(cast.task(id).assignee, mark);
-        assert_eq!(
-            cast.duties(id).last(),
-            Some(&("bot".to_owned(), Duty::Cancel)),
-            "and no resume"
-        );
-    }
-
-    /// A person who hurries and a task that is late: what is decided still counts.
-    #[test]
-    fn people_decide_on_what_is_late() {
-        let mut cast = Cast::new();
-        let deadline = Some(cast.now().plus_seconds(10));
-        let id = cast.begun(NewTask { deadline, ..new_task() });
-        let ask = cast.raised(id, raising(CheckpointKind::Approval));
-        cast.advance(20);
-        cast.resolve("olga", ask, approve()).unwrap();
-        assert_eq!(cast.task(id).state, State::InProgress);
-    }
-}
+mod tests;

@@ -35,3 +35,34 @@ pub(super) fn decide(
     let event = ArtifactEvent::Shared { with: with.clone() };
     Ok(Decision::of(Subject::Artifact(id), Happened::Artifact(Box::new(event))))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::TaskCommand;
+    use crate::testing::{Cast, new_task, version};
+
+    /// The open question on references across projects: an explicit word of somebody who answers for it.
+    #[test]
+    fn who_answers_for_an_artifact_shares_it() {
+        let mut cast = Cast::staffed();
+        let id = cast.begun(new_task());
+        let made = cast.delivered(id, version()).id;
+        let share = |with: &str| TaskCommand::Share(made, with.parse().unwrap());
+        for (who, refusal) in [("mark", "not-allowed"), ("zoe", "not-found")] {
+            let refused = cast.want(cast.human(who), share("rival")).unwrap_err();
+            assert_eq!(refused.code(), refusal, "{who}");
+        }
+        let unknown = cast.want(cast.human("olga"), share("nowhere"));
+        assert!(matches!(unknown, Err(Refusal::Invalid { field: "project", .. })));
+        assert!(cast.artifact(made).shared_with.is_empty());
+        let before = cast.task(id).revision;
+        cast.may(cast.human("olga"), share("rival"));
+        let records = cast.records().len();
+        cast.may(cast.human("adam"), share("rival"));
+        cast.may(cast.human("olga"), share("acme"));
+        assert_eq!(cast.records().len(), records, "it is there already, and at home it always was");
+        assert!(cast.artifact(made).is_usable_in(&"rival".parse().unwrap()));
+        assert_eq!(cast.task(id).revision, before);
+    }
+}

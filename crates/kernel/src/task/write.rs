@@ -67,3 +67,120 @@ fn check(new: &NewEntry) -> Result<(), Refusal> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::TaskCommand;
+    use crate::testing::{Cast, human, new_task};
+    use serde_json::{Value, json};
+
+    fn entry(scope: &str, key: &str, value: Value) -> NewEntry {
+        let (scope, key) = (scope.parse().unwrap(), key.to_owned());
+        NewEntry { scope, key, value, expected: None }
+    }
+
+    fn write(cast: &mut Cast, id: TaskId, new: NewEntry) -> Result<(), Refusal> {
+        cast.want(cast.agent("bot"), TaskCommand::Write(id, Box::new(new)))
+    }
+
+    /// HACP-023, HACP-080: the last one to write is right, what was there stays on the record, and the task
+    /// is not another by that.
+    #[test]
+    fn the_last_to_write_is_right_and_nothing_is_lost() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let other = cast.begun(new_task());
+        let before = cast.task(id).revision;
+        write(&mut cast, id, entry("project:acme", "tax/vat", json!(19))).unwrap();
+        cast.advance(1);
+        write(&mut cast, other, entry("project:acme", "tax/vat", json!(7))).unwrap();
+        let kept = cast.entry("project:acme", "tax/vat").unwrap();
+        assert_eq!((kept.value.value(), kept.by, kept.head.seq), (Some(&json!(7)), other, 2));
+        assert_eq!((kept.key.as_str(), kept.written_at), ("tax/vat", cast.now()));
+        let subject = Subject::Entry(kept.id);
+        let history: Vec<_> = cast
+            .records()
+            .iter()
+            .filter(|record| record.subject == subject)
+            .map(|record| {
+                let what = record.event().unwrap().what;
+                let Happened::EntryWritten(written) = what else { panic!("{}", what.name()) };
+                written.value.value().cloned().unwrap()
+            })
+            .collect();
+        assert_eq!(history, [json!(19), json!(7)]);
+        assert_eq!(cast.task(id).revision, before);
+        assert_eq!(cast.story_of(id).last(), Some(&"ledger_written"));
+    }
+
+    /// Whoever read a key before writing it may say so, and does not overwrite what came between.
+    #[test]
+    fn a_write_may_name_what_it_has_seen() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let seen = |n| NewEntry { expected: Some(n), ..entry("org:all", "k", json!(n)) };
+        let stale = write(&mut cast, id, seen(1));
+        assert_eq!(stale, Err(Refusal::Stale { what: "key", revision: 0 }));
+        write(&mut cast, id, seen(0)).unwrap();
+        let stale = write(&mut cast, id, seen(0));
+        assert_eq!(stale, Err(Refusal::Stale { what: "key", revision: 1 }));
+        write(&mut cast, id, seen(1)).unwrap();
+    }
+
+    /// K-14: only the ledgers of the task's own project, of its principal's teams, and of everybody.
+    #[test]
+    fn a_task_writes_the_ledgers_of_its_scope() {
+        let mut cast = Cast::new();
+        cast.may(cast.human("nina"), TaskCommand::Create(Box::new(new_task())));
+        let hers = TaskId::new(cast.fresh());
+        let id = cast.begun(new_task());
+        for (scope, olga, nina) in [
+            ("project:acme", true, true),
+            ("project:rival", false, false),
+            ("team:legal", false, true),
+            ("team:tax", false, false),
+            ("org:all", true, true),
+        ] {
+            for (who, id, may) in [("olga", id, olga), ("nina", hers, nina)] {
+                let new = TaskCommand::Write(id, Box::new(entry(scope, "k", json!(1))));
+                let done = cast.want(cast.human(who), new);
+                assert_eq!(done.is_ok(), may, "{scope} {who}: {done:?}");
+                assert!(may || matches!(done, Err(Refusal::NotAllowed { .. })));
+            }
+        }
+        let nothing = TaskId::new(ulid::Ulid::from(7_u128));
+        let astray = write(&mut cast, nothing, entry("org:all", "k", json!(1)));
+        assert_eq!(astray, Err(Refusal::NotFound { what: "task" }));
+        assert_eq!(cast.task(id).principal, human("olga"));
+    }
+
+    /// K-14: what is no ledger.
+    #[test]
+    fn scopes_are_of_three_kinds() {
+        for bad in ["", "acme", "project:", "user:olga", "project", "team:a b", "ORG:x", ":x"] {
+            assert!(bad.parse::<Scope>().is_err(), "{bad:?}");
+        }
+        let scope: Scope = "team:legal".parse().unwrap();
+        assert_eq!((scope.parts(), scope.as_str()), (("team", "legal"), "team:legal"));
+    }
+
+    #[test]
+    fn what_cannot_be_written() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        let long = "x".repeat(201);
+        for (key, value, field) in [
+            ("", json!(1), "key"),
+            ("a b", json!(1), "key"),
+            ("a\nb", json!(1), "key"),
+            (long.as_str(), json!(1), "key"),
+            ("k", json!({"a": ["\0"]}), "value"),
+            ("k", json!("x".repeat(256 * 1024)), "value"),
+        ] {
+            let refused = write(&mut cast, id, entry("org:all", key, value));
+            assert!(matches!(refused, Err(Refusal::Invalid { field: f, .. }) if f == field));
+        }
+        assert_eq!(cast.entry("org:all", "k"), None);
+    }
+}

@@ -10,13 +10,14 @@ use crate::audit::Digest;
 use crate::command::Command;
 use crate::directory::{NewAgent, NewHuman, Profile};
 use crate::effect::Effect;
+use crate::event::Happened;
 use crate::ids::{ArtifactId, AskId, EntryId, ReviewId, RunId, Subject, TaskId};
 use crate::refusal::Refusal;
 use crate::task::{
     Action, Artifact, Autonomy, CheckpointKind, CheckpointOption, Contract, Duty, Entry, Given,
-    NewCheckpoint, NewResolution, NewReview, NewTask, NewVersion, OnSilence, Payload, PayloadKind,
-    ProposedAction, Quorum, ReviewKind, ReviewPolicy, Risk, Said, Spec, Task, TaskCommand,
-    TaskEvent, Verdict, VersionRef, Words,
+    NewCheckpoint, NewResolution, NewReview, NewTask, NewVersion, OnSilence, Party, Payload,
+    PayloadKind, ProposedAction, Quorum, ReviewKind, ReviewPolicy, Risk, Said, Spec, Task,
+    TaskCommand, TaskEvent, Verdict, VersionRef, Words,
 };
 
 /// A task with a goal and nothing else, in the writer's own project.
@@ -52,7 +53,7 @@ pub fn raising(kind: CheckpointKind) -> NewCheckpoint {
         proposed_actions: Vec::new(),
         expires_at: None,
         priority: Priority::Normal,
-        hxp: None,
+        claims: None,
     }
 }
 
@@ -87,7 +88,7 @@ pub fn payload(text: &str) -> Payload {
         checksum: Digest::of(text.as_bytes()),
         size: text.len() as u64,
         media_type: None,
-        held: true,
+        held: Some(Digest::of(b"the list of its pieces")),
     }
 }
 
@@ -195,18 +196,17 @@ impl Cast {
     /// What last happened to a task.
     pub fn last_of(&self, id: TaskId) -> TaskEvent {
         let mine = self.records.iter().rfind(|record| record.subject == Subject::Task(id));
-        match mine.unwrap().event().unwrap().what {
-            crate::event::Happened::Task(event) => *event,
-            other => panic!("{} is no event of a task", other.name()),
-        }
+        let what = mine.unwrap().event().unwrap().what;
+        let Happened::Task(event) = what else { panic!("{} is no event of a task", what.name()) };
+        *event
     }
 
     /// What the runtimes have to do for a task, in order.
     pub fn contracts(&self, id: TaskId) -> Vec<Contract> {
-        let wanted = self.effects.iter().filter_map(|effect| match effect {
-            Effect::Contract(contract) if contract.task == id => Some(contract.clone()),
-            _ => None,
-        });
+        let contract = |effect: &Effect| {
+            if let Effect::Contract(contract) = effect { Some(contract.clone()) } else { None }
+        };
+        let wanted = self.effects.iter().filter_map(contract).filter(|wanted| wanted.task == id);
         wanted.collect()
     }
 
@@ -275,8 +275,8 @@ impl Cast {
     /// Whoever works on it delivers something.
     pub fn delivered(&mut self, id: TaskId, new: NewVersion) -> VersionRef {
         let worker = match &self.task(id).assignee {
-            crate::task::Party::Agent(agent) => self.agent(agent.as_str()),
-            crate::task::Party::Human(person) => self.human(person.as_str()),
+            Party::Agent(agent) => self.agent(agent.as_str()),
+            Party::Human(person) => self.human(person.as_str()),
         };
         self.may(worker, TaskCommand::Commit(id, Box::new(new)));
         self.task(id).delivered.last().unwrap().clone()

@@ -84,6 +84,11 @@ impl App {
     pub(crate) async fn send(&self, sending: Sending<'_>) -> Result<Settlement, StoreError> {
         let came = self.try_to_send(&sending).await?;
         self.note_failure(&sending, &came).await?;
+        if let Came::Later { at: Some(at), .. } = came
+            && let Some(back) = self.put_back(at, sending.since)
+        {
+            return Ok(back);
+        }
         let Sending { told, to, chain, passed_on, medium, attempt, .. } = sending;
         let Told { ask, why, priority } = told;
         let Some(chain) = chain else { return self.placed(told, came, attempt).await };
@@ -98,6 +103,13 @@ impl App {
         };
         let onward = (!passed_on).then_some(Onward { told, chain, alone });
         self.settled(came, attempt, onward).await
+    }
+
+    /// Whoever says when they take more has not failed: what they did not take now waits until then, and
+    /// is not counted as tried; unless that goes on for long.
+    fn put_back(&self, at: Time, since: Time) -> Option<Settlement> {
+        let borne = self.gateway.now() < since.plus_seconds(BORNE);
+        borne.then_some(Settlement::Back { at })
     }
 
     /// What becomes of a message to a place. When nobody can be reached there, whoever holds a seat is
@@ -362,7 +374,12 @@ impl App {
     }
 
     /// Says on a message that its ask is over.
-    pub(crate) async fn amend(&self, name: Digest, attempt: u32) -> Result<Settlement, StoreError> {
+    pub(crate) async fn amend(
+        &self,
+        name: Digest,
+        attempt: u32,
+        since: Time,
+    ) -> Result<Settlement, StoreError> {
         let store = self.gateway.store();
         let Some(message) = store.message(name).await?.filter(|message| !message.over) else {
             return Ok(Settlement::Done);
@@ -394,7 +411,9 @@ impl App {
         if let Some(Failed::Later { why, after }) = failed.as_ref().filter(|_| attempt < ATTEMPTS) {
             let again = retry_at(now, attempt);
             let at = after.map(|after| now.plus_seconds(after.as_secs()).max(again));
-            return Ok(Settlement::Retry { at: at.unwrap_or(again), error: why.clone() });
+            let back = at.and_then(|at| self.put_back(at, since));
+            let retry = || Settlement::Retry { at: at.unwrap_or(again), error: why.clone() };
+            return Ok(back.unwrap_or_else(retry));
         }
         if let Some(failed) = failed {
             tracing::warn!(error = %failed, "a message could not be changed although its request is over");
@@ -404,6 +423,8 @@ impl App {
     }
 }
 
+/// For so many seconds it is borne that a platform takes no more, before it counts as a failure.
+const BORNE: u64 = 1_800;
 /// So many of the last messages to an address are looked at for codes.
 const CODES: usize = 100;
 /// A letter and a digit each, without those that look like another.

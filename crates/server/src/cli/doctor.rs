@@ -3,10 +3,12 @@
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 
 use ::channels::Medium;
 use axum_server::tls_rustls::RustlsConfig;
 use clap::Args;
+use kernel::AgentId;
 use store::Clock;
 
 use super::output::say;
@@ -92,6 +94,7 @@ fn applied_text(config: &Config) -> String {
             config.seal_every.as_secs(),
             if config.anchor_command.is_some() { "given" } else { "off" }
         ),
+        format!("runtimes    {}", runtimes(config)),
         match config.retention {
             Some(retention) => format!("retention   words go {retention} after the end"),
             None => "retention   off: words are kept until somebody erases them".to_owned(),
@@ -107,6 +110,27 @@ fn applied_text(config: &Config) -> String {
         format!("dev         {}", config.dev),
     ]
     .join("\n")
+}
+
+/// Whose runtimes have a command.
+fn runtimes(config: &Config) -> String {
+    let all: Vec<&str> = config.runtime_commands.keys().map(AgentId::as_str).collect();
+    if all.is_empty() { "read for themselves".to_owned() } else { all.join(", ") }
+}
+
+/// Whether the program of a command is there; where a shell would look for it by name, it may be.
+fn program(command: &str) -> (bool, String) {
+    let name = command.split_whitespace().next().unwrap_or_default();
+    if !name.contains('/') {
+        return (true, format!("{name} is looked for by the shell"));
+    }
+    match std::fs::metadata(name) {
+        Ok(found) if found.is_file() && found.permissions().mode() & 0o111 != 0 => {
+            (true, format!("{name} can be run"))
+        }
+        Ok(_) => (false, format!("{name} is no program: chmod +x?")),
+        Err(error) => (false, format!("{name}: {error}")),
+    }
 }
 
 /// Who can prove that a person is there.
@@ -148,6 +172,10 @@ async fn look(config: &Config) -> Vec<Finding> {
         findings.push(Finding { what: "tls", ok, says });
     }
     findings.push(database(config).await);
+    for (agent, command) in &config.runtime_commands {
+        let (ok, says) = program(command);
+        findings.push(Finding { what: "runtime", ok, says: format!("{agent}: {says}") });
+    }
     if let Some(oidc) = &config.sign_in.oidc {
         let checked = match Provider::new(oidc.clone()) {
             Ok(provider) => provider.check(SystemClock.now()).await,

@@ -24,6 +24,7 @@ mod health;
 mod inbox;
 mod keys;
 mod migrate;
+mod notices;
 mod output;
 mod people;
 mod profile;
@@ -37,6 +38,7 @@ mod serve;
 mod sessions;
 mod show;
 mod signing;
+mod task;
 mod trust;
 mod verify;
 mod wait;
@@ -79,6 +81,8 @@ enum Command {
     Wait(wait::Wait),
     /// Withdraw a request
     Cancel(cancel::Cancel),
+    /// Work with tasks: people own them, agents do them
+    Task(task::Task),
     /// Show whether an agent was told that its request is over, and tell it again
     Callbacks(callbacks::Callbacks),
     /// Add, list and try out endpoints that are told what happens, and tell them again
@@ -107,6 +111,8 @@ enum Command {
     Sessions(sessions::Sessions),
     /// List, try and remove your devices that are told when something waits
     Devices(devices::Devices),
+    /// Say how you are told that something waits: by which means, in which order, how often
+    Notices(notices::Notices),
     /// List, rotate and revoke the keys receipts are signed with
     Signing(signing::Signing),
     /// Add and list people, agents and projects
@@ -225,6 +231,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Write(write) => patiently(write.run()).await,
         Command::Wait(wait) => wait.run().await,
         Command::Cancel(cancel) => patiently(cancel.run()).await,
+        Command::Task(task) => Box::pin(task.run()).await,
         Command::Callbacks(callbacks) => patiently(callbacks.run()).await,
         Command::Webhooks(webhooks) => patiently(Box::pin(webhooks.run())).await,
         Command::Receipt(receipt) => patiently(receipt.run()).await,
@@ -239,6 +246,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Keys(keys) => patiently(Box::pin(keys.run())).await,
         Command::Sessions(sessions) => patiently(Box::pin(sessions.run())).await,
         Command::Devices(devices) => patiently(devices.run()).await,
+        Command::Notices(notices) => patiently(notices.run()).await,
         Command::Signing(signing) => signing.run().await,
         Command::People(people) => patiently(Box::pin(people.run())).await,
         Command::Profile(profile) => patiently(Box::pin(profile.run())).await,

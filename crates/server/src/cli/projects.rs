@@ -3,7 +3,7 @@
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use dialects::native::{ProjectBody, ProjectView};
-use kernel::ask::Seat;
+use kernel::ask::{Envelopes, Seat};
 use kernel::directory::{NewProject, Step};
 use kernel::{Assurance, Command, ProjectId};
 use reqwest::Method;
@@ -50,6 +50,9 @@ enum ProjectsCommand {
         /// Ask nobody else
         #[arg(long)]
         no_ladder: bool,
+        /// How to take what agents say of their messages: `lenient` or `strict`
+        #[arg(long, value_name = "MODE", value_parser = envelopes)]
+        envelopes: Option<Envelopes>,
         #[command(flatten)]
         place: Place,
     },
@@ -61,6 +64,7 @@ struct Wanted {
     floor: Option<Assurance>,
     reminders: Option<Vec<u64>>,
     ladder: Option<Vec<Step>>,
+    envelopes: Option<Envelopes>,
 }
 
 impl Projects {
@@ -77,7 +81,14 @@ impl Projects {
                 if json {
                     say!("{}", serde_json::to_string(&projects)?);
                 } else {
-                    let names = ["PROJECT", "DEFAULT ON SILENCE", "FLOOR", "REMINDERS", "LADDER"];
+                    let names = [
+                        "PROJECT",
+                        "DEFAULT ON SILENCE",
+                        "FLOOR",
+                        "REMINDERS",
+                        "LADDER",
+                        "ENVELOPES",
+                    ];
                     table(&names, &projects.iter().map(row).collect::<Vec<_>>());
                 }
             }
@@ -89,11 +100,12 @@ impl Projects {
                 no_reminders,
                 step,
                 no_ladder,
+                envelopes,
                 place,
             } => {
                 let reminders = (no_reminders || !reminder.is_empty()).then_some(reminder);
                 let ladder = (no_ladder || !step.is_empty()).then_some(step);
-                let wanted = Wanted { default_on_silence, floor, reminders, ladder };
+                let wanted = Wanted { default_on_silence, floor, reminders, ladder, envelopes };
                 set(place, id, wanted).await?;
             }
         }
@@ -115,6 +127,9 @@ async fn set(place: Place, id: ProjectId, wanted: Wanted) -> anyhow::Result<()> 
     }
     if let Some(ladder) = wanted.ladder {
         project.ladder = ladder;
+    }
+    if let Some(envelopes) = wanted.envelopes {
+        project.envelopes = envelopes;
     }
     let body = body(project.clone());
     match &admin {
@@ -147,16 +162,16 @@ async fn known(admin: &Admin, id: &ProjectId) -> anyhow::Result<Option<NewProjec
         Admin::Offline(offline) => offline.gateway.directory().project(id).map(ProjectView::from),
     };
     let new = |view: ProjectView| {
-        let ProjectView { id, default_on_silence, floor, ladder, reminders } = view;
-        NewProject { id, default_on_silence, floor, ladder, reminders }
+        let ProjectView { id, default_on_silence, floor, ladder, reminders, envelopes } = view;
+        NewProject { id, default_on_silence, floor, ladder, reminders, envelopes }
     };
     Ok(view.map(new))
 }
 
 /// A project as it goes over the wire.
 pub(super) fn body(project: NewProject) -> ProjectBody {
-    let NewProject { id, default_on_silence, floor, ladder, reminders } = project;
-    ProjectBody { id: Some(id), default_on_silence, floor, ladder, reminders }
+    let NewProject { id, default_on_silence, floor, ladder, reminders, envelopes } = project;
+    ProjectBody { id: Some(id), default_on_silence, floor, ladder, reminders, envelopes }
 }
 
 fn row(project: &ProjectView) -> Vec<String> {
@@ -178,6 +193,11 @@ fn row(project: &ProjectView) -> Vec<String> {
         floor.as_str().unwrap_or_default().to_owned(),
         reminders.join(", "),
         ladder.join(", "),
+        match project.envelopes {
+            Envelopes::Lenient => "lenient",
+            Envelopes::Strict => "strict",
+        }
+        .to_owned(),
     ]
 }
 
@@ -188,6 +208,11 @@ fn seconds(text: &str) -> Result<u64, String> {
 fn assurance(text: &str) -> Result<Assurance, String> {
     let read = serde_json::from_value(Value::String(text.to_owned()));
     read.map_err(|_| "expected agent_attested, link, channel, session or passkey".to_owned())
+}
+
+fn envelopes(text: &str) -> Result<Envelopes, String> {
+    let read = serde_json::from_value(Value::String(text.to_owned()));
+    read.map_err(|_| "expected lenient or strict".to_owned())
 }
 
 fn step(text: &str) -> Result<Step, String> {

@@ -94,6 +94,12 @@ impl Remote {
         self.connect(if !has(Role::Agent) && has(Role::Human) { Role::Human } else { Role::Agent })
     }
 
+    /// As whoever there is a credential for; as a person where there are both, or none.
+    pub(super) fn anybody(&self) -> anyhow::Result<Server> {
+        let has = |role: Role| variable(role.variable()).is_some();
+        self.connect(if has(Role::Agent) && !has(Role::Human) { Role::Agent } else { Role::Human })
+    }
+
     /// On loopback the credentials of `serve --dev` are tried when none is given.
     fn connect(&self, role: Role) -> anyhow::Result<Server> {
         let url = self.address().to_owned();

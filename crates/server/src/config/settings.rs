@@ -63,6 +63,9 @@ settings! {
     /// Largest uploaded file in bytes [default: 26214400]
     #[arg(long, env = "COUNTERSIGN_UPLOAD_LIMIT", value_name = "BYTES")]
     upload_limit: usize,
+    /// Largest artifact in bytes [default: 1073741824]
+    #[arg(long, env = "COUNTERSIGN_ARTIFACT_LIMIT", value_name = "BYTES")]
+    artifact_limit: u64,
     /// Requests per second allowed to one key, with bursts of twice that; 0 for no limit [default: 100]
     #[arg(long, env = "COUNTERSIGN_RATE_LIMIT", value_name = "N")]
     rate_limit: u32,
@@ -78,6 +81,9 @@ settings! {
     /// Addresses callbacks may go to although they are not public: ranges such as 10.0.0.0/8, comma-separated
     #[arg(long, env = "COUNTERSIGN_CALLBACK_ALLOW", value_delimiter = ',', value_name = "RANGE")]
     callback_allow: Vec<String>,
+    /// Commands that are told what the runtimes of agents have to do: AGENT=COMMAND, comma-separated; run by `/bin/sh -c`
+    #[arg(long, env = "COUNTERSIGN_RUNTIME_COMMAND", value_delimiter = ',', value_name = "AGENT=COMMAND")]
+    runtime_command: Vec<String>,
     /// How long the words of a request are kept after its end: days such as 30d, hours such as 12h, or off [default: off]
     #[arg(long, env = "COUNTERSIGN_RETENTION", value_name = "DURATION")]
     retention: Keep,

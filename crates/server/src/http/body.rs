@@ -10,6 +10,7 @@ use http_body_util::LengthLimitError;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why a body could not be read.
+#[derive(Debug)]
 pub enum BodyError {
     /// Larger than the limit.
     TooLarge,

@@ -28,7 +28,7 @@ use crate::gateway::Terms;
 use crate::http::hxp_error::HxpError;
 use crate::http::name::Named;
 use crate::http::submitted::uploads_only_on_pages;
-use crate::http::{App, Shared, body, conditions};
+use crate::http::{App, Shared, body, bound, conditions};
 
 /// Its routes.
 pub fn routes() -> Router<Shared> {
@@ -52,7 +52,8 @@ type Answer = Result<Response, HxpError>;
 async fn create(State(app): State<Shared>, headers: HeaderMap, body: Body) -> Answer {
     let actor = app.hxp_agent(&headers)?;
     let bytes = body::read(body, app.config.body_limit).await?;
-    let new = hxp::parse_create(&bytes)?;
+    let mut new = hxp::parse_create(&bytes)?;
+    new.claims = bound::heard(new.claims, &headers);
     let terms = Terms {
         idempotency: conditions::idempotency("hxp-execution", &actor, &headers, &bytes)?,
         expected: None,
@@ -406,6 +407,7 @@ fn cursor(at: store::Cursor) -> Cursor {
 /// HXPX-010: every answer about one request names it and its status.
 fn about(ask: &Ask, mut answer: Response) -> Response {
     name(answer.headers_mut(), ask.id, ask.phase().into());
+    bound::say(ask, answer.headers_mut());
     answer
 }
 

@@ -16,7 +16,7 @@ use kernel::{Actor, AskId, Subject};
 
 use crate::http::hxp_error::HxpError;
 use crate::http::name::Named;
-use crate::http::{App, Shared};
+use crate::http::{App, Shared, bound};
 use crate::streams::Wire;
 use crate::wake::{Topic, Waiter};
 
@@ -44,7 +44,7 @@ async fn by_path(
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Result<Response, HxpError> {
-    subscribe(app, &id, said(&pairs, "token"), &headers, upgrade.ok()).await
+    subscribe(app, &id, &pairs, &headers, upgrade.ok()).await
 }
 
 async fn by_query(
@@ -54,17 +54,17 @@ async fn by_query(
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Result<Response, HxpError> {
     let id = said(&pairs, "request_id").unwrap_or_default();
-    subscribe(app, id, said(&pairs, "token"), &headers, upgrade.ok()).await
+    subscribe(app, id, &pairs, &headers, upgrade.ok()).await
 }
 
 async fn subscribe(
     app: Shared,
     id: &str,
-    token: Option<&str>,
+    pairs: &[(String, String)],
     headers: &HeaderMap,
     upgrade: Option<WebSocketUpgrade>,
 ) -> Result<Response, HxpError> {
-    let actor = match token {
+    let actor = match said(pairs, "token") {
         _ if app.config.open_websockets => Actor::System,
         Some(token) => {
             let now = app.gateway.now();
@@ -84,7 +84,10 @@ async fn subscribe(
     };
     let topics = [Subject::Ask(known)].into_iter().chain(key.clone()).map(Topic::Subject);
     let waiter = app.gateway.wake().subscribe(topics);
-    app.hxp_ask(id, |ask| ask.within_reach(&actor)).await?;
+    let ask = app.hxp_ask(id, |ask| ask.within_reach(&actor)).await?;
+    let prelude = Some(&*ask).filter(|_| bound::wants_prelude(pairs));
+    let prelude = prelude.and_then(bound::prelude_line);
+    drop(ask);
     let upgrade = upgrade.ok_or_else(|| {
         let message = "this address speaks WebSocket: send an upgrade";
         WireError::new(400, hxp::errors::code::INVALID_BODY, message)
@@ -93,7 +96,12 @@ async fn subscribe(
     // The upgrade leaves the connection's own task; the server still waits for it when it stops.
     let held = (app.tasks.token(), counted);
     Ok(upgrade.read_buffer_size(BUFFER).write_buffer_size(0).max_message_size(BUFFER).on_upgrade(
-        async move |socket| {
+        async move |mut socket| {
+            if let Some(prelude) = prelude
+                && socket.send(Message::text(prelude)).await.is_err()
+            {
+                return;
+            }
             watch(app, actor, known, waiter, socket).await;
             drop(held);
         },

@@ -3,6 +3,7 @@
 pub mod a2h;
 pub mod api;
 pub mod body;
+pub mod bound;
 pub(crate) mod channels;
 pub mod conditions;
 pub mod cors;

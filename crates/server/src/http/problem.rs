@@ -33,6 +33,7 @@ pages![
     "idempotency-mismatch",
     "immutable",
     "internal",
+    "invalid-envelope",
     "invalid-field",
     "invalid-json",
     "method-not-allowed",
@@ -192,11 +193,12 @@ impl From<Refusal> for Problem {
             Refusal::PastDeadline { .. } => 408,
             Refusal::TimedOut { .. } => 410,
             Refusal::Changed { .. } => 412,
-            Refusal::Answer(_) | Refusal::Invalid { .. } => 422,
+            Refusal::Answer(_) | Refusal::Invalid { .. } | Refusal::Claims { .. } => 422,
         };
         let problem = Self::new(status, refusal.code()).detail(refusal.to_string());
         match &refusal {
             Refusal::Invalid { field, expected } => problem.field(field, expected),
+            Refusal::Claims { pointer, says } => problem.field(pointer, says),
             Refusal::Answer(AnswerError::BadEdit { place, expected }) => {
                 problem.field(&format!("edits.{place}"), expected)
             }
@@ -310,6 +312,7 @@ mod tests {
             Refusal::Exists { what: "key" },
             Refusal::Answer(AnswerError::Empty),
             Refusal::Invalid { field: "a", expected: "b" },
+            Refusal::Claims { pointer: String::new(), says: String::new() },
             Refusal::TimedOut { at: kernel::Time::from_millis(0) },
             Refusal::TakenBy { by: "mark".parse().unwrap() },
             Refusal::AlreadyAnswered { by: kernel::By::System, at: kernel::Time::from_millis(0) },

@@ -89,7 +89,7 @@ impl App {
 
     /// Keeps what was uploaded to an ask, however it came.
     pub(super) async fn keep_upload(&self, ask: AskId, bytes: Bytes) -> Result<(), Unkept> {
-        let kept = self.files.give(&**self.gateway.store(), ask, bytes).await;
+        let kept = self.files.give(&**self.gateway.store(), ask.ulid(), bytes).await;
         kept.map(drop).map_err(|error| {
             tracing::error!(error = format!("{error:#}"), ask.id = %ask, "cannot keep an upload");
             Unkept

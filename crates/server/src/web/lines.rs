@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn a_list_of_changes_is_read_as_one() {
         let sheet = Sheet::patch("--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n kept\n");
-        let how: Vec<_> = sheet.parts.iter().map(|part| match part {
+        let how = sheet.parts.iter().map(|part| match part {
             Part::Line(line) => line.how,
             Part::Same(_) => "…",
         });

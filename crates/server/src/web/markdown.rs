@@ -174,7 +174,8 @@ mod tests {
                        [r]: javascript:alert(2)\n\n[r] <a href='javascript:1'>y</a>";
         let html = reading(hostile).html;
         let page = Page::parse_fragment(&html);
-        let all = page.select(&Selector::parse("*").unwrap());
+        let any = Selector::parse("*").unwrap();
+        let all = page.select(&any);
         for element in all {
             let name = element.value().name();
             let known = ["html", "p", "h4", "pre", "code", "a", "span", "em", "strong"];

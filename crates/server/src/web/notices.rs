@@ -172,6 +172,7 @@ fn in_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'s
         ),
         Refusal::NotFound { .. }
         | Refusal::Stale { .. }
+        | Refusal::Claims { .. }
         | Refusal::NotOver { .. }
         | Refusal::NotInline
         | Refusal::Exists { .. }

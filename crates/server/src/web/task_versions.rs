@@ -273,7 +273,9 @@ impl Row {
             facts: facts.unwrap_or_else(|| "Nothing is known of it any more".to_owned()),
             at: known.map(|(_, version)| When::new(version.produced_at, now)),
             checksum: payload.map(|payload| payload.checksum.to_string()).unwrap_or_default(),
-            href: payload.filter(|payload| payload.held).map(|_| paths::version(task.id, of)),
+            href: payload
+                .filter(|payload| payload.held.is_some())
+                .map(|_| paths::version(task.id, of)),
             uri: uri.map(|uri| link(uri).ok_or_else(|| Words::of(uri))),
             verdicts: verdicts.collect(),
         }
@@ -289,7 +291,7 @@ impl View {
             Some(older) => format!("{} beside {}", name(older), name(newer)),
             None => name(newer),
         };
-        let kept = found.find(&newer.of).is_some_and(|(_, version)| version.payload.held);
+        let kept = found.find(&newer.of).is_some_and(|(_, version)| version.payload.held.is_some());
         let mut view = Self {
             title,
             extent: String::new(),

@@ -11,6 +11,7 @@
 pub mod schedule;
 pub mod sign;
 
+use dialects::hacp::runtime::HarnessEvent;
 use dialects::native::Viewer;
 use dialects::webhooks::{News, format};
 use kernel::ask::AskState;
@@ -49,11 +50,10 @@ impl App {
         &self,
         webhook: &'a Webhook,
         told: &Told,
-        ask: Option<&Ask>,
-        slack_message_ts: Option<String>,
+        about: About<'_>,
         now: Time,
     ) -> Option<Call<'a>> {
-        let body = format(webhook.format, self.tidings(told, ask, slack_message_ts))?;
+        let body = format(webhook.format, self.tidings(told, about))?;
         let family = match webhook.format {
             Format::Standard => Family::Webhook,
             Format::Humanlayer | Format::HumanlayerV1beta1 => Family::Svix,
@@ -70,22 +70,20 @@ impl App {
         let url = callback.url.value()?;
         let AskState::Over { place, .. } = &ask.state else { return None };
         let told = Told::of(ask, Topic::ending(ask)?, place.seq, place.at);
-        let body = format(Format::Standard, self.tidings(&told, Some(ask), None))?;
+        let about = About { ask: Some(ask), ..About::default() };
+        let body = format(Format::Standard, self.tidings(&told, about))?;
         let secrets = [self.callback_signer(callback.key)];
         let headers = sign::headers(Family::Webhook, &secrets, &told.id, now, &body);
         Some(Call { url, headers, body, at: now })
     }
 
     /// An endpoint looks as the agent does, and learns nothing that was given in confidence.
-    fn tidings<'a>(
-        &'a self,
-        told: &'a Told,
-        ask: Option<&'a Ask>,
-        slack_message_ts: Option<String>,
-    ) -> News<'a> {
+    fn tidings<'a>(&'a self, told: &'a Told, about: About<'a>) -> News<'a> {
+        let About { ask, duty, slack_message_ts } = about;
         News {
             told,
             ask,
+            duty,
             viewer: Viewer::Agent(self.secrets.evidence.reveal().as_bytes()),
             base: self.config.public_url.as_str(),
             name: ask.and_then(|ask| self.respondent(ask)),
@@ -93,6 +91,17 @@ impl App {
             slack_message_ts,
         }
     }
+}
+
+/// What an endpoint is told about.
+#[derive(Default)]
+pub(crate) struct About<'a> {
+    /// The ask as it is now.
+    pub(crate) ask: Option<&'a Ask>,
+    /// What the runtime of an agent has to do.
+    pub(crate) duty: Option<HarnessEvent>,
+    /// The message in Slack that asks it.
+    pub(crate) slack_message_ts: Option<String>,
 }
 
 /// Why an endpoint is told nothing, in words.

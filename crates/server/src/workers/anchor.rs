@@ -1,26 +1,20 @@
 //! Hands every block to a command of the operator's, in order, so that it is known somewhere else
 //! too. A command that fails is tried again, later each time; sealing goes on meanwhile.
 
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use rustix::process::{Pid, Signal, kill_process_group};
 use store::{SealedBlock, Store, StoreError};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, Command};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::variables;
+use crate::command;
 
 /// How long the command may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
-/// How much of what a failing command complains about is kept.
-const COMPLAINT: usize = 1024;
 
 /// Runs until shutdown. `newest` changes with every new block.
 pub async fn run(
@@ -106,81 +100,14 @@ async fn perform(command: &str, sealed: &SealedBlock) -> anyhow::Result<()> {
     let told = serde_json::json!({
         "n": block.n, "root": block.root, "hash": hash, "at": block.at, "block": sealed.jws,
     });
-    let mut shell = Command::new("/bin/sh");
-    // Our own settings, secrets among them, are none of its business.
-    for name in variables() {
-        shell.env_remove(name);
-    }
-    let mut child = shell
-        .arg("-c")
-        .arg(command)
-        .env("COUNTERSIGN_BLOCK_N", block.n.to_string())
-        .env("COUNTERSIGN_BLOCK_ROOT", block.root.to_string())
-        .env("COUNTERSIGN_BLOCK_HASH", hash.to_string())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .kill_on_drop(true)
-        .spawn()
-        .context("cannot run the command")?;
-    let mut group = Group::of(&child);
-    if let Some(mut stdin) = child.stdin.take() {
-        // Less than a pipe holds. A command that does not read it is welcome.
-        let _ = stdin.write_all(format!("{told}\n").as_bytes()).await;
-    }
-    let (status, complaint) = watch_it(&mut child).await?;
-    group.0 = None;
-    if !status.success() {
-        bail!("the command failed ({status}): {}", complaint.trim());
+    let environment = [
+        ("COUNTERSIGN_BLOCK_N", block.n.to_string()),
+        ("COUNTERSIGN_BLOCK_ROOT", block.root.to_string()),
+        ("COUNTERSIGN_BLOCK_HASH", hash.to_string()),
+    ];
+    let ended = command::run(command, &told.to_string(), &environment).await?;
+    if !ended.status.success() {
+        bail!("the command failed ({}): {}", ended.status, ended.complaint);
     }
     Ok(())
-}
-
-/// Waits for the end, reading what it complains about so that it never blocks on that.
-async fn watch_it(child: &mut Child) -> anyhow::Result<(std::process::ExitStatus, String)> {
-    let mut stderr = child.stderr.take();
-    let (mut kept, mut buffer) = (Vec::new(), [0; 512]);
-    loop {
-        let reading = async {
-            match &mut stderr {
-                Some(stderr) => stderr.read(&mut buffer).await.unwrap_or(0),
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            // What was said before the end is read first.
-            biased;
-            n = reading => match n {
-                0 => stderr = None,
-                n => {
-                    kept.extend(buffer.iter().take(n));
-                    let surplus = kept.len().saturating_sub(COMPLAINT);
-                    kept.drain(..surplus);
-                }
-            },
-            status = child.wait() => {
-                return Ok((status?, String::from_utf8_lossy(&kept).into_owned()));
-            }
-        }
-    }
-}
-
-/// The process group of a command; ended when dropped, unless the command ended by itself.
-struct Group(Option<Pid>);
-
-impl Group {
-    fn of(child: &Child) -> Self {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Self(id.and_then(Pid::from_raw))
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if let Some(group) = self.0 {
-            // Gone already is as good.
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-    }
 }

@@ -1,5 +1,5 @@
-//! Once a minute: remember which keys were used, forget old idempotency keys and quiet cases, fold the samples of
-//! histograms.
+//! Once a minute: remember which keys were used, forget old idempotency keys, quiet cases and uploads
+//! nobody went on with, fold the samples of histograms.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +9,7 @@ use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::Door;
+use crate::blobs::Blobs;
 use crate::gateway::Gateway;
 
 const EVERY: Duration = Duration::from_mins(1);
@@ -17,6 +18,7 @@ const EVERY: Duration = Duration::from_mins(1);
 pub async fn run(
     gateway: Gateway,
     door: Arc<Door>,
+    blobs: Blobs,
     metrics: PrometheusHandle,
     stop: CancellationToken,
 ) {
@@ -28,6 +30,9 @@ pub async fn run(
         metrics.run_upkeep();
         if let Err(error) = tidy(&gateway, &door).await {
             tracing::warn!(error = %error, "housekeeping failed; trying again in a minute");
+        }
+        if let Err(error) = blobs.sweep().await {
+            tracing::warn!(error = format!("{error:#}"), "cannot take uploads away; trying again");
         }
         if stopped {
             return;

@@ -1,16 +1,16 @@
 //! Lanes of the outbox: whoever we depend on to answer has one of their own, and holds up nobody but
 //! themselves. One pump works a lane off, wider as long as it is answered, one by one while it is not.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use kernel::Effect;
+use kernel::{Effect, Time};
 use store::outbox::Entry;
 use store::{Delivery, Settlement, StoreError};
 use tokio::sync::Semaphore;
 
-use super::contracts;
 use super::outbox::{Desk, LEASE};
 use crate::channels::send::Sending;
 use crate::push::deliver::Telling;
@@ -30,6 +30,8 @@ const CALLS: usize = 256;
 /// The lanes this process is working off: each at one place, whoever looks.
 pub struct Lanes {
     busy: Mutex<HashSet<String>>,
+    /// Those whose platform takes no more before a moment.
+    resting: Mutex<HashMap<String, Time>>,
     /// Where the next look begins.
     place: Mutex<String>,
     calls: Semaphore,
@@ -41,6 +43,7 @@ impl Default for Lanes {
     fn default() -> Self {
         Self {
             busy: Mutex::default(),
+            resting: Mutex::default(),
             place: Mutex::default(),
             calls: Semaphore::new(CALLS),
             people: tokio::sync::Mutex::default(),
@@ -61,6 +64,26 @@ impl Lanes {
 
     fn end(&self, lane: &str) {
         held(&self.busy).remove(lane);
+    }
+
+    /// Leaves a lane alone until then. Another node finds that out for itself.
+    fn rest(&self, lane: &str, until: Time) {
+        let mut resting = held(&self.resting);
+        let known = resting.entry(lane.to_owned()).or_insert(until);
+        *known = until.max(*known);
+    }
+
+    /// Until when a lane is left alone, if it is.
+    fn rests(&self, lane: &str, now: Time) -> Option<Time> {
+        held(&self.resting).get(lane).copied().filter(|until| now < *until)
+    }
+
+    /// How long until the first of those that rest goes on; forgets those that do.
+    pub(super) fn soonest(&self, now: Time) -> Option<Duration> {
+        let mut resting = held(&self.resting);
+        resting.retain(|_, until| now < *until);
+        let first = resting.values().min()?;
+        Some(Duration::from_millis(u64::try_from(first.millis() - now.millis()).unwrap_or(0)))
     }
 }
 
@@ -93,7 +116,8 @@ impl Desk {
         let last = lanes.last().filter(|_| lanes.len() == LOOKED_AT);
         *held(&self.app.lanes.place) = last.map_or_else(String::new, |(lane, _)| lane.clone());
         for (lane, due) in lanes {
-            if due && self.app.lanes.begin(&lane) {
+            let rests = self.app.lanes.rests(&lane, gateway.now()).is_some();
+            if due && !rests && self.app.lanes.begin(&lane) {
                 let desk = self.clone();
                 self.app.tasks.spawn(async move {
                     tokio::select! {
@@ -109,11 +133,14 @@ impl Desk {
 
     /// Works a lane off. What is under way when the server stops is done again by the next.
     async fn pump(&self, lane: &str) {
+        // A runtime is told one thing after the other.
+        let widest = if lane.starts_with(Effect::RUNTIMES) { 1 } else { WIDEST };
         let mut width = 1;
         loop {
             match self.stretch(lane, width).await {
                 Ok(None) => return,
-                Ok(Some(true)) => width = (width * 2).min(WIDEST),
+                Ok(Some(true)) => width = (width * 2).min(widest),
+                Ok(_) if self.app.lanes.rests(lane, self.app.gateway.now()).is_some() => return,
                 // Whoever does not answer is asked one by one: they hold up one call of all.
                 Ok(Some(false)) => width = 1,
                 Err(error) => {
@@ -132,7 +159,7 @@ impl Desk {
             return Ok(None);
         }
         let all = claimed.len();
-        let calls = stream::iter(claimed).map(|delivery| self.turn(delivery));
+        let calls = stream::iter(claimed).map(|delivery| self.turn(lane, delivery));
         // What is ready together is settled together.
         let mut done = calls.buffer_unordered(width).ready_chunks(all);
         let mut answered = true;
@@ -150,21 +177,29 @@ impl Desk {
     }
 
     /// One delivery, when there is room for a call.
-    async fn turn(&self, delivery: Delivery) -> Result<(u64, Done), StoreError> {
+    async fn turn(&self, lane: &str, delivery: Delivery) -> Result<(u64, Done), StoreError> {
         // Nobody closes it.
         let _room = self.app.lanes.calls.acquire().await;
+        // What was claimed together with one that was not taken need not hear the same.
+        if let Some(at) = self.app.lanes.rests(lane, self.app.gateway.now()) {
+            let settlement = Settlement::Back { at };
+            return Ok((delivery.id, Done { settlement, entry: None, answered: false }));
+        }
         let done = match &delivery.effect {
             Effect::CallBack { ask, .. } => self.call_back(&delivery, *ask).await?,
             Effect::Tell { webhook, told } => self.tell(&delivery, *webhook, told).await?,
             Effect::MailLink { key, seed } => self.mail_link(&delivery, *key, seed).await,
-            Effect::Contract(contract) => contracts::deliver(contract),
+            Effect::Contract(contract) => self.contract(&delivery, contract).await?,
             Effect::Push { .. }
             | Effect::Send { .. }
             | Effect::Amend { .. }
             | Effect::SendGathered { .. }
             | Effect::PushGathered { .. } => {
                 let told = self.tell_person(&delivery).await?;
-                let answered = !matches!(told, Settlement::Retry { .. });
+                let answered = !matches!(told, Settlement::Retry { .. } | Settlement::Back { .. });
+                if let Settlement::Back { at } = told {
+                    self.app.lanes.rest(lane, at);
+                }
                 Done { settlement: told, entry: None, answered }
             }
             Effect::Notify { .. }
@@ -191,7 +226,9 @@ impl Desk {
                 let since = delivery.written_at;
                 app.send(Sending { told, to, chain, passed_on, medium, attempt, since }).await
             }
-            Effect::Amend { message, .. } => app.amend(*message, attempt).await,
+            Effect::Amend { message, .. } => {
+                app.amend(*message, attempt, delivery.written_at).await
+            }
             Effect::SendGathered { human, at, to, tried, .. } => {
                 app.send_gathered(Gathering { human, at: *at, tried }, *to, attempt).await
             }

@@ -46,9 +46,11 @@ impl Desk {
             if let Err(error) = self.drain().await {
                 tracing::warn!(error = %error, "cannot work off the outbox; trying again");
             }
+            let rests = self.app.lanes.soonest(self.app.gateway.now());
+            let nap = rests.map_or(NAP, |rests| rests.min(NAP));
             tokio::select! {
                 () = self.app.stop.cancelled() => return,
-                () = tokio::time::sleep(NAP) => {}
+                () = tokio::time::sleep(nap) => {}
                 news = feed.recv() => match news {
                     Ok(_) | Err(RecvError::Lagged(_)) => tokio::time::sleep(GATHER).await,
                     Err(RecvError::Closed) => return,
@@ -106,7 +108,7 @@ impl Desk {
             Effect::Gather { human, at, tried } => {
                 return self.app.gather(Gathering { human, at: *at, tried }).await;
             }
-            Effect::DropFiles { ask } => files.take_away(&**gateway.store(), *ask).await,
+            Effect::DropFiles { ask } => files.take_away(&**gateway.store(), ask.ulid()).await,
             Effect::Notify { .. }
             | Effect::Settle { .. }
             | Effect::CallBack { .. }

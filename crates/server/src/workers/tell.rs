@@ -1,6 +1,7 @@
 //! What goes out in a lane: calls to agents and endpoints, and letters.
 
 use anyhow::anyhow;
+use dialects::hacp::Version;
 use kernel::ask::{CallbackResult, Dialect};
 use kernel::audit::Digest;
 use kernel::directory::Webhook;
@@ -13,7 +14,7 @@ use super::lanes::Done;
 use super::outbox::{ATTEMPTS, Desk, count, retry_at};
 use crate::callbacks::{self, Answered, Call};
 use crate::mail::Unsent;
-use crate::webhooks::{schedule, why_not};
+use crate::webhooks::{About, schedule, why_not};
 
 /// When a callback of HITL is tried again, in seconds after the attempt before (HITL-184). Then it is
 /// given up: polling is the truth, and whoever wants to can have it tried once more.
@@ -39,12 +40,21 @@ impl Desk {
             Some(ask) => gateway.store().ask(ask).await?,
             None => None,
         };
-        let in_slack = match &ask {
+        let slack_message_ts = match &ask {
             Some(ask) => self.app.slack_message_ts(ask).await?,
             None => None,
         };
+        let duty = match &told.contract {
+            Some(contract) => match self.app.harness_event(contract, Version::default()).await? {
+                Some(duty) => Some(duty),
+                // There is no such task any more.
+                None => return Ok(Done::plainly(Settlement::Done)),
+            },
+            None => None,
+        };
         let now = gateway.now();
-        let call = self.app.telling(webhook, told, ask.as_deref(), in_slack, now);
+        let about = About { ask: ask.as_deref(), duty, slack_message_ts };
+        let call = self.app.telling(webhook, told, about, now);
         let answered = match (webhook.disabled, call) {
             (Some(why), _) => Answered::unreached(why_not(why)),
             (None, Some(call)) => self.app.callbacks.call(call).await,

@@ -35,6 +35,23 @@ fn good_settings_are_shown_without_their_secrets() {
     assert_eq!(json["given"]["agent_api_keys"][0], "(hidden)");
 }
 
+/// A runtime without a program would be tried for a day before anybody noticed.
+#[test]
+fn programs_of_runtimes_are_looked_for() {
+    let data = tempfile::tempdir().unwrap();
+    let with = |command: &str| {
+        let command = format!("agent_dev={command}");
+        run(doctor(data.path()).env("COUNTERSIGN_RUNTIME_COMMAND", command))
+    };
+    let good = with("/bin/sh -c true").ok();
+    assert!(good.contains("ok     runtime: agent_dev: /bin/sh can be run"), "{good}");
+    assert!(good.contains("runtimes    agent_dev"), "{good}");
+    for wrong in ["/nowhere/devin", data.path().to_str().unwrap()] {
+        let ran = with(wrong);
+        assert!(ran.code == 1 && ran.out.contains("WRONG  runtime: agent_dev:"), "{}", ran.out);
+    }
+}
+
 /// Who can prove that a person is there is listed, and half of it is wrong. Their keys are nobody's to
 /// read here.
 #[test]

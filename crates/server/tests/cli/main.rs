@@ -17,10 +17,12 @@ mod guide;
 mod health;
 mod help;
 mod inbox;
+mod notices;
 mod receipts;
 mod start;
 #[path = "../support/mod.rs"]
 mod support;
+mod task;
 mod webhooks;
 mod write;
 

@@ -175,3 +175,69 @@ async fn what_is_over_is_said_when_it_can_be() {
     waits(&world, 0).await;
     world.end().await;
 }
+
+/// A platform that says when it takes more has not failed: until then nobody tries it, and it is not
+/// held against any message that it had to wait.
+#[tokio::test]
+async fn what_waits_for_a_limit_is_neither_tried_nor_counted() {
+    let (slack, post, world) = both().await;
+    let (had, letters) = (tries(&slack), post.letters().len());
+    slack.next(Fault::Slower(60));
+    let first = asked(&world.agent(), approval()).await;
+    eventually("a try", async || tries(&slack) == had + 1).await;
+    waits(&world, 1).await;
+    let second = asked(&world.agent(), approval()).await;
+    waits(&world, 2).await;
+    assert_eq!(tries(&slack), had + 1, "the second was told to wait by the first");
+    // More often than a message is tried that fails.
+    for n in 2..=20 {
+        slack.next(Fault::Slower(60));
+        world.advance(60);
+        eventually("a try", async || {
+            deliver(&world).await;
+            tries(&slack) == had + n
+        })
+        .await;
+        waits(&world, 2).await;
+    }
+    assert_eq!(post.letters().len(), letters, "nobody need be told by other means yet");
+    world.advance(60);
+    posted(&slack, 3).await;
+    waits(&world, 2).await;
+    assert_eq!(tries(&slack), had + 22);
+    for ask in [first, second] {
+        world.human().post(&format!("{ask}/answer"), yes()).await.is(200);
+    }
+    world.advance(900);
+    waits(&world, 0).await;
+    world.end().await;
+}
+
+/// After half an hour it counts like any other failure: the next means is tried.
+#[tokio::test]
+async fn a_platform_that_takes_nothing_for_long_has_failed() {
+    let (slack, post, world) = both().await;
+    let (had, letters) = (tries(&slack), post.letters().len());
+    slack.next(Fault::Slower(1_800));
+    let ask = asked(&world.agent(), approval()).await;
+    eventually("a try", async || tries(&slack) == had + 1).await;
+    waits(&world, 1).await;
+    for n in 2..=4 {
+        assert_eq!(post.letters().len(), letters, "{n}");
+        slack.next(Fault::Slower(1));
+        world.advance(if n == 2 { 1_800 } else { 4 });
+        eventually("a try", async || {
+            deliver(&world).await;
+            tries(&slack) == had + n
+        })
+        .await;
+        if n < 4 {
+            waits(&world, 1).await;
+        }
+    }
+    assert_eq!(post.letter(letters + 1).await.to, "ada@example.com");
+    world.human().post(&format!("{ask}/answer"), yes()).await.is(200);
+    world.advance(900);
+    waits(&world, 0).await;
+    world.end().await;
+}

@@ -255,6 +255,7 @@ fn question() -> NewAsk {
         verification: None,
         assurance: None,
         place: None,
+        claims: None,
     }
 }
 

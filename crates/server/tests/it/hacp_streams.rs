@@ -5,8 +5,15 @@ use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::hacp::{begun, done, refused};
-use crate::streams::Events;
+use crate::streams::{Events, Frame};
 use crate::world::{World, soon};
+
+/// The next event, which has this name.
+async fn next(events: &mut Events, name: &str) -> Frame {
+    let frame = events.next().await.unwrap();
+    assert_eq!(frame.event, name, "{frame:?}");
+    frame
+}
 
 /// Events have the names of what happened, and ids to go on behind.
 #[tokio::test]
@@ -14,33 +21,33 @@ async fn events_resume_behind_the_last_one() {
     let world = World::dev().await;
     let path = "/hacp/v1/events";
     let mut live = Events::open(&world.human(), path).await;
-    live.expect("ready").await;
+    next(&mut live, "ready").await;
     let id = begun(&world, json!({})).await;
     let mut ids = Vec::new();
     for name in ["task.created", "task.assigned", "task.started"] {
-        let frame = live.expect(name).await;
+        let frame = next(&mut live, name).await;
         assert_eq!(frame.data["task_id"], id.as_str());
         ids.push(frame.id);
     }
     let again = world.agent().header("last-event-id", &ids[0].to_string());
     let mut again = Events::open(&again, path).await;
-    again.expect("ready").await;
-    assert_eq!(again.expect("task.assigned").await.id, ids[1]);
-    let seen = again.expect("task.started").await;
+    next(&mut again, "ready").await;
+    assert_eq!(next(&mut again, "task.assigned").await.id, ids[1]);
+    let seen = next(&mut again, "task.started").await;
     assert_eq!(
         (&seen.data["before"]["state"], &seen.data["after"]["state"]),
         (&json!("assigned"), &json!("in_progress"))
     );
     // Another project's agent hears nothing of it.
     let mut other = Events::open(&world.agent_2(), &format!("{path}?after=0")).await;
-    other.expect("ready").await;
+    next(&mut other, "ready").await;
     done(
         &world.human(),
         "task.create",
         json!({ "type": "x", "project": "dev2", "spec": { "goal": "y" } }),
     )
     .await;
-    assert_eq!(other.expect("task.created").await.data["after"]["spec"]["goal"], "y");
+    assert_eq!(next(&mut other, "task.created").await.data["after"]["spec"]["goal"], "y");
     refused(world.human().get("/hacp/v1/events?after=x").await, 400, "INVALID_SPEC");
     drop((live, again, other));
     world.end().await;

@@ -211,6 +211,7 @@ async fn people_groups_and_projects_are_changed_on_their_pages() {
         ("floor", "session"),
         ("default_on_silence", "no"),
         ("reminders", "15 min, 1 h"),
+        ("envelopes", "strict"),
         ("ladder", "2 h"),
         ("ladder.0.who", "@"),
         ("ladder.1.after", "30 min"),
@@ -223,6 +224,7 @@ async fn people_groups_and_projects_are_changed_on_their_pages() {
         { "after": 7200, "seat": "pool", "group": null },
     ]);
     assert_eq!((&saved["ladder"], &saved["reminders"]), (&ladder, &json!([900, 3600])));
+    assert_eq!(saved["envelopes"], "strict");
     assert_eq!((&saved["floor"], &saved["default_on_silence"]), (&json!("session"), &json!(false)));
     let page = admin.get("/settings/projects/billing").await.is(200);
     well_made("project", &page);

@@ -315,3 +315,22 @@ async fn a_server_that_stops_says_so() {
     assert_eq!(again.frame().await["event"], "completed");
     world.end().await;
 }
+
+/// HXPE-054: a subscriber that asks for it is told the envelope first, and nobody else.
+#[tokio::test]
+async fn a_prelude_is_sent_to_whoever_asks_for_it() {
+    let world = World::dev().await;
+    let hxp = crate::envelope_asks::envelope();
+    let id = world.agent().ask(with(approve("x"), json!({ "hxp": hxp }))).await;
+    let url = format!("ws://{}/hxp/ws/{id}", world.address());
+    let mut asking =
+        Socket::connect(&format!("{url}?prelude=1"), Some("dev-agent-key")).await.unwrap();
+    let mut plain = Socket::of_agent(&world, &id).await;
+    assert_eq!(asking.frame().await, json!({ "hxp": hxp }));
+    world.human().resolve(&id, json!({ "result": "approved" })).await.is(200);
+    for socket in [&mut asking, &mut plain] {
+        assert_eq!(socket.frame().await["event"], "completed");
+        assert_eq!(socket.next().await, Heard::Closed(1000));
+    }
+    world.end().await;
+}

@@ -70,6 +70,7 @@ pub(crate) fn new_ask(question: Question) -> NewAsk {
         verification: None,
         assurance: None,
         place: None,
+        claims: None,
     }
 }
 

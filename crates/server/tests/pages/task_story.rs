@@ -88,7 +88,7 @@ impl<'a> Story<'a> {
             proposed_actions: Vec::new(),
             expires_at: None,
             priority: kernel::ask::Priority::Normal,
-            hxp: None,
+            claims: None,
         };
         let id = self.id;
         self.bot(TaskCommand::Raise(id, Box::new(new)))
@@ -106,7 +106,7 @@ impl<'a> Story<'a> {
             checksum: Digest::of(b"x"),
             size: 2_048,
             media_type: media_type.map(str::to_owned),
-            held,
+            held: held.then_some(kernel::audit::Digest::ZERO),
         };
         let version = NewVersion {
             artifact: None,

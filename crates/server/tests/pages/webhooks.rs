@@ -78,6 +78,7 @@ fn log(now: Time) -> Vec<Logged> {
             id: format!("msg_{n}_2"),
             topic,
             ask: topic.map(|_| AskId::new(n.into())),
+            contract: None,
             at: at(500),
         },
         status,

@@ -1,15 +1,15 @@
-//! Which files were given to which ask.
+//! Which files were given to which ask or upload.
 
-use kernel::AskId;
 use kernel::audit::Digest;
+use ulid::Ulid;
 
 use super::state::State;
 
 impl State {
-    pub(super) fn own_files(&self, ask: AskId) -> Vec<Digest> {
+    pub(super) fn own_files(&self, holder: Ulid) -> Vec<Digest> {
         let lone =
-            |digest: &Digest| !self.files.iter().any(|(id, one)| id != &ask && one == digest);
-        let given = self.files.iter().filter(|(id, _)| *id == ask).map(|(_, digest)| *digest);
+            |digest: &Digest| !self.files.iter().any(|(id, one)| id != &holder && one == digest);
+        let given = self.files.iter().filter(|(id, _)| *id == holder).map(|(_, digest)| *digest);
         given.filter(lone).collect()
     }
 }

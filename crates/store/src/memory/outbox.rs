@@ -69,6 +69,12 @@ impl Outbox for Memory {
                         row.due_at = at;
                     }
                 }
+                Settlement::Back { at } => {
+                    if let Some(row) = state.outbox.get_mut(&id).filter(|row| row.dead.is_none()) {
+                        row.due_at = at;
+                        row.attempt = row.attempt.saturating_sub(1);
+                    }
+                }
                 Settlement::Dead { error } => {
                     if let Some(row) = state.outbox.get_mut(&id) {
                         row.dead = Some(error);

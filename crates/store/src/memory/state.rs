@@ -9,10 +9,12 @@ use kernel::directory::Directory;
 use kernel::task::{self, Artifact, Contract};
 use kernel::{
     AgentId, ArtifactId, Ask, AskId, Effect, EntryId, HumanId, KeyId, ProjectId, Refusal, ReviewId,
-    Subject, Task, TaskId, Time, WebhookId,
+    Subject, Task, TaskId, Time, UploadId, WebhookId,
 };
 use serde_json::Value;
+use ulid::Ulid;
 
+use super::uploads;
 use crate::codes::Kept;
 use crate::job::{Books, Moved, MovedTask, Remembered, Work};
 use crate::leases::{Leases, Lookers, Wake};
@@ -55,8 +57,9 @@ pub(super) struct State {
     pub(super) codes: HashMap<(HumanId, Digest), Kept>,
     /// What was given in confidence, and when it was first read.
     pub(super) confided: HashMap<(AskId, Digest), (Vec<u8>, Option<Time>)>,
-    /// Which files were given to which ask.
-    pub(super) files: BTreeSet<(AskId, Digest)>,
+    /// Which files were given to which ask or upload.
+    pub(super) files: BTreeSet<(Ulid, Digest)>,
+    pub(super) uploads: BTreeMap<UploadId, uploads::Kept>,
     pub(super) blocks: Vec<SealedBlock>,
     pub(super) anchored: Option<u64>,
     pub(super) tasks: BTreeMap<TaskId, Task>,

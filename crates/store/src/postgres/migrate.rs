@@ -80,6 +80,12 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "tasks",
         sql: include_str!("migrations/0010_tasks.sql"),
     },
+    Migration {
+        version: 11,
+        serves: 10,
+        name: "uploads",
+        sql: include_str!("migrations/0011_uploads.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

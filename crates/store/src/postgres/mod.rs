@@ -41,6 +41,7 @@ mod take_over;
 mod task_rows;
 mod tasks;
 mod tls;
+mod uploads;
 mod wake;
 mod write;
 mod writer;
@@ -414,18 +415,18 @@ impl Store for Postgres {
         Ok(on!(self.database, client => confided::forget(client, ask, name.as_ref()))?)
     }
 
-    async fn note_file(&self, ask: AskId, digest: Digest) -> Result<()> {
+    async fn note_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
         self.writers()?;
-        Ok(on!(self.database, client => retention::note(client, ask, &digest))?)
+        Ok(on!(self.database, client => retention::note(client, holder, &digest))?)
     }
 
-    async fn own_files(&self, ask: AskId) -> Result<Vec<Digest>> {
-        Ok(on!(self.database, client => retention::own(&*client, ask))?)
+    async fn own_files(&self, holder: Ulid) -> Result<Vec<Digest>> {
+        Ok(on!(self.database, client => retention::own(&*client, holder))?)
     }
 
-    async fn forget_files(&self, ask: AskId) -> Result<()> {
+    async fn forget_files(&self, holder: Ulid) -> Result<()> {
         self.writers()?;
-        Ok(on!(self.database, client => retention::forget(&*client, ask))?)
+        Ok(on!(self.database, client => retention::forget(&*client, holder))?)
     }
 
     async fn snooze(&self, human: HumanId, ask: AskId, until: Option<Time>) -> Result<bool> {

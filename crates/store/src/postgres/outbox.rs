@@ -173,6 +173,12 @@ async fn settle(
                 let retry = transaction.prepare_cached(sql).await?;
                 transaction.execute(&retry, &[&int(*id), &at.millis(), &plain(error)]).await?;
             }
+            Settlement::Back { at } => {
+                let sql = "UPDATE outbox SET due_at = $2, leased_until = 0,
+                    attempt = greatest(attempt - 1, 0) WHERE id = $1 AND NOT dead";
+                let back = transaction.prepare_cached(sql).await?;
+                transaction.execute(&back, &[&int(*id), &at.millis()]).await?;
+            }
             Settlement::Dead { error } => bury(&transaction, int(*id), error).await?,
         }
     }

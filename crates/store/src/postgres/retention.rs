@@ -1,10 +1,12 @@
-//! What is over and still has its words, and which files were given to which ask.
+//! What is over and still has its words, and which files were given to which ask or upload.
+//! Their column is called after asks, which were the first to have any.
 
 use std::time::Duration;
 
 use deadpool_postgres::{Client, GenericClient};
 use kernel::audit::Digest;
 use kernel::{AskId, Time};
+use ulid::Ulid;
 
 use super::connect::on;
 use super::failure::Failure;
@@ -35,41 +37,41 @@ pub(super) async fn claim(
     rows.iter().map(|row| Ok(AskId::new(ulid(row.try_get(0)?)))).collect()
 }
 
-pub(super) async fn note(client: &Client, ask: AskId, digest: &Digest) -> Result<(), Failure> {
+pub(super) async fn note(client: &Client, holder: Ulid, digest: &Digest) -> Result<(), Failure> {
     let sql = "INSERT INTO file_use (ask, digest) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     let statement = client.prepare_cached(sql).await?;
-    client.execute(&statement, &[&uuid(ask.ulid()), &&digest.0[..]]).await?;
+    client.execute(&statement, &[&uuid(holder), &&digest.0[..]]).await?;
     Ok(())
 }
 
-pub(super) async fn own(client: &impl GenericClient, ask: AskId) -> Result<Vec<Digest>, Failure> {
+pub(super) async fn own(client: &impl GenericClient, holder: Ulid) -> Result<Vec<Digest>, Failure> {
     let sql = "SELECT digest FROM file_use AS own WHERE ask = $1 AND NOT EXISTS
         (SELECT FROM file_use WHERE digest = own.digest AND ask <> own.ask)";
     let statement = client.prepare_cached(sql).await?;
-    let rows = client.query(&statement, &[&uuid(ask.ulid())]).await?;
+    let rows = client.query(&statement, &[&uuid(holder)]).await?;
     rows.iter().map(|row| Ok(digest(row.try_get(0)?))).collect()
 }
 
-pub(super) async fn forget(client: &impl GenericClient, ask: AskId) -> Result<(), Failure> {
+pub(super) async fn forget(client: &impl GenericClient, holder: Ulid) -> Result<(), Failure> {
     let statement = client.prepare_cached("DELETE FROM file_use WHERE ask = $1").await?;
-    client.execute(&statement, &[&uuid(ask.ulid())]).await?;
+    client.execute(&statement, &[&uuid(holder)]).await?;
     Ok(())
 }
 
 impl Postgres {
-    /// Takes away the files that were given to an ask, except what another was given too. Whoever just
-    /// gives one is waited for, and waits: a file is noted before it is kept.
-    pub async fn drop_files(&self, ask: AskId) -> Result<()> {
+    /// Takes away the files that were given to an ask or an upload, except what another was given too.
+    /// Whoever just gives one is waited for, and waits: a file is noted before it is kept.
+    pub async fn drop_files(&self, holder: Ulid) -> Result<()> {
         self.writers()?;
         Ok(on!(self.database, client => async {
             let transaction = client.transaction().await?;
             transaction.batch_execute("LOCK TABLE file_use IN SHARE ROW EXCLUSIVE MODE").await?;
             let own: Vec<Vec<u8>> =
-                own(&transaction, ask).await?.iter().map(|digest| digest.0.to_vec()).collect();
+                own(&transaction, holder).await?.iter().map(|digest| digest.0.to_vec()).collect();
             let sql = "DELETE FROM file WHERE digest = ANY ($1)";
             let statement = transaction.prepare_cached(sql).await?;
             transaction.execute(&statement, &[&own]).await?;
-            forget(&transaction, ask).await?;
+            forget(&transaction, holder).await?;
             Ok::<_, Failure>(transaction.commit().await?)
         })?)
     }

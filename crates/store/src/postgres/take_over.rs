@@ -30,7 +30,7 @@ struct Table {
     select: &'static str,
 }
 
-static TABLES: [Table; 30] = [
+static TABLES: [Table; 32] = [
     Table {
         name: "ask",
         columns: &[("id", Type::UUID), ("version", Type::INT8), ("state", Type::TEXT)],
@@ -288,6 +288,34 @@ static TABLES: [Table; 30] = [
         name: "runtime_ack",
         columns: &[("agent", Type::TEXT), ("n", Type::INT8)],
         select: "SELECT agent, n FROM runtime_ack",
+    },
+    Table {
+        name: "upload",
+        columns: &[
+            ("id", Type::UUID),
+            ("owner", Type::TEXT),
+            ("length", Type::INT8),
+            ("media_type", Type::TEXT),
+            ("size", Type::INT8),
+            ("pieces", Type::INT8),
+            ("checksum", Type::BYTEA),
+            ("manifest", Type::BYTEA),
+            ("used", Type::BOOL),
+            ("given_up", Type::BOOL),
+            ("at", Type::INT8),
+        ],
+        select: "SELECT id, owner, length, media_type, size, pieces, checksum, manifest, used,
+                 given_up, at FROM upload",
+    },
+    Table {
+        name: "upload_piece",
+        columns: &[
+            ("upload", Type::UUID),
+            ("n", Type::INT8),
+            ("digest", Type::BYTEA),
+            ("size", Type::INT8),
+        ],
+        select: "SELECT upload, n, digest, size FROM upload_piece",
     },
     Table { name: "anchor", columns: &[("n", Type::INT8)], select: "SELECT n FROM anchor" },
 ];

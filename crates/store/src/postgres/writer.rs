@@ -201,7 +201,7 @@ impl Desk {
     ) -> Result<Vec<Result<Outcome>>, Failure> {
         let alone = jobs.iter().any(|queued| changes_directory(&queued.job.envelope.command));
         let (subjects, keys) = named(jobs);
-        let loaded = load::begin(client, alone, &subjects, &keys).await?;
+        let loaded = Box::pin(load::begin(client, alone, &subjects, &keys)).await?;
         self.published.clock.set(loaded.now);
         let now = self.clock.as_ref().map_or(loaded.now, |clock| clock.now());
         let directory = self.published.at(client, loaded.version).await?;
@@ -259,7 +259,7 @@ async fn decide(
         if lacking.is_empty() {
             return Ok(outcome);
         }
-        let found = load::more(client, &lacking).await?;
+        let found = Box::pin(load::more(client, &lacking)).await?;
         batch.load(lacking, found);
     }
 }

@@ -25,6 +25,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(11, "reach", include_str!("migrations/0011_reach.sql")),
     step(12, "messages", include_str!("migrations/0012_messages.sql")),
     step(13, "tasks", include_str!("migrations/0013_tasks.sql")),
+    step(14, "uploads", include_str!("migrations/0014_uploads.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.

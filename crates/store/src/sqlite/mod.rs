@@ -32,6 +32,7 @@ mod snooze;
 mod source;
 mod task_rows;
 mod tasks;
+mod uploads;
 mod writer;
 
 use std::fs::File;
@@ -45,6 +46,7 @@ use kernel::directory::Directory;
 use kernel::{AgentId, Ask, AskId, HumanId, KeyId, Subject, Time};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::broadcast;
+use ulid::Ulid;
 
 use crate::estimates::Estimates;
 use crate::job::{self, Ahead};
@@ -395,16 +397,16 @@ impl Store for Sqlite {
         self.write(move |ledger| ledger.savepoint(forget)).await
     }
 
-    async fn note_file(&self, ask: AskId, digest: Digest) -> Result<()> {
-        self.write(move |ledger| ledger.savepoint(|conn| file::note(conn, ask, &digest))).await
+    async fn note_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
+        self.write(move |ledger| ledger.savepoint(|conn| file::note(conn, holder, &digest))).await
     }
 
-    async fn own_files(&self, ask: AskId) -> Result<Vec<Digest>> {
-        self.readers.run(move |conn| file::own(conn, ask)).await
+    async fn own_files(&self, holder: Ulid) -> Result<Vec<Digest>> {
+        self.readers.run(move |conn| file::own(conn, holder)).await
     }
 
-    async fn forget_files(&self, ask: AskId) -> Result<()> {
-        self.write(move |ledger| ledger.savepoint(|conn| file::forget(conn, ask))).await
+    async fn forget_files(&self, holder: Ulid) -> Result<()> {
+        self.write(move |ledger| ledger.savepoint(|conn| file::forget(conn, holder))).await
     }
 
     async fn snooze(&self, human: HumanId, ask: AskId, until: Option<Time>) -> Result<bool> {

@@ -176,6 +176,14 @@ fn settle_one(conn: &Connection, id: u64, settlement: &Settlement, newest: &mut 
             .and_then(|mut retry| retry.execute(params![int(id), at.millis(), error]))
             .map(drop)
             .map_err(failed),
+        Settlement::Back { at } => conn
+            .prepare_cached(
+                "UPDATE outbox SET due_at = ?2, attempt = max(attempt - 1, 0)
+                 WHERE id = ?1 AND dead = 0",
+            )
+            .and_then(|mut back| back.execute(params![int(id), at.millis()]))
+            .map(drop)
+            .map_err(failed),
         Settlement::Dead { error } => bury(conn, int(id), error),
     }
 }

@@ -79,6 +79,21 @@ pub async fn a_retry_waits_for_its_moment(stage: &Stage) {
     assert_eq!((again[0].id, again[0].attempt), (claimed[0].id, 2));
 }
 
+pub async fn what_is_put_back_was_not_tried(stage: &Stage) {
+    stage.ask(new_ask()).await;
+    let first = claim(stage).await;
+    let at = stage.now().plus_seconds(5);
+    settle(stage, first[0].id, Settlement::Back { at }).await;
+    assert_eq!(claim(stage).await, []);
+    stage.clock.advance(5);
+    let again = claim(stage).await;
+    assert_eq!((again[0].id, again[0].attempt), (first[0].id, 1));
+    settle(stage, again[0].id, Settlement::Dead { error: "no such address".into() }).await;
+    settle(stage, again[0].id, Settlement::Back { at }).await;
+    stage.clock.advance(1000);
+    assert_eq!(claim(stage).await, [], "whose lease ended does not wake the dead");
+}
+
 pub async fn the_dead_stay_and_show(stage: &Stage) {
     stage.ask(new_ask()).await;
     let alive = stage.ask(new_ask()).await;

@@ -86,10 +86,10 @@ pub async fn of_many_who_erase_each_gets_others(stage: &Stage) {
 }
 
 pub async fn a_file_is_its_asks_own_until_another_has_it(stage: &Stage) {
-    let (one, other) = (stage.ask(new_ask()).await, stage.ask(new_ask()).await);
+    let (one, other) = (stage.ask(new_ask()).await.ulid(), stage.draw());
     let (lone, shared) = (Digest::of(b"lone"), Digest::of(b"shared"));
-    for (ask, digest) in [(one, lone), (one, shared), (one, shared), (other, shared)] {
-        stage.store.note_file(ask, digest).await.unwrap();
+    for (holder, digest) in [(one, lone), (one, shared), (one, shared), (other, shared)] {
+        stage.store.note_file(holder, digest).await.unwrap();
     }
     assert_eq!(stage.store.own_files(one).await.unwrap(), [lone]);
     assert_eq!(stage.store.own_files(other).await.unwrap(), []);

@@ -64,7 +64,7 @@ pub fn raise(id: TaskId) -> Command {
             proposed_actions: Vec::new(),
             expires_at: None,
             priority: Priority::Normal,
-            hxp: None,
+            claims: None,
         }),
     ))
 }
@@ -76,7 +76,7 @@ pub fn commit(id: TaskId, text: &str) -> Command {
         checksum: Digest::of(text.as_bytes()),
         size: text.len() as u64,
         media_type: None,
-        held: true,
+        held: Some(Digest::of(b"the list of its pieces")),
     };
     let (artifact, name, parent) = (None, None, None);
     let sort = "report".to_owned();

@@ -4,12 +4,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kernel::audit::Digest;
-use kernel::task::{NewVersion, Payload, PayloadKind, Role, TaskCommand, VersionRef};
+use kernel::task::{Held, NewVersion, Payload, PayloadKind, Role, TaskCommand, VersionRef};
 use kernel::{ArtifactId, TaskId};
 
 use super::super::errors::HacpError;
 use super::super::parse::Members;
-use super::{Params, artifact_id, task_id};
+use super::{Params, artifact_id, data_uri, task_id};
 
 /// Something to be delivered, before it is known what of it we hold.
 #[derive(Debug, Clone)]
@@ -35,8 +35,8 @@ pub struct NewPayload {
     pub kind: PayloadKind,
     /// Where it is, unless we hold it.
     pub uri: Option<String>,
-    /// What its bytes hash to.
-    pub checksum: Digest,
+    /// What its bytes hash to, if it was said.
+    pub checksum: Option<Digest>,
     /// How many they are, if it was said.
     pub size: Option<u64>,
     /// What sort of bytes, if it was said.
@@ -46,8 +46,9 @@ pub struct NewPayload {
 }
 
 impl Commit {
-    /// The command, once it is known how many bytes we hold under the checksum, if any.
-    pub fn command(&self, held: Option<u64>) -> Result<TaskCommand, HacpError> {
+    /// The command, once it is known what we hold of it, if anything, and of what sort that was said to
+    /// be.
+    pub fn command(&self, held: Option<(&Held, Option<&str>)>) -> Result<TaskCommand, HacpError> {
         let version = NewVersion {
             artifact: self.artifact,
             sort: self.sort.clone(),
@@ -60,35 +61,41 @@ impl Commit {
 }
 
 impl NewPayload {
-    /// Bytes we hold are counted; of others we have to believe what is said, and it must be said
-    /// (HACP-028).
-    fn settled(&self, held: Option<u64>) -> Result<Payload, HacpError> {
-        let at = |key: &str| format!("params.payload.{key}");
-        let size = match (held, self.size) {
-            (Some(held), Some(said)) if held != said => {
-                return Err(HacpError::field(
-                    &at("size"),
-                    &format!("{held}, as many as there are"),
-                ));
-            }
-            (Some(held), _) => held,
-            (None, _) if self.uri.is_none() => {
-                let expected = "where it is, or its bytes: in content, or uploaded before";
-                return Err(HacpError::field(&at("uri"), expected));
-            }
-            (None, Some(said)) => said,
-            (None, None) => return Err(HacpError::field(&at("size"), "how many bytes it has")),
+    /// The upload it is made of, if it names one instead of an address.
+    pub fn upload(&self) -> Option<&str> {
+        self.uri.as_deref().and_then(|uri| uri.strip_prefix(UPLOAD))
+    }
+
+    /// Bytes we hold are counted and hashed; of others we have to believe what is said, and it must be
+    /// said (HACP-028).
+    fn settled(&self, held: Option<(&Held, Option<&str>)>) -> Result<Payload, HacpError> {
+        let wrong = |key: &str, expected: &str| {
+            HacpError::field(&format!("params.payload.{key}"), expected)
         };
-        Ok(Payload {
-            kind: self.kind,
-            uri: self.uri.clone(),
-            checksum: self.checksum,
-            size,
-            media_type: self.media_type.clone(),
-            held: held.is_some(),
-        })
+        let (kind, media_type) = (self.kind, self.media_type.clone());
+        if let Some((&Held { checksum, size, manifest }, sort)) = held {
+            if self.checksum.is_some_and(|said| said != checksum) {
+                return Err(wrong("checksum", &format!("sha256:{checksum}, as the bytes have")));
+            }
+            if self.size.is_some_and(|said| said != size) {
+                return Err(wrong("size", &format!("{size}, as many as there are")));
+            }
+            let uri = self.uri.clone().filter(|_| self.upload().is_none());
+            let media_type = media_type.or_else(|| sort.map(ToOwned::to_owned));
+            return Ok(Payload { kind, uri, checksum, size, media_type, held: Some(manifest) });
+        }
+        if self.uri.is_none() || self.upload().is_some() {
+            let expected = "where it is, or its bytes: in content, or an upload that is finished";
+            return Err(wrong("uri", expected));
+        }
+        let checksum = self.checksum.ok_or_else(|| wrong("checksum", EXPECTED_CHECKSUM))?;
+        let size = self.size.ok_or_else(|| wrong("size", "how many bytes it has"))?;
+        Ok(Payload { kind, uri: self.uri.clone(), checksum, size, media_type, held: None })
     }
 }
+
+/// What comes before the name of an upload in place of an address.
+const UPLOAD: &str = "upload:";
 
 pub(super) fn commit(params: Members<'_>) -> Result<Params, HacpError> {
     params.only(&["task_id", "type", "payload", "art_id", "version", "parent_version"])?;
@@ -114,37 +121,48 @@ const KINDS: [(&str, PayloadKind); 4] = [
 fn new_payload(payload: Members<'_>) -> Result<NewPayload, HacpError> {
     payload.only(&["kind", "uri", "checksum", "size", "content", "encoding", "media_type"])?;
     let kind = payload.required_word("kind", &KINDS)?;
-    let content = content(payload)?;
+    let mut content = content(payload)?;
     if kind == PayloadKind::Ref && content.is_some() {
         return Err(payload.bad("content", "none: a ref is somewhere else"));
     }
     if kind == PayloadKind::Ref {
         payload.required("uri")?;
     }
-    let (said, size) = (checksum(payload)?, payload.count("size")?);
-    let checksum = match (content.as_deref().map(Digest::of), said) {
-        (Some(is), Some(said)) if is != said => {
-            return Err(payload.bad("checksum", &format!("sha256:{is}, which the content has")));
+    let mut uri = payload.text("uri")?;
+    let mut media_type = payload.text("media_type")?.map(ToOwned::to_owned);
+    if let Some(data) = uri.and_then(data_uri::read) {
+        let data = data.map_err(|expected| payload.bad("uri", expected))?;
+        if kind == PayloadKind::Ref || content.is_some() {
+            return Err(payload.bad("uri", "where it is: its bytes come once, and a ref has none"));
         }
-        (Some(is), _) => is,
-        (None, Some(said)) => said,
-        (None, None) => return Err(payload.bad("checksum", EXPECTED_CHECKSUM)),
-    };
-    let length = content.as_ref().map(|content| u64::try_from(content.len()).unwrap_or(u64::MAX));
-    match (length, size) {
-        (Some(is), Some(said)) if is != said => {
-            return Err(payload.bad("size", &format!("{is}, which the content has")));
-        }
-        (_, _) => {}
+        (uri, content) = (None, Some(data.bytes));
+        media_type = media_type.or(data.media_type);
     }
-    Ok(NewPayload {
+    let (said, size) = (checksum(payload)?, payload.count("size")?);
+    let is = content.as_deref().map(Digest::of);
+    if let (Some(is), Some(said)) = (is, said)
+        && is != said
+    {
+        return Err(payload.bad("checksum", &format!("sha256:{is}, which the content has")));
+    }
+    let length = content.as_ref().map(|content| u64::try_from(content.len()).unwrap_or(u64::MAX));
+    if let (Some(is), Some(said)) = (length, size)
+        && is != said
+    {
+        return Err(payload.bad("size", &format!("{is}, which the content has")));
+    }
+    let new = NewPayload {
         kind,
-        uri: payload.text("uri")?.map(ToOwned::to_owned),
-        checksum,
+        uri: uri.map(ToOwned::to_owned),
+        checksum: is.or(said),
         size: length.or(size),
-        media_type: payload.text("media_type")?.map(ToOwned::to_owned),
+        media_type,
         content,
-    })
+    };
+    if new.checksum.is_none() && new.upload().is_none() {
+        return Err(payload.bad("checksum", EXPECTED_CHECKSUM));
+    }
+    Ok(new)
 }
 
 const EXPECTED_CHECKSUM: &str = "sha256: followed by 64 hexadecimal digits";

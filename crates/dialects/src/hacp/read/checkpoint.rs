@@ -1,12 +1,13 @@
 //! `checkpoint.raise`, `checkpoint.resolve`, `checkpoint.expire`. HACP-050 to HACP-055; K-14, K-17.
 
-use kernel::ask::Priority;
+use kernel::ask::{NewClaims, Priority};
 use kernel::task::{
     Action, CheckpointKind, CheckpointOption, Evidence, NewCheckpoint, NewResolution,
     ProposedAction, Risk, Said, TaskCommand, VersionRef,
 };
 use serde_json::Value;
 
+use super::super::super::hxp_experience::claims::{NotAnObject, within};
 use super::super::errors::HacpError;
 use super::super::names::{check_caller, find_agent};
 use super::super::parse::Members;
@@ -48,7 +49,7 @@ pub(super) fn raise(params: Members<'_>, caller: Caller<'_>) -> Result<Params, H
         proposed_actions: params.each("proposed_actions", proposed_action)?,
         expires_at: params.time("expires_at")?,
         priority: params.word("priority", &PRIORITIES)?.unwrap_or_default(),
-        hxp: params.object("hxp")?.cloned(),
+        claims: claims(params)?,
     };
     Ok(Params::command(TaskCommand::Raise(task, Box::new(new))))
 }
@@ -157,4 +158,11 @@ fn edited(said: Members<'_>) -> Result<Option<VersionRef>, HacpError> {
 pub(super) fn expire(params: Members<'_>) -> Result<Params, HacpError> {
     params.only(&["ckpt_id"])?;
     Ok(Params::command(TaskCommand::Lapse(checkpoint_id(params)?)))
+}
+
+/// What the agent says of its message. Names that come twice were refused before.
+fn claims(params: Members<'_>) -> Result<Option<Box<NewClaims>>, HacpError> {
+    let Some(envelope) = params.object("hxp")? else { return Ok(None) };
+    let text = serde_json::to_vec(envelope).unwrap_or_default();
+    within(&text, &[]).map_err(|NotAnObject| params.bad("hxp", NotAnObject::EXPECTED))
 }

@@ -6,6 +6,7 @@
 
 mod artifact;
 mod checkpoint;
+mod data_uri;
 mod ledger;
 mod queries;
 mod review;
@@ -199,14 +200,13 @@ fn without_actors(
     params: &mut Map<String, Value>,
     actor: &Actor,
 ) -> Result<(), HacpError> {
-    // Here the word means something else.
-    let own = match operation {
-        Operation::TaskList => "principal",
-        Operation::LedgerWrite => "by",
-        Operation::AuditQuery => "actor",
-        _ => "",
-    };
-    for key in ACTORS.into_iter().filter(|key| *key != own) {
+    // Where the word means something else.
+    let own = [
+        (Operation::TaskList, "principal"),
+        (Operation::LedgerWrite, "by"),
+        (Operation::AuditQuery, "actor"),
+    ];
+    for key in ACTORS.into_iter().filter(|key| !own.contains(&(operation, *key))) {
         let Some(value) = params.shift_remove(key).filter(|value| !value.is_null()) else {
             continue;
         };

@@ -9,6 +9,8 @@ use serde_json::Value;
 
 use super::names::{Action, Status};
 use super::request::{Receipt, Request};
+use crate::hxp_experience::claims::Verdict;
+
 /// The answer to a create, sent with 201 (section 5.1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Created {
@@ -24,6 +26,9 @@ pub struct Created {
     pub poll_url: String,
     /// Where to subscribe, absolute.
     pub ws_url: String,
+    /// Our extension: what was found about the envelope it came with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hxp_verdict: Option<Verdict>,
 }
 
 /// A list for an agent.

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::names::{Action, Fallback, InputType, Role, Status};
+use crate::hxp_experience::claims::Verdict;
+
 /// A request as it is shown (section 3.1), with its status and receipt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
@@ -44,6 +46,12 @@ pub struct Request {
     /// Our extension: the request that continues this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_request_id: Option<String>,
+    /// Our extension: what the agent says of its request, as HXP eXperience has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hxp: Option<Map<String, Value>>,
+    /// Our extension: what was found about that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hxp_verdict: Option<Verdict>,
 }
 
 /// The fields of an action (section 2). Which one it is follows from the action.

@@ -17,7 +17,7 @@ use store::{Cursor, Filter, List, Order, Scope, StoreError};
 use super::{A2hError, Answer, Caller, asking};
 use crate::gateway::Terms;
 use crate::http::name::Named;
-use crate::http::{App, Shared};
+use crate::http::{App, Shared, bound};
 
 /// How many of what waits are listed at once; where there are more, `Link` says where they go on.
 const PENDING: usize = 100;
@@ -29,7 +29,9 @@ pub(super) async fn create_function_call(
 ) -> Answer {
     let caller = app.a2h_agent(&headers)?;
     let bytes = app.a2h_body(&headers, body).await?;
-    app.a2h_create(caller, Kind::FunctionCall, a2h::parse_function_call(&bytes)?).await
+    let mut new = a2h::parse_function_call(&bytes)?;
+    new.ask.claims = bound::heard(new.ask.claims, &headers);
+    app.a2h_create(caller, Kind::FunctionCall, new).await
 }
 
 pub(super) async fn create_human_contact(
@@ -39,7 +41,9 @@ pub(super) async fn create_human_contact(
 ) -> Answer {
     let caller = app.a2h_agent(&headers)?;
     let bytes = app.a2h_body(&headers, body).await?;
-    app.a2h_create(caller, Kind::HumanContact, a2h::parse_human_contact(&bytes)?).await
+    let mut new = a2h::parse_human_contact(&bytes)?;
+    new.ask.claims = bound::heard(new.ask.claims, &headers);
+    app.a2h_create(caller, Kind::HumanContact, new).await
 }
 
 pub(super) async fn function_call(
@@ -125,7 +129,9 @@ impl App {
         let slack_message_ts = self.slack_message_ts(ask).await?;
         let beside = Beside { name, receipt, slack_message_ts };
         let shown = a2h::call(ask, beside).ok_or_else(WireError::gone)?;
-        Ok(Json(shown).into_response())
+        let mut answer = Json(shown).into_response();
+        bound::say(ask, answer.headers_mut());
+        Ok(answer)
     }
 
     /// The message in Slack that asks it, if the agent had it put there (A2H-081).

@@ -8,6 +8,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use dialects::hxp_experience::claims::{self, NotAnObject};
 use dialects::native::{AskView, CreateAsk, Viewer};
 use kernel::{Actor, Ask, AskId, Command, Refusal};
 use utoipa_axum::router::OpenApiRouter;
@@ -18,7 +19,7 @@ use crate::http::api::openapi::{IdempotencyKey, IfNoneMatch, Wait};
 use crate::http::conditions::{self, Seen};
 use crate::http::name::Named;
 use crate::http::problem::Problem;
-use crate::http::{App, Shared, body};
+use crate::http::{App, Shared, body, bound};
 
 /// How soon a store that was away is asked again by whoever waits.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -81,6 +82,11 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
             description = "`idempotency-mismatch`: the key came with another body; `exists`: what \
                 it follows is followed already",
         ),
+        (
+            status = 422,
+            description = "`invalid-field`; `invalid-envelope`: the project is strict and something is \
+                wrong with `hxp`",
+        ),
     ),
     security(("agent_key" = [])),
 )]
@@ -101,7 +107,11 @@ async fn create(
         expected: None,
     };
     let conversation = new.conversation;
-    let new = Box::new(new.into());
+    let claims = match &new.hxp {
+        Some(_) => claims::within(&bytes, &[claims::MEMBER]).map_err(no_envelope)?,
+        None => None,
+    };
+    let new = Box::new(new.into_ask(bound::heard(claims, &headers)));
     let command = match conversation {
         Some(conversation) => Command::Reply(conversation, new),
         None => Command::Ask(new),
@@ -253,6 +263,7 @@ impl App {
         if let Ok(tag) = HeaderValue::from_str(&conditions::tag(ask)) {
             answer.headers_mut().insert(header::ETAG, tag);
         }
+        bound::say(ask, answer.headers_mut());
         answer
     }
 
@@ -278,6 +289,10 @@ impl App {
 
 pub(super) fn parse(id: &str) -> Result<AskId, Problem> {
     id.parse().map_err(|_| Problem::from(Refusal::NotFound { what: "request" }))
+}
+
+fn no_envelope(_: NotAnObject) -> Problem {
+    Refusal::Invalid { field: claims::MEMBER, expected: NotAnObject::EXPECTED }.into()
 }
 
 fn say_waited(answer: &mut Response, wait: Option<u64>) {

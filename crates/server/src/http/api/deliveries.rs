@@ -137,6 +137,7 @@ fn view(logged: Logged) -> DeliveryView {
         kind: logged.told.topic.map_or(TEST, Topic::as_str).to_owned(),
         id: logged.told.id,
         ask: logged.told.ask,
+        task: logged.told.contract.map(|contract| contract.task),
         at: logged.told.at,
         status: match logged.status {
             Standing::Waiting => DeliveryStatus::Waiting,

@@ -14,6 +14,7 @@ use store::{Idempotency, Outcome};
 
 use super::Failure;
 use super::ops::Shown;
+use crate::blobs::Redeemed;
 use crate::gateway::Terms;
 use crate::http::App;
 
@@ -69,24 +70,21 @@ impl App {
         Ok(task.map_or_else(|| format!("hacp/by/{}", actor.by()), |task| format!("hacp/{task}")))
     }
 
-    /// What is to be delivered, once what came with it is held (HACP-028).
-    async fn hacp_delivered(
-        &self,
-        _actor: &Actor,
-        commit: &Commit,
-    ) -> Result<TaskCommand, Failure> {
-        let held = match &commit.payload.content {
-            Some(content) => {
-                let kept = self.files.keep(Bytes::from(content.clone())).await;
-                kept.map_err(|error| {
+    /// What is to be delivered, once what came with it, or was uploaded before, is held (HACP-028).
+    async fn hacp_delivered(&self, actor: &Actor, commit: &Commit) -> Result<TaskCommand, Failure> {
+        let (blobs, payload) = (self.blobs(), &commit.payload);
+        let redeemed = match (&payload.content, payload.upload()) {
+            (Some(content), _) => {
+                let held = blobs.inline(Bytes::from(content.clone())).await.map_err(|error| {
                     tracing::error!(error = format!("{error:#}"), "cannot keep an artifact");
                     HacpError::unavailable()
                 })?;
-                Some(content.len() as u64)
+                Some(Redeemed { held, media_type: None })
             }
-            None => None,
+            (None, Some(upload)) => blobs.redeem(upload, actor).await?,
+            (None, None) => None,
         };
-        Ok(commit.command(held)?)
+        Ok(commit.command(redeemed.as_ref().map(|it| (&it.held, it.media_type.as_deref())))?)
     }
 
     /// What was done, or had been.
@@ -102,10 +100,10 @@ impl App {
             if replayed {
                 done.task = self.task_then(id, |record| record.seq <= seq).await?;
                 done.artifact = match &last {
-                    Some(TaskEvent::Committed { artifact, .. })
-                    | Some(TaskEvent::Referenced { artifact, .. }) => {
-                        self.gateway.store().artifact(artifact.id).await?
-                    }
+                    Some(
+                        TaskEvent::Committed { artifact, .. }
+                        | TaskEvent::Referenced { artifact, .. },
+                    ) => self.gateway.store().artifact(artifact.id).await?,
                     _ => None,
                 };
                 done.entry = match &last {
@@ -117,7 +115,7 @@ impl App {
                     _ => None,
                 };
                 let raised = done.task.as_ref().and_then(|task| task.checkpoints.last());
-                let asked = checkpoint.or(raised.map(|raised| raised.ask));
+                let asked = checkpoint.or_else(|| raised.map(|raised| raised.ask));
                 if let Some(asked) = asked {
                     let ask = self.gateway.store().ask(asked).await?;
                     done.ask = ask.map(std::sync::Arc::unwrap_or_clone);

@@ -113,19 +113,16 @@ impl Feed {
     pub(super) async fn turn(&mut self) -> Turn {
         loop {
             if let Some((position, record)) = self.records.pop_front() {
-                match self.trails.tell(&self.app.gateway, &record).await {
-                    Ok(event) => {
-                        self.after = position;
-                        if let Some(event) = event {
-                            return Turn::Told(told::told(position, &event));
-                        }
+                if let Ok(event) = self.trails.tell(&self.app.gateway, &record).await {
+                    self.after = position;
+                    if let Some(event) = event {
+                        return Turn::Told(told::told(position, &event));
                     }
-                    Err(_) => {
-                        self.records.push_front((position, record));
-                        if self.paused().await {
-                            return Turn::Over;
-                        }
-                    }
+                    continue;
+                }
+                self.records.push_front((position, record));
+                if self.paused().await {
+                    return Turn::Over;
                 }
             } else if self.stale {
                 let store = self.app.gateway.store();

@@ -112,7 +112,7 @@ impl App {
     ) -> Result<Artifact, Failure> {
         let missing = Refusal::NotFound { what: "artifact" };
         let artifact = self.gateway.store().artifact(id).await?;
-        let artifact = artifact.ok_or(missing.clone())?;
+        let artifact = artifact.ok_or_else(|| missing.clone())?;
         let projects = self.hacp_projects(actor);
         if projects.iter().any(|project| artifact.is_usable_in(project)) {
             return Ok(artifact);
@@ -182,7 +182,9 @@ impl App {
         let mut items = Vec::new();
         for ask in &page.asks {
             let of = ask.checkpoint.as_ref().map(|held| held.task);
-            let Some(task) = of.or(ask.review.as_ref().map(|review| review.task)) else { continue };
+            let Some(task) = of.or_else(|| ask.review.as_ref().map(|review| review.task)) else {
+                continue;
+            };
             if let Some(task) = self.gateway.store().task(task).await? {
                 items.extend(inbox::waits_for(id, &task, Some(ask)));
             }

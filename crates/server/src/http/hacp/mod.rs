@@ -8,18 +8,24 @@
 //! | `history` | `audit.query`, `audit.replay` |
 //! | `events` | `GET /hacp/v1/events` |
 //! | `socket` | `GET /hacp/ws`: the operations as JSON-RPC 2.0 |
+//! | `uploads` | `POST`, `PUT /hacp/v1/uploads`; `GET`, `PATCH`, `DELETE /hacp/v1/uploads/{id}` |
+//! | `content` | `GET …/content` of an upload, and of a version of an artifact |
 //! | `version` | `GET`, `POST /hacp/v1/version`, `GET /hacp/v1/schemas/{name}` |
 //!
 //! The actor is the credential, an agent key or a human token, and never a parameter.
 
 mod act;
+mod content;
 mod error;
 mod events;
 mod history;
 mod look;
 mod ops;
+mod range;
 mod runtime;
 mod socket;
+mod stopped;
+mod uploads;
 mod version;
 
 use axum::Router;
@@ -42,6 +48,13 @@ pub fn routes() -> Router<Shared> {
         .route("/hacp/v1/schemas", get(version::schemas))
         .route("/hacp/v1/schemas/{name}", get(version::schema))
         .route("/hacp/v1/events", get(events::stream))
+        .route("/hacp/v1/uploads", post(uploads::begin).put(uploads::all_at_once))
+        .route(
+            "/hacp/v1/uploads/{id}",
+            get(uploads::stands).patch(uploads::append).delete(uploads::discard),
+        )
+        .route("/hacp/v1/uploads/{id}/content", get(content::of_upload))
+        .route("/hacp/v1/artifacts/{id}/versions/{version}/content", get(content::of_version))
         .route("/hacp/ws", get(socket::open))
 }
 

@@ -15,7 +15,7 @@ use store::StoreError;
 
 use super::{Answer, HitlError};
 use crate::gateway::Terms;
-use crate::http::{App, Shared, body, conditions};
+use crate::http::{App, Shared, body, bound, conditions};
 use crate::ids::{Ids, Minted};
 
 /// The tokens of a case, while somebody still knows them.
@@ -59,6 +59,7 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
     let actor = app.hitl_agent(&headers)?;
     let bytes = body::read(body, app.config.body_limit).await?;
     let NewCase { mut ask, .. } = hitl::parse_create(&bytes)?;
+    ask.claims = bound::heard(ask.claims, &headers);
     if let Some(url) = &ask.callback {
         app.callbacks
             .address(url)
@@ -88,6 +89,7 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
     let mut answer = (StatusCode::ACCEPTED, Json(accepted)).into_response();
     answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(hitl::POLL_EVERY));
     conditions::say_replayed(&mut answer, outcome.replayed);
+    bound::say(&made, answer.headers_mut());
     Ok(answer)
 }
 

@@ -16,9 +16,9 @@ use kernel::{Actor, Ask, AskId, AskState, Happened, KeyId, Subject};
 use store::StoreError;
 
 use super::{Answer, Reader, param};
-use crate::http::Shared;
 use crate::http::name::Named;
 use crate::http::sse::{self, Source};
+use crate::http::{Shared, bound};
 use crate::streams::{Held, Wire};
 use crate::wake::{Topic, Waiter};
 
@@ -49,8 +49,13 @@ pub(super) async fn events(
     // A position nobody gave out is none: everything is told again (HITL-172).
     let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let seen = header.or_else(|| param(&pairs, "after")).and_then(|text| text.parse().ok());
+    let prelude = Some(&*ask).filter(|_| bound::wants_prelude(&pairs));
+    let prelude = prelude.and_then(bound::prelude_event).map(Bytes::from);
     match OfCase::begin(app, ask.id, key, held, seen.unwrap_or(0)).await? {
-        Some(stream) => Ok(sse::respond(stream)),
+        Some(mut stream) => {
+            stream.frames.extend(prelude);
+            Ok(sse::respond(stream))
+        }
         // How a stream is told that there is nothing to come back for.
         None => Ok(StatusCode::NO_CONTENT.into_response()),
     }

@@ -115,15 +115,17 @@ pub(super) async fn version(
     let of = named(&task, &format!("{}:{}", which.artifact, which.version)).ok_or_else(missing)?;
     let artifact = app.gateway.store().artifact(of.id).await?.ok_or_else(missing)?;
     let found = artifact.version(Some(&of.version)).ok_or_else(missing)?;
-    if !found.payload.held {
-        return Err(missing());
-    }
-    let kept = app.files.read(&found.payload.checksum).await.map_err(|error| {
+    let held = found.payload.bytes().ok_or_else(missing)?;
+    let kept = app.blobs().first(&held, LARGEST).await.map_err(|error| {
         tracing::error!(error = format!("{error:#}"), %task.id, "cannot read an artifact");
         let shown = notices::server_error(&visitor.frame, "what was delivered cannot be read");
         page(StatusCode::INTERNAL_SERVER_ERROR, shown)
     })?;
-    Ok(as_file(&of, kept.ok_or_else(missing)?))
+    // More than that is fetched from where agents fetch it, in as many steps as it takes.
+    if kept.len() as u64 != held.size {
+        return Err(missing());
+    }
+    Ok(as_file(&of, kept))
 }
 
 /// Bytes of an agent's: nothing runs in them, whatever they are.
@@ -282,18 +284,9 @@ impl App {
     /// What a page shows of a version: the beginning of what we hold.
     async fn content(&self, version: &Version) -> Content {
         let payload = &version.payload;
-        if !payload.held {
-            return Content::Elsewhere;
-        }
-        if payload.size > LARGEST {
-            return Content::Bytes;
-        }
-        match self.files.read(&payload.checksum).await {
-            Ok(Some(bytes)) => {
-                let first = bytes.get(..LONGEST).unwrap_or(&bytes);
-                Content::of(first, first.len() == bytes.len())
-            }
-            Ok(None) => Content::Missing,
+        let Some(held) = payload.bytes() else { return Content::Elsewhere };
+        match self.blobs().first(&held, LONGEST as u64).await {
+            Ok(first) => Content::of(&first, first.len() as u64 == held.size),
             Err(error) => {
                 tracing::error!(error = format!("{error:#}"), "cannot read an artifact");
                 Content::Missing

@@ -1,6 +1,6 @@
 //! The rules of projects.
 
-use kernel::ask::Seat;
+use kernel::ask::{Envelopes, Seat};
 use kernel::directory::{Directory, NewProject, Project, Step};
 use kernel::{Assurance, HumanId, ProjectId};
 
@@ -25,6 +25,7 @@ pub const LABELS: &[(&str, &str)] = &[
     ("floor", "How sure it must be who answers"),
     ("reminders", "Reminders"),
     ("ladder", "Escalation"),
+    ("envelopes", "What agents say of their messages"),
 ];
 
 /// Every floor in plain words, least first.
@@ -90,9 +91,20 @@ pub fn page(project: &Project, directory: &Directory, filled: Filled<'_>) -> Set
     let floor = FLOORS.iter().find(|(floor, ..)| *floor == project.floor).map_or("", |f| f.1);
     let reminders: Vec<_> = project.reminders.iter().map(|after| span::words(*after)).collect();
     let allowed = if project.default_on_silence { "yes" } else { "no" };
+    let envelopes = [
+        ("lenient".to_owned(), "Take what there is of it, and note what is wrong".to_owned()),
+        ("strict".to_owned(), "Refuse a request whose envelope is not as specified".to_owned()),
+    ];
+    let taken = match project.envelopes {
+        Envelopes::Lenient => "lenient",
+        Envelopes::Strict => "strict",
+    };
     let mut fields = vec![
         filled.one_of("floor", "How sure it must be who answers", &floors, floor).hint("An answer from anybody less known is refused."),
         filled.one_of("default_on_silence", "When nobody answers", &silence, allowed),
+        filled
+            .one_of("envelopes", "What agents say of their messages", &envelopes, taken)
+            .hint("How sure they are, what they assume and more, in the envelope of HXP eXperience."),
         filled
             .text("reminders", "Reminders", &reminders.join(", "))
             .hint("How long after the request, separated by commas: 15 min, 1 h, 1 day. They count where the agent names none, and never once its time is up."),
@@ -201,7 +213,11 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
     }
     ladder.sort_by_key(|step: &Step| step.after);
     let default_on_silence = form.value("default_on_silence") != Some("no");
-    Ok(NewProject { default_on_silence, floor, ladder, reminders, ..plain })
+    let envelopes = match form.value("envelopes") {
+        Some("strict") => Envelopes::Strict,
+        Some(_) | None => Envelopes::Lenient,
+    };
+    Ok(NewProject { default_on_silence, floor, ladder, reminders, envelopes, ..plain })
 }
 
 fn seat(who: &str) -> Option<Seat> {

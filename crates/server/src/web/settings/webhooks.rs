@@ -49,6 +49,12 @@ fn words(topic: Topic) -> &'static str {
         Topic::Cancelled => "was withdrawn",
         Topic::Revoked => "its receipt was called back",
         Topic::Started => "somebody wrote to the agent",
+        Topic::Delegate => "the agent's runtime has to begin a run",
+        Topic::Block => "it has to stop and wait",
+        Topic::Resume => "it has to go on",
+        Topic::Handoff => "it has to take over",
+        Topic::Steer => "it has to take something into account",
+        Topic::Stop => "it has to stop for good",
     }
 }
 

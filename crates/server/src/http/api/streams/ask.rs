@@ -7,6 +7,7 @@ use kernel::{Ask, AskId, AskState, Subject};
 use store::Change;
 
 use super::{BATCH, Line, Turn};
+use crate::http::bound;
 use crate::http::problem::Problem;
 use crate::http::sse::{self, HEARTBEAT, Source};
 use crate::wake::{Topic, Waiter};
@@ -44,7 +45,9 @@ impl OfAsk {
             return Ok(None);
         }
         let ask = line.told(ask).await?;
-        let first = Some(sse::first(&line.frame(newest, &ask)));
+        let prelude = bound::prelude_event(&ask).unwrap_or_default();
+        let first = [prelude.as_bytes(), &line.frame(newest, &ask)].concat();
+        let first = Some(sse::first(&Bytes::from(first)));
         let (seq, changes) = (newest.seq, VecDeque::new());
         Ok(Some(Self { line, waiter, id, seq, first, changes, stale: true, over }))
     }

@@ -109,8 +109,8 @@ async fn everything(
     responses(
         (
             status = 200,
-            description = "The newest event, then each change, its data an `Event`; it ends when \
-                the ask is over",
+            description = "The envelope of the ask first, as the event `hxp`, where it has one; the \
+                newest event, then each change, its data an `Event`; it ends when the ask is over",
             body = EventView<'static>,
             content_type = "text/event-stream",
         ),

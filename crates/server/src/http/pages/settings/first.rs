@@ -120,6 +120,7 @@ fn demonstration() -> Option<NewAsk> {
         verification: None,
         assurance: None,
         place: None,
+        claims: None,
     })
 }
 

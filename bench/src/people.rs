@@ -1,0 +1,86 @@
+//! Fills a directory before anything is measured, through the kernel and the store itself.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command as Process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::ensure;
+use kernel::directory::{About, NewHuman, Profile};
+use kernel::{Actor, Command, ProjectId};
+use server::bootstrap;
+use server::clock::SystemClock;
+use server::gateway::Gateway;
+use server::home::Home;
+use tokio::task::JoinSet;
+
+use crate::gateway::settings;
+
+/// People on their way at once: two commits full.
+const AT_ONCE: usize = 512;
+/// What one in eight knows about, each.
+const COMMON: [&str; 8] =
+    ["refunds", "invoices", "contracts", "shipping", "security", "payroll", "hiring", "travel"];
+/// Given and family names, so that a whole name is somebody's and some others'.
+const GIVEN: [&str; 10] =
+    ["Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Radia", "Tony", "Frances", "Ken"];
+const FAMILY: [&str; 7] = ["Lovelace", "Hopper", "Turing", "Liskov", "Knuth", "Hoare", "Allen"];
+/// What one person alone knows about.
+pub(crate) const RARE: &str = "zanzibar";
+
+/// Fills the directory of a gateway that is not running with so many people of its project.
+pub(crate) fn fill(folder: &Path, people: usize) -> anyhow::Result<()> {
+    let filled = Process::new(std::env::current_exe()?)
+        .arg("fill-people")
+        .arg(folder)
+        .arg(people.to_string())
+        .status()?;
+    ensure!(filled.success(), "the directory could not be filled");
+    Ok(())
+}
+
+/// What that process does.
+pub(crate) async fn run(folder: &Path, people: usize) -> anyhow::Result<()> {
+    let home = Home::open(&settings(folder).check()?, Arc::new(SystemClock), true).await?;
+    let gateway = Gateway::new(home.store, home.clock);
+    bootstrap::dev(&gateway).await?;
+    let left = Arc::new(AtomicUsize::new(people));
+    let mut adding = JoinSet::new();
+    for _ in 0..AT_ONCE {
+        let (gateway, left) = (gateway.clone(), Arc::clone(&left));
+        adding.spawn(async move {
+            let take = |left: usize| left.checked_sub(1);
+            while let Ok(n) = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+                gateway.run(Actor::System, Command::SaveHuman(person(n)?)).await?;
+            }
+            anyhow::Ok(())
+        });
+    }
+    while let Some(added) = adding.join_next().await {
+        added??;
+    }
+    Ok(())
+}
+
+/// The person of a number. Everybody has words of their own, words that some have and words that all
+/// have, as people do.
+fn person(n: usize) -> anyhow::Result<NewHuman> {
+    let of =
+        |list: &[&'static str], n: usize| list.get(n % list.len()).copied().unwrap_or_default();
+    let knows = if n == 1 { RARE } else { of(&COMMON, n) };
+    let name = format!("{} {} the {n}th", of(&GIVEN, n / 8), of(&FAMILY, n / 80));
+    let words = format!("Knows about {knows} and region{} in office{}", n / 10 % 100, n / 1_000);
+    let about = About { description: Some(words), ..About::default() };
+    let dev: ProjectId = "dev".parse()?;
+    let (groups, skills) = Default::default();
+    Ok(NewHuman {
+        id: format!("person_{n:06}").parse()?,
+        profile: Profile { name, about: Some(about), ..Profile::default() },
+        admin: false,
+        active: true,
+        projects: BTreeSet::from([dev]),
+        groups,
+        skills,
+    })
+}

@@ -1,0 +1,173 @@
+//! Many messages that waited for one channel drain as fast as the channel takes them, and creates go on
+//! meanwhile. The channel is the operator's program, played here: a bucket that fills up with so many a
+//! second, and `429` with `Retry-After` when it is empty, as the platforms do. Nothing is in it until
+//! all are queued. The creates are another agent's, whose people are told nothing by this channel.
+
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use super::create_many;
+use crate::gateway::{AGENT, ASK};
+use crate::load::{fire, fire_until};
+use crate::report::{Goal, Row};
+use crate::scale::Scale;
+use crate::served::{Served, scratch};
+use crate::wire::Shot;
+
+const CONNECTIONS: usize = 32;
+/// The agent nobody is told of here.
+const OTHER: &str = "dev-agent-key-2";
+/// Beyond this it does not end.
+const PATIENCE: Duration = Duration::from_mins(3);
+/// How often the program is asked how many it has.
+const LOOK: Duration = Duration::from_millis(20);
+/// So many different people are told.
+const DESKS: usize = 64;
+
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
+    let folder = scratch()?;
+    let program = Program::open(f64::from(scale.limit)).await?;
+    let url = format!("http://{}/told", program.address);
+    let gateway = Served::messenger(folder.path(), &url).await?;
+    let create = gateway.target(Shot::post("/hxp/v1/requests", OTHER, ASK));
+    let calm = fire(&create, CONNECTIONS, scale.turn * scale.turns).await?;
+
+    for desk in 0..DESKS {
+        let share = scale.messages / DESKS + usize::from(desk < scale.messages % DESKS);
+        create_many(gateway.address, share, &put_at(desk), "/id").await?;
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    program.fill_from_now_on();
+    let began = Instant::now();
+    let look = async {
+        while program.heard() < scale.messages && began.elapsed() < PATIENCE {
+            tokio::time::sleep(LOOK).await;
+        }
+        stop.store(true, Ordering::Relaxed);
+        anyhow::Ok(began.elapsed())
+    };
+    let load = fire_until(&create, CONNECTIONS, Arc::clone(&stop));
+    let (busy, took) = tokio::try_join!(load, look)?;
+
+    let (many, limit) = (scale.messages, f64::from(scale.limit));
+    let heard = whole(program.heard());
+    let all = Row::new(format!("{many} messages queued: taken"), heard, "messages");
+    let bucket = program.bucket();
+    let (again, refused) = (bucket.again, bucket.refused);
+    let note = format!("{again} came twice; {refused} calls more than it took");
+    drop(bucket);
+    let rate =
+        Row::new("… in a second, of what the channel takes", heard / took.as_secs_f64(), "/s");
+    let meanwhile = Row::new("… creates while they go out, 32 connections", busy.rate(), "/s");
+    let beside = format!("{}; undisturbed {}", busy.words(), calm.words());
+    Ok(vec![
+        all.against(whole(many)).goal(Goal::AtLeast(1.0)).note(note),
+        Row::new("… until the channel had them all", took.as_secs_f64(), "s"),
+        rate.against(limit).goal(Goal::AtLeast(0.9)),
+        meanwhile.against(calm.rate()).goal(Goal::AtLeast(0.5)).note(beside),
+    ])
+}
+
+/// A question an agent wants put to somebody by name.
+fn put_at(desk: usize) -> Shot {
+    let ask = json!({
+        "question": { "kind": "approve", "prompt": "Refund €120.00 to Ada Lovelace for order 4711?" },
+        "place": { "to": format!("webhook:desk-{desk}") },
+    });
+    Shot::post("/api/v1/asks", AGENT, &ask.to_string())
+}
+
+/// The operator's program, with a limit.
+struct Program {
+    address: SocketAddr,
+    bucket: Arc<Mutex<Bucket>>,
+    _serving: JoinSet<()>,
+}
+
+/// What it may still take, and what it took.
+struct Bucket {
+    /// How many a second; also how many at most at once.
+    limit: f64,
+    left: f64,
+    /// Since when it fills up.
+    since: Option<Instant>,
+    heard: HashSet<String>,
+    again: u64,
+    refused: u64,
+}
+
+impl Bucket {
+    fn take(&mut self, id: &str) -> bool {
+        let now = Instant::now();
+        if let Some(since) = self.since.replace(now) {
+            self.left = (self.left + self.limit * (now - since).as_secs_f64()).min(self.limit);
+        } else {
+            self.since = None;
+        }
+        if self.left < 1.0 {
+            self.refused += 1;
+            return false;
+        }
+        self.left -= 1.0;
+        if !self.heard.insert(id.to_owned()) {
+            self.again += 1;
+        }
+        true
+    }
+}
+
+async fn hear(State(bucket): State<Arc<Mutex<Bucket>>>, headers: HeaderMap, _: Bytes) -> Response {
+    let id = headers.get("webhook-id").and_then(|id| id.to_str().ok()).unwrap_or_default();
+    if bucket.lock().unwrap_or_else(PoisonError::into_inner).take(id) {
+        return StatusCode::NO_CONTENT.into_response();
+    }
+    (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "1")]).into_response()
+}
+
+impl Program {
+    async fn open(limit: f64) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let (heard, since) = (HashSet::new(), None);
+        let bucket = Bucket { limit, left: 0.0, since, heard, again: 0, refused: 0 };
+        let bucket = Arc::new(Mutex::new(bucket));
+        let routes = Router::new().route("/told", post(hear)).with_state(Arc::clone(&bucket));
+        let mut serving = JoinSet::new();
+        serving.spawn(async move {
+            // It ends with the measurement.
+            let _ = axum::serve(listener, routes).await;
+        });
+        Ok(Self { address, bucket, _serving: serving })
+    }
+
+    fn bucket(&self) -> std::sync::MutexGuard<'_, Bucket> {
+        self.bucket.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fill_from_now_on(&self) {
+        let mut bucket = self.bucket();
+        (bucket.since, bucket.refused) = (Some(Instant::now()), 0);
+    }
+
+    fn heard(&self) -> usize {
+        self.bucket().heard.len()
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "thousands")]
+fn whole(n: usize) -> f64 {
+    n as f64
+}

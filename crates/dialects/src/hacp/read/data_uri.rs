@@ -1,0 +1,81 @@
+//! Addresses that are what they lead to: `data:text/plain;base64,SGVsbG8=` (RFC 2397).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+/// What comes before everything else in such an address.
+const SCHEME: &str = "data:";
+
+/// What such an address holds.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Data {
+    /// What sort of bytes, if it says so.
+    pub(super) media_type: Option<String>,
+    /// The bytes.
+    pub(super) bytes: Vec<u8>,
+}
+
+/// The bytes of an address; `None` if it leads somewhere else, an error if they cannot be read.
+pub(super) fn read(uri: &str) -> Option<Result<Data, &'static str>> {
+    let begins = uri.get(..SCHEME.len()).is_some_and(|it| it.eq_ignore_ascii_case(SCHEME));
+    begins.then(|| decoded(uri.get(SCHEME.len()..).unwrap_or_default()))
+}
+
+fn decoded(rest: &str) -> Result<Data, &'static str> {
+    let expected = "data:, a media type if any, ;base64 if it is, a comma, and the bytes";
+    let (about, encoded) = rest.split_once(',').ok_or(expected)?;
+    let bytes = unescaped(encoded).ok_or(expected)?;
+    let (about, bytes) = match about.strip_suffix(";base64") {
+        Some(about) => (about, STANDARD.decode(bytes).map_err(|_| expected)?),
+        None => (about, bytes),
+    };
+    let media_type = (!about.is_empty()).then(|| about.to_owned());
+    Ok(Data { media_type, bytes })
+}
+
+/// A text with its `%41` made into what they stand for.
+fn unescaped(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut parts = text.split('%');
+    bytes.extend_from_slice(parts.next()?.as_bytes());
+    for part in parts {
+        let (digits, plain) = part.split_at_checked(2)?;
+        let mut byte = [0];
+        hex::decode_to_slice(digits, &mut byte).ok()?;
+        bytes.extend_from_slice(&byte);
+        bytes.extend_from_slice(plain.as_bytes());
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// HACP-028: what an address holds itself is bytes we hold.
+    #[test]
+    fn an_address_may_be_what_it_leads_to() {
+        let plain = |text: &str| Some(text.to_owned());
+        for (uri, media_type, bytes) in [
+            ("data:,", None, &b""[..]),
+            ("data:,a%20b%2Fc", None, b"a b/c"),
+            ("DATA:text/plain,hello", plain("text/plain"), b"hello"),
+            ("data:;base64,SGk=", None, b"Hi"),
+            (
+                "data:text/x;charset=utf-8;base64,%53GVsbG8%3D",
+                plain("text/x;charset=utf-8"),
+                b"Hello",
+            ),
+        ] {
+            let data = Data { media_type, bytes: bytes.to_vec() };
+            assert_eq!(read(uri), Some(Ok(data)), "{uri}");
+        }
+        for uri in ["", "data", "https://a/data:,", "dätä:,"] {
+            assert_eq!(read(uri), None, "{uri}");
+        }
+        for uri in ["data:", "data:text/plain", "data:,%", "data:,%4", "data:,%ä", "data:;base64,?"]
+        {
+            assert!(matches!(read(uri), Some(Err(_))), "{uri}");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Envelopes on asks: wherever a protocol has room for one, it is read here, and shown from here.
+//! Sections 5, 8.2 and 9.
+//!
+//! | protocol | sent as | shown as |
+//! |---|---|---|
+//! | HXP Execution, native | `hxp` | `hxp` |
+//! | HITL | `hxp` | `context.hxp` |
+//! | A2H | `spec.state.hxp` | `spec.state.hxp` |
+//!
+//! The words of an ask are the content its envelope is around, so that only the envelope is judged.
+//! What was found is shown beside it as `hxp_verdict`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kernel::Ask;
+use kernel::ask::NewClaims;
+use kernel::ask::claims::{self, Level as Kept, Objection};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use thiserror::Error;
+
+use super::check::{Checker, Rules};
+use super::finding::{Level, Report};
+use super::headers::Hints;
+use super::registry::Registry;
+use super::view::View;
+
+/// The member that holds an envelope.
+pub const MEMBER: &str = "hxp";
+
+/// So many findings are told with an ask; the validator tells all.
+const MOST_TOLD: usize = 20;
+
+/// What stands where an envelope belongs is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("an envelope is an object")]
+pub struct NotAnObject;
+
+impl NotAnObject {
+    /// What was expected, for whoever names the field.
+    pub const EXPECTED: &str = "an object, the envelope of HXP eXperience";
+}
+
+/// The envelope at this place of a body, judged as it stands in its bytes: a tree would have
+/// forgotten names that came twice. None where there is none, or `null`.
+pub fn within(body: &[u8], path: &[&str]) -> Result<Option<Box<NewClaims>>, NotAnObject> {
+    let Some(envelope) = std::str::from_utf8(body).ok().and_then(|body| member(body, path)) else {
+        return Ok(None);
+    };
+    match serde_json::from_str(envelope) {
+        Ok(Value::Object(said)) => Ok(Some(Box::new(judged(envelope, said)))),
+        Ok(Value::Null) => Ok(None),
+        Ok(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) | Err(_) => {
+            Err(NotAnObject)
+        }
+    }
+}
+
+/// The text of a value inside of an object; of names that come twice, the last.
+fn member<'a>(object: &'a str, path: &[&str]) -> Option<&'a str> {
+    let Some((first, rest)) = path.split_first() else { return Some(object) };
+    let members: BTreeMap<String, &'a RawValue> = serde_json::from_str(object).ok()?;
+    member(members.get(*first)?.get(), rest)
+}
+
+fn judged(envelope: &str, said: Map<String, Value>) -> NewClaims {
+    let lenient = report(envelope, false);
+    // Strict mode has whatever speaks against an envelope anyway.
+    let strict = if lenient.is_valid() { report(envelope, true) } else { lenient.clone() };
+    let objection = strict
+        .errors()
+        .next()
+        .map(|error| Objection { pointer: error.pointer.clone(), says: error.message.clone() });
+    let rules: BTreeSet<String> =
+        lenient.findings.iter().map(|finding| finding.rule.to_owned()).collect();
+    let finding = claims::Finding {
+        level: lenient.level.map(|level| match level {
+            Level::Core => Kept::Core,
+            Level::Standard => Kept::Standard,
+            Level::Full => Kept::Full,
+        }),
+        errors: lenient.errors().count(),
+        warnings: lenient.warnings().count(),
+        notes: lenient.notes().count(),
+        rules,
+    };
+    NewClaims { said, finding, objection }
+}
+
+/// The same with what the headers of the request say beside it. They are advice: they fill in what the
+/// envelope does not say, and where they differ, the envelope counts and that is noted. Whoever sends
+/// headers alone sent no envelope.
+pub fn heeding(mut claims: Box<NewClaims>, hints: &Hints) -> Box<NewClaims> {
+    let said = Value::Object(std::mem::take(&mut claims.said));
+    let mut filled = said.clone();
+    for (pointer, value) in hints.places() {
+        // Of a name that came twice nobody knows what else it said.
+        if !claims.finding.rules.contains("HXPE-006") {
+            fill(&mut filled, pointer, value);
+        }
+    }
+    let message = Map::from_iter([(MEMBER.to_owned(), filled)]);
+    let differing = hints.differences(&View::of(&message)).len();
+    let filled = message.into_iter().next().map(|(_, filled)| filled);
+    let Some(Value::Object(filled)) = filled else { return claims };
+    if Value::Object(filled.clone()) == said {
+        claims.said = filled;
+    } else {
+        *claims = judged(&Value::Object(filled.clone()).to_string(), filled);
+    }
+    if differing > 0 {
+        claims.finding.notes += differing;
+        claims.finding.rules.insert("HXPE-051".to_owned());
+    }
+    claims
+}
+
+/// Puts a value where there is none; `/delivery/verbosity` into whichever object is there.
+fn fill(envelope: &mut Value, pointer: &str, value: Value) {
+    let Some((group, name)) = pointer.rsplit_once('/') else { return };
+    let object = match (group.trim_start_matches('/'), envelope.as_object_mut()) {
+        ("", object) => object,
+        (group, Some(whole)) => {
+            whole.entry(group).or_insert_with(|| Value::Object(Map::new())).as_object_mut()
+        }
+        (_, None) => None,
+    };
+    if let Some(object) = object {
+        object.entry(name).or_insert(value);
+    }
+}
+
+fn report(envelope: &str, strict: bool) -> Report {
+    let message = format!(r#"{{"hxp":{envelope},"content":""}}"#);
+    let mut checker = Checker::new(Rules { level: None, strict }, Registry::default());
+    // It was read before, so it is JSON; were it not, it would be no message.
+    checker.check(message.as_bytes()).unwrap_or_else(|_| Report {
+        level: None,
+        missing_core: Vec::new(),
+        missing_standard: Vec::new(),
+        findings: Vec::new(),
+        omitted: 0,
+    })
+}
+
+/// What the envelope of an ask says, by name; nothing where it has none.
+pub fn view(ask: &Ask) -> Option<View> {
+    let envelope = ask.envelope()?;
+    let message = Map::from_iter([(MEMBER.to_owned(), Value::Object(envelope.clone()))]);
+    Some(View::of(&message))
+}
+
+/// What was found about the envelope of an ask.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = EnvelopeVerdict))]
+pub struct Verdict {
+    /// Whether it is valid, as the published schema has it.
+    pub valid: bool,
+    /// How much it tells; `null` if it is not valid.
+    pub level: Option<Kept>,
+    /// Whether the project wants all that the specification says.
+    pub strict: bool,
+    /// How many things stand against it.
+    pub errors: usize,
+    /// How many somebody should look at.
+    pub warnings: usize,
+    /// How many are worth knowing.
+    pub notes: usize,
+    /// Which rules they are about.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
+    pub rules: BTreeSet<String>,
+    /// The first errors and warnings, in sentences; absent where there are none, or once erased.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Told>,
+}
+
+/// One thing that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = EnvelopeFinding))]
+#[serde(rename_all = "camelCase")]
+pub struct Told {
+    /// The rule.
+    pub rule: String,
+    /// What it is about, as a JSON Pointer that begins with `/hxp`.
+    pub instance_path: String,
+    /// What to do about it.
+    pub message: String,
+}
+
+impl Verdict {
+    /// What was found about the envelope of this ask, if it came with one.
+    pub fn of(ask: &Ask) -> Option<Self> {
+        let kept = ask.claims.as_ref()?;
+        let finding = &kept.finding;
+        let wrong = finding.errors + finding.warnings > 0;
+        let findings = ask.envelope().filter(|_| wrong).map(|envelope| {
+            let report = report(&json!(envelope).to_string(), false);
+            let told = report.errors().chain(report.warnings()).take(MOST_TOLD);
+            told.map(|finding| Told {
+                rule: finding.rule.to_owned(),
+                instance_path: finding.pointer.clone(),
+                message: finding.message.clone(),
+            })
+            .collect()
+        });
+        Some(Self {
+            valid: finding.is_valid(),
+            level: finding.level,
+            strict: kept.strict,
+            errors: finding.errors,
+            warnings: finding.warnings,
+            notes: finding.notes,
+            rules: finding.rules.clone(),
+            findings: findings.unwrap_or_default(),
+        })
+    }
+}

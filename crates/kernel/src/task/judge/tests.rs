@@ -1,0 +1,284 @@
+use super::*;
+use crate::ask::Phase;
+use crate::command::Command;
+use crate::ids::ArtifactId;
+use crate::task::{Handover, NewTask, NewVersion, Party, Quorum, TaskCommand};
+use crate::testing::{Cast, human, new_task, no, verdict, version, yes};
+
+fn delivered(new: NewTask) -> (Cast, TaskId) {
+    let mut cast = Cast::staffed();
+    let id = cast.begun(new);
+    cast.delivered(id, version());
+    (cast, id)
+}
+
+fn plan(given: Verdict) -> NewReview {
+    NewReview { kind: ReviewKind::Plan, ..verdict(given) }
+}
+
+/// HACP-031, HACP-032, HACP-061, K-12, K-16: what a verdict does, who has the task then, what its runtime has to
+/// do, and that a plan never completes anything.
+#[test]
+fn what_a_verdict_does() {
+    let (bot, olga) = (Party::Agent("bot".parse().unwrap()), Party::Human(human("olga")));
+    for (new, state, holder, via, duty) in [
+        (verdict(Verdict::Approved), State::Completed, &olga, Handover::Handoff, None),
+        (
+            verdict(Verdict::ChangesRequested),
+            State::InProgress,
+            &bot,
+            Handover::Reject,
+            Some(Duty::Resume),
+        ),
+        (verdict(Verdict::Rejected), State::Rejected, &olga, Handover::Handoff, Some(Duty::Cancel)),
+        (plan(Verdict::Approved), State::InProgress, &bot, Handover::Approve, Some(Duty::Resume)),
+        (
+            plan(Verdict::ChangesRequested),
+            State::InProgress,
+            &bot,
+            Handover::Reject,
+            Some(Duty::Resume),
+        ),
+        (plan(Verdict::Rejected), State::Rejected, &olga, Handover::Handoff, Some(Duty::Cancel)),
+    ] {
+        let (mut cast, id) = delivered(new_task());
+        let (before, told) = (cast.task(id).revision, cast.contracts(id).len());
+        let review = cast.judge("olga", id, new.clone()).unwrap();
+        let task = cast.task(id);
+        assert_eq!((task.state, task.revision), (state, before + 1), "{new:?}");
+        assert_eq!((&task.assignee, task.chain.last().map(|s| s.via)), (holder, Some(via)));
+        let [kept] = &task.reviews[..] else { panic!() };
+        assert_eq!((kept.id, kept.verdict, kept.kind), (review, new.verdict, new.kind));
+        assert_eq!((&kept.reviewer, kept.at), (&human("olga"), cast.now()));
+        assert_eq!(Some(&kept.artifact), task.delivered.last());
+        let wanted: Vec<_> =
+            cast.contracts(id).split_off(told).iter().map(|c| (c.duty, c.run)).collect();
+        let expected: Vec<_> = duty.map(|duty| (duty, cast.run_of(id))).into_iter().collect();
+        assert_eq!(wanted, expected, "{new:?}");
+        let completed = cast.story_of(id).iter().filter(|what| **what == "task_completed").count();
+        assert_eq!(completed, usize::from(state == State::Completed));
+    }
+}
+
+/// HACP-062: the verdicts of several, the last one of each counted: a veto, then the quorum, then rework,
+/// else the others. It is completed once.
+#[test]
+fn the_verdicts_of_several_are_weighed() {
+    use Verdict::{Approved as Yes, ChangesRequested as Again, Rejected as No};
+    let (wait, done) = (State::UnderReview, State::Completed);
+    let (again, bad) = (State::InProgress, State::Rejected);
+    for (quorum, verdicts) in [
+        (Quorum::All, vec![("nina", Yes, wait), ("rita", Yes, wait), ("mark", Yes, done)]),
+        (Quorum::All, vec![("nina", Yes, wait), ("nina", Yes, wait), ("rita", Yes, wait)]),
+        (Quorum::All, vec![("nina", Yes, wait), ("rita", No, bad)]),
+        (Quorum::All, vec![("nina", Yes, wait), ("rita", Again, again)]),
+        (Quorum::All, vec![("nina", Again, again)]),
+        (Quorum::Majority, vec![("nina", Yes, wait), ("rita", Yes, done)]),
+        (Quorum::Majority, vec![("nina", Yes, wait), ("nina", Yes, wait), ("mark", Yes, done)]),
+        (Quorum::Majority, vec![("nina", Yes, wait), ("rita", Again, again)]),
+        (Quorum::Majority, vec![("nina", Yes, wait), ("rita", No, bad)]),
+        (Quorum::Majority, vec![("nina", No, bad)]),
+        (Quorum::Any, vec![("nina", Yes, done)]),
+        (Quorum::Any, vec![("rita", No, bad)]),
+        (Quorum::Any, vec![("mark", Again, again)]),
+    ] {
+        let policy = new_task().judged_by(quorum, &["nina", "rita", "mark"]);
+        let (mut cast, id) = delivered(policy);
+        for (who, given, state) in &verdicts {
+            let before = cast.task(id).revision;
+            cast.judge(who, id, verdict(*given)).unwrap();
+            assert_eq!(cast.task(id).state, *state, "{quorum:?} {verdicts:?}");
+            assert_eq!(cast.task(id).revision, before + 1);
+        }
+        let completed = cast.story_of(id).iter().filter(|what| **what == "task_completed").count();
+        assert_eq!(completed, usize::from(cast.task(id).state == done));
+        assert_eq!(cast.task(id).reviews.len(), verdicts.len(), "every one of them is kept");
+    }
+}
+
+/// HACP-062: two of four are no majority.
+#[test]
+fn half_is_not_more_than_half() {
+    let reviewers = ["nina", "rita", "mark", "olga"];
+    let (mut cast, id) = delivered(new_task().judged_by(Quorum::Majority, &reviewers));
+    for (who, state) in
+        [("nina", State::UnderReview), ("rita", State::UnderReview), ("olga", State::Completed)]
+    {
+        cast.judge(who, id, verdict(Verdict::Approved)).unwrap();
+        assert_eq!(cast.task(id).state, state);
+    }
+}
+
+/// HACP-062: a new version begins anew, and what was said of the one before does not count for it.
+#[test]
+fn a_new_version_is_judged_by_everybody_again() {
+    let (mut cast, id) = delivered(new_task().judged_by(Quorum::All, &["nina", "rita"]));
+    cast.judge("nina", id, verdict(Verdict::Approved)).unwrap();
+    cast.judge("rita", id, verdict(Verdict::ChangesRequested)).unwrap();
+    cast.delivered(id, version());
+    cast.judge("rita", id, verdict(Verdict::Approved)).unwrap();
+    assert_eq!(cast.task(id).state, State::UnderReview);
+    cast.judge("nina", id, verdict(Verdict::Approved)).unwrap();
+    assert_eq!(cast.task(id).state, State::Completed);
+}
+
+/// HACP-061, HACP-062: one reviewer is enough to let a plan pass, and it does not count for what comes of it.
+#[test]
+fn a_plan_is_approved_by_one_of_several() {
+    let (mut cast, id) = delivered(new_task().judged_by(Quorum::All, &["nina", "rita"]));
+    cast.judge("nina", id, plan(Verdict::Approved)).unwrap();
+    assert_eq!(cast.task(id).state, State::InProgress);
+    cast.delivered(id, version());
+    cast.judge("rita", id, verdict(Verdict::Approved)).unwrap();
+    assert_eq!(cast.task(id).state, State::UnderReview, "nina approved the plan only");
+}
+
+/// HACP-003, HACP-051, HACP-062, K-14: outsiders do not judge, and neither does a principal who named others.
+#[test]
+fn only_the_reviewers_judge() {
+    let (mut cast, id) = delivered(new_task().judged_by(Quorum::Any, &["nina"]));
+    for actor in [cast.human("olga"), cast.human("mark"), cast.human("adam"), cast.agent("bot")] {
+        let review = TaskCommand::Review(id, Box::new(verdict(Verdict::Approved)));
+        let refused = cast.want(actor.clone(), review);
+        assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{actor:?}");
+    }
+    cast.judge("nina", id, verdict(Verdict::Approved)).unwrap();
+    // HACP-022: what was said stays, and nothing is said of what is over.
+    let late = cast.judge("nina", id, verdict(Verdict::Rejected));
+    assert!(matches!(late, Err(Refusal::Precondition { .. })));
+    let late = cast.judge("mark", id, verdict(Verdict::Rejected));
+    assert!(matches!(late, Err(Refusal::NotAllowed { .. })), "who may comes before when");
+}
+
+/// HACP-060: what has to change is said with a request for changes, and with nothing else.
+#[test]
+fn a_request_for_changes_says_which() {
+    let words = |changes: &[&str]| Words {
+        comments: Vec::new(),
+        requested_changes: changes.iter().map(|change| (*change).to_owned()).collect(),
+    };
+    let comment = |anchor: Option<String>, body: &str| Words {
+        comments: vec![Comment { anchor, severity: Severity::Nit, body: body.to_owned() }],
+        requested_changes: Vec::new(),
+    };
+    for (given, words, field) in [
+        (Verdict::ChangesRequested, words(&[]), "requested_changes"),
+        (Verdict::ChangesRequested, words(&[" "]), "requested_changes"),
+        (Verdict::Approved, words(&["x"]), "requested_changes"),
+        (Verdict::Rejected, words(&["x"]), "requested_changes"),
+        (Verdict::Approved, comment(None, " "), "comment.body"),
+        (Verdict::Approved, comment(Some("x".repeat(201)), "x"), "comment.anchor"),
+    ] {
+        let (mut cast, id) = delivered(new_task());
+        let refused = cast.judge("olga", id, NewReview { words, ..verdict(given) });
+        let Err(Refusal::Invalid { field: found, .. }) = refused else { panic!("{refused:?}") };
+        assert_eq!((found, cast.task(id).state), (field, State::ReviewReady));
+    }
+}
+
+/// HACP-021, HACP-062: what is judged is what was delivered last, not what came before it.
+#[test]
+fn nothing_old_is_judged() {
+    let (mut cast, id) = delivered(new_task());
+    let first = cast.task(id).delivered[0].clone();
+    cast.judge("olga", id, plan(Verdict::Approved)).unwrap();
+    let other = NewVersion { sort: "letter".to_owned(), ..version() };
+    let last = cast.delivered(id, other);
+    let of = |artifact, version: Option<&str>| NewReview {
+        artifact,
+        version: version.map(str::to_owned),
+        ..verdict(Verdict::Approved)
+    };
+    for old in [of(Some(first.id), None), of(Some(first.id), Some("v1"))] {
+        let refused = cast.judge("olga", id, old);
+        assert!(matches!(refused, Err(Refusal::Precondition { .. })), "{refused:?}");
+    }
+    let unknown = ArtifactId::new(ulid::Ulid::from(7_u128));
+    for (bad, wanted) in [
+        (of(Some(unknown), None), "art_id"),
+        (of(Some(last.id), Some("v9")), "version"),
+        (of(None, Some("v9")), "version"),
+    ] {
+        let refused = cast.judge("olga", id, bad);
+        assert!(matches!(refused, Err(Refusal::Invalid { field, .. }) if field == wanted));
+    }
+    cast.judge("olga", id, of(Some(last.id), Some("v1"))).unwrap();
+    assert_eq!(cast.task(id).state, State::Completed);
+}
+
+/// Answered wherever it was put, it is judged, in the same decision.
+#[test]
+fn an_answer_anywhere_is_a_verdict() {
+    let changes = Box::new(Reply { answer: Answer::CHANGES, comment: Some("less".to_owned()) });
+    for (reply, given, state) in [
+        (yes(), Verdict::Approved, State::Completed),
+        (no(), Verdict::Rejected, State::Rejected),
+        (changes, Verdict::ChangesRequested, State::InProgress),
+    ] {
+        let (mut cast, id) = delivered(new_task().judged_by(Quorum::Any, &["nina"]));
+        let ask = cast.task(id).judged_in.unwrap();
+        cast.run(cast.human("nina"), Command::Answer(ask, reply));
+        let task = cast.task(id);
+        let [review] = &task.reviews[..] else { panic!() };
+        assert_eq!((review.verdict, task.state), (given, state));
+        assert_eq!(cast.seen(ask).phase(), Phase::Completed);
+        if given == Verdict::ChangesRequested {
+            assert_eq!(review.words.value().unwrap().requested_changes, ["less"]);
+            assert_eq!(cast.duties(id).last().map(|(_, duty)| *duty), Some(Duty::Resume));
+        }
+    }
+}
+
+/// Whoever is no reviewer judges nothing by answering, and a stranger does not learn who did.
+#[test]
+fn only_the_reviewers_answer() {
+    let (mut cast, id) = delivered(new_task().judged_by(Quorum::Any, &["nina"]));
+    let ask = cast.task(id).judged_in.unwrap();
+    cast.run(cast.human("olga"), Command::Assign(ask, human("mark"), None));
+    for actor in [
+        cast.human("olga"),
+        cast.human("mark"),
+        cast.human("zoe"),
+        cast.agent("bot"),
+        Actor::LinkHolder { ask },
+        cast.guest(ask),
+        cast.relay(ask),
+    ] {
+        let before = (cast.task(id).clone(), cast.seen(ask).clone());
+        let refused = cast.attempt(actor.clone(), Command::Answer(ask, yes()));
+        assert!(refused.is_err(), "{actor:?}");
+        assert_eq!((cast.task(id).clone(), cast.seen(ask).clone()), before);
+    }
+    cast.judge("nina", id, verdict(Verdict::Approved)).unwrap();
+    let told = cast.attempt(cast.human("zoe"), Command::Answer(ask, no()));
+    assert_eq!(told, Err(Refusal::NotFound { what: "request" }));
+}
+
+/// The first answer is about the plan where the plan comes first, and the next about what came of it.
+#[test]
+fn whoever_plans_first_has_the_plan_judged_first() {
+    let autonomy = Autonomy::PlanThenImplement;
+    let (mut cast, id) = delivered(NewTask { autonomy, ..new_task() });
+    let ask = cast.task(id).judged_in.unwrap();
+    cast.run(cast.human("olga"), Command::Answer(ask, yes()));
+    assert_eq!(
+        (cast.task(id).state, cast.task(id).reviews[0].kind),
+        (State::InProgress, ReviewKind::Plan)
+    );
+    cast.delivered(id, version());
+    let ask = cast.task(id).judged_in.unwrap();
+    cast.run(cast.human("olga"), Command::Answer(ask, yes()));
+    assert_eq!(cast.task(id).state, State::Completed);
+}
+
+/// A long review is still a review: what goes to the ask is its beginning.
+#[test]
+fn a_long_review_is_taken() {
+    let (mut cast, id) = delivered(new_task());
+    let body = "x".repeat(9_000);
+    let said = Comment { anchor: None, severity: Severity::Minor, body };
+    let words = Words { comments: vec![said; 3], requested_changes: Vec::new() };
+    cast.judge("olga", id, NewReview { words: words.clone(), ..verdict(Verdict::Approved) })
+        .unwrap();
+    assert_eq!(cast.task(id).reviews[0].words.value(), Some(&words));
+}

@@ -1,0 +1,42 @@
+//! The list of the pieces some bytes are kept in.
+
+use anyhow::{Context, ensure};
+use kernel::audit::{Digest, canonical};
+use kernel::task::Held;
+use serde::{Deserialize, Serialize};
+use store::Piece;
+
+/// A list, as it is kept: it never changes, and its digest is on the record.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Manifest {
+    /// What all of it hashes to.
+    sha256: Digest,
+    /// How many bytes all of it has.
+    size: u64,
+    /// What each piece hashes to, and how many bytes it has.
+    pieces: Vec<(Digest, u64)>,
+}
+
+impl Manifest {
+    pub(super) fn new(sha256: Digest, size: u64, pieces: &[Piece]) -> Self {
+        let pieces = pieces.iter().map(|piece| (piece.digest, piece.size)).collect();
+        Self { sha256, size, pieces }
+    }
+
+    /// As it is kept.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        canonical(self)
+    }
+
+    /// The pieces of what is held, if the list is one of it.
+    pub(super) fn read(bytes: &[u8], held: &Held) -> anyhow::Result<Vec<Piece>> {
+        let list: Self = serde_json::from_slice(bytes).context("the list cannot be read")?;
+        let said = (list.sha256, list.size);
+        ensure!(said == (held.checksum, held.size), "the list is one of other bytes");
+        let sum = list.pieces.iter().try_fold(0_u64, |sum, (_, size)| sum.checked_add(*size));
+        ensure!(sum == Some(held.size), "the list lacks some of them");
+        let piece = |(digest, size)| Piece { digest, size };
+        Ok(list.pieces.into_iter().map(piece).collect())
+    }
+}

@@ -1,0 +1,121 @@
+//! Bytes going out, whole or in part. Every piece is held against its digest before any of it goes out.
+
+use std::ops::Range;
+
+use anyhow::{Context, ensure};
+use bytes::Bytes;
+use futures_util::{Stream, TryStreamExt, stream};
+use kernel::audit::Digest;
+use kernel::task::Held;
+use sha2::{Digest as _, Sha256};
+use store::Piece;
+
+use super::Blobs;
+use super::manifest::Manifest;
+use crate::files::Files;
+
+/// Bytes that are there to be read.
+pub struct Blob {
+    files: Files,
+    held: Held,
+    pieces: Vec<Piece>,
+}
+
+/// The beginning of some bytes that are words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    /// The words.
+    pub text: String,
+    /// Whether these are all.
+    pub whole: bool,
+}
+
+/// Where a reader is.
+struct Reading {
+    files: Files,
+    /// What is wanted, counted from the beginning of the next piece.
+    wanted: Range<u64>,
+    pieces: std::vec::IntoIter<Piece>,
+    /// What was read so far and what it is to be, if all of it is read.
+    whole: Option<(Sha256, Digest)>,
+}
+
+impl Blobs {
+    /// Opens what is held, if its list is as it was.
+    pub async fn open(&self, held: &Held) -> anyhow::Result<Blob> {
+        let list = self.files.read(&held.manifest).await?.context("the list is gone")?;
+        let pieces = Manifest::read(&list, held)?;
+        Ok(Blob { files: self.files.clone(), held: *held, pieces })
+    }
+
+    /// The first bytes of what is held, at most `limit`.
+    pub async fn first(&self, held: &Held, limit: u64) -> anyhow::Result<Bytes> {
+        let read = |mut first: Vec<u8>, piece: Bytes| async move {
+            first.extend_from_slice(&piece);
+            Ok(first)
+        };
+        let blob = self.open(held).await?;
+        let first = blob.read(0..held.size.min(limit)).try_fold(Vec::new(), read).await?;
+        Ok(first.into())
+    }
+
+    /// The first words of what is held, at most `limit` bytes; `None` if it is something else.
+    pub async fn text(&self, held: &Held, limit: usize) -> anyhow::Result<Option<Text>> {
+        let bytes = self.first(held, limit as u64).await?;
+        let whole = bytes.len() as u64 == held.size;
+        let text = match String::from_utf8(bytes.into()) {
+            Ok(text) => Some(text),
+            // Cut in the middle of a character.
+            Err(error) if !whole && error.utf8_error().error_len().is_none() => {
+                let end = error.utf8_error().valid_up_to();
+                let mut bytes = error.into_bytes();
+                bytes.truncate(end);
+                String::from_utf8(bytes).ok()
+            }
+            Err(_) => None,
+        };
+        Ok(text.map(|text| Text { text, whole }))
+    }
+}
+
+impl Blob {
+    /// The bytes of a range. What is damaged ends the stream before any of it goes out; of all of it
+    /// the last piece goes out only if the whole is what it was.
+    pub fn read(self, range: Range<u64>) -> impl Stream<Item = anyhow::Result<Bytes>> + Send {
+        let whole = range == (0..self.held.size);
+        let reading = Reading {
+            files: self.files,
+            wanted: range,
+            pieces: self.pieces.into_iter(),
+            whole: whole.then(|| (Sha256::new(), self.held.checksum)),
+        };
+        stream::try_unfold(reading, Reading::next)
+    }
+}
+
+impl Reading {
+    async fn next(mut self) -> anyhow::Result<Option<(Bytes, Self)>> {
+        while !self.wanted.is_empty() {
+            let piece = self.pieces.next().context("the list is too short")?;
+            let Range { start, end } = self.wanted;
+            self.wanted = start.saturating_sub(piece.size)..end.saturating_sub(piece.size);
+            if start >= piece.size {
+                continue;
+            }
+            let bytes = self.files.read(&piece.digest).await?.context("a piece is gone")?;
+            ensure!(bytes.len() as u64 == piece.size, "a piece has another size");
+            if let Some((hash, checksum)) = &mut self.whole {
+                hash.update(&bytes);
+                let last = self.wanted.is_empty();
+                ensure!(
+                    !last || Digest(hash.clone().finalize().into()) == *checksum,
+                    "the whole is not what it was"
+                );
+            }
+            // Both are within the piece, which is in memory.
+            let place = |at: u64| usize::try_from(at.min(piece.size)).unwrap_or(usize::MAX);
+            return Ok(Some((bytes.slice(place(start)..place(end)), self)));
+        }
+        Ok(None)
+    }
+}

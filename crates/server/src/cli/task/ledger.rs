@@ -1,0 +1,132 @@
+//! What a project, a team or the organisation remembers.
+
+use clap::{Args, Subcommand};
+use client::tasks::Operation;
+use kernel::text::reveal;
+use serde_json::{Value, json};
+
+use super::{Caller, Role, Terms, change, given, look, text, told, value};
+use crate::cli::Exit;
+use crate::cli::output::{say, table};
+
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    countersign task ledger read project:dev release/last\n  \
+    countersign task ledger write project:dev release/last '\"v2.1\"' --task task_…\n  \
+    countersign task ledger history project:dev release/last")]
+pub(super) struct Ledger {
+    #[command(subcommand)]
+    command: LedgerCommand,
+}
+
+#[derive(Subcommand)]
+enum LedgerCommand {
+    /// What a key says now; exits with 1 if it says nothing
+    Read {
+        /// Whose: `project:…`, `team:…` or `org:…`
+        scope: String,
+        /// Which key
+        key: String,
+        #[command(flatten)]
+        caller: Caller,
+    },
+    /// Let a key say something else from now on
+    Write {
+        /// Whose: `project:…`, `team:…` or `org:…`
+        scope: String,
+        /// Which key
+        key: String,
+        /// What: JSON, or a text
+        value: String,
+        /// The task that writes it
+        #[arg(long, value_name = "TASK")]
+        task: String,
+        /// Only if the key was written this often so far
+        #[arg(long, value_name = "N")]
+        written: Option<u64>,
+        /// What a repeated call is known by: under the same key it is written once
+        #[arg(long, value_name = "TEXT")]
+        repeat_key: Option<String>,
+        #[command(flatten)]
+        caller: Caller,
+    },
+    /// Everything a key ever said, oldest first
+    History {
+        /// Whose: `project:…`, `team:…` or `org:…`
+        scope: String,
+        /// Which key
+        key: String,
+        #[command(flatten)]
+        caller: Caller,
+    },
+}
+
+impl Ledger {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        match self.command {
+            LedgerCommand::Read { scope, key, caller } => {
+                let server = caller.connect(None)?;
+                let params = json!({ "scope": scope, "key": key });
+                let entry = look(&server, Operation::LedgerRead, params).await?;
+                if caller.remote.json {
+                    say!("{entry}");
+                } else if entry.is_null() {
+                    say!("{key} says nothing.");
+                } else {
+                    say!("{}", entry["value"]);
+                }
+                Ok(if entry.is_null() { Exit::Denied } else { Exit::Done })
+            }
+            LedgerCommand::Write { scope, key, value: said, task, written, repeat_key, caller } => {
+                let server = caller.connect(Some(Role::Agent))?;
+                let mut params = given([
+                    ("scope", json!(scope)),
+                    ("key", json!(key)),
+                    ("by", json!(task)),
+                    ("expected_revision", json!(written)),
+                ]);
+                params["value"] = value(&said);
+                let terms = Terms { expecting: None, key: repeat_key };
+                let entry = change(&server, Operation::LedgerWrite, params, terms).await?;
+                let sentence = format!("{key} was written, for the {}. time.", entry["revision"]);
+                told(caller.remote.json, &entry, &sentence);
+                Ok(Exit::Done)
+            }
+            LedgerCommand::History { scope, key, caller } => {
+                let server = caller.connect(None)?;
+                let mut entries: Vec<Value> = Vec::new();
+                let mut cursor = None;
+                loop {
+                    let params = given([
+                        ("scope", json!(scope)),
+                        ("key", json!(key)),
+                        ("cursor", json!(cursor)),
+                    ]);
+                    let call = server.client.tasks().list_of(Operation::LedgerHistory, params);
+                    let page = call.await.map_err(server.because())?;
+                    entries.extend(page.items);
+                    cursor = page.next;
+                    if cursor.is_none() {
+                        break;
+                    }
+                }
+                if caller.remote.json {
+                    say!("{}", json!(entries));
+                } else {
+                    let rows: Vec<Vec<String>> = entries.iter().map(row).collect();
+                    table(&["N", "WRITTEN", "BY", "VALUE"], &rows);
+                }
+                Ok(Exit::Done)
+            }
+        }
+    }
+}
+
+fn row(entry: &Value) -> Vec<String> {
+    vec![
+        entry["revision"].to_string(),
+        text(entry, "/written_at").to_owned(),
+        text(entry, "/by").to_owned(),
+        reveal(&entry["value"].to_string()),
+    ]
+}

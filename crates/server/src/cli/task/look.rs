@@ -1,0 +1,224 @@
+//! Tasks as they are, and what waits for somebody.
+
+use clap::Args;
+use client::tasks::Operation;
+use kernel::text::reveal;
+use serde_json::{Value, json};
+
+use super::{Caller, Role, given, look, text};
+use crate::cli::Exit;
+use crate::cli::output::{say, table};
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  countersign task list --state blocked --assignee agent_dev")]
+pub(super) struct List {
+    /// Only those that stand here, such as `in_progress`
+    #[arg(long, value_name = "STATE")]
+    state: Option<String>,
+    /// Only those with this person or agent
+    #[arg(long, value_name = "WHO")]
+    assignee: Option<String>,
+    /// Only those this person answers for
+    #[arg(long, value_name = "USER")]
+    principal: Option<String>,
+    /// Only those of this project
+    #[arg(long, value_name = "ID")]
+    project: Option<String>,
+    /// Only those that are part of this task
+    #[arg(long, value_name = "TASK")]
+    parent: Option<String>,
+    /// At most so many
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    limit: usize,
+    #[command(flatten)]
+    caller: Caller,
+}
+
+impl List {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let server = self.caller.connect(None)?;
+        let (mut tasks, mut cursor): (Vec<Value>, Option<String>) = (Vec::new(), None);
+        loop {
+            let wanted = self.limit.saturating_sub(tasks.len()).clamp(1, 1000);
+            let params = given([
+                ("state", json!(self.state)),
+                ("assignee", json!(self.assignee)),
+                ("principal", json!(self.principal)),
+                ("project", json!(self.project)),
+                ("parent_task", json!(self.parent)),
+                ("limit", json!(wanted)),
+                ("cursor", json!(cursor)),
+            ]);
+            let call = server.client.tasks().list_of(Operation::TaskList, params);
+            let page = call.await.map_err(server.because())?;
+            tasks.extend(page.items);
+            cursor = page.next;
+            if cursor.is_none() || tasks.len() >= self.limit {
+                break;
+            }
+        }
+        tasks.truncate(self.limit);
+        if self.caller.remote.json {
+            say!("{}", json!(tasks));
+        } else if tasks.is_empty() {
+            say!("There are no such tasks.");
+        } else {
+            let rows: Vec<Vec<String>> = tasks.iter().map(row).collect();
+            table(&["ID", "STATE", "WITH", "GOAL"], &rows);
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn row(task: &Value) -> Vec<String> {
+    let goal = reveal(text(task, "/spec/goal")).replace('\n', " ⏎ ");
+    vec![
+        text(task, "/id").to_owned(),
+        text(task, "/state").replace('_', " "),
+        text(task, "/ownership/assignee").to_owned(),
+        goal.chars().take(60).collect(),
+    ]
+}
+
+#[derive(Args)]
+pub(super) struct Show {
+    /// The task
+    task: String,
+    #[command(flatten)]
+    caller: Caller,
+}
+
+impl Show {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let server = self.caller.connect(None)?;
+        let task = look(&server, Operation::TaskGet, json!({ "task_id": self.task })).await?;
+        if self.caller.remote.json {
+            say!("{task}");
+        } else {
+            for line in shown(&task) {
+                say!("{line}");
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// A task, line by line.
+fn shown(task: &Value) -> Vec<String> {
+    let each =
+        |pointer: &str| task.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
+    let goal = reveal(task.pointer("/spec/goal").and_then(Value::as_str).unwrap_or("(erased)"));
+    let mut lines = vec![goal];
+    for criterion in each("/spec/acceptance_criteria") {
+        lines.push(format!("  - {}", reveal(criterion.as_str().unwrap_or_default())));
+    }
+    let mut fact = |name: &str, said: &str| {
+        if !said.is_empty() {
+            lines.push(format!("{name:<10} {said}"));
+        }
+    };
+    fact("task", text(task, "/id"));
+    fact("state", &text(task, "/state").replace('_', " "));
+    fact("for", text(task, "/ownership/principal"));
+    fact("with", text(task, "/ownership/assignee"));
+    fact("project", text(task, "/project"));
+    fact("part of", text(task, "/parent_task"));
+    fact("created", text(task, "/created_at"));
+    fact("due", text(task, "/due_at"));
+    fact("revision", &task["revision"].to_string());
+    for version in each("/deliveries") {
+        let (id, name) = (text(version, "/id"), text(version, "/version"));
+        lines.push(format!("delivered  {id} {name}"));
+    }
+    for review in each("/reviews") {
+        let verdict = text(review, "/verdict").replace('_', " ");
+        let (who, id) = (text(review, "/reviewer"), text(review, "/id"));
+        lines.push(format!("review     {verdict}, by {who} ({id})"));
+    }
+    if let Some(waits) = each("/checkpoints").last().filter(|_| text(task, "/state") == "blocked") {
+        lines.push(format!("waits at   {}", waits.as_str().unwrap_or_default()));
+    }
+    lines
+}
+
+#[derive(Args)]
+#[command(after_help = "Decide with `countersign task resolve` and `countersign task review`.")]
+pub(super) struct Inbox {
+    #[command(flatten)]
+    caller: Caller,
+}
+
+impl Inbox {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let server = self.caller.connect(Some(Role::Person))?;
+        let (mut items, mut cursor): (Vec<Value>, Option<String>) = (Vec::new(), None);
+        loop {
+            let params = given([("cursor", json!(cursor))]);
+            let call = server.client.tasks().list_of(Operation::HumanInbox, params);
+            let page = call.await.map_err(server.because())?;
+            items.extend(page.items);
+            cursor = page.next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        if self.caller.remote.json {
+            say!("{}", json!(items));
+            return Ok(Exit::Done);
+        }
+        if items.is_empty() {
+            say!("Nothing waits for you.");
+        }
+        for item in &items {
+            let prompt = item.pointer("/prompt").and_then(Value::as_str).unwrap_or("(erased)");
+            say!("{}", reveal(prompt).replace('\n', " ⏎ "));
+            let (task, who) = (text(item, "/task_id"), text(item, "/agent_id"));
+            let since = text(item, "/since");
+            let how = match text(item, "/kind") {
+                "submit_review" => {
+                    let version = text(item, "/artifact_version");
+                    let made = text(item, "/artifact_id");
+                    format!("review {made} {version}: countersign task review {task} VERDICT")
+                }
+                _ => {
+                    let id = text(item, "/checkpoint_id");
+                    format!("decide: countersign task resolve {id} ACTION")
+                }
+            };
+            say!("  {task} · {who} · {since}\n  {how}\n");
+        }
+        Ok(Exit::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_is_shown_line_by_line() {
+        let task = json!({
+            "id": "task_1", "state": "under_review", "revision": 7, "project": "dev",
+            "parent_task": null, "created_at": "2026-11-16T09:00:00.000Z", "due_at": null,
+            "spec": { "goal": "Write it", "acceptance_criteria": ["short", "true"] },
+            "ownership": { "principal": "user_ada", "assignee": "user_ada" },
+            "deliveries": [{ "id": "art_1", "version": "v1" }],
+            "reviews": [{ "id": "rev_1", "verdict": "changes_requested", "reviewer": "user_ada" }],
+            "checkpoints": ["ckpt_1"],
+        });
+        insta::assert_snapshot!(shown(&task).join("\n"), @r"
+        Write it
+          - short
+          - true
+        task       task_1
+        state      under review
+        for        user_ada
+        with       user_ada
+        project    dev
+        created    2026-11-16T09:00:00.000Z
+        revision   7
+        delivered  art_1 v1
+        review     changes requested, by user_ada (rev_1)
+        ");
+    }
+}

@@ -1,0 +1,147 @@
+//! The bytes of a version, or of an upload, for whoever may have them: handed over, never interpreted.
+
+use std::fmt::Display;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use dialects::hacp::HacpError;
+use futures_util::{StreamExt, TryStreamExt};
+use kernel::task::Held;
+use kernel::{Actor, Refusal, Subject};
+use serde_json::json;
+
+use super::Failure;
+use super::range::{Wanted, wanted};
+use crate::auth::Denied;
+use crate::blobs::Blobs;
+use crate::http::name::Named;
+use crate::http::{App, Shared};
+use crate::streams::{Held as Counted, Wire};
+
+/// `GET /hacp/v1/artifacts/{id}/versions/{version}/content`.
+pub(super) async fn of_version(
+    State(app): State<Shared>,
+    Named((id, name)): Named<(String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let actor = app.hacp_actor(&headers).await?;
+    let id = id.parse().map_err(|_| Refusal::NotFound { what: "artifact" })?;
+    let artifact = app.hacp_made(&actor, id).await?;
+    let version = artifact.version(Some(&name));
+    let version = version.ok_or(Refusal::NotFound { what: "version" })?;
+    let Some(held) = version.payload.bytes() else {
+        let elsewhere = HacpError::missing("version", "content here: it is kept elsewhere");
+        return Err(elsewhere.with("uri", json!(version.payload.uri)).into());
+    };
+    app.hand_over(&actor, &headers, held, format!("{} {name}", artifact.id)).await
+}
+
+/// `GET /hacp/v1/uploads/{id}/content`: what was sent, for whoever sent it.
+pub(super) async fn of_upload(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let actor = app.hacp_actor(&headers).await?;
+    let upload = app.own_upload(&id, &actor).await?;
+    let held = upload.whole.ok_or_else(|| HacpError::missing("upload", "content yet"))?;
+    app.hand_over(&actor, &headers, held, upload.id).await
+}
+
+impl App {
+    /// Where bytes of any size are kept.
+    pub fn blobs(&self) -> Blobs {
+        Blobs::new(self.files.clone(), self.gateway.clone())
+    }
+
+    /// Counts bytes that come or go as one of the streams of a credential, until this is dropped: each
+    /// has a piece in memory.
+    pub(super) fn hacp_transfer(&self, actor: &Actor) -> Result<Counted, Denied> {
+        let who = match actor {
+            Actor::Agent { key, .. } => Some(Subject::Key(*key)),
+            Actor::Human { id, .. } => Some(Subject::Human(id.clone())),
+            _ => None,
+        };
+        self.streams.open(who, Wire::Bytes)
+    }
+
+    /// The answer with what is held, or the part of it that is wanted.
+    async fn hand_over(
+        &self,
+        actor: &Actor,
+        headers: &HeaderMap,
+        held: Held,
+        of: impl Display + Send + 'static,
+    ) -> Result<Response, Failure> {
+        let tag = format!("\"sha256:{}\"", held.checksum);
+        if has_already(headers, &tag) {
+            let mut answer = StatusCode::NOT_MODIFIED.into_response();
+            describe(&mut answer, &[(header::ETAG, &tag)]);
+            return Ok(answer);
+        }
+        let (status, range) = match wanted(headers, held.size, &tag) {
+            Wanted::All => (StatusCode::OK, 0..held.size),
+            Wanted::Part(range) => (StatusCode::PARTIAL_CONTENT, range),
+            Wanted::Nothing => return Err(nothing_there(held.size)),
+        };
+        let counted = self.hacp_transfer(actor)?;
+        let blob = self.blobs().open(&held).await.map_err(|error| {
+            tracing::error!(error = format!("{error:#}"), of = %of, "stored bytes are damaged");
+            HacpError::internal()
+        })?;
+        let (start, end) = (range.start, range.end);
+        let bytes = blob.read(range).inspect_err(move |error| {
+            tracing::error!(error = format!("{error:#}"), of = %of, "stored bytes are damaged");
+        });
+        let bytes = bytes.map(move |piece| {
+            let _until_the_end = &counted;
+            piece
+        });
+        let mut answer = (status, Body::from_stream(bytes)).into_response();
+        describe(
+            &mut answer,
+            &[
+                (header::ETAG, &tag),
+                (header::CONTENT_LENGTH, &(end - start).to_string()),
+                (header::ACCEPT_RANGES, "bytes"),
+                (header::CONTENT_TYPE, "application/octet-stream"),
+                (header::CONTENT_DISPOSITION, "attachment"),
+                (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            ],
+        );
+        if status == StatusCode::PARTIAL_CONTENT {
+            let place = format!("bytes {start}-{}/{}", end - 1, held.size);
+            describe(&mut answer, &[(header::CONTENT_RANGE, &place)]);
+        }
+        Ok(answer)
+    }
+}
+
+fn describe(answer: &mut Response, headers: &[(header::HeaderName, &str)]) {
+    for (name, value) in headers {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            answer.headers_mut().insert(name, value);
+        }
+    }
+}
+
+/// `If-None-Match`: what has this tag never changes.
+fn has_already(headers: &HeaderMap, tag: &str) -> bool {
+    let seen = headers.get(header::IF_NONE_MATCH).and_then(|seen| seen.to_str().ok());
+    let same = |seen: &str| seen == "*" || seen.strip_prefix("W/").unwrap_or(seen) == tag;
+    seen.is_some_and(|seen| seen.split(',').map(str::trim).any(same))
+}
+
+/// 416.
+fn nothing_there(size: u64) -> Failure {
+    let expected = format!("a part of the {size} bytes there are");
+    let mut error = HacpError::field("Range", &expected).with("size", json!(size));
+    error.status = StatusCode::RANGE_NOT_SATISFIABLE.as_u16();
+    let mut error = Failure::from(error);
+    if let Ok(place) = HeaderValue::from_str(&format!("bytes */{size}")) {
+        error.headers.insert(header::CONTENT_RANGE, place);
+    }
+    error
+}

@@ -1,0 +1,293 @@
+//! Bytes for an artifact, before it is committed: begun with `POST`, sent in parts with `PATCH`, or all
+//! at once with `PUT`. Whoever was interrupted asks with `HEAD` how much has arrived, and goes on there.
+//!
+//! Nothing here depends on the connection: parts are taken by a task of their own, which keeps what
+//! came before a break.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use dialects::hacp::HacpError;
+use dialects::hacp::errors::code;
+use kernel::audit::Digest;
+use kernel::form::FileRef;
+use kernel::task::{Held, Party};
+use kernel::{Actor, UploadId};
+use serde_json::{Value, json};
+use store::{MOST_UPLOADS, Upload};
+
+use super::Failure;
+use super::stopped::{UPLOAD_OFFSET, elsewhere, over_limit, stopped};
+use crate::auth::Denied;
+use crate::blobs::{Part, Progress, Stopped};
+use crate::http::body::{self, BodyError};
+use crate::http::name::Named;
+use crate::http::{App, Shared};
+
+const UPLOAD_LENGTH: HeaderName = HeaderName::from_static("upload-length");
+const UPLOAD_COMPLETE: HeaderName = HeaderName::from_static("upload-complete");
+const UPLOAD_CHECKSUM: HeaderName = HeaderName::from_static("upload-checksum");
+
+/// `POST /hacp/v1/uploads`: begins one.
+pub(super) async fn begin(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Failure> {
+    let actor = app.hacp_actor(&headers).await?;
+    match body::read(body, 0).await {
+        Ok(_) => {}
+        Err(BodyError::TooLarge) => {
+            let expected = "none: bytes come with PATCH, or all at once with PUT";
+            return Err(HacpError::field("body", expected).into());
+        }
+        Err(error) => return Err(error.into()),
+    }
+    let upload = app.begun(&actor, &headers).await?;
+    let at = format!("/hacp/v1/uploads/{}", upload.id);
+    let mut answer = (StatusCode::CREATED, Json(shown(&upload))).into_response();
+    if let Ok(at) = HeaderValue::from_str(&at) {
+        answer.headers_mut().insert(header::LOCATION, at);
+    }
+    Ok(with_place(answer, &upload))
+}
+
+/// `PUT /hacp/v1/uploads`: all at once. What is not whole is not kept.
+pub(super) async fn all_at_once(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Failure> {
+    let actor = app.hacp_actor(&headers).await?;
+    let checksum = checksum(&headers)?;
+    app.announced(&headers, 0, number(&headers, &UPLOAD_LENGTH, "Upload-Length")?)?;
+    let counted = app.hacp_transfer(&actor)?;
+    let upload = app.begun(&actor, &headers).await?;
+    let (id, limit) = (upload.id, app.config.artifact_limit);
+    let part = Part { offset: 0, last: true, checksum, limit };
+    let taking = |app: Shared| async move {
+        let _counted = counted;
+        let blobs = app.blobs();
+        let taken = blobs.append(upload, part, body.into_data_stream(), &app.stop).await;
+        if taken.is_err()
+            && let Err(error) = blobs.discard(id).await
+        {
+            tracing::warn!(error = format!("{error:#}"), upload.id = %id, "is given up later");
+        }
+        taken
+    };
+    let progress = taken(&app, taking(Shared::clone(&app)), limit).await?;
+    Ok((StatusCode::CREATED, Json(finished(id, progress.whole))).into_response())
+}
+
+/// `GET`, `HEAD /hacp/v1/uploads/{id}`: how much has arrived.
+pub(super) async fn stands(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let actor = app.hacp_actor(&headers).await?;
+    let upload = app.own_upload(&id, &actor).await?;
+    Ok(with_place(Json(shown(&upload)).into_response(), &upload))
+}
+
+/// `PATCH /hacp/v1/uploads/{id}`: one more part.
+pub(super) async fn append(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Failure> {
+    let actor = app.hacp_actor(&headers).await?;
+    let offset = number(&headers, &UPLOAD_OFFSET, "Upload-Offset")?;
+    let offset = offset.ok_or_else(|| HacpError::field("Upload-Offset", NUMBER))?;
+    let (last, checksum) = (last(&headers)?, checksum(&headers)?);
+    let upload = app.own_upload(&id, &actor).await?;
+    if offset != upload.size {
+        return Err(elsewhere(upload.size));
+    }
+    app.announced(&headers, offset, upload.length)?;
+    let counted = app.hacp_transfer(&actor)?;
+    let (id, limit) = (upload.id, app.config.artifact_limit);
+    let part = Part { offset, last, checksum, limit };
+    let taking = |app: Shared| async move {
+        let _counted = counted;
+        app.blobs().append(upload, part, body.into_data_stream(), &app.stop).await
+    };
+    let Progress { offset, whole } = taken(&app, taking(Shared::clone(&app)), limit).await?;
+    let mut answer = match whole {
+        Some(whole) => Json(finished(id, Some(whole))).into_response(),
+        None => StatusCode::NO_CONTENT.into_response(),
+    };
+    answer.headers_mut().insert(UPLOAD_OFFSET, HeaderValue::from(offset));
+    Ok(answer)
+}
+
+/// `DELETE /hacp/v1/uploads/{id}`: never mind.
+pub(super) async fn discard(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let actor = app.hacp_actor(&headers).await?;
+    let upload = app.own_upload(&id, &actor).await?;
+    match app.blobs().discard(upload.id).await {
+        Ok(true) => Ok(StatusCode::NO_CONTENT.into_response()),
+        Ok(false) => {
+            let expected = "an upload of which nothing is made";
+            Err(HacpError::field("upload", expected).into())
+        }
+        Err(error) => {
+            tracing::error!(error = format!("{error:#}"), upload.id = %upload.id, "cannot discard");
+            Err(HacpError::unavailable().into())
+        }
+    }
+}
+
+impl App {
+    /// An upload of the caller's.
+    pub(super) async fn own_upload(&self, id: &str, actor: &Actor) -> Result<Upload, Failure> {
+        let found = self.blobs().upload(id, actor).await?;
+        Ok(found.ok_or_else(|| HacpError::missing("upload", "upload"))?)
+    }
+
+    /// A new one, as the headers describe it.
+    async fn begun(&self, actor: &Actor, headers: &HeaderMap) -> Result<Upload, Failure> {
+        let owner = Party::of(actor).ok_or(Denied::Unknown)?;
+        let length = number(headers, &UPLOAD_LENGTH, "Upload-Length")?;
+        if length.is_some_and(|length| length > self.config.artifact_limit) {
+            return Err(over_limit(self.config.artifact_limit).into());
+        }
+        let media_type = media_type(headers)?;
+        let id = UploadId::new(self.gateway.ids().ulid());
+        let upload = Upload { length, media_type, ..Upload::new(id, owner, self.gateway.now()) };
+        if !self.gateway.store().begin_upload(upload.clone()).await? {
+            let why = format!("finish or delete some of your {MOST_UPLOADS} uploads first");
+            let error = HacpError::new(code::RATE_LIMITED, why);
+            return Err(error.into());
+        }
+        Ok(upload)
+    }
+
+    /// Whether what a body says of its size fits, before the first byte is read.
+    fn announced(
+        &self,
+        headers: &HeaderMap,
+        offset: u64,
+        length: Option<u64>,
+    ) -> Result<(), Failure> {
+        let comes = number(headers, &header::CONTENT_LENGTH, "Content-Length")?.unwrap_or(0);
+        let all = offset.saturating_add(comes);
+        let limit = self.config.artifact_limit;
+        match length {
+            Some(length) if all > length => Err(stopped(Stopped::TooLong { length }, limit)),
+            _ if all > limit => Err(over_limit(limit).into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Waits for a part that is taken by a task of its own.
+async fn taken(
+    app: &App,
+    taking: impl Future<Output = Result<Progress, Stopped>> + Send + 'static,
+    limit: u64,
+) -> Result<Progress, Failure> {
+    match app.tasks.spawn(taking).await {
+        Ok(progress) => progress.map_err(|why| stopped(why, limit)),
+        Err(error) => {
+            tracing::error!(%error, "an upload was not taken to its end");
+            Err(HacpError::internal().into())
+        }
+    }
+}
+
+/// An upload on the wire.
+fn shown(upload: &Upload) -> Value {
+    let mut shown = json!({
+        "upload": upload.id,
+        "offset": upload.size,
+        "complete": upload.whole.is_some(),
+    });
+    if let Some(length) = upload.length {
+        shown["length"] = json!(length);
+    }
+    if let Some(whole) = upload.whole {
+        shown["checksum"] = json!(format!("sha256:{}", whole.checksum));
+        shown["size"] = json!(whole.size);
+    }
+    shown
+}
+
+/// One that is finished, on the wire.
+fn finished(id: UploadId, whole: Option<Held>) -> Value {
+    let (checksum, size) = whole.map_or((Digest::ZERO, 0), |whole| (whole.checksum, whole.size));
+    json!({ "upload": id, "checksum": format!("sha256:{checksum}"), "size": size })
+}
+
+fn with_place(mut answer: Response, upload: &Upload) -> Response {
+    let headers = answer.headers_mut();
+    headers.insert(UPLOAD_OFFSET, HeaderValue::from(upload.size));
+    if let Some(length) = upload.length {
+        headers.insert(UPLOAD_LENGTH, HeaderValue::from(length));
+    }
+    let complete = if upload.whole.is_some() { "?1" } else { "?0" };
+    headers.insert(UPLOAD_COMPLETE, HeaderValue::from_static(complete));
+    answer
+}
+
+const NUMBER: &str = "a whole number of bytes";
+
+fn number(
+    headers: &HeaderMap,
+    name: &HeaderName,
+    shown: &'static str,
+) -> Result<Option<u64>, HacpError> {
+    let bad = || HacpError::field(shown, NUMBER);
+    let Some(text) = one(headers, name, bad)? else { return Ok(None) };
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = digits.then(|| text.parse().ok()).flatten();
+    number.map(Some).ok_or_else(bad)
+}
+
+/// `Upload-Complete`: whether nothing comes behind this part.
+fn last(headers: &HeaderMap) -> Result<bool, HacpError> {
+    let bad = || HacpError::field("Upload-Complete", "?1 behind the last byte, or ?0");
+    match one(headers, &UPLOAD_COMPLETE, bad)? {
+        None | Some("?0") => Ok(false),
+        Some("?1") => Ok(true),
+        Some(_) => Err(bad()),
+    }
+}
+
+/// `Upload-Checksum`: what the whole should hash to.
+fn checksum(headers: &HeaderMap) -> Result<Option<Digest>, HacpError> {
+    let expected = "sha256: followed by 64 hexadecimal digits";
+    let bad = || HacpError::field("Upload-Checksum", expected);
+    let Some(text) = one(headers, &UPLOAD_CHECKSUM, bad)? else { return Ok(None) };
+    let digest = text.strip_prefix("sha256:").and_then(|digits| digits.parse().ok());
+    digest.map(Some).ok_or_else(bad)
+}
+
+fn media_type(headers: &HeaderMap) -> Result<Option<String>, HacpError> {
+    let bad = || HacpError::field("Content-Type", "a media type such as text/plain");
+    let Some(kind) = one(headers, &header::CONTENT_TYPE, bad)? else { return Ok(None) };
+    FileRef::new("0".repeat(64), "upload", 0, kind).map_err(|_| bad())?;
+    Ok(Some(kind.to_owned()))
+}
+
+/// A header that may come once.
+fn one<'h>(
+    headers: &'h HeaderMap,
+    name: &HeaderName,
+    bad: impl Fn() -> HacpError,
+) -> Result<Option<&'h str>, HacpError> {
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(bad());
+    }
+    value.to_str().map(|text| Some(text.trim())).map_err(|_| bad())
+}

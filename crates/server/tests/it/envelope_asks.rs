@@ -1,0 +1,234 @@
+//! Envelopes of HXP eXperience on asks: sent in every protocol, kept, shown, bound to headers and
+//! streams.
+
+use serde_json::{Value, json};
+
+use crate::a2h::{self, A2H};
+use crate::client::{approve, with};
+use crate::hitl::{self, CASES, Case};
+use crate::native::{ASKS, approval, asked};
+use crate::streams::Events;
+use crate::world::World;
+
+/// What a careful agent says of its message.
+pub(crate) fn envelope() -> Value {
+    json!({
+        "version": "1.0.0",
+        "intent": "decide",
+        "delivery": { "verbosity": "low", "tone": "direct", "language": "en" },
+        "cognition": { "load": 4, "estimated_read_seconds": 40 },
+        "transparency": {
+            "confidence": 0.7,
+            "verification_needed": true,
+            "assumptions": ["The invoice is genuine"],
+            "limits": ["I cannot see the bank account"],
+        },
+        "actions": [
+            { "type": "verify_sources", "label": "Show the invoice", "payload": { "invoice": 7 } },
+            { "type": "simplify" },
+        ],
+        "negotiation": { "clarifying_questions": ["Is this the usual supplier?"] },
+        "later": { "unknown": [3.0, null] },
+    })
+}
+
+/// One create in each protocol: its address, its body, its status, and where the envelope stands in
+/// the answer about it.
+fn creates(hxp: &Value) -> [(&'static str, String, Value, u16, &'static str); 4] {
+    let call = with(a2h::call("c1"), json!({ "spec": { "state": { "n": 1, "hxp": hxp } } }));
+    [
+        ("native", ASKS.into(), with(approval(), json!({ "hxp": hxp })), 201, "/hxp"),
+        (
+            "hxp",
+            "/hxp/v1/requests".into(),
+            with(approve("Pay?"), json!({ "hxp": hxp })),
+            201,
+            "/hxp",
+        ),
+        (
+            "hitl",
+            CASES.into(),
+            hitl::with(hitl::approval(), json!({ "hxp": hxp })),
+            202,
+            "/hitl/context/hxp",
+        ),
+        ("a2h", format!("{A2H}/function_calls"), call, 200, "/spec/state/hxp"),
+    ]
+}
+
+/// The id of what was made, in our own words.
+fn id(way: &str, made: &Value) -> String {
+    let id = match way {
+        "native" => &made["id"],
+        "hxp" => &made["request_id"],
+        "hitl" => &made["hitl"]["case_id"],
+        _ => &made["status"]["ask_id"],
+    };
+    let (_, ulid) = id.as_str().unwrap().rsplit_once('_').unwrap();
+    format!("ask_{ulid}")
+}
+
+/// HXPE-005, HXPE-049, HXPE-058: sent in every protocol, kept as it came, shown in every other one, and
+/// the verdict stands in the record without a word of the envelope.
+#[tokio::test]
+async fn every_protocol_takes_an_envelope_and_gives_it_back() {
+    let world = World::dev().await;
+    let agent = world.agent();
+    for (way, path, body, status, place) in creates(&envelope()) {
+        let made = agent.post(&path, body).await.is(status);
+        if way != "hxp" {
+            assert_eq!(made.json.pointer(place), Some(&envelope()), "{way}: {}", made.text);
+        }
+        let id = id(way, &made.json);
+        let seen = agent.get(&format!("{ASKS}/{id}")).await.is(200);
+        assert_eq!(seen["hxp"], envelope(), "{way}");
+        let verdict = &seen["hxp_verdict"];
+        assert_eq!((&verdict["valid"], &verdict["level"]), (&json!(true), &json!("core")));
+        let polled = agent.poll(&id.replacen("ask_", "hxp_", 1)).await.is(200);
+        assert_eq!((&polled["hxp"], &polled["hxp_verdict"]), (&envelope(), verdict), "{way}");
+        let told = world.human().get(&format!("{ASKS}/{id}/audit")).await.is(200);
+        let asked = &told["events"][0];
+        assert_eq!(asked["event"], "asked", "{}", told.text);
+        let body: Value = serde_json::from_str(asked["body"].as_str().unwrap()).unwrap();
+        let found = &body["what"]["claims"]["finding"];
+        assert_eq!((&found["level"], &found["errors"]), (&json!("core"), &json!(0)), "{body}");
+        assert!(!body.to_string().contains("genuine"), "no word of it: {body}");
+    }
+    world.end().await;
+}
+
+/// HXPE-004, HXPE-042, HXPE-058: what is wrong is kept with what was found, unless the project is
+/// strict; then the request is refused by the place of what is wrong, and nothing is there.
+#[tokio::test]
+async fn a_strict_project_takes_only_what_is_specified() {
+    let world = World::dev().await;
+    let agent = world.agent();
+    let wrong = with(envelope(), json!({ "transparency": { "confidence": "high" } }));
+    let pointer = "/hxp/transparency/confidence";
+    for (way, path, body, status, _) in creates(&wrong) {
+        let made = agent.post(&path, body).await.is(status);
+        assert!(made.text.contains(pointer), "{way} says what is wrong: {}", made.text);
+        let seen = agent.get(&format!("{ASKS}/{}", id(way, &made.json))).await.is(200);
+        assert_eq!((&seen["hxp"], &seen["hxp_verdict"]["valid"]), (&wrong, &json!(false)));
+    }
+    let strict = json!({ "id": "dev", "envelopes": "strict" });
+    let saved = world.human().save("projects", strict).await.is(200);
+    assert_eq!(saved["envelopes"], "strict");
+    let before = agent.get(&format!("{ASKS}/count")).await.is(200);
+    let mut codes = Vec::new();
+    for (way, path, body, ..) in creates(&wrong) {
+        let body = if way == "a2h" { with(body, json!({ "call_id": "c2" })) } else { body };
+        let refused = agent.post(&path, body).await;
+        assert!(refused.text.contains(pointer), "{way}: {}", refused.text);
+        codes.push((way, refused.status));
+    }
+    assert_eq!(codes, [("native", 422), ("hxp", 400), ("hitl", 400), ("a2h", 422)]);
+    let native = with(approval(), json!({ "hxp": wrong }));
+    let refused = agent.post(ASKS, native).await.problem(422, "invalid-envelope");
+    assert_eq!(refused["errors"][0]["field"], pointer);
+    let after = agent.get(&format!("{ASKS}/count")).await.is(200);
+    assert_eq!(after.json, before.json, "nothing was asked");
+    // What has an unknown field is not what was specified either; without it, it is.
+    agent.post(ASKS, with(approval(), json!({ "hxp": envelope() }))).await.is(422);
+    let mut known = envelope();
+    known.as_object_mut().unwrap().remove("later");
+    let made = agent.post(ASKS, with(approval(), json!({ "hxp": known }))).await.is(201);
+    assert_eq!(made["hxp_verdict"]["strict"], true);
+    world.end().await;
+}
+
+/// What is no object is no envelope, and is refused by name.
+#[tokio::test]
+async fn what_is_no_object_is_refused_by_name() {
+    let world = World::dev().await;
+    let agent = world.agent();
+    for odd in [json!("high"), json!(7), json!([]), json!(true)] {
+        let refused = agent.post(ASKS, with(approval(), json!({ "hxp": odd }))).await;
+        assert_eq!(refused.problem(422, "invalid-field")["errors"][0]["field"], "hxp");
+        let refused = agent.post("/hxp/v1/requests", with(approve("x"), json!({ "hxp": odd })));
+        assert_eq!(refused.await.error(400, "invalid_hxp")["details"]["field"], "hxp");
+    }
+    let made = agent.post(ASKS, with(approval(), json!({ "hxp": null }))).await.is(201);
+    assert_eq!((&made["hxp"], &made["hxp_verdict"]), (&Value::Null, &Value::Null));
+    world.end().await;
+}
+
+/// HXPE-050, HXPE-051, HXPE-052: headers in say what the envelope leaves out and make none by
+/// themselves; headers out say what it says, on one line.
+#[tokio::test]
+async fn headers_say_the_same_in_short() {
+    let world = World::dev().await;
+    let hinting = world.agent().header("HXP-CogLoad", "9").header("HXP-Intent", "sell");
+    let mut bare = envelope();
+    bare.as_object_mut().unwrap().remove("cognition");
+    for (way, path, body, status, _) in creates(&bare) {
+        let made = hinting.post(&path, body).await.is(status);
+        let told = ["hxp-intent", "hxp-verbosity", "hxp-confidence", "hxp-cogload"];
+        assert_eq!(told.map(|name| made.header(name)), ["decide", "low", "0.7", "9"], "{way}");
+        let seen = world.agent().get(&format!("{ASKS}/{}", id(way, &made.json))).await.is(200);
+        assert_eq!(seen["hxp"]["cognition"], json!({ "load": 9 }));
+        assert_eq!(seen["hxp"]["intent"], "decide", "the envelope counts");
+        let rules = seen["hxp_verdict"]["rules"].as_array().unwrap();
+        assert!(rules.contains(&json!("HXPE-051")), "the difference is noted: {rules:?}");
+    }
+    let none = hinting.post(ASKS, approval()).await.is(201);
+    assert_eq!((&none["hxp"], none.header("hxp-intent")), (&Value::Null, ""));
+    let hostile = with(bare, json!({ "intent": "a\r\nSet-Cookie: b=c" }));
+    let made = world.agent().post(ASKS, with(approval(), json!({ "hxp": hostile }))).await.is(201);
+    assert_eq!(made.header("hxp-intent"), "a%0D%0ASet-Cookie:%20b=c");
+    assert_eq!(made.header("set-cookie"), "");
+    world.end().await;
+}
+
+/// HXPE-054: our own stream of an ask begins with its envelope, exactly once; HITL's does for whoever
+/// asks for it.
+#[tokio::test]
+async fn streams_begin_with_the_envelope() {
+    let world = World::dev().await;
+    let agent = world.agent();
+    let path = asked(&agent, with(approval(), json!({ "hxp": envelope() }))).await;
+    let mut events = Events::open(&agent, &format!("{path}/events")).await;
+    let first = events.block().await.unwrap();
+    let line = first.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
+    assert!(first.contains("event: hxp\n") && !first.contains("id: "), "{first}");
+    let told: Value = serde_json::from_str(line).unwrap();
+    assert_eq!(told, json!({ "hxp": envelope() }));
+    assert_eq!(events.expect("asked").await.data["ask"]["hxp"], envelope());
+    // Without one, there is none.
+    let plain = asked(&agent, approval()).await;
+    Events::open(&agent, &format!("{plain}/events")).await.expect("asked").await;
+
+    let case = Case::make(&world, hitl::with(hitl::approval(), json!({ "hxp": envelope() }))).await;
+    let stream = format!("/hitl/v1/reviews/{}/events", case.id);
+    for (query, prelude) in [("", false), ("?prelude=1", true), ("?prelude=0", false)] {
+        let mut events = Events::open(&agent, &format!("{stream}{query}")).await;
+        let begin = events.block().await.unwrap();
+        assert!(begin.starts_with(':'), "{begin}");
+        world
+            .human()
+            .post(&format!("{ASKS}/{}/comments", ask(&case)), json!({ "text": "?" }))
+            .await;
+        let next = events.block().await.unwrap();
+        assert_eq!(next.starts_with("event: hxp\n"), prelude, "{query}: {next}");
+    }
+    world.end().await;
+}
+
+fn ask(case: &Case) -> String {
+    case.id.replacen("review_", "ask_", 1)
+}
+
+/// The words are forgotten with those of the request; what was found stays.
+#[tokio::test]
+async fn an_envelope_is_erased_with_its_ask() {
+    let world = World::dev().await;
+    let agent = world.agent();
+    let path = asked(&agent, with(approval(), json!({ "hxp": envelope() }))).await;
+    agent.post(&format!("{path}/cancel"), json!({})).await.is(200);
+    world.human().post(&format!("{path}/erase"), json!({})).await.is(200);
+    let seen = agent.get(&path).await.is(200);
+    assert_eq!((&seen["hxp"], &seen["hxp_verdict"]["valid"]), (&Value::Null, &json!(true)));
+    assert!(!seen.text.contains("genuine"), "{}", seen.text);
+    assert_eq!(seen.header("hxp-intent"), "");
+    world.end().await;
+}
