@@ -74,7 +74,7 @@ def test_a_task_from_its_first_word_to_its_last(desk, visit, script):
     else:
         page.get_by_label("Line of comment 1").fill("3")
     page.get_by_label("Comment 1", exact=True).fill("It is 42")
-    page.get_by_label("It, comment 1").select_option("blocker")
+    page.get_by_label("How grave, comment 1").select_option("blocker")
     press(page, "Request changes")
     told(page, "Say what has to change: it goes to the agent")
     assert page.get_by_label("Comment 1", exact=True).input_value() == "It is 42"
@@ -93,7 +93,7 @@ def test_a_task_from_its_first_word_to_its_last(desk, visit, script):
     assert page.locator(".ln.both .is").first.inner_text().endswith("The sum is 42.")
     page.get_by_label("The older one").select_option("none")
     press(page, "Show these side by side")
-    assert page.locator(".sheet .was").count() == 0
+    assert page.locator(".leaf .was").count() == 0
     press(page, "Accept v2")
     told(page, "Your verdict was recorded")
     assert agent(desk, "task.get", task_id=task)["state"] == "completed"

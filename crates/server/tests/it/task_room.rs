@@ -29,7 +29,7 @@ async fn what_was_delivered_is_judged_like_a_change() {
     let made = deliver(&world, &task, "one\ntwo\nthree\n").await;
     let artifact = made["id"].as_str().unwrap().to_owned();
     let room = browser.client.get(&format!("/tasks/{task}")).await.is(200);
-    assert_eq!(words(&room, ".sheet .is"), ["one", "two", "three"]);
+    assert_eq!(words(&room, ".leaf .is"), ["one", "two", "three"]);
     let base = [
         ("artifact", &*artifact),
         ("version", "v1"),
@@ -231,7 +231,7 @@ async fn a_delivery_is_fetched_and_does_nothing() {
     // Another task leads to nothing it did not deliver.
     let other = begun(&world, json!({})).await;
     browser.client.get(&file.replace(&task, &other)).await.is(404);
-    let stranger = json!({ "id": "eve", "name": "Eve", "projects": ["dev2"] });
+    let stranger = json!({ "name": "Eve", "projects": ["dev2"] });
     world.human().put("/api/v1/people/eve", stranger).await.saved();
     let eve = person(&world, "eve").await;
     for path in [&file, &format!("/tasks/{task}"), &format!("/tasks/{task}/live")] {

@@ -4,7 +4,7 @@ use kernel::task::{
     Handover, Intent, Leave, NewEntry, NewGrant, NewTask, Party, PayloadKind, Severity,
     TaskCommand, Until, Verdict,
 };
-use kernel::{Command, Refusal, Task, TaskId, Time};
+use kernel::{Command, Refusal, Task, TaskId};
 use scraper::Html;
 use serde_json::json;
 use server::web::FormProblem;
@@ -84,13 +84,8 @@ pub(crate) fn gallery(g: &mut Gallery) {
     story.judge(Verdict::Approved, Vec::new(), &[]).show("task-done");
     shown.push(story.task().clone());
 
-    let mut story = Story::begin(
-        g,
-        NewTask {
-            deadline: Some(Time::from_millis(1_770_380_000_000)),
-            ..new(HOSTILE, &[HOSTILE])
-        },
-    );
+    let soon = g.cast.now.plus_seconds(7_200);
+    let mut story = Story::begin(g, NewTask { deadline: Some(soon), ..new(HOSTILE, &[HOSTILE]) });
     story.started().raise(HOSTILE);
     shown.push(story.task().clone());
     story.show("task-hostile");
@@ -287,13 +282,13 @@ fn markdown_is_read_and_not_obeyed() {
 fn every_kind_of_delivery_has_its_page() {
     assert_eq!(all(&page("task-picture"), "figure img").len(), 1);
     assert!(words(&page("task-elsewhere"), ".versions")[0].contains("files.example.com"));
-    assert!(words(&page("task-json"), ".sheet")[0].contains("\"b\": 1"));
+    assert!(words(&page("task-json"), ".leaf")[0].contains("\"b\": 1"));
     assert_eq!(words(&page("task-patch"), ".ln.come .is"), ["added: +new ⟨U+202E⟩"]);
     let long = page("task-long");
     let more = words(&long, ".sheets > p").pop().unwrap();
     assert!(more.starts_with("3500 more lines are not shown here."), "{more}");
     for name in ["task-bytes", "task-missing"] {
-        assert_eq!(all(&page(name), ".sheet").len(), 0, "{name}");
+        assert_eq!(all(&page(name), ".leaf").len(), 0, "{name}");
     }
 }
 

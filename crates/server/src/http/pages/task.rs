@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -28,8 +29,8 @@ use crate::web::{Submitted, notices, paths};
 
 /// More artifacts than this are not told of one by one.
 const ARTIFACTS: usize = 20;
-/// Larger files are fetched, not looked at.
-const LARGEST: u64 = 8 * 1024 * 1024;
+/// By so many bytes it is told whether a file is a picture.
+const SNIFFED: u64 = 16;
 /// What may be done with what an agent delivered: looking at it, and nothing else.
 const POLICY: &str = "default-src 'none'; sandbox";
 /// How often an idle stream shows that it lives.
@@ -94,7 +95,9 @@ pub(super) async fn back(Path(id): Path<String>) -> Response {
     }
 }
 
-#[derive(Deserialize)]
+/// Who asks comes first, so that nothing has to be named to be refused.
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Which {
     artifact: String,
     version: String,
@@ -114,21 +117,18 @@ pub(super) async fn version(
     let artifact = app.gateway.store().artifact(of.id).await?.ok_or_else(missing)?;
     let found = artifact.version(Some(&of.version)).ok_or_else(missing)?;
     let held = found.payload.bytes().ok_or_else(missing)?;
-    let kept = app.blobs().first(&held, LARGEST).await.map_err(|error| {
+    let unread = |error: anyhow::Error| {
         tracing::error!(error = format!("{error:#}"), %task.id, "cannot read an artifact");
         let shown = notices::server_error(&visitor.frame, "what was delivered cannot be read");
         page(StatusCode::INTERNAL_SERVER_ERROR, shown)
-    })?;
-    // More than that is fetched from where agents fetch it, in as many steps as it takes.
-    if kept.len() as u64 != held.size {
-        return Err(missing());
-    }
-    Ok(as_file(&of, kept))
+    };
+    let kind = picture(&app.blobs().first(&held, SNIFFED).await.map_err(unread)?);
+    let blob = app.blobs().open(&held).await.map_err(unread)?;
+    Ok(as_file(&of, kind, held.size, Body::from_stream(blob.read(0..held.size))))
 }
 
 /// Bytes of an agent's: nothing runs in them, whatever they are.
-fn as_file(of: &VersionRef, bytes: Bytes) -> Response {
-    let kind = picture(&bytes);
+fn as_file(of: &VersionRef, kind: Option<&'static str>, size: u64, body: Body) -> Response {
     let name: String =
         of.version.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '.').collect();
     let how = if kind.is_some() { "inline" } else { "attachment" };
@@ -138,8 +138,9 @@ fn as_file(of: &VersionRef, bytes: Bytes) -> Response {
         (header::CACHE_CONTROL, "no-store".to_owned()),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
         (header::CONTENT_SECURITY_POLICY, POLICY.to_owned()),
+        (header::CONTENT_LENGTH, size.to_string()),
     ];
-    (headers, bytes).into_response()
+    (headers, body).into_response()
 }
 
 impl App {
