@@ -66,6 +66,8 @@ pub enum Command {
     Assign(AskId, HumanId, Option<String>),
     /// Remark something on an ask.
     Comment(AskId, String),
+    /// A person picks one of the agent's actions, by its place.
+    Pick(AskId, usize),
     /// A person answers.
     Answer(AskId, Box<Reply>),
     /// The same, with proofs that a person is there.
@@ -152,6 +154,7 @@ impl Command {
             Self::Claim(_) => "claim",
             Self::Assign(..) => "assign",
             Self::Comment(..) => "comment",
+            Self::Pick(..) => "pick",
             Self::Answer(..) | Self::AnswerWithProofs(..) => "answer",
             Self::Cancel(..) => "cancel",
             Self::Expire(_) => "expire",
@@ -204,6 +207,7 @@ impl Command {
             | Self::Claim(id)
             | Self::Assign(id, ..)
             | Self::Comment(id, _)
+            | Self::Pick(id, _)
             | Self::Answer(id, _)
             | Self::AnswerWithProofs(id, ..)
             | Self::Cancel(id, _)

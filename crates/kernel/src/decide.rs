@@ -2,7 +2,7 @@
 
 use crate::ask::{
     answer, assign, callback, cancel, claim, comment, create, erase, escalate, expire, extend,
-    grant, open, progress, remind, reply, revoke, urge, write,
+    grant, open, pick, progress, remind, reply, revoke, urge, write,
 };
 use crate::command::{Command, Envelope};
 use crate::directory::{
@@ -33,6 +33,7 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::Claim(id) => claim::decide(world, envelope, *id),
         Command::Assign(id, to, note) => assign::decide(world, envelope, *id, to, note.as_deref()),
         Command::Comment(id, text) => comment::decide(world, envelope, *id, text),
+        Command::Pick(id, action) => pick::decide(world, envelope, *id, *action),
         Command::Answer(id, reply) => answer::decide(world, envelope, *id, reply, &[]),
         Command::AnswerWithProofs(id, reply, proofs) => {
             answer::decide(world, envelope, *id, reply, proofs)

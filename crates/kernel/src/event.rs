@@ -64,6 +64,11 @@ pub enum Happened {
         /// What.
         text: Erasable<String>,
     },
+    /// A person picked something the agent says could be done next.
+    ActionPicked {
+        /// Which, by its place among those the agent offers.
+        action: usize,
+    },
     /// A person answered.
     Answered {
         /// What they said.
@@ -255,6 +260,7 @@ impl Happened {
             Self::Claimed => "claimed",
             Self::Assigned { .. } => "assigned",
             Self::Commented { .. } => "commented",
+            Self::ActionPicked { .. } => "action_picked",
             Self::Answered { .. } => "answered",
             Self::Defaulted { .. } => "defaulted",
             Self::Cancelled { .. } => "cancelled",
@@ -328,6 +334,7 @@ impl Happened {
             | Self::Progressed { .. }
             | Self::Claimed
             | Self::Assigned { .. }
+            | Self::ActionPicked { .. }
             | Self::Expired { .. }
             | Self::Failed { .. }
             | Self::Reminded

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::By;
-use crate::ask::{Ask, AskState, CallbackAttempt, Claim, Comment, Ending, Look, Revocation, Seat};
+use crate::ask::{
+    Ask, AskState, CallbackAttempt, Claim, Comment, Ending, Look, Picked, Revocation, Seat,
+};
 use crate::audit::{Digest, Head, Record};
 use crate::command::Envelope;
 use crate::directory::{Agent, Disabled, Holder, Human, Kept, Key, Project, Rule, Webhook};
@@ -116,6 +118,7 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
                 latest: None,
                 votes: Vec::new(),
                 comments: Vec::new(),
+                picked: Vec::new(),
                 revoked: None,
                 reminded_at: None,
                 callbacks: Vec::new(),
@@ -256,6 +259,9 @@ fn evolve_open(
         Happened::Claimed => {
             let By::Human(human) = by else { return None };
             ask.claim = Some(Claim { human: human.clone(), at });
+        }
+        Happened::ActionPicked { action } => {
+            ask.picked.push(Picked { action: *action, by: by.clone(), at });
         }
         Happened::Assigned { to } => ask.claim = Some(Claim { human: to.clone(), at }),
         Happened::Answered { vote, decisive } => {

@@ -4,11 +4,12 @@ mod tasks;
 
 use std::collections::BTreeSet;
 
-use serde_json::Map;
+use serde_json::{Map, json};
 use ulid::Ulid;
 
 use crate::actor::{Actor, Assurance, Reach, Via};
-use crate::ask::{Ask, Dialect, Labels, Priority, Route};
+use crate::ask::claims::Finding;
+use crate::ask::{Ask, Dialect, Labels, NewClaims, Priority, Route};
 use crate::audit::{Digest, Record, Salts};
 use crate::command::{Command, Envelope, NewAsk, Silence};
 use crate::decide::decide;
@@ -78,6 +79,17 @@ pub fn new_ask() -> NewAsk {
         place: None,
         claims: None,
     }
+}
+
+/// What an agent says of its message: something it assumes, and two actions.
+pub fn claims() -> Box<NewClaims> {
+    let said = json!({
+        "intent": "decide",
+        "transparency": { "confidence": 0.5, "assumptions": ["it is raining"] },
+        "actions": [{ "type": "simplify" }, { "label": "no type" }, { "type": "expand" }],
+    });
+    let said = said.as_object().unwrap().clone();
+    Box::new(NewClaims { said, finding: Finding::default(), objection: None })
 }
 
 /// What makes the cast, in an order in which it can be made.

@@ -27,6 +27,9 @@ pub enum Topic {
     /// Somebody remarked something.
     #[serde(rename = "ask.commented")]
     Commented,
+    /// Somebody picked one of the agent's actions.
+    #[serde(rename = "ask.action_picked")]
+    ActionPicked,
     /// More people are asked, because nobody answered.
     #[serde(rename = "ask.escalated")]
     Escalated,
@@ -73,11 +76,12 @@ pub enum Topic {
 
 impl Topic {
     /// Every topic, in the order in which they may happen.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Created,
         Self::Opened,
         Self::Claimed,
         Self::Commented,
+        Self::ActionPicked,
         Self::Escalated,
         Self::Answered,
         Self::ChangesRequested,
@@ -98,13 +102,15 @@ impl Topic {
     pub const ENDINGS: [Self; 5] =
         [Self::Answered, Self::ChangesRequested, Self::Defaulted, Self::Expired, Self::Cancelled];
 
-    /// What an endpoint hears of where nobody says: what an agent waits for, and who writes to it.
-    pub const USUAL: [Self; 6] = [
+    /// What an endpoint hears of where nobody says: what an agent waits for, what somebody wants of it
+    /// meanwhile, and who writes to it.
+    pub const USUAL: [Self; 7] = [
         Self::Answered,
         Self::ChangesRequested,
         Self::Defaulted,
         Self::Expired,
         Self::Cancelled,
+        Self::ActionPicked,
         Self::Started,
     ];
 
@@ -115,6 +121,7 @@ impl Topic {
             Self::Opened => "ask.opened",
             Self::Claimed => "ask.claimed",
             Self::Commented => "ask.commented",
+            Self::ActionPicked => "ask.action_picked",
             Self::Escalated => "ask.escalated",
             Self::Answered => "ask.answered",
             Self::ChangesRequested => "ask.changes_requested",
@@ -151,6 +158,7 @@ impl Topic {
             Happened::Opened => Self::Opened,
             Happened::Claimed | Happened::Assigned { .. } => Self::Claimed,
             Happened::Commented { .. } => Self::Commented,
+            Happened::ActionPicked { .. } => Self::ActionPicked,
             Happened::Escalated { .. } | Happened::Joined { .. } => Self::Escalated,
             Happened::Answered { vote, decisive: true } => Self::answered(vote.reply.value()),
             Happened::Defaulted { .. } => Self::Defaulted,

@@ -338,7 +338,9 @@ fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
         Actor::Human { id, assurance, .. } => {
             let Some(person) = step.world.directory.human(id) else { return false };
             let lets_in = match what {
-                "opened" | "progressed" | "claimed" | "extended" => is_in(ask, person),
+                "opened" | "progressed" | "claimed" | "extended" | "action_picked" => {
+                    is_in(ask, person)
+                }
                 "answered" => is_in(ask, person) && *assurance >= ask.floor,
                 "assigned" | "cancelled" | "commented" | "callback_wanted" => {
                     is_in(ask, person) || person.admin
@@ -349,7 +351,8 @@ fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
             person.active && lets_in
         }
         Actor::LinkHolder { ask: own } => {
-            let lets_in = ["opened", "progressed", "answered", "cancelled", "commented"];
+            let lets_in =
+                ["opened", "progressed", "answered", "cancelled", "commented", "action_picked"];
             *own == ask.id && lets_in.contains(&what)
         }
         Actor::Relay { ask: own, .. } => {
@@ -361,7 +364,7 @@ fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
                 place.means.kind() == attested.platform
                     && (place.only.is_empty() || place.only.contains(&attested.platform_user_id))
             });
-            let lets_in = ["opened", "progressed", "answered", "commented"];
+            let lets_in = ["opened", "progressed", "answered", "commented", "action_picked"];
             *own == ask.id && there && lets_in.contains(&what)
         }
     }

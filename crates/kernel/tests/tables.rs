@@ -204,7 +204,7 @@ fn events_have_stable_names() {
         assert_eq!(body.pointer("/what/act").and_then(serde_json::Value::as_str), act);
         names.insert(name);
     }
-    assert_eq!(names.len(), 34 + 18 + 3 + 1, "{names:?}");
+    assert_eq!(names.len(), 35 + 18 + 3 + 1, "{names:?}");
 }
 
 /// What happens to tasks and artifacts is one event each in its bytes, told apart by what it does.
@@ -259,6 +259,7 @@ fn name(what: &Happened) -> &'static str {
         Happened::Claimed => "claimed",
         Happened::Assigned { .. } => "assigned",
         Happened::Commented { .. } => "commented",
+        Happened::ActionPicked { .. } => "action_picked",
         Happened::Answered { .. } => "answered",
         Happened::Defaulted { .. } => "defaulted",
         Happened::Cancelled { .. } => "cancelled",
@@ -294,7 +295,7 @@ fn name(what: &Happened) -> &'static str {
 
 fn everything() -> Cast {
     let (mut cast, id) = in_state("claimed", Silence::StayOpen);
-    for verb in ["open", "progress", "assign", "extend", "urge"] {
+    for verb in ["open", "progress", "assign", "pick", "extend", "urge"] {
         act(&mut cast, id, verb);
     }
     cast.advance(TIMEOUT);
@@ -389,7 +390,8 @@ const TIMEOUT: u64 = 60;
 fn expiring(cast: &Cast, on_expiry: Silence) -> NewAsk {
     let reminders = vec![cast.now().plus_seconds(TIMEOUT)];
     let callback = Some("https://agent.example/hook".to_owned());
-    NewAsk { timeout: Some(TIMEOUT), on_expiry, reminders, callback, ..new_ask() }
+    let claims = Some(kernel::testing::claims());
+    NewAsk { timeout: Some(TIMEOUT), on_expiry, reminders, callback, claims, ..new_ask() }
 }
 
 /// An ask of the agent `bot` of olga's, brought into a state.
@@ -436,6 +438,7 @@ fn act(cast: &mut Cast, id: AskId, verb: &str) -> String {
             (bot, Command::Urge(id, Urge { text: "now".to_owned(), people }))
         }
         "comment" => (olga, Command::Comment(id, "so".to_owned())),
+        "pick" => (olga, Command::Pick(id, 0)),
         "grant" => {
             let grant = Grant { purpose: Purpose::Review, hash: Cast::hash("token") };
             (bot, Command::Grant(id, vec![grant]))

@@ -17,7 +17,7 @@ use super::wire::{
     HumanContactStatus, Moment, Ours, UserInfo,
 };
 use super::{Kind, PREFIX, call_id, kept};
-use crate::hxp_experience::claims::{self, Verdict};
+use crate::hxp_experience::claims::{self, Picked, Verdict};
 
 /// What a denial says whose person said nothing (A2H-054).
 const DENIED: &str = "Denied without a comment.";
@@ -182,7 +182,13 @@ pub(super) fn ours(ask: &Ask, receipt: Option<String>) -> Ours {
         Ending::Failed { .. } => "failed",
         Ending::Cancelled { .. } => "cancelled",
     });
-    Ours { ask_id: ask.id.shown_as(PREFIX), outcome, receipt, hxp_verdict: Verdict::of(ask) }
+    Ours {
+        ask_id: ask.id.shown_as(PREFIX),
+        outcome,
+        receipt,
+        hxp_verdict: Verdict::of(ask),
+        hxp_picked: Picked::all(ask),
+    }
 }
 
 pub(super) fn ended_at(ask: &Ask) -> Option<Time> {

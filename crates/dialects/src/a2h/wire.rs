@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::options::ResponseOption;
-use crate::hxp_experience::claims::Verdict;
+use crate::hxp_experience::claims::{Picked, Verdict};
 
 /// A function call (A2H-020).
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -137,6 +137,9 @@ pub struct Ours {
     /// What was found about the envelope in its state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hxp_verdict: Option<Verdict>,
+    /// Which of its actions people picked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hxp_picked: Vec<Picked>,
 }
 
 /// Who answered (A2H-063): what they are called, and through which door. Never how to reach them.

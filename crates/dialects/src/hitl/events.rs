@@ -50,6 +50,7 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature
         | Happened::Claimed
         | Happened::Assigned { .. }
         | Happened::Commented { .. }
+        | Happened::ActionPicked { .. }
         | Happened::Escalated { .. }
         | Happened::Joined { .. }
         | Happened::Extended { .. }

@@ -15,7 +15,7 @@ use super::wire::{
     Request, Resolved, Role, Status,
 };
 use super::{PREFIX, VERSION, project};
-use crate::hxp_experience::claims::Verdict;
+use crate::hxp_experience::claims::{Picked, Verdict};
 
 /// How this protocol spells the id of an ask.
 pub fn request_id(ask: AskId) -> String {
@@ -64,6 +64,7 @@ pub fn request(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Request {
         next_request_id: ask.followed_by.map(request_id),
         hxp: ask.envelope().cloned(),
         hxp_verdict: Verdict::of(ask),
+        hxp_picked: Picked::all(ask),
     }
 }
 

@@ -12,9 +12,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kernel::Ask;
 use kernel::ask::NewClaims;
 use kernel::ask::claims::{self, Level as Kept, Objection};
+use kernel::{Ask, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -188,6 +188,41 @@ pub struct Told {
     pub instance_path: String,
     /// What to do about it.
     pub message: String,
+}
+
+/// A follow-up somebody wants: one of the actions the agent offered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = PickedAction))]
+pub struct Picked {
+    /// Its place among the actions of the envelope, from 0.
+    pub action: usize,
+    /// What kind of action it is; `null` once erased.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// What the agent wanted to be given back with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    pub payload: Option<Value>,
+    /// When it was picked.
+    pub at: Time,
+}
+
+impl Picked {
+    /// All that were picked on an ask, in order.
+    pub fn all(ask: &Ask) -> Vec<Self> {
+        let one = |picked: &kernel::ask::Picked| {
+            let action = ask.action(picked.action);
+            let kind = action.and_then(|action| action.get("type")?.as_str());
+            Self {
+                action: picked.action,
+                kind: kind.map(ToOwned::to_owned),
+                payload: action.and_then(|action| action.get("payload").cloned()),
+                at: picked.at,
+            }
+        };
+        ask.picked.iter().map(one).collect()
+    }
 }
 
 impl Verdict {

@@ -33,6 +33,7 @@ pub use check::{Checker, Rules};
 pub use finding::{Finding, Level, Report, Severity};
 pub use message::{Message, core_shape};
 pub use registry::{Namespace, Registry, Unfit};
+pub use syntax::is_language;
 pub use tape::Unreadable;
 pub use view::{View, label};
 

@@ -71,7 +71,7 @@ const IRREGULAR: [&str; 17] = [
 
 /// Whether a language tag is well-formed as RFC 5646 (BCP 47) has it: language, script, region,
 /// variants, extensions, private use. Whether anybody registered its parts is not asked.
-pub(super) fn is_language(tag: &str) -> bool {
+pub fn is_language(tag: &str) -> bool {
     if IRREGULAR.iter().any(|known| known.eq_ignore_ascii_case(tag)) {
         return true;
     }

@@ -45,6 +45,15 @@ pub struct CommentBody {
     pub text: String,
 }
 
+/// `POST /api/v1/asks/{id}/pick`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PickBody {
+    /// Which of the actions in `hxp`, by its place from 0.
+    pub action: usize,
+}
+
 /// `POST /api/v1/agents/{id}/conversations`
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::hxp_execution::pseudonym;
-use crate::hxp_experience::claims::Verdict;
+use crate::hxp_experience::claims::{Picked, Verdict};
 
 /// An ask.
 #[derive(Debug, Clone, Serialize)]
@@ -83,6 +83,9 @@ pub struct AskView<'a> {
     pub hxp: Option<&'a Map<String, Value>>,
     /// What was found about that.
     pub hxp_verdict: Option<Verdict>,
+    /// Which of the actions in `hxp` people picked, as something they want of the agent before they
+    /// answer.
+    pub hxp_picked: Vec<Picked>,
 }
 
 /// A conversation a person began with an agent.
@@ -280,6 +283,7 @@ impl<'a> AskView<'a> {
             receipt,
             hxp: ask.envelope(),
             hxp_verdict: Verdict::of(ask),
+            hxp_picked: Picked::all(ask),
         }
     }
 }

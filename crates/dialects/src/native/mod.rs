@@ -16,7 +16,7 @@ mod rules;
 mod webhooks;
 
 pub use acts::{
-    AssignBody, CallbacksView, CancelBody, CommentBody, ExtendBody, Uploaded, WriteBody,
+    AssignBody, CallbacksView, CancelBody, CommentBody, ExtendBody, PickBody, Uploaded, WriteBody,
 };
 pub use ask::{
     AskView, CommentView, ConversationView, EventView, Outcome, ResultView, Revocation, State,

@@ -102,7 +102,13 @@ fn sample(at: Time) -> FunctionCall {
             user_info: None,
             reject_option_name: None,
             slack_message_ts: None,
-            ours: Ours { ask_id: test(), outcome: None, receipt: None, hxp_verdict: None },
+            ours: Ours {
+                ask_id: test(),
+                outcome: None,
+                receipt: None,
+                hxp_verdict: None,
+                hxp_picked: Vec::new(),
+            },
         },
     }
 }

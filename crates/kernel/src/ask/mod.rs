@@ -24,6 +24,7 @@ pub mod extend;
 pub mod fold;
 pub mod grant;
 pub mod open;
+pub mod pick;
 mod place;
 pub mod progress;
 pub mod remind;
@@ -53,6 +54,7 @@ use crate::world::Decision;
 pub use claims::{Claims, Envelopes, NewClaims};
 pub use due::Due;
 pub use fold::Fold;
+pub use pick::Picked;
 pub use place::Place;
 pub use terms::{
     Callback, CallbackAttempt, CallbackResult, Conversation, DefaultAction, Dialect, Grant, Labels,
@@ -84,6 +86,9 @@ pub struct Ask {
     pub votes: Vec<Vote>,
     /// What was remarked on the way, in order.
     pub comments: Vec<Comment>,
+    /// Which of the agent's actions people picked, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub picked: Vec<Picked>,
     /// Why its receipt no longer counts, if it was called back.
     pub revoked: Option<Revocation>,
     /// When a reminder last went out.

@@ -74,6 +74,7 @@ pub(crate) enum Verb {
     CallBack,
     NoteCallback,
     Comment,
+    Pick(usize),
     Revoke,
     Erase,
 }
@@ -118,6 +119,7 @@ fn any_verb() -> impl Strategy<Value = Verb> {
         1 => Just(Verb::CallBack),
         1 => Just(Verb::NoteCallback),
         2 => Just(Verb::Comment),
+        2 => (0..3_usize).prop_map(Verb::Pick),
         1 => Just(Verb::Revoke),
         2 => Just(Verb::Erase),
     ]

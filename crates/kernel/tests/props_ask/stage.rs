@@ -212,6 +212,7 @@ impl Stage {
             grants: plan.open_to_links.then_some(grant("first")).into_iter().collect(),
             inline: plan.open_to_links.then(|| [Stance::Approve, Stance::Choose].into()),
             callback: plan.open_to_links.then(|| "https://agent.example/hook".to_owned()),
+            claims: plan.tagged.then(kernel::testing::claims),
             ..new_ask()
         }))
     }
@@ -238,6 +239,7 @@ impl Stage {
                 let note = noted.then(|| "yours".to_owned());
                 (holder, Command::Assign(id, human(pick(&PEOPLE, to)), note))
             }
+            Verb::Pick(action) => (holder, Command::Pick(id, action)),
             Verb::Comment => (holder, Command::Comment(id, "well".to_owned())),
             Verb::Revoke => (person("adam"), Command::Revoke(id, "stolen".to_owned())),
             Verb::Answer(variety) | Verb::ByLink(variety) | Verb::Relay(variety) => {

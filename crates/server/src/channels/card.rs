@@ -12,6 +12,7 @@ use kernel::{Ask, Time};
 use crate::http::App;
 use crate::mail::notice::{because, title};
 use crate::reach::letters::on_their_clock;
+use crate::web::claims::Claims;
 use crate::web::facts::{Fact, Facts, Shown};
 use crate::web::outcome::Outcome;
 use crate::web::when::When;
@@ -56,7 +57,10 @@ impl App {
                 .and_then(Question::context)
                 .filter(|context| !context.trim().is_empty())
                 .map(reveal),
-            facts: question.map(facts).unwrap_or_default(),
+            facts: claimed(ask)
+                .into_iter()
+                .chain(question.map(facts).unwrap_or_default())
+                .collect(),
             until: until
                 .map(|at| format!("{} ({})", When::new(at, now).words, on_their_clock(at, zone))),
             link,
@@ -80,6 +84,12 @@ fn ended_at(ask: &Ask, now: Time) -> Time {
 /// A name: in several lines the agent's words could pass for ours.
 pub(crate) fn one_line(text: &str) -> String {
     text.replace(['\n', '\t'], " ")
+}
+
+/// What the agent says of its message, in a line; nothing where it says nothing.
+fn claimed(ask: &Ask) -> Option<card::Fact> {
+    let value = Claims::of(ask)?.line()?;
+    Some(card::Fact { name: "The agent says of it".to_owned(), value })
 }
 
 /// What there is to know besides the prompt, whole.

@@ -12,6 +12,7 @@ use kernel::{Ask, Time};
 use serde::Serialize;
 
 use crate::reach::gather::Gathered;
+use crate::web::claims::wants_verification;
 use crate::web::facts::{Fact, Facts, Shown};
 use crate::web::outcome::Outcome;
 use crate::web::paths;
@@ -131,6 +132,7 @@ pub fn takes_buttons(ask: &Ask) -> bool {
     plain
         && ask.priority != Priority::Critical
         && ask.verification.is_none()
+        && !wants_verification(ask)
         && ask.allows_bulk().is_ok()
         && whole(ask).is_some()
 }
@@ -207,6 +209,12 @@ mod tests {
         NewAsk { question, ..new_ask() }
     }
 
+    fn doubtful() -> Box<kernel::ask::NewClaims> {
+        let mut claims = kernel::testing::claims();
+        claims.said.insert("transparency".to_owned(), json!({ "verification_needed": true }));
+        claims
+    }
+
     #[test]
     fn a_notice_says_who_in_our_words_and_what_in_theirs() {
         let mut cast = Cast::new();
@@ -273,6 +281,12 @@ mod tests {
             ("irreversible", approve("Drop?", &json!({ "irreversible": true })), false),
             ("critical", NewAsk { priority: Priority::Critical, ..short() }, false),
             ("high", NewAsk { priority: Priority::High, ..short() }, true),
+            ("to be verified", NewAsk { claims: Some(doubtful()), ..short() }, false),
+            (
+                "said to be sure",
+                NewAsk { claims: Some(kernel::testing::claims()), ..short() },
+                true,
+            ),
             (
                 "no approval",
                 NewAsk { question: Question::new("?", None, Body::Converse).unwrap(), ..new_ask() },

@@ -12,6 +12,7 @@ use kernel::question::{Body, Pick, Question};
 use kernel::text::is_hidden;
 use kernel::{Ask, Assurance, HumanId, Time};
 
+use super::claims::{Claims, wants_verification};
 use super::facts::{Facts, Shown};
 use super::outcome::Outcome;
 use super::query::Query;
@@ -91,6 +92,9 @@ pub struct Row {
     quick: Option<Quick>,
     aside: Option<Aside>,
     grave: bool,
+    /// What the agent says of it, in a line.
+    says: Option<String>,
+    verify: bool,
 }
 
 /// Several requests in one row.
@@ -152,6 +156,7 @@ impl Row {
         };
         let names: Vec<String> =
             item.lookers.iter().map(|id| words::person(directory, id)).collect();
+        let claims = Claims::of(ask).filter(|_| alike.is_none());
         Some(Self {
             key: item.key(),
             version: version(item),
@@ -170,6 +175,8 @@ impl Row {
             tick: (answerable && item.aside_until.is_none()).then(ids),
             alike,
             grave: ask.is_irreversible(),
+            verify: claims.as_ref().is_some_and(|claims| claims.verify),
+            says: claims.and_then(|claims| claims.line()),
             quick,
             aside,
         })
@@ -217,9 +224,11 @@ fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
     let short = |text: &str, most: usize| {
         text.chars().count() <= most && !text.contains('\n') && !text.contains(is_hidden)
     };
-    // Who must prove anew who they are does so on the page; what was delivered is looked at first.
+    // Who must prove anew who they are does so on the page; so does who is asked to check first; and
+    // what was delivered is looked at before.
     if ask.floor > Assurance::Session
         || ask.review.is_some()
+        || wants_verification(ask)
         || question.context().is_some_and(|context| !context.trim().is_empty())
         || !short(question.prompt().trim(), QUICK)
     {

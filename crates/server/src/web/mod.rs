@@ -42,6 +42,7 @@
 pub mod assets;
 pub mod browser;
 pub mod card;
+pub mod claims;
 pub mod conditions;
 pub mod confirm;
 pub mod conversation;

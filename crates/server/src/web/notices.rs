@@ -22,6 +22,8 @@ pub enum Notice {
     Back,
     /// The person's remark was added.
     Commented,
+    /// The person picked one of the agent's actions.
+    Picked,
     /// The person moved the deadline.
     Extended(Time),
     /// What the person entered on a review page is kept.
@@ -82,6 +84,10 @@ impl Notice {
             Self::Commented => good(
                 "Your comment was added",
                 "Whoever sees this request can read it, and so can the agent.",
+            ),
+            Self::Picked => good(
+                "The agent was told what you want",
+                "This is not an answer: the request still waits for one.",
             ),
             Self::Extended(until) => {
                 let until = When::new(*until, now);

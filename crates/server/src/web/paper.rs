@@ -6,6 +6,7 @@ use kernel::Time;
 use kernel::question::{Body, Choice, Question};
 use serde_json::{Map, Value};
 
+use super::claims::Claims;
 use super::facts::{Block, Facts};
 use super::outcome;
 use super::when::When;
@@ -52,6 +53,8 @@ pub struct Paper {
     pub failure: Facts,
     /// What else the agent sent along.
     pub extra: Facts,
+    /// What the agent says of its own message.
+    pub said: Option<Claims>,
 }
 
 impl Paper {
@@ -92,7 +95,18 @@ impl Paper {
             details_heading: if failure.is_empty() { "Details" } else { "Parameters of the step" },
             failure,
             extra: ask.metadata.value().map(extra).unwrap_or_default(),
+            said: Claims::of(ask),
         }
+    }
+
+    /// The language of the agent's words, if it says so.
+    pub fn lang(&self) -> Option<&str> {
+        self.said.as_ref()?.lang.as_deref()
+    }
+
+    /// Whether the agent says that somebody should check.
+    pub fn wants_verification(&self) -> bool {
+        self.said.as_ref().is_some_and(|said| said.verify)
     }
 }
 

@@ -205,6 +205,11 @@ pub fn comment(id: AskId) -> String {
     format!("/asks/{id}/comment")
 }
 
+/// POST to pick one of the agent's actions.
+pub fn pick(id: AskId) -> String {
+    format!("/asks/{id}/pick")
+}
+
 /// POST to move the deadline; `by` says how many seconds.
 pub fn extend(id: AskId) -> String {
     format!("/asks/{id}/extend")

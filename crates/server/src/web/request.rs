@@ -8,6 +8,7 @@ use kernel::question::{Answer, Body, Question};
 use kernel::{Ask, HumanId};
 
 use super::card::{Card, CardBody, Desk};
+use super::claims::Offers;
 use super::facts::Shown;
 use super::fields::{Control, Mark};
 use super::notices::{Banner, Notice};
@@ -72,6 +73,10 @@ struct RequestPage<'a> {
     outcome: Option<Outcome>,
     held_by: Option<String>,
     card: Option<Card>,
+    /// Where the agent's actions are picked, while they can be.
+    offer: Option<Offers>,
+    /// Where its questions are answered.
+    talk: Option<String>,
     claim_href: Option<String>,
     people: Vec<(String, String)>,
 }
@@ -148,6 +153,10 @@ impl<'a> RequestPage<'a> {
             held_by: holder.filter(|_| open).map(|holder| words::person(directory, holder)),
             claim_href: (open && ask.claim.is_none() && ask.is_pooled())
                 .then(|| paths::claim(ask.id)),
+            offer: card
+                .is_some()
+                .then(|| Offers { href: paths::pick(ask.id), proof: ("csrf", frame.csrf.clone()) }),
+            talk: card.is_some().then(|| paths::comment(ask.id)),
             people: if card.is_some() { people.iter().map(name).collect() } else { Vec::new() },
             card,
             outcome,

@@ -104,6 +104,9 @@ fn sentence(
         Happened::Claimed => plain("took it on"),
         Happened::Assigned { to } => ("", format!("handed it to {}", words::person(directory, to))),
         Happened::Commented { .. } => plain("left a comment"),
+        Happened::ActionPicked { action } => {
+            ("", format!("asked the agent for what it offers in place {}", action + 1))
+        }
         Happened::Answered { vote, .. } => {
             let reply = vote.reply.value();
             let said = reply.map_or_else(

@@ -6,6 +6,7 @@ use kernel::{Ask, Assurance, Time};
 use serde::Serialize;
 
 use super::card::{Card, CardBody, Desk};
+use super::claims::Offers;
 use super::confirm::Confirm;
 use super::facts::Shown;
 use super::fields::{Control, Mark};
@@ -77,6 +78,10 @@ struct ReviewPage<'a> {
     /// Where somebody who is signed in answers, if the link alone is not enough.
     sign_in_href: Option<String>,
     card: Option<Card>,
+    /// Where the agent's actions are picked, while they can be.
+    offer: Option<Offers>,
+    /// Whoever holds a link does not comment.
+    talk: Option<String>,
     confirm: Option<&'a Confirm>,
 }
 
@@ -109,6 +114,11 @@ impl<'a> ReviewPage<'a> {
                 Some(confirm) => &confirm.problem.problems,
                 None => draft.filter(|_| card.is_some()).map(Draft::problems).unwrap_or_default(),
             },
+            offer: card.is_some().then(|| Offers {
+                href: paths::review(case_id),
+                proof: ("token", token.to_owned()),
+            }),
+            talk: None,
             sign_in_href: barred.then(|| paths::request(ask.id)),
             card,
             confirm,

@@ -156,6 +156,7 @@ const RECORDS: &[(&str, &str)] = &[
     ("Progress", "progressed"),
     ("Claim", "claimed"),
     ("Assign", "assigned"),
+    ("Pick", "action_picked"),
     ("Answer", "answered"),
     ("AnswerWithProofs", "answered"),
     ("Cancel", "cancelled"),
@@ -361,12 +362,18 @@ async fn every_command_leaves_a_record() {
         timeout: Some(60),
         on_expiry: Silence::Fail,
         reminders: vec![story.world.now().plus_seconds(10)],
+        claims: dialects::hxp_experience::claims::within(
+            br#"{"hxp":{"actions":[{"type":"expand"}]}}"#,
+            &["hxp"],
+        )
+        .unwrap(),
         ..question()
     };
     let ask = |new: NewAsk| Command::Ask(Box::new(new));
     let id = story.run(clerk.clone(), ask(timed.clone())).await.unwrap();
     story.run(owner(), Command::Open(id)).await;
     story.run(owner(), Command::Progress(id, None)).await;
+    story.run(owner(), Command::Pick(id, 0)).await;
     story.run(owner(), Command::Claim(id)).await;
     story.run(owner(), Command::Assign(id, "ada".parse().unwrap(), None)).await;
     let until = story.world.now().plus_seconds(120);

@@ -1,12 +1,15 @@
 //! Envelopes of HXP eXperience on asks: sent in every protocol, kept, shown, bound to headers and
 //! streams.
 
+use scraper::{Html, Selector};
 use serde_json::{Value, json};
 
 use crate::a2h::{self, A2H};
-use crate::client::{approve, with};
+use crate::client::{Reply, approve, with};
 use crate::hitl::{self, CASES, Case};
-use crate::native::{ASKS, approval, asked};
+use crate::native::{ASKS, approval, asked, yes};
+use crate::pages::{csrf, signed_in};
+use crate::review_page::Page;
 use crate::streams::Events;
 use crate::world::World;
 
@@ -199,23 +202,18 @@ async fn streams_begin_with_the_envelope() {
     Events::open(&agent, &format!("{plain}/events")).await.expect("asked").await;
 
     let case = Case::make(&world, hitl::with(hitl::approval(), json!({ "hxp": envelope() }))).await;
+    // Something to tell of.
+    world.anonymous().get(&case.path("review_url")).await.is(200);
     let stream = format!("/hitl/v1/reviews/{}/events", case.id);
     for (query, prelude) in [("", false), ("?prelude=1", true), ("?prelude=0", false)] {
         let mut events = Events::open(&agent, &format!("{stream}{query}")).await;
         let begin = events.block().await.unwrap();
         assert!(begin.starts_with(':'), "{begin}");
-        world
-            .human()
-            .post(&format!("{ASKS}/{}/comments", ask(&case)), json!({ "text": "?" }))
-            .await;
         let next = events.block().await.unwrap();
-        assert_eq!(next.starts_with("event: hxp\n"), prelude, "{query}: {next}");
+        let first = if prelude { "event: hxp\n" } else { "id: " };
+        assert!(next.starts_with(first), "{query}: {next}");
     }
     world.end().await;
-}
-
-fn ask(case: &Case) -> String {
-    case.id.replacen("review_", "ask_", 1)
 }
 
 /// The words are forgotten with those of the request; what was found stays.
@@ -230,5 +228,125 @@ async fn an_envelope_is_erased_with_its_ask() {
     assert_eq!((&seen["hxp"], &seen["hxp_verdict"]["valid"]), (&Value::Null, &json!(true)));
     assert!(!seen.text.contains("genuine"), "{}", seen.text);
     assert_eq!(seen.header("hxp-intent"), "");
+    world.end().await;
+}
+
+/// The text of what a page has under a selector.
+fn seen(page: &Reply, selector: &str) -> String {
+    let html = Html::parse_document(&page.text);
+    let selector = Selector::parse(selector).unwrap();
+    let text: String = html.select(&selector).flat_map(|element| element.text()).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn attribute(page: &Reply, selector: &str, name: &str) -> Option<String> {
+    let html = Html::parse_document(&page.text);
+    let found = html.select(&Selector::parse(selector).unwrap()).next();
+    found.and_then(|element| element.attr(name)).map(str::to_owned)
+}
+
+/// HXPE-015, HXPE-022, HXPE-023, HXPE-058: the agent's claims stand on the page as claims, in the
+/// language they are in; what should be verified is hard to miss and is not answered from the list.
+#[tokio::test]
+async fn pages_show_what_the_agent_claims() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let hostile = "<b>bold</b> \u{202e}gpj.exe";
+    let german = with(
+        envelope(),
+        json!({ "delivery": { "language": "de" }, "transparency": { "limits": [hostile, "none"] } }),
+    );
+    let sure = json!({ "version": "1.0.0", "transparency": { "confidence": 1 } });
+    let page_of = async |hxp: &Value| {
+        let path = asked(&world.agent(), with(approval(), json!({ "hxp": hxp }))).await;
+        browser.client.get(&path.replace("/api/v1", "")).await.is(200)
+    };
+    let page = page_of(&german).await;
+    let claims = seen(&page, ".claims");
+    for words in [
+        "nobody has checked",
+        "The agent says: 70 %, fairly sure",
+        "takes some attention (4 of 10), 40 s to read",
+        "The invoice is genuine",
+        "Is this the usual supplier?",
+        "<b>bold</b>",
+    ] {
+        assert!(claims.contains(words), "{words}: {claims}");
+    }
+    assert!(!claims.contains('\u{202e}'), "what is hidden is shown");
+    assert!(seen(&page, ".paper > .verify").contains("Verify this."));
+    assert!(seen(&page, ".card .verify").contains("Verify first."));
+    assert_eq!(attribute(&page, ".agent", "lang").as_deref(), Some("de"));
+    assert_eq!(attribute(&page, ".agent .voice", "lang").as_deref(), Some("en"));
+    let offers: Vec<_> = ["Show the invoice", "Make it simpler"].into();
+    assert!(offers.iter().all(|offer| seen(&page, ".offers button").contains(offer)));
+    // In the list a line of it, and no button that would decide at once.
+    let list = browser.client.get("/").await.is(200);
+    assert!(seen(&list, ".row .says").contains("Verify this The agent says: 70 % sure"));
+    assert_eq!(seen(&list, ".row .quick button"), "");
+    // Nothing is claimed for whoever claims nothing.
+    let plain = page_of(&Value::Null).await;
+    assert_eq!(seen(&plain, ".claims, .verify"), "");
+    assert_eq!(attribute(&plain, ".agent", "lang"), None);
+    let brief = page_of(&sure).await;
+    assert!(seen(&brief, ".claims").contains("100 %, nearly certain"));
+    let refusing =
+        json!({ "intent": "refuse", "refusal": { "type": "policy", "severity": "hard" } });
+    let page = page_of(&refusing).await;
+    assert!(seen(&page, ".claims").contains("because of a policy. It will not do it in any form."));
+    world.end().await;
+}
+
+/// HXPE-060: a pick goes back to the agent, counts once, and decides nothing, whichever page it comes
+/// from.
+#[tokio::test]
+async fn a_picked_action_goes_back_to_the_agent() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let agent = world.agent();
+    let path = asked(&agent, with(approval(), json!({ "hxp": envelope() }))).await;
+    let mut events = Events::open(&agent, &format!("{path}/events")).await;
+    events.block().await.unwrap();
+    events.expect("asked").await;
+    let page = path.replace("/api/v1", "");
+    let token = csrf(&browser.client.get(&page).await.is(200));
+    for _ in 0..2 {
+        let pairs = [("csrf", &*token), ("action", "pick"), ("pick", "0")];
+        let told = browser.client.post_form(&format!("{page}/pick"), &pairs).await.is(200);
+        assert!(seen(&told, ".banner").contains("The agent was told what you want"));
+        assert!(seen(&told, ".offers button").contains("Show the invoice asked for"));
+    }
+    let picked = json!([{
+        "action": 0, "type": "verify_sources", "payload": { "invoice": 7 },
+        "at": agent.get(&path).await["hxp_picked"][0]["at"],
+    }]);
+    let shown = agent.get(&path).await.is(200);
+    assert_eq!((&shown["hxp_picked"], &shown["result"]), (&picked, &Value::Null));
+    events.expect("opened").await;
+    let told = events.expect("action_picked").await;
+    assert_eq!(told.data["ask"]["hxp_picked"], picked);
+    // Over the API too; what nobody offered is refused.
+    world.human().post(&format!("{path}/pick"), json!({ "action": 1 })).await.is(200);
+    for odd in [json!(2), json!(-1), json!("0")] {
+        let refused = world.human().post(&format!("{path}/pick"), json!({ "action": odd })).await;
+        assert_eq!(refused.status, 422, "{odd}");
+    }
+    agent.post(&format!("{path}/pick"), json!({ "action": 1 })).await.problem(403, "not-allowed");
+    let nonsense = [("csrf", &*token), ("pick", "x")];
+    browser.client.post_form(&format!("{page}/pick"), &nonsense).await.is(409);
+    let id = path.rsplit_once("ask_").unwrap().1;
+    let polled = agent.poll(&format!("hxp_{id}")).await.is(200);
+    assert_eq!(polled["hxp_picked"].as_array().unwrap().len(), 2);
+    // Whoever holds a link picks as well.
+    let case = Case::make(&world, hitl::with(hitl::approval(), json!({ "hxp": envelope() }))).await;
+    let (link, shown) = Page::open(&world, &case).await;
+    assert!(seen(&shown, ".claims").contains("70 %, fairly sure"));
+    link.post(&[("action", "pick"), ("pick", "1")]).await.is(303);
+    let again = link.client.get(&format!("{}?done=picked", link.path)).await.is(200);
+    assert!(seen(&again, ".banner").contains("This is not an answer"));
+    let native = format!("{ASKS}/{}", case.id.replacen("review_", "ask_", 1));
+    assert_eq!(agent.get(&native).await["hxp_picked"][0]["type"], "simplify");
+    world.human().post(&format!("{path}/answer"), yes()).await.is(200);
+    world.human().post(&format!("{path}/pick"), json!({ "action": 0 })).await.is(409);
     world.end().await;
 }

@@ -110,6 +110,7 @@ async fn examples_are_taken() {
     let timed = json!({
         "question": { "prompt": "Deploy?", "kind": "approve" },
         "timeout_seconds": 3600, "on_expiry": "fail",
+        "hxp": crate::envelope_asks::envelope(),
     });
     let mut tried = 0;
     for (method, path, operation) in operations(&document) {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::names::{Action, Fallback, InputType, Role, Status};
-use crate::hxp_experience::claims::Verdict;
+use crate::hxp_experience::claims::{Picked, Verdict};
 
 /// A request as it is shown (section 3.1), with its status and receipt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,6 +52,9 @@ pub struct Request {
     /// Our extension: what was found about that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hxp_verdict: Option<Verdict>,
+    /// Our extension: which of its actions people picked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hxp_picked: Vec<Picked>,
 }
 
 /// The fields of an action (section 2). Which one it is follows from the action.

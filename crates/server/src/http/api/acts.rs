@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{
-    AskView, AssignBody, CancelBody, CommentBody, CommentView, Comments, ExtendBody,
+    AskView, AssignBody, CancelBody, CommentBody, CommentView, Comments, ExtendBody, PickBody,
 };
 use kernel::question::Reply;
 use kernel::{Actor, AskId, Command, Refusal};
@@ -29,6 +29,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(claim))
         .routes(routes!(assign))
         .routes(routes!(extend))
+        .routes(routes!(pick))
         .routes(routes!(comments, comment))
         .routes(routes!(erase))
 }
@@ -241,6 +242,49 @@ async fn extend(
     let actor = app.anyone(&headers).await?;
     let ExtendBody { until } = app.json(body).await?;
     app.act(actor, &headers, &id, |id| Command::Extend(id, until)).await
+}
+
+/// Pick one of the actions the agent offers in its envelope.
+///
+/// The agent is told, in `hxp_picked` and by the event `action_picked`; nothing is answered by it.
+/// Picking the same again changes nothing.
+#[utoipa::path(
+    post,
+    path = "/api/v1/asks/{id}/pick",
+    operation_id = "pickAction",
+    tag = "asks",
+    params(
+        ("id" = AskId, Path, description = "The ask", example = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C"),
+        IfMatch,
+    ),
+    request_body(content = PickBody, example = json!({ "action": 0 })),
+    responses(
+        (
+            status = 200,
+            description = "The ask as it is then",
+            body = AskView<'static>,
+            headers(("ETag" = String, description = "Its version")),
+        ),
+        (status = 403, description = "`not-allowed`"),
+        (
+            status = 409,
+            description = "`already-answered`, `already-cancelled`: it is over; `taken`: somebody \
+                else has it",
+        ),
+        (status = 410, description = "`timed-out`: its time is up"),
+        (status = 412, description = "`changed`: it is not at the version of `If-Match`"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn pick(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let actor = app.person(&headers).await?;
+    let PickBody { action } = app.json(body).await?;
+    app.act(actor, &headers, &id, |id| Command::Pick(id, action)).await
 }
 
 /// Remark something on an ask, before or after it is over.

@@ -78,6 +78,7 @@ pub fn routes() -> Router<Shared> {
         .route("/asks/{id}/claim", get(request::back_to_request).post(request::claim))
         .route("/asks/{id}/assign", get(request::back_to_request).post(request::assign))
         .route("/asks/{id}/comment", get(request::back_to_request).post(request_acts::comment))
+        .route("/asks/{id}/pick", get(request::back_to_request).post(request_acts::pick))
         .route("/asks/{id}/extend", get(request::back_to_request).post(request_acts::extend))
         .route("/asks/{id}/snooze", get(request::back_to_request).post(request_acts::snooze))
         .route("/asks/{id}/looking", get(request::back_to_request).post(request_acts::looking))

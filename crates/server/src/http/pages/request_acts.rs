@@ -1,4 +1,4 @@
-//! What else a person does on the page of a request: `POST /asks/{id}/comment`, `…/extend`,
+//! What else a person does on the page of a request: `POST /asks/{id}/comment`, `…/pick`, `…/extend`,
 //! `…/snooze`, `…/looking`; and what the page loads: `GET /asks/{id}/end`, `…/receipt`,
 //! `…/files/{digest}`.
 
@@ -44,6 +44,15 @@ pub(super) async fn comment(
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// `POST /asks/{id}/pick`: one of the agent's actions, by its place.
+pub(super) async fn pick(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
+    let (visitor, ask, submitted) = app.acting_on(&id, from).await?;
+    let place = submitted.value("pick").and_then(|place| place.parse().ok());
+    // A place nobody offered is refused by the kernel.
+    let command = Command::Pick(ask.id, place.unwrap_or(usize::MAX));
+    app.acted(&visitor, &ask, command, Notice::Picked).await
 }
 
 /// `POST /asks/{id}/extend`: `by` seconds more, counted from the deadline.

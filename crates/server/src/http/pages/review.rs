@@ -84,6 +84,7 @@ pub(super) async fn show_review(
         ("sent", Some(Ending::Completed(_))) => Some(Notice::Sent),
         ("closed", Some(Ending::Cancelled { .. })) => Some(Notice::TurnedDown),
         ("saved", None) => Some(Notice::Saved),
+        ("picked", None) => Some(Notice::Picked),
         _ => None,
     };
     let step = visit.step.unwrap_or(kept.step);

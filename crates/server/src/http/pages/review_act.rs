@@ -25,6 +25,9 @@ pub(super) async fn act(app: &App, guest: &Guest, ask: &Ask, posted: Posted) -> 
     if action == "cancel" {
         return app.turn_down(guest, ask, &sent).await;
     }
+    if action == "pick" {
+        return app.pick_by_link(guest, ask, &sent).await;
+    }
     let Some(question) = ask.question.value() else {
         return app.lost(guest, ask, Refusal::NotFound { what: "request" }, None).await;
     };
@@ -197,6 +200,25 @@ impl App {
             Ok(outcome) => {
                 let ask = outcome.ask.as_ref().unwrap_or(ask);
                 Ok(self.done(guest, ask, "closed", &Notice::TurnedDown))
+            }
+            Err(StoreError::Refused(refusal)) => self.lost(guest, ask, refusal, None).await,
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// One of the agent's actions, by its place. What was filled in stays as it is kept.
+    async fn pick_by_link(&self, guest: &Guest, ask: &Ask, sent: &Submitted) -> Page {
+        let place = sent.value("pick").and_then(|place| place.parse().ok());
+        let command = Command::Pick(ask.id, place.unwrap_or(usize::MAX));
+        match self.gateway.run(Actor::LinkHolder { ask: ask.id }, command).await {
+            Ok(outcome) => {
+                let ask = outcome.ask.as_ref().unwrap_or(ask);
+                if guest.remembered {
+                    return Ok(on(guest, "?done=picked"));
+                }
+                let kept = self.kept(ask).await?;
+                let notice = Some(&Notice::Picked);
+                Ok(self.review_page(guest, ask, StatusCode::OK, kept.step, notice, &kept))
             }
             Err(StoreError::Refused(refusal)) => self.lost(guest, ask, refusal, None).await,
             Err(error) => Err(error.into()),

@@ -41,6 +41,7 @@ fn words(topic: Topic) -> &'static str {
         Topic::Opened => "somebody looked",
         Topic::Claimed => "somebody took it",
         Topic::Commented => "somebody remarked something",
+        Topic::ActionPicked => "somebody picked an action",
         Topic::Escalated => "more people are asked",
         Topic::Answered => "was answered",
         Topic::ChangesRequested => "changes are wanted",
