@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
 mod agent;
+mod channels_later;
 mod clock_back;
 mod clock_jumps;
 mod cluster;
