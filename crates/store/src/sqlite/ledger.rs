@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kernel::audit::Record;
 use kernel::directory::Directory;
-use kernel::{Ask, AskId, Entity, Refusal, Subject, Time, WebhookId};
+use kernel::{Ask, AskId, Effect, Entity, Refusal, Subject, Time, WebhookId};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Serialize;
 
@@ -95,6 +95,19 @@ impl Ledger {
             self.savepoint(|conn| query::put_draft(conn, ask, draft))?;
         }
         Ok(open)
+    }
+
+    /// Has something done now.
+    pub(super) fn hasten(&mut self, effect: &Effect, now: Time) -> Result<()> {
+        let next = self.deliveries + 1;
+        self.savepoint(|conn| {
+            if outbox::hasten(conn, effect, now)? {
+                return Ok(());
+            }
+            outbox::put(conn, next, effect, now)
+        })?;
+        self.deliveries = next;
+        Ok(())
     }
 
     /// Has an endpoint told once more what the log has under this id.
