@@ -19,6 +19,7 @@
 //! | [`slack`] | Slack |
 //! | [`ntfy`] | notices through ntfy |
 //! | [`sms`] | text messages |
+//! | [`standard`] | signatures of Standard Webhooks |
 //! | [`telegram`] | Telegram, through a bot |
 //! | [`twilio`] | whoever carries text messages and `WhatsApp` |
 //! | [`webhook`] | a program the operator runs, for everything else |
@@ -33,7 +34,7 @@ mod plain;
 pub mod secret;
 pub mod slack;
 pub mod sms;
-mod standard;
+pub mod standard;
 pub mod telegram;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -14,6 +14,17 @@ use crate::{Forged, Knock, Secret};
 /// How far a call's moment may be from ours, in seconds.
 const WINDOW: i64 = 5 * 60;
 
+/// The signature of a call: of its id, the moment it says in seconds, and its body, by a secret.
+pub fn sign(secret: &[u8], id: &str, seconds: &str, body: &[u8]) -> String {
+    // HMAC takes keys of any length, so there is always a signature.
+    let mac = Hmac::<Sha256>::new_from_slice(secret).map(|mut mac| {
+        mac.update(format!("{id}.{seconds}.").as_bytes());
+        mac.update(body);
+        mac.finalize().into_bytes()
+    });
+    format!("v1,{}", mac.map(|mac| BASE64_STANDARD.encode(mac)).unwrap_or_default())
+}
+
 /// What calls are signed with.
 #[derive(Clone)]
 pub(crate) struct Key(Vec<u8>);
@@ -31,20 +42,10 @@ impl Key {
         (24..=64).contains(&bytes.len()).then_some(Self(bytes))
     }
 
-    fn signature(&self, id: &str, seconds: &str, body: &[u8]) -> String {
-        // HMAC takes keys of any length, so there is always a signature.
-        let mac = Hmac::<Sha256>::new_from_slice(&self.0).map(|mut mac| {
-            mac.update(format!("{id}.{seconds}.").as_bytes());
-            mac.update(body);
-            mac.finalize().into_bytes()
-        });
-        format!("v1,{}", mac.map(|mac| BASE64_STANDARD.encode(mac)).unwrap_or_default())
-    }
-
     /// What a call says of itself.
     pub(crate) fn headers(&self, id: &str, at: Time, body: &[u8]) -> [(&'static str, String); 3] {
         let seconds = at.millis().div_euclid(1000).to_string();
-        let signature = self.signature(id, &seconds, body);
+        let signature = sign(&self.0, id, &seconds, body);
         [
             ("webhook-id", id.to_owned()),
             ("webhook-timestamp", seconds),
@@ -67,7 +68,7 @@ impl Key {
         if now.saturating_sub(at).saturating_abs() > WINDOW {
             return Err(Forged("webhook-timestamp is more than five minutes away"));
         }
-        let signed = self.signature(id, seconds, knock.body);
+        let signed = sign(&self.0, id, seconds, knock.body);
         let same = shown
             .split(' ')
             .fold(Choice::from(0), |same, one| same | one.as_bytes().ct_eq(signed.as_bytes()));

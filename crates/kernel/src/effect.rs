@@ -325,8 +325,11 @@ impl Effect {
     pub fn name(&self) -> Option<String> {
         match self {
             Self::Gather { human, at, .. } => Some(format!("gather:{human}:{}", at.millis())),
+            // A chain goes on at one place.
+            Self::Reach { ask, why, chain: Chain { human, since, .. }, .. } => {
+                Some(format!("reach:{ask}:{}:{}:{human}", why.as_str(), since.millis()))
+            }
             Self::Notify { .. }
-            | Self::Reach { .. }
             | Self::Send { .. }
             | Self::Amend { .. }
             | Self::SendGathered { .. }

@@ -22,7 +22,7 @@ const DEV: Cast<'static> = Cast {
     agents: &[("agent_dev", "dev", "user_dev"), ("agent_dev_2", "dev2", "user_dev")],
     agent_keys: &[("dev-agent-key", "agent_dev"), ("dev-agent-key-2", "agent_dev_2")],
     human_tokens: &[("dev-human-token", "user_dev"), ("dev-human-token-2", "user_dev_2")],
-    respond: true,
+    trusted: true,
 };
 
 struct Cast<'a> {
@@ -34,8 +34,8 @@ struct Cast<'a> {
     agent_keys: &'a [(&'a str, &'a str)],
     /// Secret, person.
     human_tokens: &'a [(&'a str, &'a str)],
-    /// Whether the keys may pass on answers.
-    respond: bool,
+    /// Whether the keys may pass on answers, and bring an app of their own.
+    trusted: bool,
 }
 
 /// What the first start made and shows once.
@@ -93,7 +93,7 @@ pub async fn configured(
             .collect::<Vec<_>>(),
         agent_keys: &pairs(agent_keys, &agents),
         human_tokens: &pairs(human_tokens, &humans),
-        respond: false,
+        trusted: false,
     };
     add(gateway, &cast, FROM_SETTINGS).await?;
     let listed: Vec<Digest> = agent_keys.iter().chain(human_tokens).map(hash).collect();
@@ -129,7 +129,7 @@ pub async fn first_start(gateway: &Gateway) -> anyhow::Result<Option<FirstStart>
         agents: &[("agent", "default", "owner")],
         agent_keys: &[(&secret, "agent")],
         human_tokens: &[],
-        respond: false,
+        trusted: false,
     };
     add(gateway, &cast, "first start").await?;
     Ok(Some(FirstStart { agent_key: secret }))
@@ -171,14 +171,15 @@ pub async fn issue_key(
     actor: Actor,
     new: IssueKey,
 ) -> Result<IssuedKey, StoreError> {
-    let IssueKey { agent, reach, respond, human, label, expires_at } = new;
+    let IssueKey { agent, reach, respond, own_app, human, label, expires_at } = new;
     let invalid = |field, expected| Refusal::Invalid { field, expected }.into();
     let (holder, prefix) = match (agent, human) {
         (Some(agent), None) => {
             let reach = reach.unwrap_or(Reach::Agent);
-            (Holder::Agent { agent, reach, respond }, "cs_agent_")
+            (Holder::Agent { agent, reach, respond, own_app }, "cs_agent_")
         }
         (None, Some(_)) if respond => return Err(invalid("respond", "it only with `agent`")),
+        (None, Some(_)) if own_app => return Err(invalid("own_app", "it only with `agent`")),
         (None, Some(human)) if reach.is_none() => (Holder::Token { human }, "cs_human_"),
         (None, Some(_)) => return Err(invalid("reach", "it only with `agent`")),
         (Some(_), Some(_)) => return Err(invalid("human", "`agent` or `human`, not both")),
@@ -227,8 +228,9 @@ async fn add(gateway: &Gateway, cast: &Cast<'_>, label: &str) -> anyhow::Result<
         }
     }
     for (secret, agent) in cast.agent_keys {
-        let respond = cast.respond;
-        let holder = Holder::Agent { agent: agent.parse()?, reach: Reach::Agent, respond };
+        let (respond, own_app) = (cast.trusted, cast.trusted);
+        let (agent, reach) = (agent.parse()?, Reach::Agent);
+        let holder = Holder::Agent { agent, reach, respond, own_app };
         issue(gateway, secret, holder, label).await?;
     }
     for (secret, human) in cast.human_tokens {

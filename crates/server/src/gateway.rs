@@ -16,6 +16,7 @@ use store::{
     Clock, Count, Expiring, Filter, Idempotency, Job, List, Order, Outcome, Page, Scope, Search,
     Store, StoreError,
 };
+use ulid::Ulid;
 
 use crate::ids::Ids;
 use crate::secrets::Secrets;
@@ -103,8 +104,18 @@ impl Gateway {
         actor: Actor,
         command: Command,
     ) -> Result<Outcome, StoreError> {
+        self.run_under(self.ids.ulid(), terms, actor, command).await
+    }
+
+    /// The same, under an id that was drawn before.
+    pub(crate) async fn run_under(
+        &self,
+        fresh: Ulid,
+        terms: Terms,
+        actor: Actor,
+        command: Command,
+    ) -> Result<Outcome, StoreError> {
         let Terms { idempotency, expected } = terms;
-        let fresh = self.ids.ulid();
         let (by, verb) = (actor.by(), command.verb());
         let envelope = Envelope { actor, fresh, salts: self.ids.salts(), expected, command };
         let (ask, erases) = (envelope.command.ask(), matches!(envelope.command, Command::Erase(_)));

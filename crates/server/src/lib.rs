@@ -42,6 +42,7 @@ pub mod http;
 pub mod ids;
 pub mod jwt;
 pub mod knocks;
+mod lent;
 pub mod mail;
 pub mod mark;
 pub mod oidc;

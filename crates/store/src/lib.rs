@@ -357,6 +357,10 @@ pub trait Store: Codes + Devices + Messages + Outbox + Tasks + Uploads {
     /// gone, [`CONFIDED_FOR`].
     async fn confided(&self, ask: AskId, name: Digest, now: Time) -> Result<Option<Vec<u8>>>;
 
+    /// What was given in confidence, for our own use: no time begins, and it is there until it is
+    /// forgotten.
+    async fn lent(&self, ask: AskId, name: Digest) -> Result<Option<Vec<u8>>>;
+
     /// Forgets what was given in confidence on an ask: all of it, or what has this name.
     async fn forget_confided(&self, ask: AskId, name: Option<Digest>) -> Result<()>;
 

@@ -293,6 +293,10 @@ impl Store for Memory {
         Ok((first > confided_before(now)).then(|| closed.clone()))
     }
 
+    async fn lent(&self, ask: AskId, name: Digest) -> Result<Option<Vec<u8>>> {
+        Ok(self.state().confided.get(&(ask, name)).map(|(closed, _)| closed.clone()))
+    }
+
     async fn forget_confided(&self, ask: AskId, name: Option<Digest>) -> Result<()> {
         let kept =
             |(of, which): &(AskId, Digest)| *of != ask || name.is_some_and(|name| *which != name);

@@ -29,6 +29,9 @@ pub struct Message {
     pub human: Option<HumanId>,
     /// Why they are told.
     pub why: Occasion,
+    /// Since when they are to be told, where it goes on by other means if this one is in vain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Time>,
     /// When it was first tried.
     pub at: Time,
     /// How it stands.

@@ -243,6 +243,10 @@ pub trait Outbox: Send + Sync + 'static {
     /// Settling one whose lease ended and that somebody else settled is harmless.
     async fn settle(&self, settled: Vec<(u64, Settlement)>, log: Vec<Entry>) -> Result<()>;
 
+    /// Has something done now: what waits under its [name](Effect::name) is due at once and is this from
+    /// now on; where nothing does, it is written.
+    async fn hasten(&self, effect: Effect, now: Time) -> Result<()>;
+
     /// How much waits.
     async fn backlog(&self) -> Result<Backlog>;
 

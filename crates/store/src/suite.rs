@@ -123,6 +123,7 @@ macro_rules! suite {
             $crate::suite! { @in $open, $missing; confided:
                 what_was_confided_is_gone_a_while_after_it_was_read,
                 what_was_confided_is_forgotten_by_name_or_whole,
+                what_was_lent_is_there_until_it_is_forgotten,
             }
             $crate::suite! { @in $open, $missing; devices:
                 a_device_tells_one_person,
@@ -173,6 +174,7 @@ macro_rules! suite {
                 a_lease_that_ended_is_claimed_again,
                 a_retry_waits_for_its_moment,
                 what_is_put_back_was_not_tried,
+                what_is_hastened_is_due_at_once_and_once,
                 the_dead_stay_and_show,
                 settling_twice_is_harmless,
                 what_is_split_is_tried_each_by_itself,

@@ -184,6 +184,11 @@ impl Slack {
     }
 }
 
+/// What is said of an ask, as text alone: for whoever wants no blocks.
+pub fn plain(card: &Card) -> Value {
+    render::plain_text(card)
+}
+
 #[async_trait]
 impl Channel for Slack {
     fn medium(&self) -> Medium {

@@ -33,6 +33,28 @@ pub(super) fn message(card: &Card) -> Value {
     json!({ "text": text, "blocks": whole.unwrap_or_else(|| shortened(card)) })
 }
 
+/// The message as text alone: there is nothing to press, so it says what to write.
+pub(super) fn plain_text(card: &Card) -> Value {
+    let whole = length(&escape(&said(card, true))) <= SPOKEN;
+    let mut lines = vec![spoken(card, whole)];
+    if let Stage::Open(ways) = &card.stage {
+        let pressed = if whole { ways.buttons.as_slice() } else { &[] };
+        if !pressed.is_empty() {
+            lines.push("To answer, reply in this thread with".to_owned());
+        } else if whole && ways.reply {
+            lines.push("To answer, reply in this thread.".to_owned());
+        } else {
+            lines.push("It can be answered on its page.".to_owned());
+        }
+        lines.extend(pressed.iter().map(|button| {
+            let why = if button.wants_words { ", and why" } else { "" };
+            let (word, label) = (escape(&button.word), beginning(&button.label, LINE));
+            format!("{word}{why}: {label}")
+        }));
+    }
+    json!({ "text": lines.join("\n") })
+}
+
 /// Everything, and what can be pressed; nothing if it cannot be laid out.
 fn whole(card: &Card) -> Option<Vec<Value>> {
     let mut blocks = top(card);
@@ -197,8 +219,8 @@ fn on_its_page(card: &Card) -> Value {
     json!({ "type": "context", "elements": [{ "type": "mrkdwn", "text": text, "verbatim": true }] })
 }
 
-/// The card in words alone: screen readers read this and none of the blocks.
-fn spoken(card: &Card, whole: bool) -> String {
+/// What the card says, in our words and the agent's.
+fn said(card: &Card, whole: bool) -> String {
     let mut lines = match &card.stage {
         Stage::Open(_) => [title(card)].into_iter().chain(card.note.clone()).collect(),
         Stage::Over { headline, at, comment } => {
@@ -213,13 +235,18 @@ fn spoken(card: &Card, whole: bool) -> String {
         lines.extend(card.context.clone());
         lines.extend(card.facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value)));
     }
+    lines.join("\n")
+}
+
+/// The card in words alone: screen readers read this and none of the blocks.
+fn spoken(card: &Card, whole: bool) -> String {
     let more = if whole { "" } else { "There is more than fits here.\n" };
     let until = match (&card.stage, &card.until) {
         (Stage::Open(_), Some(until)) => beginning(&format!("Runs out {until}.\n"), LINE),
         _ => String::new(),
     };
     let page = Some(escape(&card.link)).filter(|page| length(page) <= ADDRESS).unwrap_or_default();
-    format!("{}\n{more}{until}{page}", beginning(&lines.join("\n"), SPOKEN))
+    format!("{}\n{more}{until}{page}", beginning(&said(card, whole), SPOKEN))
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 //! `GET /channels`, `POST /channels/validate` (A2H-120, A2H-125).
 //!
 //! What is kept is one spelling of each field, and it is the one every client reads (A2H-037). A
-//! `bot_token` is taken and forgotten: it is never stored, logged or shown (A2H-031).
+//! `bot_token` is no part of it: it is read apart, never logged or shown (A2H-031).
+
+use std::fmt;
 
 use kernel::HumanId;
 use kernel::ask::Place;
@@ -13,6 +15,9 @@ use serde_json::{Map, Value, json};
 
 use super::errors::WireError;
 use super::parse::Members;
+
+/// No token of Slack's is longer.
+const LONGEST_TOKEN: usize = 500;
 
 /// A medium people can be reached by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +82,25 @@ pub(super) struct Channel {
     pub(super) conversation: Option<Value>,
     /// Where it leads (A2H-080).
     pub(super) place: Option<Place>,
+    /// The app of the agent's own by which it is said (A2H-084).
+    pub(super) bot_token: Option<BotToken>,
+}
+
+/// The token of an app in Slack that an agent lends for one call. It never prints.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BotToken(String);
+
+impl BotToken {
+    /// The token, for whoever speaks with it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for BotToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BotToken")
+    }
 }
 
 /// Reads the channel under a key; absent, `null` and all keys `null` are the same.
@@ -97,7 +121,10 @@ pub(super) fn read_map(map: &Map<String, Value>, path: &str) -> Result<Channel, 
     };
     let place = |means: Means| Place { means, only: Vec::new(), thread: None };
     if let Some(slack) = members.object("slack")? {
-        let slack = read_slack(Members::new(slack, &members.path("slack")))?;
+        let path = members.path("slack");
+        let slack = Members::new(slack, &path);
+        channel.bot_token = read_token(slack)?;
+        let slack = read_slack(slack)?;
         channel.place = slack_place(&slack);
         put(Medium::Slack, slack);
     }
@@ -151,8 +178,6 @@ fn read_slack(slack: Members<'_>) -> Result<Map<String, Value>, WireError> {
         let expected = "the id of a channel or user such as C0123ABC, not its name";
         return Err(slack.bad("channel_or_user_id", expected));
     }
-    // Looked at, so that a mistake is one; kept nowhere.
-    slack.either(&["bot_token", "botToken"])?;
     let allowed = match slack.given("allowed_responder_ids") {
         Some(_) => slack.texts("allowed_responder_ids")?,
         None => slack.texts("allowedResponderIds")?,
@@ -172,6 +197,18 @@ fn read_slack(slack: Members<'_>) -> Result<Map<String, Value>, WireError> {
         ("experimental_slack_blocks", blocks.map(Value::from)),
         ("thread_ts", slack.either(&["thread_ts", "threadTs"])?.map(Value::from)),
     ]))
+}
+
+/// The token of the agent's own app; an empty one is none.
+fn read_token(slack: Members<'_>) -> Result<Option<BotToken>, WireError> {
+    let token = slack.either(&["bot_token", "botToken"])?.filter(|token| !token.is_empty());
+    let sent = |token: &String| {
+        token.len() <= LONGEST_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic())
+    };
+    if !token.as_ref().is_none_or(sent) {
+        return Err(slack.bad("bot_token", "a bot token of Slack, such as xoxb-…"));
+    }
+    Ok(token.map(BotToken))
 }
 
 /// Where a channel in Slack leads; the empty one leads to whoever installed the app, and nobody here

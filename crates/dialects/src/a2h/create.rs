@@ -14,7 +14,7 @@ use kernel::text::is_storable_json;
 use kernel::{AskId, HumanId};
 use serde_json::{Map, Value, json};
 
-use super::channel::{self, Channel};
+use super::channel::{self, BotToken, Channel};
 use super::conversation;
 use super::errors::WireError;
 use super::options::{self, ResponseOption};
@@ -28,6 +28,9 @@ const LONGEST_ID: usize = 200;
 pub(super) const OTHER: &str = "none_of_these";
 /// And how people read it.
 pub(super) const OTHERWISE: &str = "None of these";
+
+/// Under which it is noted that the agent lent an app of its own; its token lies elsewhere.
+pub(super) const OWN_APP: &str = "own_app";
 
 /// A call to be made. How long it may wait is the operator's to say.
 #[derive(Debug, Clone)]
@@ -44,6 +47,8 @@ pub struct NewCall {
     pub place: Option<Place>,
     /// The conversation it goes on with, if it does (A2H-133); then that says whom it is for.
     pub conversation: Option<AskId>,
+    /// The app of the agent's own by which it is said (A2H-084).
+    pub bot_token: Option<BotToken>,
 }
 
 impl NewCall {
@@ -201,11 +206,12 @@ impl Parts {
             ("channel", channel.shown.clone()),
             (name, options),
             ("state", state.map(|state| json!(state))),
+            (OWN_APP, channel.bot_token.as_ref().map(|_| json!(true))),
         ] {
             kept.extend(value.map(|value| (key.to_owned(), value)));
         }
-        // The names are the caller's; what they stand for is the rest.
-        let named = |key: &String| matches!(key.as_str(), "run_id" | "call_id");
+        // The names are the caller's, and who says it changes nothing; what they stand for is the rest.
+        let named = |key: &String| matches!(key.as_str(), "run_id" | "call_id" | OWN_APP);
         let told: Map<String, Value> = kept
             .iter()
             .filter(|(key, _)| !named(key))
@@ -215,8 +221,8 @@ impl Parts {
         let to = Addressed::from(&channel);
         let conversation = channel.conversation.as_ref().map(conversation::named).transpose()?;
         let ask = ask(question, kept, stances, silence);
-        let place = channel.place;
-        Ok(NewCall { ask, call_id, fingerprint, to, place, conversation })
+        let (place, bot_token) = (channel.place, channel.bot_token);
+        Ok(NewCall { ask, call_id, fingerprint, to, place, conversation, bot_token })
     }
 }
 

@@ -105,6 +105,13 @@ impl WireError {
         Self::new(403, code::FORBIDDEN, message)
     }
 
+    /// 403 for a key that may not bring an app of its own (A2H-084).
+    pub fn no_own_app_scope() -> Self {
+        let message = "this key may not bring a `bot_token`: leave it out and the server's own app \
+                       speaks, or have an administrator issue a key with `own_app`";
+        Self::new(403, code::FORBIDDEN, message)
+    }
+
     /// 404 for a call that is not there, or not for the caller.
     pub fn no_call() -> Self {
         Self::new(404, code::NOT_FOUND, "there is no such call")

@@ -10,6 +10,7 @@
 //! | `options` | `reject_options`, `response_options` |
 //! | `message`, `schema` | `POST /messages`, `GET /messages/{uid}`: `proto.a2h.dev/v1alpha1` |
 //! | `conversation` | `GET /conversations`, `GET /conversations/{uid}`, and what webhooks tell |
+//! | `letter`, `slack` | what a call wants of the message that asks it |
 //! | `humans` | `/humans`, `/humans/search`, `/humans/{id}` |
 //! | `wire`, [`errors`] | types and codes |
 //!
@@ -30,10 +31,11 @@ pub mod options;
 mod parse;
 pub mod respond;
 mod schema;
+mod slack;
 pub mod view;
 pub mod wire;
 
-pub use channel::{Medium, channels, validated};
+pub use channel::{BotToken, Medium, channels, validated};
 pub use conversation::new_conversation;
 pub use create::{Addressed, NewCall, parse_function_call, parse_human_contact};
 pub use errors::{CODES, WireError};
@@ -42,6 +44,7 @@ pub use humans::{HumanBody, human, humans, parse_human};
 pub use letter::{Field, LetterWish, letter_wish};
 pub use message::{NewMessage, message, parse_message};
 pub use respond::{read_contact_response, read_function_response};
+pub use slack::{by_own_app, wants_plain_text};
 pub use view::{Beside, call};
 
 use kernel::ask::Dialect;

@@ -20,6 +20,10 @@ pub struct IssueKey {
     /// that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub respond: bool,
+    /// Whether what the agent asks may be said by an app of its own, with the `bot_token` of an A2H
+    /// channel; only an administrator gives that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_app: bool,
     /// Or a token for this person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub human: Option<HumanId>,
@@ -49,6 +53,9 @@ pub struct KeyView {
     /// Whether an agent key may pass on answers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub respond: bool,
+    /// Whether what its agent asks may be said by an app of the agent's own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_app: bool,
     /// What its maker called it.
     pub label: String,
     /// Since when.
@@ -81,6 +88,7 @@ impl KeyView {
             project,
             reach,
             respond: matches!(key.holder, Holder::Agent { respond: true, .. }),
+            own_app: matches!(key.holder, Holder::Agent { own_app: true, .. }),
             label: key.label.clone(),
             issued_at: key.issued_at,
             expires_at: key.expires_at,

@@ -1,7 +1,9 @@
 //! What can be named in a call, and whether it is that. A2H-120, A2H-125, A2H-130.
 
-use dialects::a2h::{Medium, channels, validated};
+use dialects::a2h::{Kind, Medium, channels, validated};
 use serde_json::{Value, json};
+
+use crate::stage::{function_call, made, shown, with};
 
 #[test]
 fn media_are_told_with_their_fields() {
@@ -29,4 +31,18 @@ fn a_channel_is_judged_and_nothing_is_sent() {
         assert!(!told["errors"][0]["message"].as_str().unwrap().is_empty(), "{wrong}");
     }
     assert!(validated(b"[]", &[]).is_err());
+}
+
+/// A2H-094: what only notes of a design speak of is like any key nobody knows.
+#[test]
+fn composite_channels_are_read_over() {
+    for composite in [
+        json!({ "all_of": [{ "slack": { "channel_or_user_id": "C0123" } }] }),
+        json!({ "any_of": [{ "timeout": 60, "channel": { "sms": { "phone_number": "1" } } }] }),
+    ] {
+        let (cast, id) =
+            made(Kind::FunctionCall, &with(function_call(), "/spec/channel", composite));
+        let shown = shown(cast.seen(id));
+        assert_eq!(shown["spec"].get("channel"), None, "{shown}");
+    }
 }

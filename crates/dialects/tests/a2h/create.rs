@@ -1,7 +1,7 @@
 //! What becomes of a call: the ask behind it, and every mistake by its name.
 
-use dialects::a2h::{Addressed, Kind};
-use serde_json::json;
+use dialects::a2h::{Addressed, Kind, parse_function_call};
+use serde_json::{Value, json};
 
 use crate::stage::{function_call, human_contact, made, parse, shown, with, without};
 
@@ -178,4 +178,29 @@ fn a_channel_may_name_somebody() {
         Addressed::Address("a@example.com".to_owned())
     );
     assert_eq!(to(json!({"human_id": "olga"})), Addressed::Human("olga".parse().unwrap()));
+}
+
+/// A2H-031, A2H-084: a token is read apart from what is kept, and never prints.
+#[test]
+fn a_bot_token_is_read_apart() {
+    let with_token = |token: Value| {
+        let slack = json!({ "channel_or_user_id": "C0123ABC", "bot_token": token });
+        let mut body = function_call();
+        body["spec"]["channel"] = json!({ "slack": slack });
+        parse_function_call(body.to_string().as_bytes())
+    };
+    let call = with_token(json!("xoxb-hush")).unwrap();
+    assert_eq!(call.bot_token.as_ref().unwrap().reveal(), "xoxb-hush");
+    assert!(!format!("{call:?}").contains("hush"));
+    for none in [Value::Null, json!("")] {
+        let without = with_token(none).unwrap();
+        assert_eq!(without.bot_token, None);
+        assert_eq!(without.fingerprint, call.fingerprint, "who says it changes nothing");
+    }
+    let long = "x".repeat(501);
+    for bad in [json!(7), json!("xoxb hush"), json!("xoxb-\u{e9}"), json!("a\r\nb"), json!(long)] {
+        let error = with_token(bad.clone()).unwrap_err();
+        assert_eq!(error.about().unwrap(), "spec.channel.slack.bot_token", "{bad}");
+        assert!(!error.message.contains("hush"), "{}", error.message);
+    }
 }

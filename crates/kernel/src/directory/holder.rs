@@ -39,6 +39,9 @@ pub enum Holder {
         /// Whether it may pass on answers the agent says it got from people.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         respond: bool,
+        /// Whether it may have what its agent asks be said by an app of the agent's own.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        own_app: bool,
     },
     /// A token for a person's programs.
     Token {

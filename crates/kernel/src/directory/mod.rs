@@ -448,11 +448,12 @@ impl Directory {
         }
         let Ok(person) = self.person(actor) else { return false };
         match holder {
-            // Nor may they give a key the word of people.
+            // Nor may they give a key the word of people, or another's voice.
             Holder::Agent { reach: Reach::Project, .. }
             | Holder::Agent { respond: true, .. }
+            | Holder::Agent { own_app: true, .. }
             | Holder::Link { .. } => false,
-            Holder::Agent { agent, reach: Reach::Agent, respond: false } => {
+            Holder::Agent { agent, reach: Reach::Agent, respond: false, own_app: false } => {
                 self.agent(agent).is_some_and(|agent| agent.owner == person.id)
             }
             Holder::Token { human }

@@ -1,24 +1,33 @@
 //! What platforms say: somebody pressed, filled a sheet, or wrote. It is found out who that is and what
 //! they answer, and then it is the same command as from everywhere else. Whoever may not answer is told
 //! so politely, and nothing has changed.
+//!
+//! | file | what |
+//! |---|---|
+//! | `who.rs` | who somebody is, seen from an ask |
+//! | `words.rs` | what somebody wrote or filled in, as an answer |
+//! | `reports.rs` | what became of a message, and who wants to hear no more |
+
+mod reports;
+mod who;
+mod words;
 
 use std::sync::Arc;
 
 use ::channels::card::{Fields, Sheet, WORDS};
-use ::channels::heard::{About, Receipt, What};
-use ::channels::mail::{Reply as MailReply, Whom};
-use ::channels::{Channel, Failed, Heard, Medium};
-use kernel::actor::Attested;
+use ::channels::heard::{About, What};
+use ::channels::{Channel, Failed, Heard};
 use kernel::audit::Digest;
-use kernel::directory::{Human, Means, NewNotices};
-use kernel::question::{Answer, Body, Question, Reply};
+use kernel::question::{Body, Question, Reply};
 use kernel::text::reveal;
-use kernel::{Actor, Ask, Assurance, Command, Refusal, Via};
+use kernel::{Actor, Ask, Command, Refusal};
 use serde_json::{Map, Value};
-use store::{Idempotency, Message, Sent, StoreError};
+use store::{Idempotency, Message, StoreError};
+
+pub(crate) use who::guest;
+use words::{filled, read};
 
 use super::offers::{self, Offer, Told};
-use super::send::via;
 use crate::gateway::Terms;
 use crate::http::App;
 use crate::web::outcome::Outcome;
@@ -238,52 +247,6 @@ impl Hearing<'_> {
         Ok((only, text))
     }
 
-    /// Who answers: somebody we know and who was asked, or a guest where the agent wanted it put.
-    async fn who(&self, ask: &Ask, message: Option<&Message>) -> Result<Option<Actor>, StoreError> {
-        let directory = self.app.gateway.directory();
-        let via = via(&self.heard.from);
-        let mut known = directory.human_by_means(&self.heard.from).cloned();
-        if known.is_none() {
-            known = match self.channel.email_of(self.heard).await {
-                Ok(email) => email.and_then(|email| directory.human_by_email(&email).cloned()),
-                Err(failed) => {
-                    tracing::warn!(channel = %self.channel.medium(), error = %failed, "cannot ask who somebody is");
-                    None
-                }
-            };
-        }
-        let may = |human: &Human| human.active && ask.admits(human);
-        if let Some(human) = known.filter(may) {
-            return Ok(Some(Actor::Human { id: human.id, via, assurance: Assurance::Channel }));
-        }
-        // What was put where the agent wanted may be answered by whoever is there and was not left out:
-        // also before it is noted that it was put there. A button of ours is on messages of ours alone.
-        let placed = message.is_none_or(|it| it.ask == ask.id && it.human.is_none());
-        let id = self.heard.from.address().unwrap_or_default();
-        let guest = guest(ask, via, &self.heard.from, id, self.heard.name.clone());
-        Ok(Some(guest).filter(|guest| placed && ask.is_shown_to(guest, &directory)))
-    }
-
-    /// The letter an answer was written to.
-    async fn answered_letter(&self, token: &str) -> Result<Option<Message>, StoreError> {
-        let reply = self.app.mail.as_ref().and_then(|mail| mail.answered(token));
-        let Some(MailReply { ask, whom }) = reply else { return Ok(None) };
-        let messages = self.app.gateway.store().messages(vec![ask]).await?;
-        Ok(messages.into_iter().rev().find(|message| Whom::of_mark(&message.to) == whom))
-    }
-
-    /// Whoever got a letter: who its sender says they are means nothing.
-    fn reader(&self, ask: &Ask, message: &Message) -> Option<Actor> {
-        let directory = self.app.gateway.directory();
-        let (via, assurance) = (Via::Email, Assurance::Channel);
-        let Some(id) = &message.human else {
-            let place = ask.place.as_ref()?.value()?;
-            return Some(guest(ask, via, &place.means, place.means.address()?, None));
-        };
-        let human = directory.human(id).filter(|human| human.active && ask.admits(human))?;
-        Some(Actor::Human { id: human.id.clone(), via, assurance })
-    }
-
     /// The ask a button belongs to, and what it says.
     async fn found(&self, token: &str) -> Result<Option<(Arc<Ask>, Told)>, StoreError> {
         let Some((ask, told)) = self.app.secrets.open_token(token) else { return Ok(None) };
@@ -319,55 +282,6 @@ impl Hearing<'_> {
             }
             Err(error) => Err(error),
         }
-    }
-
-    /// What became of a message that went out.
-    async fn became(&self, posted: &str, state: &Receipt) -> Result<Came, StoreError> {
-        let Some(message) = self.reported(posted).await? else { return Ok(Came::Silent) };
-        let standing = match state {
-            Receipt::Delivered => Sent::Delivered,
-            Receipt::Read => Sent::Read,
-            Receipt::Failed { why, .. } => Sent::Failed { error: why.clone() },
-        };
-        let learned = message.clone().learned(standing, self.app.gateway.now());
-        if learned != message {
-            self.app.gateway.store().put_message(learned).await?;
-        }
-        Ok(Came::Silent)
-    }
-
-    /// The message a report is about. Of a letter the address says for certain whose it was, and about
-    /// what; the id in a report only which one of theirs, if it is there.
-    async fn reported(&self, posted: &str) -> Result<Option<Message>, StoreError> {
-        if self.channel.medium() != Medium::Email {
-            return self.message_at(Some(posted)).await;
-        }
-        let said = |name: &str| self.heard.place.get(name).and_then(Value::as_str);
-        let Some((ask, whom)) = said("ask").and_then(|ask| ask.parse().ok()).zip(said("whom"))
-        else {
-            return Ok(None);
-        };
-        let mut theirs = self.app.gateway.store().messages(vec![ask]).await?;
-        theirs.retain(|message| Whom::of_mark(&message.to).to_string() == whom);
-        let id = posted.split('@').next();
-        let named = theirs.iter().position(|message| message.posted.as_deref() == id);
-        Ok(if let Some(n) = named { theirs.into_iter().nth(n) } else { theirs.pop() })
-    }
-
-    /// Somebody wants to hear no more here, or to hear again.
-    async fn turned(&self, off: bool) -> Result<Came, StoreError> {
-        let (directory, from) = (self.app.gateway.directory(), &self.heard.from);
-        let Some(human) = directory.human_by_means(from) else { return Ok(Came::Silent) };
-        let notices = human.profile.value().and_then(|profile| profile.notices.as_ref());
-        let mut silent = notices.map(|notices| notices.off.clone()).unwrap_or_default();
-        let changed = if off { silent.insert(from.clone()) } else { silent.remove(from) };
-        if changed {
-            let (human, order, digest) = (human.id.clone(), None, None);
-            let new = NewNotices { human, order, off: Some(silent), digest };
-            self.app.gateway.run(Actor::System, Command::SaveNotices(new)).await?;
-        }
-        // Platforms that know such words answer them themselves.
-        Ok(Came::Silent)
     }
 
     /// What whoever answered is told.
@@ -417,85 +331,6 @@ fn unknown() -> Came {
     Came::Not("This button is no longer good, so nothing was changed.".to_owned())
 }
 
-/// Somebody a platform knows, as a guest of one ask.
-pub(crate) fn guest(ask: &Ask, via: Via, from: &Means, id: &str, name: Option<String>) -> Actor {
-    let attested = Attested {
-        via: from.kind().to_owned(),
-        platform: from.kind().to_owned(),
-        platform_user_id: id.to_owned(),
-        display_name: name,
-    };
-    Actor::Guest { ask: ask.id, via, attested }
-}
-
 fn offer(ask: &Ask, n: usize) -> Option<Offer> {
     offers::offers(ask.question.value()?).into_iter().nth(n)
-}
-
-/// What somebody filled in, as an answer to what a form asks; or what is wrong with it.
-fn filled(ask: &Ask, values: &Map<String, Value>) -> Option<Result<Reply, String>> {
-    let Body::Provide { form } = ask.question.value()?.body() else { return None };
-    Some(match form.validate(values) {
-        Ok(values) => Ok(Reply { answer: Answer::Provided { values }, comment: None }),
-        Err(errors) => {
-            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            Err(format!("This was not taken. {}", errors.join(" ")))
-        }
-    })
-}
-
-/// What somebody wrote, as an answer to a question: a word that stands for a button on the first line,
-/// with a comment below; or all of it, where words are what was asked for.
-fn read(question: &Question, text: &str) -> Option<Reply> {
-    let text = text.trim();
-    match question.body() {
-        Body::Converse if !text.is_empty() => {
-            let answer = Answer::Replied { text: text.to_owned() };
-            return Some(Reply { answer, comment: None });
-        }
-        Body::Provide { form } => {
-            let field = offers::only_words(form)?;
-            let values = Map::from_iter([(field.key().to_owned(), Value::from(text))]);
-            let values = form.validate(&values).ok().filter(|_| !text.is_empty())?;
-            return Some(Reply { answer: Answer::Provided { values }, comment: None });
-        }
-        Body::Approve { .. }
-        | Body::Choose { .. }
-        | Body::Confirm { .. }
-        | Body::Escalate { .. }
-        | Body::Converse => {}
-    }
-    let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
-    let said = plain(line);
-    let all = offers::offers(question);
-    let is = |offer: &&Offer| {
-        let also: &[&str] = match &offer.answer {
-            Answer::Approved { .. } => &["approve", "approved", "ok", "y"],
-            Answer::Rejected { option: None } => &["reject", "rejected", "deny", "n"],
-            Answer::Confirmed { .. } => &["ok", "y"],
-            Answer::Declined => &["n"],
-            _ => &[],
-        };
-        said == plain(&offer.word) || said == plain(&offer.label) || also.contains(&said.as_str())
-    };
-    // "no, it is too much" on one line is a word and its reason. A yes has to stand alone: "yes, but"
-    // is none.
-    let (offer, comment) = if let Some(offer) = all.iter().find(is) {
-        (offer, rest.trim().to_owned())
-    } else {
-        let (word, why) = line.split_once([',', ':', ';', '-'])?;
-        let said = plain(word);
-        let begins = |offer: &&Offer| said == plain(&offer.word) && offer.is_no();
-        let offer = all.iter().find(begins)?;
-        (offer, format!("{}\n{rest}", why.trim()).trim().to_owned())
-    };
-    let comment = Some(comment).filter(|comment| !comment.is_empty());
-    (!offer.wants_words || comment.is_some())
-        .then(|| Reply { answer: offer.answer.clone(), comment })
-}
-
-/// A word as people type it: without capitals, spaces around and what ends a sentence.
-fn plain(text: &str) -> String {
-    let text = text.trim().trim_end_matches(['.', '!', ',', ';', ':']);
-    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

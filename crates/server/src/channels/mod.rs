@@ -6,11 +6,12 @@
 //! | [`people`] | the people of a seat |
 //! | [`wired`] | the platforms that are set up |
 //! | `card`, `offers` | what is said of an ask there, and what can be answered there |
-//! | `send` | one message on its way, and what becomes of it |
+//! | `send`, `codes` | one message on its way, and what becomes of it; what a written answer begins with |
 //! | `hear` | what platforms say: who that is, and what they answer |
 //! | [`terminal`] | the terminal the server runs in |
 
 mod card;
+mod codes;
 mod hear;
 mod offers;
 pub mod people;

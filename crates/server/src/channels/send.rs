@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ::channels::card::Ways;
 use ::channels::mail::template::{self, Known, Rendered};
-use ::channels::{Channel, Failed, Medium, Parcel, Posted};
+use ::channels::{Card, Channel, Failed, Medium, Parcel, Posted};
 use jiff::tz::TimeZone;
 use kernel::ask::{Grant, Purpose};
 use kernel::audit::Digest;
@@ -14,6 +14,7 @@ use kernel::directory::{About, Human, Means};
 use kernel::effect::Chain;
 use kernel::question::Kind;
 use kernel::{Actor, Ask, Assurance, Command, Effect, Time, Via};
+use serde_json::Value;
 use store::{Message, Sent, Settlement, StoreError};
 use url::Url;
 
@@ -57,11 +58,12 @@ impl Sending<'_> {
             to: self.to,
             human: self.chain.map(|chain| chain.human.clone()),
             why: self.told.why,
+            since: self.chain.map(|chain| chain.since),
             at: now,
             standing: Sent::Waiting { error: String::new() },
             posted: None,
             thread: None,
-            place: serde_json::Value::Null,
+            place: Value::Null,
             code: None,
             over: false,
             updated_at: now,
@@ -117,7 +119,13 @@ impl App {
     async fn placed(&self, told: Told, came: Came, attempt: u32) -> Result<Settlement, StoreError> {
         let now = self.gateway.now();
         let error = match came {
-            Came::Told | Came::Nothing => return Ok(Settlement::Done),
+            Came::Told => return Ok(Settlement::Done),
+            Came::Nothing => {
+                if let Some(ask) = self.gateway.ask(told.ask).await? {
+                    self.give_back(&ask).await?;
+                }
+                return Ok(Settlement::Done);
+            }
             Came::Held { until, why } => {
                 return Ok(Settlement::Retry { at: until, error: why.to_owned() });
             }
@@ -129,9 +137,11 @@ impl App {
             Came::Gone => "the place is not there any more".to_owned(),
         };
         tracing::warn!(ask = %told.ask, error, "a request could not be put where the agent wanted");
-        let Some(ask) = self.gateway.ask(told.ask).await?.filter(|ask| ask.is_open()) else {
+        let Some(ask) = self.gateway.ask(told.ask).await? else { return Ok(Settlement::Done) };
+        self.give_back(&ask).await?;
+        if !ask.is_open() {
             return Ok(Settlement::Done);
-        };
+        }
         let Told { why, priority, .. } = told;
         let notify = |seat| (now, Effect::Notify { ask: ask.id, seat, why, priority });
         Ok(Settlement::Split { into: ask.seats.iter().cloned().map(notify).collect() })
@@ -197,7 +207,7 @@ impl App {
         if let Means::Email(_) = recipient.means {
             let letter = self.notice_letter(ask, sending, recipient, link);
             let came = self.post(&letter).await;
-            let posted = Posted { id: letter.id, thread: None, place: serde_json::Value::Null };
+            let posted = Posted { id: letter.id, thread: None, place: Value::Null };
             return Ok(if matches!(came, Came::Told) { Ok((posted, None)) } else { Err(came) });
         }
         let Some(channel) = medium(&recipient.means).and_then(|medium| self.platforms.get(medium))
@@ -209,12 +219,20 @@ impl App {
         ways.code.clone_from(&code);
         let (why, zone) = (Some(sending.told.why), &recipient.zone);
         let card = self.card(ask, Around { why, link, zone, ways });
+        let lent = match recipient.human {
+            None => self.lent(ask).await?,
+            Some(_) => Ok(None),
+        };
+        let Ok(token) = lent else {
+            let error = "the bot_token the agent gave for this is not there any more".to_owned();
+            return Ok(Err(Came::Never { error }));
+        };
         let parcel = Parcel {
             to: &recipient.address,
-            message: &channel.render(&card),
+            message: &rendered(&**channel, ask, &card),
             key: &name.to_string(),
             thread: recipient.thread.as_deref(),
-            token: None,
+            token: token.as_ref(),
             now: self.gateway.now(),
         };
         Ok(self.parcel(channel, parcel).await.map(|posted| (posted, code)))
@@ -276,29 +294,6 @@ impl App {
             }
             None => super::hear::guest(ask, via, &recipient.means, somebody(ask), None),
         }
-    }
-
-    /// A code that a written answer begins with, where a platform has no threads: the same for the same
-    /// ask, and no other's that went there lately.
-    async fn code_for(
-        &self,
-        ask: &Ask,
-        to: Digest,
-        medium: Medium,
-        ways: &Ways,
-    ) -> Result<Option<String>, StoreError> {
-        if ways.is_none() || !matches!(medium, Medium::Sms | Medium::Whatsapp) {
-            return Ok(None);
-        }
-        let lately = self.gateway.store().messages_to(to, CODES).await?;
-        let own = lately.iter().find(|message| message.ask == ask.id);
-        if let Some(code) = own.and_then(|message| message.code.clone()) {
-            return Ok(Some(code));
-        }
-        let Digest([first, second, ..]) = Digest::of(ask.id.to_string().as_bytes());
-        let begin = usize::from(first) * 256 + usize::from(second);
-        let free = |code: &String| lately.iter().all(|one| one.code.as_ref() != Some(code));
-        Ok((0..ALL_CODES).map(|n| code((begin + n) % ALL_CODES)).find(free))
     }
 
     fn notice_letter(
@@ -399,9 +394,13 @@ impl App {
                     None => self.guests_link(&ask, name),
                 };
                 let around = Around { why: None, link, zone: &zone, ways: Ways::default() };
-                let rendered = channel.render(&self.card(&ask, around));
+                let rendered = rendered(&**channel, &ask, &self.card(&ask, around));
                 let posted = Posted { id: id.clone(), thread: None, place: message.place.clone() };
-                let updated = channel.update(&posted, &rendered, None).await;
+                let token = match message.human {
+                    None => self.lent(&ask).await?.unwrap_or(None),
+                    Some(_) => None,
+                };
+                let updated = channel.update(&posted, &rendered, token.as_ref()).await;
                 tally(channel.medium(), "updated", &updated);
                 updated.err()
             }
@@ -418,24 +417,24 @@ impl App {
         if let Some(failed) = failed {
             tracing::warn!(error = %failed, "a message could not be changed although its request is over");
         }
+        if message.human.is_none() {
+            self.give_back(&ask).await?;
+        }
         store.put_message(Message { over: true, updated_at: now, ..message }).await?;
         Ok(Settlement::Done)
     }
 }
 
-/// For so many seconds it is borne that a platform takes no more, before it counts as a failure.
-const BORNE: u64 = 1_800;
-/// So many of the last messages to an address are looked at for codes.
-const CODES: usize = 100;
-/// A letter and a digit each, without those that look like another.
-const LETTERS: &[u8] = b"ABCDEFGHJKLMNPRSTUVWXYZ";
-const ALL_CODES: usize = LETTERS.len() * 8;
-
-fn code(n: usize) -> String {
-    let letter = LETTERS.get(n / 8 % LETTERS.len()).copied().unwrap_or(b'A');
-    format!("{}{}", char::from(letter), n % 8 + 2)
+/// A card as its platform takes it; in Slack as plain text, where the agent wants that (A2H-085).
+fn rendered(channel: &dyn Channel, ask: &Ask, card: &Card) -> Value {
+    if channel.medium() == Medium::Slack && dialects::a2h::wants_plain_text(ask) {
+        return ::channels::slack::plain(card);
+    }
+    channel.render(card)
 }
 
+/// For so many seconds it is borne that a platform takes no more, before it counts as a failure.
+const BORNE: u64 = 1_800;
 /// Somebody who may answer where the agent wanted: one it named, or whose address it is.
 fn somebody(ask: &Ask) -> &str {
     let place = ask.place.as_ref().and_then(|place| place.value());

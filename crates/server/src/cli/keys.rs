@@ -45,6 +45,9 @@ enum KeysCommand {
         /// Let an agent key pass on answers the agent says it got from people
         #[arg(long, requires = "agent")]
         respond: bool,
+        /// Let an agent key have its requests said by a Slack app of its own (`bot_token` of A2H)
+        #[arg(long, requires = "agent")]
+        own_app: bool,
         /// What to call it
         #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
         label: String,
@@ -75,13 +78,14 @@ impl Keys {
                 human,
                 project_wide,
                 respond,
+                own_app,
                 label,
                 expires_at,
                 place,
             } => {
                 let (admin, json) = place.open().await?;
                 let reach = project_wide.then_some(Reach::Project);
-                let new = IssueKey { agent, reach, respond, human, label, expires_at };
+                let new = IssueKey { agent, reach, respond, own_app, human, label, expires_at };
                 let issued = create(&admin, new).await?;
                 if json {
                     say!("{}", serde_json::to_string(&issued)?);

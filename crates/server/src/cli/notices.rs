@@ -74,8 +74,8 @@ impl Notices {
                 told(&remote, Method::GET, PATH, None::<&Value>).await
             }
             NoticesCommand::Set { order, off, digest, remote } => {
-                let off = listed(off)?.map(|off| off.into_iter().collect());
-                let body = NoticesBody { order: listed(order)?, off, digest };
+                let off = listed(&off)?.map(|off| off.into_iter().collect());
+                let body = NoticesBody { order: listed(&order)?, off, digest };
                 told(&remote, Method::PUT, PATH, Some(&body)).await
             }
             NoticesCommand::Add { means, remote } => {
@@ -102,7 +102,7 @@ impl Notices {
 }
 
 /// What was given, if anything was; an empty text is an empty list.
-fn listed(given: Vec<String>) -> anyhow::Result<Option<Vec<Means>>> {
+fn listed(given: &[String]) -> anyhow::Result<Option<Vec<Means>>> {
     if given.is_empty() {
         return Ok(None);
     }

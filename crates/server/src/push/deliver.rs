@@ -108,6 +108,7 @@ impl App {
             to: device.name,
             human,
             why,
+            since,
             at,
             standing,
             posted: None,

@@ -160,7 +160,7 @@ fn answered(
     } else if *by == By::LinkHolder {
         format!("Answered {} by {who}.", words::door(*via))
     } else {
-        format!("Answered by {who} {} ({}).", words::door(*via), words::sureness(*assurance))
+        format!("Answered by {who} {} ({}).", words::door(*via), words::sureness(*assurance, *via))
     };
     let sentence = match verification.as_ref().filter(|found| found.satisfied) {
         Some(found) => format!("{sentence} {}", proven(&found.proofs)),

@@ -114,7 +114,7 @@ fn sentence(
                 |reply| outcome::brief(reply, question),
             );
             let tone = reply.map_or("over", |reply| outcome::tone(&reply.answer));
-            let (door, sure) = (words::door(vote.via), words::sureness(vote.assurance));
+            let (door, sure) = (words::door(vote.via), words::sureness(vote.assurance, vote.via));
             (tone, format!("answered {door} ({sure}): {said}"))
         }
         Happened::Defaulted { resolution } => {

@@ -96,11 +96,24 @@ pub fn door(via: Via) -> &'static str {
     }
 }
 
-/// How sure we are who it was.
-pub fn sureness(assurance: Assurance) -> &'static str {
+/// How sure we are who it was. Whoever answers on a platform without being known here held no link: they
+/// were reached where the agent wanted.
+pub fn sureness(assurance: Assurance, via: Via) -> &'static str {
+    let reached = match via {
+        Via::Slack | Via::Email | Via::Sms | Via::Whatsapp | Via::Telegram | Via::Webhook => true,
+        Via::Web
+        | Via::Cli
+        | Via::Push
+        | Via::Api
+        | Via::Link
+        | Via::Inline
+        | Via::Timer
+        | Via::Script => false,
+    };
     match assurance {
         Assurance::None => "nobody answered",
         Assurance::AgentAttested => "only the agent says that a person answered",
+        Assurance::Link if reached => "nobody known here; the agent wanted it asked there",
         Assurance::Link => "whoever held the link",
         Assurance::Channel => "identity checked by the messaging service",
         Assurance::Session => "signed in",

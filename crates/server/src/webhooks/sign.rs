@@ -1,11 +1,10 @@
-//! Standard Webhooks 1.0: `whsec_` secrets, and an HMAC-SHA256 over `id.timestamp.body`. Svix, which
+//! Calls signed as [Standard Webhooks](channels::standard) has it, by each secret that counts. Svix, which
 //! `HumanLayer`'s receivers verify with, is the same under other names (A2H-116).
 
 use std::fmt;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use hmac::{Hmac, KeyInit, Mac};
 use kernel::Time;
 use sha2::{Digest, Sha256};
 
@@ -28,13 +27,7 @@ impl Secret {
     }
 
     fn sign(&self, id: &str, seconds: i64, body: &[u8]) -> String {
-        // HMAC takes keys of any length, so there is always a signature.
-        let mac = Hmac::<Sha256>::new_from_slice(&self.0).map(|mut mac| {
-            mac.update(format!("{id}.{seconds}.").as_bytes());
-            mac.update(body);
-            mac.finalize().into_bytes()
-        });
-        format!("v1,{}", mac.map(|mac| BASE64_STANDARD.encode(mac)).unwrap_or_default())
+        channels::standard::sign(&self.0, id, &seconds.to_string(), body)
     }
 }
 

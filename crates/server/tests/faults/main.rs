@@ -5,6 +5,7 @@
 
 mod agent;
 mod artifacts;
+mod channels_later;
 mod clock_back;
 mod clock_jumps;
 mod cluster;

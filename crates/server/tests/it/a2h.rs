@@ -427,3 +427,27 @@ async fn what_was_erased_is_gone() {
     refused(agent.post(&format!("{A2H}/function_calls"), call("gone")).await, 410, "gone");
     world.end().await;
 }
+
+/// A2H-095: what a page could make of a key and somebody's name is neither a key nor a person.
+#[tokio::test]
+async fn a_token_made_from_a_key_opens_nothing() {
+    use base64::Engine;
+    use base64::prelude::BASE64_URL_SAFE_NO_PAD as BASE64;
+    use hmac::{Hmac, KeyInit, Mac};
+    let world = World::dev().await;
+    let exp = world.now().millis() / 1000 + 3600;
+    let claims =
+        json!({ "user_id": "user_dev", "sub": "user_dev", "tenant_id": "dev", "exp": exp });
+    let head = BASE64.encode(json!({ "alg": "HS256", "typ": "JWT" }).to_string());
+    let signed = format!("{head}.{}", BASE64.encode(claims.to_string()));
+    let mut mac = Hmac::<sha2::Sha256>::new_from_slice(b"dev-agent-key").unwrap();
+    mac.update(signed.as_bytes());
+    let token = format!("{signed}.{}", BASE64.encode(mac.finalize().into_bytes()));
+    let embedded = world.bearer(&token);
+    for path in ["/humanlayer/v1/project", "/a2h/v1/agent/function_calls/pending", "/a2h/v1/humans"]
+    {
+        refused(embedded.get(path).await, 401, "unauthorized");
+    }
+    embedded.get("/api/v1/me").await.problem(401, "unauthorized");
+    world.end().await;
+}

@@ -15,7 +15,7 @@ use crate::world::{World, dev, eventually};
 
 const ADA: &str = "+4930123456";
 const INBOUND: &str = "/channels/sms/inbound";
-const STATUS: &str = "/channels/sms/status";
+pub(crate) const STATUS: &str = "/channels/sms/status";
 
 async fn result(world: &World, ask: &str) -> Value {
     world.agent().get(ask).await.is(200)["result"].clone()
@@ -39,13 +39,13 @@ async fn with_twilio() -> (Twilio, World) {
 }
 
 /// The text that was sent last.
-fn text(twilio: &Twilio) -> Option<String> {
+pub(crate) fn text(twilio: &Twilio) -> Option<String> {
     let sent = twilio.sent().pop()?;
     sent.into_iter().find(|(name, _)| name == "Body").map(|(_, body)| body)
 }
 
 /// The text that was sent when there are so many.
-async fn texted(twilio: &Twilio, times: usize) -> String {
+pub(crate) async fn texted(twilio: &Twilio, times: usize) -> String {
     eventually("a text", async || twilio.sent().len() >= times).await;
     assert_eq!(twilio.sent().len(), times, "{:#?}", twilio.sent());
     text(twilio).unwrap()
@@ -57,7 +57,7 @@ fn code(text: &str) -> String {
     line.unwrap_or_else(|| panic!("{text}")).split(' ').next().unwrap().to_owned()
 }
 
-fn ours(world: &World, path: &str) -> String {
+pub(crate) fn ours(world: &World, path: &str) -> String {
     let mut url = world.app().config.public_url.clone();
     url.set_path(path);
     url.into()

@@ -310,8 +310,12 @@ async fn every_command_leaves_a_record() {
         let hash = Digest::of(secret.as_bytes());
         world.gateway().directory().key_by_hash(&hash).unwrap().id
     };
-    let agent =
-        Holder::Agent { agent: "clerk".parse().unwrap(), reach: Reach::Agent, respond: false };
+    let agent = Holder::Agent {
+        agent: "clerk".parse().unwrap(),
+        reach: Reach::Agent,
+        respond: false,
+        own_app: false,
+    };
     story.run(owner(), Command::IssueKey(key("a", agent))).await;
     let clerk = Actor::Agent {
         id: "clerk".parse().unwrap(),

@@ -18,7 +18,7 @@ async fn worn_out(mut call: impl AsyncFnMut() -> Reply) -> Reply {
     panic!("two hundred calls in a row were let through");
 }
 
-/// Each dialect says it in its own words, with the time to wait.
+/// A2H-017: each dialect says it in its own words, with the time to wait.
 #[tokio::test]
 async fn too_many_calls_are_refused_in_each_dialect() {
     let world = World::with(Settings { rate_limit: Some(2), ..dev() }).await;
@@ -30,6 +30,9 @@ async fn too_many_calls_are_refused_in_each_dialect() {
     world.agent().post(verify, serde_json::json!({})).await.error(429, "rate_limited");
     world.agent().get("/api/v1/me").await.problem(429, "rate-limited");
     world.agent().get(id).await.problem(429, "rate-limited");
+    let call = crate::a2h::call("too-fast");
+    let a2h = world.agent().post("/a2h/v1/function_calls", call).await;
+    assert_eq!(crate::a2h::refused(a2h, 429, "rate_limited").header("retry-after"), "1");
     // Others are not held up.
     let native = worn_out(async || world.human().get("/api/v1/me").await).await;
     assert_eq!(native.problem(429, "rate-limited").header("retry-after"), "1");

@@ -37,6 +37,18 @@ pub(super) async fn read(
     Ok(row.map(|row| row.try_get(0)).transpose()?)
 }
 
+/// The same, for our own use.
+pub(super) async fn lent(
+    client: &Client,
+    ask: AskId,
+    name: &Digest,
+) -> Result<Option<Vec<u8>>, Failure> {
+    let sql = "SELECT closed FROM confided WHERE ask = $1 AND name = $2";
+    let statement = client.prepare_cached(sql).await?;
+    let row = client.query_opt(&statement, &[&uuid(ask.ulid()), &name.0.as_slice()]).await?;
+    Ok(row.map(|row| row.try_get(0)).transpose()?)
+}
+
 pub(super) async fn forget(
     client: &Client,
     ask: AskId,

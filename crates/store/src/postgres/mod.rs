@@ -410,6 +410,10 @@ impl Store for Postgres {
         Ok(on!(self.database, client => confided::read(client, ask, &name, now))?)
     }
 
+    async fn lent(&self, ask: AskId, name: Digest) -> Result<Option<Vec<u8>>> {
+        Ok(on!(self.database, client => confided::lent(client, ask, &name))?)
+    }
+
     async fn forget_confided(&self, ask: AskId, name: Option<Digest>) -> Result<()> {
         self.writers()?;
         Ok(on!(self.database, client => confided::forget(client, ask, name.as_ref()))?)

@@ -39,6 +39,11 @@ impl Outbox for Postgres {
         Ok(on!(self.database, client => settle(client, &settled, &log))?)
     }
 
+    async fn hasten(&self, effect: Effect, now: Time) -> Stored<()> {
+        self.writers()?;
+        Ok(on!(self.database, client => hasten(client, &effect, now))?)
+    }
+
     async fn backlog(&self) -> Stored<Backlog> {
         Ok(on!(self.database, client => backlog(client))?)
     }
@@ -199,6 +204,25 @@ async fn put(transaction: &Transaction<'_>, into: &[(Time, Effect)]) -> Result<(
     let insert = transaction.prepare_cached(EFFECTS).await?;
     transaction.execute(&insert, &[&ranks, &moments, &texts, &lanes, &names]).await?;
     Ok(())
+}
+
+/// Makes what waits under the name of this due at once, and this; or writes it.
+async fn hasten(client: &mut Client, effect: &Effect, now: Time) -> Result<(), Failure> {
+    let transaction = client.transaction().await?;
+    let sql = "UPDATE outbox SET due_at = $2, attempt = 0, effect = $3
+        WHERE name = $1 AND NOT dead";
+    let text = serde_json::to_string(effect).map_err(|error| damaged("effect", error))?;
+    let found = match effect.name() {
+        Some(name) => {
+            let hasten = transaction.prepare_cached(sql).await?;
+            transaction.execute(&hasten, &[&name, &now.millis(), &text]).await?
+        }
+        None => 0,
+    };
+    if found == 0 {
+        put(&transaction, &[(now, effect.clone())]).await?;
+    }
+    Ok(transaction.commit().await?)
 }
 
 async fn bury(client: &impl GenericClient, id: i64, error: &str) -> Result<(), Failure> {

@@ -33,6 +33,16 @@ pub(super) fn read(
         .map_err(failed)
 }
 
+/// The same, for our own use.
+pub(super) fn lent(conn: &Connection, ask: AskId, name: &Digest) -> Result<Option<Vec<u8>>> {
+    conn.prepare_cached("SELECT closed FROM confided WHERE ask = ?1 AND name = ?2")
+        .and_then(|mut read| {
+            let key = params![ask.ulid().to_bytes(), name.0];
+            read.query_row(key, |row| row.get(0)).optional()
+        })
+        .map_err(failed)
+}
+
 pub(super) fn forget(conn: &Connection, ask: AskId, name: Option<&Digest>) -> Result<()> {
     conn.prepare_cached("DELETE FROM confided WHERE ask = ?1 AND (?2 IS NULL OR name = ?2)")
         .and_then(|mut drop| drop.execute(params![ask.ulid().to_bytes(), name.map(|name| name.0)]))

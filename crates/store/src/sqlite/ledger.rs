@@ -6,7 +6,7 @@ use kernel::audit::Record;
 use kernel::directory::Directory;
 use kernel::task::{self, Artifact};
 use kernel::{
-    AgentId, ArtifactId, Ask, AskId, Entity, EntryId, ProjectId, Refusal, Subject, Task, TaskId,
+    AgentId, ArtifactId, Ask, AskId, Effect, Entity, EntryId, ProjectId, Refusal, Subject, Task, TaskId,
     Time, WebhookId,
 };
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
@@ -99,6 +99,19 @@ impl Ledger {
             self.savepoint(|conn| query::put_draft(conn, ask, draft))?;
         }
         Ok(open)
+    }
+
+    /// Has something done now.
+    pub(super) fn hasten(&mut self, effect: &Effect, now: Time) -> Result<()> {
+        let next = self.deliveries + 1;
+        self.savepoint(|conn| {
+            if outbox::hasten(conn, effect, now)? {
+                return Ok(());
+            }
+            outbox::put(conn, next, effect, now)
+        })?;
+        self.deliveries = next;
+        Ok(())
     }
 
     /// Has an endpoint told once more what the log has under this id.

@@ -392,6 +392,10 @@ impl Store for Sqlite {
             .await
     }
 
+    async fn lent(&self, ask: AskId, name: Digest) -> Result<Option<Vec<u8>>> {
+        self.readers.run(move |conn| confided::lent(conn, ask, &name)).await
+    }
+
     async fn forget_confided(&self, ask: AskId, name: Option<Digest>) -> Result<()> {
         let forget = move |conn: &Connection| confided::forget(conn, ask, name.as_ref());
         self.write(move |ledger| ledger.savepoint(forget)).await

@@ -36,6 +36,10 @@ impl Outbox for Sqlite {
         self.write(move |ledger| ledger.settle(&settled, log)).await
     }
 
+    async fn hasten(&self, effect: Effect, now: Time) -> Result<()> {
+        self.write(move |ledger| ledger.hasten(&effect, now)).await
+    }
+
     async fn backlog(&self) -> Result<Backlog> {
         self.readers.run(backlog).await
     }
@@ -198,10 +202,7 @@ fn done(conn: &Connection, id: u64) -> Result<bool> {
 
 /// Writes work for later, unless it waits already under its name; it is due at that moment.
 pub(super) fn put(conn: &Connection, id: i64, effect: &Effect, now: Time) -> Result<()> {
-    let json = serde_json::to_string(effect).map_err(|source| crate::StoreError::Damaged {
-        what: "effect".to_owned(),
-        source: source.into(),
-    })?;
+    let json = json(effect)?;
     conn.prepare_cached(
         "INSERT INTO outbox (id, rank, due_at, written_at, effect, lane, name)
          VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6)
@@ -215,12 +216,31 @@ pub(super) fn put(conn: &Connection, id: i64, effect: &Effect, now: Time) -> Res
     .map_err(failed)
 }
 
+fn json(effect: &Effect) -> Result<String> {
+    serde_json::to_string(effect).map_err(|source| crate::StoreError::Damaged {
+        what: "effect".to_owned(),
+        source: source.into(),
+    })
+}
+
 /// Makes what waits under this id due at once; `false` if nothing does.
 pub(super) fn hurry(conn: &Connection, id: u64, lane: &str, now: Time) -> Result<bool> {
     conn.prepare_cached(
         "UPDATE outbox SET due_at = ?3, attempt = 0 WHERE id = ?1 AND lane = ?2 AND dead = 0",
     )
     .and_then(|mut hurry| hurry.execute(params![int(id), lane, now.millis()]))
+    .map(|found| found > 0)
+    .map_err(failed)
+}
+
+/// Makes what waits under the name of this due at once, and this; `false` if nothing does.
+pub(super) fn hasten(conn: &Connection, effect: &Effect, now: Time) -> Result<bool> {
+    let Some(name) = effect.name() else { return Ok(false) };
+    let json = json(effect)?;
+    conn.prepare_cached(
+        "UPDATE outbox SET due_at = ?2, attempt = 0, effect = ?3 WHERE name = ?1 AND dead = 0",
+    )
+    .and_then(|mut hasten| hasten.execute(params![name, now.millis(), json]))
     .map(|found| found > 0)
     .map_err(failed)
 }

@@ -31,6 +31,20 @@ pub async fn what_was_confided_is_gone_a_while_after_it_was_read(stage: &Stage) 
     assert_eq!(store.confided(ask, name(1), now).await.unwrap(), None, "swept");
 }
 
+/// What we need ourselves is there as often as we need it, whether or not its ask is yet.
+pub async fn what_was_lent_is_there_until_it_is_forgotten(stage: &Stage) {
+    let (store, ask) = (&stage.store, kernel::AskId::new(ulid::Ulid::from(7_u128)));
+    store.confide(ask, name(1), b"closed\xff".to_vec()).await.unwrap();
+    for _ in 0..2 {
+        store.sweep(stage.now().plus_seconds(1000 * CONFIDED_FOR.as_secs())).await.unwrap();
+        let lent = store.lent(ask, name(1)).await.unwrap();
+        assert_eq!(lent.as_deref(), Some(&b"closed\xff"[..]));
+    }
+    assert_eq!(store.lent(ask, name(2)).await.unwrap(), None);
+    store.forget_confided(ask, Some(name(1))).await.unwrap();
+    assert_eq!(store.lent(ask, name(1)).await.unwrap(), None);
+}
+
 pub async fn what_was_confided_is_forgotten_by_name_or_whole(stage: &Stage) {
     let (ask, other) = (stage.ask(new_ask()).await, stage.ask(new_ask()).await);
     let store = &stage.store;

@@ -17,7 +17,12 @@ fn key(secret: &str, holder: Holder) -> NewKey {
 fn agent_key(secret: &str) -> NewKey {
     key(
         secret,
-        Holder::Agent { agent: "bot".parse().unwrap(), reach: Reach::Agent, respond: false },
+        Holder::Agent {
+            agent: "bot".parse().unwrap(),
+            reach: Reach::Agent,
+            respond: false,
+            own_app: false,
+        },
     )
 }
 

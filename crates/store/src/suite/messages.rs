@@ -18,6 +18,7 @@ fn message(stage: &Stage, ask: AskId, n: u8) -> Message {
         to: Digest([9; 32]),
         human: Some(human("olga")),
         why: Occasion::Asked,
+        since: None,
         at: stage.now(),
         standing: Sent::Waiting { error: "busy".to_owned() },
         posted: None,

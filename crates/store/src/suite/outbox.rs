@@ -9,7 +9,7 @@ use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::command::NewAsk;
 use kernel::directory::{Format, Hears, NewWebhook};
-use kernel::effect::{Occasion, Told};
+use kernel::effect::{Chain, Occasion, Told};
 use kernel::testing::{human, new_ask, yes};
 use kernel::{AskId, Command, Effect, Topic, WebhookId};
 use tokio::task::JoinSet;
@@ -92,6 +92,37 @@ pub async fn what_is_put_back_was_not_tried(stage: &Stage) {
     settle(stage, again[0].id, Settlement::Back { at }).await;
     stage.clock.advance(1000);
     assert_eq!(claim(stage).await, [], "whose lease ended does not wake the dead");
+}
+
+pub async fn what_is_hastened_is_due_at_once_and_once(stage: &Stage) {
+    let ask = stage.ask(new_ask()).await;
+    let reach = |tried: &[u8]| Effect::Reach {
+        ask,
+        why: Occasion::Asked,
+        priority: Priority::Normal,
+        chain: Chain {
+            human: "ada".parse().unwrap(),
+            since: stage.now(),
+            tried: tried.iter().map(|n| Digest([*n; 32])).collect(),
+        },
+    };
+    let first = claim(stage).await;
+    let later = stage.now().plus_seconds(300);
+    let into = vec![(later, reach(&[1]))];
+    settle(stage, first[0].id, Settlement::Split { into }).await;
+    assert_eq!(claim(stage).await, []);
+    stage.store.hasten(reach(&[1, 2]), stage.now()).await.unwrap();
+    let now = claim(stage).await;
+    assert_eq!((now.len(), &now[0].effect, now[0].attempt), (1, &reach(&[1, 2]), 1));
+    settle(stage, now[0].id, Settlement::Done).await;
+    // Where nothing waits, it is written; and what has no name waits for nothing.
+    stage.store.hasten(reach(&[3]), stage.now()).await.unwrap();
+    let notify = first[0].effect.clone();
+    for _ in 0..2 {
+        stage.store.hasten(notify.clone(), stage.now()).await.unwrap();
+    }
+    let all: Vec<Effect> = claim(stage).await.into_iter().map(|one| one.effect).collect();
+    assert_eq!(all, [reach(&[3]), notify.clone(), notify]);
 }
 
 pub async fn the_dead_stay_and_show(stage: &Stage) {

@@ -4,7 +4,7 @@ use kernel::form::Form;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::message;
+use super::{message, plain_text};
 use crate::card::{Button, Card, Fact, Stage, Tone, Ways};
 use crate::testing::slack::limits;
 
@@ -291,4 +291,35 @@ fn parts(card: &Card) -> Vec<String> {
     };
     let all = [&card.words].into_iter().chain(&card.context).chain(facts).chain(labels);
     all.map(|text| squeezed(&kernel::text::reveal(text))).collect()
+}
+
+/// Text alone says what to write, where all of it is there; else where the rest is.
+#[test]
+fn plain_text_says_what_to_write() {
+    let text = |card: &Card| {
+        let message = plain_text(card);
+        assert_eq!(limits::message(&message), Ok(()), "{message:#}");
+        assert_eq!(message.get("blocks"), None);
+        message["text"].as_str().unwrap().to_owned()
+    };
+    insta::assert_snapshot!("plain_text", text(&card()));
+    let reply = Ways { reply: true, ..Ways::default() };
+    assert!(text(&bare(reply)).ends_with("To answer, reply in this thread."));
+    let on_its_page = "It can be answered on its page.";
+    assert!(text(&bare(Ways::default())).ends_with(on_its_page));
+    let long = Card { words: "word ".repeat(2_000), ..card() };
+    let said = text(&long);
+    assert!(said.contains("There is more than fits here.") && said.ends_with(on_its_page));
+    let mut no = button("Reject", "tok.no", Tone::No);
+    (no.word, no.wants_words) = ("no".to_owned(), true);
+    let card = bare(Ways { buttons: vec![no], ..Ways::default() });
+    assert!(text(&card).ends_with("no, and why: Reject"));
+    let over = Stage::Over {
+        headline: "Approved by Ada".to_owned(),
+        at: "2026-03-01 10:00 CET".to_owned(),
+        comment: Some("<!channel> fine".to_owned()),
+    };
+    let said = text(&Card { stage: over, ..card });
+    assert!(said.starts_with("Approved by Ada\n") && said.contains("&lt;!channel&gt; fine"));
+    assert!(!said.contains("To answer"), "{said}");
 }

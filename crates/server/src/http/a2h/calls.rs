@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use dialects::a2h::{self, Addressed, Beside, Kind, NewCall, WireError};
 use kernel::actor::Reach;
 use kernel::ask::{Place, Route};
-use kernel::directory::Means;
+use kernel::directory::{Holder, Means};
 use kernel::{Actor, Ask, Phase, ProjectId};
 use serde_json::Value;
 use store::{Cursor, Filter, List, Order, Scope, StoreError};
@@ -86,7 +86,10 @@ pub(super) async fn pending_human_contacts(
 
 impl App {
     async fn a2h_create(&self, caller: Caller, kind: Kind, new: NewCall) -> Answer {
-        let NewCall { mut ask, call_id, fingerprint, to, place, conversation } = new;
+        let NewCall { mut ask, call_id, fingerprint, to, place, conversation, bot_token } = new;
+        if bot_token.is_some() {
+            self.a2h_brings_app(&caller.actor)?;
+        }
         if conversation.is_none() {
             ask.route = self.a2h_route(&caller.project, to, place.as_ref());
             // Who is known here is told as they want to be told (A2H-007).
@@ -96,8 +99,14 @@ impl App {
         ask.timeout = self.config.a2h_timeout;
         let idempotency = Some(caller.naming(kind, &call_id, fingerprint));
         let terms = Terms { idempotency, expected: None };
-        let command = asking(ask, conversation);
-        let outcome = self.gateway.run_on(terms, caller.actor.clone(), command).await?;
+        // Where it is not said in Slack, nobody needs it.
+        let in_slack =
+            ask.place.as_ref().is_some_and(|place| matches!(place.means, Means::Slack(_)));
+        let (command, actor) = (asking(ask, conversation), caller.actor.clone());
+        let outcome = match bot_token.filter(|_| in_slack) {
+            Some(lent) => self.gateway.run_lending(terms, actor, command, lent.reveal()).await?,
+            None => self.gateway.run_on(terms, actor, command).await?,
+        };
         let made = outcome.ask.ok_or_else(WireError::internal)?;
         // The name is another agent's, which this key does not see.
         if !made.within_reach(&caller.actor) {
@@ -108,6 +117,16 @@ impl App {
         }
         let now = self.gateway.ask(made.id).await?;
         self.a2h_shown(now.as_deref().ok_or_else(WireError::internal)?).await
+    }
+
+    /// Whether the key may have its calls said by an app of the agent's own (A2H-084).
+    fn a2h_brings_app(&self, actor: &Actor) -> Result<(), A2hError> {
+        let Actor::Agent { key, .. } = actor else { return Err(WireError::unauthorized().into()) };
+        let directory = self.gateway.directory();
+        match directory.key(*key).map(|key| &key.holder) {
+            Some(Holder::Agent { own_app: true, .. }) => Ok(()),
+            Some(_) | None => Err(WireError::no_own_app_scope().into()),
+        }
     }
 
     /// Who is asked: whom the channel names, else who answers for the agent (A2H-062, A2H-129). An

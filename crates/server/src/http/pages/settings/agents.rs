@@ -108,6 +108,7 @@ pub(super) async fn make_key(
         agent: Some(agent.id.clone()),
         reach: wide.then_some(Reach::Project),
         respond: false,
+        own_app: false,
         human: None,
         label,
         expires_at: None,

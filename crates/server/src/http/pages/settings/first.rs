@@ -30,6 +30,7 @@ pub(super) async fn key(State(app): State<Shared>, from: Request) -> Page {
         agent: Some(agent.id.clone()),
         reach: None,
         respond: false,
+        own_app: false,
         human: None,
         label: "first key".to_owned(),
         expires_at: None,

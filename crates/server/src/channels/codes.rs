@@ -1,0 +1,45 @@
+//! Codes of a letter and a digit, by which a written answer says what it answers.
+
+use ::channels::Medium;
+use ::channels::card::Ways;
+use kernel::Ask;
+use kernel::audit::Digest;
+use store::StoreError;
+
+use crate::http::App;
+
+/// So many of the last messages to an address are looked at for codes.
+const CODES: usize = 100;
+/// A letter and a digit each, without those that look like another.
+const LETTERS: &[u8] = b"ABCDEFGHJKLMNPRSTUVWXYZ";
+const ALL_CODES: usize = LETTERS.len() * 8;
+
+impl App {
+    /// A code that a written answer begins with, where a platform has no threads: the same for the same
+    /// ask, and no other's that went there lately.
+    pub(super) async fn code_for(
+        &self,
+        ask: &Ask,
+        to: Digest,
+        medium: Medium,
+        ways: &Ways,
+    ) -> Result<Option<String>, StoreError> {
+        if ways.is_none() || !matches!(medium, Medium::Sms | Medium::Whatsapp) {
+            return Ok(None);
+        }
+        let lately = self.gateway.store().messages_to(to, CODES).await?;
+        let own = lately.iter().find(|message| message.ask == ask.id);
+        if let Some(code) = own.and_then(|message| message.code.clone()) {
+            return Ok(Some(code));
+        }
+        let Digest([first, second, ..]) = Digest::of(ask.id.to_string().as_bytes());
+        let begin = usize::from(first) * 256 + usize::from(second);
+        let free = |code: &String| lately.iter().all(|one| one.code.as_ref() != Some(code));
+        Ok((0..ALL_CODES).map(|n| code((begin + n) % ALL_CODES)).find(free))
+    }
+}
+
+fn code(n: usize) -> String {
+    let letter = LETTERS.get(n / 8 % LETTERS.len()).copied().unwrap_or(b'A');
+    format!("{}{}", char::from(letter), n % 8 + 2)
+}

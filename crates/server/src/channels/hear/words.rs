@@ -1,0 +1,75 @@
+//! What somebody wrote or filled in, as an answer.
+
+use kernel::Ask;
+use kernel::question::{Answer, Body, Question, Reply};
+use serde_json::{Map, Value};
+
+use crate::channels::offers::{self, Offer};
+
+/// What somebody filled in, as an answer to what a form asks; or what is wrong with it.
+pub(super) fn filled(ask: &Ask, values: &Map<String, Value>) -> Option<Result<Reply, String>> {
+    let Body::Provide { form } = ask.question.value()?.body() else { return None };
+    Some(match form.validate(values) {
+        Ok(values) => Ok(Reply { answer: Answer::Provided { values }, comment: None }),
+        Err(errors) => {
+            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            Err(format!("This was not taken. {}", errors.join(" ")))
+        }
+    })
+}
+
+/// What somebody wrote, as an answer to a question: a word that stands for a button on the first line,
+/// with a comment below; or all of it, where words are what was asked for.
+pub(super) fn read(question: &Question, text: &str) -> Option<Reply> {
+    let text = text.trim();
+    match question.body() {
+        Body::Converse if !text.is_empty() => {
+            let answer = Answer::Replied { text: text.to_owned() };
+            return Some(Reply { answer, comment: None });
+        }
+        Body::Provide { form } => {
+            let field = offers::only_words(form)?;
+            let values = Map::from_iter([(field.key().to_owned(), Value::from(text))]);
+            let values = form.validate(&values).ok().filter(|_| !text.is_empty())?;
+            return Some(Reply { answer: Answer::Provided { values }, comment: None });
+        }
+        Body::Approve { .. }
+        | Body::Choose { .. }
+        | Body::Confirm { .. }
+        | Body::Escalate { .. }
+        | Body::Converse => {}
+    }
+    let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let said = plain(line);
+    let all = offers::offers(question);
+    let is = |offer: &&Offer| {
+        let also: &[&str] = match &offer.answer {
+            Answer::Approved { .. } => &["approve", "approved", "ok", "y"],
+            Answer::Rejected { option: None } => &["reject", "rejected", "deny", "n"],
+            Answer::Confirmed { .. } => &["ok", "y"],
+            Answer::Declined => &["n"],
+            _ => &[],
+        };
+        said == plain(&offer.word) || said == plain(&offer.label) || also.contains(&said.as_str())
+    };
+    // "no, it is too much" on one line is a word and its reason. A yes has to stand alone: "yes, but"
+    // is none.
+    let (offer, comment) = if let Some(offer) = all.iter().find(is) {
+        (offer, rest.trim().to_owned())
+    } else {
+        let (word, why) = line.split_once([',', ':', ';', '-'])?;
+        let said = plain(word);
+        let begins = |offer: &&Offer| said == plain(&offer.word) && offer.is_no();
+        let offer = all.iter().find(begins)?;
+        (offer, format!("{}\n{rest}", why.trim()).trim().to_owned())
+    };
+    let comment = Some(comment).filter(|comment| !comment.is_empty());
+    (!offer.wants_words || comment.is_some())
+        .then(|| Reply { answer: offer.answer.clone(), comment })
+}
+
+/// A word as people type it: without capitals, spaces around and what ends a sentence.
+fn plain(text: &str) -> String {
+    let text = text.trim().trim_end_matches(['.', '!', ',', ';', ':']);
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
