@@ -242,6 +242,7 @@ pub(crate) fn transact(
         let last = ask.as_ref().map(|ask| ask.head).or_else(|| task.as_ref().map(|task| task.head));
         let at = last.map_or(earlier.at, |head| earlier.at.min(head.at));
         let place = earlier.place;
+        let task = task.map(Box::new);
         return Ok(Outcome { ask, task, artifact: None, entry: None, replayed: true, place, at });
     }
 
@@ -270,7 +271,8 @@ pub(crate) fn transact(
             None => loaded.asks.remove(&id).flatten(),
         }
     });
-    let (artifact, entry) = (work.artifacts.pop(), work.entries.pop());
+    let task = task.map(Box::new);
+    let (artifact, entry) = (work.artifacts.pop().map(Box::new), work.entries.pop().map(Box::new));
     Ok(Outcome { ask, task, artifact, entry, replayed: false, place, at })
 }
 

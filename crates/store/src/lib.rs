@@ -99,11 +99,11 @@ pub struct Outcome {
     /// The ask the job made or changed, as it is now.
     pub ask: Option<Ask>,
     /// The task the job made or was about, as it is now; also the one behind a checkpoint it changed.
-    pub task: Option<Task>,
+    pub task: Option<Box<Task>>,
     /// The artifact the job made or changed. A replay does not say: the record of the task does.
-    pub artifact: Option<Artifact>,
+    pub artifact: Option<Box<Artifact>>,
     /// The key of a ledger the job wrote. A replay does not say: the record of the task does.
-    pub entry: Option<Entry>,
+    pub entry: Option<Box<Entry>>,
     /// Whether this is the outcome of an earlier, identical request.
     pub replayed: bool,
     /// The task and where its chain ended with the job, or with the earlier one: its records up to

@@ -93,7 +93,12 @@ pub struct Row {
     aside: Option<Aside>,
     grave: bool,
     /// What the agent says of it, in a line.
-    says: Option<String>,
+    says: Option<Says>,
+}
+
+/// What an agent says of its message.
+struct Says {
+    line: String,
     verify: bool,
 }
 
@@ -175,8 +180,8 @@ impl Row {
             tick: (answerable && item.aside_until.is_none()).then(ids),
             alike,
             grave: ask.is_irreversible(),
-            verify: claims.as_ref().is_some_and(|claims| claims.verify),
-            says: claims.and_then(|claims| claims.line()),
+            says: claims
+                .and_then(|claims| Some(Says { line: claims.line()?, verify: claims.verify })),
             quick,
             aside,
         })

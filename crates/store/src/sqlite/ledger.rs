@@ -6,8 +6,8 @@ use kernel::audit::Record;
 use kernel::directory::Directory;
 use kernel::task::{self, Artifact};
 use kernel::{
-    AgentId, ArtifactId, Ask, AskId, Effect, Entity, EntryId, ProjectId, Refusal, Subject, Task, TaskId,
-    Time, WebhookId,
+    AgentId, ArtifactId, Ask, AskId, Effect, Entity, EntryId, ProjectId, Refusal, Subject, Task,
+    TaskId, Time, WebhookId,
 };
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Serialize;

@@ -154,7 +154,7 @@ pub async fn a_key_of_a_ledger_keeps_its_history(stage: &Stage) {
         let written = stage.run(bot(), write(id, "total", json!(n), Some(n - 1))).await;
         let entry = written.entry.unwrap();
         assert_eq!((entry.head.seq, entry.value.value()), (n, Some(&json!(n))));
-        assert_eq!(stage.store.entry(entry.id).await.unwrap(), Some(entry));
+        assert_eq!(stage.store.entry(entry.id).await.unwrap(), Some(*entry));
     }
     let stale = stage.attempt(bot(), write(id, "total", json!(9), Some(3))).await;
     assert_eq!(refusal(stale), kernel::Refusal::Stale { what: "key", revision: 5 });
@@ -197,7 +197,7 @@ pub async fn of_many_who_write_a_key_all_are_kept(stage: &Stage) {
     for id in tasks {
         let job: Job = stage.job(bot(), write(id, "shared", json!(id), None));
         let store = Arc::clone(&stage.store);
-        writers.spawn(async move { store.transact(job).await.unwrap().entry.unwrap() });
+        writers.spawn(async move { *store.transact(job).await.unwrap().entry.unwrap() });
     }
     let mut written = writers.join_all().await;
     written.sort_by_key(|entry| entry.head.seq);

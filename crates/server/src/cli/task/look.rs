@@ -174,16 +174,13 @@ impl Inbox {
             say!("{}", reveal(prompt).replace('\n', " ⏎ "));
             let (task, who) = (text(item, "/task_id"), text(item, "/agent_id"));
             let since = text(item, "/since");
-            let how = match text(item, "/kind") {
-                "submit_review" => {
-                    let version = text(item, "/artifact_version");
-                    let made = text(item, "/artifact_id");
-                    format!("review {made} {version}: countersign task review {task} VERDICT")
-                }
-                _ => {
-                    let id = text(item, "/checkpoint_id");
-                    format!("decide: countersign task resolve {id} ACTION")
-                }
+            let how = if text(item, "/kind") == "submit_review" {
+                let version = text(item, "/artifact_version");
+                let made = text(item, "/artifact_id");
+                format!("review {made} {version}: countersign task review {task} VERDICT")
+            } else {
+                let id = text(item, "/checkpoint_id");
+                format!("decide: countersign task resolve {id} ACTION")
             };
             say!("  {task} · {who} · {since}\n  {how}\n");
         }

@@ -183,13 +183,11 @@ impl Artifact {
                 let server = caller.connect(None)?;
                 let params = given([("art_id", json!(artifact)), ("version", json!(version))]);
                 let found = look(&server, Operation::ArtifactGet, params).await?;
-                match output {
-                    Some(file) => fetch(&server, &found, &file).await,
-                    None => {
-                        shown(caller.remote.json, &found);
-                        Ok(Exit::Done)
-                    }
+                if let Some(file) = output {
+                    return fetch(&server, &found, &file).await;
                 }
+                shown(caller.remote.json, &found);
+                Ok(Exit::Done)
             }
             ArtifactCommand::Reference { artifact, version, task, made, terms, caller } => {
                 let server = caller.connect(Some(Role::Agent))?;

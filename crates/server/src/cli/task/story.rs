@@ -135,7 +135,7 @@ fn resolved(resolution: &Value, said: &mut Vec<String>) -> String {
     let count = |name: &str| resolution.pointer(name).and_then(Value::as_array).map_or(0, Vec::len);
     let (yes, no) = (count("/approved_actions"), count("/denied_actions"));
     if yes + no > 0 {
-        what += &format!(", to {yes} of {} things", yes + no);
+        what = format!("{what}, to {yes} of {} things", yes + no);
     }
     if !resolution["state_patch"].is_null() {
         what += ", from a changed state";

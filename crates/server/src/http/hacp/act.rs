@@ -94,6 +94,8 @@ impl App {
         checkpoint: Option<AskId>,
     ) -> Result<Done, Failure> {
         let Outcome { ask, task, artifact, entry, replayed, place, .. } = outcome;
+        let (task, artifact, entry) =
+            (task.map(|task| *task), artifact.map(|made| *made), entry.map(|entry| *entry));
         let mut done = Done { task, ask, artifact, entry, last: None };
         if let Some((id, seq)) = place {
             let last = self.hacp_event(id, seq).await?;

@@ -175,7 +175,7 @@ impl App {
         let command = Command::Task(Box::new(command));
         match self.gateway.run_on(terms, visitor.actor.clone(), command).await {
             Ok(outcome) => {
-                let now = outcome.task.unwrap_or(task);
+                let now = outcome.task.map_or(task, |now| *now);
                 self.room(&visitor, &now, StatusCode::OK, Some(&done), None).await
             }
             Err(StoreError::Refused(refusal)) => {
