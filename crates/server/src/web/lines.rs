@@ -60,11 +60,13 @@ impl Sheet {
 
     /// A text that is itself a list of changes.
     pub fn patch(text: &str) -> Self {
-        let how = |line: &str| match line.as_bytes() {
-            [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => "same",
-            [b'+', ..] => "come",
-            [b'-', ..] => "gone",
-            _ => "same",
+        let how = |line: &str| {
+            let name = line.starts_with("+++") || line.starts_with("---");
+            match line.chars().next().filter(|_| !name) {
+                Some('+') => "come",
+                Some('-') => "gone",
+                Some(_) | None => "same",
+            }
         };
         let mut sheet = Self::drawn(text, how);
         let of = |how: &str| {
@@ -219,7 +221,8 @@ mod tests {
 
     #[test]
     fn what_differs_stands_side_by_side_and_the_rest_is_counted() {
-        let old: String = (1..=20).map(|n| format!("line {n}\n")).collect();
+        let old: Vec<String> = (1..=20).map(|n| format!("line {n}\n")).collect();
+        let old = old.concat();
         let new = old.replace("line 10\n", "line ten\nline 10b\n").replace("line 11\n", "");
         let sheet = Sheet::compare(&old, &new);
         assert_eq!(

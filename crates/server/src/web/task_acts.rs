@@ -16,20 +16,16 @@ const CHOICES: usize = 200;
 /// What somebody may do now.
 #[derive(Debug, Clone, Default)]
 pub struct Acts {
+    /// By the names of their forms.
+    pub offered: Vec<&'static str>,
     /// The agents it can be given to; empty where it is given already.
     pub assign: Vec<Choice>,
-    /// Whether its agent can be stopped.
-    pub interrupt: bool,
-    /// Whether something can be said to its agent.
-    pub amend: bool,
-    /// Whether something can be allowed.
-    pub grant: bool,
     /// To whom it can be handed: people and agents.
     pub transfer: Vec<Choice>,
     /// Who would take it over, where that can be.
     pub take: Option<String>,
-    /// Whether it can be called off.
-    pub cancel: bool,
+    /// To what end something can be said: what is sent, and what is read.
+    pub intents: Vec<(&'static str, &'static str)>,
     /// What was entered in a form that was refused: which, and what.
     pub draft: Option<(String, Submitted)>,
 }
@@ -46,8 +42,8 @@ impl Acts {
         if task.state.is_over() || !(principal || me.admin) {
             return Self { draft, ..Self::default() };
         }
-        let working = matches!(task.state, State::InProgress) && task.assignee.agent().is_some();
         let acts = Self {
+            offered: vec!["transfer"],
             transfer: receivers(task, directory),
             take: (task.assignee.human() != Some(&me.id)).then(|| me.id.to_string()),
             draft,
@@ -56,22 +52,31 @@ impl Acts {
         if !principal {
             return acts;
         }
+        let working = task.state == State::InProgress && task.assignee.agent().is_some();
+        let amends = matches!(task.state, State::InProgress | State::Blocked);
+        let cancels = amends || matches!(task.state, State::Created | State::Assigned);
+        let offers = [
+            ("amend", amends),
+            ("interrupt", working),
+            ("grant", true),
+            ("transfer", true),
+            ("cancel", cancels),
+        ];
+        let offered = offers.into_iter().filter(|(_, can)| *can).map(|(name, _)| name);
         Self {
+            offered: offered.collect(),
             assign: if task.state == State::Created { agents(task, directory) } else { Vec::new() },
-            interrupt: working,
-            amend: matches!(task.state, State::InProgress | State::Blocked),
-            grant: true,
-            cancel: matches!(
-                task.state,
-                State::Created | State::Assigned | State::InProgress | State::Blocked
-            ),
+            intents: INTENTS
+                .iter()
+                .map(|intent| (intent.as_str(), words_of::intent(*intent)))
+                .collect(),
             ..acts
         }
     }
 
-    /// Whether there is nothing to do.
-    pub fn is_empty(&self) -> bool {
-        self.take.is_none() && self.transfer.is_empty() && !self.grant
+    /// Whether something can be done.
+    pub fn offers(&self, act: &str) -> bool {
+        self.offered.contains(&act)
     }
 
     /// Whether a form was refused, and is to be corrected.
@@ -83,11 +88,6 @@ impl Acts {
     pub fn kept(&self, act: &str, name: &str) -> String {
         let of = self.draft.as_ref().filter(|(of, _)| of == act);
         of.and_then(|(_, sent)| sent.text(name)).unwrap_or_default()
-    }
-
-    /// To what end something can be said.
-    pub fn intents(&self) -> Vec<(&'static str, &'static str)> {
-        INTENTS.iter().map(|intent| (intent.as_str(), words_of::intent(*intent))).collect()
     }
 }
 

@@ -179,13 +179,15 @@ impl Card {
             others: others(task, me, directory),
         })
     }
+}
 
-    /// How much a comment can matter: what is sent, what is read, whether it is chosen.
-    pub fn severities(&self, chosen: &str) -> Vec<(&'static str, &'static str, bool)> {
-        SEVERITIES
-            .iter()
-            .map(|(severity, name)| (*name, words_of::severity(*severity), *name == chosen))
-            .collect()
+impl Entered {
+    /// How much it can matter: what is sent, what is read, whether it is chosen.
+    pub fn severities(&self) -> Vec<(&'static str, &'static str, bool)> {
+        let choice = |(severity, name): &(Severity, &'static str)| {
+            (*name, words_of::severity(*severity), *name == self.severity)
+        };
+        SEVERITIES.iter().map(choice).collect()
     }
 }
 

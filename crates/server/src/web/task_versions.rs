@@ -105,9 +105,10 @@ impl Written {
             Self::Patch
         } else if kind == "text/markdown" || sort.contains("markdown") {
             Self::Markdown
-        } else if kind == "application/json" || kind.ends_with("+json") {
-            Self::Json
-        } else if kind.is_empty() && text.trim_start().starts_with(['{', '[']) {
+        } else if kind == "application/json"
+            || kind.ends_with("+json")
+            || (kind.is_empty() && text.trim_start().starts_with(['{', '[']))
+        {
             Self::Json
         } else {
             Self::Plain
@@ -412,8 +413,8 @@ mod tests {
 
     #[test]
     fn what_bytes_are_is_told_by_themselves() {
-        for (bytes, is) in [
-            (&b"\x89PNG\r\n\x1a\n..."[..], Content::Picture),
+        let cases: [(&[u8], Content); 9] = [
+            (b"\x89PNG\r\n\x1a\n...", Content::Picture),
             (b"GIF89a", Content::Picture),
             (b"\xff\xd8\xff\xe0", Content::Picture),
             (b"RIFF\0\0\0\0WEBP", Content::Picture),
@@ -422,7 +423,8 @@ mod tests {
             (b"a\0b", Content::Bytes),
             (b"\xff\xfe\x00", Content::Bytes),
             (b"", Content::Text(String::new(), false)),
-        ] {
+        ];
+        for (bytes, is) in cases {
             assert_eq!(Content::of(bytes, true), is, "{bytes:?}");
         }
         let cut = "é".as_bytes();

@@ -52,6 +52,18 @@ pub(super) struct Visit {
     newer: Option<String>,
 }
 
+/// What a room shows beside its task.
+#[derive(Default)]
+struct Shown<'a> {
+    /// The number of the last event, where the task is shown as it was.
+    last: Option<u64>,
+    status: StatusCode,
+    /// What came of a form.
+    told: Option<&'a Told>,
+    /// What was entered in one that was refused.
+    draft: Option<(&'a str, &'a Submitted)>,
+}
+
 /// `GET /tasks/{id}`
 pub(super) async fn show(
     State(app): State<Shared>,
@@ -62,7 +74,7 @@ pub(super) async fn show(
     let visitor = app.visitor(&headers).await?;
     let task = app.task_seen_by(&visitor, &id).await?;
     let Some(at) = visit.at.as_deref().map(str::trim).filter(|at| !at.is_empty()) else {
-        return app.room_with(&visitor, &task, None, &visit, StatusCode::OK, None, None).await;
+        return app.room_with(&visitor, &task, &visit, Shown::default()).await;
     };
     let then = match at.parse::<u64>() {
         Ok(seq) => app.task_then(task.id, |record| record.seq <= seq).await?,
@@ -76,13 +88,14 @@ pub(super) async fn show(
     };
     match then {
         Some(then) => {
-            let last = Some(task.head.seq);
-            app.room_with(&visitor, &then, last, &visit, StatusCode::OK, None, None).await
+            let shown = Shown { last: Some(task.head.seq), ..Shown::default() };
+            app.room_with(&visitor, &then, &visit, shown).await
         }
         None => {
             let told = Told::Wrong("Choose a moment after the task was written down");
             let status = StatusCode::UNPROCESSABLE_ENTITY;
-            app.room_with(&visitor, &task, None, &visit, status, Some(&told), None).await
+            let shown = Shown { status, told: Some(&told), ..Shown::default() };
+            app.room_with(&visitor, &task, &visit, shown).await
         }
     }
 }
@@ -162,20 +175,18 @@ impl App {
         told: Option<&Told>,
         draft: Option<(&str, &Submitted)>,
     ) -> Page {
-        self.room_with(visitor, task, None, &Visit::default(), status, told, draft).await
+        let shown = Shown { status, told, draft, ..Shown::default() };
+        self.room_with(visitor, task, &Visit::default(), shown).await
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a page is what it is made from")]
     async fn room_with(
         &self,
         visitor: &Visitor,
         task: &Task,
-        last: Option<u64>,
         visit: &Visit,
-        status: StatusCode,
-        told: Option<&Told>,
-        draft: Option<(&str, &Submitted)>,
+        shown: Shown<'_>,
     ) -> Page {
+        let Shown { last, status, told, draft } = shown;
         let around = self.around_task(visitor, task, last, visit).await?;
         let directory = self.gateway.directory();
         let once = self.gateway.ids().ulid().to_string();
