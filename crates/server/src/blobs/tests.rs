@@ -242,7 +242,7 @@ async fn an_upload_is_its_senders_for_a_day() {
     let last = Part { last: true, ..part(0) };
     let both = Bytes::from_static(b"both");
     for (upload, own) in [(&used, "used"), (&left, "left")] {
-        scene.send(upload, part(0), &[both.clone()], false).await.unwrap();
+        scene.send(upload, part(0), std::slice::from_ref(&both), false).await.unwrap();
         let own = [Bytes::from_static(own.as_bytes())];
         scene.send(upload, Part { offset: 4, ..last }, &own, false).await.unwrap();
     }

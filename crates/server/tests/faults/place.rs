@@ -144,7 +144,7 @@ impl Place {
         }
         for (effect, _) in self.outbox().await {
             let effect: Value = serde_json::from_str(&effect).unwrap();
-            let about = effect["ask"].as_str().or(effect["task"].as_str());
+            let about = effect["ask"].as_str().or_else(|| effect["task"].as_str());
             assert!(asked.contains(about.unwrap()), "{effect} is of no event");
         }
         ended

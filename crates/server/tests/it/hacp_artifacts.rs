@@ -51,14 +51,14 @@ fn sum(text: &str) -> String {
     format!("sha256:{}", Digest::of(text.as_bytes()))
 }
 
-fn delivery(task: &str, payload: Value) -> Value {
+fn delivery(task: &str, payload: &Value) -> Value {
     json!({ "task_id": task, "type": "report", "payload": payload })
 }
 
 /// What was committed, and where its bytes are.
 async fn committed(world: &World, payload: Value) -> (Value, String) {
     let task = begun(world, json!({})).await;
-    let made = done(&world.agent(), "artifact.commit", delivery(&task, payload)).await;
+    let made = done(&world.agent(), "artifact.commit", delivery(&task, &payload)).await;
     let uri = made["payload"]["uri"].as_str().unwrap();
     let at = uri.find("/hacp/v1/artifacts/").unwrap_or_else(|| panic!("{uri}"));
     let path = uri[at..].to_owned();
@@ -158,7 +158,7 @@ async fn what_comes_with_a_commit_is_held_too() {
     let task = begun(&world, json!({})).await;
     let elsewhere =
         json!({ "kind": "ref", "uri": "https://example.com/x", "checksum": sum("x"), "size": 1 });
-    let made = done(&world.agent(), "artifact.commit", delivery(&task, elsewhere)).await;
+    let made = done(&world.agent(), "artifact.commit", delivery(&task, &elsewhere)).await;
     assert_eq!(made["payload"]["uri"], "https://example.com/x");
     let path = format!("/hacp/v1/artifacts/{}/versions/v1/content", made["id"].as_str().unwrap());
     let missing = refused(world.agent().get(&path).await, 404, "NOT_FOUND");
@@ -185,13 +185,13 @@ async fn what_is_not_as_it_was_said_is_not_delivered() {
         (json!({ "kind": "blob", "uri": "upload:nothing" }), "uri"),
         (json!({ "kind": "blob", "uri": "data:nothing" }), "uri"),
     ] {
-        let reply = op(&agent, "artifact.commit", delivery(&task, payload)).await;
+        let reply = op(&agent, "artifact.commit", delivery(&task, &payload)).await;
         let reply = refused(reply, 400, "INVALID_SPEC");
         assert_eq!(reply["error"]["details"]["field"], format!("params.payload.{field}"));
         assert_eq!(state(&world, &task).await, "in_progress");
     }
     let payload = json!({ "kind": "blob", "uri": uri, "checksum": sum("all of it"), "size": 9 });
-    done(&agent, "artifact.commit", delivery(&task, payload)).await;
+    done(&agent, "artifact.commit", delivery(&task, &payload)).await;
     world.end().await;
 }
 

@@ -52,7 +52,7 @@ impl App {
         let command = Command::Task(Box::new(command));
         let outcome = self.gateway.run_on(terms, actor.clone(), command).await?;
         let done = self.hacp_done(outcome, checkpoint).await?;
-        let shown = self.hacp_result(operation, version, &done).await?;
+        let shown = self.hacp_result(operation, version, &done);
         Ok(shown.ok_or_else(HacpError::internal)?.into())
     }
 
@@ -140,15 +140,11 @@ impl App {
         }))
     }
 
-    async fn hacp_result(
-        &self,
-        operation: Operation,
-        version: Version,
-        done: &Done,
-    ) -> Result<Option<Value>, Failure> {
+    /// What an operation gives back.
+    fn hacp_result(&self, operation: Operation, version: Version, done: &Done) -> Option<Value> {
         let Done { task, ask, artifact, entry, last } = done;
         let task = task.as_ref();
-        Ok(match operation {
+        match operation {
             Operation::TaskInterrupt
             | Operation::CheckpointRaise
             | Operation::CheckpointResolve
@@ -185,7 +181,7 @@ impl App {
                 entry.as_ref().map(|entry| stamped(view::entry(entry, version), version))
             }
             _ => task.map(|task| stamped(view::task(task, version), version)),
-        })
+        }
     }
 
     /// One version of an artifact as it is shown.

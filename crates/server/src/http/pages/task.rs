@@ -76,28 +76,23 @@ pub(super) async fn show(
     let Some(at) = visit.at.as_deref().map(str::trim).filter(|at| !at.is_empty()) else {
         return app.room_with(&visitor, &task, &visit, Shown::default()).await;
     };
-    let then = match at.parse::<u64>() {
-        Ok(seq) => app.task_then(task.id, |record| record.seq <= seq).await?,
-        Err(_) => {
-            let zone = visitor.human.about().map_or(TimeZone::UTC, About::zone);
-            match at.parse::<Time>().ok().or_else(|| moment(at, &zone)) {
-                Some(at) => app.task_then(task.id, |record| record.at <= at).await?,
-                None => None,
-            }
+    let then = if let Ok(seq) = at.parse::<u64>() {
+        app.task_then(task.id, |record| record.seq <= seq).await?
+    } else {
+        let zone = visitor.human.about().map_or(TimeZone::UTC, About::zone);
+        match at.parse::<Time>().ok().or_else(|| moment(at, &zone)) {
+            Some(at) => app.task_then(task.id, |record| record.at <= at).await?,
+            None => None,
         }
     };
-    match then {
-        Some(then) => {
-            let shown = Shown { last: Some(task.head.seq), ..Shown::default() };
-            app.room_with(&visitor, &then, &visit, shown).await
-        }
-        None => {
-            let told = Told::Wrong("Choose a moment after the task was written down");
-            let status = StatusCode::UNPROCESSABLE_ENTITY;
-            let shown = Shown { status, told: Some(&told), ..Shown::default() };
-            app.room_with(&visitor, &task, &visit, shown).await
-        }
-    }
+    let Some(then) = then else {
+        let told = Told::Wrong("Choose a moment after the task was written down");
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        let shown = Shown { status, told: Some(&told), ..Shown::default() };
+        return app.room_with(&visitor, &task, &visit, shown).await;
+    };
+    let shown = Shown { last: Some(task.head.seq), ..Shown::default() };
+    app.room_with(&visitor, &then, &visit, shown).await
 }
 
 /// Whoever reloads the address of a form gets the room again.
