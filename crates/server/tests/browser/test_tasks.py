@@ -117,7 +117,7 @@ def test_a_task_is_steered(desk, visit):
     press(page, "Set this permission")
     told(page, "The permission was set")
     page.get_by_text("Call it off").click()
-    page.get_by_label("Why").fill("No longer needed")
+    page.get_by_label("Why optional").fill("No longer needed")
     press(page, "Call the task off")
     told(page, "The task was called off")
     assert agent(desk, "task.get", task_id=task)["state"] == "completed"
