@@ -23,13 +23,13 @@
       const line = event.target.closest("[data-n]");
       if (!line || String(getSelection())) return;
       const comments = [...judge.querySelectorAll(".comment")];
-      const [place, body] = ["place", "body"].map((name) => (one) => one.querySelector(`[name=${name}]`));
+      const [place, body] = ["place", "body"].map((name) => (one) => one.querySelector(`[name^=${name}]`));
       let free = comments.find((one) => place(one).value === line.dataset.n)
         ?? comments.find((one) => !place(one).value.trim() && !body(one).value.trim());
       if (!free) {
         free = comments.at(-1).cloneNode(true);
         for (const e of free.querySelectorAll("[id], [for]")) {
-          for (const name of ["id", "for"]) if (e[name === "for" ? "htmlFor" : name]) e.setAttribute(name, e.getAttribute(name).replace(/\d+$/, comments.length + 1));
+          for (const name of ["id", "for", "name"]) if (e.hasAttribute(name)) e.setAttribute(name, e.getAttribute(name).replace(/\d+$/, comments.length + 1));
         }
         for (const e of [place(free), body(free)]) e.value = "";
         comments.at(-1).after(free);

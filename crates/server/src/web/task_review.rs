@@ -216,17 +216,15 @@ fn others(task: &Task, me: &Human, directory: &Directory) -> Option<String> {
     })
 }
 
-/// The comments of a form, those that say nothing left out.
+/// The comments of a form, those that say nothing left out. Their names are numbered, so that a browser
+/// that keeps what was entered knows which is which.
 fn entered(sent: &Submitted) -> Vec<Entered> {
-    let values = |name: &str| sent.values(name).map(str::to_owned).collect::<Vec<_>>();
-    let (places, severities, bodies) = (values("place"), values("severity"), values("body"));
-    let comment = |(n, body): (usize, String)| Entered {
-        place: places.get(n).cloned().unwrap_or_default(),
-        severity: severities.get(n).cloned().unwrap_or_default(),
-        body: body.replace("\r\n", "\n"),
+    let comment = |n: usize| {
+        let text = |name: &str| sent.text(&format!("{name}.{n}")).unwrap_or_default();
+        Entered { place: text("place"), severity: text("severity"), body: text("body") }
     };
     let said = |entered: &Entered| !entered.body.trim().is_empty();
-    bodies.into_iter().enumerate().map(comment).filter(said).collect()
+    (1..=MOST).map(comment).filter(said).collect()
 }
 
 /// The verdict a form means.
@@ -297,15 +295,15 @@ mod tests {
         let form = sent(&[
             ART,
             ("version", "v2"),
-            ("place", "12"),
-            ("severity", "blocker"),
-            ("body", "Wrong\r\nsum"),
-            ("place", ""),
-            ("severity", "minor"),
-            ("body", "  "),
-            ("place", "README.md:3"),
-            ("severity", "nonsense"),
-            ("body", "Typo"),
+            ("place.1", "12"),
+            ("severity.1", "blocker"),
+            ("body.1", "Wrong\r\nsum"),
+            ("place.2", ""),
+            ("severity.2", "minor"),
+            ("body.2", "  "),
+            ("place.3", "README.md:3"),
+            ("severity.3", "nonsense"),
+            ("body.3", "Typo"),
             ("changes", "Fix the sum\r\n\r\n  And the date "),
             ("verdict", "changes_requested"),
         ]);

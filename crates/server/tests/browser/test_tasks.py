@@ -51,7 +51,7 @@ def test_a_task_from_its_first_word_to_its_last(desk, visit, script):
     page.get_by_role("link", name="Write a new task").first.click()
     page.get_by_label("What is to be reached").fill("Write the release notes")
     page.get_by_label("It is good when").fill("The sum is right\nThere is a date")
-    page.get_by_label("Give it to").select_option("agent_dev")
+    page.get_by_label("Give it to", exact=True).select_option("agent_dev")
     press(page, "Write this task down")
     told(page, "Given to an agent, not begun")
     task = page.url.rsplit("/", 1)[1]
@@ -117,7 +117,7 @@ def test_a_task_is_steered(desk, visit):
     press(page, "Set this permission")
     told(page, "The permission was set")
     page.get_by_text("Call it off").click()
-    page.get_by_label("Why").fill("No longer needed")
+    page.get_by_label("Why optional").fill("No longer needed")
     press(page, "Call the task off")
     told(page, "The task was called off")
     assert agent(desk, "task.get", task_id=task)["state"] == "completed"

@@ -33,9 +33,9 @@ async fn what_was_delivered_is_judged_like_a_change() {
     let base = [
         ("artifact", &*artifact),
         ("version", "v1"),
-        ("place", "2"),
-        ("severity", "blocker"),
-        ("body", "Not this"),
+        ("place.1", "2"),
+        ("severity.1", "blocker"),
+        ("body.1", "Not this"),
     ];
     let sent = |more: &[(&'static str, &'static str)]| -> Vec<(&str, &str)> {
         base.iter().chain(more).copied().collect()

@@ -54,9 +54,9 @@ pub(crate) fn gallery(g: &mut Gallery) {
     story.deliver(PayloadKind::Inline, Some("text/markdown"), true).show("task-delivered");
     let sent = pairs(&[
         ("changes", "  "),
-        ("place", "3"),
-        ("severity", "major"),
-        ("body", "Which sum?"),
+        ("place.1", "3"),
+        ("severity.1", "major"),
+        ("body.1", "Which sum?"),
         ("plan", "yes"),
     ]);
     let wrong = Told::Wrong("Say what has to change: it goes to the agent");
