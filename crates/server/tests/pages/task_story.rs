@@ -106,7 +106,7 @@ impl<'a> Story<'a> {
             checksum: Digest::of(b"x"),
             size: 2_048,
             media_type: media_type.map(str::to_owned),
-            held: held.then_some(kernel::audit::Digest::ZERO),
+            held: held.then_some(Digest::ZERO),
         };
         let version = NewVersion {
             artifact: None,
