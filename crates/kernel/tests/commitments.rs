@@ -349,6 +349,7 @@ fn only_names_differ_when_the_words_of_tasks_do() {
         "/what/amendment/text/commitment",
         "/what/artifact/version",
         "/what/checkpoint/beside/commitment",
+        "/what/claims/said/commitment",
         "/what/entry",
         "/what/given/commitment",
         "/what/grant/scope",

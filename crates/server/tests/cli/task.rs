@@ -19,9 +19,9 @@ fn a_task_from_its_first_word_to_its_story() {
     let late = cli(&server, &["task", "assign", &task, "agent_dev", "--expecting", "0"]);
     assert!(!late.failed(4).is_empty());
     cli(&server, &["task", "start", &task]).ok();
-    let asked =
-        ["task", "raise", &task, "Which tone?", "--kind", "choice", "--option", "warm=Warm"];
-    let checkpoint = id(&cli(&server, &[&asked[..], &["--json"]].concat()).json());
+    let asked = ["task", "raise", &task, "Which tone?", "--kind", "choice"];
+    let tones = ["--option", "warm=Warm", "--option", "dry=Dry", "--json"];
+    let checkpoint = id(&cli(&server, &[&asked[..], &tones].concat()).json());
     let waits = cli(&server, &["task", "inbox"]).ok();
     assert!(waits.contains("Which tone?") && waits.contains(&checkpoint), "{waits}");
     let nothing = cli(&server, &["task", "resolve", &checkpoint, "choose"]).failed(4);

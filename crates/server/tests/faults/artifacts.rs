@@ -96,18 +96,19 @@ async fn fetched(caller: &Caller, path: &str) -> (u64, String) {
 /// HACP-028: a gibibyte there and back, and what a server needs for it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_gibibyte_comes_and_goes_in_constant_memory() {
-    comes_and_goes(&Place::sqlite(), 1024).await;
+    comes_and_goes(&Place::sqlite(), 1024, GROWTH).await;
 }
 
 /// The same where nodes share a database, which takes longer for it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_mebibytes_come_and_go_through_postgres() {
     if let Some(place) = Place::postgres().await {
-        comes_and_goes(&place, 192).await;
+        // Its driver keeps what it sends and what it reads in buffers of its own.
+        comes_and_goes(&place, 192, GROWTH * 3 / 2).await;
     }
 }
 
-async fn comes_and_goes(place: &Place, mebibytes: u64) {
+async fn comes_and_goes(place: &Place, mebibytes: u64, growth: u64) {
     let server = place.dev();
     let caller = Caller::of(&server).patient(LONGEST);
     let put = async |mebibytes| {
@@ -131,7 +132,7 @@ async fn comes_and_goes(place: &Place, mebibytes: u64) {
         there / MIB,
         back / MIB,
     );
-    assert!(back - before < GROWTH, "grew from {before} to {there} to {back}");
+    assert!(back - before < growth, "grew from {before} to {there} to {back}");
     assert!(took < LONGEST, "{took:?}");
     server.stop();
 }
