@@ -302,7 +302,14 @@ fn plain_text_says_what_to_write() {
         assert_eq!(message.get("blocks"), None);
         message["text"].as_str().unwrap().to_owned()
     };
-    insta::assert_snapshot!("plain_text", text(&card()));
+    let said = text(&card());
+    let begins = "agent_billing asks for your approval\nIt is still waiting.\nRefund €120.00";
+    assert!(said.starts_with(begins), "{said}");
+    for words in ["The parcel was lost.", "order: 4711", "Runs out in 27 minutes", "a=1&amp;b=2"] {
+        assert!(said.contains(words), "{words} in {said}");
+    }
+    let ends = "To answer, reply in this thread with\nyes: Approve\nyes: Reject";
+    assert!(said.ends_with(ends), "{said}");
     let reply = Ways { reply: true, ..Ways::default() };
     assert!(text(&bare(reply)).ends_with("To answer, reply in this thread."));
     let on_its_page = "It can be answered on its page.";
