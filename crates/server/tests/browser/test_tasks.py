@@ -15,8 +15,8 @@ def desk(tmp_path_factory):
         yield server
 
 
-def op(desk, operation, key="dev-human-token", **params):
-    return desk.call("POST", f"/hacp/v1/ops/{operation}", {"params": params}, key)
+def op(desk, operation, token="dev-human-token", /, **params):
+    return desk.call("POST", f"/hacp/v1/ops/{operation}", {"params": params}, token)
 
 
 def agent(desk, operation, **params):
