@@ -454,11 +454,8 @@ fn task_story(words: &mut Words) -> Cast {
         risk: None,
         permission_scope: Some(format!("fs:{}", words.secret("action-scope"))),
     }];
-    choice.claims = Some(Box::new(NewClaims {
-        said: words.object("checkpoint-hxp"),
-        finding: Finding::default(),
-        objection: None,
-    }));
+    let (said, finding) = (words.object("checkpoint-hxp"), Finding::default());
+    choice.claims = Some(Box::new(NewClaims { said, finding, objection: None }));
     let ask = cast.raised(id, choice);
     let mut chosen = resolution(Action::Choose);
     chosen.said.comment = Some(words.secret("resolution-comment"));
