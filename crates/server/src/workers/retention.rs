@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
+use kernel::task::TaskCommand;
 use kernel::{Actor, AskId, Command, Time};
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
@@ -38,11 +39,19 @@ pub async fn run(gateway: Gateway, retention: Retention, stop: CancellationToken
 
 /// Erases everything that was kept long enough; how much.
 pub async fn erase(gateway: &Gateway, retention: Retention) -> Result<u64, StoreError> {
+    Ok(erase_asks(gateway, retention).await? + erase_tasks(gateway, retention).await?)
+}
+
+/// What ended at this moment or before was kept long enough.
+fn since(now: Time, retention: Retention) -> Time {
+    Time::from_millis(now.millis().saturating_sub(retention.millis()))
+}
+
+async fn erase_asks(gateway: &Gateway, retention: Retention) -> Result<u64, StoreError> {
     let mut total = 0;
     loop {
         let now = gateway.now();
-        let since = Time::from_millis(now.millis().saturating_sub(retention.millis()));
-        let over = gateway.store().claim_over(since, now, LEASE, BATCH).await?;
+        let over = gateway.store().claim_over(since(now, retention), now, LEASE, BATCH).await?;
         let (all, began) = (over.len() < BATCH, Instant::now());
         let mut work =
             stream::iter(over).map(|id| erase_one(gateway, id)).buffer_unordered(AT_ONCE);
@@ -58,6 +67,25 @@ pub async fn erase(gateway: &Gateway, retention: Retention) -> Result<u64, Store
             return Err(error);
         }
         if all {
+            return Ok(total);
+        }
+        tokio::time::sleep(began.elapsed()).await;
+    }
+}
+
+/// Tasks are fewer than asks, so nodes do not share them out: whoever comes second erases nothing.
+async fn erase_tasks(gateway: &Gateway, retention: Retention) -> Result<u64, StoreError> {
+    let mut total = 0;
+    loop {
+        let (since, began) = (since(gateway.now(), retention), Instant::now());
+        let over = gateway.store().over_tasks(since, BATCH).await?;
+        for id in &over {
+            let command = Command::Task(Box::new(TaskCommand::Erase(*id)));
+            gateway.run(Actor::System, command).await?;
+            metrics::counter!("countersign_retention_erased_total").increment(1);
+            total += 1;
+        }
+        if over.len() < BATCH {
             return Ok(total);
         }
         tokio::time::sleep(began.elapsed()).await;

@@ -11,6 +11,7 @@ use server::workers::outbox::Desk;
 use server::workers::retention;
 
 use crate::client::Reply;
+use crate::hacp::{begun, done};
 use crate::hitl::{self, Case};
 use crate::native::{ASKS, asked};
 use crate::world::{World, dev, eventually};
@@ -188,5 +189,24 @@ async fn many_go_in_batches() {
     assert_eq!(world.retain().await, 0);
     let metrics = world.anonymous().get("/metrics").await;
     assert!(metrics.text.contains("countersign_retention_erased_total"));
+    world.end().await;
+}
+
+/// A task that is over loses its words, and says still what became of it.
+#[tokio::test]
+async fn tasks_lose_their_words_too() {
+    let world = World::with(kept_for("30d")).await;
+    let id = begun(&world, json!({ "spec": { "goal": "Find the leak" } })).await;
+    let open = begun(&world, json!({})).await;
+    done(&world.human(), "task.cancel", json!({ "task_id": id, "reason": "found" })).await;
+    world.advance(31 * DAY);
+    assert_eq!(world.retain().await, 1);
+    assert_eq!(world.retain().await, 0);
+    let task = done(&world.human(), "task.get", json!({ "task_id": id })).await;
+    assert_eq!((&task["spec"]["goal"], &task["state"]), (&Value::Null, &json!("completed")));
+    let told = done(&world.human(), "audit.replay", json!({ "task_id": id })).await;
+    assert!(!told.to_string().contains("leak") && !told.to_string().contains("found"));
+    let other = done(&world.human(), "task.get", json!({ "task_id": open })).await;
+    assert_eq!(other["spec"]["goal"], "Fix the login", "what is open keeps its words");
     world.end().await;
 }

@@ -17,6 +17,7 @@ mod confided;
 mod connect;
 mod delivery_log;
 mod devices;
+mod failure;
 mod file;
 mod ledger;
 mod listing;
@@ -44,9 +45,11 @@ use async_trait::async_trait;
 use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
 use kernel::{AgentId, Ask, AskId, HumanId, KeyId, Subject, Time};
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::Connection;
 use tokio::sync::broadcast;
 use ulid::Ulid;
+
+use failure::failed;
 
 use crate::estimates::Estimates;
 use crate::job::{self, Ahead};
@@ -481,24 +484,4 @@ enum Failure {
     NoWal(String),
     #[error("somebody else uses the copy while it is written")]
     CopyInUse,
-}
-
-/// What a driver's error means to a caller.
-fn failed(error: rusqlite::Error) -> StoreError {
-    use rusqlite::Error;
-    let damaged = match &error {
-        Error::FromSqlConversionFailure(..)
-        | Error::IntegralValueOutOfRange(..)
-        | Error::InvalidColumnType(..)
-        | Error::Utf8Error(..) => true,
-        other => matches!(
-            other.sqlite_error_code(),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-        ),
-    };
-    if damaged {
-        StoreError::Damaged { what: "database".to_owned(), source: error.into() }
-    } else {
-        StoreError::Unavailable(error.into())
-    }
 }

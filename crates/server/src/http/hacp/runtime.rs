@@ -13,6 +13,9 @@ use super::look::{bad_cursor, limit};
 use super::ops::Shown;
 use crate::http::App;
 
+/// How much of a stream is looked through before one run of it is confirmed.
+const AT_ONCE: usize = 1000;
+
 impl App {
     pub(super) async fn hacp_runtime(
         &self,
@@ -46,8 +49,12 @@ impl App {
                 let agent = runtime(actor)?;
                 if let Some(run) = acked.run {
                     let before = store.acked(agent.clone()).await?;
-                    let most = usize::MAX >> 1;
-                    let passed = store.contracts(agent.clone(), before, most).await?;
+                    let passed = store.contracts(agent.clone(), before, AT_ONCE).await?;
+                    let whole = passed.len() < AT_ONCE;
+                    if !whole && passed.last().is_some_and(|(n, _)| *n < acked.through) {
+                        let expected = "one of the next 1000 events of the runtime";
+                        return Err(HacpError::field("params.through", expected).into());
+                    }
                     let mut passed = passed.iter().take_while(|(n, _)| *n <= acked.through);
                     if passed.any(|(_, contract)| contract.run != run) {
                         let message = "through: something of another run comes before it";
