@@ -177,6 +177,7 @@ async fn a_database_of_version_1_opens() {
              CREATE INDEX outbox_waiting ON outbox (rank, due_at) WHERE dead = 0;
              DROP TABLE task; DROP TABLE task_list; DROP TABLE artifact; DROP TABLE entry;
              DROP TABLE review; DROP TABLE contract; DROP TABLE runtime_ack;
+             DROP TABLE upload; DROP TABLE upload_piece;
              ALTER TABLE idempotency DROP COLUMN task; ALTER TABLE idempotency DROP COLUMN seq;
              DROP INDEX record_project; ALTER TABLE record DROP COLUMN project;
              ALTER TABLE record DROP COLUMN agent; DELETE FROM migration WHERE version > 1",
