@@ -5,7 +5,6 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use kernel::actor::{Assurance, By};
 use kernel::ask::{AskState, CallbackResult, DefaultAction, Grant, Purpose};
 use kernel::command::{NewAsk, Silence, Urge};
 use kernel::directory::{Format, Hears, Holder, NewKey, NewProject, NewRule, NewWebhook, Step};
@@ -18,7 +17,7 @@ use kernel::task::{
 use kernel::testing::{
     Cast, approve, human, new_ask, new_task, others, raising, verdict, version, yes,
 };
-use kernel::{Actor, Command, Happened, Refusal, Topic};
+use kernel::{Actor, Assurance, By, Command, Happened, Refusal, Topic};
 use ulid::Ulid;
 
 const STATES: [&str; 8] =
@@ -332,8 +331,9 @@ fn everything() -> Cast {
     cast.rule("olga", NewRule { kinds, project: None, tag: None, priority: None, delegate_to });
     let rule: RuleId = cast.directory().rules_of(&human("olga")).next().map(|r| r.id).unwrap();
     cast.run(cast.human("olga"), Command::RemoveRule(rule));
+    let webhook = WebhookId::new(Ulid::from(77_u128));
     let new = NewWebhook {
-        id: WebhookId::new(Ulid::from(77_u128)),
+        id: webhook,
         of: Hears::Agent("bot".parse().unwrap()),
         url: "https://agent.example/hook".to_owned(),
         events: Topic::ALL.into(),
@@ -342,7 +342,6 @@ fn everything() -> Cast {
         enabled: true,
     };
     cast.run(cast.human("olga"), Command::SaveWebhook(new));
-    let webhook = WebhookId::new(Ulid::from(77_u128));
     cast.run(cast.human("olga"), Command::RotateWebhook(webhook, 60));
     cast.run(cast.human("olga"), Command::TestWebhook(webhook));
     cast.run(Actor::System, Command::WebhookGone(webhook));

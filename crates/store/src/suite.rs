@@ -13,6 +13,7 @@ pub mod blocks;
 pub mod codes;
 pub mod confided;
 pub mod conversations;
+pub mod delivery_log;
 pub mod devices;
 pub mod directory;
 pub mod drafts;
@@ -184,7 +185,10 @@ macro_rules! suite {
                 a_clock_gone_back_delays_nothing,
                 a_lane_is_claimed_alone,
                 lanes_are_told_with_whether_something_is_due,
+            }
+            $crate::suite! { @in $open, $missing; delivery_log:
                 what_was_told_is_logged_newest_first,
+                a_log_shows_everything_once_while_it_is_settled,
                 what_was_given_up_is_told_again,
                 the_log_is_kept_for_a_while,
                 the_log_of_an_endpoint_is_forgotten_bit_by_bit,

@@ -44,18 +44,18 @@ pub(super) async fn put(client: &impl GenericClient, logged: &Logged) -> Result<
 }
 
 pub(super) async fn list(client: &Client, wanted: &LogQuery) -> Result<Vec<Logged>, Failure> {
-    let sql = "SELECT state FROM delivery_log
-        WHERE status = $1 AND webhook = $2 AND (at, message) < ($3, $4)
-        ORDER BY at DESC, message DESC LIMIT $5";
+    // One statement, so that all of it is as of one moment: what is settled in between must show once.
+    let sql = "SELECT found.state FROM unnest($1::text[]) AS wanted (status), LATERAL (
+            SELECT state FROM delivery_log
+            WHERE status = wanted.status AND webhook = $2 AND (at, message) < ($3, $4)
+            ORDER BY at DESC, message DESC LIMIT $5) AS found";
     let statement = client.prepare_cached(sql).await?;
     let ((at, message), webhook) = (wanted.place(), uuid(wanted.webhook.ulid()));
+    let statuses: Vec<_> = wanted.statuses().iter().map(|status| status.as_str()).collect();
+    let limit = int(wanted.limit);
     let mut found = Vec::new();
-    for status in wanted.statuses() {
-        let (status, limit) = (status.as_str(), int(wanted.limit));
-        let rows = client.query(&statement, &[&status, &webhook, &at, &message, &limit]).await?;
-        for row in rows {
-            found.push(read_state(LOG, row.try_get(0)?)?);
-        }
+    for row in client.query(&statement, &[&statuses, &webhook, &at, &message, &limit]).await? {
+        found.push(read_state(LOG, row.try_get(0)?)?);
     }
     Ok(wanted.newest(found))
 }

@@ -51,9 +51,11 @@ pub(super) fn list(conn: &Connection, wanted: &LogQuery) -> Result<Vec<Logged>> 
     let sql = "SELECT state FROM delivery_log
          WHERE status = ?1 AND webhook = ?2 AND (at, message) < (?3, ?4)
          ORDER BY at DESC, message DESC LIMIT ?5";
+    // All of them as of one commit: what is settled in between must show once.
+    let snapshot = conn.unchecked_transaction().map_err(failed)?;
     let mut found = Vec::new();
     for status in wanted.statuses() {
-        let rows: Vec<String> = conn
+        let rows: Vec<String> = snapshot
             .prepare_cached(sql)
             .and_then(|mut select| {
                 let key = params![status.as_str(), webhook, at, message, int(wanted.limit)];
