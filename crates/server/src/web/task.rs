@@ -369,11 +369,17 @@ impl Decision {
     ) -> Self {
         let ask = asks.iter().find(|ask| ask.id == raised.ask);
         let question = ask.and_then(|ask| ask.question.value());
-        let (tone, outcome, over) = words_of::outcome(&raised.outcome, directory, now);
+        let (tone, mut outcome, over) = words_of::outcome(&raised.outcome, directory, now);
         let said = match &raised.outcome {
             Outcome::Resolved(resolution) => resolution.said.value(),
             Outcome::Pending | Outcome::Expired { .. } => None,
         };
+        let beside = ask.and_then(|ask| ask.checkpoint.as_ref()?.beside.value());
+        let proposed = beside.map_or(0, |beside| beside.proposed_actions.len());
+        if let Some(said) = said.filter(|_| proposed > 0) {
+            let allowed = said.approved_actions.len();
+            outcome = format!("{outcome}, {allowed} of {proposed} actions allowed");
+        }
         let said = said.and_then(|said| {
             let words = [&said.choice, &said.input, &said.comment];
             let words: Vec<&str> = words.into_iter().filter_map(|text| text.as_deref()).collect();

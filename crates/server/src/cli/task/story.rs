@@ -132,10 +132,12 @@ fn resolved(resolution: &Value, said: &mut Vec<String>) -> String {
         "reassign" => format!("gave it to {} instead", text(resolution, "/reassign_to")),
         _ => "said yes".to_owned(),
     };
-    let count = |name: &str| resolution.pointer(name).and_then(Value::as_array).map_or(0, Vec::len);
-    let (yes, no) = (count("/approved_actions"), count("/denied_actions"));
-    if yes + no > 0 {
-        what = format!("{what}, to {yes} of {} things", yes + no);
+    for (name, how) in [("/approved_actions", "allowing"), ("/denied_actions", "refusing")] {
+        let actions = resolution.pointer(name).and_then(Value::as_array).into_iter().flatten();
+        let actions: Vec<_> = actions.filter_map(Value::as_str).map(reveal).collect();
+        if !actions.is_empty() {
+            what = format!("{what}, {how} {}", actions.join(", "));
+        }
     }
     if !resolution["state_patch"].is_null() {
         what += ", from a changed state";
