@@ -10,7 +10,8 @@ use kernel::ask::Due;
 use kernel::directory::{Directory, Human};
 use kernel::reach::waits_for;
 use kernel::{
-    Actor, Ask, AskId, By, Command, Envelope, Loaded, Phase, Refusal, Subject, Time, World,
+    Actor, Ask, AskId, By, Command, Envelope, Loaded, Phase, Refusal, Subject, Time, UploadId,
+    World,
 };
 use store::{
     Clock, Count, Expiring, Filter, Idempotency, Job, List, Order, Outcome, Page, Scope, Search,
@@ -42,6 +43,8 @@ pub struct Terms {
     pub idempotency: Option<Idempotency>,
     /// It is refused unless the ask is at this version.
     pub expected: Option<u64>,
+    /// The upload whose bytes what is made consists of.
+    pub uses: Option<UploadId>,
 }
 
 impl Gateway {
@@ -115,13 +118,13 @@ impl Gateway {
         actor: Actor,
         command: Command,
     ) -> Result<Outcome, StoreError> {
-        let Terms { idempotency, expected } = terms;
+        let Terms { idempotency, expected, uses } = terms;
         let (by, verb) = (actor.by(), command.verb());
         let envelope = Envelope { actor, fresh, salts: self.ids.salts(), expected, command };
         let (ask, erases) = (envelope.command.ask(), matches!(envelope.command, Command::Erase(_)));
         // Kept before the answer is decided: an answer never commits to what we do not have.
         let kept = self.confide(&envelope).await?;
-        let outcome = self.store.transact(Job { envelope, idempotency }).await;
+        let outcome = self.store.transact(Job { envelope, idempotency, uses }).await;
         note(verb, &by, &outcome);
         match (&outcome, ask, kept) {
             (

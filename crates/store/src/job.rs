@@ -9,7 +9,7 @@ use kernel::directory::Directory;
 use kernel::task::{Artifact, Contract, Entry, TaskCommand};
 use kernel::{
     AgentId, ArtifactId, Ask, AskId, Command, Effect, Entity, EntryId, Envelope, Loaded, ProjectId,
-    Refusal, ReviewId, Subject, Task, TaskId, Time, Verdict, World,
+    Refusal, ReviewId, Subject, Task, TaskId, Time, UploadId, Verdict, World,
 };
 
 use crate::listing::Scope;
@@ -87,6 +87,8 @@ pub(crate) struct Work {
     pub(crate) entities: Vec<Entity>,
     pub(crate) records: Vec<Record>,
     pub(crate) effects: Vec<Effect>,
+    /// The upload something was made of; it must be there and finished.
+    pub(crate) uses: Option<UploadId>,
 }
 
 impl Work {
@@ -98,7 +100,7 @@ impl Work {
     /// Whether it changes one thing and no more, and nothing in the directory.
     pub(crate) fn is_single(&self) -> bool {
         let things = self.asks.len() + self.tasks.len() + self.artifacts.len() + self.entries.len();
-        things == 1 && self.entities.is_empty()
+        things == 1 && self.entities.is_empty() && self.uses.is_none()
     }
 
     /// What those who follow the record are told beside it.
@@ -229,7 +231,7 @@ pub(crate) fn transact(
     job: &Job,
     ahead: Option<Ahead>,
 ) -> Result<Outcome> {
-    let Job { envelope, idempotency } = job;
+    let Job { envelope, idempotency, uses } = job;
     if let Some(request) = idempotency
         && let Some(earlier) =
             books.remembered(&request.scope, &request.key)?.filter(|earlier| earlier.is_live(now))
@@ -261,6 +263,7 @@ pub(crate) fn transact(
         let at = if request.lasting { LASTING } else { work.now };
         (request, Remembered { fingerprint, ask: id, place, at })
     });
+    work.uses = uses.filter(|_| !work.is_empty());
     if !work.is_empty() || remember.is_some() {
         books.write(&work, remember)?;
     }
@@ -272,7 +275,11 @@ pub(crate) fn transact(
         }
     });
     let task = task.map(Box::new);
-    let (artifact, entry) = (work.artifacts.pop().map(Box::new), work.entries.pop().map(Box::new));
+    let artifact = work.artifacts.pop().or_else(|| {
+        let id = named_artifact(&envelope.command)?;
+        loaded.artifacts.remove(&id).flatten()
+    });
+    let (artifact, entry) = (artifact.map(Box::new), work.entries.pop().map(Box::new));
     Ok(Outcome { ask, task, artifact, entry, replayed: false, place, at })
 }
 
@@ -298,13 +305,27 @@ fn makes_task(command: &Command) -> bool {
 pub(crate) fn named(command: &Command) -> Vec<Subject> {
     let ask = command.ask().map(Subject::Ask);
     let Command::Task(command) = command else { return ask.into_iter().collect() };
-    let other = match &**command {
-        TaskCommand::Commit(_, new) => new.artifact.map(Subject::Artifact),
-        TaskCommand::Reference(_, version, _) => Some(Subject::Artifact(version.id)),
-        TaskCommand::Share(id, _) => Some(Subject::Artifact(*id)),
+    let entry = match &**command {
         TaskCommand::Write(_, new) => {
             Some(Subject::Entry(EntryId::of(new.scope.as_str(), &new.key)))
         }
+        _ => None,
+    };
+    let artifact = artifact_of(command).map(Subject::Artifact);
+    let task = command.task().map(Subject::Task);
+    ask.into_iter().chain(task).chain(artifact).chain(entry).collect()
+}
+
+fn named_artifact(command: &Command) -> Option<ArtifactId> {
+    if let Command::Task(command) = command { artifact_of(command) } else { None }
+}
+
+/// The artifact a command is about, if it names one.
+fn artifact_of(command: &TaskCommand) -> Option<ArtifactId> {
+    match command {
+        TaskCommand::Commit(_, new) => new.artifact,
+        TaskCommand::Reference(_, version, _) => Some(version.id),
+        TaskCommand::Share(id, _) => Some(*id),
         TaskCommand::Create(_)
         | TaskCommand::Assign(..)
         | TaskCommand::Start(_)
@@ -319,10 +340,9 @@ pub(crate) fn named(command: &Command) -> Vec<Subject> {
         | TaskCommand::Delegate(..)
         | TaskCommand::Review(..)
         | TaskCommand::Remark(..)
+        | TaskCommand::Write(..)
         | TaskCommand::Erase(_) => None,
-    };
-    let task = command.task().map(Subject::Task);
-    ask.into_iter().chain(task).chain(other).collect()
+    }
 }
 
 /// What a command makes under the fresh id, or may make.
@@ -413,6 +433,7 @@ fn judge(
         entities: Vec::new(),
         records: changes.records,
         effects: changes.effects,
+        uses: None,
     };
     for entity in changes.entities {
         match entity {

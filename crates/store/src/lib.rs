@@ -51,7 +51,9 @@ use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
 use kernel::seal::{Block, LARGEST};
 use kernel::task::{Artifact, Entry};
-use kernel::{AgentId, Ask, AskId, Envelope, HumanId, KeyId, Refusal, Subject, Task, TaskId, Time};
+use kernel::{
+    AgentId, Ask, AskId, Envelope, HumanId, KeyId, Refusal, Subject, Task, TaskId, Time, UploadId,
+};
 use tokio::sync::broadcast;
 use ulid::Ulid;
 
@@ -74,6 +76,8 @@ pub struct Job {
     pub envelope: Envelope,
     /// Present when the caller may send the same thing twice.
     pub idempotency: Option<Idempotency>,
+    /// The upload whose bytes what is made consists of: with the job it is used, and its bytes stay.
+    pub uses: Option<UploadId>,
 }
 
 /// The key under which a caller may repeat a request, and what the request was.
@@ -100,7 +104,7 @@ pub struct Outcome {
     pub ask: Option<Ask>,
     /// The task the job made or was about, as it is now; also the one behind a checkpoint it changed.
     pub task: Option<Box<Task>>,
-    /// The artifact the job made or changed. A replay does not say: the record of the task does.
+    /// The artifact the job made, changed, or named. A replay does not say: the record of the task does.
     pub artifact: Option<Box<Artifact>>,
     /// The key of a ledger the job wrote. A replay does not say: the record of the task does.
     pub entry: Option<Box<Entry>>,

@@ -149,6 +149,7 @@ macro_rules! suite {
                 so_many_uploads_and_no_more,
                 what_nobody_goes_on_with_is_given_up,
                 what_something_is_made_of_is_not_given_up,
+                what_is_refused_uses_no_upload,
             }
             $crate::suite! { @in $open, $missing; timers:
                 the_longest_due_comes_first,

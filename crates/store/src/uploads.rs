@@ -16,7 +16,7 @@ pub const UPLOAD_KEPT: Duration = Duration::from_hours(24);
 /// How many pieces an upload may have: a list of so many still fits into a file of its own.
 pub const MOST_PIECES: u64 = 10_000;
 
-/// How many uploads somebody may have begun and not finished.
+/// How many uploads somebody may have of which nothing is made.
 pub const MOST_UPLOADS: usize = 100;
 
 /// An upload, as far as it has come.
@@ -60,8 +60,9 @@ pub struct Piece {
 /// Nothing of this is an event: what is made of an upload is.
 #[async_trait]
 pub trait Uploads {
-    /// Begins an upload. `false`, and nothing is kept, when its owner has [`MOST_UPLOADS`] that are not
-    /// finished.
+    /// Begins an upload. `false`, and nothing is kept, when its owner has [`MOST_UPLOADS`] of which
+    /// nothing is made. That something is comes with [`Job::uses`](crate::Job::uses), together with
+    /// what is made: whatever is refused leaves the upload as it was.
     async fn begin_upload(&self, upload: Upload) -> Result<bool>;
 
     /// One upload.
@@ -78,10 +79,6 @@ pub trait Uploads {
     /// Says what an upload is, now that all of it has arrived. `false`, and nothing changed, if it has
     /// another size, or is finished.
     async fn finish_upload(&self, id: UploadId, whole: Held, at: Time) -> Result<bool>;
-
-    /// Notes that something is made of an upload that is finished: its bytes stay. `false` if there is
-    /// none.
-    async fn use_upload(&self, id: UploadId, at: Time) -> Result<bool>;
 
     /// Gives up an upload of which nothing is made: it is as good as gone. `false` if there is none.
     async fn give_up_upload(&self, id: UploadId) -> Result<bool>;

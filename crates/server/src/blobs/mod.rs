@@ -44,13 +44,24 @@ pub struct Blobs {
     gateway: Gateway,
 }
 
-/// An upload of which something is made.
+/// Bytes of which something is to be made. Until it is, they may be taken away again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redeemed {
+pub struct Given {
     /// The bytes.
     pub held: Held,
     /// What sort of bytes, if whoever sent them said.
     pub media_type: Option<String>,
+    /// How they came.
+    pub way: Way,
+}
+
+/// How bytes came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// With the call that makes something of them. They are held under this id.
+    Along(Ulid),
+    /// Before it.
+    Before(UploadId),
 }
 
 impl Blobs {
@@ -63,9 +74,9 @@ impl Blobs {
         &**self.gateway.store()
     }
 
-    /// Keeps bytes that came with a call, whatever comes of the call: as long as nothing else is made
-    /// of the same ones, they are those of what this call makes.
-    pub async fn inline(&self, bytes: Bytes) -> anyhow::Result<Held> {
+    /// Keeps bytes that came with a call, before it is decided: what is made is never of bytes we do
+    /// not have. [`Blobs::refused`] takes them away again.
+    pub async fn inline(&self, bytes: Bytes) -> anyhow::Result<Given> {
         let (holder, size) = (self.gateway.ids().ulid(), bytes.len() as u64);
         let checksum = Digest::of(&bytes);
         let mut pieces = Vec::new();
@@ -74,17 +85,26 @@ impl Blobs {
             let size = piece.len() as u64;
             pieces.push(Piece { digest: self.give(holder, piece).await?, size });
         }
-        self.list(holder, checksum, size, &pieces).await
+        let held = self.list(holder, checksum, size, &pieces).await?;
+        Ok(Given { held, media_type: None, way: Way::Along(holder) })
     }
 
-    /// Something is made of an upload, which is finished and whoever makes it sent: its bytes stay,
-    /// whatever comes of it. The same upload may be redeemed again for a day, so that a call can be
-    /// repeated.
-    pub async fn redeem(&self, id: &str, actor: &Actor) -> Result<Option<Redeemed>, StoreError> {
+    /// An upload that is finished and whoever makes something of it sent. The same one may be redeemed
+    /// again for a day, so that a call can be repeated.
+    pub async fn redeem(&self, id: &str, actor: &Actor) -> Result<Option<Given>, StoreError> {
         let Some(upload) = self.upload(id, actor).await? else { return Ok(None) };
         let Upload { id, whole: Some(held), media_type, .. } = upload else { return Ok(None) };
-        let used = self.store().use_upload(id, self.gateway.now()).await?;
-        Ok(used.then_some(Redeemed { held, media_type }))
+        Ok(Some(Given { held, media_type, way: Way::Before(id) }))
+    }
+
+    /// Nothing came of a call. What came along with it is taken away; an upload is its sender's still,
+    /// for a day.
+    pub async fn refused(&self, way: Way) {
+        let Way::Along(holder) = way else { return };
+        // Whoever was refused learns that; what is left is in nobody's way.
+        if let Err(error) = self.files.take_away(self.store(), holder).await {
+            tracing::warn!(error = format!("{error:#}"), "the bytes of nothing stay");
+        }
     }
 
     /// An upload of whoever acts; nobody else is told that it is there.
@@ -110,12 +130,18 @@ impl Blobs {
         let mut total = 0;
         loop {
             let given_up = self.store().given_up_uploads(before, BATCH).await?;
+            let mut failed = None;
             for id in &given_up {
-                self.forget(*id).await?;
+                match self.forget(*id).await {
+                    Ok(()) => total += 1,
+                    // One that cannot be taken away must not hold up the others.
+                    Err(error) => failed = Some(error),
+                }
             }
-            total += given_up.len();
-            if given_up.len() < BATCH {
-                return Ok(total);
+            match failed {
+                Some(error) => return Err(error),
+                None if given_up.len() < BATCH => return Ok(total),
+                None => {}
             }
         }
     }

@@ -3,7 +3,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use kernel::{Assurance, Via};
+use kernel::directory::NewProject;
+use kernel::{Assurance, Command, Via};
 use store::Clock;
 use store::memory::Memory;
 use tempfile::TempDir;
@@ -11,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::clock::{MovableClock, SystemClock};
+use crate::gateway::Terms;
 
 const LIMIT: u64 = 64 << 20;
 
@@ -49,6 +51,13 @@ impl Scene {
         let begun = Upload { length, ..Upload::new(id, owner, self.blobs.gateway.now()) };
         assert!(self.blobs.store().begin_upload(begun.clone()).await.unwrap());
         begun
+    }
+
+    /// Makes something of an upload.
+    async fn make_of(&self, id: UploadId) {
+        let project = Command::SaveProject(NewProject::plain("of-it".parse().unwrap()));
+        let terms = Terms { uses: Some(id), ..Terms::default() };
+        self.blobs.gateway.run_on(terms, Actor::System, project).await.unwrap();
     }
 
     /// Sends frames, and breaks off behind them if told so.
@@ -90,7 +99,7 @@ fn part(offset: u64) -> Part {
 async fn what_is_held_comes_back_whole_and_in_part() {
     let scene = scene();
     let bytes = sample(2 * PIECE + 5);
-    let held = scene.blobs.inline(bytes.clone()).await.unwrap();
+    let held = scene.blobs.inline(bytes.clone()).await.unwrap().held;
     assert_eq!((held.checksum, held.size), (Digest::of(&bytes), bytes.len() as u64));
     let (piece, size) = (PIECE as u64, held.size);
     for range in [
@@ -108,9 +117,9 @@ async fn what_is_held_comes_back_whole_and_in_part() {
         let read = scene.read(&held, range.clone()).await.unwrap();
         assert!(read == bytes[wanted], "{range:?}");
     }
-    let nothing = scene.blobs.inline(Bytes::new()).await.unwrap();
+    let nothing = scene.blobs.inline(Bytes::new()).await.unwrap().held;
     assert_eq!(scene.read(&nothing, 0..0).await.unwrap(), b"");
-    let again = scene.blobs.inline(bytes).await.unwrap();
+    let again = scene.blobs.inline(bytes).await.unwrap().held;
     assert_eq!(again, held, "the same bytes are kept once");
 }
 
@@ -119,7 +128,7 @@ async fn what_is_held_comes_back_whole_and_in_part() {
 async fn what_is_damaged_is_not_handed_out() {
     let scene = scene();
     let bytes = sample(2 * PIECE + 5);
-    let held = scene.blobs.inline(bytes.clone()).await.unwrap();
+    let held = scene.blobs.inline(bytes.clone()).await.unwrap().held;
     let second = Digest::of(&bytes[PIECE..2 * PIECE]);
     for damage in [Some("other"), None] {
         match damage {
@@ -174,7 +183,7 @@ async fn words_are_shown_as_far_as_wanted() {
         (b"s\xff\xff", 2, None),
         (b"s\xc3", 9, None),
     ] {
-        let held = scene.blobs.inline(Bytes::copy_from_slice(bytes)).await.unwrap();
+        let held = scene.blobs.inline(Bytes::copy_from_slice(bytes)).await.unwrap().held;
         assert_eq!(scene.blobs.text(&held, limit).await.unwrap(), shown, "{bytes:?}");
     }
 }
@@ -254,6 +263,7 @@ async fn an_upload_is_its_senders_for_a_day() {
     assert_eq!(scene.blobs.redeem(&open.id.to_string(), &ann).await.unwrap(), None, "not finished");
     let redeemed = scene.blobs.redeem(&id, &ann).await.unwrap().unwrap();
     assert_eq!(scene.blobs.redeem(&id, &ann).await.unwrap().as_ref(), Some(&redeemed));
+    scene.make_of(used.id).await;
     assert!(!scene.blobs.discard(used.id).await.unwrap(), "something is made of it");
     assert_eq!(scene.blobs.sweep().await.unwrap(), 0);
     scene.clock.advance(UPLOAD_KEPT + Duration::from_secs(1));
@@ -262,4 +272,36 @@ async fn an_upload_is_its_senders_for_a_day() {
     assert_eq!(scene.files(), 3);
     assert_eq!(scene.read(&redeemed.held, 0..8).await.unwrap(), b"bothused");
     assert!(scene.blobs.store().upload(left.id).await.unwrap().is_none());
+}
+
+/// What came along with a call that is refused goes, except what somebody else has too.
+#[tokio::test]
+async fn what_came_with_a_refused_call_is_taken_away() {
+    let scene = scene();
+    let (own, both) = (Bytes::from_static(b"own"), Bytes::from_static(b"both"));
+    let stays = scene.blobs.inline(both.clone()).await.unwrap();
+    for bytes in [own, both] {
+        let goes = scene.blobs.inline(bytes).await.unwrap();
+        scene.blobs.refused(goes.way).await;
+    }
+    assert_eq!(scene.files(), 1);
+    assert_eq!(scene.read(&stays.held, 0..4).await.unwrap(), b"both");
+}
+
+/// One upload whose bytes cannot be taken away keeps no other from going.
+#[tokio::test]
+async fn one_that_cannot_go_holds_up_no_other() {
+    let scene = scene();
+    let (stuck, free) = (scene.begin(None).await, scene.begin(None).await);
+    for (upload, bytes) in [(&stuck, "stuck"), (&free, "free")] {
+        scene.send(upload, part(0), &[Bytes::from_static(bytes.as_bytes())], false).await.unwrap();
+    }
+    let file = scene.file(&Digest::of(b"stuck"));
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir_all(file.join("in the way")).unwrap();
+    scene.clock.advance(UPLOAD_KEPT + Duration::from_secs(1));
+    assert!(scene.blobs.sweep().await.is_err());
+    assert!(!scene.file(&Digest::of(b"free")).exists());
+    std::fs::remove_dir_all(&file).unwrap();
+    assert_eq!(scene.blobs.sweep().await.unwrap(), 1, "and it goes in its turn");
 }

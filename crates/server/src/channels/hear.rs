@@ -270,7 +270,7 @@ impl Hearing<'_> {
             fingerprint: Digest::of_json(&(ask.id, &reply)),
             lasting: false,
         };
-        let terms = Terms { idempotency: Some(idempotency), expected: None };
+        let terms = Terms { idempotency: Some(idempotency), ..Terms::default() };
         let command = Command::Answer(ask.id, Box::new(reply));
         match self.app.gateway.run_on(terms, actor, command).await {
             Ok(outcome) => {

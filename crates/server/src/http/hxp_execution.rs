@@ -56,7 +56,7 @@ async fn create(State(app): State<Shared>, headers: HeaderMap, body: Body) -> An
     new.claims = bound::heard(new.claims, &headers);
     let terms = Terms {
         idempotency: conditions::idempotency("hxp-execution", &actor, &headers, &bytes)?,
-        expected: None,
+        ..Terms::default()
     };
     let command = Command::Ask(Box::new(new));
     let outcome = app.gateway.run_on(terms, actor, command).await?;

@@ -330,3 +330,55 @@ async fn damaged_bytes_are_not_handed_out() {
     send(&agent, Method::GET, &path, &part, "").await.is(206);
     world.end().await;
 }
+
+/// HACP-028: of what is refused nothing stays, however it came, and however often it is tried.
+#[tokio::test]
+async fn what_is_refused_fills_no_disk() {
+    let world = World::dev().await;
+    let agent = world.agent();
+    let new = json!({ "type": "x", "spec": { "goal": "y" } });
+    let task = done(&world.human(), "task.create", new).await;
+    let task = task["id"].as_str().unwrap().to_owned();
+    let early = json!({ "kind": "inline", "content": "nobody gave it to me" });
+    for _ in 0..3 {
+        let reply = op(&agent, "artifact.commit", delivery(&task, &early)).await;
+        assert!(!reply["error"].is_null(), "{}", reply.text);
+        assert_eq!(kept(&world), 0);
+    }
+    let other = json!({ "kind": "inline", "content": "x", "checksum": sum("y") });
+    refused(op(&agent, "artifact.commit", delivery(&task, &other)).await, 400, "INVALID_SPEC");
+    assert_eq!(kept(&world), 0);
+    let uri = put(&agent, "sent before").await;
+    let before = json!({ "kind": "blob", "uri": uri });
+    let reply = op(&agent, "artifact.commit", delivery(&task, &before)).await;
+    assert!(!reply["error"].is_null(), "{}", reply.text);
+    assert_eq!(kept(&world), 1, "it may still be of use");
+    world.advance(25 * 3600);
+    assert_eq!(world.app().blobs().sweep().await.unwrap(), 1);
+    assert_eq!(kept(&world), 0);
+    world.end().await;
+}
+
+/// Saying again what is so already gives the same back, also under a key.
+#[tokio::test]
+async fn what_is_so_already_is_answered_alike() {
+    let world = World::dev().await;
+    let (made, _) = committed(&world, json!({ "kind": "inline", "content": "one" })).await;
+    let version = made["version"].clone();
+    let task = begun(&world, json!({})).await;
+    let reference = json!({ "by_task": task, "art_id": made["id"], "version": version });
+    let share = json!({ "art_id": made["id"], "project": "dev2" });
+    for (who, operation, params) in
+        [(world.agent(), "artifact.reference", reference), (world.human(), "artifact.share", share)]
+    {
+        let path = format!("/hacp/v1/ops/{operation}");
+        let keyed = json!({ "params": params, "idempotency_key": "once" });
+        let first = who.post(&path, keyed.clone()).await.is(200).json;
+        assert_eq!(first["id"], made["id"]);
+        for body in [keyed, json!({ "params": params }), json!({ "params": params })] {
+            let again = who.post(&path, body).await.is(200).json;
+            assert_eq!((&again["id"], &again["version"]), (&made["id"], &version), "{operation}");
+        }
+    }
+    world.end().await;
+}

@@ -126,6 +126,10 @@ impl Books for State {
         if work.artifacts.iter().any(|made| new(made) && self.artifacts.contains_key(&made.id)) {
             return Err(Refusal::Exists { what: "artifact" }.into());
         }
+        if let Some(id) = work.uses {
+            let upload = self.uploads.get_mut(&id).filter(|upload| upload.is_whole());
+            upload.ok_or(Refusal::NotFound { what: "upload" })?.use_up(work.now);
+        }
         for moved in &work.asks {
             self.put(moved);
         }

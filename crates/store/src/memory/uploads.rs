@@ -19,13 +19,24 @@ impl Kept {
     fn is_open(&self) -> bool {
         !self.given_up && self.upload.whole.is_none()
     }
+
+    /// Whether something may be made of it.
+    pub(super) fn is_whole(&self) -> bool {
+        !self.given_up && self.upload.whole.is_some()
+    }
+
+    pub(super) fn use_up(&mut self, at: Time) {
+        self.used = true;
+        self.upload.at = at;
+    }
 }
 
 #[async_trait]
 impl Uploads for Memory {
     async fn begin_upload(&self, upload: Upload) -> Result<bool> {
         let mut state = self.state();
-        let own = |kept: &&Kept| kept.is_open() && kept.upload.owner == upload.owner;
+        let unused = |kept: &Kept| !kept.given_up && !kept.used;
+        let own = |kept: &&Kept| unused(kept) && kept.upload.owner == upload.owner;
         let room = state.uploads.values().filter(own).count() < MOST_UPLOADS;
         if room {
             let (id, pieces) = (upload.id, Vec::new());
@@ -68,15 +79,6 @@ impl Uploads for Memory {
         let fits = |kept: &&mut Kept| kept.is_open() && kept.upload.size == whole.size;
         let Some(kept) = state.uploads.get_mut(&id).filter(fits) else { return Ok(false) };
         kept.upload.whole = Some(whole);
-        kept.upload.at = at;
-        Ok(true)
-    }
-
-    async fn use_upload(&self, id: UploadId, at: Time) -> Result<bool> {
-        let mut state = self.state();
-        let fits = |kept: &&mut Kept| !kept.given_up && kept.upload.whole.is_some();
-        let Some(kept) = state.uploads.get_mut(&id).filter(fits) else { return Ok(false) };
-        kept.used = true;
         kept.upload.at = at;
         Ok(true)
     }

@@ -10,7 +10,7 @@ use kernel::directory::Directory;
 use kernel::task::{self, Artifact};
 use kernel::{
     ArtifactId, Ask, AskId, Effect, Entity, EntryId, Loaded, Refusal, ReviewId, Subject, Task,
-    TaskId, Time,
+    TaskId, Time, UploadId,
 };
 
 use crate::job::{self, Books, Remembered, Work};
@@ -26,6 +26,8 @@ pub(super) struct Batch {
     loaded: Loaded,
     remembered: HashMap<Key, Remembered>,
     lacking: BTreeSet<Subject>,
+    /// The uploads something may be made of.
+    pub(super) usable: BTreeSet<UploadId>,
     pub(super) out: Output,
 }
 
@@ -77,6 +79,8 @@ pub(super) struct Output {
     pub(super) records: Vec<(Record, About)>,
     pub(super) effects: Vec<(Time, Effect)>,
     pub(super) remembered: BTreeMap<Key, Remembered>,
+    /// Uploads of which something is made.
+    pub(super) uses: BTreeSet<UploadId>,
 }
 
 impl Output {
@@ -97,6 +101,7 @@ impl Batch {
             loaded: Loaded::default(),
             remembered: HashMap::new(),
             lacking: BTreeSet::new(),
+            usable: BTreeSet::new(),
             out: Output::default(),
         }
     }
@@ -191,6 +196,10 @@ impl Books for Batch {
                 return Err(Refusal::Exists { what: "artifact" }.into());
             }
         }
+        if work.uses.is_some_and(|id| !self.usable.contains(&id)) {
+            return Err(Refusal::NotFound { what: "upload" }.into());
+        }
+        self.out.uses.extend(work.uses);
         self.write_tasks(work);
         for moved in &work.asks {
             let ask = &moved.after;

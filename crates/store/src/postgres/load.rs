@@ -6,7 +6,7 @@ use deadpool_postgres::Client;
 use futures_util::try_join;
 use kernel::audit::Head;
 use kernel::task::{Artifact, Entry};
-use kernel::{ArtifactId, Ask, AskId, Loaded, Subject, Task, TaskId, Time};
+use kernel::{ArtifactId, Ask, AskId, Loaded, Subject, Task, TaskId, Time, UploadId};
 use serde::de::DeserializeOwned;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement};
@@ -80,6 +80,19 @@ pub(super) async fn begin(
 /// More, which a decision turned out to need.
 pub(super) async fn more(client: &Client, subjects: &BTreeSet<Subject>) -> Result<Loaded, Failure> {
     Wanted::new(client, subjects).await?.locked(client).await
+}
+
+/// Which of these uploads something may be made of. They are not given up meanwhile.
+pub(super) async fn whole_uploads(
+    client: &Client,
+    ids: &[UploadId],
+) -> Result<BTreeSet<UploadId>, Failure> {
+    let sql = "SELECT id FROM upload
+        WHERE id = ANY ($1) AND checksum IS NOT NULL AND NOT given_up ORDER BY id FOR UPDATE";
+    let ids: Vec<Uuid> = ids.iter().map(|id| uuid(id.ulid())).collect();
+    let statement = client.prepare_cached(sql).await?;
+    let rows = client.query(&statement, &[&ids]).await?;
+    rows.iter().map(|row| Ok(UploadId::new(ulid(row.try_get(0)?)))).collect()
 }
 
 // Locked in the order of their ids, so that two transactions seldom wait for each other.

@@ -55,7 +55,10 @@ const CONTRACTS: &str = "INSERT INTO contract (agent, task, seq, duty, run, at, 
         WITH ORDINALITY AS new (agent, task, seq, duty, run, at, contract, place)
     ORDER BY place";
 
-pub(super) fn parts(out: &Output) -> Result<Vec<Part>> {
+const USED: &str = "UPDATE upload SET used = true, at = $2::bigint
+    WHERE id = ANY ($1::uuid[]) AND checksum IS NOT NULL AND NOT given_up";
+
+pub(super) fn parts(out: &Output, now: Time) -> Result<Vec<Part>> {
     let all = [
         tasks(out, false)?,
         tasks(out, true)?,
@@ -67,8 +70,16 @@ pub(super) fn parts(out: &Output) -> Result<Vec<Part>> {
         entries(out, true)?,
         reviews(&out.reviews),
         contracted(out)?,
+        used(out, now),
     ];
     Ok(all.into_iter().flatten().collect())
+}
+
+fn used(out: &Output, now: Time) -> Option<Part> {
+    let ids: Vec<_> = out.uses.iter().map(|id| uuid(id.ulid())).collect();
+    some(&ids)?;
+    let rows = Some(ids.len() as u64);
+    Some(Part { sql: USED, params: vec![Box::new(ids), Box::new(now.millis())], rows })
 }
 
 /// Those that were there before, or those that were not.

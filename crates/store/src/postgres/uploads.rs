@@ -14,7 +14,7 @@ use crate::{MOST_PIECES, MOST_UPLOADS, Piece, Result, Upload, Uploads};
 const BEGIN: &str = "INSERT INTO upload (id, owner, length, media_type, at)
     SELECT $1::uuid, $2::text, $3::bigint, $4::text, $5::bigint
     WHERE (SELECT count(*) FROM (SELECT FROM upload
-        WHERE owner = $2 AND checksum IS NULL AND NOT given_up LIMIT $6) AS own) < $6";
+        WHERE owner = $2 AND NOT used AND NOT given_up LIMIT $6) AS own) < $6";
 const APPEND: &str = "WITH moved AS (
         UPDATE upload SET size = size + $3, pieces = pieces + 1, at = $4
         WHERE id = $1 AND size = $2 AND pieces < $5 AND checksum IS NULL AND NOT given_up
@@ -23,8 +23,6 @@ const APPEND: &str = "WITH moved AS (
     INSERT INTO upload_piece (upload, n, digest, size) SELECT id, pieces, $6, $3 FROM moved";
 const FINISH: &str = "UPDATE upload SET checksum = $3, manifest = $4, at = $5
     WHERE id = $1 AND size = $2 AND checksum IS NULL AND NOT given_up";
-const USE: &str = "UPDATE upload SET used = true, at = $2
-    WHERE id = $1 AND checksum IS NOT NULL AND NOT given_up";
 const GIVE_UP: &str = "UPDATE upload SET given_up = true
     WHERE id = $1 AND NOT used AND NOT given_up";
 
@@ -75,10 +73,6 @@ impl Uploads for Postgres {
         let (id, size, at) = (uuid(id.ulid()), int(whole.size), at.millis());
         let (checksum, manifest) = (&whole.checksum.0[..], &whole.manifest.0[..]);
         Ok(self.execute(FINISH, &[&id, &size, &checksum, &manifest, &at]).await? == 1)
-    }
-
-    async fn use_upload(&self, id: UploadId, at: Time) -> Result<bool> {
-        Ok(self.execute(USE, &[&uuid(id.ulid()), &at.millis()]).await? == 1)
     }
 
     async fn give_up_upload(&self, id: UploadId) -> Result<bool> {

@@ -163,7 +163,7 @@ fn parts(out: &Output, now: Time) -> Result<Vec<Part>> {
         effects(&out.effects)?,
         remembered(out, now),
     ];
-    Ok(all.into_iter().flatten().chain(task_rows::parts(out)?).collect())
+    Ok(all.into_iter().flatten().chain(task_rows::parts(out, now)?).collect())
 }
 
 /// Nothing is sent for nothing.

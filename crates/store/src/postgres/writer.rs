@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::Client;
-use kernel::{Command, Subject, Time};
+use kernel::{Command, Subject, Time, UploadId};
 use tokio::sync::{Mutex, Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -208,6 +208,10 @@ impl Desk {
         let mut batch = Batch::new(directory);
         batch.load(subjects, loaded.found);
         batch.remember(loaded.remembered);
+        let uses: Vec<UploadId> = jobs.iter().filter_map(|queued| queued.job.uses).collect();
+        if !uses.is_empty() {
+            batch.usable = load::whole_uploads(client, &uses).await?;
+        }
         let mut outcomes = Vec::with_capacity(jobs.len());
         for queued in jobs {
             outcomes.push(decide(client, &mut batch, now, queued).await?);

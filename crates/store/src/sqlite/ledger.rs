@@ -12,7 +12,9 @@ use kernel::{
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Serialize;
 
-use super::{Failure, Published, delivery_log, failed, listing, outbox, query, task_rows, tasks};
+use super::{
+    Failure, Published, delivery_log, failed, listing, outbox, query, task_rows, tasks, uploads,
+};
 use crate::job::{About, Books, Moved, Remembered, Work};
 use crate::outbox::{Entry, Logged};
 use crate::rows::{int, uint};
@@ -245,6 +247,9 @@ impl Pen {
         work: &Work,
         remember: Option<(&Idempotency, Remembered)>,
     ) -> Result<Vec<News>> {
+        if let Some(id) = work.uses {
+            uploads::use_up(conn, id, work.now)?;
+        }
         for moved in &work.asks {
             put_ask(conn, work, moved)?;
             self.begun = true;

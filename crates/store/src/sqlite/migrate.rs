@@ -26,6 +26,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(12, "messages", include_str!("migrations/0012_messages.sql")),
     step(13, "tasks", include_str!("migrations/0013_tasks.sql")),
     step(14, "uploads", include_str!("migrations/0014_uploads.sql")),
+    step(15, "unused uploads", include_str!("migrations/0015_unused_uploads.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.

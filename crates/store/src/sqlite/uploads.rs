@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kernel::task::Held;
-use kernel::{Time, UploadId};
+use kernel::{Refusal, Time, UploadId};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use ulid::Ulid;
@@ -14,7 +14,7 @@ use crate::{MOST_PIECES, MOST_UPLOADS, Piece, Result, Upload, Uploads};
 const BEGIN: &str = "INSERT INTO upload (id, owner, length, media_type, at)
     SELECT ?1, ?2, ?3, ?4, ?5
     WHERE (SELECT count(*) FROM (SELECT 1 FROM upload
-        WHERE owner = ?2 AND checksum IS NULL AND NOT given_up LIMIT ?6)) < ?6";
+        WHERE owner = ?2 AND NOT used AND NOT given_up LIMIT ?6)) < ?6";
 const APPEND: &str = "UPDATE upload SET size = size + ?3, pieces = pieces + 1, at = ?4
     WHERE id = ?1 AND size = ?2 AND pieces < ?5 AND checksum IS NULL AND NOT given_up
     RETURNING pieces";
@@ -91,13 +91,6 @@ impl Uploads for Sqlite {
         self.write(move |ledger| ledger.savepoint(finish)).await
     }
 
-    async fn use_upload(&self, id: UploadId, at: Time) -> Result<bool> {
-        let used = move |conn: &Connection| {
-            Ok(execute(conn, USE, params![id.ulid().to_bytes(), at.millis()])? == 1)
-        };
-        self.write(move |ledger| ledger.savepoint(used)).await
-    }
-
     async fn give_up_upload(&self, id: UploadId) -> Result<bool> {
         let give_up =
             move |conn: &Connection| Ok(execute(conn, GIVE_UP, [id.ulid().to_bytes()])? == 1);
@@ -131,6 +124,14 @@ impl Uploads for Sqlite {
             execute(conn, "DELETE FROM upload WHERE id = ?1", [id]).map(drop)
         };
         self.write(move |ledger| ledger.savepoint(forget)).await
+    }
+}
+
+/// Something is made of an upload.
+pub(super) fn use_up(conn: &Connection, id: UploadId, at: Time) -> Result<()> {
+    match execute(conn, USE, params![id.ulid().to_bytes(), at.millis()])? {
+        1 => Ok(()),
+        _ => Err(Refusal::NotFound { what: "upload" }.into()),
     }
 }
 

@@ -92,7 +92,7 @@ impl Stage {
     }
 
     pub fn job(&self, actor: Actor, command: Command) -> Job {
-        Job { envelope: self.envelope(actor, command), idempotency: None }
+        Job { envelope: self.envelope(actor, command), idempotency: None, uses: None }
     }
 
     /// A job that may be repeated: the same `text` is the same request.
@@ -108,7 +108,7 @@ impl Stage {
         let fingerprint = Digest::of(text.as_bytes());
         let key = key.to_owned();
         let idempotency = Some(Idempotency { scope, key, fingerprint, lasting: false });
-        Job { envelope: self.envelope(actor, command), idempotency }
+        Job { envelope: self.envelope(actor, command), idempotency, uses: None }
     }
 
     /// The same under a key by which the ask is found for ever.

@@ -2,11 +2,11 @@
 
 use kernel::audit::Digest;
 use kernel::task::{Held, Party};
-use kernel::testing::human;
-use kernel::{Time, UploadId};
+use kernel::testing::{human, new_ask};
+use kernel::{Command, Refusal, Time, UploadId};
 
-use super::stage::Stage;
-use crate::{MOST_UPLOADS, Piece, Upload};
+use super::stage::{Stage, bot, person, refusal};
+use crate::{Job, MOST_UPLOADS, Outcome, Piece, Result, Upload};
 
 fn new(stage: &Stage) -> Upload {
     let id = UploadId::new(stage.draw());
@@ -33,6 +33,23 @@ async fn append(stage: &Stage, id: UploadId, offset: u64, piece: Piece) -> bool 
 
 async fn size(stage: &Stage, id: UploadId) -> Option<u64> {
     stage.store.upload(id).await.unwrap().map(|upload| upload.size)
+}
+
+fn ask() -> Command {
+    Command::Ask(Box::new(new_ask()))
+}
+
+/// Makes something of an upload.
+async fn make_of(stage: &Stage, id: UploadId) -> Result<Outcome> {
+    let job = Job { uses: Some(id), ..stage.job(bot(), ask()) };
+    stage.store.transact(job).await
+}
+
+/// Nothing can be made of an upload, and nothing was.
+async fn of_no_use(stage: &Stage, id: UploadId) {
+    let before = stage.store.last_position().await.unwrap();
+    assert_eq!(refusal(make_of(stage, id).await), Refusal::NotFound { what: "upload" });
+    assert_eq!(stage.store.last_position().await.unwrap(), before);
 }
 
 async fn given_up(stage: &Stage, seconds: i64) -> Vec<UploadId> {
@@ -80,7 +97,7 @@ pub async fn of_two_who_send_the_same_part_one_wins(stage: &Stage) {
 pub async fn an_upload_that_is_finished_stays_as_it_is(stage: &Stage) {
     let (store, id, now) = (&stage.store, begin(stage).await, stage.now());
     assert!(append(stage, id, 0, piece(1, 4)).await);
-    assert!(!store.use_upload(id, now).await.unwrap(), "not before it is finished");
+    of_no_use(stage, id).await;
     assert!(!store.finish_upload(id, whole(5), now).await.unwrap(), "of another size");
     assert!(store.finish_upload(id, whole(4), now).await.unwrap());
     assert!(!store.finish_upload(id, whole(4), now).await.unwrap(), "twice");
@@ -99,7 +116,9 @@ pub async fn so_many_uploads_and_no_more(stage: &Stage) {
     let mark = Upload { owner: Party::Human(human("mark")), ..new(stage) };
     assert!(stage.store.begin_upload(mark).await.unwrap(), "of each");
     assert!(stage.store.finish_upload(first, whole(0), stage.now()).await.unwrap());
-    assert!(stage.store.begin_upload(new(stage)).await.unwrap(), "what is finished does not count");
+    assert!(!stage.store.begin_upload(new(stage)).await.unwrap(), "finished, but of no use yet");
+    make_of(stage, first).await.unwrap();
+    assert!(stage.store.begin_upload(new(stage)).await.unwrap(), "what is used does not count");
 }
 
 pub async fn what_nobody_goes_on_with_is_given_up(stage: &Stage) {
@@ -117,12 +136,24 @@ pub async fn what_nobody_goes_on_with_is_given_up(stage: &Stage) {
     for id in [old, finished, told] {
         assert_eq!(size(stage, id).await, None);
         assert!(!append(stage, id, 4, piece(2, 4)).await);
-        assert!(!stage.store.use_upload(id, stage.now()).await.unwrap());
+        of_no_use(stage, id).await;
         stage.store.forget_upload(id).await.unwrap();
         assert_eq!(stage.store.pieces(id).await.unwrap(), []);
     }
     assert_eq!(given_up(stage, -5).await, []);
     assert_eq!(size(stage, young).await, Some(0));
+}
+
+/// A job that is refused, or was done before, leaves an upload as it was.
+pub async fn what_is_refused_uses_no_upload(stage: &Stage) {
+    let (store, id) = (&stage.store, begin(stage).await);
+    assert!(store.finish_upload(id, whole(0), stage.now()).await.unwrap());
+    let refused = Job { uses: Some(id), ..stage.job(person("olga"), ask()) };
+    refusal(store.transact(refused).await);
+    store.transact(stage.keyed(bot(), ask(), "once", "text")).await.unwrap();
+    let repeated = Job { uses: Some(id), ..stage.keyed(bot(), ask(), "once", "text") };
+    assert!(store.transact(repeated).await.unwrap().replayed);
+    assert!(store.give_up_upload(id).await.unwrap());
 }
 
 pub async fn what_something_is_made_of_is_not_given_up(stage: &Stage) {
@@ -131,7 +162,7 @@ pub async fn what_something_is_made_of_is_not_given_up(stage: &Stage) {
     assert!(store.finish_upload(id, whole(4), stage.now()).await.unwrap());
     stage.clock.advance(10);
     for _ in 0..2 {
-        assert!(store.use_upload(id, stage.now()).await.unwrap(), "as often as wanted");
+        make_of(stage, id).await.unwrap();
     }
     assert!(!store.give_up_upload(id).await.unwrap());
     assert_eq!(given_up(stage, -5).await, []);

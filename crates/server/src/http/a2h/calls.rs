@@ -98,7 +98,7 @@ impl App {
         }
         ask.timeout = self.config.a2h_timeout;
         let idempotency = Some(caller.naming(kind, &call_id, fingerprint));
-        let terms = Terms { idempotency, expected: None };
+        let terms = Terms { idempotency, ..Terms::default() };
         // Where it is not said in Slack, nobody needs it.
         let in_slack =
             ask.place.as_ref().is_some_and(|place| matches!(place.means, Means::Slack(_)));

@@ -25,7 +25,7 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
     }
     ask.timeout = app.config.a2h_timeout;
     let idempotency = uid.map(|uid| caller.naming(Kind::Message, &uid, fingerprint));
-    let terms = Terms { idempotency, expected: None };
+    let terms = Terms { idempotency, ..Terms::default() };
     let command = asking(ask, conversation);
     let outcome = app.gateway.run_on(terms, caller.actor.clone(), command).await?;
     let made = outcome.ask.ok_or_else(WireError::internal)?;

@@ -387,7 +387,7 @@ impl App {
         id: &str,
         command: impl FnOnce(AskId) -> Command,
     ) -> Result<Response, Problem> {
-        let terms = Terms { idempotency: None, expected: conditions::expected(headers)? };
+        let terms = Terms { expected: conditions::expected(headers)?, ..Terms::default() };
         let id = parse(id)?;
         match self.gateway.run_on(terms, actor.clone(), command(id)).await {
             Ok(outcome) => {

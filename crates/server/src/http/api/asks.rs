@@ -104,7 +104,7 @@ async fn create(
     }
     let terms = Terms {
         idempotency: conditions::idempotency("native", &actor, &headers, &bytes)?,
-        expected: None,
+        ..Terms::default()
     };
     let conversation = new.conversation;
     let claims = match &new.hxp {

@@ -106,7 +106,7 @@ impl App {
             Err(refusal) => return Ok(Err(refusal)),
         };
         // What is answered is what was judged.
-        let terms = Terms { idempotency: None, expected: Some(ask.head.seq) };
+        let terms = Terms { expected: Some(ask.head.seq), ..Terms::default() };
         let command = Command::Answer(id, Box::new(reply));
         let outcome = if dry_run {
             self.gateway.consider(&ask, actor, command).map(|()| Some(Arc::unwrap_or_clone(ask)))

@@ -72,7 +72,7 @@ async fn write(
     // One key is for one text to one agent.
     let said = [agent.as_str().as_bytes(), b"\0", &bytes].concat();
     let idempotency = conditions::idempotency("write", &actor, &headers, &said)?;
-    let terms = Terms { idempotency, expected: None };
+    let terms = Terms { idempotency, ..Terms::default() };
     let outcome = app.gateway.run_on(terms, actor.clone(), Command::Write(agent, text)).await?;
     let ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;
     let mut answer = (StatusCode::CREATED, app.shown(&ask, &actor)).into_response();

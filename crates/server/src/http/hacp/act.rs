@@ -7,14 +7,14 @@ use bytes::Bytes;
 use dialects::hacp::{self, Call, Commit, HacpError, Operation, Params, Version, view};
 use kernel::audit::Digest;
 use kernel::task::{Artifact, TaskCommand, TaskEvent};
-use kernel::{Actor, Ask, AskId, Command, Happened, Refusal, Task, TaskId};
+use kernel::{Actor, ArtifactId, Ask, AskId, Command, Happened, Refusal, Task, TaskId};
 use serde::Serialize;
 use serde_json::{Value, json};
-use store::{Idempotency, Outcome};
+use store::{Idempotency, Outcome, StoreError};
 
 use super::Failure;
 use super::ops::Shown;
-use crate::blobs::Redeemed;
+use crate::blobs::Way;
 use crate::gateway::Terms;
 use crate::http::App;
 
@@ -26,9 +26,14 @@ impl App {
         call: Call,
     ) -> Result<Shown, Failure> {
         let (operation, expected) = (call.operation, call.expected_task_revision);
+        let mut way = None;
         let command = match call.params {
             Params::Command(command) => *command,
-            Params::Commit(commit) => self.hacp_delivered(actor, &commit).await?,
+            Params::Commit(commit) => {
+                let (command, given) = self.hacp_delivered(actor, &commit).await?;
+                way = given;
+                command
+            }
             Params::Comment { task, review, comment } => {
                 let found = self.gateway.store().task_of_review(review).await?;
                 let found = found.filter(|found| task.is_none_or(|task| task == *found));
@@ -47,11 +52,17 @@ impl App {
             }),
             None => None,
         };
-        let terms = Terms { idempotency, expected };
-        let checkpoint = command.checkpoint();
+        let uses = if let Some(Way::Before(upload)) = way { Some(upload) } else { None };
+        let terms = Terms { idempotency, expected, uses };
+        let (checkpoint, used) = (command.checkpoint(), Used::by(&command));
         let command = Command::Task(Box::new(command));
-        let outcome = self.gateway.run_on(terms, actor.clone(), command).await?;
-        let done = self.hacp_done(outcome, checkpoint).await?;
+        let outcome = self.gateway.run_on(terms, actor.clone(), command).await;
+        if let (Some(way), Err(StoreError::Refused(_)) | Ok(Outcome { replayed: true, .. })) =
+            (way, &outcome)
+        {
+            self.blobs().refused(way).await;
+        }
+        let done = self.hacp_done(outcome?, checkpoint, used).await?;
         let shown = self.hacp_result(operation, version, &done);
         Ok(shown.ok_or_else(HacpError::internal)?.into())
     }
@@ -71,20 +82,29 @@ impl App {
     }
 
     /// What is to be delivered, once what came with it, or was uploaded before, is held (HACP-028).
-    async fn hacp_delivered(&self, actor: &Actor, commit: &Commit) -> Result<TaskCommand, Failure> {
+    async fn hacp_delivered(
+        &self,
+        actor: &Actor,
+        commit: &Commit,
+    ) -> Result<(TaskCommand, Option<Way>), Failure> {
         let (blobs, payload) = (self.blobs(), &commit.payload);
-        let redeemed = match (&payload.content, payload.upload()) {
+        let given = match (&payload.content, payload.upload()) {
             (Some(content), _) => {
-                let held = blobs.inline(Bytes::from(content.clone())).await.map_err(|error| {
+                let kept = blobs.inline(Bytes::from(content.clone())).await.map_err(|error| {
                     tracing::error!(error = format!("{error:#}"), "cannot keep an artifact");
                     HacpError::unavailable()
                 })?;
-                Some(Redeemed { held, media_type: None })
+                Some(kept)
             }
             (None, Some(upload)) => blobs.redeem(upload, actor).await?,
             (None, None) => None,
         };
-        Ok(commit.command(redeemed.as_ref().map(|it| (&it.held, it.media_type.as_deref())))?)
+        let held = given.as_ref().map(|given| (&given.held, given.media_type.as_deref()));
+        let (command, way) = (commit.command(held), given.as_ref().map(|given| given.way));
+        if let (Err(_), Some(way)) = (&command, way) {
+            blobs.refused(way).await;
+        }
+        Ok((command?, way))
     }
 
     /// What was done, or had been.
@@ -92,22 +112,16 @@ impl App {
         &self,
         outcome: Outcome,
         checkpoint: Option<AskId>,
+        used: Option<Used>,
     ) -> Result<Done, Failure> {
         let Outcome { ask, task, artifact, entry, replayed, place, .. } = outcome;
         let (task, artifact, entry) =
             (task.map(|task| *task), artifact.map(|made| *made), entry.map(|entry| *entry));
-        let mut done = Done { task, ask, artifact, entry, last: None };
+        let mut done = Done { task, ask, artifact, used, entry, last: None };
         if let Some((id, seq)) = place {
             let last = self.hacp_event(id, seq).await?;
             if replayed {
                 done.task = self.task_then(id, |record| record.seq <= seq).await?;
-                done.artifact = match &last {
-                    Some(
-                        TaskEvent::Committed { artifact, .. }
-                        | TaskEvent::Referenced { artifact, .. },
-                    ) => self.gateway.store().artifact(artifact.id).await?,
-                    _ => None,
-                };
                 done.entry = match &last {
                     Some(TaskEvent::Wrote { entry, revision, .. }) => {
                         let seq = revision.saturating_sub(1);
@@ -124,6 +138,13 @@ impl App {
                 }
             }
             done.last = last;
+        }
+        if let Some(TaskEvent::Committed { artifact, .. }) = &done.last {
+            let version = Some(artifact.version.clone());
+            done.used = Some(Used { artifact: artifact.id, version });
+        }
+        if replayed && let Some(used) = &done.used {
+            done.artifact = self.gateway.store().artifact(used.artifact).await?;
         }
         Ok(done)
     }
@@ -142,7 +163,7 @@ impl App {
 
     /// What an operation gives back.
     fn hacp_result(&self, operation: Operation, version: Version, done: &Done) -> Option<Value> {
-        let Done { task, ask, artifact, entry, last } = done;
+        let Done { task, ask, artifact, used, entry, last } = done;
         let task = task.as_ref();
         match operation {
             Operation::TaskInterrupt
@@ -166,17 +187,10 @@ impl App {
                 }
                 _ => None,
             },
-            Operation::ArtifactCommit | Operation::ArtifactReference => {
-                let named = match last {
-                    Some(
-                        TaskEvent::Committed { artifact, .. }
-                        | TaskEvent::Referenced { artifact, .. },
-                    ) => Some(artifact.version.as_str()),
-                    _ => None,
-                };
+            Operation::ArtifactCommit | Operation::ArtifactReference | Operation::ArtifactShare => {
+                let named = used.as_ref().and_then(|used| used.version.as_deref());
                 self.hacp_artifact(artifact.as_ref(), named, version)
             }
-            Operation::ArtifactShare => self.hacp_artifact(artifact.as_ref(), None, version),
             Operation::LedgerWrite => {
                 entry.as_ref().map(|entry| stamped(view::entry(entry, version), version))
             }
@@ -202,9 +216,28 @@ struct Done {
     task: Option<Task>,
     ask: Option<Ask>,
     artifact: Option<Artifact>,
+    used: Option<Used>,
     entry: Option<kernel::task::Entry>,
     /// The last event of the task that belongs to it.
     last: Option<TaskEvent>,
+}
+
+/// The artifact a call is about, and which version of it: the newest, if it says none.
+struct Used {
+    artifact: ArtifactId,
+    version: Option<String>,
+}
+
+impl Used {
+    /// Which a command names. What it makes is known only afterwards.
+    fn by(command: &TaskCommand) -> Option<Self> {
+        let (artifact, version) = match command {
+            TaskCommand::Reference(_, named, _) => (named.id, Some(named.version.clone())),
+            TaskCommand::Share(artifact, _) => (*artifact, None),
+            _ => return None,
+        };
+        Some(Self { artifact, version })
+    }
 }
 
 /// An object as it goes out.

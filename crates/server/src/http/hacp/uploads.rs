@@ -164,7 +164,7 @@ impl App {
         let id = UploadId::new(self.gateway.ids().ulid());
         let upload = Upload { length, media_type, ..Upload::new(id, owner, self.gateway.now()) };
         if !self.gateway.store().begin_upload(upload.clone()).await? {
-            let why = format!("finish or delete some of your {MOST_UPLOADS} uploads first");
+            let why = format!("commit or delete some of your {MOST_UPLOADS} uploads first");
             let error = HacpError::new(code::RATE_LIMITED, why);
             return Err(error.into());
         }

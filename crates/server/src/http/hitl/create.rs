@@ -77,7 +77,7 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
     ask.grants = tokens.grants();
     let terms = Terms {
         idempotency: conditions::idempotency("hitl", &actor, &headers, &bytes)?,
-        expected: None,
+        ..Terms::default()
     };
     let command = Command::Ask(Box::new(ask));
     let outcome = app.gateway.run_on(terms, actor.clone(), command).await.map_err(refused)?;

@@ -171,7 +171,7 @@ impl App {
             }
         };
         let scope = format!("{act}/{}", task.id);
-        let terms = Terms { idempotency: once(&visitor, &sent, &scope), expected: None };
+        let terms = Terms { idempotency: once(&visitor, &sent, &scope), ..Terms::default() };
         let command = Command::Task(Box::new(command));
         match self.gateway.run_on(terms, visitor.actor.clone(), command).await {
             Ok(outcome) => {

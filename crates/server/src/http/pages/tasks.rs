@@ -144,7 +144,7 @@ pub(super) async fn create(State(app): State<Shared>, from: Request) -> Page {
         Ok(new) => new,
         Err(problem) => return refuse(&problem),
     };
-    let terms = Terms { idempotency: once(&visitor, &form, "create"), expected: None };
+    let terms = Terms { idempotency: once(&visitor, &form, "create"), ..Terms::default() };
     let command = Command::Task(Box::new(TaskCommand::Create(Box::new(new))));
     let task = match app.gateway.run_on(terms, visitor.actor.clone(), command).await {
         Ok(outcome) => outcome.task,

@@ -33,7 +33,7 @@ pub(super) async fn send(State(app): State<Shared>, from: Request) -> Page {
     let sent = match name.parse::<AgentId>() {
         Ok(agent) => {
             let idempotency = once(&visitor, &form, &agent, &text);
-            let terms = Terms { idempotency, expected: None };
+            let terms = Terms { idempotency, ..Terms::default() };
             let command = Command::Write(agent, text.clone());
             app.gateway.run_on(terms, visitor.actor.clone(), command).await
         }
