@@ -19,6 +19,7 @@ pub mod hxp_socket;
 pub mod name;
 pub mod observe;
 pub mod pages;
+pub mod pass;
 pub mod problem;
 pub mod sse;
 pub mod submitted;

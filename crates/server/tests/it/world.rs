@@ -158,6 +158,11 @@ impl World {
         self.change(human, |human| human.active = false).await;
     }
 
+    pub(crate) async fn move_to(&self, human: &str, projects: &[&str]) {
+        let projects = projects.iter().map(|project| project.parse().unwrap()).collect();
+        self.change(human, |human| human.projects = projects).await;
+    }
+
     async fn change(&self, human: &str, change: impl FnOnce(&mut NewHuman)) {
         let directory = self.gateway().directory();
         let known = directory.human(&human.parse().unwrap()).unwrap().clone();

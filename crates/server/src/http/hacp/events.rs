@@ -9,14 +9,15 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use bytes::Bytes;
 use dialects::hacp::{HacpError, Version, stream as told};
+use kernel::ProjectId;
 use kernel::audit::Record;
-use kernel::{Actor, KeyId, ProjectId, Subject};
 use serde_json::json;
 use store::Scope;
 
 use super::history::Trails;
 use super::{Failure, version_of};
 use crate::http::Shared;
+use crate::http::pass::Pass;
 use crate::http::sse::{self, HEARTBEAT, Source};
 use crate::streams::{Held, Wire};
 use crate::wake::{Topic, Waiter};
@@ -34,8 +35,8 @@ pub(super) async fn stream(
     let version = version_of(&headers)?;
     let actor = app.hacp_actor(&headers).await?;
     let after = last_seen(&headers, &pairs)?;
-    let feed = Feed::open(app, actor, version, after).await?;
-    Ok(sse::respond(feed))
+    let pass = Pass::new(&app, actor, &headers);
+    Ok(sse::respond(Feed::open(app, pass, version, after).await?))
 }
 
 fn last_seen(headers: &HeaderMap, pairs: &[(String, String)]) -> Result<Option<u64>, HacpError> {
@@ -51,8 +52,7 @@ fn last_seen(headers: &HeaderMap, pairs: &[(String, String)]) -> Result<Option<u
 /// What happens to the tasks of some projects, from a position on.
 pub(super) struct Feed {
     app: Shared,
-    actor: Actor,
-    key: Option<KeyId>,
+    pass: Pass,
     projects: Vec<ProjectId>,
     waiter: Waiter,
     trails: Trails,
@@ -66,26 +66,19 @@ pub(super) struct Feed {
 impl Feed {
     pub(super) async fn open(
         app: Shared,
-        actor: Actor,
+        pass: Pass,
         version: Version,
         after: Option<u64>,
     ) -> Result<Self, Failure> {
-        let key = if let Actor::Agent { key, .. } = &actor { Some(*key) } else { None };
-        let counted = match &actor {
-            Actor::Human { id, .. } => Some(Subject::Human(id.clone())),
-            _ => key.map(Subject::Key),
-        };
-        let held = app.streams.open(counted.clone(), Wire::Events)?;
-        let projects = app.hacp_projects(&actor);
-        let lists = projects.iter().cloned().map(Scope::Tasks).map(Topic::List);
+        let held = app.streams.open(pass.counted(), Wire::Events)?;
+        let projects = app.hacp_projects(&pass.actor);
         // Subscribe first, read afterwards: nothing that happens in between is missed.
-        let waiter = app.gateway.wake().subscribe(lists.chain(counted.map(Topic::Subject)));
+        let waiter = app.gateway.wake().subscribe(topics(&pass, &projects));
         let last = app.gateway.store().last_position().await?;
         let after = after.unwrap_or(last).min(last);
         Ok(Self {
             app,
-            actor,
-            key,
+            pass,
             projects,
             waiter,
             trails: Trails::new(version),
@@ -97,32 +90,36 @@ impl Feed {
         })
     }
 
-    /// Whether key and person are what they were.
-    fn holds(&self) -> bool {
-        let (directory, now) = (self.app.gateway.directory(), self.app.gateway.now());
-        let live =
-            self.key.is_none_or(|key| directory.key(key).is_some_and(|key| key.is_live(now)));
-        let active = match &self.actor {
-            Actor::Human { id, .. } => directory.human(id).is_some_and(|human| human.active),
-            _ => true,
-        };
-        live && active
+    /// Follows whoever it is to the projects they are in now: what they have left they hear no more of.
+    fn follow(&mut self) {
+        let projects = self.app.hacp_projects(&self.pass.actor);
+        if projects == self.projects {
+            return;
+        }
+        self.waiter = self.app.gateway.wake().subscribe(topics(&self.pass, &projects));
+        self.projects = projects;
+        self.records.clear();
+        self.stale = true;
     }
 
-    /// The next event with its place; nothing where none came for a while.
+    /// The next event with its place; nothing where none came for a while. It may be given up at any
+    /// moment and asked again: nothing is lost by that.
     pub(super) async fn turn(&mut self) -> Turn {
         loop {
-            if let Some((position, record)) = self.records.pop_front() {
-                if let Ok(event) = self.trails.tell(&self.app.gateway, &record).await {
+            if !self.pass.holds(&self.app) {
+                return Turn::Revoked;
+            }
+            self.follow();
+            if let Some((position, record)) = self.records.front() {
+                if let Ok(event) = self.trails.tell(&self.app.gateway, record).await {
+                    let position = *position;
                     self.after = position;
+                    self.records.pop_front();
                     if let Some(event) = event {
                         return Turn::Told(told::told(position, &event));
                     }
-                    continue;
-                }
-                self.records.push_front((position, record));
-                if self.paused().await {
-                    return Turn::Over;
+                } else if self.paused().await {
+                    return Turn::Stopped;
                 }
             } else if self.stale {
                 let store = self.app.gateway.store();
@@ -133,21 +130,19 @@ impl Feed {
                     }
                     Err(_) => {
                         if self.paused().await {
-                            return Turn::Over;
+                            return Turn::Stopped;
                         }
                     }
                 }
             } else {
                 tokio::select! {
                     biased;
-                    () = self.app.stop.cancelled() => return Turn::Over,
+                    () = self.app.stop.cancelled() => return Turn::Stopped,
                     () = self.waiter.changed() => self.stale = true,
                     () = tokio::time::sleep(BEAT) => {
-                        return if self.holds() { Turn::Idle } else { Turn::Over };
+                        let holds = self.pass.still_holds(&self.app).await;
+                        return if holds { Turn::Idle } else { Turn::Revoked };
                     }
-                }
-                if !self.holds() {
-                    return Turn::Over;
                 }
             }
         }
@@ -168,8 +163,16 @@ pub(super) enum Turn {
     Told(told::Told),
     /// Nothing did, for a while.
     Idle,
-    /// The server stops, or the credential no longer holds.
-    Over,
+    /// The server stops.
+    Stopped,
+    /// The credential no longer holds.
+    Revoked,
+}
+
+/// What wakes a feed: what happens to the tasks, and what may end it.
+fn topics(pass: &Pass, projects: &[ProjectId]) -> impl Iterator<Item = Topic> {
+    let lists = projects.iter().cloned().map(Scope::Tasks).map(Topic::List);
+    lists.chain(pass.topics())
 }
 
 impl Source for Feed {
@@ -185,7 +188,7 @@ impl Source for Feed {
                 Some(sse::frame(id, &told.event, &told.data))
             }
             Turn::Idle => Some(HEARTBEAT),
-            Turn::Over => None,
+            Turn::Stopped | Turn::Revoked => None,
         }
     }
 }

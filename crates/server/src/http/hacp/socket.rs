@@ -7,11 +7,11 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use dialects::hacp::rpc::{self, Frame, Item};
 use dialects::hacp::{Caller, HacpError, Version};
-use kernel::Actor;
 use serde_json::Value;
 
 use super::events::{Feed, Turn};
 use super::{Failure, version_of};
+use crate::http::pass::Pass;
 use crate::http::{App, Shared};
 
 type Pairs = Query<Vec<(String, String)>>;
@@ -36,25 +36,32 @@ pub(super) async fn open(
     let upgrade = upgrade.map_err(|_| {
         HacpError::field("upgrade", "a WebSocket: this address speaks nothing else")
     })?;
-    let feed = Feed::open(Shared::clone(&app), actor.clone(), version, after.transpose()?).await?;
+    let pass = Pass::new(&app, actor, &headers);
+    let feed = Feed::open(Shared::clone(&app), pass, version, after.transpose()?).await?;
     let limit = app.config.body_limit;
     let held = app.tasks.token();
     Ok(upgrade.max_message_size(limit).on_upgrade(async move |socket| {
-        talk(&app, &actor, version, feed, socket).await;
+        talk(&app, &headers, version, feed, socket).await;
         drop(held);
     }))
 }
 
 /// Answers calls and tells what happens, until one side goes.
-async fn talk(app: &App, actor: &Actor, version: Version, mut feed: Feed, mut socket: WebSocket) {
+async fn talk(
+    app: &App,
+    headers: &HeaderMap,
+    version: Version,
+    mut feed: Feed,
+    mut socket: WebSocket,
+) {
     loop {
         let answer = tokio::select! {
             message = socket.recv() => match message {
                 Some(Ok(Message::Text(text))) => {
-                    app.hacp_message(actor, version, text.as_bytes()).await
+                    app.hacp_message(headers, version, text.as_bytes()).await
                 }
                 Some(Ok(Message::Binary(bytes))) => {
-                    app.hacp_message(actor, version, &bytes).await
+                    app.hacp_message(headers, version, &bytes).await
                 }
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => None,
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return,
@@ -67,13 +74,8 @@ async fn talk(app: &App, actor: &Actor, version: Version, mut feed: Feed, mut so
                     }
                     None
                 }
-                Turn::Over => {
-                    let reason = Utf8Bytes::from_static("connect again");
-                    let close = CloseFrame { code: 1001, reason };
-                    // Whoever is gone already needs no goodbye.
-                    let _ = socket.send(Message::Close(Some(close))).await;
-                    return;
-                }
+                Turn::Stopped => return close(socket, 1001, "connect again").await,
+                Turn::Revoked => return close(socket, 1008, "the credential was revoked").await,
             },
         };
         if let Some(answer) = answer
@@ -84,33 +86,52 @@ async fn talk(app: &App, actor: &Actor, version: Version, mut feed: Feed, mut so
     }
 }
 
+async fn close(mut socket: WebSocket, code: u16, reason: &'static str) {
+    let close = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
+    // Whoever is gone already needs no goodbye.
+    let _ = socket.send(Message::Close(Some(close))).await;
+}
+
 impl App {
     /// The answer to one message, if one is wanted.
-    async fn hacp_message(&self, actor: &Actor, version: Version, message: &[u8]) -> Option<Value> {
+    async fn hacp_message(
+        &self,
+        headers: &HeaderMap,
+        version: Version,
+        message: &[u8],
+    ) -> Option<Value> {
         match rpc::parse(message, version) {
             Err(answer) => Some(answer),
-            Ok(Frame::One(item)) => self.hacp_item(actor, version, item).await,
+            Ok(Frame::One(item)) => self.hacp_item(headers, version, item).await,
             Ok(Frame::Batch(items)) => {
                 let mut answers = Vec::new();
                 for item in items {
-                    answers.extend(self.hacp_item(actor, version, item).await);
+                    answers.extend(self.hacp_item(headers, version, item).await);
                 }
                 if answers.is_empty() { None } else { Some(Value::Array(answers)) }
             }
         }
     }
 
-    async fn hacp_item(&self, actor: &Actor, version: Version, item: Item) -> Option<Value> {
+    /// One call. The credential is checked for each as it is over HTTP, and each counts towards its
+    /// rate: it may have been revoked since the last.
+    async fn hacp_item(&self, headers: &HeaderMap, version: Version, item: Item) -> Option<Value> {
         let request = match item {
             Ok(request) => request,
             Err(answer) => return Some(answer),
         };
-        let directory = self.gateway.directory();
-        let caller = Caller { actor, directory: &directory, version };
-        let result = match request.call(caller) {
-            Ok(call) => self.hacp_call(actor, version, call).await.map_err(Failure::into_error),
-            Err(error) => Err(error),
+        let result = match self.hacp_actor(headers).await {
+            Ok(actor) => {
+                let directory = self.gateway.directory();
+                let caller = Caller { actor: &actor, directory: &directory, version };
+                match request.call(caller) {
+                    Ok(call) => self.hacp_call(&actor, version, call).await,
+                    Err(error) => Err(error.into()),
+                }
+            }
+            Err(denied) => Err(denied.into()),
         };
+        let result = result.map_err(Failure::into_error);
         request.answer(result.map(|shown| shown.value), version)
     }
 }

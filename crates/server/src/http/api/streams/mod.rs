@@ -6,7 +6,6 @@
 
 mod agent;
 mod ask;
-mod pass;
 mod person;
 
 use std::sync::Arc;
@@ -29,6 +28,7 @@ use crate::http::Shared;
 use crate::http::api::asks::parse;
 use crate::http::api::openapi::Left;
 use crate::http::name::Named;
+use crate::http::pass::Pass;
 use crate::http::problem::Problem;
 use crate::http::sse;
 use crate::streams::{Held, Wire};
@@ -36,7 +36,6 @@ use crate::wake::Waiter;
 
 use agent::OfAgent;
 use ask::OfAsk;
-use pass::Pass;
 use person::OfPerson;
 
 /// How often an idle stream shows that it lives.
@@ -78,7 +77,7 @@ async fn everything(
     headers: HeaderMap,
     Query(pairs): Pairs,
 ) -> Result<Response, Problem> {
-    let pass = Pass::new(&app, &headers).await?;
+    let pass = Pass::new(&app, app.anyone(&headers).await?, &headers);
     let seen = last_seen(&headers, &pairs)?;
     let line = Line::open(app, pass)?;
     match line.pass.actor.clone() {
@@ -124,7 +123,7 @@ async fn one_ask(
     headers: HeaderMap,
     Query(pairs): Pairs,
 ) -> Result<Response, Problem> {
-    let pass = Pass::new(&app, &headers).await?;
+    let pass = Pass::new(&app, app.anyone(&headers).await?, &headers);
     let id = parse(&id)?;
     let seen = last_seen(&headers, &pairs)?;
     let line = Line::open(app, pass)?;

@@ -5,25 +5,25 @@ use kernel::{Actor, KeyId, Subject};
 
 use crate::auth::Denied;
 use crate::http::App;
-use crate::http::problem::Problem;
 use crate::wake::Topic;
 
 /// A credential, for as long as it holds.
-pub(super) struct Pass {
-    pub(super) actor: Actor,
+pub struct Pass {
+    /// Whose it is.
+    pub actor: Actor,
     /// One of our own keys; else a token of the issuer, to be checked again as it came.
     key: Result<KeyId, HeaderMap>,
 }
 
 impl Pass {
-    pub(super) async fn new(app: &App, headers: &HeaderMap) -> Result<Self, Problem> {
-        let actor = app.anyone(headers).await?;
+    /// That of whoever just showed it in these headers.
+    pub fn new(app: &App, actor: Actor, headers: &HeaderMap) -> Self {
         let key = app.door.key(&app.gateway.directory(), headers);
-        Ok(Self { actor, key: key.ok_or_else(|| headers.clone()) })
+        Self { actor, key: key.ok_or_else(|| headers.clone()) }
     }
 
     /// What its streams are counted under.
-    pub(super) fn counted(&self) -> Option<Subject> {
+    pub fn counted(&self) -> Option<Subject> {
         match (&self.key, &self.actor) {
             (Ok(key), _) => Some(Subject::Key(*key)),
             (Err(_), Actor::Human { id, .. }) => Some(Subject::Human(id.clone())),
@@ -39,7 +39,7 @@ impl Pass {
     }
 
     /// What may end it.
-    pub(super) fn topics(&self) -> impl Iterator<Item = Topic> {
+    pub fn topics(&self) -> impl Iterator<Item = Topic> {
         let person = match &self.actor {
             Actor::Human { id, .. } => Some(Subject::Human(id.clone())),
             Actor::Agent { .. }
@@ -59,7 +59,7 @@ impl Pass {
     }
 
     /// Whether key and person are what they were.
-    pub(super) fn holds(&self, app: &App) -> bool {
+    pub fn holds(&self, app: &App) -> bool {
         let directory = app.gateway.directory();
         let live =
             |key: &KeyId| directory.key(*key).is_some_and(|key| key.is_live(app.gateway.now()));
@@ -75,7 +75,7 @@ impl Pass {
     }
 
     /// The same, and a token of the issuer is read again: it runs out without anybody saying so.
-    pub(super) async fn still_holds(&self, app: &App) -> bool {
+    pub async fn still_holds(&self, app: &App) -> bool {
         if let Err(headers) = &self.key {
             let directory = app.gateway.directory();
             let again = app.door.human(&directory, headers, app.gateway.now()).await;
