@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
 use kernel::task::TaskCommand;
-use kernel::{Actor, AskId, Command, Time};
+use kernel::{Actor, Command, Time};
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
@@ -53,13 +53,14 @@ async fn erase_asks(gateway: &Gateway, retention: Retention) -> Result<u64, Stor
         let now = gateway.now();
         let over = gateway.store().claim_over(since(now, retention), now, LEASE, BATCH).await?;
         let (all, began) = (over.len() < BATCH, Instant::now());
-        let mut work =
-            stream::iter(over).map(|id| erase_one(gateway, id)).buffer_unordered(AT_ONCE);
+        let mut work = stream::iter(over)
+            .map(|id| erased(gateway, Command::Erase(id)))
+            .buffer_unordered(AT_ONCE);
         let mut failed = None;
         while let Some(erased) = work.next().await {
             match erased {
                 Ok(()) => total += 1,
-                // One ask that cannot be erased must not hold up the others.
+                // What cannot be erased must not hold up the others.
                 Err(error) => failed = Some(error),
             }
         }
@@ -79,21 +80,24 @@ async fn erase_tasks(gateway: &Gateway, retention: Retention) -> Result<u64, Sto
     loop {
         let (since, began) = (since(gateway.now(), retention), Instant::now());
         let over = gateway.store().over_tasks(since, BATCH).await?;
+        let mut failed = None;
         for id in &over {
-            let command = Command::Task(Box::new(TaskCommand::Erase(*id)));
-            gateway.run(Actor::System, command).await?;
-            metrics::counter!("countersign_retention_erased_total").increment(1);
-            total += 1;
+            match erased(gateway, Command::Task(Box::new(TaskCommand::Erase(*id)))).await {
+                Ok(()) => total += 1,
+                Err(error) => failed = Some(error),
+            }
         }
-        if over.len() < BATCH {
-            return Ok(total);
+        match failed {
+            Some(error) => return Err(error),
+            None if over.len() < BATCH => return Ok(total),
+            None => {}
         }
         tokio::time::sleep(began.elapsed()).await;
     }
 }
 
-async fn erase_one(gateway: &Gateway, id: AskId) -> Result<(), StoreError> {
-    gateway.run(Actor::System, Command::Erase(id)).await?;
+async fn erased(gateway: &Gateway, command: Command) -> Result<(), StoreError> {
+    gateway.run(Actor::System, command).await?;
     metrics::counter!("countersign_retention_erased_total").increment(1);
     Ok(())
 }
