@@ -63,6 +63,11 @@ impl Editable {
         *self != Self::Flag(false)
     }
 
+    /// What may be changed, and within what, if the agent declared it so.
+    pub fn form(&self) -> Option<&Form> {
+        if let Self::Fields(form) = self { Some(form) } else { None }
+    }
+
     /// Those of the details that may be changed.
     fn within(&self, details: &Map<String, Value>) -> Map<String, Value> {
         match self {
@@ -118,14 +123,25 @@ impl Editable {
                     let Some(was) = values.get_mut(key) else { return Err(unknown(key)) };
                     *was = value.clone();
                 }
-                let values = form.validate(&values).map_err(AnswerError::Fields)?;
-                edited.extend(values.iter().map(|(key, value)| (key.to_owned(), value.clone())));
+                let valid = form.validate(&values).map_err(AnswerError::Fields)?;
+                // A form has no value for what is empty; here somebody emptied it.
+                edited.extend(values.into_iter().filter(|(_, value)| is_empty(value)));
+                edited.extend(valid.iter().map(|(key, value)| (key.to_owned(), value.clone())));
             }
         }
         if !edited.iter().all(|(key, value)| is_storable(key) && is_storable_json(value)) {
             return Err(bad("edits", "texts without NUL characters"));
         }
         Ok((edited != *details).then_some(edited))
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
     }
 }
 
@@ -238,6 +254,24 @@ mod tests {
         assert!(matches!(dear, Err(AnswerError::Fields(_))), "{dear:?}");
         let closed = declared.apply(&details(), &map(&json!({ "to": "Eve" })));
         assert!(matches!(closed, Err(AnswerError::BadEdit { .. })), "{closed:?}");
+    }
+
+    /// Whoever empties a field that need not be filled in means it.
+    #[test]
+    fn what_is_emptied_is_empty() {
+        let options = json!([{ "value": "a", "label": "A" }, { "value": "b", "label": "B" }]);
+        let details = map(&json!({ "note": "hello", "all": ["a", "b"], "sure": "yes" }));
+        let declared: Editable = serde_json::from_value(json!({ "fields": [
+            { "key": "note", "label": "Note", "type": "text" },
+            { "key": "all", "label": "All", "type": "multiselect", "options": options },
+            { "key": "sure", "label": "Sure", "type": "text", "required": true },
+        ] }))
+        .unwrap();
+        let emptied = map(&json!({ "note": "", "all": [] }));
+        let edited = declared.apply(&details, &emptied).unwrap().unwrap();
+        assert_eq!(edited, map(&json!({ "note": "", "all": [], "sure": "yes" })));
+        let refused = declared.apply(&details, &map(&json!({ "sure": "" })));
+        assert!(matches!(refused, Err(AnswerError::Fields(_))), "{refused:?}");
     }
 
     #[test]

@@ -22,6 +22,10 @@ pub struct Checkpoint {
     pub beside: Erasable<Beside>,
 }
 
+/// The detail of an approval that says which of the proposed actions are allowed. Everywhere an
+/// approval can be given with changes, some of them can be left out.
+pub(super) const ALLOW: &str = "allow";
+
 /// What a checkpoint says beside its question.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Beside {
@@ -103,6 +107,17 @@ pub enum Risk {
     Medium,
     /// Very.
     High,
+}
+
+impl Risk {
+    /// How people read it.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Low => "risk: low",
+            Self::Medium => "risk: medium",
+            Self::High => "risk: high",
+        }
+    }
 }
 
 /// What an agent shows for what it says.

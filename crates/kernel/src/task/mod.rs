@@ -62,6 +62,7 @@ use crate::time::Time;
 use crate::world::{Decision, Stop, World};
 
 pub use artifact::{Artifact, Held, Payload, PayloadKind, Reference, Role, Version, VersionRef};
+use checkpoint::ALLOW;
 pub use checkpoint::{
     Action, Beside, Checkpoint, CheckpointKind, CheckpointOption, Ended, Evidence, Outcome,
     ProposedAction, Raised, RaisedBy, Resolution, Risk, Said,

@@ -9,7 +9,7 @@ use super::command::NewCheckpoint;
 use super::grant::is_scope;
 use super::may::{is_storable_object, seen, text};
 use super::{
-    Beside, Checkpoint, CheckpointKind, CheckpointOption, Duty, ProposedAction, RaisedBy, Risk,
+    ALLOW, Beside, Checkpoint, CheckpointKind, CheckpointOption, Duty, ProposedAction, RaisedBy,
     State, Task, TaskEvent,
 };
 use crate::actor::Actor;
@@ -19,8 +19,9 @@ use crate::command::Envelope;
 use crate::directory::Agent;
 use crate::effect::{Effect, Occasion};
 use crate::event::{Asked, Happened};
+use crate::form::{self, Field, FieldSpec, Form};
 use crate::ids::{AgentId, AskId, Subject, TaskId};
-use crate::question::{Body, Choice, Options, Pick, Question, QuestionError};
+use crate::question::{Body, Choice, Editable, Options, Pick, Question, QuestionError};
 use crate::refusal::Refusal;
 use crate::text::{is_short, is_storable_json};
 use crate::world::{Decision, Stop, World};
@@ -158,8 +159,8 @@ fn check(world: &World<'_>, new: &NewCheckpoint) -> Result<(), Refusal> {
 fn question(new: &NewCheckpoint) -> Result<Question, QuestionError> {
     let body = match new.kind {
         CheckpointKind::Approval | CheckpointKind::Interrupt => Body::Approve {
-            details: details(new),
-            editable: false.into(),
+            details: tickable(new),
+            editable: ticks(new),
             reject_requires_reason: false,
             reject_options: Vec::new(),
         },
@@ -175,14 +176,7 @@ fn question(new: &NewCheckpoint) -> Result<Question, QuestionError> {
 }
 
 fn choice(option: &CheckpointOption) -> Choice {
-    let description = option.risk.map(|risk| {
-        let risk = match risk {
-            Risk::Low => "low",
-            Risk::Medium => "medium",
-            Risk::High => "high",
-        };
-        format!("risk: {risk}")
-    });
+    let description = option.risk.map(|risk| risk.words().to_owned());
     Choice { id: option.id.clone(), label: option.label.clone(), description }
 }
 
@@ -193,6 +187,34 @@ fn details(new: &NewCheckpoint) -> Map<String, Value> {
         details.insert("proposed_actions".to_owned(), json!(new.proposed_actions));
     }
     details
+}
+
+/// The same, and which of it is to be allowed: all, until somebody leaves something out.
+fn tickable(new: &NewCheckpoint) -> Map<String, Value> {
+    let mut details = details(new);
+    if !new.proposed_actions.is_empty() {
+        let ids: Vec<_> = new.proposed_actions.iter().map(|action| &action.id).collect();
+        details.insert(ALLOW.to_owned(), json!(ids));
+    }
+    details
+}
+
+/// Whoever approves, in whatever dialect, may leave out some of what is proposed (HACP-054).
+fn ticks(new: &NewCheckpoint) -> Editable {
+    if new.proposed_actions.is_empty() {
+        return false.into();
+    }
+    let option = |action: &ProposedAction| {
+        let risk = action.risk.map(|risk| format!(", {}", risk.words())).unwrap_or_default();
+        let label = format!("{} ({}{risk})", action.summary, action.kind);
+        form::Choice { value: action.id.clone(), label }
+    };
+    let options = new.proposed_actions.iter().map(option).collect();
+    let spec =
+        FieldSpec { options, ..FieldSpec::new(ALLOW, "What the agent may do", "multiselect") };
+    let form = Field::try_from(spec).and_then(Form::single);
+    // Whatever makes no form is approved or rejected as a whole.
+    form.map_or_else(|_| false.into(), Editable::Fields)
 }
 
 /// What the agent shows for it, in words.
@@ -299,6 +321,14 @@ mod tests {
         assert_eq!((beside.proposed_actions.len(), scope), (2, Some("bash:ls")));
         let shown = serde_json::to_string(&asked.question).unwrap();
         assert!(shown.contains("do one") && shown.contains("do two"), "{shown}");
+        let Body::Approve { details, editable: Editable::Fields(form), .. } =
+            asked.question.value().unwrap().body()
+        else {
+            panic!("{shown}");
+        };
+        assert_eq!(details["allow"], json!(["one", "two"]), "all, until something is left out");
+        let labels: Vec<_> = form.field("allow").unwrap().options().iter().collect();
+        assert_eq!(labels[1].label, "do two (shell)");
     }
 
     /// HACP-053: only `task.interrupt` interrupts, whatever the state.

@@ -4,14 +4,16 @@ use serde_json::{Map, Value};
 
 use super::command::NewResolution;
 use super::may::{held, is_storable_object, maybe_text};
-use super::{Action, Beside, Checkpoint, CheckpointKind, Duty, Resolution, Said, Task, TaskEvent};
+use super::{
+    ALLOW, Action, Beside, Checkpoint, CheckpointKind, Duty, Resolution, Said, Task, TaskEvent,
+};
 use crate::actor::Actor;
 use crate::ask::{Ask, answer};
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::event::Happened;
 use crate::ids::{AskId, RunId};
-use crate::question::{Answer, Reply};
+use crate::question::{Answer, Body, Reply};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
@@ -43,7 +45,7 @@ pub(super) fn decide(
         }
     }
     // Only a yes or no can say no; whoever is asked something else, and stops it all, withdraws it.
-    let decision = if let Some(reply) = reply(checkpoint.kind, new, &said)? {
+    let decision = if let Some(reply) = reply(ask, checkpoint.kind, new, &said)? {
         answer::vote(world, envelope, ask, &reply, &[], None)?.1
     } else {
         if let Actor::Human { assurance: have, .. } = envelope.actor
@@ -70,14 +72,25 @@ pub(crate) fn answered(
     let task = world.task(checkpoint.task)?;
     task.decider(&envelope.actor, DECIDERS)?;
     let (action, mut said) = understood(reply);
+    let allowed = allowed(&mut said);
     if action == Action::Approve
         && let Some(beside) = checkpoint.beside.value()
     {
         // Whoever says yes to the whole says yes to every part.
         let all = beside.proposed_actions.iter().map(|proposed| proposed.id.clone());
-        said.approved_actions = all.collect();
+        let yes = |id: &String| allowed.as_ref().is_none_or(|allowed| allowed.contains(id));
+        (said.approved_actions, said.denied_actions) = all.partition(yes);
     }
     resumed(world, envelope, task, ask.id, (action, None, said), decision)
+}
+
+/// Which of the proposed actions an approval allows, if it changes that. Of the details nothing else can
+/// be changed, so nothing of them is left for the agent to go on from.
+fn allowed(said: &mut Said) -> Option<Vec<String>> {
+    let patch = said.state_patch.as_mut()?;
+    let allowed = patch.remove(ALLOW)?;
+    said.state_patch = None;
+    serde_json::from_value(allowed).ok()
 }
 
 /// The task goes on, or is over; its runtime learns which.
@@ -164,7 +177,12 @@ fn said(new: &NewResolution, beside: &Beside) -> Result<Said, Refusal> {
 
 /// The answer a resolution is to the question of the ask; nothing where the question takes no such
 /// answer, and the ask ends without one.
-fn reply(kind: CheckpointKind, new: &NewResolution, said: &Said) -> Result<Option<Reply>, Refusal> {
+fn reply(
+    ask: &Ask,
+    kind: CheckpointKind,
+    new: &NewResolution,
+    said: &Said,
+) -> Result<Option<Reply>, Refusal> {
     // What was said is kept with the task, whole.
     let plain = |answer| Some(Reply::brief(answer, said.comment.as_deref()));
     let changes = |text: &str| {
@@ -181,7 +199,7 @@ fn reply(kind: CheckpointKind, new: &NewResolution, said: &Said) -> Result<Optio
             changes(&format!("Handed to {to}."))
         }
         (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Approve) => {
-            plain(Answer::Approved { edits: None })
+            plain(Answer::Approved { edits: left_out(ask, said) })
         }
         (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Reject) => {
             plain(Answer::REJECTED)
@@ -213,6 +231,15 @@ fn reply(kind: CheckpointKind, new: &NewResolution, said: &Said) -> Result<Optio
             return invalid("provide, reject or reassign");
         }
     })
+}
+
+/// What the receipt of an approval says beside yes: that some of what was proposed was left out.
+fn left_out(ask: &Ask, said: &Said) -> Option<Map<String, Value>> {
+    let Body::Approve { details, editable, .. } = ask.question.value()?.body() else { return None };
+    let proposed = details.get(ALLOW).filter(|_| editable.is_any())?.as_array()?;
+    let allowed = |id: &&Value| said.approved_actions.iter().any(|yes| *id == yes);
+    let allowed: Vec<Value> = proposed.iter().filter(allowed).cloned().collect();
+    (allowed != *proposed).then(|| Map::from_iter([(ALLOW.to_owned(), Value::Array(allowed))]))
 }
 
 /// What an answer given elsewhere is in HACP's words.

@@ -5,7 +5,7 @@ use kernel::form::{Form, Kind};
 use kernel::question::{Body, Choice, Pick, Question};
 
 use super::edits::Edits;
-use super::fields::{self, Control, Pickable, StepView};
+use super::fields::{self, Control, FieldView, Pickable, StepView};
 use super::form_body::{EDITS, PARAMS};
 use super::problem::{Draft, Place};
 use super::steps::{self, Stepper};
@@ -204,7 +204,12 @@ impl Card {
                 };
                 let open = editable.offered(details);
                 if !open.is_empty() {
-                    let edits = Edits::new(&open, EDITS, summary, hint, draft);
+                    let mut edits =
+                        Edits::new(&open, editable.form(), (EDITS, summary, hint), draft);
+                    if edits.fields.iter().all(FieldView::is_ticked) {
+                        edits.summary = "Leave something out";
+                        edits.hint = "If you approve, the agent does only what is ticked.";
+                    }
                     card.body = CardBody::Edits(Edits { taken: editable.is_any(), ..edits });
                 }
                 if let (true, Some(comment)) = (*reject_requires_reason, &mut card.comment) {
@@ -250,7 +255,8 @@ impl Card {
                 if !params.is_empty() {
                     let summary = "Change the parameters of the retry";
                     let hint = "Only what you change is sent, and only if you press Retry.";
-                    card.body = CardBody::Edits(Edits::new(params, PARAMS, summary, hint, draft));
+                    let edits = Edits::new(params, None, (PARAMS, summary, hint), draft);
+                    card.body = CardBody::Edits(edits);
                 }
                 card.buttons = vec![
                     Button::act("yes", "retry", "Retry").so("The agent tries the same step again"),

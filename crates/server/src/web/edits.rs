@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use dialects::nesting::{DEEPEST, too_deep};
+use kernel::form::{Choice, Field, Form, Kind};
 use kernel::text::is_hidden;
 use serde_json::{Map, Number, Value};
 
@@ -36,21 +37,26 @@ pub struct Edits {
 }
 
 impl Edits {
-    /// The controls for an object, with what the person had changed before.
+    /// The controls for an object, with what the person had changed before. What the agent declared to be
+    /// some of several is ticked.
     pub fn new(
         map: &Map<String, Value>,
-        name: &'static str,
-        summary: &'static str,
-        hint: &'static str,
+        form: Option<&Form>,
+        (name, summary, hint): (&'static str, &'static str, &'static str),
         draft: Option<&Draft>,
     ) -> Self {
-        let field = |(n, leaf): (usize, &Leaf<'_>)| leaf.field(name, n, draft);
+        let field = |(n, leaf): (usize, &Leaf<'_>)| match leaf.ticked(form) {
+            Some(declared) => leaf.ticks(declared, name, n, draft),
+            None => leaf.field(name, n, draft),
+        };
         let fields: Vec<FieldView> = leaves(map).iter().enumerate().map(field).collect();
         let error = draft.and_then(|draft| draft.problem_at(&Place::Edits)).map(str::to_owned);
         let touched = |field: &FieldView| {
             field.error.is_some() || draft.is_some_and(|draft| draft.value(&field.name).is_some())
         };
-        let open = error.is_some() || fields.iter().any(touched);
+        // Whoever can leave something out sees at once what there is.
+        let open =
+            error.is_some() || fields.iter().any(|field| touched(field) || field.is_ticked());
         Self { name, summary, hint, fields, error, open, taken: false }
     }
 }
@@ -59,6 +65,7 @@ impl Edits {
 /// controls.
 pub fn changed(
     map: &Map<String, Value>,
+    form: Option<&Form>,
     name: &'static str,
     submitted: &Submitted,
 ) -> Result<Option<Map<String, Value>>, FormProblem> {
@@ -66,8 +73,17 @@ pub fn changed(
     let mut edited = map.clone();
     let mut any = false;
     for (n, leaf) in leaves(map).iter().enumerate() {
-        let Some(sent) = submitted.value(&format!("{name}.{n}")) else { continue };
-        match leaf.read(sent) {
+        let control = format!("{name}.{n}");
+        let Some(sent) = submitted.value(&control) else { continue };
+        let read = if leaf.ticked(form).is_some() {
+            // Nothing ticked is sent as one empty value.
+            let ids = submitted.values(&control).filter(|id| !id.is_empty());
+            let ids: Value = ids.collect();
+            Ok((ids != *leaf.value).then_some(ids))
+        } else {
+            leaf.read(sent)
+        };
+        match read {
             Ok(None) => {}
             Ok(Some(value)) => {
                 any = true;
@@ -89,6 +105,15 @@ pub fn differing(
 ) -> Map<String, Value> {
     edited.retain(|key, value| original.get(key) != Some(value));
     edited
+}
+
+fn ticked<'f>(form: Option<&'f Form>, key: &str) -> Option<&'f Field> {
+    form?.field(key).filter(|field| matches!(field.kind(), Kind::Multiselect(_)))
+}
+
+/// Whether a member is changed by ticks.
+pub(super) fn is_ticked(form: Option<&Form>, key: &str) -> bool {
+    ticked(form, key).is_some()
 }
 
 /// Whether a control was left as the page had shown it.
@@ -138,6 +163,36 @@ impl Leaf<'_> {
                 Ok((read != *self.value).then_some(read))
             }
         }
+    }
+
+    /// The field by which the agent declared this to be some of several.
+    fn ticked<'f>(&self, form: Option<&'f Form>) -> Option<&'f Field> {
+        let [key] = self.path[..] else { return None };
+        ticked(form, key)
+    }
+
+    fn ticks(
+        &self,
+        declared: &Field,
+        prefix: &'static str,
+        n: usize,
+        draft: Option<&Draft>,
+    ) -> FieldView {
+        let plain = self.field(prefix, n, draft);
+        let kept = draft.filter(|draft| draft.value(&plain.name).is_some());
+        let pick = |choice: &Choice| Pickable {
+            value: choice.value.clone(),
+            label: Words::of(&choice.label),
+            note: None,
+            checked: match kept {
+                Some(draft) => draft.holds(&plain.name, &choice.value),
+                None => self.value.as_array().is_some_and(|ids| {
+                    ids.iter().any(|id| id.as_str() == Some(choice.value.as_str()))
+                }),
+            },
+        };
+        let control = Control::Checks(declared.options().iter().map(pick).collect());
+        FieldView { label: Words::of(declared.label()), hint: None, control, ..plain }
     }
 
     fn field(&self, prefix: &'static str, n: usize, draft: Option<&Draft>) -> FieldView {
@@ -248,7 +303,7 @@ mod tests {
         let was = map(json!({
             "amount": 1250.50, "note": "a\nb", "urgent": false, "to": {"name": "Ann", "tags": ["x"]},
         }));
-        let edit = |pairs: &[(&str, &str)]| changed(&was, "edits", &sent(pairs));
+        let edit = |pairs: &[(&str, &str)]| changed(&was, None, "edits", &sent(pairs));
         assert_eq!(edit(&[]), Ok(None));
         assert_eq!(edit(&[("edits.0", " 1250.5 "), ("edits.1", "a\r\nb")]), Ok(None));
         let edited = edit(&[
@@ -270,20 +325,44 @@ mod tests {
     #[test]
     fn hidden_characters_are_edited_in_sight() {
         let was = map(json!({"to": "a\u{202e}b\u{e0001}"}));
-        let edits = Edits::new(&was, "edits", "", "", None);
+        let edits = Edits::new(&was, None, ("edits", "", ""), None);
         let Control::Area { value, .. } = &edits.fields[0].control else { panic!() };
         assert_eq!(value, "\"a\\u202eb\\udb40\\udc01\"");
-        assert_eq!(changed(&was, "edits", &sent(&[("edits.0", value)])), Ok(None));
-        let clean = changed(&was, "edits", &sent(&[("edits.0", "\"ab\"")]));
+        assert_eq!(changed(&was, None, "edits", &sent(&[("edits.0", value)])), Ok(None));
+        let clean = changed(&was, None, "edits", &sent(&[("edits.0", "\"ab\"")]));
         assert_eq!(clean, Ok(Some(map(json!({"to": "ab"})))));
     }
 
     #[test]
     fn labels_say_where_a_value_stands() {
         let was = map(json!({"artifact": {"title": "T", "meta": {"a": {"b": {"c": 1}}}}}));
-        let edits = Edits::new(&was, "edits", "", "", None);
+        let edits = Edits::new(&was, None, ("edits", "", ""), None);
         let labels: Vec<String> = edits.fields.iter().map(|f| f.label.to_string()).collect();
         assert_eq!(labels, ["Artifact › Title", "Artifact › Meta › A › B"]);
         assert!(!edits.open);
+    }
+
+    /// What an agent declared to be some of several is ticked, all of it to begin with, and what is
+    /// ticked comes back, be it nothing.
+    #[test]
+    fn some_of_several_are_ticked() {
+        let was = map(json!({ "allow": ["a", "b"], "tags": ["a"] }));
+        let options = json!([{ "value": "a", "label": "Do a" }, { "value": "b", "label": "Do b" }]);
+        let field =
+            json!({ "key": "allow", "label": "It may", "type": "multiselect", "options": options });
+        let form: Form = serde_json::from_value(json!({ "fields": [field] })).unwrap();
+        let edits = Edits::new(&was, Some(&form), ("edits", "", ""), None);
+        assert!(edits.open);
+        let Control::Checks(ticks) = &edits.fields[0].control else { panic!("{edits:?}") };
+        let ticked: Vec<_> = ticks.iter().map(|tick| (tick.value.as_str(), tick.checked)).collect();
+        assert_eq!(ticked, [("a", true), ("b", true)]);
+        assert!(!edits.fields[1].is_ticked(), "another list is edited as it is");
+        let edit =
+            |pairs: &[(&str, &str)]| changed(&was, Some(&form), "edits", &sent(pairs)).unwrap();
+        assert_eq!(edit(&[("edits.0", ""), ("edits.0", "a"), ("edits.0", "b")]), None);
+        assert_eq!(edit(&[]), None, "where nothing was to be ticked, nothing was changed");
+        let some = edit(&[("edits.0", ""), ("edits.0", "b")]).unwrap();
+        assert_eq!(some["allow"], json!(["b"]));
+        assert_eq!(edit(&[("edits.0", "")]).unwrap()["allow"], json!([]));
     }
 }

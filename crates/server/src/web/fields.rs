@@ -133,6 +133,11 @@ impl FieldView {
         ids.map(|(part, _)| format!("{}-{part}", self.id)).collect::<Vec<_>>().join(" ")
     }
 
+    /// Whether it is ticked.
+    pub fn is_ticked(&self) -> bool {
+        matches!(self.control, Control::Checks(_))
+    }
+
     /// Whether anything describes the control.
     pub fn is_described(&self) -> bool {
         !self.described_by().is_empty()

@@ -84,13 +84,15 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
     let unfit = || FormProblem::one(Place::Page, "Use one of the buttons to answer");
     match (question.body(), action.ok_or_else(unfit)?) {
         (Body::Approve { details, editable, .. }, "changes") => {
-            let edited = edits::changed(&editable.offered(details), EDITS, submitted)?;
+            let edited =
+                edits::changed(&editable.offered(details), editable.form(), EDITS, submitted)?;
             let edits = edited.map(|edited| edits::differing(edited, details));
             Ok(Answer::ChangesRequested { edits })
         }
         (_, "changes") => Ok(Answer::CHANGES),
         (Body::Approve { details, editable, .. }, "approve") => {
-            let edits = edits::changed(&editable.offered(details), EDITS, submitted)?;
+            let open = editable.offered(details);
+            let edits = edits::changed(&open, editable.form(), EDITS, submitted)?;
             // Never as if nothing had been changed: that is not what this person approves.
             if edits.is_some() && !editable.is_any() {
                 let message = "You changed details, and this agent cannot go ahead with changed \
@@ -121,7 +123,7 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
         }
         (Body::Confirm { .. }, "decline") => Ok(Answer::Declined),
         (Body::Escalate { params, .. }, "retry") => {
-            let edited = edits::changed(params, PARAMS, submitted)?;
+            let edited = edits::changed(params, None, PARAMS, submitted)?;
             let changed = edited.map(|edited| edits::differing(edited, params));
             Ok(Answer::Retry { params: changed.unwrap_or_default() })
         }

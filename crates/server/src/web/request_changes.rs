@@ -1,9 +1,11 @@
 //! What a person changed in an agent's proposal, value by value: before it is approved, on a step of
 //! its own, and afterwards beside the answer.
 
+use kernel::form::Form;
 use serde_json::{Map, Value};
 use similar::{ChangeTag, TextDiff};
 
+use super::edits;
 use super::facts::leaves;
 use super::form_body::Submitted;
 use super::problem::PROOFS;
@@ -116,10 +118,14 @@ impl Step {
     /// changes were seen already.
     pub fn wanted(
         proposed: &Map<String, Value>,
-        edits: Option<&Map<String, Value>>,
+        form: Option<&Form>,
+        edits: &Map<String, Value>,
         sent: &Submitted,
     ) -> Option<Self> {
-        let changed = changes(proposed, edits?);
+        let mut typed = edits.clone();
+        // Whoever took a tick away has seen what that changes.
+        typed.retain(|key, _| !edits::is_ticked(form, key));
+        let changed = changes(proposed, &typed);
         if sent.value(SEEN).is_some() || changed.is_empty() {
             return None;
         }
@@ -200,12 +206,12 @@ mod tests {
             let pairs = pairs.iter().chain(more).map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
             Submitted::new(pairs.collect())
         };
-        let step = Step::wanted(&was, Some(&now), &sent(&[("comment", "Less")])).unwrap();
+        let step = Step::wanted(&was, None, &now, &sent(&[("comment", "Less")])).unwrap();
         assert_eq!(step.count(), "1 change");
         let names: Vec<&str> = step.entered.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["edits.0", "comment"], "no token and no order is repeated");
-        assert!(Step::wanted(&was, Some(&now), &sent(&[(SEEN, "1")])).is_none());
-        assert!(Step::wanted(&was, None, &sent(&[])).is_none());
+        assert!(Step::wanted(&was, None, &now, &sent(&[(SEEN, "1")])).is_none());
+        assert!(Step::wanted(&was, None, &was, &sent(&[])).is_none());
     }
 
     #[test]

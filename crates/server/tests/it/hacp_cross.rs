@@ -4,6 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::hacp::{begun, done, op, raised, refused, state};
+use crate::pages::signed_in;
+use crate::request_page::press;
 use crate::world::World;
 
 fn hxp(checkpoint: &str) -> String {
@@ -205,5 +207,39 @@ async fn what_was_delivered_is_judged_anywhere() {
     assert_eq!(state(&world, &task).await, "completed");
     let over = world.human().get(&format!("/api/v1/asks/{asked}")).await.is(200);
     assert_eq!(over["state"], "completed");
+    world.end().await;
+}
+
+/// HACP-054: what an agent wants to do is ticked on the page or listed over an API, and what is left out
+/// is denied, whoever asks afterwards.
+#[tokio::test]
+async fn some_of_it_is_allowed_on_a_page_and_over_an_api() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let action = |id: &str| json!({ "id": id, "kind": "shell", "summary": format!("run {id}") });
+    let proposed = json!({ "proposed_actions": [action("push"), action("tag")] });
+    let task = begun(&world, json!({})).await;
+    for over_api in [false, true] {
+        let id = raised(&world, &task, "approval", proposed.clone()).await;
+        if over_api {
+            let answer = json!({ "verdict": "approved", "edits": { "allow": ["tag"] } });
+            let path = format!("{}/answer", native(&id));
+            world.human().post(&path, json!({ "answer": answer })).await.is(200);
+        } else {
+            let path = format!("/asks/{}", id.replace("ckpt_", "ask_"));
+            let page = browser.client.get(&path).await.is(200).text;
+            assert!(page.contains("run push (shell)"), "{page}");
+            let ticked = [("action", "approve"), ("edits.0", ""), ("edits.0", "tag")];
+            press(&browser, &path, "answer", &ticked).await.is(303);
+        }
+        let resolution = checkpoint(&world, &id, &task).await["resolution"].clone();
+        assert_eq!(resolution["action"], "approve");
+        let told = (&resolution["approved_actions"], &resolution["denied_actions"]);
+        assert_eq!(told, (&json!(["tag"]), &json!(["push"])));
+        assert_eq!(resolution["state_patch"], Value::Null);
+        assert_eq!(state(&world, &task).await, "in_progress");
+        let read = world.agent().get(&native(&id)).await.is(200);
+        assert_eq!(read["result"]["answer"]["edits"]["allow"], json!(["tag"]));
+    }
     world.end().await;
 }

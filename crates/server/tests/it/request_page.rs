@@ -29,7 +29,12 @@ async fn page_of(world: &World, body: Value) -> String {
     asked(&world.agent(), body).await.replace("/api/v1", "")
 }
 
-async fn press(browser: &Browser, path: &str, act: &str, pairs: &[(&str, &str)]) -> Reply {
+pub(crate) async fn press(
+    browser: &Browser,
+    path: &str,
+    act: &str,
+    pairs: &[(&str, &str)],
+) -> Reply {
     let token = csrf(&browser.client.get(path).await.is(200));
     let pairs: Vec<_> = [("csrf", &*token)].into_iter().chain(pairs.iter().copied()).collect();
     browser.client.post_form(&format!("{path}/{act}"), &pairs).await

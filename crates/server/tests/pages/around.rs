@@ -80,7 +80,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
     edited.insert("to".to_owned(), json!(HOSTILE));
     edited.insert("body".to_owned(), json!("Hi all,\nv2.1.1 is out."));
     let sent = pairs(&[("action", "approve"), ("edits.0", HOSTILE), ("comment", "Typo")]);
-    let step = Step::wanted(&map(details), Some(&edited), &sent).unwrap();
+    let step = Step::wanted(&map(details), None, &edited, &sent).unwrap();
     g.show_with("around-step", ask, "olga", &Around::default(), Some(&step));
     let reply = Reply { answer: Answer::Approved { edits: Some(edited) }, comment: None };
     g.cast.act("olga", Command::Answer(ask, Box::new(reply)));

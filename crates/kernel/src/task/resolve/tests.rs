@@ -1,3 +1,5 @@
+use serde_json::json;
+
 use super::*;
 use crate::actor::{Assurance, By, Via};
 use crate::ask::Phase;
@@ -321,6 +323,41 @@ fn a_yes_elsewhere_approves_every_part() {
     let (mut cast, id, ask) = with(raising(CheckpointKind::Approval).proposing(&["x", "y"]));
     cast.run(cast.human("olga"), Command::Answer(ask, yes()));
     assert_eq!(said(&cast, id).approved_actions, ["x", "y"]);
+}
+
+/// HACP-054: who approves elsewhere and leaves something out allows the rest, and the receipt of either
+/// way says the same.
+#[test]
+fn some_of_it_is_allowed_through_any_door() {
+    let new = || raising(CheckpointKind::Approval).proposing(&["x", "y", "z"]);
+    let allow = |ids: &[&str]| Map::from_iter([("allow".to_owned(), json!(ids))]);
+    let answer = |ids: &[&str]| Answer::Approved { edits: Some(allow(ids)) };
+    let owned = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
+    for (ids, denied) in [(&["y"][..], &["x", "z"][..]), (&[], &["x", "y", "z"])] {
+        let (mut elsewhere, id, ask) = with(new());
+        let reply = Reply::brief(answer(ids), Some("the rest is too much"));
+        elsewhere.run(elsewhere.human("olga"), Command::Answer(ask, Box::new(reply)));
+        let decided = said(&elsewhere, id);
+        assert_eq!(
+            (&decided.approved_actions, &decided.denied_actions),
+            (&owned(ids), &owned(denied))
+        );
+        assert_eq!(decided.state_patch, None);
+        let (mut here, id, same) = with(new());
+        let mut resolution = approve();
+        (resolution.said.approved_actions, resolution.said.denied_actions) =
+            (owned(ids), owned(denied));
+        here.resolve("olga", same, resolution).unwrap();
+        assert_eq!(said(&here, id).approved_actions, owned(ids));
+        let given = |cast: &Cast, ask| {
+            cast.seen(ask).resolution().unwrap().reply.value().unwrap().answer.clone()
+        };
+        assert_eq!(given(&here, same), given(&elsewhere, ask));
+    }
+    let (mut cast, _, ask) = with(new());
+    let reply = Box::new(Reply::brief(answer(&["nothing proposed"]), None));
+    let refused = cast.attempt(cast.human("olga"), Command::Answer(ask, reply));
+    assert!(refused.is_err(), "{refused:?}");
 }
 
 /// HACP-051, K-14: nobody but the principal and the reviewers decides, whoever the ask is handed to and

@@ -94,9 +94,9 @@ pub(super) async fn answer(
         Ok(reply) => reply,
         Err(problem) => return refuse(&ask, problem).await,
     };
-    if let (Body::Approve { details, .. }, Answer::Approved { edits }) =
+    if let (Body::Approve { details, editable, .. }, Answer::Approved { edits: Some(edits) }) =
         (question.body(), &reply.answer)
-        && let Some(step) = Step::wanted(details, edits.as_ref(), &submitted)
+        && let Some(step) = Step::wanted(details, editable.form(), edits, &submitted)
     {
         let page = Shown { step: Some(&step), ..Shown::default() };
         return app.request_page_with(&visitor, &ask, StatusCode::OK, page).await;
