@@ -13,15 +13,15 @@ use crate::review_page::Page;
 use crate::world::World;
 
 /// One ask under the names each dialect has for it.
-struct Names {
-    native: String,
-    hxp: String,
+pub(crate) struct Names {
+    pub(crate) native: String,
+    pub(crate) hxp: String,
     hitl: String,
-    ask: String,
+    pub(crate) ask: String,
 }
 
 impl Names {
-    fn of(id: &str) -> Self {
+    pub(crate) fn of(id: &str) -> Self {
         let (_, ulid) = id.split_once('_').unwrap();
         Self {
             native: format!("{ASKS}/ask_{ulid}"),
@@ -31,22 +31,22 @@ impl Names {
         }
     }
 
-    async fn hitl(&self, world: &World) -> Value {
+    pub(crate) async fn hitl(&self, world: &World) -> Value {
         let poll = world.agent().get(&self.hitl).await.is(200).json;
         holds("0.7", "poll-response", &poll);
         poll
     }
 
-    async fn hxp(&self, world: &World) -> Value {
+    pub(crate) async fn hxp(&self, world: &World) -> Value {
         world.agent().poll(&self.hxp).await.is(200).json
     }
 
-    async fn a2h(&self, world: &World, kind: &str) -> Value {
+    pub(crate) async fn a2h(&self, world: &World, kind: &str) -> Value {
         let path = format!("/a2h/v1/{kind}/{}", self.ask);
         world.agent().get(&path).await.is(200)["status"].clone()
     }
 
-    async fn state(&self, world: &World) -> Value {
+    pub(crate) async fn state(&self, world: &World) -> Value {
         world.agent().get(&self.native).await.is(200)["state"].clone()
     }
 }

@@ -1,8 +1,10 @@
 //! A checkpoint is an ask: raised over HACP, shown and answered everywhere, and the task goes on
 //! (DESIGN §11).
 
+use kernel::{Actor, AskId, Assurance, Command, Via};
 use serde_json::{Value, json};
 
+use crate::cross::Names;
 use crate::hacp::{begun, done, op, raised, refused, state};
 use crate::pages::signed_in;
 use crate::request_page::press;
@@ -25,115 +27,221 @@ async fn checkpoint(world: &World, id: &str, task: &str) -> Value {
     resolved.unwrap()["after"]["checkpoint"].clone()
 }
 
-/// HACP-050, HACP-051: every kind, answered over our own API, is resolved in HACP's words and resumes
-/// the task.
-#[tokio::test]
-async fn answered_over_our_own_api() {
-    let world = World::dev().await;
+/// A checkpoint as each dialect has it, and one answer to it through each door.
+struct Row {
+    kind: &'static str,
+    more: Value,
+    /// The action over HXP while it is open.
+    shown: &'static str,
+    /// What is pressed on its page.
+    page: &'static [(&'static str, &'static str)],
+    /// What is said over HXP, and what the receipt says then.
+    hxp: Value,
+    native: Value,
+    /// What is said over HACP, and what its resolution says then.
+    hacp: Value,
+    /// The result of the case: action and data.
+    hitl: (&'static str, Value),
+    /// And of the call: which of the two it is, and what it comes to there.
+    a2h: (&'static str, Value),
+    /// Where the task stands afterwards.
+    then: &'static str,
+}
+
+fn rows() -> Vec<Row> {
     let options = json!({ "options": [{ "id": "a", "label": "A" }, { "id": "b", "label": "B" }] });
-    for (kind, more, answer, comment, then, resolution) in [
-        (
-            "approval",
-            json!({}),
-            json!({ "verdict": "approved" }),
-            "fine",
-            "in_progress",
-            json!({ "action": "approve", "comment": "fine" }),
-        ),
-        (
-            "approval",
-            json!({}),
-            json!({ "verdict": "rejected" }),
-            "no",
-            "completed",
-            json!({ "action": "reject", "comment": "no" }),
-        ),
-        (
-            "approval",
-            json!({}),
-            json!({ "verdict": "changes_requested" }),
-            "smaller",
-            "in_progress",
-            json!({ "action": "provide", "input": "smaller" }),
-        ),
-        (
-            "choice",
-            options,
-            json!({ "verdict": "chosen", "options": ["b"] }),
-            "so",
-            "in_progress",
-            json!({ "action": "choose", "choice": "b" }),
-        ),
-        (
-            "input",
-            json!({}),
-            json!({ "verdict": "replied", "text": "8080" }),
-            "so",
-            "in_progress",
-            json!({ "action": "provide", "input": "8080" }),
-        ),
-        (
-            "escalation",
-            json!({}),
-            json!({ "verdict": "retry" }),
-            "so",
-            "in_progress",
-            json!({ "action": "approve" }),
-        ),
-        (
-            "escalation",
-            json!({}),
-            json!({ "verdict": "abort" }),
-            "so",
-            "completed",
-            json!({ "action": "reject" }),
-        ),
-    ] {
-        let task = begun(&world, json!({})).await;
-        let id = raised(&world, &task, kind, more).await;
-        let inbox = world.human().inbox("").await.is(200);
-        assert_eq!(inbox.ids(), [hxp(&id)], "{kind}");
-        let said = json!({ "answer": answer, "comment": comment });
-        world.human().post(&format!("{}/answer", native(&id)), said).await.is(200);
-        assert_eq!(state(&world, &task).await, then, "{kind}");
-        let resolved = checkpoint(&world, &id, &task).await;
-        assert_eq!(resolved["state"], "resolved");
-        for (key, value) in resolution.as_object().unwrap() {
-            assert_eq!(resolved["resolution"][key], *value, "{kind} {key}");
+    vec![
+        Row {
+            kind: "approval",
+            more: json!({}),
+            shown: "APPROVE",
+            page: &[("action", "approve")],
+            hxp: json!("approved"),
+            native: json!({ "verdict": "approved" }),
+            hacp: json!({ "action": "approve" }),
+            hitl: ("approve", json!({})),
+            a2h: ("function_calls", json!(true)),
+            then: "in_progress",
+        },
+        Row {
+            kind: "approval",
+            more: json!({}),
+            shown: "APPROVE",
+            page: &[("action", "reject")],
+            hxp: json!("rejected"),
+            native: json!({ "verdict": "rejected" }),
+            hacp: json!({ "action": "reject" }),
+            hitl: ("reject", json!({})),
+            a2h: ("function_calls", json!(false)),
+            then: "completed",
+        },
+        Row {
+            kind: "choice",
+            more: options,
+            shown: "DECIDE",
+            page: &[("choose", "b")],
+            hxp: json!("B"),
+            native: json!({ "verdict": "chosen", "options": ["b"] }),
+            hacp: json!({ "action": "choose", "choice": "b" }),
+            hitl: ("select", json!({ "selected": ["b"] })),
+            a2h: ("human_contacts", json!("B")),
+            then: "in_progress",
+        },
+        Row {
+            kind: "input",
+            more: json!({}),
+            shown: "PROVIDE",
+            page: &[("action", "reply"), ("reply", "8080")],
+            hxp: json!("8080"),
+            native: json!({ "verdict": "replied", "text": "8080" }),
+            hacp: json!({ "action": "provide", "input": "8080" }),
+            hitl: ("submit", json!({ "response": "8080" })),
+            a2h: ("human_contacts", json!("8080")),
+            then: "in_progress",
+        },
+        Row {
+            kind: "escalation",
+            more: json!({}),
+            shown: "DECIDE",
+            page: &[("action", "retry")],
+            hxp: json!("retry"),
+            native: json!({ "verdict": "retry" }),
+            hacp: json!({ "action": "approve" }),
+            hitl: ("retry", json!({})),
+            a2h: ("human_contacts", json!("retry")),
+            then: "in_progress",
+        },
+        Row {
+            kind: "escalation",
+            more: json!({}),
+            shown: "DECIDE",
+            page: &[("action", "abort")],
+            hxp: json!("abort"),
+            native: json!({ "verdict": "abort" }),
+            hacp: json!({ "action": "reject" }),
+            hitl: ("abort", json!({})),
+            a2h: ("human_contacts", json!("abort")),
+            then: "completed",
+        },
+    ]
+}
+
+/// HACP-050, HACP-051: the table of questions with its column of checkpoints, cell by cell: whichever
+/// door is taken, every dialect tells the same, and the task goes on.
+#[tokio::test]
+async fn every_checkpoint_through_every_door() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    for row in rows() {
+        for door in ["page", "hxp", "native", "hacp"] {
+            let what = format!("{} {} through {door}", row.kind, row.native);
+            let task = begun(&world, json!({})).await;
+            let id = raised(&world, &task, row.kind, row.more.clone()).await;
+            let names = Names::of(&id);
+            let open = names.hxp(&world).await;
+            assert_eq!((&open["action"], &open["status"]), (&json!(row.shown), &json!("pending")));
+            assert_eq!(names.hitl(&world).await["status"], "pending", "{what}");
+            let pending = names.a2h(&world, row.a2h.0).await;
+            assert_eq!(pending.get("responded_at"), None, "{what}");
+            match door {
+                "page" => {
+                    let path = format!("/asks/{}", names.ask);
+                    press(&browser, &path, "answer", row.page).await.is(303);
+                }
+                "hxp" => {
+                    let said = json!({ "result": row.hxp });
+                    world.human().resolve(&names.hxp, said).await.is(200);
+                }
+                "native" => {
+                    let said = json!({ "answer": row.native });
+                    world.human().post(&format!("{}/answer", names.native), said).await.is(200);
+                }
+                _ => {
+                    let mut said = row.hacp.clone();
+                    said["ckpt_id"] = json!(id);
+                    done(&world.human(), "checkpoint.resolve", said).await;
+                }
+            }
+            assert_eq!(state(&world, &task).await, row.then, "{what}");
+            let resolved = checkpoint(&world, &id, &task).await;
+            assert_eq!(resolved["state"], "resolved", "{what}");
+            for (key, value) in row.hacp.as_object().unwrap() {
+                assert_eq!(resolved["resolution"][key], *value, "{what}: {key}");
+            }
+            assert_eq!(resolved["resolution"]["by"], "user_dev", "{what}");
+            assert_eq!(names.hxp(&world).await["receipt"]["result"], row.hxp, "{what}");
+            let result = &names.hitl(&world).await["result"];
+            let said = (&result["action"], &result["data"]);
+            assert_eq!(said, (&json!(row.hitl.0), &row.hitl.1), "{what}");
+            let key = if row.a2h.0 == "function_calls" { "approved" } else { "response" };
+            assert_eq!(names.a2h(&world, row.a2h.0).await[key], row.a2h.1, "{what}");
+            assert_eq!(names.state(&world).await, "completed", "{what}");
         }
-        assert_eq!(resolved["resolution"]["by"], "user_dev");
     }
     world.end().await;
 }
 
-/// The same checkpoint over HXP Execution and as a HITL case, and resolved over HXP.
+/// The table of states with its column of checkpoints: where each stands in every dialect.
 #[tokio::test]
-async fn watched_and_answered_in_other_dialects() {
+async fn every_state_of_a_checkpoint_in_every_dialect() {
     let world = World::dev().await;
-    let options = json!({ "options": [{ "id": "a", "label": "A" }, { "id": "b", "label": "B" }] });
-    for (kind, more, action, review, said) in [
-        ("approval", json!({}), "APPROVE", "approval", json!("approved")),
-        ("choice", options, "DECIDE", "selection", json!("B")),
-        ("input", json!({}), "PROVIDE", "input", json!("8080")),
+    let until = json!({ "expires_at": "2026-03-01T10:00:00Z" });
+    for (reached, hacp, hxp, hitl, native, a2h) in [
+        ("pending", "pending", "pending", "pending", "pending", None),
+        ("opened", "pending", "assigned", "opened", "opened", None),
+        ("completed", "resolved", "completed", "completed", "completed", Some("answered")),
+        ("changes requested", "resolved", "completed", "completed", "completed", Some("answered")),
+        ("cancelled", "expired", "cancelled", "cancelled", "cancelled", Some("cancelled")),
+        ("expired", "expired", "expired", "expired", "expired", Some("expired")),
     ] {
         let task = begun(&world, json!({})).await;
-        let id = raised(&world, &task, kind, more).await;
-        let request = world.agent().poll(&hxp(&id)).await.is(200);
-        assert_eq!((&request["action"], &request["status"]), (&json!(action), &json!("pending")));
-        let case = format!("/hitl/v1/reviews/{}/status", id.replace("ckpt_", "review_"));
-        let open = world.agent().get(&case).await.is(200);
-        assert_eq!(open["status"], "pending", "{kind}");
-        world.human().resolve(&hxp(&id), json!({ "result": said })).await.is(200);
-        assert_eq!(state(&world, &task).await, "in_progress", "{kind}");
-        let over = world.agent().get(&case).await.is(200);
-        assert_eq!(over["status"], "completed", "{kind}: {review}");
-        let call = format!(
-            "/a2h/v1/{}/{}",
-            if kind == "approval" { "function_calls" } else { "human_contacts" },
-            id.replace("ckpt_", "ask_")
-        );
-        let call = world.agent().get(&call).await.is(200);
-        assert!(call["status"]["responded_at"].is_string(), "{kind}: {}", call.text);
+        let id = raised(&world, &task, "approval", until.clone()).await;
+        let names = Names::of(&id);
+        let answer = async |answer: Value| {
+            let said = json!({ "answer": answer, "comment": "shorter" });
+            world.human().post(&format!("{}/answer", names.native), said).await.is(200);
+        };
+        match reached {
+            "opened" => {
+                let ask: AskId = names.ask.parse().unwrap();
+                let actor = Actor::Human {
+                    id: "user_dev".parse().unwrap(),
+                    via: Via::Web,
+                    assurance: Assurance::Session,
+                };
+                world.gateway().run(actor, Command::Open(ask)).await.unwrap();
+            }
+            "completed" => answer(json!({ "verdict": "approved" })).await,
+            "changes requested" => answer(json!({ "verdict": "changes_requested" })).await,
+            "expired" => {
+                world.advance(3600);
+                world.run_timers().await;
+            }
+            "cancelled" => {
+                done(&world.human(), "task.cancel", json!({ "task_id": task })).await;
+            }
+            _ => {}
+        }
+        let events = done(&world.human(), "audit.replay", json!({ "task_id": task })).await;
+        let events = events.as_array().unwrap().iter().rev();
+        let mut told = events.map(|event| &event["after"]["checkpoint"]);
+        let told = told.find(|told| told["id"] == *id).unwrap();
+        assert_eq!(told["state"], hacp, "{reached}");
+        assert_eq!(names.hxp(&world).await["status"], hxp, "{reached}");
+        assert_eq!(names.hitl(&world).await["status"], hitl, "{reached}");
+        assert_eq!(names.state(&world).await, native, "{reached}");
+        let call = names.a2h(&world, "function_calls").await;
+        assert_eq!(call.get("outcome").and_then(Value::as_str), a2h, "{reached}");
+        let resolution = &told["resolution"];
+        if reached == "completed" {
+            assert_eq!(resolution["comment"], "shorter");
+        }
+        if reached == "changes requested" {
+            let said = (&resolution["action"], &resolution["input"]);
+            assert_eq!(said, (&json!("provide"), &json!("shorter")), "the task goes on with it");
+            assert_eq!(state(&world, &task).await, "in_progress");
+            assert_eq!(call["approved"], false);
+        }
     }
     world.end().await;
 }
