@@ -134,6 +134,43 @@ async fn the_reference_flow() {
     world.end().await;
 }
 
+/// `audit.query` finds events by task, by who did it and by what was done, a page at a time.
+#[tokio::test]
+async fn events_are_found_by_who_did_what() {
+    let world = World::dev().await;
+    let (one, two) = (begun(&world, json!({})).await, begun(&world, json!({})).await);
+    let found = async |params: Value| {
+        let found = done(&world.human(), "audit.query", params).await;
+        let short = |event: &Value| (event["task_id"].clone(), event["action"].clone());
+        found.as_array().unwrap().iter().map(short).collect::<Vec<_>>()
+    };
+    let row = |task: &String, action: &str| (json!(task), json!(action));
+    let started = [row(&one, "task.started"), row(&two, "task.started")];
+    assert_eq!(found(json!({ "action": "task.started" })).await, started);
+    assert_eq!(found(json!({ "actor": "agent_dev" })).await, started);
+    let mine = found(json!({ "task_id": two, "actor": "user_dev" })).await;
+    assert_eq!(mine, [row(&two, "task.created"), row(&two, "task.assigned")]);
+    let none = json!({ "task_id": two, "actor": "agent_dev", "action": "task.created" });
+    assert_eq!(found(none).await, []);
+    let (mut all, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let mut params = json!({ "limit": 2 });
+        if !cursor.is_null() {
+            params["cursor"] = cursor.clone();
+        }
+        let page = op(&world.human(), "audit.query", params).await.is(200);
+        all.extend(page.json.as_array().unwrap().iter().map(|event| event["id"].clone()));
+        match page.header("hacp-next-cursor") {
+            "" => break,
+            next => cursor = json!(next),
+        }
+    }
+    let whole = done(&world.human(), "audit.query", json!({})).await;
+    let whole: Vec<_> = whole.as_array().unwrap().iter().map(|event| event["id"].clone()).collect();
+    assert_eq!((all.len(), &all), (6, &whole), "pages join without gaps");
+    world.end().await;
+}
+
 /// HACP-080, HACP-081, HACP-082; K-21: a call that is repeated is answered as it was, whatever
 /// happened since, and what was read before is not changed unseen.
 #[tokio::test]
