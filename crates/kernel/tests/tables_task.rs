@@ -67,7 +67,7 @@ const STATES: [&str; 8] = [
 ];
 
 /// Every kind of caller.
-const CALLERS: [&str; 11] = [
+const CALLERS: [&str; 12] = [
     "principal",
     "reviewer",
     "member",
@@ -76,6 +76,7 @@ const CALLERS: [&str; 11] = [
     "assignee",
     "former",
     "fellow",
+    "wide fellow",
     "strange agent",
     "link holder",
     "system",
@@ -160,8 +161,9 @@ member        | ok            | not-allowed   | not-allowed
 administrator | invalid-field | ok            | not-allowed
 stranger      | ok            | not-found     | not-found
 assignee      | not-allowed   | not-allowed   | not-allowed
-former        | not-allowed   | not-allowed   | not-allowed
-fellow        | not-allowed   | not-allowed   | not-allowed
+former        | not-allowed   | not-allowed   | not-found
+fellow        | not-allowed   | not-allowed   | not-found
+wide fellow   | not-allowed   | not-allowed   | not-allowed
 strange agent | not-allowed   | not-allowed   | not-found
 link holder   | not-allowed   | not-allowed   | not-found
 system        | not-allowed   | not-allowed   | not-allowed
@@ -240,6 +242,7 @@ impl Scene {
             "assignee" => self.cast.agent("bot"),
             "former" => self.cast.agent("old"),
             "fellow" => self.cast.agent("bob"),
+            "wide fellow" => self.cast.widely("bob"),
             "strange agent" => self.cast.agent("spy"),
             "link holder" => Actor::LinkHolder { ask: self.checkpoint },
             "system" => Actor::System,

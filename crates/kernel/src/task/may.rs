@@ -1,5 +1,7 @@
 //! Who may do what to a task, and when.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::{Checkpoint, Duty, Party, Run, State, Task, TaskEvent, Wanted};
@@ -72,25 +74,27 @@ impl Task {
         Err(Refusal::NotAllowed { why })
     }
 
-    /// Whether an actor may read it: its people, members of its project, its agents, administrators.
+    /// Whether an actor may read it: its people and its agents, and whoever oversees its project.
     pub fn is_shown_to(&self, actor: &Actor, directory: &Directory) -> bool {
+        if directory.oversees(actor, &self.project) {
+            return true;
+        }
         match actor {
             Actor::Human { id, .. } => directory.human(id).is_some_and(|human| {
-                human.active
-                    && (human.admin
-                        || human.projects.contains(&self.project)
-                        || self.is_decided_by(&human.id)
-                        || self.assignee.human() == Some(&human.id))
+                let has_it = self.assignee.human() == Some(&human.id);
+                human.active && (has_it || self.is_decided_by(&human.id))
             }),
-            Actor::Agent { id, project, .. } => *project == self.project || self.knows(id),
-            Actor::System => true,
-            Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::Guest { .. } => false,
+            Actor::Agent { id, .. } => self.agents().contains(id),
+            Actor::LinkHolder { .. }
+            | Actor::Relay { .. }
+            | Actor::Guest { .. }
+            | Actor::System => false,
         }
     }
 
-    /// Whether it was ever with an agent.
-    fn knows(&self, agent: &AgentId) -> bool {
-        self.chain.iter().any(|step| step.to.agent() == Some(agent))
+    /// Every agent it was ever with.
+    pub fn agents(&self) -> BTreeSet<&AgentId> {
+        self.chain.iter().filter_map(|step| step.to.agent()).collect()
     }
 
     /// Whether somebody decides on it: its principal, or a reviewer it names.
@@ -241,7 +245,7 @@ mod tests {
     use crate::testing::{Cast, human, new_task};
 
     /// Its people and its project see a task, and whoever once worked on it; nobody else does, and for them
-    /// it is not there.
+    /// it is not there. A key that is good for one agent shows what that agent has to do with, as with asks.
     #[test]
     fn who_sees_a_task() {
         let mut cast = Cast::staffed();
@@ -260,8 +264,11 @@ mod tests {
             (cast.human("ghost"), false),
             (cast.agent("bot"), true),
             (cast.agent("old"), true),
-            (cast.agent("bob"), true),
+            (cast.agent("bob"), false),
             (cast.agent("spy"), false),
+            (cast.widely("bot"), true),
+            (cast.widely("bob"), true),
+            (cast.widely("spy"), false),
             (Actor::LinkHolder { ask }, false),
             (cast.guest(ask), false),
             (cast.relay(ask), false),
