@@ -71,7 +71,8 @@ impl Task {
             ladder: Vec::new(),
             follows: None,
             quorum: 1,
-            floor: project.floor,
+            // Whoever works on it may be of another project; what is decided is of this one, too.
+            floor: project.floor.max(self.floor(world.directory)),
             grants: Vec::new(),
             inline: None,
             callback: None,

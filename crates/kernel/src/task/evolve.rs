@@ -274,6 +274,13 @@ impl Task {
         }
     }
 
+    /// Whether it is over because what was delivered is good. Whatever else completes it calls it off.
+    pub fn is_accepted(&self) -> bool {
+        // The verdict by which it was accepted is the last there can be.
+        let good = |last: &super::Review| self.tally(last.kind, last.verdict) == Tally::Accepted;
+        self.state == State::Completed && self.reviews.last().is_some_and(good)
+    }
+
     /// Whether silence on this kind of checkpoint calls the task off. Who withdraws one is not silent.
     pub(crate) fn ends_by_silence(&self, kind: CheckpointKind, why: Ended) -> bool {
         self.created.on_silence == OnSilence::Cancel

@@ -38,8 +38,9 @@ pub(crate) fn withdrawn(
     let Some(checkpoint) = &ask.checkpoint else { return Ok(over) };
     let task = world.task(checkpoint.task)?;
     let why = "only the agent that raised a checkpoint and the people who decide on it withdraw it";
-    let asks = matches!(envelope.actor, Actor::Agent { .. });
-    let raised_it = asks && checkpoint.raised_by == RaisedBy::Agent;
+    // Another agent's key may be good for the whole project; the question is not that agent's.
+    let asked = matches!(&envelope.actor, Actor::Agent { id, .. } if *id == ask.agent);
+    let raised_it = asked && checkpoint.raised_by == RaisedBy::Agent;
     if !raised_it && !administers {
         task.decider(&envelope.actor, why)?;
     }
@@ -159,7 +160,7 @@ mod tests {
     fn only_who_decides_or_raised_it_withdraws_it() {
         let (mut cast, id, ask) = waiting(OnSilence::Cancel, CheckpointKind::Approval);
         cast.run(cast.human("olga"), Command::Assign(ask, human("mark"), None));
-        for actor in [cast.human("mark"), Actor::LinkHolder { ask }] {
+        for actor in [cast.human("mark"), cast.widely("bob"), Actor::LinkHolder { ask }] {
             let refused = cast.attempt(actor, Command::Cancel(ask, None));
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         }

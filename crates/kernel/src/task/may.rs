@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::{Checkpoint, Duty, Party, Run, State, Task, TaskEvent, Wanted};
-use crate::actor::Actor;
+use crate::actor::{Actor, Assurance};
 use crate::ask::Ask;
 use crate::command::Envelope;
 use crate::directory::{Agent, Directory, Human};
@@ -144,13 +144,26 @@ impl Task {
         Err(Refusal::NotAllowed { why: "only the assignee of the task can do this" })
     }
 
-    /// The refusal for whoever does not speak for it: its principal, and whoever does the work.
+    /// The refusal for whoever does not speak for it: its principal always does; whoever does the work,
+    /// until it is over, and after that if what they delivered was accepted.
     pub(super) fn only_party(&self, actor: &Actor) -> Result<(), Refusal> {
-        let works = Party::of(actor).is_some_and(|party| party == self.worker);
-        if works || self.only_principal(actor).is_ok() {
+        if self.only_principal(actor).is_ok() {
             return Ok(());
         }
-        Err(Refusal::NotAllowed { why: "only the principal and the agent of the task can do this" })
+        if Party::of(actor).is_none_or(|party| party != self.worker) {
+            let why = "only the principal and the agent of the task can do this";
+            return Err(Refusal::NotAllowed { why });
+        }
+        if self.state.is_over() && !self.is_accepted() {
+            let why = "the task is over and nothing came of it: only its principal can do this";
+            return Err(Refusal::Precondition { why: why.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// How sure its project wants to be of whoever decides on it.
+    pub(super) fn floor(&self, directory: &Directory) -> Assurance {
+        directory.project(&self.project).map_or(Assurance::None, |project| project.floor)
     }
 
     /// The refusal where it stands somewhere else.
