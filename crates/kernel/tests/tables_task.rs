@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use kernel::ids::{AskId, ReviewId, TaskId};
 use kernel::task::{
-    CheckpointKind, Comment, Given, Handover, Intent, Leave, NewEntry, NewGrant, Party, Quorum,
-    Role, Severity, State, TRANSITIONS, TaskCommand, Until, Verdict, VersionRef,
+    CheckpointKind, Comment, Given, Handover, Input, Intent, Leave, NewEntry, NewGrant, Party,
+    Quorum, Role, Severity, State, TRANSITIONS, TaskCommand, Until, Verdict, VersionRef,
 };
 use kernel::testing::{Cast, approve, new_task, raising, verdict, version, yes};
 use kernel::{Actor, Command};
@@ -83,7 +83,7 @@ const CALLERS: [&str; 12] = [
 ];
 
 /// Every operation on a task that changes something, over HACP; and what other doors do to its asks.
-const OPERATIONS: [&str; 21] = [
+const OPERATIONS: [&str; 22] = [
     "task.assign",
     "task.start",
     "task.cancel",
@@ -99,6 +99,7 @@ const OPERATIONS: [&str; 21] = [
     "review.comment",
     "artifact.commit",
     "artifact.commit of what is written",
+    "artifact.commit to another's",
     "artifact.reference",
     "ledger.write",
     "task.erase",
@@ -179,6 +180,8 @@ struct Scene {
     review: ReviewId,
     /// What another task of olga's delivered.
     made: VersionRef,
+    /// And what was given to this one to work with.
+    used: VersionRef,
 }
 
 impl Scene {
@@ -186,12 +189,16 @@ impl Scene {
         let mut cast = Cast::staffed();
         let other = cast.begun(new_task());
         let made = cast.delivered(other, version());
+        let other = cast.begun(new_task());
+        let used = cast.delivered(other, version());
         let new = new_task().judged_by(Quorum::All, &["nina", "rita"]);
-        let new = kernel::task::NewTask { delegable: true, ..new };
+        let mut new = kernel::task::NewTask { delegable: true, ..new };
+        let (id, version) = (used.id.to_string(), used.version.clone());
+        new.spec.inputs.push(Input::Artifact { id, version });
         let task = cast.written(new);
         let nothing = Ulid::from(7_u128);
         let (checkpoint, review) = (AskId::new(nothing), ReviewId::new(nothing));
-        let mut scene = Self { cast, task, checkpoint, review, made };
+        let mut scene = Self { cast, task, checkpoint, review, made, used };
         scene.reach(state);
         assert_eq!(scene.cast.task(task).state.as_str(), state);
         scene
@@ -280,9 +287,14 @@ impl Scene {
             }
             "artifact.commit" => TaskCommand::Commit(task, Box::new(version())),
             "artifact.commit of what is written" => {
-                let (artifact, name) = (Some(self.made.id), Some(self.made.version.clone()));
+                let (artifact, name) = (Some(self.used.id), Some(self.used.version.clone()));
                 let again = kernel::task::NewVersion { artifact, name, ..version() };
                 TaskCommand::Commit(task, Box::new(again))
+            }
+            "artifact.commit to another's" => {
+                let artifact = Some(self.made.id);
+                let more = kernel::task::NewVersion { artifact, ..version() };
+                TaskCommand::Commit(task, Box::new(more))
             }
             "artifact.reference" => TaskCommand::Reference(task, self.made.clone(), Role::Input),
             "ledger.write" => {

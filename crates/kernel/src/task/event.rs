@@ -96,7 +96,7 @@ pub enum TaskEvent {
     Committed {
         /// What.
         artifact: VersionRef,
-        /// The ask by which people judge it; none where no agent made it.
+        /// The ask by which people judge it; none where there is no agent that could ask.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ask: Option<AskId>,
     },
