@@ -86,6 +86,13 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "uploads",
         sql: include_str!("migrations/0011_uploads.sql"),
     },
+    // A program of before would leave a task out of the lists of its agents.
+    Migration {
+        version: 14,
+        serves: 14,
+        name: "known tasks",
+        sql: include_str!("migrations/0014_known_tasks.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

@@ -8,11 +8,12 @@ use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use bytes::Bytes;
-use dialects::hacp::{HacpError, Version, stream as told};
+use dialects::hacp::audit::AuditEvent;
+use dialects::hacp::{HacpError, Stamped, Version, stream as told};
 use kernel::audit::Record;
 use kernel::{Actor, KeyId, ProjectId, Subject};
 use serde_json::json;
-use store::Scope;
+use store::{Scope, StoreError};
 
 use super::history::Trails;
 use super::{Failure, version_of};
@@ -113,7 +114,7 @@ impl Feed {
     pub(super) async fn turn(&mut self) -> Turn {
         loop {
             if let Some((position, record)) = self.records.pop_front() {
-                if let Ok(event) = self.trails.tell(&self.app.gateway, &record).await {
+                if let Ok(event) = self.told(&record).await {
                     self.after = position;
                     if let Some(event) = event {
                         return Turn::Told(told::told(position, &event));
@@ -151,6 +152,14 @@ impl Feed {
                 }
             }
         }
+    }
+
+    /// What happened, if whoever listens sees the task.
+    async fn told(&mut self, record: &Record) -> Result<Option<Stamped<AuditEvent>>, StoreError> {
+        if !self.app.hacp_shows(&self.actor, record).await? {
+            return Ok(None);
+        }
+        self.trails.tell(&self.app.gateway, record).await
     }
 
     /// A store that is away is waited for; whether the server stops meanwhile.
