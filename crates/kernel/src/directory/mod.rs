@@ -462,22 +462,6 @@ impl Directory {
         }
     }
 
-    /// Whether the actor sees all there is of a project: its members, administrators, and agents with a
-    /// key that reaches that far.
-    pub fn oversees(&self, actor: &Actor, project: &ProjectId) -> bool {
-        match actor {
-            Actor::Human { .. } => self
-                .person(actor)
-                .is_ok_and(|human| human.admin || human.projects.contains(project)),
-            Actor::Agent { project: own, reach: Reach::Project, .. } => own == project,
-            Actor::Agent { reach: Reach::Agent, .. }
-            | Actor::LinkHolder { .. }
-            | Actor::Relay { .. }
-            | Actor::Guest { .. } => false,
-            Actor::System => true,
-        }
-    }
-
     /// Whether the actor administers the installation: an administrator, or the operator's shell.
     pub fn administers(&self, actor: &Actor) -> bool {
         match actor {

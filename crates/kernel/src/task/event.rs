@@ -11,7 +11,7 @@ use super::review::{Remark, Review};
 use super::spec::Created;
 use super::{Amendment, Handover, Party};
 use crate::audit::{Erasable, Slot};
-use crate::ids::{AgentId, AskId, EntryId, ProjectId, ReviewId, RunId, TaskId};
+use crate::ids::{AgentId, ArtifactId, AskId, EntryId, ProjectId, ReviewId, RunId, TaskId};
 
 /// What can happen to a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -121,6 +121,13 @@ pub enum TaskEvent {
         /// As what.
         role: Role,
     },
+    /// What it made may be used by tasks of another project.
+    Shared {
+        /// What.
+        artifact: ArtifactId,
+        /// Whose tasks.
+        with: ProjectId,
+    },
     /// It wrote into a ledger.
     Wrote {
         /// Where.
@@ -168,6 +175,7 @@ impl TaskEvent {
             Self::Remarked { .. } => "review_commented",
             Self::Completed => "task_completed",
             Self::Referenced { .. } => "artifact_referenced",
+            Self::Shared { .. } => "delivery_shared",
             Self::Wrote { .. } => "ledger_written",
             Self::Erased => "erased",
         }
@@ -193,6 +201,7 @@ impl TaskEvent {
             | Self::Committed { .. }
             | Self::Completed
             | Self::Referenced { .. }
+            | Self::Shared { .. }
             | Self::Wrote { .. }
             | Self::Erased => {}
         }

@@ -105,7 +105,10 @@ impl Task {
                 review.remarks.push(*remark);
             }
             TaskEvent::Completed => self.moves(State::Completed, Trigger::Complete)?,
-            TaskEvent::Interrupted | TaskEvent::Referenced { .. } | TaskEvent::Wrote { .. } => {}
+            TaskEvent::Interrupted
+            | TaskEvent::Referenced { .. }
+            | TaskEvent::Shared { .. }
+            | TaskEvent::Wrote { .. } => {}
             TaskEvent::Erased => self.erase(),
         }
         Some(())
@@ -120,6 +123,7 @@ impl Task {
             | TaskEvent::Completed
             | TaskEvent::Remarked { .. }
             | TaskEvent::Referenced { .. }
+            | TaskEvent::Shared { .. }
             | TaskEvent::Wrote { .. }
             | TaskEvent::Erased => false,
             // Where silence calls the task off, that is what changes it.
@@ -183,8 +187,11 @@ impl Task {
             | CheckpointKind::Input
             | CheckpointKind::Escalation => Trigger::Raise,
         };
-        self.moves(State::Blocked, trigger)?;
-        let (worker, at) = (self.assignee.clone(), self.head.at);
+        // Where the last one ran out it is blocked already, and stays so.
+        if !(self.is_stranded() && trigger == Trigger::Interrupt) {
+            self.moves(State::Blocked, trigger)?;
+        }
+        let (worker, at) = (self.worker.clone(), self.head.at);
         self.goes_to(self.owner(), Handover::Checkpoint);
         self.checkpoints.push(Raised {
             ask,

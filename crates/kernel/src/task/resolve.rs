@@ -114,10 +114,9 @@ fn resumed(
     match (action, &reassign_to) {
         (Action::Reject, _) => decision.contracts.extend(task.stop()),
         (Action::Reassign, Some(agent)) => {
+            // The run that waits would wait for ever, be it another's or the same agent's.
+            decision.contracts.extend(task.stop());
             decision.contracts.push(task.wants_new(agent, fresh, Duty::Handoff));
-            // The run that waits would wait for ever.
-            let left = task.running().filter(|run| run.agent != *agent);
-            decision.contracts.extend(left.map(|run| task.wants(run, Duty::Cancel)));
         }
         (_, _) => {
             decision.contracts.extend(task.running().map(|run| task.wants(run, Duty::Resume)));

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Artifact, ArtifactEvent};
+use super::{Artifact, ArtifactEvent, Task, TaskEvent};
 use crate::command::Envelope;
-use crate::directory::Human;
 use crate::event::Happened;
 use crate::ids::{ArtifactId, ProjectId, Subject};
 use crate::refusal::Refusal;
@@ -21,7 +20,8 @@ pub(super) fn decide(
     if !person.admin && !person.projects.contains(&artifact.project) {
         return Err(Refusal::NotFound { what: "artifact" }.into());
     }
-    if !person.admin && !answers_for(world, person, artifact)? {
+    let makers = makers(world, artifact)?;
+    if !person.admin && makers.iter().any(|task| task.principal != person.id) {
         let why = "only whoever is the principal of all tasks that made it, or an administrator, \
                    shares it";
         return Err(Refusal::NotAllowed { why }.into());
@@ -34,22 +34,24 @@ pub(super) fn decide(
         return Ok(Decision::default());
     }
     let event = ArtifactEvent::Shared { with: with.clone() };
-    Ok(Decision::of(Subject::Artifact(id), Happened::Artifact(Box::new(event))))
+    let mut decision = Decision::of(Subject::Artifact(id), Happened::Artifact(Box::new(event)));
+    let told = |task: &&Task| task.event(TaskEvent::Shared { artifact: id, with: with.clone() });
+    decision.happened.extend(makers.iter().map(told));
+    Ok(decision)
 }
 
-/// Whether somebody is the principal of every task that made a version: all of them are shared.
-fn answers_for(world: &World<'_>, person: &Human, artifact: &Artifact) -> Result<bool, Stop> {
-    let makers: BTreeSet<_> = artifact.versions.iter().map(|made| made.produced_by).collect();
-    let mut missing = Vec::new();
-    let mut all = true;
-    for id in makers {
+/// Every task that made a version: all of them are shared, and each hears of it.
+fn makers<'a>(world: &World<'a>, artifact: &Artifact) -> Result<Vec<&'a Task>, Stop> {
+    let ids: BTreeSet<_> = artifact.versions.iter().map(|made| made.produced_by).collect();
+    let (mut makers, mut missing) = (Vec::new(), Vec::new());
+    for id in ids {
         match world.task(id) {
-            Ok(task) => all &= task.principal == person.id,
+            Ok(task) => makers.push(task),
             Err(Stop::Need(more)) => missing.extend(more),
             Err(refused @ Stop::Refused(_)) => return Err(refused),
         }
     }
-    if missing.is_empty() { Ok(all) } else { Err(Stop::Need(missing)) }
+    if missing.is_empty() { Ok(makers) } else { Err(Stop::Need(missing)) }
 }
 
 #[cfg(test)]
@@ -81,6 +83,7 @@ mod tests {
         assert_eq!(cast.records().len(), records, "it is there already, and at home it always was");
         assert!(cast.artifact(made).is_usable_in(&"rival".parse().unwrap()));
         assert_eq!(cast.task(id).revision, before);
+        assert_eq!(cast.story_of(id).last(), Some(&"delivery_shared"), "HACP-042");
     }
 
     /// One version each of olga's and nina's: neither gives away what the other answers for.
@@ -102,5 +105,8 @@ mod tests {
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{who}: {refused:?}");
         }
         cast.may(cast.human("adam"), share());
+        for id in [id, hers] {
+            assert_eq!(cast.story_of(id).last(), Some(&"delivery_shared"));
+        }
     }
 }
