@@ -15,7 +15,7 @@ pub enum Actor {
         project: ProjectId,
         /// The key that was presented.
         key: KeyId,
-        /// Whose asks the key may read and cancel.
+        /// Whose asks the key may read and cancel, and whose tasks it may read.
         reach: Reach,
     },
     /// A person.
@@ -87,9 +87,9 @@ impl Actor {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
-    /// Only the asks of its own agent.
+    /// Only the asks of its own agent, and the tasks it was ever given.
     Agent,
-    /// All asks of its project.
+    /// All asks and tasks of its project.
     Project,
 }
 

@@ -154,6 +154,16 @@ impl Cast {
         Actor::Agent { id, project, key: KeyId::new(Ulid::from(1_u128)), reach: Reach::Agent }
     }
 
+    /// An agent with a key that is good for its whole project.
+    pub fn widely(&self, name: &str) -> Actor {
+        match self.agent(name) {
+            Actor::Agent { id, project, key, .. } => {
+                Actor::Agent { id, project, key, reach: Reach::Project }
+            }
+            other => other,
+        }
+    }
+
     pub fn now(&self) -> Time {
         self.now
     }

@@ -99,7 +99,13 @@ proptest! {
                 let reviewed = what == "review_submitted" && is_legal_in_two(from, to);
                 prop_assert!(from == to || is_legal(from, to) || reviewed, "{:?} {:?} {}", from, to, what);
                 if from.is_over() {
-                    let quiet = ["review_commented", "artifact_referenced", "ledger_written", "erased"];
+                    let quiet = [
+                        "review_commented",
+                        "artifact_referenced",
+                        "delivery_shared",
+                        "ledger_written",
+                        "erased",
+                    ];
                     prop_assert!(quiet.contains(&what), "{} after the end", what);
                 }
             }
@@ -327,7 +333,7 @@ fn the_scripts_go_everywhere() {
             steps.extend(states.windows(2).map(|pair| (pair[0].1.state, pair[1].1.state)));
         }
     }
-    assert_eq!(names.len(), 19, "{names:?}");
+    assert_eq!(names.len(), 20, "{names:?}");
     for (from, to, _) in TRANSITIONS {
         let taken = |from| steps.contains(&(from, to));
         // What a verdict does to a review it begins itself is one event.
@@ -376,9 +382,12 @@ fn may(before: &Task, event: &Event) -> bool {
         TaskEvent::Reviewed { .. } | TaskEvent::Completed => {
             reviewer || (before.review_policy.is_none() && principal)
         }
-        TaskEvent::Referenced { .. } | TaskEvent::Wrote { .. } => {
-            principal || party.as_ref() == Some(&before.worker)
+        // Whoever decides may hand the agent a version to go on with.
+        TaskEvent::Referenced { .. } => {
+            principal || reviewer || party.as_ref() == Some(&before.worker)
         }
+        TaskEvent::Wrote { .. } => principal || party.as_ref() == Some(&before.worker),
+        TaskEvent::Shared { .. } => principal || administrator,
         TaskEvent::Erased => administrator,
     }
 }

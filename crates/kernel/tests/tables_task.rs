@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use kernel::ids::{AskId, ReviewId, TaskId};
 use kernel::task::{
-    CheckpointKind, Comment, Given, Handover, Intent, Leave, NewEntry, NewGrant, Party, Quorum,
-    Role, Severity, State, TRANSITIONS, TaskCommand, Until, Verdict, VersionRef,
+    CheckpointKind, Comment, Given, Handover, Input, Intent, Leave, NewEntry, NewGrant, Party,
+    Quorum, Role, Severity, State, TRANSITIONS, TaskCommand, Until, Verdict, VersionRef,
 };
 use kernel::testing::{Cast, approve, new_task, raising, verdict, version, yes};
 use kernel::{Actor, Command};
@@ -67,7 +67,7 @@ const STATES: [&str; 8] = [
 ];
 
 /// Every kind of caller.
-const CALLERS: [&str; 11] = [
+const CALLERS: [&str; 12] = [
     "principal",
     "reviewer",
     "member",
@@ -76,13 +76,14 @@ const CALLERS: [&str; 11] = [
     "assignee",
     "former",
     "fellow",
+    "wide fellow",
     "strange agent",
     "link holder",
     "system",
 ];
 
 /// Every operation on a task that changes something, over HACP; and what other doors do to its asks.
-const OPERATIONS: [&str; 21] = [
+const OPERATIONS: [&str; 22] = [
     "task.assign",
     "task.start",
     "task.cancel",
@@ -98,6 +99,7 @@ const OPERATIONS: [&str; 21] = [
     "review.comment",
     "artifact.commit",
     "artifact.commit of what is written",
+    "artifact.commit to another's",
     "artifact.reference",
     "ledger.write",
     "task.erase",
@@ -160,8 +162,9 @@ member        | ok            | not-allowed   | not-allowed
 administrator | invalid-field | ok            | not-allowed
 stranger      | ok            | not-found     | not-found
 assignee      | not-allowed   | not-allowed   | not-allowed
-former        | not-allowed   | not-allowed   | not-allowed
-fellow        | not-allowed   | not-allowed   | not-allowed
+former        | not-allowed   | not-allowed   | not-found
+fellow        | not-allowed   | not-allowed   | not-found
+wide fellow   | not-allowed   | not-allowed   | not-allowed
 strange agent | not-allowed   | not-allowed   | not-found
 link holder   | not-allowed   | not-allowed   | not-found
 system        | not-allowed   | not-allowed   | not-allowed
@@ -177,6 +180,8 @@ struct Scene {
     review: ReviewId,
     /// What another task of olga's delivered.
     made: VersionRef,
+    /// And what was given to this one to work with.
+    used: VersionRef,
 }
 
 impl Scene {
@@ -184,12 +189,16 @@ impl Scene {
         let mut cast = Cast::staffed();
         let other = cast.begun(new_task());
         let made = cast.delivered(other, version());
+        let other = cast.begun(new_task());
+        let used = cast.delivered(other, version());
         let new = new_task().judged_by(Quorum::All, &["nina", "rita"]);
-        let new = kernel::task::NewTask { delegable: true, ..new };
+        let mut new = kernel::task::NewTask { delegable: true, ..new };
+        let (id, version) = (used.id.to_string(), used.version.clone());
+        new.spec.inputs.push(Input::Artifact { id, version });
         let task = cast.written(new);
         let nothing = Ulid::from(7_u128);
         let (checkpoint, review) = (AskId::new(nothing), ReviewId::new(nothing));
-        let mut scene = Self { cast, task, checkpoint, review, made };
+        let mut scene = Self { cast, task, checkpoint, review, made, used };
         scene.reach(state);
         assert_eq!(scene.cast.task(task).state.as_str(), state);
         scene
@@ -240,6 +249,7 @@ impl Scene {
             "assignee" => self.cast.agent("bot"),
             "former" => self.cast.agent("old"),
             "fellow" => self.cast.agent("bob"),
+            "wide fellow" => self.cast.widely("bob"),
             "strange agent" => self.cast.agent("spy"),
             "link holder" => Actor::LinkHolder { ask: self.checkpoint },
             "system" => Actor::System,
@@ -277,9 +287,14 @@ impl Scene {
             }
             "artifact.commit" => TaskCommand::Commit(task, Box::new(version())),
             "artifact.commit of what is written" => {
-                let (artifact, name) = (Some(self.made.id), Some(self.made.version.clone()));
+                let (artifact, name) = (Some(self.used.id), Some(self.used.version.clone()));
                 let again = kernel::task::NewVersion { artifact, name, ..version() };
                 TaskCommand::Commit(task, Box::new(again))
+            }
+            "artifact.commit to another's" => {
+                let artifact = Some(self.made.id);
+                let more = kernel::task::NewVersion { artifact, ..version() };
+                TaskCommand::Commit(task, Box::new(more))
             }
             "artifact.reference" => TaskCommand::Reference(task, self.made.clone(), Role::Input),
             "ledger.write" => {

@@ -239,6 +239,7 @@ macro_rules! suite {
             }
             $crate::suite! { @in $open, $missing; task_lists:
                 lists_of_tasks_are_narrowed_every_way,
+                an_agent_has_a_list_of_what_it_was_given,
                 pages_of_tasks_join_without_gaps,
                 tasks_are_counted_by_state,
                 a_key_of_a_ledger_keeps_its_history,

@@ -30,6 +30,9 @@ pub struct TaskList {
     pub principal: Option<HumanId>,
     /// The task they are part of.
     pub parent: Option<TaskId>,
+    /// Those this agent was ever given, whoever has them now. It has a list of its own that is
+    /// narrowed by state alone: projects, assignee, principal and parent are not looked at.
+    pub agent: Option<AgentId>,
     /// Go on after this one.
     pub after: Option<TaskId>,
     /// At most this many.
@@ -43,6 +46,9 @@ impl TaskList {
             [] => vec![None],
             some => some.iter().copied().map(Some).collect(),
         };
+        if let Some(agent) = &self.agent {
+            return states.into_iter().map(|state| known(agent, state)).collect();
+        }
         let of = |project: &ProjectId, state| {
             range(project, state, self.assignee.as_ref(), self.principal.as_ref(), self.parent)
         };
@@ -96,6 +102,7 @@ pub(crate) fn standing(task: &Task) -> BTreeSet<String> {
                 }
             }
         }
+        ranges.extend(task.agents().into_iter().map(|agent| known(agent, state)));
     }
     ranges
 }
@@ -103,13 +110,16 @@ pub(crate) fn standing(task: &Task) -> BTreeSet<String> {
 /// The ranges to take a task out of, and those to put it into, when it changes.
 pub(crate) fn moved(before: Option<&Task>, after: &Task) -> (Vec<String>, Vec<String>) {
     let Some(before) = before else { return (Vec::new(), standing(after).into_iter().collect()) };
-    // Everything else by which it is listed is fixed when it is made.
-    if before.state == after.state && before.assignee == after.assignee {
+    // Everything else by which it is listed is fixed when it is made; whoever it goes to is in its chain.
+    if before.state == after.state && before.chain.len() == after.chain.len() {
         return (Vec::new(), Vec::new());
     }
     let (old, new) = (standing(before), standing(after));
     (old.difference(&new).cloned().collect(), new.difference(&old).cloned().collect())
 }
+
+/// What a range is not narrowed by.
+const ANY: &str = "*";
 
 /// A range, as it is stored. Names have no spaces and no stars.
 fn range(
@@ -119,12 +129,16 @@ fn range(
     principal: Option<&HumanId>,
     parent: Option<TaskId>,
 ) -> String {
-    const ANY: &str = "*";
     let state = state.map_or(ANY, State::as_str);
     let assignee = assignee.map_or_else(|| ANY.to_owned(), name);
     let principal = principal.map_or(ANY, HumanId::as_str);
     let parent = parent.map_or_else(|| ANY.to_owned(), |id| id.to_string());
     format!("{project} {state} {assignee} {principal} {parent}")
+}
+
+/// The range of what an agent was ever given.
+fn known(agent: &AgentId, state: Option<State>) -> String {
+    format!("agent/{agent} {}", state.map_or(ANY, State::as_str))
 }
 
 /// A person and an agent may have the same name.

@@ -32,7 +32,7 @@ macro_rules! actions {
 }
 
 actions! {
-    19;
+    20;
     /// `task.create`
     Created = "task.created", "task_created";
     /// `task.assign`
@@ -69,6 +69,8 @@ actions! {
     Committed = "artifact.committed", "artifact_committed";
     /// `artifact.reference`
     Referenced = "artifact.referenced", "artifact_referenced";
+    /// `artifact.share`. Ours.
+    Shared = "artifact.shared", "delivery_shared";
     /// `ledger.write`
     Written = "ledger.written", "ledger_written";
 }
@@ -94,6 +96,7 @@ impl AuditAction {
             TaskEvent::Remarked { .. } => Self::Commented,
             TaskEvent::Completed => Self::Completed,
             TaskEvent::Referenced { .. } => Self::Referenced,
+            TaskEvent::Shared { .. } => Self::Shared,
             TaskEvent::Wrote { .. } => Self::Written,
             TaskEvent::Erased => Self::Erased,
         }

@@ -279,6 +279,7 @@ fn subject(event: &Event, what: &TaskEvent) -> AuditSubject {
         TaskEvent::Committed { artifact, .. } | TaskEvent::Referenced { artifact, .. } => {
             ("artifact", artifact.id.to_string())
         }
+        TaskEvent::Shared { artifact, .. } => ("artifact", artifact.to_string()),
         TaskEvent::Reviewed { review } => ("review", review.id.to_string()),
         TaskEvent::Remarked { review, .. } => ("review", review.to_string()),
         TaskEvent::Wrote { scope, .. } => ("ledger", LedgerId::of(scope.as_str()).to_string()),
@@ -359,6 +360,7 @@ fn done(task: &task::Task, what: &TaskEvent, version: Version) -> Value {
         TaskEvent::Referenced { artifact, role } => {
             json!({ "reference": { "id": artifact.id, "version": artifact.version, "as": role } })
         }
+        TaskEvent::Shared { with, .. } => json!({ "shared_with": with }),
         TaskEvent::Wrote { scope, key, revision, .. } => {
             json!({ "entry": { "scope": scope, "key": key, "revision": revision } })
         }

@@ -217,6 +217,7 @@ fn request(task: &task::Task, what: &TaskEvent, version: Version) -> Request {
         | TaskEvent::Remarked { .. }
         | TaskEvent::Completed
         | TaskEvent::Referenced { .. }
+        | TaskEvent::Shared { .. }
         | TaskEvent::Wrote { .. }
         | TaskEvent::Erased => none,
     }

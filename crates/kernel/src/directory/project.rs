@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{ADMIN_ONLY, Project, Step};
-use crate::actor::Assurance;
+use super::{ADMIN_ONLY, Directory, Project, Step};
+use crate::actor::{Actor, Assurance, Reach};
 use crate::ask::Envelopes;
 use crate::ask::create::MOST_REMINDERS;
 use crate::command::Envelope;
@@ -66,6 +66,24 @@ pub(crate) fn decide(
     let project =
         Project { id: id.clone(), default_on_silence, floor, ladder, reminders, envelopes };
     Ok(Decision::of(Subject::Project(id), Happened::ProjectSaved(Box::new(project))))
+}
+
+impl Directory {
+    /// Whether the actor sees all there is of a project: its members, administrators, and agents with a
+    /// key that reaches that far.
+    pub fn oversees(&self, actor: &Actor, project: &ProjectId) -> bool {
+        match actor {
+            Actor::Human { .. } => self
+                .person(actor)
+                .is_ok_and(|human| human.admin || human.projects.contains(project)),
+            Actor::Agent { project: own, reach: Reach::Project, .. } => own == project,
+            Actor::Agent { reach: Reach::Agent, .. }
+            | Actor::LinkHolder { .. }
+            | Actor::Relay { .. }
+            | Actor::Guest { .. } => false,
+            Actor::System => true,
+        }
+    }
 }
 
 #[cfg(test)]

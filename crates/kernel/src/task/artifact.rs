@@ -1,10 +1,19 @@
 //! What is delivered: versions that never change, in a chain under one name.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
+use super::Task;
+use crate::actor::Actor;
 use crate::audit::{Digest, Head};
+use crate::directory::Directory;
 use crate::ids::{ArtifactId, ProjectId, TaskId};
 use crate::time::Time;
+
+/// So many of the tasks that use a version are asked whether somebody may read it, the newest first:
+/// what everybody uses is not looked through without end.
+const USERS: usize = 64;
 
 /// A deliverable with all its versions. An aggregate of its own: tasks of other projects may use it
 /// where that was allowed.
@@ -33,6 +42,37 @@ impl Artifact {
             None => self.versions.last(),
         }
     }
+
+    /// Whether tasks of a project may use it.
+    pub fn is_usable_in(&self, project: &ProjectId) -> bool {
+        self.project == *project || self.shared_with.contains(project)
+    }
+
+    /// Whether an actor reads all of it: they oversee a project whose tasks may use it.
+    pub fn is_open_to(&self, actor: &Actor, directory: &Directory) -> bool {
+        let mut projects = std::iter::once(&self.project).chain(&self.shared_with);
+        projects.any(|project| directory.oversees(actor, project))
+    }
+
+    /// The tasks that have to be known to say what somebody else reads of it.
+    pub fn tasks(&self) -> BTreeSet<TaskId> {
+        self.versions.iter().flat_map(Version::tasks).collect()
+    }
+
+    /// What an actor may read of it, if anything: version by version, for what one task was given is
+    /// not everybody's who had to do with another.
+    #[must_use]
+    pub fn shown_to(
+        mut self,
+        actor: &Actor,
+        directory: &Directory,
+        tasks: &BTreeMap<TaskId, Option<Task>>,
+    ) -> Option<Self> {
+        if !self.is_open_to(actor, directory) {
+            self.versions.retain(|version| version.is_shown_to(actor, directory, tasks));
+        }
+        if self.versions.is_empty() { None } else { Some(self) }
+    }
 }
 
 /// One version of an artifact.
@@ -52,6 +92,25 @@ pub struct Version {
     /// The tasks that use it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Reference>,
+}
+
+impl Version {
+    /// The tasks by which it is read: the one that made it, and those that use it.
+    pub(super) fn tasks(&self) -> impl Iterator<Item = TaskId> {
+        let users = self.references.iter().rev().take(USERS).map(|used| used.task);
+        std::iter::once(self.produced_by).chain(users)
+    }
+
+    /// Whether an actor sees one of the tasks by which it is read.
+    pub(super) fn is_shown_to(
+        &self,
+        actor: &Actor,
+        directory: &Directory,
+        tasks: &BTreeMap<TaskId, Option<Task>>,
+    ) -> bool {
+        let known = |id| tasks.get(&id).and_then(Option::as_ref);
+        self.tasks().filter_map(known).any(|task| task.is_shown_to(actor, directory))
+    }
 }
 
 /// What a version is made of.
@@ -134,4 +193,60 @@ pub struct VersionRef {
     pub id: ArtifactId,
     /// Which.
     pub version: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::AskId;
+    use crate::task::{Handover, Party, Role, TaskCommand};
+    use crate::testing::{Cast, human, new_task, version};
+
+    /// What `bot` made for one task, `bob` goes on with for another: each reads what the tasks it was
+    /// given made or use; members of the project, and of one it was shared with, read all of it.
+    #[test]
+    fn a_version_is_read_by_whoever_sees_a_task_that_made_or_uses_it() {
+        let mut cast = Cast::staffed();
+        let id = cast.begun(new_task());
+        let made = cast.delivered(id, version());
+        let next = cast.assigned(new_task(), "bob");
+        cast.may(cast.agent("bob"), TaskCommand::Start(next));
+        let user = cast.assigned(new_task(), "old");
+        let reads = |cast: &Cast, actor: &Actor| {
+            let artifact = cast.artifact(made.id).clone();
+            let tasks = artifact.tasks().into_iter().map(|id| (id, Some(cast.task(id).clone())));
+            let shown = artifact.shown_to(actor, cast.directory(), &tasks.collect());
+            let shown = shown.map_or_else(Vec::new, |artifact| artifact.versions);
+            shown.into_iter().map(|version| version.name).collect::<Vec<_>>()
+        };
+        assert_eq!(reads(&cast, &cast.agent("bob")), [""; 0], "it has to do with neither task");
+
+        cast.may(cast.human("olga"), TaskCommand::Reference(next, made.clone(), Role::Input));
+        assert_eq!(reads(&cast, &cast.agent("bob")), ["v1"], "it was given it to work with");
+        let more = crate::task::NewVersion { artifact: Some(made.id), ..version() };
+        let made_next = cast.delivered(next, more);
+        assert_eq!((made_next.id, made_next.version.as_str()), (made.id, "v2"));
+        let out = Party::Human(human("mark"));
+        cast.may(cast.human("olga"), TaskCommand::Transfer(user, out, Handover::Handoff));
+        cast.may(cast.human("olga"), TaskCommand::Reference(user, made_next, Role::Input));
+        for (actor, sees) in [
+            (cast.agent("bot"), &["v1"][..]),
+            (cast.agent("bob"), &["v1", "v2"]),
+            (cast.agent("old"), &["v2"]),
+            (cast.agent("spy"), &[]),
+            (cast.widely("old"), &["v1", "v2"]),
+            (cast.widely("spy"), &[]),
+            (cast.human("mark"), &["v1", "v2"]),
+            (cast.human("adam"), &["v1", "v2"]),
+            (cast.human("zoe"), &[]),
+            (Actor::LinkHolder { ask: AskId::new(ulid::Ulid::from(7_u128)) }, &[]),
+            (Actor::System, &["v1", "v2"]),
+        ] {
+            assert_eq!(reads(&cast, &actor), sees, "{actor:?}");
+        }
+        cast.may(cast.human("adam"), TaskCommand::Share(made.id, "rival".parse().unwrap()));
+        assert_eq!(reads(&cast, &cast.human("zoe")), ["v1", "v2"]);
+        assert_eq!(reads(&cast, &cast.widely("spy")), ["v1", "v2"]);
+        assert_eq!(reads(&cast, &cast.agent("spy")), [""; 0], "until a task of its uses it");
+    }
 }

@@ -71,7 +71,8 @@ impl Task {
             ladder: Vec::new(),
             follows: None,
             quorum: 1,
-            floor: project.floor,
+            // Whoever works on it may be of another project; what is decided is of this one, too.
+            floor: project.floor.max(self.floor(world.directory)),
             grants: Vec::new(),
             inline: None,
             callback: None,
@@ -82,5 +83,45 @@ impl Task {
             review: None,
             claims: claims.map(|claims| claims.kept(project.envelopes, &mut salts)),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::Assurance;
+    use crate::command::Command;
+    use crate::directory::NewProject;
+    use crate::ids::{AskId, TaskId};
+    use crate::task::{CheckpointKind, Given, NewTask, TaskCommand};
+    use crate::testing::{Cast, approve, new_task, raising};
+
+    /// The stricter project counts: the one of the task, or the one of whoever works on it.
+    #[test]
+    fn the_stricter_of_two_projects_says_how_much_proof() {
+        use Assurance::{Channel, Passkey, Session};
+        for (ours, theirs, need) in
+            [(Passkey, Session, Passkey), (Session, Passkey, Passkey), (Channel, Channel, Channel)]
+        {
+            let mut cast = Cast::staffed();
+            for (name, floor) in [("acme", ours), ("rival", theirs)] {
+                let plain = NewProject::plain(name.parse().unwrap());
+                cast.run(Actor::System, Command::SaveProject(NewProject { floor, ..plain }));
+            }
+            // Adam is at home in no project and may give a task to anybody.
+            let new = NewTask { project: "acme".parse().ok(), ..new_task() };
+            cast.may(cast.human("adam"), TaskCommand::Create(Box::new(new)));
+            let id = TaskId::new(cast.fresh());
+            let assign = TaskCommand::Assign(id, "spy".parse().unwrap(), Given::default());
+            cast.may(cast.human("adam"), assign);
+            cast.may(cast.agent("spy"), TaskCommand::Start(id));
+            let raise = TaskCommand::Raise(id, Box::new(raising(CheckpointKind::Approval)));
+            cast.may(cast.agent("spy"), raise);
+            let ask = AskId::new(cast.fresh());
+            assert_eq!(cast.seen(ask).floor, need, "{ours:?} {theirs:?}");
+            let resolved = cast.resolve("adam", ask, approve());
+            let too_low = Refusal::AssuranceTooLow { have: Session, need };
+            assert_eq!(resolved, if need > Session { Err(too_low) } else { Ok(()) });
+        }
     }
 }

@@ -77,7 +77,8 @@ fn next(before: Option<&Artifact>) -> String {
 }
 
 /// Puts what was delivered to whoever judges it: an ask like any other, in the inbox and wherever else
-/// they answer. What a person made themselves has no agent that could ask.
+/// they answer. What a person made is asked on behalf of the agent they took the task from, and says
+/// who made it.
 fn put_up(
     world: &World<'_>,
     envelope: &Envelope,
@@ -86,8 +87,9 @@ fn put_up(
     new: &NewVersion,
     decision: &mut Decision,
 ) -> Result<Option<AskId>, Refusal> {
-    let working = task.assignee.agent().and_then(|agent| world.directory.agent(agent));
-    let Some(agent) = working else { return Ok(None) };
+    let by = task.assignee.agent().or_else(|| task.run.as_ref().map(|run| &run.agent));
+    let Some(agent) = by.and_then(|agent| world.directory.agent(agent)) else { return Ok(None) };
+    let maker = task.assignee.human();
     let spec = task.spec.value();
     let goal = spec.map_or("", |spec| spec.goal.as_str());
     let prompt = format!("Is {} {} good? {goal}", new.sort, artifact.version);
@@ -99,6 +101,9 @@ fn put_up(
     details.insert("artifact".to_owned(), json!(artifact));
     if let Some(uri) = &new.payload.uri {
         details.insert("uri".to_owned(), json!(uri));
+    }
+    if let Some(maker) = maker {
+        details.insert("delivered_by".to_owned(), json!(maker));
     }
     let body = Body::Approve {
         details,
@@ -117,13 +122,15 @@ fn put_up(
     let ask = AskId::new(envelope.fresh);
     let (why, priority) = (Occasion::Asked, Priority::Normal);
     let notify = |seat: &Seat| Effect::Notify { ask, seat: seat.clone(), why, priority };
-    decision.effects.extend(asked.seats.iter().map(notify));
+    // Whoever made it knows, and still finds it in the inbox if they have to judge it, too.
+    let told = |seat: &&Seat| !matches!(seat, Seat::Person { human } if Some(human) == maker);
+    decision.effects.extend(asked.seats.iter().filter(told).map(notify));
     decision.happened.push((Subject::Ask(ask), Happened::Asked(Box::new(asked))));
     Ok(Some(ask))
 }
 
-/// The artifact this is a version of: the one that was named, or the last of its sort the task
-/// delivered.
+/// The artifact this is a version of: the one that was named, if the task delivered or uses a version
+/// of it, or the last of its sort the task delivered.
 fn chain<'a>(
     world: &World<'a>,
     task: &Task,
@@ -134,6 +141,11 @@ fn chain<'a>(
             let artifact = world.artifact(id)?;
             if artifact.project != task.project {
                 return Err(Refusal::NotFound { what: "artifact" }.into());
+            }
+            if !task.uses(artifact) {
+                let expected =
+                    "an artifact this task delivered, or one it uses: see artifact.reference";
+                return Err(Refusal::Invalid { field: "art_id", expected }.into());
             }
             Some(artifact)
         }
@@ -149,6 +161,17 @@ fn chain<'a>(
         return Err(Refusal::Immutable { why }.into());
     }
     Ok(named)
+}
+
+impl Task {
+    /// Whether it delivered a version of an artifact, or uses one.
+    fn uses(&self, artifact: &Artifact) -> bool {
+        let of_it = |version: &Version| {
+            version.produced_by == self.id
+                || version.references.iter().any(|used| used.task == self.id)
+        };
+        artifact.versions.iter().any(of_it)
+    }
 }
 
 fn check(new: &NewVersion) -> Result<(), Refusal> {
@@ -178,10 +201,11 @@ fn check(new: &NewVersion) -> Result<(), Refusal> {
 mod tests {
     use super::*;
     use crate::ask::Phase;
+    use crate::command::Command;
     use crate::task::{
         Given, Handover, NewTask, Party, PayloadKind, Quorum, Reference, TaskCommand, Verdict,
     };
-    use crate::testing::{Cast, human, new_task, payload, verdict, version};
+    use crate::testing::{Cast, human, new_task, payload, verdict, version, yes};
 
     fn commit(cast: &mut Cast, id: TaskId, new: NewVersion) -> Result<(), Refusal> {
         cast.want(cast.agent("bot"), TaskCommand::Commit(id, Box::new(new)))
@@ -247,7 +271,7 @@ mod tests {
         let mut cast = Cast::staffed();
         let id = cast.begun(new_task());
         let made = cast.delivered(id, version());
-        let kept = cast.artifact(made.id).clone();
+        let kept = cast.artifact(made.id).versions[0].payload.clone();
         for named in [true, false] {
             let again = NewVersion {
                 artifact: named.then_some(made.id),
@@ -258,11 +282,13 @@ mod tests {
             let refused = commit(&mut cast, id, again.clone());
             assert!(matches!(refused, Err(Refusal::Immutable { .. })), "{refused:?}");
             let other = cast.begun(new_task());
+            cast.may(cast.agent("bot"), TaskCommand::Reference(other, made.clone(), Role::Input));
             let again = NewVersion { artifact: Some(made.id), ..again };
             let refused = commit(&mut cast, other, again);
             assert!(matches!(refused, Err(Refusal::Immutable { .. })), "{refused:?}");
         }
-        assert_eq!(*cast.artifact(made.id), kept);
+        let [first] = &cast.artifact(made.id).versions[..] else { panic!() };
+        assert_eq!(first.payload, kept);
     }
 
     /// A name somebody chose may be the number that comes next.
@@ -282,6 +308,25 @@ mod tests {
             assert_eq!(cast.delivered(id, new).version, name);
             reworked(&mut cast, id);
         }
+    }
+
+    /// HACP-021: what another task made is its own: a task goes on with what it delivered or uses.
+    #[test]
+    fn only_what_a_task_has_to_do_with_is_continued() {
+        let mut cast = Cast::staffed();
+        let maker = cast.begun(new_task());
+        let made = cast.delivered(maker, version());
+        let id = cast.begun(new_task());
+        let more = || NewVersion { artifact: Some(made.id), ..version() };
+        let records = cast.records().len();
+        for name in [None, Some("v1".to_owned())] {
+            let refused = commit(&mut cast, id, NewVersion { name, ..more() });
+            let expected = matches!(refused, Err(Refusal::Invalid { field: "art_id", .. }));
+            assert!(expected, "{refused:?}");
+        }
+        assert_eq!(cast.records().len(), records);
+        cast.may(cast.human("olga"), TaskCommand::Reference(id, made.clone(), Role::Input));
+        assert_eq!(cast.delivered(id, more()).version, "v2");
     }
 
     /// Another project's artifact is not there to be continued, shared or not.
@@ -379,5 +424,50 @@ mod tests {
         assert!(inbox(&cast, "nina"), "one of two has judged it");
         cast.judge("nina", id, verdict(Verdict::Approved)).unwrap();
         assert_eq!(cast.seen(ask).phase(), Phase::Completed);
+    }
+
+    /// K-23: what a person delivers who took over is put to the reviewers like what an agent does; whoever
+    /// made it and has to judge it, too, finds it and is not told what they know.
+    #[test]
+    fn what_a_person_made_is_put_to_everybody_who_judges() {
+        for (maker, named, told) in [
+            ("mark", &["nina", "rita"][..], &["nina", "rita"][..]),
+            ("rita", &["nina", "rita"], &["nina"]),
+            ("olga", &["nina"], &["nina"]),
+            ("mark", &[], &["olga"]),
+            ("olga", &[], &[]),
+        ] {
+            let mut cast = Cast::staffed();
+            let new = new_task();
+            let new = if named.is_empty() { new } else { new.judged_by(Quorum::All, named) };
+            let id = cast.begun(new);
+            let to = Party::Human(human(maker));
+            cast.may(cast.human("olga"), TaskCommand::Transfer(id, to, Handover::Handoff));
+            cast.delivered(id, version());
+            let ask = cast.task(id).judged_in.unwrap();
+            let notified: Vec<_> = cast
+                .effects()
+                .iter()
+                .filter_map(|effect| match effect {
+                    Effect::Notify { ask: about, seat: Seat::Person { human }, .. } => {
+                        (*about == ask).then(|| human.to_string())
+                    }
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(notified, told, "{maker}");
+            let asked = cast.seen(ask);
+            let details = asked.question.value().unwrap().body();
+            let Body::Approve { details, .. } = details else { panic!("{details:?}") };
+            assert_eq!(details["delivered_by"], json!(maker));
+            for reviewer in cast.task(id).reviewers() {
+                assert!(asked.is_put_to(cast.directory().human(&reviewer).unwrap()));
+            }
+            for reviewer in cast.task(id).reviewers() {
+                cast.run(cast.human(reviewer.as_str()), Command::Answer(ask, yes()));
+            }
+            assert_eq!(cast.task(id).state, State::Completed);
+            assert_eq!(cast.seen(ask).phase(), Phase::Completed);
+        }
     }
 }

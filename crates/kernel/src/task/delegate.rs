@@ -86,8 +86,8 @@ mod tests {
     fn only_what_is_delegable() {
         let mut cast = Cast::staffed();
         let id = cast.begun(new_task());
-        for agent in ["bot", "old"] {
-            let refused = cast.want(cast.agent(agent), to(id, "bob"));
+        for agent in [cast.agent("bot"), cast.widely("old")] {
+            let refused = cast.want(agent, to(id, "bob"));
             assert!(matches!(refused, Err(Refusal::Precondition { .. })), "{refused:?}");
         }
     }
@@ -97,7 +97,7 @@ mod tests {
     fn to_whom_and_when() {
         let mut cast = Cast::staffed();
         let id = cast.written(delegable());
-        let early = cast.want(cast.agent("bot"), to(id, "bob"));
+        let early = cast.want(cast.widely("bot"), to(id, "bob"));
         assert!(matches!(early, Err(Refusal::Precondition { .. })));
         let id = cast.begun(delegable());
         for agent in ["bot", "spy", "nobody"] {

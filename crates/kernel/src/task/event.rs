@@ -11,7 +11,7 @@ use super::review::{Remark, Review};
 use super::spec::Created;
 use super::{Amendment, Handover, Party};
 use crate::audit::{Erasable, Slot};
-use crate::ids::{AgentId, AskId, EntryId, ProjectId, ReviewId, RunId, TaskId};
+use crate::ids::{AgentId, ArtifactId, AskId, EntryId, ProjectId, ReviewId, RunId, TaskId};
 
 /// What can happen to a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,7 +96,7 @@ pub enum TaskEvent {
     Committed {
         /// What.
         artifact: VersionRef,
-        /// The ask by which people judge it; none where no agent made it.
+        /// The ask by which people judge it; none where there is no agent that could ask.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ask: Option<AskId>,
     },
@@ -120,6 +120,13 @@ pub enum TaskEvent {
         artifact: VersionRef,
         /// As what.
         role: Role,
+    },
+    /// What it made may be used by tasks of another project.
+    Shared {
+        /// What.
+        artifact: ArtifactId,
+        /// Whose tasks.
+        with: ProjectId,
     },
     /// It wrote into a ledger.
     Wrote {
@@ -168,6 +175,7 @@ impl TaskEvent {
             Self::Remarked { .. } => "review_commented",
             Self::Completed => "task_completed",
             Self::Referenced { .. } => "artifact_referenced",
+            Self::Shared { .. } => "delivery_shared",
             Self::Wrote { .. } => "ledger_written",
             Self::Erased => "erased",
         }
@@ -193,6 +201,7 @@ impl TaskEvent {
             | Self::Committed { .. }
             | Self::Completed
             | Self::Referenced { .. }
+            | Self::Shared { .. }
             | Self::Wrote { .. }
             | Self::Erased => {}
         }

@@ -105,7 +105,10 @@ impl Task {
                 review.remarks.push(*remark);
             }
             TaskEvent::Completed => self.moves(State::Completed, Trigger::Complete)?,
-            TaskEvent::Interrupted | TaskEvent::Referenced { .. } | TaskEvent::Wrote { .. } => {}
+            TaskEvent::Interrupted
+            | TaskEvent::Referenced { .. }
+            | TaskEvent::Shared { .. }
+            | TaskEvent::Wrote { .. } => {}
             TaskEvent::Erased => self.erase(),
         }
         Some(())
@@ -120,6 +123,7 @@ impl Task {
             | TaskEvent::Completed
             | TaskEvent::Remarked { .. }
             | TaskEvent::Referenced { .. }
+            | TaskEvent::Shared { .. }
             | TaskEvent::Wrote { .. }
             | TaskEvent::Erased => false,
             // Where silence calls the task off, that is what changes it.
@@ -183,8 +187,11 @@ impl Task {
             | CheckpointKind::Input
             | CheckpointKind::Escalation => Trigger::Raise,
         };
-        self.moves(State::Blocked, trigger)?;
-        let (worker, at) = (self.assignee.clone(), self.head.at);
+        // Where the last one ran out it is blocked already, and stays so.
+        if !(self.is_stranded() && trigger == Trigger::Interrupt) {
+            self.moves(State::Blocked, trigger)?;
+        }
+        let (worker, at) = (self.worker.clone(), self.head.at);
         self.goes_to(self.owner(), Handover::Checkpoint);
         self.checkpoints.push(Raised {
             ask,
@@ -272,6 +279,13 @@ impl Task {
         } else {
             Tally::Pending
         }
+    }
+
+    /// Whether it is over because what was delivered is good. Whatever else completes it calls it off.
+    pub fn is_accepted(&self) -> bool {
+        // The verdict by which it was accepted is the last there can be.
+        let good = |last: &super::Review| self.tally(last.kind, last.verdict) == Tally::Accepted;
+        self.state == State::Completed && self.reviews.last().is_some_and(good)
     }
 
     /// Whether silence on this kind of checkpoint calls the task off. Who withdraws one is not silent.

@@ -1,4 +1,5 @@
-//! The principal stops the agent: a checkpoint that a person raises.
+//! The principal stops the agent: a checkpoint that a person raises. So is one where the last ran out and
+//! nobody can resolve it any more: without it the task could only be called off.
 
 use super::command::NewCheckpoint;
 use super::may::seen;
@@ -18,9 +19,10 @@ pub(super) fn decide(
 ) -> Result<Decision, Stop> {
     let task = seen(world, envelope, id)?;
     task.only_principal(&envelope.actor)?;
-    task.stands_in(&[State::InProgress])?;
-    let working = task.assignee.agent().zip(task.running());
-    let Some((agent, _)) = working else {
+    if !task.is_stranded() {
+        task.stands_in(&[State::InProgress])?;
+    }
+    let Some(agent) = task.running().map(|run| &run.agent) else {
         let why = "no agent works on this task".to_owned();
         return Err(Refusal::Precondition { why }.into());
     };

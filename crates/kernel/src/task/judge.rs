@@ -29,16 +29,32 @@ pub(super) fn decide(
 ) -> Result<Decision, Stop> {
     let task = seen(world, envelope, id)?;
     let mut judged = weigh(world, envelope, task, new)?;
-    if let Some(id) = task.judged_in {
-        let ask = world.ask(id)?;
-        if ask.still_open(world.now).is_ok() {
-            let said = said(new);
-            let (_, vote) = answer::vote(world, envelope, ask, &said, &[], Some(judged.decisive))?;
-            judged.decision.happened.splice(0..0, vote.happened);
-            judged.decision.effects.extend(vote.effects);
-        }
+    let asked = task.judged_in.map(|id| world.ask(id)).transpose()?;
+    if let Some(ask) = asked.filter(|ask| ask.still_open(world.now).is_ok()) {
+        let said = said(new);
+        let (_, vote) = answer::vote(world, envelope, ask, &said, &[], Some(judged.decisive))?;
+        judged.decision.happened.splice(0..0, vote.happened);
+        judged.decision.effects.extend(vote.effects);
+    } else {
+        sure(world, envelope, task)?;
     }
     Ok(judged.decision)
+}
+
+/// The refusal for a verdict with less proof than the project wants, where no ask is there to say so.
+fn sure(world: &World<'_>, envelope: &Envelope, task: &Task) -> Result<(), Refusal> {
+    let need = task.floor(world.directory);
+    match envelope.actor {
+        Actor::Human { assurance: have, .. } if have < need => {
+            Err(Refusal::AssuranceTooLow { have, need })
+        }
+        Actor::Human { .. }
+        | Actor::Agent { .. }
+        | Actor::LinkHolder { .. }
+        | Actor::Relay { .. }
+        | Actor::Guest { .. }
+        | Actor::System => Ok(()),
+    }
 }
 
 /// What is judged anywhere else, by an answer to the ask.

@@ -38,8 +38,9 @@ pub(crate) fn withdrawn(
     let Some(checkpoint) = &ask.checkpoint else { return Ok(over) };
     let task = world.task(checkpoint.task)?;
     let why = "only the agent that raised a checkpoint and the people who decide on it withdraw it";
-    let asks = matches!(envelope.actor, Actor::Agent { .. });
-    let raised_it = asks && checkpoint.raised_by == RaisedBy::Agent;
+    // Another agent's key may be good for the whole project; the question is not that agent's.
+    let asked = matches!(&envelope.actor, Actor::Agent { id, .. } if *id == ask.agent);
+    let raised_it = asked && checkpoint.raised_by == RaisedBy::Agent;
     if !raised_it && !administers {
         task.decider(&envelope.actor, why)?;
     }
@@ -117,9 +118,36 @@ mod tests {
             assert!(matches!(late, Err(Refusal::TimedOut { .. })), "{late:?}");
             let again = cast.want(cast.human("olga"), TaskCommand::Lapse(ask));
             assert!(matches!(again, Err(Refusal::Precondition { .. })));
-            // K-17: the way out is to call it off.
+            // K-17: a way out is to call it off.
             cast.may(cast.human("olga"), TaskCommand::Cancel(id, None));
         }
+    }
+
+    /// K-17, HACP-030: the other way out of what ran out is a checkpoint of the principal's. The task stays
+    /// blocked until it is resolved, and then its agent goes on.
+    #[test]
+    fn what_ran_out_is_decided_after_all() {
+        let (mut cast, id, ask) = waiting(OnSilence::StayBlocked, CheckpointKind::Approval);
+        let wait = || TaskCommand::Interrupt(id, "Go on after all?".to_owned());
+        let early = cast.want(cast.human("olga"), wait());
+        assert!(matches!(early, Err(Refusal::Precondition { .. })), "one waits already");
+        cast.may(cast.human("olga"), TaskCommand::Lapse(ask));
+        let (run, before) = (cast.run_of(id), cast.task(id).revision);
+        let theirs = cast.want(cast.human("nina"), wait());
+        assert!(matches!(theirs, Err(Refusal::NotAllowed { .. })));
+        cast.may(cast.human("olga"), wait());
+        let again = AskId::new(cast.fresh());
+        let task = cast.task(id);
+        assert_eq!((task.state, task.revision), (State::Blocked, before + 1));
+        assert_eq!(task.pending().map(|raised| raised.ask), Some(again));
+        assert_eq!(task.pending().map(|raised| &raised.worker), Some(&task.worker));
+        let story = cast.story_of(id);
+        assert_eq!(story[story.len() - 2..], ["task_interrupted", "checkpoint_raised"]);
+        cast.resolve("nina", again, approve()).unwrap();
+        assert_eq!((cast.task(id).state, cast.run_of(id)), (State::InProgress, run));
+        let told: Vec<_> = cast.duties(id).into_iter().map(|(_, duty)| duty).collect();
+        assert_eq!(told[1..], [Duty::Block, Duty::Block, Duty::Resume]);
+        cast.delivered(id, crate::testing::version());
     }
 
     /// HACP-052, HACP-080: where it was written down, silence calls the task off; one change, and the run
@@ -159,7 +187,7 @@ mod tests {
     fn only_who_decides_or_raised_it_withdraws_it() {
         let (mut cast, id, ask) = waiting(OnSilence::Cancel, CheckpointKind::Approval);
         cast.run(cast.human("olga"), Command::Assign(ask, human("mark"), None));
-        for actor in [cast.human("mark"), Actor::LinkHolder { ask }] {
+        for actor in [cast.human("mark"), cast.widely("bob"), Actor::LinkHolder { ask }] {
             let refused = cast.attempt(actor, Command::Cancel(ask, None));
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         }

@@ -6,7 +6,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::actor::Actor;
 use crate::audit::{Erasable, Head};
+use crate::directory::{Directory, Human};
 use crate::ids::{BadId, EntryId, TaskId};
 use crate::time::Time;
 
@@ -44,6 +46,32 @@ impl Scope {
     pub fn parts(&self) -> (&str, &str) {
         self.0.split_once(':').unwrap_or((&self.0, ""))
     }
+
+    /// Whether an actor reads it: people those of their projects and groups, and administrators all;
+    /// an agent that of its own project, and those of the groups of whoever answers for it. That its
+    /// owner administers the installation gives an agent nothing. Everybody who is somebody here
+    /// reads what the organisation remembers.
+    pub fn is_read_by(&self, actor: &Actor, directory: &Directory) -> bool {
+        let (kind, name) = self.parts();
+        let in_team = |human: &Human| human.groups.iter().any(|group| group.as_str() == name);
+        match actor {
+            Actor::Human { .. } => directory.person(actor).is_ok_and(|human| match kind {
+                "project" => human.admin || human.projects.iter().any(|own| own.as_str() == name),
+                "team" => human.admin || in_team(human),
+                _ => true,
+            }),
+            Actor::Agent { id, project, .. } => match kind {
+                "project" => project.as_str() == name,
+                "team" => {
+                    let owner = directory.agent(id).and_then(|agent| directory.human(&agent.owner));
+                    owner.is_some_and(|human| human.active && in_team(human))
+                }
+                _ => true,
+            },
+            Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::Guest { .. } => false,
+            Actor::System => true,
+        }
+    }
 }
 
 impl FromStr for Scope {
@@ -76,5 +104,61 @@ impl From<Scope> for String {
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Command;
+    use crate::directory::{NewAgent, NewHuman, Profile};
+    use crate::testing::{Cast, human, new_ask};
+
+    /// Who reads which ledger: nina is in legal and owns bob; adam administers and owns root; gone is in
+    /// legal, owns left, and left.
+    #[test]
+    fn who_reads_a_ledger() {
+        let mut cast = Cast::staffed();
+        let gone = NewHuman {
+            id: human("gone"),
+            profile: Profile::default(),
+            admin: true,
+            active: false,
+            projects: ["acme".parse().unwrap()].into(),
+            groups: ["legal".parse().unwrap()].into(),
+            skills: [].into(),
+        };
+        cast.run(Actor::System, Command::SaveHuman(gone));
+        for (id, owner) in [("root", "adam"), ("left", "gone")] {
+            let (id, project) = (id.parse().unwrap(), "acme".parse().unwrap());
+            let new = NewAgent { id, project, owner: human(owner), conversations: None };
+            cast.run(Actor::System, Command::SaveAgent(new));
+        }
+        let ask = cast.ask(new_ask());
+        let scopes = ["project:acme", "project:rival", "team:legal", "team:tax", "org:all"];
+        for (actor, reads) in [
+            (cast.human("olga"), [true, false, false, false, true]),
+            (cast.human("nina"), [true, false, true, false, true]),
+            (cast.human("zoe"), [false, true, true, false, true]),
+            (cast.human("adam"), [true; 5]),
+            (cast.human("gone"), [false; 5]),
+            (cast.human("ghost"), [false; 5]),
+            (cast.agent("bot"), [true, false, false, false, true]),
+            (cast.agent("bob"), [true, false, true, false, true]),
+            (cast.agent("spy"), [false, true, true, false, true]),
+            (cast.agent("root"), [true, false, false, false, true]),
+            (cast.widely("root"), [true, false, false, false, true]),
+            (cast.agent("left"), [true, false, false, false, true]),
+            (Actor::LinkHolder { ask }, [false; 5]),
+            (cast.relay(ask), [false; 5]),
+            (cast.guest(ask), [false; 5]),
+            (Actor::System, [true; 5]),
+        ] {
+            let found = scopes.map(|scope| {
+                let scope: Scope = scope.parse().unwrap();
+                scope.is_read_by(&actor, cast.directory())
+            });
+            assert_eq!(found, reads, "{actor:?}");
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! Who may do what to a task, and when.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::{Checkpoint, Duty, Party, Run, State, Task, TaskEvent, Wanted};
-use crate::actor::Actor;
+use crate::actor::{Actor, Assurance};
 use crate::ask::Ask;
 use crate::command::Envelope;
 use crate::directory::{Agent, Directory, Human};
@@ -72,25 +74,27 @@ impl Task {
         Err(Refusal::NotAllowed { why })
     }
 
-    /// Whether an actor may read it: its people, members of its project, its agents, administrators.
+    /// Whether an actor may read it: its people and its agents, and whoever oversees its project.
     pub fn is_shown_to(&self, actor: &Actor, directory: &Directory) -> bool {
+        if directory.oversees(actor, &self.project) {
+            return true;
+        }
         match actor {
             Actor::Human { id, .. } => directory.human(id).is_some_and(|human| {
-                human.active
-                    && (human.admin
-                        || human.projects.contains(&self.project)
-                        || self.is_decided_by(&human.id)
-                        || self.assignee.human() == Some(&human.id))
+                let has_it = self.assignee.human() == Some(&human.id);
+                human.active && (has_it || self.is_decided_by(&human.id))
             }),
-            Actor::Agent { id, project, .. } => *project == self.project || self.knows(id),
-            Actor::System => true,
-            Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::Guest { .. } => false,
+            Actor::Agent { id, .. } => self.agents().contains(id),
+            Actor::LinkHolder { .. }
+            | Actor::Relay { .. }
+            | Actor::Guest { .. }
+            | Actor::System => false,
         }
     }
 
-    /// Whether it was ever with an agent.
-    fn knows(&self, agent: &AgentId) -> bool {
-        self.chain.iter().any(|step| step.to.agent() == Some(agent))
+    /// Every agent it was ever with.
+    pub fn agents(&self) -> BTreeSet<&AgentId> {
+        self.chain.iter().filter_map(|step| step.to.agent()).collect()
     }
 
     /// Whether somebody decides on it: its principal, or a reviewer it names.
@@ -140,13 +144,26 @@ impl Task {
         Err(Refusal::NotAllowed { why: "only the assignee of the task can do this" })
     }
 
-    /// The refusal for whoever does not speak for it: its principal, and whoever does the work.
+    /// The refusal for whoever does not speak for it: its principal always does; whoever does the work,
+    /// until it is over, and after that if what they delivered was accepted.
     pub(super) fn only_party(&self, actor: &Actor) -> Result<(), Refusal> {
-        let works = Party::of(actor).is_some_and(|party| party == self.worker);
-        if works || self.only_principal(actor).is_ok() {
+        if self.only_principal(actor).is_ok() {
             return Ok(());
         }
-        Err(Refusal::NotAllowed { why: "only the principal and the agent of the task can do this" })
+        if Party::of(actor).is_none_or(|party| party != self.worker) {
+            let why = "only the principal and the agent of the task can do this";
+            return Err(Refusal::NotAllowed { why });
+        }
+        if self.state.is_over() && !self.is_accepted() {
+            let why = "the task is over and nothing came of it: only its principal can do this";
+            return Err(Refusal::Precondition { why: why.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// How sure its project wants to be of whoever decides on it.
+    pub(super) fn floor(&self, directory: &Directory) -> Assurance {
+        directory.project(&self.project).map_or(Assurance::None, |project| project.floor)
     }
 
     /// The refusal where it stands somewhere else.
@@ -241,7 +258,7 @@ mod tests {
     use crate::testing::{Cast, human, new_task};
 
     /// Its people and its project see a task, and whoever once worked on it; nobody else does, and for them
-    /// it is not there.
+    /// it is not there. A key that is good for one agent shows what that agent has to do with, as with asks.
     #[test]
     fn who_sees_a_task() {
         let mut cast = Cast::staffed();
@@ -260,8 +277,11 @@ mod tests {
             (cast.human("ghost"), false),
             (cast.agent("bot"), true),
             (cast.agent("old"), true),
-            (cast.agent("bob"), true),
+            (cast.agent("bob"), false),
             (cast.agent("spy"), false),
+            (cast.widely("bot"), true),
+            (cast.widely("bob"), true),
+            (cast.widely("spy"), false),
             (Actor::LinkHolder { ask }, false),
             (cast.guest(ask), false),
             (cast.relay(ask), false),

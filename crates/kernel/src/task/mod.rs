@@ -274,6 +274,11 @@ impl Task {
         self.checkpoints.last().filter(|raised| matches!(raised.outcome, Outcome::Pending))
     }
 
+    /// Whether it waits for a checkpoint that is over without an answer.
+    pub fn is_stranded(&self) -> bool {
+        self.state == State::Blocked && self.pending().is_none()
+    }
+
     /// When it has to be done: its deadline, or as long after its start as it may take.
     pub fn due_at(&self) -> Option<Time> {
         let longest =

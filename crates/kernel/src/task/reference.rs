@@ -1,10 +1,10 @@
 //! A task uses a version of an artifact, which does not change by that.
 
 use super::may::seen;
-use super::{Artifact, ArtifactEvent, Reference, Role, TaskEvent, VersionRef};
+use super::{ArtifactEvent, Reference, Role, Task, TaskEvent, Version, VersionRef};
 use crate::command::Envelope;
 use crate::event::Happened;
-use crate::ids::{ProjectId, Subject, TaskId};
+use crate::ids::{Subject, TaskId};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
@@ -17,6 +17,18 @@ pub(super) fn decide(
 ) -> Result<Decision, Stop> {
     let task = seen(world, envelope, id)?;
     task.only_party(&envelope.actor)?;
+    let version = usable(world, envelope, task, wanted)?;
+    Ok(used(task, version, wanted, role))
+}
+
+/// A version a task may use: of its own project, or one that was shared with it; and whoever says so
+/// may read it, so that nobody gets to read something by naming it.
+pub(super) fn usable<'a>(
+    world: &World<'a>,
+    envelope: &Envelope,
+    task: &Task,
+    wanted: &VersionRef,
+) -> Result<&'a Version, Stop> {
     let artifact = world.artifact(wanted.id)?;
     if !artifact.is_usable_in(&task.project) {
         let why = "this artifact belongs to another project, which has not shared it";
@@ -25,22 +37,34 @@ pub(super) fn decide(
     let Some(version) = artifact.version(Some(&wanted.version)) else {
         return Err(Refusal::NotFound { what: "version" }.into());
     };
+    // What was shared is there for every task of the project.
+    let shared = artifact.shared_with.contains(&task.project);
+    if shared || artifact.is_open_to(&envelope.actor, world.directory) {
+        return Ok(version);
+    }
+    let tasks = &world.loaded.tasks;
+    let missing: Vec<_> = version.tasks().filter(|id| !tasks.contains_key(id)).collect();
+    if !missing.is_empty() {
+        return Err(Stop::Need(missing.into_iter().map(Subject::Task).collect()));
+    }
+    if !version.is_shown_to(&envelope.actor, world.directory, tasks) {
+        return Err(Refusal::NotFound { what: "artifact" }.into());
+    }
+    Ok(version)
+}
+
+/// That a task uses a version, on both records; nothing where it is known.
+pub(super) fn used(task: &Task, version: &Version, wanted: &VersionRef, role: Role) -> Decision {
+    let Task { id, .. } = *task;
     if version.references.contains(&Reference { task: id, role }) {
-        return Ok(Decision::default());
+        return Decision::default();
     }
     let event = ArtifactEvent::Referenced { version: wanted.version.clone(), task: id, role };
     let what = Happened::Artifact(Box::new(event));
-    let mut decision = Decision::of(Subject::Artifact(artifact.id), what);
+    let mut decision = Decision::of(Subject::Artifact(wanted.id), what);
     let used = TaskEvent::Referenced { artifact: wanted.clone(), role };
     decision.happened.push(task.event(used));
-    Ok(decision)
-}
-
-impl Artifact {
-    /// Whether tasks of a project may use it.
-    pub fn is_usable_in(&self, project: &ProjectId) -> bool {
-        self.project == *project || self.shared_with.contains(project)
-    }
+    decision
 }
 
 #[cfg(test)]
@@ -109,6 +133,27 @@ mod tests {
         let user = TaskId::new(cast.fresh());
         let uses = cast.artifact(made.id).versions[0].references.iter();
         assert_eq!(uses.filter(|reference| reference.task == user).count(), 1, "named twice");
+    }
+
+    /// Nobody gets to read something by saying that their task uses it.
+    #[test]
+    fn an_agent_uses_what_it_may_read() {
+        let mut cast = Cast::staffed();
+        let maker = cast.begun(new_task());
+        let made = cast.delivered(maker, version());
+        let id = cast.assigned(new_task(), "bob");
+        let using = || TaskCommand::Reference(id, made.clone(), Role::Input);
+        let records = cast.records().len();
+        let refused = cast.want(cast.agent("bob"), using());
+        assert_eq!(refused, Err(Refusal::NotFound { what: "artifact" }));
+        assert_eq!(cast.records().len(), records);
+        for other in [cast.widely("bob"), cast.human("olga")] {
+            cast.clone().may(other, using());
+        }
+        let second = cast.assigned(new_task(), "bob");
+        cast.may(cast.human("olga"), using());
+        let again = TaskCommand::Reference(second, made.clone(), Role::Input);
+        cast.may(cast.agent("bob"), again);
     }
 
     #[test]

@@ -22,6 +22,11 @@ pub(super) fn decide(
     if !task.reviews.iter().any(|judged| judged.id == review) {
         return Err(Refusal::NotFound { what: "review" }.into());
     }
+    // Nobody would ever come to erase what is added now.
+    if task.spec.value().is_none() {
+        let why = "the words of this task were erased, and none are added".to_owned();
+        return Err(Refusal::Precondition { why }.into());
+    }
     judge::comment(comment)?;
     let comment = Erasable::new(comment.clone(), &mut envelope.salts.clone());
     let remark = Box::new(Remark { by, comment, at: world.now.max(task.head.at) });
@@ -59,6 +64,21 @@ mod tests {
             (&added.by, added.comment.value()),
             (&human("olga"), Some(&comment("And the VAT?")))
         );
+    }
+
+    /// What was erased stays erased: nothing is written beside it that nobody would ever erase.
+    #[test]
+    fn nothing_is_added_to_what_was_erased() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        cast.delivered(id, version());
+        let review = cast.judge("olga", id, verdict(Verdict::Approved)).unwrap();
+        cast.may(crate::actor::Actor::System, TaskCommand::Erase(id));
+        let late = TaskCommand::Remark(id, review, comment("And the VAT?"));
+        let refused = cast.want(cast.human("olga"), late);
+        let why = "the words of this task were erased, and none are added".to_owned();
+        assert_eq!(refused, Err(Refusal::Precondition { why }));
+        assert_eq!(cast.story_of(id).last(), Some(&"erased"));
     }
 
     /// K-06: an agent does not comment in anybody's name, and neither does a bystander.

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use super::command::NewResolution;
 use super::may::{held, is_storable_object, maybe_text};
 use super::{
-    ALLOW, Action, Beside, Checkpoint, CheckpointKind, Duty, Resolution, Said, Task, TaskEvent,
+    ALLOW, Action, Beside, Checkpoint, CheckpointKind, Duty, Resolution, Role, Said, Task,
+    TaskEvent, VersionRef, reference,
 };
 use crate::actor::Actor;
 use crate::ask::{Ask, answer};
@@ -36,16 +37,10 @@ pub(super) fn decide(
     if let Some(agent) = &new.reassign_to {
         task.agent_for(world.directory, agent, "reassign_to")?;
     }
-    if let Some(edited) = &said.edited_artifact_ref {
-        let artifact = world.artifact(edited.id)?;
-        let version = artifact.version(Some(&edited.version));
-        if !artifact.is_usable_in(&task.project) || version.is_none() {
-            let expected = "a version of an artifact this task may use";
-            return Err(Refusal::Invalid { field: "edited_artifact_ref", expected }.into());
-        }
-    }
+    let edited = said.edited_artifact_ref.as_ref();
+    let edited = edited.map(|edited| use_edited(world, envelope, task, edited)).transpose()?;
     // Only a yes or no can say no; whoever is asked something else, and stops it all, withdraws it.
-    let decision = if let Some(reply) = reply(ask, checkpoint.kind, new, &said)? {
+    let mut decision = if let Some(reply) = reply(ask, checkpoint.kind, new, &said)? {
         answer::vote(world, envelope, ask, &reply, &[], None)?.1
     } else {
         if let Actor::Human { assurance: have, .. } = envelope.actor
@@ -57,7 +52,27 @@ pub(super) fn decide(
         let reason = said.comment.clone().map(|text| Erasable::new(text, &mut salts));
         ask.ends(Happened::Cancelled { reason })
     };
+    decision.happened.extend(edited.into_iter().flat_map(|used| used.happened));
     resumed(world, envelope, task, ask.id, (new.action, new.reassign_to.clone(), said), decision)
+}
+
+/// The version the agent is to go on with: the task uses it from now on, so its agent may read it.
+fn use_edited(
+    world: &World<'_>,
+    envelope: &Envelope,
+    task: &Task,
+    edited: &VersionRef,
+) -> Result<Decision, Stop> {
+    match reference::usable(world, envelope, task, edited) {
+        Ok(version) => Ok(reference::used(task, version, edited, Role::Input)),
+        Err(stop @ (Stop::Need(_) | Stop::Refused(Refusal::NotFound { what: "artifact" }))) => {
+            Err(stop)
+        }
+        Err(Stop::Refused(_)) => {
+            let expected = "a version of an artifact this task may use";
+            Err(Refusal::Invalid { field: "edited_artifact_ref", expected }.into())
+        }
+    }
 }
 
 /// What is decided anywhere else, by an answer to the ask.
@@ -110,10 +125,9 @@ fn resumed(
     match (action, &reassign_to) {
         (Action::Reject, _) => decision.contracts.extend(task.stop()),
         (Action::Reassign, Some(agent)) => {
+            // The run that waits would wait for ever, be it another's or the same agent's.
+            decision.contracts.extend(task.stop());
             decision.contracts.push(task.wants_new(agent, fresh, Duty::Handoff));
-            // The run that waits would wait for ever.
-            let left = task.running().filter(|run| run.agent != *agent);
-            decision.contracts.extend(left.map(|run| task.wants(run, Duty::Cancel)));
         }
         (_, _) => {
             decision.contracts.extend(task.running().map(|run| task.wants(run, Duty::Resume)));

@@ -1,6 +1,8 @@
 //! Tasks of another project may use an artifact, because somebody who answers for it says so.
 
-use super::ArtifactEvent;
+use std::collections::BTreeSet;
+
+use super::{Artifact, ArtifactEvent, Task, TaskEvent};
 use crate::command::Envelope;
 use crate::event::Happened;
 use crate::ids::{ArtifactId, ProjectId, Subject};
@@ -18,11 +20,10 @@ pub(super) fn decide(
     if !person.admin && !person.projects.contains(&artifact.project) {
         return Err(Refusal::NotFound { what: "artifact" }.into());
     }
-    let Some(newest) = artifact.version(None) else {
-        return Err(Refusal::NotFound { what: "version" }.into());
-    };
-    if !person.admin && world.task(newest.produced_by)?.principal != person.id {
-        let why = "only the principal of the task that made it, or an administrator, shares it";
+    let makers = makers(world, artifact)?;
+    if !person.admin && makers.iter().any(|task| task.principal != person.id) {
+        let why = "only whoever is the principal of all tasks that made it, or an administrator, \
+                   shares it";
         return Err(Refusal::NotAllowed { why }.into());
     }
     if world.directory.project(with).is_none() {
@@ -33,13 +34,31 @@ pub(super) fn decide(
         return Ok(Decision::default());
     }
     let event = ArtifactEvent::Shared { with: with.clone() };
-    Ok(Decision::of(Subject::Artifact(id), Happened::Artifact(Box::new(event))))
+    let mut decision = Decision::of(Subject::Artifact(id), Happened::Artifact(Box::new(event)));
+    let told = |task: &&Task| task.event(TaskEvent::Shared { artifact: id, with: with.clone() });
+    decision.happened.extend(makers.iter().map(told));
+    Ok(decision)
+}
+
+/// Every task that made a version: all of them are shared, and each hears of it.
+fn makers<'a>(world: &World<'a>, artifact: &Artifact) -> Result<Vec<&'a Task>, Stop> {
+    let ids: BTreeSet<_> = artifact.versions.iter().map(|made| made.produced_by).collect();
+    let (mut makers, mut missing) = (Vec::new(), Vec::new());
+    for id in ids {
+        match world.task(id) {
+            Ok(task) => makers.push(task),
+            Err(Stop::Need(more)) => missing.extend(more),
+            Err(refused @ Stop::Refused(_)) => return Err(refused),
+        }
+    }
+    if missing.is_empty() { Ok(makers) } else { Err(Stop::Need(missing)) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::TaskCommand;
+    use crate::ids::TaskId;
+    use crate::task::{Given, NewVersion, Role, TaskCommand};
     use crate::testing::{Cast, new_task, version};
 
     /// The open question on references across projects: an explicit word of somebody who answers for it.
@@ -64,5 +83,30 @@ mod tests {
         assert_eq!(cast.records().len(), records, "it is there already, and at home it always was");
         assert!(cast.artifact(made).is_usable_in(&"rival".parse().unwrap()));
         assert_eq!(cast.task(id).revision, before);
+        assert_eq!(cast.story_of(id).last(), Some(&"delivery_shared"), "HACP-042");
+    }
+
+    /// One version each of olga's and nina's: neither gives away what the other answers for.
+    #[test]
+    fn who_answers_for_one_version_does_not_share_the_others() {
+        let mut cast = Cast::staffed();
+        let id = cast.begun(new_task());
+        let made = cast.delivered(id, version());
+        cast.may(cast.human("nina"), TaskCommand::Create(Box::new(new_task())));
+        let hers = TaskId::new(cast.fresh());
+        let assign = TaskCommand::Assign(hers, "bob".parse().unwrap(), Given::default());
+        cast.may(cast.human("nina"), assign);
+        cast.may(cast.agent("bob"), TaskCommand::Start(hers));
+        cast.may(cast.human("nina"), TaskCommand::Reference(hers, made.clone(), Role::Input));
+        cast.delivered(hers, NewVersion { artifact: Some(made.id), ..version() });
+        let share = || TaskCommand::Share(made.id, "rival".parse().unwrap());
+        for who in ["olga", "nina", "mark"] {
+            let refused = cast.want(cast.human(who), share());
+            assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{who}: {refused:?}");
+        }
+        cast.may(cast.human("adam"), share());
+        for id in [id, hers] {
+            assert_eq!(cast.story_of(id).last(), Some(&"delivery_shared"));
+        }
     }
 }

@@ -44,12 +44,11 @@ pub(super) fn decide(
         }
     };
     let mut decision = task.decided(TaskEvent::Transferred { to: to.clone(), via, run });
+    // Whoever worked on it before stops; the same agent, too, for it begins another run.
+    decision.contracts.extend(task.stop());
     if let (Some(agent), Some(run)) = (to.agent(), run) {
         decision.contracts.push(task.wants_new(agent, run, Duty::Handoff));
     }
-    // Whoever worked on it before stops.
-    let left = task.running().filter(|run| to.agent() != Some(&run.agent));
-    decision.contracts.extend(left.map(|run| task.wants(run, Duty::Cancel)));
     Ok(decision)
 }
 
@@ -86,7 +85,7 @@ mod tests {
             Contract { task: id, seq, revision, agent, run, from, duty, at }
         };
         let handed = wanted("bob", now, Some(left), Duty::Handoff);
-        assert_eq!(cast.contracts(id)[1..], [handed, wanted("bot", left, None, Duty::Cancel)]);
+        assert_eq!(cast.contracts(id)[1..], [wanted("bot", left, None, Duty::Cancel), handed]);
         let late = cast.want(cast.agent("bot"), TaskCommand::Commit(id, Box::new(version())));
         assert!(matches!(late, Err(Refusal::NotAllowed { .. })));
     }
@@ -113,6 +112,21 @@ mod tests {
         cast.judge("olga", id, verdict(Verdict::Approved)).unwrap();
         assert_eq!(cast.task(id).state, State::Completed);
         assert_eq!(cast.contracts(id).len(), told, "no agent works on it");
+    }
+
+    /// Digest §5: handed back to the agent that waits, it goes on in a new run, and the one before stops.
+    #[test]
+    fn the_same_agent_begins_anew() {
+        let mut cast = Cast::new();
+        let id = cast.begun(new_task());
+        cast.delivered(id, version());
+        let left = cast.run_of(id);
+        cast.may(cast.human("olga"), TaskCommand::Transfer(id, agent("bot"), Handover::Handoff));
+        let now = cast.run_of(id);
+        assert_ne!(now, left);
+        let wanted = cast.contracts(id);
+        let wanted: Vec<_> = wanted[1..].iter().map(|one| (one.duty, one.run, one.from)).collect();
+        assert_eq!(wanted, [(Duty::Cancel, left, None), (Duty::Handoff, now, Some(left))]);
     }
 
     /// A principal who takes it over has it as worker, too.

@@ -1,4 +1,5 @@
-//! A task writes a key of a ledger. The last one to write is right, and what was there stays.
+//! A task writes a key of a ledger. The last one to write is right, and what was there stays. What a
+//! task came to is often written down once it was accepted, so its agent may do that then, too.
 
 use super::command::NewEntry;
 use super::may::seen;
@@ -24,8 +25,8 @@ pub(super) fn decide(
     let task = seen(world, envelope, id)?;
     task.only_party(&envelope.actor)?;
     if !task.writes_to(&new.scope, world.directory) {
-        let why = "a task writes the ledgers of its project, of its principal's teams, and of the \
-                   organisation";
+        let why = "a task writes the ledgers of its project and of its principal's teams, and an \
+                   administrator's those of the organisation";
         return Err(Refusal::NotAllowed { why }.into());
     }
     check(new)?;
@@ -46,12 +47,13 @@ pub(super) fn decide(
 impl Task {
     /// Whether it may write a ledger.
     fn writes_to(&self, scope: &Scope, directory: &Directory) -> bool {
+        let principal = directory.human(&self.principal);
         match scope.parts() {
             ("project", name) => self.project.as_str() == name,
-            ("team", name) => directory
-                .human(&self.principal)
+            ("team", name) => principal
                 .is_some_and(|human| human.groups.iter().any(|group| group.as_str() == name)),
-            (_, _) => true,
+            // Everybody reads it, so not every agent may have its say there.
+            (_, _) => principal.is_some_and(|human| human.admin),
         }
     }
 }
@@ -71,8 +73,11 @@ fn check(new: &NewEntry) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::TaskCommand;
-    use crate::testing::{Cast, human, new_task};
+    use crate::task::{
+        Action, CheckpointKind, NewReview, NewTask, OnSilence, ReviewKind, Role, TaskCommand,
+        Verdict,
+    };
+    use crate::testing::{Cast, human, new_task, raising, resolution, verdict, version};
     use serde_json::{Value, json};
 
     fn entry(scope: &str, key: &str, value: Value) -> NewEntry {
@@ -119,7 +124,7 @@ mod tests {
     fn a_write_may_name_what_it_has_seen() {
         let mut cast = Cast::new();
         let id = cast.begun(new_task());
-        let seen = |n| NewEntry { expected: Some(n), ..entry("org:all", "k", json!(n)) };
+        let seen = |n| NewEntry { expected: Some(n), ..entry("project:acme", "k", json!(n)) };
         let stale = write(&mut cast, id, seen(1));
         assert_eq!(stale, Err(Refusal::Stale { what: "key", revision: 0 }));
         write(&mut cast, id, seen(0)).unwrap();
@@ -128,21 +133,25 @@ mod tests {
         write(&mut cast, id, seen(1)).unwrap();
     }
 
-    /// K-14: only the ledgers of the task's own project, of its principal's teams, and of everybody.
+    /// K-14: only the ledgers of the task's own project and of its principal's teams; those of the whole
+    /// organisation, which everybody reads, only by a task of an administrator's.
     #[test]
     fn a_task_writes_the_ledgers_of_its_scope() {
-        let mut cast = Cast::new();
+        let mut cast = Cast::staffed();
         cast.may(cast.human("nina"), TaskCommand::Create(Box::new(new_task())));
         let hers = TaskId::new(cast.fresh());
+        let new = NewTask { project: "acme".parse().ok(), ..new_task() };
+        cast.may(cast.human("adam"), TaskCommand::Create(Box::new(new)));
+        let his = TaskId::new(cast.fresh());
         let id = cast.begun(new_task());
-        for (scope, olga, nina) in [
-            ("project:acme", true, true),
-            ("project:rival", false, false),
-            ("team:legal", false, true),
-            ("team:tax", false, false),
-            ("org:all", true, true),
+        for (scope, olga, nina, adam) in [
+            ("project:acme", true, true, true),
+            ("project:rival", false, false, false),
+            ("team:legal", false, true, false),
+            ("team:tax", false, false, false),
+            ("org:all", false, false, true),
         ] {
-            for (who, id, may) in [("olga", id, olga), ("nina", hers, nina)] {
+            for (who, id, may) in [("olga", id, olga), ("nina", hers, nina), ("adam", his, adam)] {
                 let new = TaskCommand::Write(id, Box::new(entry(scope, "k", json!(1))));
                 let done = cast.want(cast.human(who), new);
                 assert_eq!(done.is_ok(), may, "{scope} {who}: {done:?}");
@@ -150,9 +159,68 @@ mod tests {
             }
         }
         let nothing = TaskId::new(ulid::Ulid::from(7_u128));
-        let astray = write(&mut cast, nothing, entry("org:all", "k", json!(1)));
+        let astray = write(&mut cast, nothing, entry("project:acme", "k", json!(1)));
         assert_eq!(astray, Err(Refusal::NotFound { what: "task" }));
         assert_eq!(cast.task(id).principal, human("olga"));
+    }
+
+    /// Digest, reference flow: what came of a task is written down when it was accepted. Of one that was
+    /// called off, rejected or given up nothing came, and whoever worked on it has no say any more.
+    #[test]
+    fn the_agent_writes_after_the_task_only_what_came_of_it() {
+        for (how, may) in [
+            ("accepted", true),
+            ("rejected", false),
+            ("cancelled", false),
+            ("reworked and cancelled", false),
+            ("planned and cancelled", false),
+            ("refused", false),
+            ("run out", false),
+        ] {
+            let mut cast = Cast::new();
+            let made = cast.begun(new_task());
+            let made = cast.delivered(made, version());
+            let id = cast.begun(NewTask { on_silence: OnSilence::Cancel, ..new_task() });
+            let cancel = || TaskCommand::Cancel(id, None);
+            match how {
+                "cancelled" => cast.may(cast.human("olga"), cancel()),
+                "reworked and cancelled" => {
+                    cast.delivered(id, version());
+                    cast.judge("olga", id, verdict(Verdict::ChangesRequested)).unwrap();
+                    cast.may(cast.human("olga"), cancel());
+                }
+                "planned and cancelled" => {
+                    cast.delivered(id, version());
+                    let plan = NewReview { kind: ReviewKind::Plan, ..verdict(Verdict::Approved) };
+                    cast.judge("olga", id, plan).unwrap();
+                    cast.may(cast.human("olga"), cancel());
+                }
+                "refused" => {
+                    let ask = cast.raised(id, raising(CheckpointKind::Approval));
+                    cast.resolve("olga", ask, resolution(Action::Reject)).unwrap();
+                }
+                "run out" => {
+                    let ask = cast.raised(id, raising(CheckpointKind::Approval));
+                    cast.may(cast.human("olga"), TaskCommand::Lapse(ask));
+                }
+                judged => {
+                    let good = judged == "accepted";
+                    cast.delivered(id, version());
+                    let given = if good { Verdict::Approved } else { Verdict::Rejected };
+                    cast.judge("olga", id, verdict(given)).unwrap();
+                }
+            }
+            assert!(cast.task(id).state.is_over(), "{how}");
+            assert_eq!(cast.task(id).is_accepted(), may, "{how}");
+            let new = || entry("project:acme", "tax/vat", json!(19));
+            let using = || TaskCommand::Reference(id, made.clone(), Role::Input);
+            for command in [TaskCommand::Write(id, Box::new(new())), using()] {
+                let done = cast.want(cast.agent("bot"), command.clone());
+                let refused = matches!(done, Err(Refusal::Precondition { .. }));
+                assert_eq!((done.is_ok(), refused), (may, !may), "{how}: {done:?}");
+                cast.may(cast.human("olga"), command);
+            }
+        }
     }
 
     /// K-14: what is no ledger.
@@ -178,9 +246,9 @@ mod tests {
             ("k", json!({"a": ["\0"]}), "value"),
             ("k", json!("x".repeat(256 * 1024)), "value"),
         ] {
-            let refused = write(&mut cast, id, entry("org:all", key, value));
+            let refused = write(&mut cast, id, entry("project:acme", key, value));
             assert!(matches!(refused, Err(Refusal::Invalid { field: f, .. }) if f == field));
         }
-        assert_eq!(cast.entry("org:all", "k"), None);
+        assert_eq!(cast.entry("project:acme", "k"), None);
     }
 }

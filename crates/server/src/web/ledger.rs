@@ -14,15 +14,6 @@ use super::{Frame, assets, paths, render, tasks};
 /// The whole organisation has one ledger that everybody knows; others are named.
 pub const EVERYBODY: &str = "org:all";
 
-/// Whether somebody may read a ledger: of a project or a team they are in, or of the organisation.
-pub fn reads(me: &Human, scope: &Scope) -> bool {
-    match scope.parts() {
-        ("project", name) => me.admin || me.projects.iter().any(|id| id.as_str() == name),
-        ("team", name) => me.admin || me.groups.iter().any(|id| id.as_str() == name),
-        (_, _) => true,
-    }
-}
-
 /// The ledgers somebody finds without knowing their names, by what they are of.
 pub fn known(me: &Human, directory: &Directory) -> Vec<Scope> {
     let projects = tasks::projects_of(me, directory);

@@ -58,6 +58,7 @@ impl Acts {
         let offers = [
             ("amend", amends),
             ("interrupt", working),
+            ("decide", task.is_stranded() && task.worker.agent().is_some()),
             ("grant", true),
             ("transfer", true),
             ("cancel", cancels),

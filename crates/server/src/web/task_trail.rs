@@ -156,6 +156,9 @@ fn sentence(event: &TaskEvent, directory: &Directory) -> (&'static str, String, 
             format!("took {} {} to work with", artifact.id, Words::of(&artifact.version)),
             None,
         ),
+        TaskEvent::Shared { artifact, with } => {
+            ("", format!("let tasks of {with} use {artifact}"), None)
+        }
         TaskEvent::Wrote { scope, key, .. } => {
             ("", format!("wrote {} in the ledger of {scope}", Words::of(key)), None)
         }

@@ -74,13 +74,11 @@ async fn events_resume_behind_the_last_one() {
     // Another project's agent hears nothing of it.
     let mut other = Events::open(&world.agent_2(), &format!("{path}?after=0")).await;
     next(&mut other, "ready").await;
-    done(
-        &world.human(),
-        "task.create",
-        json!({ "type": "x", "project": "dev2", "spec": { "goal": "y" } }),
-    )
-    .await;
-    assert_eq!(next(&mut other, "task.created").await.data["after"]["spec"]["goal"], "y");
+    let theirs = json!({ "type": "x", "project": "dev2", "spec": { "goal": "y" } });
+    let theirs = done(&world.human(), "task.create", theirs).await;
+    let given = json!({ "task_id": theirs["id"], "agent_id": "agent_dev_2" });
+    done(&world.human(), "task.assign", given).await;
+    assert_eq!(other.next().await.unwrap().data["task_id"], theirs["id"]);
     refused(world.human().get("/hacp/v1/events?after=x").await, 400, "INVALID_SPEC");
     drop((live, again, other));
     world.end().await;

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::client::Reply;
-use crate::hacp::{begun, done, inline, state};
+use crate::hacp::{begun, done, inline, raised, state};
 use crate::pages::{Browser, signed_in};
 use crate::streams::Events;
 use crate::task_pages::{person, press, values, words};
@@ -139,6 +139,16 @@ async fn whoever_answers_for_a_task_steers_it() {
     assert_eq!(words(&page, "#stands"), ["Waits for a decision"]);
     let asked = values(&page, ".side a.act", "href").remove(0);
     press(&browser, &asked, &format!("{asked}/answer"), &[("action", "approve")]).await.is(303);
+    // What nobody answered in time is decided after all.
+    let lapsed = raised(&world, &task, "approval", json!({})).await;
+    done(&world.human(), "checkpoint.expire", json!({ "ckpt_id": lapsed })).await;
+    let page = browser.client.get(&room).await.is(200);
+    assert!(words(&page, ".side summary").contains(&"Decide after all".to_owned()));
+    let page = act(&browser, &task, "interrupt", &[("prompt", "Go on?")]).await.is(200);
+    assert!(!words(&page, ".side summary").contains(&"Decide after all".to_owned()));
+    let asked = values(&page, ".side a.act", "href").remove(0);
+    press(&browser, &asked, &format!("{asked}/answer"), &[("action", "approve")]).await.is(303);
+    assert_eq!(state(&world, &task).await, "in_progress");
     let page = act(&browser, &task, "transfer", &[("to", "human/user_dev")]).await.is(200);
     assert!(words(&page, ".side")[0].contains("It is with you"));
     act(&browser, &task, "transfer", &[("to", "nobody")]).await.is(422);

@@ -92,6 +92,13 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "unused uploads",
         sql: include_str!("migrations/0012_unused_uploads.sql"),
     },
+    // A program of before would leave a task out of the lists of its agents.
+    Migration {
+        version: 13,
+        serves: 13,
+        name: "known tasks",
+        sql: include_str!("migrations/0013_known_tasks.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

@@ -27,6 +27,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(13, "tasks", include_str!("migrations/0013_tasks.sql")),
     step(14, "uploads", include_str!("migrations/0014_uploads.sql")),
     step(15, "unused uploads", include_str!("migrations/0015_unused_uploads.sql")),
+    step(16, "known tasks", include_str!("migrations/0016_known_tasks.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.
@@ -216,5 +217,30 @@ mod tests {
             .unwrap();
         let plan: String = plan.query_row([], |row| row.get("detail")).unwrap();
         assert!(plan.contains("USING COVERING INDEX record_agent"), "{plan}");
+    }
+
+    /// Tasks an agent was given before there was a list of them are in it.
+    #[test]
+    fn old_tasks_are_listed_by_their_agents() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        let older: Vec<Migration> =
+            MIGRATIONS.iter().copied().filter(|step| step.version < 16).collect();
+        migrate(&mut conn, &older).unwrap();
+        let to = |kind: &str, id: &str| format!(r#"{{"to":{{"kind":"{kind}","id":"{id}"}}}}"#);
+        let chain =
+            [to("agent", "bot"), to("human", "olga"), to("agent", "bob"), to("agent", "bot")];
+        for (id, state, chain) in [(1_u8, "blocked", &chain[..]), (2, "created", &[])] {
+            let state = format!(r#"{{"state":"{state}","chain":[{}]}}"#, chain.join(","));
+            let sql = "INSERT INTO task (id, version, state) VALUES (?1, 1, ?2)";
+            conn.execute(sql, params![[id], state]).unwrap();
+        }
+        migrate(&mut conn, MIGRATIONS).unwrap();
+        let mut select = conn.prepare("SELECT scope, hex(id) FROM task_list ORDER BY 1").unwrap();
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let rows: Vec<(String, String)> =
+            select.query_map([], row).unwrap().map(Result::unwrap).collect();
+        let one = |scope: &str| (scope.to_owned(), "01".to_owned());
+        let scopes = ["agent/bob *", "agent/bob blocked", "agent/bot *", "agent/bot blocked"];
+        assert_eq!(rows, scopes.map(one));
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kernel::task::{Contract, Duty, NewTask, Party, State, TaskCommand};
+use kernel::task::{Contract, Duty, Handover, NewTask, Party, State, TaskCommand};
 use kernel::testing::human;
 use kernel::{AgentId, Command, EntryId, ProjectId, Subject, TaskId};
 use serde_json::json;
@@ -100,6 +100,38 @@ pub async fn lists_of_tasks_are_narrowed_every_way(stage: &Stage) {
         }
     }
     assert!(found.len() > 5, "lists of many lengths: {found:?}");
+}
+
+/// What an agent was ever given is a list of its own, whoever has it now and whatever project it is of.
+pub async fn an_agent_has_a_list_of_what_it_was_given(stage: &Stage) {
+    let all = many(stage).await;
+    let given = |agent: &str, states: &[State]| TaskList {
+        agent: agent.parse().ok(),
+        states: states.to_vec(),
+        limit: 100,
+        ..TaskList::default()
+    };
+    let mut tasks = Vec::new();
+    for id in all.iter().rev() {
+        tasks.push(seen(stage, *id).await);
+    }
+    for states in [&[][..], &[State::Blocked], &[State::Assigned, State::Blocked]] {
+        let admitted = tasks.iter().filter(|task| {
+            task.agents().contains(&agent()) && (states.is_empty() || states.contains(&task.state))
+        });
+        let expected: Vec<TaskId> = admitted.map(|task| task.id).collect();
+        assert_eq!(ids(stage, given("bot", states)).await, expected, "{states:?}");
+        assert!(expected.len() > 3, "{states:?}");
+    }
+    assert_eq!(ids(stage, given("spy", &[])).await, []);
+
+    let id = begun(stage).await;
+    let to = |party| of(TaskCommand::Transfer(id, party, Handover::Handoff));
+    stage.run(person("olga"), to(Party::Human(human("mark")))).await;
+    assert_eq!(ids(stage, given("bot", &[])).await.first(), Some(&id), "it had it once");
+    stage.run(person("olga"), of(TaskCommand::Cancel(id, None))).await;
+    assert_eq!(ids(stage, given("bot", &[State::Completed])).await, [id]);
+    assert!(!ids(stage, given("bot", &[State::InProgress])).await.contains(&id));
 }
 
 /// Pages join without gaps while others write, and the last one says so.

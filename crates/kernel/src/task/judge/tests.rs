@@ -1,6 +1,8 @@
 use super::*;
+use crate::actor::{Assurance, Via};
 use crate::ask::Phase;
 use crate::command::Command;
+use crate::directory::NewProject;
 use crate::ids::ArtifactId;
 use crate::task::{Handover, NewTask, NewVersion, Party, Quorum, TaskCommand};
 use crate::testing::{Cast, human, new_task, no, verdict, version, yes};
@@ -281,4 +283,30 @@ fn a_long_review_is_taken() {
     cast.judge("olga", id, NewReview { words: words.clone(), ..verdict(Verdict::Approved) })
         .unwrap();
     assert_eq!(cast.task(id).reviews[0].words.value(), Some(&words));
+}
+
+/// The project says how sure we have to be, also where nobody asks any more.
+#[test]
+fn nobody_judges_with_too_little_proof() {
+    for withdrawn in [false, true] {
+        let (mut cast, id) = delivered(new_task());
+        let ask = cast.task(id).judged_in.unwrap();
+        if withdrawn {
+            cast.run(Actor::System, Command::Cancel(ask, None));
+        }
+        let plain = NewProject::plain("acme".parse().unwrap());
+        let floor = Assurance::Session;
+        cast.run(Actor::System, Command::SaveProject(NewProject { floor, ..plain }));
+        let by = |assurance| Actor::Human { id: human("olga"), via: Via::Slack, assurance };
+        let judge = || TaskCommand::Review(id, Box::new(verdict(Verdict::Approved)));
+        let judged = cast.want(by(Assurance::Channel), judge());
+        // What was asked before was asked under the rule of then.
+        assert_eq!(judged.is_err(), withdrawn, "{judged:?}");
+        if withdrawn {
+            let (have, need) = (Assurance::Channel, Assurance::Session);
+            assert_eq!(judged, Err(Refusal::AssuranceTooLow { have, need }));
+            cast.may(by(Assurance::Session), judge());
+        }
+        assert_eq!(cast.task(id).state, State::Completed);
+    }
 }

@@ -6,7 +6,9 @@ use crate::ask::Phase;
 use crate::command::Command;
 use crate::directory::NewProject;
 use crate::ids::TaskId;
-use crate::task::{Handover, NewCheckpoint, NewTask, Outcome, Party, Quorum, State, TaskCommand};
+use crate::task::{
+    Handover, NewCheckpoint, NewTask, Outcome, Party, Quorum, Reference, State, TaskCommand,
+};
 use crate::testing::{Cast, approve, human, new_task, no, raising, resolution, version, yes};
 
 const ACTIONS: [Action; 5] =
@@ -121,11 +123,9 @@ fn reassigning_hands_over_and_stops_the_run_that_waited() {
     assert_eq!((task.state, &task.assignee, &task.worker), (State::InProgress, &bob, &bob));
     let now = cast.run_of(id);
     assert_ne!(now, left);
-    let wanted: Vec<_> = cast
-        .contracts(id)
+    let contracts = cast.contracts(id);
+    let wanted: Vec<_> = contracts[contracts.len() - 2..]
         .iter()
-        .rev()
-        .take(2)
         .map(|c| (c.agent.to_string(), c.duty, c.run, c.from))
         .collect();
     assert_eq!(
@@ -205,12 +205,20 @@ fn a_person_says_from_what_the_agent_goes_on() {
     new.said.edited_artifact_ref = Some(edited.clone());
     cast.resolve("olga", ask, new).unwrap();
     let said = said(&cast, id);
-    assert_eq!((said.state_patch, said.edited_artifact_ref), (Some(patch), Some(edited)));
+    let given = (Some(patch), Some(edited.clone()));
+    assert_eq!((said.state_patch, said.edited_artifact_ref), given);
+    // The task uses it from now on, so its agent may read it; what the run is told of is the decision.
+    let references = &cast.artifact(edited.id).versions[0].references;
+    assert_eq!(references.last(), Some(&Reference { task: id, role: Role::Input }));
+    let story = cast.story_of(id);
+    assert_eq!(story[story.len() - 2..], ["artifact_referenced", "checkpoint_resolved"]);
+    let wanted = cast.contracts(id).pop().unwrap();
+    assert_eq!((wanted.duty, wanted.seq), (Duty::Resume, cast.task(id).head.seq));
 }
 
 #[test]
 fn what_is_said_with_a_resolution_has_to_fit() {
-    let unknown = crate::task::VersionRef {
+    let unknown = VersionRef {
         id: crate::ids::ArtifactId::new(ulid::Ulid::from(7_u128)),
         version: "v1".to_owned(),
     };

@@ -106,6 +106,7 @@ fn what(event: &Value, after: &Value, prompts: &Prompts, said: &mut Vec<String>)
             let role = if text(after, "/reference/as") == "output" { "made" } else { "uses" };
             format!("{role} {subject} {}", text(after, "/reference/version"))
         }
+        "artifact.shared" => format!("shared {subject} with {}", text(after, "/shared_with")),
         "review.submitted" => reviewed(&after["review"], said),
         "review.commented" => {
             remark(&after["comment"]["comment"], said);

@@ -8,11 +8,12 @@ use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use bytes::Bytes;
-use dialects::hacp::{HacpError, Version, stream as told};
+use dialects::hacp::audit::AuditEvent;
+use dialects::hacp::{HacpError, Stamped, Version, stream as told};
 use kernel::ProjectId;
 use kernel::audit::Record;
 use serde_json::json;
-use store::Scope;
+use store::{Scope, StoreError};
 
 use super::history::Trails;
 use super::{Failure, version_of};
@@ -110,9 +111,8 @@ impl Feed {
                 return Turn::Revoked;
             }
             self.follow();
-            if let Some((position, record)) = self.records.front() {
-                if let Ok(event) = self.trails.tell(&self.app.gateway, record).await {
-                    let position = *position;
+            if let Some((position, record)) = self.records.front().cloned() {
+                if let Ok(event) = self.told(&record).await {
                     self.after = position;
                     self.records.pop_front();
                     if let Some(event) = event {
@@ -146,6 +146,14 @@ impl Feed {
                 }
             }
         }
+    }
+
+    /// What happened, if whoever listens sees the task.
+    async fn told(&mut self, record: &Record) -> Result<Option<Stamped<AuditEvent>>, StoreError> {
+        if !self.app.hacp_shows(&self.pass.actor, record).await? {
+            return Ok(None);
+        }
+        self.trails.tell(&self.app.gateway, record).await
     }
 
     /// A store that is away is waited for; whether the server stops meanwhile.

@@ -84,6 +84,9 @@ impl App {
         let mut trails = Trails::new(version);
         let mut shown = Vec::new();
         for (_, record) in &records {
+            if !self.hacp_shows(actor, record).await? {
+                continue;
+            }
             let event = trails.tell(&self.gateway, record).await?;
             shown.extend(event.filter(|event| is_in(event, &query)));
         }

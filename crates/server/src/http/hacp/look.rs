@@ -1,12 +1,15 @@
 //! The operations that only look: tasks, artifacts, ledgers, and what waits for somebody.
 
+use std::collections::BTreeMap;
+
 use dialects::hacp::read::TaskQuery;
 use dialects::hacp::{HacpError, Params, Version, inbox, view};
-use kernel::directory::Human;
+use kernel::actor::Reach;
+use kernel::audit::Record;
 use kernel::task::{Artifact, Party, Scope as Ledger};
-use kernel::{Actor, ArtifactId, EntryId, Phase, Refusal, Task, TaskId};
+use kernel::{Actor, ArtifactId, EntryId, Phase, Refusal, Subject, Task, TaskId};
 use serde_json::{Value, json};
-use store::{Cursor, Filter, List, Order, Scope, TaskList};
+use store::{Cursor, Filter, List, Order, Scope, StoreError, TaskList};
 
 use super::Failure;
 use super::act::stamped;
@@ -15,6 +18,8 @@ use crate::http::App;
 
 /// How many are shown where nobody says.
 const USUAL: u64 = 50;
+/// How often a list that is not full yet is read on.
+const ROUNDS: usize = 10;
 
 impl App {
     pub(super) async fn hacp_look(
@@ -76,35 +81,60 @@ impl App {
         query: TaskQuery,
     ) -> Result<Shown, Failure> {
         let TaskQuery { state, principal, assignee, project, parent, page } = query;
-        let mut projects = self.hacp_projects(actor);
-        // What an agent was given it sees, whichever project it is of.
-        if Party::of(actor)
-            .is_some_and(|own| matches!(own, Party::Agent(_)) && assignee == Some(own))
-        {
-            let directory = self.gateway.directory();
-            projects = directory.projects().map(|project| project.id.clone()).collect();
-        }
-        if let Some(project) = project {
-            projects.retain(|own| *own == project);
-        }
         let after = page.cursor.map(|cursor| cursor.parse::<TaskId>().map_err(|_| bad_cursor()));
-        let list = TaskList {
-            projects,
-            states: state.into_iter().collect(),
-            assignee,
-            principal,
-            parent,
-            after: after.transpose()?,
-            limit: limit(page.limit),
-        };
-        let found = self.gateway.store().tasks(list).await?;
+        let (after, most) = (after.transpose()?, limit(page.limit));
+        let states = state.into_iter().collect();
+        let own = Party::of(actor).filter(|own| matches!(own, Party::Agent(_)));
         let directory = self.gateway.directory();
-        let shown = found.tasks.iter().filter(|task| task.is_shown_to(actor, &directory));
-        let shown: Vec<_> = shown.map(|task| view::task(task, version)).collect();
-        Ok(Shown { value: json!(shown), next: found.next.map(|id| id.to_string()) })
+        let mut list = match actor {
+            // What an agent has to do with is one list; what it has now is narrowed like any other.
+            Actor::Agent { id, reach: Reach::Agent, .. } if assignee != own => {
+                let agent = Some(id.clone());
+                TaskList { agent, states, after, limit: most, ..TaskList::default() }
+            }
+            _ => {
+                let mut projects = self.hacp_projects(actor);
+                // What an agent was given it sees, whichever project it is of.
+                if own.is_some() && assignee == own {
+                    projects = directory.projects().map(|project| project.id.clone()).collect();
+                }
+                projects.retain(|one| project.as_ref().is_none_or(|only| one == only));
+                let (assignee, principal) = (assignee.clone(), principal.clone());
+                let agent = None;
+                TaskList {
+                    projects,
+                    states,
+                    assignee,
+                    principal,
+                    parent,
+                    agent,
+                    after,
+                    limit: most,
+                }
+            }
+        };
+        let is_wanted = |task: &Task| {
+            project.as_ref().is_none_or(|project| task.project == *project)
+                && assignee.as_ref().is_none_or(|who| task.assignee == *who)
+                && principal.as_ref().is_none_or(|who| task.principal == *who)
+                && parent.is_none_or(|parent| task.parent == Some(parent))
+                && task.is_shown_to(actor, &directory)
+        };
+        let mut shown = Vec::new();
+        for _ in 0..ROUNDS {
+            let found = self.gateway.store().tasks(list.clone()).await?;
+            let wanted = found.tasks.iter().filter(|task| is_wanted(task));
+            shown.extend(wanted.map(|task| view::task(task, version)));
+            list.after = found.next;
+            list.limit = most.saturating_sub(shown.len());
+            if found.next.is_none() || list.limit == 0 {
+                break;
+            }
+        }
+        Ok(Shown { value: json!(shown), next: list.after.map(|id| id.to_string()) })
     }
 
-    /// An artifact somebody may use: of a project of theirs, or of a task they see.
+    /// An artifact with the versions somebody may read; with none of them, it is not there.
     pub(super) async fn hacp_made(
         &self,
         actor: &Actor,
@@ -113,42 +143,36 @@ impl App {
         let missing = Refusal::NotFound { what: "artifact" };
         let artifact = self.gateway.store().artifact(id).await?;
         let artifact = artifact.ok_or_else(|| missing.clone())?;
-        let projects = self.hacp_projects(actor);
-        if projects.iter().any(|project| artifact.is_usable_in(project)) {
-            return Ok(artifact);
-        }
-        let made_by = artifact.version(None).map(|version| version.produced_by);
-        match made_by {
-            Some(task) => {
-                self.hacp_task(actor, task).await.map_err(|_| missing)?;
-                Ok(artifact)
+        let directory = self.gateway.directory();
+        let mut tasks = BTreeMap::new();
+        if !artifact.is_open_to(actor, &directory) {
+            for id in artifact.tasks() {
+                tasks.insert(id, self.gateway.store().task(id).await?);
             }
-            None => Err(missing.into()),
+        }
+        Ok(artifact.shown_to(actor, &directory, &tasks).ok_or(missing)?)
+    }
+
+    /// Whether somebody is told of what happened to a task of a project of theirs. Whoever sees whole
+    /// projects sees all of it, and nothing has to be looked up.
+    pub(super) async fn hacp_shows(
+        &self,
+        actor: &Actor,
+        record: &Record,
+    ) -> Result<bool, StoreError> {
+        match (actor, &record.subject) {
+            (Actor::Agent { reach: Reach::Agent, .. }, Subject::Task(id)) => {
+                let task = self.gateway.store().task(*id).await?;
+                let directory = self.gateway.directory();
+                Ok(task.is_some_and(|task| task.is_shown_to(actor, &directory)))
+            }
+            (_, _) => Ok(true),
         }
     }
 
     /// The refusal for a ledger that is not somebody's to read.
     fn may_read(&self, actor: &Actor, scope: &Ledger) -> Result<(), Failure> {
-        let directory = self.gateway.directory();
-        let person = match actor {
-            Actor::Human { id, .. } => directory.human(id),
-            // An agent reads what whoever answers for it reads.
-            Actor::Agent { id, .. } => {
-                directory.agent(id).and_then(|agent| directory.human(&agent.owner))
-            }
-            _ => None,
-        };
-        let in_team = |human: &Human, name: &str| {
-            human.admin || human.groups.iter().any(|group| group.as_str() == name)
-        };
-        let may = match scope.parts() {
-            ("project", name) => {
-                self.hacp_projects(actor).iter().any(|project| project.as_str() == name)
-            }
-            ("team", name) => person.is_some_and(|human| in_team(human, name)),
-            (_, _) => true,
-        };
-        if may {
+        if scope.is_read_by(actor, &self.gateway.directory()) {
             return Ok(());
         }
         let why = "this ledger belongs to a project or a team you are not in";

@@ -94,7 +94,8 @@ impl App {
         }
     }
 
-    /// The projects whose tasks somebody sees.
+    /// The projects whose tasks somebody sees; of an agent with a key of its own, where to look for
+    /// those it was given.
     fn hacp_projects(&self, actor: &Actor) -> Vec<ProjectId> {
         match actor {
             Actor::Agent { project, .. } => vec![project.clone()],

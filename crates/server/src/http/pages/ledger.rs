@@ -31,10 +31,11 @@ pub(super) async fn list(
     let visitor = app.visitor(&headers).await?;
     let typed = named.scope.as_deref().map(str::trim).filter(|text| !text.is_empty());
     let scope = typed.and_then(|text| text.parse::<Scope>().ok());
-    if let Some(scope) = scope.filter(|scope| ledger::reads(&visitor.human, scope)) {
+    let directory = app.gateway.directory();
+    if let Some(scope) = scope.filter(|scope| scope.is_read_by(&visitor.actor, &directory)) {
         return Ok(Redirect::to(&paths::ledger(&scope)).into_response());
     }
-    let known = ledger::known(&visitor.human, &app.gateway.directory());
+    let known = ledger::known(&visitor.human, &directory);
     let mut listed = Vec::new();
     for scope in known.into_iter().take(LISTED) {
         let first = app.gateway.store().entries(scope.clone(), None, 1).await?;
@@ -61,7 +62,9 @@ pub(super) async fn show(
 ) -> Page {
     let visitor = app.visitor(&headers).await?;
     let missing = || page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame));
-    let scope = scope.parse::<Scope>().ok().filter(|scope| ledger::reads(&visitor.human, scope));
+    let directory = app.gateway.directory();
+    let scope = scope.parse::<Scope>().ok();
+    let scope = scope.filter(|scope| scope.is_read_by(&visitor.actor, &directory));
     let scope = scope.ok_or_else(missing)?;
     let store = app.gateway.store();
     let Some(key) = part.key else {
