@@ -19,6 +19,7 @@ pub mod check;
 pub mod claims;
 mod extensions;
 pub mod finding;
+mod glance;
 pub mod headers;
 pub mod message;
 pub mod prelude;
