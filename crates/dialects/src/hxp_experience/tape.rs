@@ -73,18 +73,21 @@ impl Kind {
     }
 }
 
-/// Where a value stands, of a text without its quotes, and where its name does.
+/// Where a value stands, of a text without its quotes, and where its name does. There is one for every
+/// value of a message that may be all values, so it is small.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     kind: Kind,
     escaped: bool,
     /// Of an object: whether two of its names might be one. Readers are asked to look closer.
     twice: bool,
+    name: Name,
+    /// Where the name begins.
+    named: u32,
     from: u32,
     to: u32,
     /// The first mark that is not of this value.
     next: u32,
-    named: Named,
 }
 
 /// The name of a member, and where it begins; of what has none, zero.
@@ -137,10 +140,11 @@ impl<'a> Marked<'a> {
             kind: Kind::Null,
             escaped: false,
             twice: false,
+            name: Name::Other,
+            named: 0,
             from: 0,
             to: 0,
             next: 0,
-            named: Named::NOT,
         };
         Node { all: self, at, mark: self.marks.get(at as usize).unwrap_or(NOTHING) }
     }
@@ -218,13 +222,13 @@ impl<'a> Node<'a> {
 
     /// Which of the names everybody knows a member has.
     pub(super) fn known(&self) -> Name {
-        self.mark.named.name
+        self.mark.name
     }
 
     /// The name of a member as it reads.
     pub(super) fn name(&self) -> Cow<'a, str> {
-        let Named { name, from } = self.mark.named;
-        if name == Name::Other { self.all.other_name(from) } else { Cow::Borrowed(name.text()) }
+        let Mark { name, named, .. } = *self.mark;
+        if name == Name::Other { self.all.other_name(named) } else { Cow::Borrowed(name.text()) }
     }
 
     /// Whether two names of an object might be one.

@@ -314,15 +314,12 @@ impl Check<'_> {
         };
         let params = || json!({ "comparison": comparison, "limit": limit });
         let at = format_args!("{at}/{keyword}");
-        match most {
-            Some(most) => {
-                let says = format_args!("this must be a number from {least} to {most}");
-                self.breach(rule, path, keyword, params, at, says);
-            }
-            None => {
-                let says = format_args!("this must be {least} or more");
-                self.breach(rule, path, keyword, params, at, says);
-            }
+        if let Some(most) = most {
+            let says = format_args!("this must be a number from {least} to {most}");
+            self.breach(rule, path, keyword, params, at, says);
+        } else {
+            let says = format_args!("this must be {least} or more");
+            self.breach(rule, path, keyword, params, at, says);
         }
         false
     }

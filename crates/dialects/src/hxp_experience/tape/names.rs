@@ -167,8 +167,8 @@ impl Entry {
         let text = name.text().as_bytes();
         let length = text.len();
         let (tail, between): (_, &[u8]) = match length {
-            ..=8 => (0, b""),
-            ..=16 => (head(text.split_at(length - 8).1), b""),
+            0..=8 => (0, b""),
+            9..=16 => (head(text.split_at(length - 8).1), b""),
             _ => {
                 let (before, tail) = text.split_at(length - 8);
                 (head(tail), before.split_at(8).1)

@@ -121,7 +121,7 @@ impl<'s> Reader<'s> {
         {
             let found = special(word);
             if found != 0 {
-                let place = found.trailing_zeros() & 56;
+                let place = found.trailing_zeros() & !7;
                 at += place as usize / 8;
                 let quote = (word >> place) & 0xff == u64::from(b'"');
                 return if quote { Ok((at, false)) } else { self.escaped(at) };

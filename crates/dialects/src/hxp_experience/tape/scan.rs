@@ -118,7 +118,8 @@ impl<'s> Scan<'s> {
     fn mark(&mut self, kind: Kind, escaped: bool, named: Named, from: usize, to: usize) {
         let next = short(self.marks.len() + 1);
         let (from, to) = (short(from), short(to));
-        self.marks.push(Mark { kind, escaped, twice: false, from, to, next, named });
+        let Named { name, from: named } = named;
+        self.marks.push(Mark { kind, escaped, twice: false, name, named, from, to, next });
     }
 
     #[inline]

@@ -105,6 +105,12 @@ fn what_is_wrong_has_its_place() {
     assert_eq!(said, "it is not UTF-8 from byte 1 on");
 }
 
+/// A message of eight megabytes can hold four million values, and nobody has to sign in to send one.
+#[test]
+fn marks_are_small() {
+    assert_eq!(size_of::<Mark>(), 20);
+}
+
 /// A number no double can hold is JSON all the same.
 #[test]
 fn numbers_beyond_doubles_are_read() {
@@ -112,7 +118,26 @@ fn numbers_beyond_doubles_are_read() {
     assert_eq!(tape.read(b"1e400").unwrap().root().number(), Some(f64::INFINITY));
 }
 
+/// A number is the nearest double, read the short way or the long.
+#[test]
+fn numbers_are_read_alike_either_way() {
+    for text in ["0", "10", "0.1", "0.07", "3.0", "299792458", "123456789012345", "0.0000000000001"]
+    {
+        assert_eq!(small(text.as_bytes()), text.parse().ok(), "{text}");
+    }
+    for text in ["-1", "1e3", "1234567890123456", "0.000000000000001"] {
+        assert_eq!(small(text.as_bytes()), None, "{text}");
+    }
+}
+
 proptest! {
+    #[test]
+    fn short_numbers_are_the_nearest_doubles(whole in 0..10_000_000_u32, part in "[0-9]{1,7}") {
+        let text = format!("{whole}.{part}");
+        let read: f64 = text.parse().unwrap();
+        prop_assert_eq!(small(text.as_bytes()).map(f64::to_bits), Some(read.to_bits()));
+    }
+
     #[test]
     fn any_bytes_are_judged_alike(text in r#"[\[\]{}:,"\\ua1e+.0\-tn €]{0,24}"#) {
         agrees(text.as_bytes())?;
