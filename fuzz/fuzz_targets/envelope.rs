@@ -1,5 +1,6 @@
-//! Any bytes as a message with an envelope: `cargo +nightly fuzz run envelope fuzz/seeds/envelope`. What
-//! must hold is what the tests of the dialect hold, from the same file.
+//! Any bytes as a message with an envelope. What must hold is what the tests of the dialect hold, from
+//! the same file:
+//! `cargo +nightly fuzz run envelope fuzz/corpus/envelope fuzz/seeds/envelope`
 #![no_main]
 
 #[path = "../../crates/dialects/tests/hxp_experience/laws.rs"]
