@@ -27,7 +27,9 @@ fn main() {
     let mut checker = Checker::new(Rules::default(), Registry::default());
     match what.as_str() {
         "report" => {
-            measure(&lines, limit, |line| checker.check(line).is_ok_and(|report| report.is_valid()))
+            measure(&lines, limit, |line| {
+                checker.check(line).is_ok_and(|report| report.is_valid())
+            });
         }
         "level" => measure(&lines, limit, |line| checker.level(line).is_ok_and(|l| l.is_some())),
         "tree" => {
