@@ -156,18 +156,38 @@ impl Serialize for Report {
 #[derive(Clone, Copy)]
 pub(super) enum Path<'p> {
     Root,
+    /// What has a pointer already.
+    Place(&'p str),
     Member(&'p Path<'p>, &'p str),
     Item(&'p Path<'p>, usize),
 }
 
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Path<'_> {
+    /// The JSON Pointer to it.
+    pub(super) fn pointer(&self) -> String {
+        let mut pointer = String::with_capacity(32);
+        self.write(&mut pointer);
+        pointer
+    }
+
+    fn write(&self, to: &mut String) {
         match self {
-            Self::Root => Ok(()),
+            Self::Root => {}
+            Self::Place(pointer) => to.push_str(pointer),
             Self::Member(of, name) => {
-                write!(f, "{of}/{}", name.replace('~', "~0").replace('/', "~1"))
+                of.write(to);
+                to.push('/');
+                if name.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+                    to.push_str(&name.replace('~', "~0").replace('/', "~1"));
+                } else {
+                    to.push_str(name);
+                }
             }
-            Self::Item(of, at) => write!(f, "{of}/{at}"),
+            Self::Item(of, at) => {
+                of.write(to);
+                to.push('/');
+                to.push_str(&at.to_string());
+            }
         }
     }
 }
@@ -179,8 +199,9 @@ mod tests {
     #[test]
     fn pointers_escape_what_they_are_made_of() {
         let hxp = Path::Member(&Path::Root, "a/b~c");
-        assert_eq!(Path::Item(&hxp, 3).to_string(), "/a~1b~0c/3");
-        assert_eq!(Path::Root.to_string(), "");
+        assert_eq!(Path::Item(&hxp, 3).pointer(), "/a~1b~0c/3");
+        assert_eq!(Path::Member(&Path::Place("/x"), "/~é").pointer(), "/x/~1~0é");
+        assert_eq!(Path::Root.pointer(), "");
     }
 
     /// HXPE-035, HXPE-036, HXPE-037: the levels by their names.

@@ -33,9 +33,9 @@ pub enum NoMessage {
 impl Message {
     /// Reads and judges a message.
     pub fn parse(bytes: &[u8], rules: Rules) -> Result<Self, NoMessage> {
-        let report = Checker::new(rules, Registry::default()).check(bytes)?;
-        if !report.is_valid() {
-            return Err(NoMessage::Invalid(report));
+        let mut checker = Checker::new(rules, Registry::default());
+        if checker.level(bytes)?.is_none() {
+            return Err(NoMessage::Invalid(checker.check(bytes)?));
         }
         let whole = serde_json::from_slice(bytes).map_err(|_| NoMessage::Unkeepable)?;
         Ok(Self { whole })

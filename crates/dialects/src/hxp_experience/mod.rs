@@ -11,6 +11,8 @@
 //! | [`prelude`] | streams that begin with an envelope | 8.3 |
 //! | [`claims`] | envelopes on asks | 5, 9 |
 //!
+//! How bytes are read, and why by a reader of our own, is ADR 0038.
+//!
 //! A consumer takes a message as the published schema does: unknown fields are ignored and kept. In
 //! strict mode a message must be what the specification's sentences say as well. Whatever an
 //! envelope claims is a claim of its agent; nothing here makes it true.
@@ -19,8 +21,10 @@ pub mod check;
 pub mod claims;
 mod extensions;
 pub mod finding;
+mod glance;
 pub mod headers;
 pub mod message;
+mod parts;
 pub mod prelude;
 mod privacy;
 pub mod registry;

@@ -72,6 +72,12 @@ const IRREGULAR: [&str; 17] = [
 /// Whether a language tag is well-formed as RFC 5646 (BCP 47) has it: language, script, region,
 /// variants, extensions, private use. Whether anybody registered its parts is not asked.
 pub fn is_language(tag: &str) -> bool {
+    // Nearly every tag is a language alone, or one with a region.
+    if let [b'a'..=b'z', b'a'..=b'z'] | [b'a'..=b'z', b'a'..=b'z', b'-', b'A'..=b'Z', b'A'..=b'Z'] =
+        tag.as_bytes()
+    {
+        return true;
+    }
     if IRREGULAR.iter().any(|known| known.eq_ignore_ascii_case(tag)) {
         return true;
     }

@@ -1,13 +1,26 @@
-//! What the checks are made of: one finding, one type, one bound.
+//! What the checks are made of: one finding, one type, one bound. Sentences are put together only
+//! if somebody is to read them.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::fmt::{self, Arguments};
 
 use serde_json::{Value, json};
 
 use super::check::Check;
-use super::finding::{Breach, Finding, Path, Severity};
-use super::tape::{Kind, Node};
+use super::finding::{Breach, Path, Severity};
+use super::tape::{Kind, Name, Node};
+
+/// Words with commas between them.
+pub(super) struct Words<'w>(pub(super) &'w [&'w str]);
+
+impl fmt::Display for Words<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut words = self.0.iter();
+        f.write_str(words.next().copied().unwrap_or_default())?;
+        words.try_for_each(|word| write!(f, ", {word}"))
+    }
+}
 
 impl Check<'_> {
     /// A finding outside the schema.
@@ -16,124 +29,117 @@ impl Check<'_> {
         severity: Severity,
         rule: &'static str,
         path: &Path<'_>,
-        message: impl Into<String>,
+        message: Arguments<'_>,
     ) {
-        let pointer = path.to_string();
-        self.found(Finding { severity, rule, pointer, schema: None, message: message.into() });
+        self.found(severity, rule, path, || None, message);
     }
 
     /// What the specification wants and the schema does not check: an error in strict mode alone.
-    pub(super) fn beyond(&mut self, rule: &'static str, path: &Path<'_>, says: impl Into<String>) {
-        self.beyond_at(rule, path.to_string(), says.into());
+    pub(super) fn beyond(&mut self, rule: &'static str, path: &Path<'_>, says: Arguments<'_>) {
+        let severity = if self.rules.strict { Severity::Error } else { Severity::Warning };
+        self.say(severity, rule, path, says);
     }
 
-    fn severity_beyond(&self) -> Severity {
-        if self.rules.strict { Severity::Error } else { Severity::Warning }
-    }
-
-    pub(super) fn beyond_at(&mut self, rule: &'static str, pointer: String, message: String) {
-        let severity = self.severity_beyond();
-        self.found(Finding { severity, rule, pointer, schema: None, message });
-    }
-
+    #[cold]
     pub(super) fn breach(
         &mut self,
         rule: &'static str,
         path: &Path<'_>,
         keyword: &'static str,
-        params: Value,
-        at: &str,
-        message: impl Into<String>,
+        params: impl FnOnce() -> Value,
+        at: Arguments<'_>,
+        message: Arguments<'_>,
     ) {
-        self.found(Finding {
-            severity: Severity::Error,
-            rule,
-            pointer: path.to_string(),
-            schema: Some(Breach { keyword, params, schema_path: at.to_owned() }),
-            message: message.into(),
-        });
+        let schema = || Some(Breach { keyword, params: params(), schema_path: at.to_string() });
+        self.found(Severity::Error, rule, path, schema, message);
     }
 
     /// What must be there: name, place, and what was found.
+    #[inline]
     pub(super) fn required<const N: usize>(
         &mut self,
         path: &Path<'_>,
         rule: &'static str,
         at: &str,
-        fields: [(&str, &'static str, Option<Node<'_>>); N],
+        fields: [(Name, &'static str, Option<Node<'_>>); N],
     ) {
         for (name, place, node) in fields {
             if node.is_none() {
-                if !place.is_empty() {
-                    self.missing_core.push(place);
-                }
-                if self.has_enough(Severity::Error) {
-                    continue;
-                }
-                let says = format!("{name} is missing");
-                self.breach(rule, path, "required", json!({ "missingProperty": name }), at, says);
+                self.lacks(place);
+                let name = name.text();
+                let params = || json!({ "missingProperty": name });
+                let says = format_args!("{name} is missing");
+                self.breach(rule, path, "required", params, format_args!("{at}"), says);
             }
         }
     }
 
     /// The members of an object by name, the last of those given twice. What has another name is
     /// ignored, but not in strict mode.
+    #[inline]
     pub(super) fn fields<'a, const N: usize>(
         &mut self,
         node: Node<'a>,
         path: &Path<'_>,
-        names: [&str; N],
+        names: [Name; N],
     ) -> [Option<Node<'a>>; N] {
-        let mut found = [None; N];
-        for (name, value) in node.members() {
-            match found.iter_mut().zip(names).find(|(_, known)| *known == name) {
-                Some((place, _)) => *place = Some(value),
-                None if self.rules.strict => {
-                    let says = "nobody knows this field; strict mode takes known ones only";
-                    self.beyond("HXPE-042", &Path::Member(path, &name), says);
-                }
-                None => {}
+        if self.rules.strict {
+            for unknown in node.inner().filter(|node| !names.contains(&node.known())) {
+                let name = unknown.name();
+                let says =
+                    format_args!("nobody knows this field; strict mode takes known ones only");
+                self.beyond("HXPE-042", &Path::Member(path, &name), says);
             }
         }
-        found
+        node.fields(names)
     }
 
     /// Names given twice in one object: readers disagree which of them counts. Nearly never are
-    /// there any, so a glance at length and ends of each name comes first. An escape can hide that
-    /// two names are one, so such names are compared as they read.
+    /// there any, and the reader of the message has seen where there could be. An escape can hide
+    /// that two names are one, so names are compared as they read.
     pub(super) fn twice(&mut self, node: Node<'_>, path: &Path<'_>) {
-        let mut seen = 0_u64;
-        let suspect = node.inner().step_by(2).any(|name| {
-            let name = name.raw().as_bytes();
-            let (Some(first), Some(last)) = (name.first(), name.last()) else { return true };
-            let bit = 1 << ((name.len() * 7 + usize::from(*first) * 5 + usize::from(*last)) % 64);
-            let again = seen & bit != 0 || name.contains(&b'\\');
-            seen |= bit;
-            again
-        });
-        if !suspect {
+        if !node.may_repeat() {
             return;
         }
         let mut names = HashSet::new();
-        for (name, _) in node.members() {
-            if !names.contains(&name) {
-                names.insert(name);
-            } else if !self.has_enough(self.severity_beyond()) {
-                let says = format!("`{name}` is given twice; the last one counts");
+        for value in node.inner() {
+            let name = value.name();
+            if names.contains(&name) {
+                let says = format_args!("`{name}` is given twice; the last one counts");
                 self.beyond("HXPE-006", &Path::Member(path, &name), says);
+            } else {
+                names.insert(name);
             }
         }
     }
 
     /// Whether a value is of this kind.
+    #[inline]
     pub(super) fn is(
         &mut self,
         node: Node<'_>,
         path: &Path<'_>,
         kind: Kind,
         rule: &'static str,
-        at: &str,
+        at: Arguments<'_>,
     ) -> bool {
+        let fits = node.kind() == kind;
+        if !fits {
+            self.is_not(node, path, kind, rule, at);
+        }
+        fits
+    }
+
+    /// Says that a value is not of this kind.
+    #[cold]
+    fn is_not(
+        &mut self,
+        node: Node<'_>,
+        path: &Path<'_>,
+        kind: Kind,
+        rule: &'static str,
+        at: Arguments<'_>,
+    ) {
         let (name, words) = match kind {
             Kind::Null => ("null", "null"),
             Kind::False | Kind::True => ("boolean", "true or false"),
@@ -142,17 +148,11 @@ impl Check<'_> {
             Kind::List => ("array", "a list"),
             Kind::Object => ("object", "an object"),
         };
-        if node.kind() == kind || (name == "boolean" && node.kind() == Kind::False) {
-            return true;
-        }
-        if self.has_enough(Severity::Error) {
-            return false;
-        }
-        let says = format!("this must be {words}, not {}", node.kind().words());
-        self.breach(rule, path, "type", json!({ "type": name }), at, says);
-        false
+        let says = format_args!("this must be {words}, not {}", node.kind().words());
+        self.breach(rule, path, "type", || json!({ "type": name }), at, says);
     }
 
+    #[inline]
     pub(super) fn text<'a>(
         &mut self,
         node: Node<'a>,
@@ -162,12 +162,13 @@ impl Check<'_> {
     ) -> Option<Cow<'a, str>> {
         let text = node.text();
         if text.is_none() {
-            self.is(node, path, Kind::Text, rule, &format!("{at}/type"));
+            self.is_not(node, path, Kind::Text, rule, format_args!("{at}/type"));
         }
         text
     }
 
     /// A text that is not empty.
+    #[inline]
     pub(super) fn filled<'a>(
         &mut self,
         node: Node<'a>,
@@ -177,80 +178,83 @@ impl Check<'_> {
     ) -> Option<Cow<'a, str>> {
         let text = self.text(node, path, rule, at)?;
         if text.is_empty() {
-            let at = format!("{at}/minLength");
-            self.breach(
-                rule,
-                path,
-                "minLength",
-                json!({ "limit": 1 }),
-                &at,
-                "this must not be empty",
-            );
+            let params = || json!({ "limit": 1 });
+            let says = format_args!("this must not be empty");
+            self.breach(rule, path, "minLength", params, format_args!("{at}/minLength"), says);
             return None;
         }
         Some(text)
     }
 
+    #[inline]
     pub(super) fn boolean(
         &mut self,
         node: Option<Node<'_>>,
         of: &Path<'_>,
-        name: &str,
+        name: Name,
         rule: &'static str,
         at: &str,
     ) {
         if let Some(node) = node
             && !matches!(node.kind(), Kind::True | Kind::False)
         {
-            let at = format!("{at}/properties/{name}/type");
-            self.is(node, &Path::Member(of, name), Kind::True, rule, &at);
+            let name = name.text();
+            let at = format_args!("{at}/properties/{name}/type");
+            self.is_not(node, &Path::Member(of, name), Kind::True, rule, at);
         }
     }
 
     /// A list of texts.
+    #[inline]
     pub(super) fn texts(
         &mut self,
         node: Option<Node<'_>>,
         of: &Path<'_>,
-        name: &str,
+        name: Name,
         rule: &'static str,
         at: &str,
     ) {
         let Some(node) = node else { return };
+        let name = name.text();
         let path = Path::Member(of, name);
-        if node.kind() != Kind::List {
-            self.is(node, &path, Kind::List, rule, &format!("{at}/properties/{name}/type"));
+        if !self.is(node, &path, Kind::List, rule, format_args!("{at}/properties/{name}/type")) {
             return;
         }
-        for (n, item) in node.inner().enumerate().filter(|(_, item)| item.kind() != Kind::Text) {
-            let at = format!("{at}/properties/{name}/items/type");
-            self.is(item, &Path::Item(&path, n), Kind::Text, rule, &at);
+        for (n, item) in node.inner().enumerate() {
+            let at = format_args!("{at}/properties/{name}/items/type");
+            self.is(item, &Path::Item(&path, n), Kind::Text, rule, at);
         }
     }
 
     /// One of a few words.
+    #[inline]
     pub(super) fn one_of(
         &mut self,
         node: Option<Node<'_>>,
         of: &Path<'_>,
-        name: &str,
+        name: Name,
         rule: &'static str,
         at: &str,
         words: &[&str],
     ) {
         let Some(node) = node else { return };
-        let path = Path::Member(of, name);
-        let Some(text) = node.text() else {
-            self.is(node, &path, Kind::Text, rule, &format!("{at}/properties/{name}/type"));
+        if node.is_among(words) {
             return;
-        };
-        if !words.contains(&&*text) {
-            let says = format!("{name} must be one of {}", words.join(", "));
-            let at = format!("{at}/properties/{name}/enum");
-            self.breach(rule, &path, "enum", json!({ "allowedValues": words }), &at, says);
+        }
+        let name = name.text();
+        let path = Path::Member(of, name);
+        if node.kind() == Kind::Text {
+            let says = format_args!("{name} must be one of {}", Words(words));
+            let params = || json!({ "allowedValues": words });
+            let at = format_args!("{at}/properties/{name}/enum");
+            self.breach(rule, &path, "enum", params, at, says);
+        } else {
+            let at = format_args!("{at}/properties/{name}/type");
+            self.is_not(node, &path, Kind::Text, rule, at);
         }
     }
 
+    #[inline]
     pub(super) fn number(
         &mut self,
         node: Node<'_>,
@@ -261,34 +265,36 @@ impl Check<'_> {
         match node.number() {
             Some(number) if number.is_finite() => Some(number),
             Some(_) => {
-                let says = "this number is larger than any reader can hold";
-                let at = format!("{at}/type");
-                self.breach(rule, path, "type", json!({ "type": "number" }), &at, says);
+                let says = format_args!("this number is larger than any reader can hold");
+                let params = || json!({ "type": "number" });
+                self.breach(rule, path, "type", params, format_args!("{at}/type"), says);
                 None
             }
             None => {
-                self.is(node, path, Kind::Number, rule, &format!("{at}/type"));
+                self.is_not(node, path, Kind::Number, rule, format_args!("{at}/type"));
                 None
             }
         }
     }
 
     /// A whole number within bounds; `3.0` is one.
+    #[inline]
     pub(super) fn whole(
         &mut self,
         node: Option<Node<'_>>,
         of: &Path<'_>,
-        name: &str,
+        name: Name,
         rule: &'static str,
         at: &str,
         bounds: (u8, Option<u8>),
     ) -> Option<f64> {
+        let name = name.text();
         let (node, path) = (node?, Path::Member(of, name));
         let number = self.number(node, &path, rule, at)?;
         if number.fract() != 0.0 {
-            let says = format!("{name} must be a whole number");
-            let place = format!("{at}/type");
-            self.breach(rule, &path, "type", json!({ "type": "integer" }), &place, says);
+            let says = format_args!("{name} must be a whole number");
+            let params = || json!({ "type": "integer" });
+            self.breach(rule, &path, "type", params, format_args!("{at}/type"), says);
         }
         self.within(number, &path, rule, at, bounds).then_some(number)
     }
@@ -306,12 +312,15 @@ impl Check<'_> {
             Some(most) if number > f64::from(most) => ("maximum", "<=", most),
             _ => return true,
         };
-        let says = match most {
-            Some(most) => format!("this must be a number from {least} to {most}"),
-            None => format!("this must be {least} or more"),
-        };
-        let params = json!({ "comparison": comparison, "limit": limit });
-        self.breach(rule, path, keyword, params, &format!("{at}/{keyword}"), says);
+        let params = || json!({ "comparison": comparison, "limit": limit });
+        let at = format_args!("{at}/{keyword}");
+        if let Some(most) = most {
+            let says = format_args!("this must be a number from {least} to {most}");
+            self.breach(rule, path, keyword, params, at, says);
+        } else {
+            let says = format_args!("this must be {least} or more");
+            self.breach(rule, path, keyword, params, at, says);
+        }
         false
     }
 }

@@ -1,9 +1,11 @@
 //! Core, Standard and Full.
 
-use dialects::hxp_experience::Level;
-use serde_json::json;
+use dialects::hxp_experience::{Level, VERSION};
+use serde_json::{Value, json};
 
-use crate::stage::{LENIENT, STRICT, at, check, core, errors, full, standard, warnings, without};
+use crate::stage::{
+    LENIENT, STRICT, at, check, core, errors, full, standard, warnings, with, without,
+};
 
 /// HXPE-035, HXPE-036, HXPE-037: the level a message reaches.
 #[test]
@@ -82,4 +84,14 @@ fn a_standard_message_may_lack_what_is_recommended() {
 fn limits_belong_to_no_level() {
     let message = without(standard(), "/hxp/transparency/limits");
     assert_eq!(check(&message, LENIENT).level, Some(Level::Standard));
+}
+
+/// HXPE-070: the version we know is that of the specification and its schema, whatever our own is.
+#[test]
+fn the_version_is_that_of_the_specification() {
+    let published: Value = serde_json::from_str(include_str!("published.schema.json")).unwrap();
+    let described = published["description"].as_str().unwrap();
+    assert!(described.ends_with(&format!("Version {VERSION}.")), "{described}");
+    let report = check(&with(core(), "/hxp/version", json!(VERSION)), STRICT);
+    assert_eq!((report.level, report.findings), (Some(Level::Core), vec![]));
 }

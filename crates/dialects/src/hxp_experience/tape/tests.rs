@@ -16,16 +16,15 @@ fn value(node: Node<'_>) -> Option<Value> {
         Kind::Text => Value::String(node.text().unwrap().into_owned()),
         Kind::List => Value::Array(node.inner().map(value).collect::<Option<_>>()?),
         Kind::Object => {
-            let member =
-                |(name, inner): (Cow<'_, str>, _)| Some((name.into_owned(), value(inner)?));
-            Value::Object(node.members().map(member).collect::<Option<_>>()?)
+            let member = |inner: Node<'_>| Some((inner.name().into_owned(), value(inner)?));
+            Value::Object(node.inner().map(member).collect::<Option<_>>()?)
         }
     })
 }
 
 fn agrees(bytes: &[u8]) -> Result<(), TestCaseError> {
     let mut tape = Tape::default();
-    let ours = tape.read(bytes).ok().and_then(value);
+    let ours = tape.read(bytes).ok().and_then(|marked| value(marked.root()));
     let theirs: Option<Value> = serde_json::from_slice(bytes).ok();
     prop_assert_eq!(ours, theirs, "{:?}", String::from_utf8_lossy(bytes));
     Ok(())
@@ -106,14 +105,39 @@ fn what_is_wrong_has_its_place() {
     assert_eq!(said, "it is not UTF-8 from byte 1 on");
 }
 
+/// A message of eight megabytes can hold four million values, and nobody has to sign in to send one.
+#[test]
+fn marks_are_small() {
+    assert_eq!(size_of::<Mark>(), 20);
+}
+
 /// A number no double can hold is JSON all the same.
 #[test]
 fn numbers_beyond_doubles_are_read() {
     let mut tape = Tape::default();
-    assert_eq!(tape.read(b"1e400").unwrap().number(), Some(f64::INFINITY));
+    assert_eq!(tape.read(b"1e400").unwrap().root().number(), Some(f64::INFINITY));
+}
+
+/// A number is the nearest double, read the short way or the long.
+#[test]
+fn numbers_are_read_alike_either_way() {
+    for text in ["0", "10", "0.1", "0.07", "3.0", "299792458", "123456789012345", "0.0000000000001"]
+    {
+        assert_eq!(small(text.as_bytes()), text.parse().ok(), "{text}");
+    }
+    for text in ["-1", "1e3", "1234567890123456", "0.000000000000001"] {
+        assert_eq!(small(text.as_bytes()), None, "{text}");
+    }
 }
 
 proptest! {
+    #[test]
+    fn short_numbers_are_the_nearest_doubles(whole in 0..10_000_000_u32, part in "[0-9]{1,7}") {
+        let text = format!("{whole}.{part}");
+        let read: f64 = text.parse().unwrap();
+        prop_assert_eq!(small(text.as_bytes()).map(f64::to_bits), Some(read.to_bits()));
+    }
+
     #[test]
     fn any_bytes_are_judged_alike(text in r#"[\[\]{}:,"\\ua1e+.0\-tn €]{0,24}"#) {
         agrees(text.as_bytes())?;
