@@ -103,6 +103,14 @@ async fn an_artifact_goes_from_its_agent_to_whoever_may_read_it() {
     refused(world.agent_2().get(&content).await, 404, "NOT_FOUND");
     let share = json!({ "art_id": made["id"], "project": "dev2" });
     done(&world.human(), "artifact.share", share).await;
+    // An agent there reads it once a task of its own uses it.
+    refused(world.agent_2().get(&content).await, 404, "NOT_FOUND");
+    let theirs = json!({ "type": "x", "project": "dev2", "spec": { "goal": "Read it" } });
+    let theirs = done(&world.human(), "task.create", theirs).await["id"].clone();
+    let given = json!({ "task_id": theirs, "agent_id": "agent_dev_2" });
+    done(&world.human(), "task.assign", given).await;
+    let using = json!({ "art_id": made["id"], "version": "v1", "by_task": theirs, "as": "input" });
+    done(&world.agent_2(), "artifact.reference", using).await;
     assert_eq!(world.agent_2().get(&content).await.is(200).text, text);
     let other = content.replace("/v1/content", "/v9/content");
     refused(agent.get(&other).await, 404, "NOT_FOUND");
