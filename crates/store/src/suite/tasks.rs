@@ -344,7 +344,8 @@ pub async fn a_version_is_written_once(stage: &Stage) {
 
 /// An artifact and a task that uses it are written together; nobody uses what was not shared.
 pub async fn an_artifact_is_used_by_others(stage: &Stage) {
-    let (_, made) = story(stage).await;
+    let (id, made) = story(stage).await;
+    let before = seen(stage, id).await.head.seq;
     let theirs = NewTask { project: Some("rival".parse().unwrap()), ..new_task() };
     let theirs = stage.run(person("zoe"), create(theirs)).await.task.unwrap().id;
     let version = VersionRef { id: made, version: "v2".to_owned() };
@@ -352,7 +353,7 @@ pub async fn an_artifact_is_used_by_others(stage: &Stage) {
     refusal(stage.attempt(person("zoe"), using()).await);
     let share = of(TaskCommand::Share(made, "rival".parse().unwrap()));
     let shared = stage.run(person("olga"), share).await;
-    assert_eq!((shared.task, shared.place), (None, None), "no task changed by that");
+    assert_eq!(shared.place, Some((id, before + 1)), "on the record of the task that made it");
     assert_eq!(shared.artifact.unwrap().shared_with, ["rival".parse().unwrap()]);
     let used = stage.run(person("zoe"), using()).await;
     let artifact = used.artifact.unwrap();
