@@ -51,7 +51,7 @@ impl App {
         let checkpoint = command.checkpoint();
         let command = Command::Task(Box::new(command));
         let outcome = self.gateway.run_on(terms, actor.clone(), command).await?;
-        let done = self.hacp_done(outcome, checkpoint).await?;
+        let done = self.hacp_done(operation, outcome, checkpoint).await?;
         let shown = self.hacp_result(operation, version, &done);
         Ok(shown.ok_or_else(HacpError::internal)?.into())
     }
@@ -90,6 +90,7 @@ impl App {
     /// What was done, or had been.
     async fn hacp_done(
         &self,
+        operation: Operation,
         outcome: Outcome,
         checkpoint: Option<AskId>,
     ) -> Result<Done, Failure> {
@@ -97,7 +98,9 @@ impl App {
         let (task, artifact, entry) =
             (task.map(|task| *task), artifact.map(|made| *made), entry.map(|entry| *entry));
         let mut done = Done { task, ask, artifact, entry, last: None };
-        if let Some((id, seq)) = place {
+        // Of what was just done the outcome says it all, unless the answer is about the event itself.
+        let tells = matches!(operation, Operation::ReviewComment | Operation::ArtifactReference);
+        if let Some((id, seq)) = place.filter(|_| replayed || tells) {
             let last = self.hacp_event(id, seq).await?;
             if replayed {
                 done.task = self.task_then(id, |record| record.seq <= seq).await?;
