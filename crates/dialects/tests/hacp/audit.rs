@@ -186,7 +186,9 @@ fn a_history_is_told_from_any_place_on() {
         for n in 0..records.len() {
             let mut trail = Trail::new(version);
             let (before, rest) = records.split_at(n);
-            before.iter().for_each(|record| trail.pass(record).unwrap());
+            for record in before {
+                trail.pass(record).unwrap();
+            }
             let told: Vec<_> = rest.iter().map(|record| trail.tell(record).unwrap()).collect();
             assert_eq!(told, whole[n..], "{version:?} from {n} on");
         }

@@ -92,20 +92,20 @@ async fn a_long_history_is_told_whole() {
     let amend = json!({ "params": { "task_id": id, "text": "first" }, "idempotency_key": "one" });
     let path = "/hacp/v1/ops/task.amend";
     let first = alice.post(path, amend.clone()).await.is(200);
-    said(&world, &id, 300).await;
+    said(&world, &id, 140).await;
     let then = world.gateway().now();
     world.advance(60);
-    said(&world, &id, 300).await;
+    said(&world, &id, 140).await;
     let whole = done(&alice, "audit.replay", json!({ "task_id": id })).await;
     let whole = whole.as_array().unwrap();
-    assert_eq!(whole.len(), 604);
+    assert_eq!(whole.len(), 284);
     assert!(is_whole(whole));
     let at = done(&alice, "audit.replay", json!({ "task_id": id, "at": then })).await;
-    assert_eq!(at["events"], json!(whole[..304]));
-    assert_eq!(at["task"]["revision"], 303);
+    assert_eq!(at["events"], json!(whole[..144]));
+    assert_eq!(at["task"]["revision"], 143);
     assert_eq!(at["spec_version"], "0.2.0-draft");
-    let last = json!({ "task_id": id, "cursor": "600" });
-    assert_eq!(done(&alice, "audit.query", last).await, json!(whole[600..]));
+    let last = json!({ "task_id": id, "cursor": "280" });
+    assert_eq!(done(&alice, "audit.query", last).await, json!(whole[280..]));
     assert_eq!(alice.post(path, amend).await.is(200).json, first.json);
     world.end().await;
 }
