@@ -1,10 +1,12 @@
-//! Load: the same request over and over on keep-alive connections, one at a time on each.
+//! Load: the same requests over and over on keep-alive connections, one at a time on each; or a story of
+//! several, each of which needs what the one before was answered with.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use tokio::task::JoinSet;
 
 use crate::latency::Latencies;
@@ -23,6 +25,29 @@ pub(crate) struct Target {
     pub(crate) process: u32,
     /// Sent one after the other, by all connections in turns.
     pub(crate) shots: Arc<[Shot]>,
+}
+
+/// What one connection sends.
+pub(crate) trait Story: Clone + Send + 'static {
+    /// The next request, by what was answered to the last one; nothing at first.
+    fn next(&mut self, answer: &[u8]) -> anyhow::Result<Shot>;
+}
+
+/// The requests of a target, every so many of them.
+#[derive(Clone)]
+struct Rounds {
+    shots: Arc<[Shot]>,
+    next: usize,
+    step: usize,
+}
+
+impl Story for Rounds {
+    fn next(&mut self, _: &[u8]) -> anyhow::Result<Shot> {
+        let shot =
+            self.shots.get(self.next % self.shots.len().max(1)).context("nothing to send")?;
+        self.next = self.next.wrapping_add(self.step);
+        Ok(shot.clone())
+    }
 }
 
 /// What came of some seconds of load.
@@ -110,20 +135,53 @@ async fn fire_while(
     connections: usize,
     go_on: impl Fn() -> bool + Clone + Send + 'static,
 ) -> anyhow::Result<Measured> {
+    let rounds = |next| Rounds { shots: Arc::clone(&target.shots), next, step: connections };
+    play(target, (0..connections).map(rounds), go_on).await
+}
+
+/// Measures two stories in turns, each on as many connections.
+pub(crate) async fn stories_in_turns(
+    scale: &Scale,
+    connections: usize,
+    target: &Target,
+    (one, other): (impl Story, impl Story),
+) -> anyhow::Result<(Measured, Measured)> {
+    let (mut first, mut second) = (Measured::new()?, Measured::new()?);
+    for _ in 0..scale.turns {
+        first.add(&tell(target, connections, scale.turn, &one).await?)?;
+        second.add(&tell(target, connections, scale.turn, &other).await?)?;
+    }
+    Ok((first, second))
+}
+
+async fn tell(
+    target: &Target,
+    connections: usize,
+    time: Duration,
+    story: &impl Story,
+) -> anyhow::Result<Measured> {
+    let end = Instant::now() + WARM_UP + time;
+    let stories = std::iter::repeat_n(story.clone(), connections);
+    play(target, stories, move || Instant::now() < end).await
+}
+
+async fn play(
+    target: &Target,
+    stories: impl Iterator<Item = impl Story>,
+    go_on: impl Fn() -> bool + Clone + Send + 'static,
+) -> anyhow::Result<Measured> {
     let begin = Instant::now() + WARM_UP;
     let used = processor_time(target.process)?;
     let mut workers = JoinSet::new();
-    for first in 0..connections {
-        let (target, go_on) = (target.clone(), go_on.clone());
+    for mut story in stories {
+        let (address, go_on) = (target.address, go_on.clone());
         workers.spawn(async move {
-            let mut connection = Connection::open(target.address).await?;
+            let mut connection = Connection::open(address).await?;
             let (mut answers, mut all) = (Latencies::new()?, 0);
-            let mut shots = target.shots.iter().cycle().skip(first).step_by(connections);
-            while go_on()
-                && let Some(shot) = shots.next()
-            {
+            while go_on() {
+                let shot = story.next(&connection.body)?;
                 let sent = Instant::now();
-                connection.call(shot).await?;
+                connection.call(&shot).await?;
                 all += 1;
                 if sent >= begin {
                     answers.add(sent.elapsed());

@@ -15,7 +15,7 @@
 //! |---|---|
 //! | [`scenarios`] | what is measured, one file each |
 //! | [`load`], [`wire`], [`latency`] | making the load and timing it |
-//! | [`served`], [`gateway`], [`baseline`], [`fill`], [`people`] | the processes under load, and what they start with |
+//! | [`served`], [`gateway`], [`baseline`], [`fill`], [`people`], [`tasks`] | the processes under load, and what they start with |
 //! | [`report`] | the table, its files, and what changed since the last one |
 
 mod baseline;
@@ -28,6 +28,7 @@ mod report;
 mod scale;
 mod scenarios;
 mod served;
+mod tasks;
 mod wire;
 
 use std::path::{Path, PathBuf};
@@ -60,6 +61,11 @@ fn main() -> anyhow::Result<()> {
         ["fill-people", folder, people] => {
             runtime.block_on(Box::pin(people::run(Path::new(folder), people.parse()?)))
         }
+        ["fill-tasks", folder, tasks, events] => runtime.block_on(Box::pin(tasks::run(
+            Path::new(folder),
+            tasks.parse()?,
+            events.parse()?,
+        ))),
         ["fill", folder, asks, due] => {
             runtime.block_on(Box::pin(fill::run(Path::new(folder), asks.parse()?, due)))
         }

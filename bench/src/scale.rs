@@ -24,6 +24,9 @@ pub(crate) struct Scale {
     /// Messages that wait for one channel, and how many of them it takes in a second.
     pub(crate) messages: usize,
     pub(crate) limit: u32,
+    /// Tasks, beside a store with a thousand; and what happened to the longest one.
+    pub(crate) tasks: usize,
+    pub(crate) events: usize,
     /// How long a process is left alone before its memory is read.
     pub(crate) calm: Duration,
     /// Starts of the server.
@@ -44,6 +47,8 @@ impl Scale {
         people: 100_000,
         messages: 10_000,
         limit: 500,
+        tasks: 1_000_000,
+        events: 10_000,
         calm: Duration::from_secs(2),
         starts: 10,
     };
@@ -61,6 +66,8 @@ impl Scale {
         people: 20_000,
         messages: 2_000,
         limit: 500,
+        tasks: 30_000,
+        events: 10_000,
         calm: Duration::from_secs(1),
         starts: 3,
     };
@@ -78,6 +85,8 @@ impl Scale {
         people: 1_200,
         messages: 50,
         limit: 100,
+        tasks: 1_500,
+        events: 300,
         calm: Duration::from_millis(100),
         starts: 1,
     };

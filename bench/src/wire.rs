@@ -2,6 +2,7 @@
 //! measures. WebSocket frames from a server are not masked, so what they say can be found as it is.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -13,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A request, ready to be sent.
 #[derive(Debug, Clone)]
-pub(crate) struct Shot(Vec<u8>);
+pub(crate) struct Shot(Arc<[u8]>);
 
 impl Shot {
     pub(crate) fn post(path: &str, key: &str, body: &str) -> Self {
@@ -44,7 +45,7 @@ impl Shot {
             "{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\
              {headers}content-length: {length}\r\n\r\n"
         );
-        Self([head.as_bytes(), body.as_bytes()].concat())
+        Self([head.as_bytes(), body.as_bytes()].concat().into())
     }
 }
 

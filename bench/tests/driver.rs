@@ -30,6 +30,9 @@ fn every_scenario_still_runs() {
         "idle",
         "open asks",
         "PostgreSQL",
+        "operations on tasks",
+        "whole history",
+        "tasks: a page",
     ] {
         assert!(whats.iter().any(|what| what.contains(part)), "no figure for {part}: {whats:?}");
     }

@@ -10,6 +10,7 @@ mod open;
 mod people;
 mod poll;
 mod start;
+mod tasks;
 mod waiting;
 mod wake;
 mod webhooks;
@@ -43,10 +44,11 @@ pub(crate) enum Scenario {
     Webhooks,
     People,
     Channels,
+    Tasks,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Start,
         Self::Create,
         Self::Poll,
@@ -59,6 +61,7 @@ impl Scenario {
         Self::Webhooks,
         Self::People,
         Self::Channels,
+        Self::Tasks,
     ];
 
     /// Its name on the command line.
@@ -88,6 +91,7 @@ impl Scenario {
             Self::Webhooks => webhooks::run(scale).await,
             Self::People => people::run(scale).await,
             Self::Channels => channels::run(scale).await,
+            Self::Tasks => tasks::run(scale).await,
         }
     }
 }

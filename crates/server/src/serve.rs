@@ -26,6 +26,7 @@ use crate::gateway::Gateway;
 use crate::home::Home;
 use crate::http::api::Dev;
 use crate::http::channels::Listening;
+use crate::http::hacp::PageEnds;
 use crate::http::{App, Shared, router};
 use crate::jwt::JwtVerifier;
 use crate::knocks::Knocks;
@@ -133,6 +134,7 @@ impl Server {
             metrics: telemetry::metrics(),
             streams: Streams::new(config.stream_limit),
             watchers: Streams::new(config.stream_limit),
+            told: PageEnds::default(),
             stop: stop.clone(),
             tasks: tasks.clone(),
             config,

@@ -1,10 +1,47 @@
-//! Tasks as they were: folded from their record.
+//! Tasks as they were: folded from their record, a stretch of it at a time.
+
+use std::vec::IntoIter;
 
 use kernel::audit::Record;
 use kernel::{Entity, Subject, Task, TaskId};
 use store::StoreError;
 
+use crate::gateway::Gateway;
 use crate::http::App;
+
+/// How many records are read at once.
+const STRETCH: usize = 256;
+
+/// The records of a task, one after the other. However many there are, no more than a stretch of them
+/// is held.
+pub(crate) struct Chain<'g> {
+    gateway: &'g Gateway,
+    task: TaskId,
+    after: u64,
+    read: IntoIter<Record>,
+    ended: bool,
+}
+
+impl Gateway {
+    /// The records of a task after the `after`-th, in order.
+    pub(crate) fn chain(&self, task: TaskId, after: u64) -> Chain<'_> {
+        Chain { gateway: self, task, after, read: IntoIter::default(), ended: false }
+    }
+}
+
+impl Chain<'_> {
+    /// The next one; nothing at the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<Record>, StoreError> {
+        if self.read.len() == 0 && !self.ended {
+            let subject = Subject::Task(self.task);
+            let read = self.gateway.store().records(subject, self.after, STRETCH).await?;
+            self.ended = read.len() < STRETCH;
+            self.after = read.last().map_or(self.after, |last| last.seq);
+            self.read = read.into_iter();
+        }
+        Ok(self.read.next())
+    }
+}
 
 impl App {
     /// A task after the records `until` lets through; nothing before it was written down.
@@ -18,7 +55,8 @@ impl App {
             source,
         };
         let mut task = None;
-        for record in self.gateway.records_of(id).await?.iter().take_while(|record| until(record)) {
+        let mut chain = self.gateway.chain(id, 0);
+        while let Some(record) = chain.next().await?.filter(|record| until(record)) {
             let event = record.event().map_err(|broken| damaged(broken.into()))?;
             let next = kernel::evolve(task, &event, record.hash);
             task = Some(next.map_err(|misfit| damaged(misfit.into()))?);

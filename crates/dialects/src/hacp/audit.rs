@@ -132,13 +132,13 @@ pub struct ReducedOwnership {
 
 /// `audit.replay` with `at`: the task as it was, and what had happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Replay {
+pub struct Replay<Events = Vec<Stamped<AuditEvent>>> {
     /// When.
     pub at: Time,
     /// The task then; nothing before it was written down.
     pub task: Option<Task>,
     /// What had happened to it, in order.
-    pub events: Vec<Stamped<AuditEvent>>,
+    pub events: Events,
 }
 
 /// A record that cannot be told.
@@ -211,25 +211,24 @@ impl Trail {
         self.task = Some(task);
         Ok(told)
     }
+
+    /// Takes the next record without telling it, so that the one behind it can be told.
+    pub fn pass(&mut self, record: &Record) -> Result<(), Untold> {
+        // An event of 0.2 names the one before by the hash of what was told.
+        if self.version.later(|| ()).is_some() {
+            return self.tell(record).map(drop);
+        }
+        let before = self.task.take().map(Entity::Task);
+        let Entity::Task(task) = evolve(before, &record.event()?, record.hash)? else {
+            return Err(Untold::Other);
+        };
+        self.task = Some(task);
+        Ok(())
+    }
 }
 
-/// Tells a whole history, up to a moment if one is named.
-pub fn replay<'r>(
-    records: impl IntoIterator<Item = &'r Record>,
-    at: Option<Time>,
-    version: Version,
-) -> Result<(Vec<Stamped<AuditEvent>>, Trail), Untold> {
-    let mut trail = Trail::new(version);
-    let told = records
-        .into_iter()
-        .take_while(|record| at.is_none_or(|at| record.at <= at))
-        .map(|record| trail.tell(record))
-        .collect::<Result<_, _>>()?;
-    Ok((told, trail))
-}
-
-/// What `audit.replay` with `at` answers.
-pub fn replayed(events: Vec<Stamped<AuditEvent>>, trail: &Trail, at: Time) -> Replay {
+/// What `audit.replay` with `at` answers; the events may be written already.
+pub fn replayed<Events>(events: Events, trail: &Trail, at: Time) -> Replay<Events> {
     Replay { at, task: trail.task().map(|task| view::task(task, trail.version)), events }
 }
 

@@ -1,6 +1,6 @@
 //! The history of a task. HACP-024, HACP-042, HACP-084; K-02, K-05, K-19, K-22.
 
-use dialects::hacp::audit::{AuditEvent, Trail, Untold, is_whole, replay, replayed};
+use dialects::hacp::audit::{AuditEvent, Trail, Untold, is_whole, replayed};
 use dialects::hacp::{AuditAction, Stamped, stream, view};
 use kernel::audit::Record;
 use kernel::command::Command;
@@ -10,7 +10,7 @@ use kernel::{Actor, Subject, TaskId, Time};
 use serde_json::{Value, json};
 
 use crate::stage::{
-    V01, V02, checkpoint_name, in_progress, plain_task, run, story, task, whole_task,
+    V01, V02, checkpoint_name, in_progress, plain_task, replay, run, story, task, whole_task,
 };
 
 fn records(cast: &Cast, id: TaskId) -> Vec<Record> {
@@ -19,7 +19,7 @@ fn records(cast: &Cast, id: TaskId) -> Vec<Record> {
 }
 
 fn told(cast: &Cast, id: TaskId) -> Vec<Stamped<AuditEvent>> {
-    replay(&records(cast, id), None, V02).unwrap().0
+    replay(&records(cast, id), None, V02).0
 }
 
 /// HACP-032, HACP-042, K-05: every kind of event, whole; the last approval is one review, and the task
@@ -162,25 +162,47 @@ fn a_task_as_it_was() {
     let (cast, id) = story();
     let (records, whole) = (records(&cast, id), told(&cast, id));
     for (n, record) in records.iter().enumerate() {
-        let (events, trail) = replay(&records, Some(record.at), V02).unwrap();
+        let (events, trail) = replay(&records, Some(record.at), V02);
         // Some happen in the same moment.
         assert!(events.len() > n);
         assert_eq!(events, whole[..events.len()]);
         let then = replayed(events, &trail, record.at);
         assert_eq!(then.task.unwrap().later.unwrap().revision, trail.task().unwrap().revision);
     }
-    let (_, trail) = replay(&records, None, V02).unwrap();
+    let (_, trail) = replay(&records, None, V02);
     assert_eq!(trail.task(), Some(&task(&cast, id)));
     let before = Time::from_millis(records[0].at.millis() - 1);
-    let (none, trail) = replay(&records, Some(before), V02).unwrap();
+    let (none, trail) = replay(&records, Some(before), V02);
     assert!(none.is_empty() && replayed(none, &trail, before).task.is_none());
+}
+
+/// HACP-084: what comes behind a place is told the same, whether or not somebody listened before.
+#[test]
+fn a_history_is_told_from_any_place_on() {
+    let (cast, id) = story();
+    let records = records(&cast, id);
+    for version in [V01, V02] {
+        let (whole, _) = replay(&records, None, version);
+        for n in 0..records.len() {
+            let mut trail = Trail::new(version);
+            let (before, rest) = records.split_at(n);
+            for record in before {
+                trail.pass(record).unwrap();
+            }
+            let told: Vec<_> = rest.iter().map(|record| trail.tell(record).unwrap()).collect();
+            assert_eq!(told, whole[n..], "{version:?} from {n} on");
+        }
+        // What does not follow is no history, passed over or not.
+        let mut trail = Trail::new(version);
+        assert!(matches!(trail.pass(&records[1]), Err(Untold::Misfit(_))), "{version:?}");
+    }
 }
 
 /// In 0.1 there are no hashes and no reducers; the story is the same.
 #[test]
 fn the_first_version_tells_the_same_story() {
     let (cast, id) = story();
-    let (first, _) = replay(&records(&cast, id), None, V01).unwrap();
+    let (first, _) = replay(&records(&cast, id), None, V01);
     for (first, newest) in first.iter().zip(told(&cast, id)) {
         let shown = json!(first);
         assert!(shown.get("hash").is_none() && shown.get("reducer").is_none());

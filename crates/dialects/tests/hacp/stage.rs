@@ -1,12 +1,13 @@
 //! What the tests share: calls as clients send them, and the story of one task.
 
-use dialects::hacp::{self, Call, Caller, HacpError, Operation, Params, Version};
-use kernel::audit::Digest;
+use dialects::hacp::audit::{AuditEvent, Trail};
+use dialects::hacp::{self, Call, Caller, HacpError, Operation, Params, Stamped, Version};
+use kernel::audit::{Digest, Record};
 use kernel::command::Command;
 use kernel::evolve::evolve;
 use kernel::task::{Artifact, Entry, Held, Task, TaskCommand};
 use kernel::testing::Cast;
-use kernel::{Actor, AskId, Entity, Subject, TaskId};
+use kernel::{Actor, AskId, Entity, Subject, TaskId, Time};
 use serde_json::{Value, json};
 
 pub(crate) const V01: Version = Version::V01;
@@ -286,4 +287,16 @@ pub(crate) fn story() -> (Cast, TaskId) {
         json!({"scope": "project:acme", "key": "design/billing", "value": {"done": true}, "by": id}),
     );
     (cast, id)
+}
+
+/// A whole history, up to a moment if one is named.
+pub(crate) fn replay(
+    records: &[Record],
+    at: Option<Time>,
+    version: Version,
+) -> (Vec<Stamped<AuditEvent>>, Trail) {
+    let mut trail = Trail::new(version);
+    let then = records.iter().take_while(|record| at.is_none_or(|at| record.at <= at));
+    let told = then.map(|record| trail.tell(record).unwrap()).collect();
+    (told, trail)
 }

@@ -106,6 +106,8 @@ pub struct App {
     pub streams: Arc<Streams>,
     /// Open pages that watch for the end of their request.
     pub watchers: Arc<Streams>,
+    /// How far the histories of tasks were read.
+    pub told: hacp::PageEnds,
     /// Ends long connections when the server stops.
     pub stop: CancellationToken,
     /// What the server waits for when it stops.

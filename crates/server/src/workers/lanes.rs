@@ -133,8 +133,11 @@ impl Desk {
 
     /// Works a lane off. What is under way when the server stops is done again by the next.
     async fn pump(&self, lane: &str) {
-        // A runtime is told one thing after the other.
-        let widest = if lane.starts_with(Effect::RUNTIMES) { 1 } else { WIDEST };
+        // A command is told one thing after the other. Where there is none, nobody is told anything.
+        let runtime = lane.strip_prefix(Effect::RUNTIMES);
+        let commands = &self.app.config.runtime_commands;
+        let told = |runtime| commands.keys().any(|agent| agent.as_str() == runtime);
+        let widest = if runtime.is_some_and(told) { 1 } else { WIDEST };
         let mut width = 1;
         loop {
             match self.stretch(lane, width).await {

@@ -38,6 +38,7 @@ mod evidence;
 mod hacp;
 mod hacp_artifacts;
 mod hacp_cross;
+mod hacp_history;
 mod hacp_reach;
 mod hacp_streams;
 mod hardening;

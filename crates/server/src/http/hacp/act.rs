@@ -62,7 +62,7 @@ impl App {
         {
             self.blobs().refused(way).await;
         }
-        let done = self.hacp_done(outcome?, checkpoint, used).await?;
+        let done = self.hacp_done(operation, outcome?, checkpoint, used).await?;
         let shown = self.hacp_result(operation, version, &done);
         Ok(shown.ok_or_else(HacpError::internal)?.into())
     }
@@ -110,6 +110,7 @@ impl App {
     /// What was done, or had been.
     async fn hacp_done(
         &self,
+        operation: Operation,
         outcome: Outcome,
         checkpoint: Option<AskId>,
         used: Option<Used>,
@@ -118,7 +119,9 @@ impl App {
         let (task, artifact, entry) =
             (task.map(|task| *task), artifact.map(|made| *made), entry.map(|entry| *entry));
         let mut done = Done { task, ask, artifact, used, entry, last: None };
-        if let Some((id, seq)) = place {
+        // Of what was just done the outcome says it all, unless the answer is about the event itself.
+        let tells = operation == Operation::ReviewComment;
+        if let Some((id, seq)) = place.filter(|_| replayed || tells) {
             let last = self.hacp_event(id, seq).await?;
             if replayed {
                 done.task = self.task_then(id, |record| record.seq <= seq).await?;

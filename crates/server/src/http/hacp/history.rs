@@ -1,26 +1,42 @@
 //! `audit.query` and `audit.replay`: what happened, told from the record.
+//!
+//! An event is told with the task as it was before, and from 0.2 on with the hash of the event told
+//! before, so what came before has to be gone through once. It is read a stretch at a time and not
+//! kept, and whoever reads page after page goes on where the last one ended.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
 
-use dialects::hacp::audit::{AuditEvent, Trail, replay, replayed};
+use dialects::hacp::audit::{AuditEvent, Trail, replayed};
 use dialects::hacp::read::{AuditQuery, Replayed};
 use dialects::hacp::{AuditAction, HacpError, Params, Stamped, Version, actor_name};
 use kernel::audit::Record;
-use kernel::{Actor, Subject, TaskId};
-use serde_json::json;
+use kernel::{Actor, Subject, TaskId, Time};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 use store::StoreError;
 
 use super::Failure;
-use super::act::stamped;
 use super::look::{bad_cursor, limit};
-use super::ops::Shown;
 use crate::gateway::Gateway;
 use crate::http::App;
 
 /// How many records are read at once.
-const BATCH: usize = 1000;
+const BATCH: usize = 256;
+/// The most of the record that one call over all tasks looks at, and the most it tells of one task
+/// where nobody says.
+const MOST: usize = 1000;
 /// How many tasks a stream remembers the end of.
 const REMEMBERED: usize = 64;
+/// How many ends of pages are remembered.
+const PAGES: usize = 16;
+
+/// What is told, written as it goes out: a long history takes several times as much as a tree. And
+/// where a list goes on.
+pub(super) struct Told {
+    pub(super) text: Box<RawValue>,
+    pub(super) next: Option<String>,
+}
 
 impl App {
     pub(super) async fn hacp_history(
@@ -28,43 +44,70 @@ impl App {
         actor: &Actor,
         version: Version,
         params: Params,
-    ) -> Result<Shown, Failure> {
+    ) -> Result<Told, Failure> {
         match params {
             Params::Replay(Replayed { task, at }) => {
                 self.hacp_task(actor, task).await?;
-                let records = self.gateway.records_of(task).await?;
-                let (events, trail) =
-                    replay(&records, at, version).map_err(|error| untold(task, &error))?;
-                Ok(match at {
-                    Some(at) => stamped(replayed(events, &trail, at), version).into(),
-                    None => json!(events).into(),
-                })
+                self.replay(task, at, version).await
             }
-            Params::Audit(query) => match query.task {
-                Some(task) => self.of_task(actor, task, version, query).await,
-                None => self.of_all(actor, version, query).await,
-            },
+            Params::Audit(query) => {
+                let after = place(query.page.cursor.as_deref())?;
+                let page = PageEnd { version, task: query.task, after };
+                match query.task {
+                    Some(task) => {
+                        self.hacp_task(actor, task).await?;
+                        self.of_task(task, page, &query).await
+                    }
+                    None => self.of_all(actor, page, &query).await,
+                }
+            }
             _ => Err(HacpError::internal().into()),
         }
     }
 
+    async fn replay(
+        &self,
+        task: TaskId,
+        at: Option<Time>,
+        version: Version,
+    ) -> Result<Told, Failure> {
+        let (mut trail, mut events) = (Trail::new(version), Events::default());
+        let mut chain = self.gateway.chain(task, 0);
+        let is_then = |record: &Record| at.is_none_or(|at| record.at <= at);
+        while let Some(record) = chain.next().await?.filter(is_then) {
+            let told = trail.tell(&record).map_err(|error| untold(task, &error))?;
+            events.add(&told)?;
+        }
+        let events = events.text()?;
+        let text = match at {
+            Some(at) => written(&version.stamped(replayed(events, &trail, at)))?,
+            None => events,
+        };
+        Ok(Told { text, next: None })
+    }
+
     async fn of_task(
         &self,
-        actor: &Actor,
         task: TaskId,
-        version: Version,
-        query: AuditQuery,
-    ) -> Result<Shown, Failure> {
-        self.hacp_task(actor, task).await?;
-        let after = place(query.page.cursor.as_deref())?;
-        let records = self.gateway.records_of(task).await?;
-        let (events, _) = replay(&records, None, version).map_err(|error| untold(task, &error))?;
-        let wanted = events.iter().filter(|event| event.object.seq > after && is_in(event, &query));
-        let most = limit(query.page.limit.or(Some(BATCH as u64)));
-        let shown: Vec<_> = wanted.take(most).collect();
-        let next = shown.last().filter(|_| shown.len() == most);
-        let next = next.map(|event| event.object.seq.to_string());
-        Ok(Shown { value: json!(shown), next })
+        page: PageEnd,
+        query: &AuditQuery,
+    ) -> Result<Told, Failure> {
+        let most = limit(query.page.limit.or(Some(MOST as u64)));
+        let mut trails = self.told.take(page);
+        let mut events = Events::default();
+        let mut chain = self.gateway.chain(task, page.after);
+        while events.many < most
+            && let Some(record) = chain.next().await?
+        {
+            let told = trails.tell(&self.gateway, &record).await?;
+            let told = told.ok_or_else(HacpError::internal)?;
+            if is_in(&told, query) {
+                events.add(&told)?;
+                events.last = record.seq;
+            }
+        }
+        let next = (events.many == most).then_some(events.last);
+        self.page(page, next, events, trails)
     }
 
     /// Over all tasks somebody sees: one stretch of the record at a time, so that no call reads
@@ -72,25 +115,39 @@ impl App {
     async fn of_all(
         &self,
         actor: &Actor,
-        version: Version,
-        query: AuditQuery,
-    ) -> Result<Shown, Failure> {
-        let after = place(query.page.cursor.as_deref())?;
-        let most = limit(query.page.limit).min(BATCH);
+        page: PageEnd,
+        query: &AuditQuery,
+    ) -> Result<Told, Failure> {
+        let most = limit(query.page.limit).min(MOST);
         let projects = self.hacp_projects(actor);
-        let records = self.gateway.store().task_records(projects, after, most).await?;
+        let records = self.gateway.store().task_records(projects, page.after, most).await?;
         let next = records.last().filter(|_| records.len() == most);
-        let next = next.map(|(position, _)| position.to_string());
-        let mut trails = Trails::new(version);
-        let mut shown = Vec::new();
+        let next = next.map(|(position, _)| *position);
+        let mut trails = self.told.take(page);
+        let mut events = Events::default();
         for (_, record) in &records {
             if !self.hacp_shows(actor, record).await? {
                 continue;
             }
-            let event = trails.tell(&self.gateway, record).await?;
-            shown.extend(event.filter(|event| is_in(event, &query)));
+            let told = trails.tell(&self.gateway, record).await?;
+            if let Some(told) = told.filter(|told| is_in(told, query)) {
+                events.add(&told)?;
+            }
         }
-        Ok(Shown { value: json!(shown), next })
+        self.page(page, next, events, trails)
+    }
+
+    fn page(
+        &self,
+        page: PageEnd,
+        next: Option<u64>,
+        events: Events,
+        trails: Trails,
+    ) -> Result<Told, Failure> {
+        if let Some(after) = next {
+            self.told.keep(PageEnd { after, ..page }, trails);
+        }
+        Ok(Told { text: events.text()?, next: next.map(|next| next.to_string()) })
     }
 }
 
@@ -109,65 +166,238 @@ fn untold(task: TaskId, error: &dyn std::error::Error) -> HacpError {
     HacpError::internal()
 }
 
-impl Gateway {
-    /// All records of a task, in order.
-    pub(crate) async fn records_of(&self, task: TaskId) -> Result<Vec<Record>, StoreError> {
-        let mut records: Vec<Record> = Vec::new();
-        loop {
-            let after = records.last().map_or(0, |record| record.seq);
-            let more = self.store().records(Subject::Task(task), after, BATCH).await?;
-            let whole = more.len() < BATCH;
-            records.extend(more);
-            if whole {
-                return Ok(records);
-            }
+fn unwritten(error: &serde_json::Error) -> HacpError {
+    tracing::error!(%error, "the record of a task cannot be written");
+    HacpError::internal()
+}
+
+fn written<T: Serialize>(value: &T) -> Result<Box<RawValue>, HacpError> {
+    to_raw_value(value).map_err(|error| unwritten(&error))
+}
+
+/// Events as a JSON array, each written when it is told.
+#[derive(Default)]
+struct Events {
+    text: Vec<u8>,
+    many: usize,
+    last: u64,
+}
+
+impl Events {
+    fn add(&mut self, event: &Stamped<AuditEvent>) -> Result<(), HacpError> {
+        self.text.push(if self.many == 0 { b'[' } else { b',' });
+        self.many += 1;
+        serde_json::to_writer(&mut self.text, event).map_err(|error| unwritten(&error))
+    }
+
+    fn text(mut self) -> Result<Box<RawValue>, HacpError> {
+        if self.many == 0 {
+            self.text.push(b'[');
         }
+        self.text.push(b']');
+        // JSON is UTF-8.
+        let text = String::from_utf8(self.text).unwrap_or_default();
+        RawValue::from_string(text).map_err(|error| unwritten(&error))
+    }
+}
+
+/// Where a page of a history ended: of one task, or of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct PageEnd {
+    version: Version,
+    task: Option<TaskId>,
+    after: u64,
+}
+
+/// The ends of the pages that were read last, oldest first. What is told there depends on the record
+/// alone, so it does not matter who goes on; who may read it is looked at before.
+#[derive(Default)]
+pub struct PageEnds(Mutex<VecDeque<(PageEnd, Trails)>>);
+
+impl PageEnds {
+    /// What was told up to there; nothing, where nobody remembers.
+    fn take(&self, page: PageEnd) -> Trails {
+        let mut ends = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = ends.iter().position(|(end, _)| *end == page);
+        let found = found.and_then(|place| ends.remove(place));
+        found.map_or_else(|| Trails::new(page.version), |(_, trails)| trails)
+    }
+
+    fn keep(&self, page: PageEnd, trails: Trails) {
+        let mut ends = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        ends.retain(|(end, _)| *end != page);
+        if ends.len() == PAGES {
+            ends.pop_front();
+        }
+        ends.push_back((page, trails));
     }
 }
 
 /// What was told of several tasks, so that the next event of each can be told.
 pub(super) struct Trails {
     version: Version,
-    known: HashMap<TaskId, (u64, Trail)>,
+    known: HashMap<TaskId, Known>,
+    /// How often something was told.
+    told: u64,
+}
+
+/// What was told of one task.
+struct Known {
+    trail: Trail,
+    /// Up to which event.
+    seq: u64,
+    /// When something was last told of it.
+    told: u64,
 }
 
 impl Trails {
     pub(super) fn new(version: Version) -> Self {
-        Self { version, known: HashMap::new() }
+        Self { version, known: HashMap::new(), told: 0 }
     }
 
-    /// Tells a record of any task; nothing, if it cannot be.
+    /// Tells a record of any task; nothing, if it cannot be. Whoever gives up waiting may ask again.
     pub(super) async fn tell(
         &mut self,
         gateway: &Gateway,
         record: &Record,
     ) -> Result<Option<Stamped<AuditEvent>>, StoreError> {
         let Subject::Task(id) = record.subject else { return Ok(None) };
-        if self.known.len() > REMEMBERED {
-            self.known.clear();
-        }
-        let (mut seq, mut trail) =
-            self.known.remove(&id).unwrap_or_else(|| (0, Trail::new(self.version)));
-        if seq + 1 < record.seq {
-            for earlier in gateway.records_of(id).await? {
-                if earlier.seq > seq && earlier.seq < record.seq {
-                    if let Err(error) = trail.tell(&earlier) {
-                        tracing::error!(%error, task = %id, "the record of a task cannot be told");
-                        return Ok(None);
-                    }
-                    seq = earlier.seq;
-                }
+        loop {
+            // Nothing is taken out of its place while the store is waited for.
+            let known = self.known(id, record.seq);
+            let missing = record.seq.saturating_sub(known.seq + 1);
+            if missing == 0 {
+                break;
+            }
+            let most = usize::try_from(missing).map_or(BATCH, |missing| missing.min(BATCH));
+            let earlier = gateway.store().records(Subject::Task(id), known.seq, most).await?;
+            if earlier.is_empty() {
+                untold(id, &Missing);
+                return Ok(None);
+            }
+            if !self.pass(id, &earlier) {
+                return Ok(None);
             }
         }
-        match trail.tell(record) {
+        let known = self.known(id, record.seq);
+        match known.trail.tell(record) {
             Ok(told) => {
-                self.known.insert(id, (record.seq, trail));
+                known.seq = record.seq;
                 Ok(Some(told))
             }
             Err(error) => {
-                tracing::error!(%error, task = %id, "the record of a task cannot be told");
+                self.known.remove(&id);
+                untold(id, &error);
                 Ok(None)
             }
         }
+    }
+
+    /// What was told of a task before its `seq`-th event; from the first on, if nothing was or more.
+    fn known(&mut self, id: TaskId, seq: u64) -> &mut Known {
+        if !self.known.contains_key(&id) && self.known.len() == REMEMBERED {
+            let oldest = self.known.iter().min_by_key(|(_, known)| known.told).map(|(id, _)| *id);
+            oldest.and_then(|oldest| self.known.remove(&oldest));
+        }
+        self.told += 1;
+        let (version, told) = (self.version, self.told);
+        let new = || Known { trail: Trail::new(version), seq: 0, told };
+        let known = self.known.entry(id).or_insert_with(new);
+        if known.seq >= seq {
+            *known = new();
+        }
+        known.told = told;
+        known
+    }
+
+    /// Goes through what came before; whether that could be.
+    fn pass(&mut self, id: TaskId, earlier: &[Record]) -> bool {
+        for record in earlier {
+            let known = self.known(id, record.seq);
+            if let Err(error) = known.trail.pass(record) {
+                self.known.remove(&id);
+                untold(id, &error);
+                return false;
+            }
+            known.seq = record.seq;
+        }
+        true
+    }
+}
+
+/// A chain that has a later event but not an earlier one.
+#[derive(Debug, thiserror::Error)]
+#[error("an event before it is not there")]
+struct Missing;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use futures_util::FutureExt;
+    use kernel::task::{Autonomy, Leave, NewGrant, NewTask, OnSilence, Spec, TaskCommand, Until};
+    use kernel::{Assurance, Command, Via};
+    use store::Clock;
+    use store::sqlite::Sqlite;
+
+    use super::*;
+    use crate::bootstrap;
+    use crate::clock::SystemClock;
+
+    fn new() -> NewTask {
+        NewTask {
+            project: None,
+            sort: "x".to_owned(),
+            spec: Spec { goal: "y".to_owned(), ..Spec::default() },
+            parent: None,
+            deadline: None,
+            max_duration: None,
+            delegable: false,
+            autonomy: Autonomy::Autonomous,
+            grants: Vec::new(),
+            review_policy: None,
+            on_silence: OnSilence::StayBlocked,
+        }
+    }
+
+    /// HACP-084: a WebSocket gives up waiting for the next event whenever a call comes in. What was told
+    /// before is not lost by that, and the event is told when it is asked for again.
+    #[tokio::test]
+    async fn whoever_gives_up_waiting_loses_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let sqlite = Sqlite::open(&folder.path().join("store.db"), Arc::clone(&clock)).unwrap();
+        let gateway = Gateway::new(Arc::new(sqlite), clock);
+        bootstrap::dev(&gateway).await.unwrap();
+        let id = "user_dev".parse().unwrap();
+        let person = Actor::Human { id, via: Via::Api, assurance: Assurance::Session };
+        let run = |command| gateway.run(person.clone(), Command::Task(Box::new(command)));
+        let task = run(TaskCommand::Create(Box::new(new()))).await.unwrap().task.unwrap().id;
+        for n in 0..5 {
+            let (scope, until) = (format!("fs:/repo/{n}"), Until::Task);
+            let grant = NewGrant { scope, decision: Leave::Allow, until };
+            run(TaskCommand::Grant(task, grant)).await.unwrap();
+        }
+        let records = gateway.store().records(Subject::Task(task), 0, 10).await.unwrap();
+        let mut trails = Trails::new(Version::V02);
+        let mut whole = Vec::new();
+        for record in &records {
+            whole.push(trails.tell(&gateway, record).await.unwrap().unwrap());
+        }
+
+        let last = &records[5];
+        // Once in a while the store is quicker than whoever waits.
+        for _ in 0..1000 {
+            trails = Trails::new(Version::V02);
+            let told = trails.tell(&gateway, &records[1]).await.unwrap();
+            assert_eq!(told.as_ref(), Some(&whole[1]));
+            if trails.tell(&gateway, last).now_or_never().is_none() {
+                break;
+            }
+        }
+        assert_eq!(trails.known[&task].seq, 2, "what was told before is still known");
+        assert_eq!(trails.tell(&gateway, last).await.unwrap().as_ref(), Some(&whole[5]));
+        // Nothing is told twice by going back, either.
+        assert_eq!(trails.tell(&gateway, &records[0]).await.unwrap().as_ref(), Some(&whole[0]));
     }
 }

@@ -39,6 +39,7 @@ use crate::auth::Denied;
 use crate::http::{App, Shared};
 
 pub use error::Failure;
+pub use history::PageEnds;
 
 /// Its routes.
 pub fn routes() -> Router<Shared> {

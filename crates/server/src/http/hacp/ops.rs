@@ -10,8 +10,10 @@ use dialects::hacp::{
     VERSION_HEADER, Version,
 };
 use kernel::Actor;
+use serde::Serialize;
 use serde_json::Value;
 
+use super::history::Told;
 use super::{Failure, version_of};
 use crate::http::name::Named;
 use crate::http::{App, Shared, body};
@@ -53,8 +55,24 @@ impl App {
         let directory = self.gateway.directory();
         let caller = Caller { actor: &actor, directory: &directory, version };
         let call = hacp::read(operation, &bytes, caller)?;
+        if let Params::Audit(_) | Params::Replay(_) = &call.params {
+            let told = self.hacp_told(&actor, version, call.params).await?;
+            return Ok(answered(&told.text, told.next.as_deref(), version));
+        }
         let shown = self.hacp_call(&actor, version, call).await?;
-        Ok(answered(&shown, version))
+        Ok(answered(&shown.value, shown.next.as_deref(), version))
+    }
+
+    /// What happened, as text.
+    async fn hacp_told(
+        &self,
+        actor: &Actor,
+        version: Version,
+        params: Params,
+    ) -> Result<Told, Failure> {
+        let task = params.task();
+        let told = Box::pin(self.hacp_history(actor, version, params)).await;
+        told.map_err(|failure| failure.maybe_about(task))
     }
 
     /// Does what a call wants, however it came.
@@ -73,7 +91,9 @@ impl App {
                 Box::pin(self.hacp_runtime(actor, version, call.params)).await
             }
             Params::Audit(_) | Params::Replay(_) => {
-                Box::pin(self.hacp_history(actor, version, call.params)).await
+                let Told { text, next } = self.hacp_told(actor, version, call.params).await?;
+                let value = serde_json::from_str(text.get()).map_err(|_| HacpError::internal())?;
+                Ok(Shown { value, next })
             }
             Params::Task(_)
             | Params::Tasks(_)
@@ -82,16 +102,13 @@ impl App {
             | Params::History { .. }
             | Params::Inbox(_) => Box::pin(self.hacp_look(actor, version, call.params)).await,
         };
-        match task {
-            Some(task) => shown.map_err(|failure| failure.about(task)),
-            None => shown,
-        }
+        shown.map_err(|failure| failure.maybe_about(task))
     }
 }
 
 /// An answer says which protocol it speaks: an object in itself, a list in its headers.
-fn answered(shown: &Shown, version: Version) -> Response {
-    let mut answer = Json(&shown.value).into_response();
+fn answered(value: &impl Serialize, next: Option<&str>, version: Version) -> Response {
+    let mut answer = Json(value).into_response();
     let headers = answer.headers_mut();
     for (name, value) in [
         (VERSION_HEADER, version.spec()),
@@ -100,7 +117,7 @@ fn answered(shown: &Shown, version: Version) -> Response {
     ] {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
-    if let Some(next) = &shown.next
+    if let Some(next) = next
         && let Ok(next) = HeaderValue::from_str(next)
     {
         headers.insert(HeaderName::from_static("hacp-next-cursor"), next);
@@ -110,8 +127,9 @@ fn answered(shown: &Shown, version: Version) -> Response {
 }
 
 impl Failure {
-    /// The same, about a task.
-    fn about(mut self, task: kernel::TaskId) -> Self {
+    /// The same, about a task if it is about one.
+    fn maybe_about(mut self, task: Option<kernel::TaskId>) -> Self {
+        let Some(task) = task else { return self };
         let error = std::mem::replace(&mut self.error.error, HacpError::internal());
         self.error.error = error.about(task);
         self
