@@ -149,19 +149,18 @@ impl Cast {
     }
 
     pub fn agent(&self, name: &str) -> Actor {
-        let id = name.parse().unwrap();
-        let project = self.directory.agent(&id).unwrap().project.clone();
-        Actor::Agent { id, project, key: KeyId::new(Ulid::from(1_u128)), reach: Reach::Agent }
+        self.reaching(name, Reach::Agent)
     }
 
     /// An agent with a key that is good for its whole project.
     pub fn widely(&self, name: &str) -> Actor {
-        match self.agent(name) {
-            Actor::Agent { id, project, key, .. } => {
-                Actor::Agent { id, project, key, reach: Reach::Project }
-            }
-            other => other,
-        }
+        self.reaching(name, Reach::Project)
+    }
+
+    fn reaching(&self, name: &str, reach: Reach) -> Actor {
+        let id = name.parse().unwrap();
+        let project = self.directory.agent(&id).unwrap().project.clone();
+        Actor::Agent { id, project, key: KeyId::new(Ulid::from(1_u128)), reach }
     }
 
     pub fn now(&self) -> Time {

@@ -370,7 +370,9 @@ fn may(before: &Task, event: &Event) -> bool {
         | TaskEvent::Amended { .. }
         | TaskEvent::Granted { .. } => principal,
         // Silence calls off what says so.
-        TaskEvent::Cancelled { .. } | TaskEvent::Transferred { .. } => principal || administrator,
+        TaskEvent::Cancelled { .. } | TaskEvent::Transferred { .. } | TaskEvent::Shared { .. } => {
+            principal || administrator
+        }
         TaskEvent::Started => assignee,
         TaskEvent::Committed { .. } => assignee && before.state == State::InProgress,
         TaskEvent::Raised { .. } => principal || (assignee && !is_person),
@@ -389,7 +391,6 @@ fn may(before: &Task, event: &Event) -> bool {
             principal || reviewer || party.as_ref() == Some(&before.worker)
         }
         TaskEvent::Wrote { .. } => principal || party.as_ref() == Some(&before.worker),
-        TaskEvent::Shared { .. } => principal || administrator,
         TaskEvent::Erased => administrator,
     }
 }

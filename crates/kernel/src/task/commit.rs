@@ -448,11 +448,12 @@ mod tests {
             let notified: Vec<_> = cast
                 .effects()
                 .iter()
-                .filter_map(|effect| match effect {
-                    Effect::Notify { ask: about, seat: Seat::Person { human }, .. } => {
-                        (*about == ask).then(|| human.to_string())
-                    }
-                    _ => None,
+                .filter_map(|effect| {
+                    let Effect::Notify { ask: about, seat: Seat::Person { human }, .. } = effect
+                    else {
+                        return None;
+                    };
+                    (*about == ask).then(|| human.to_string())
                 })
                 .collect();
             assert_eq!(notified, told, "{maker}");
