@@ -68,6 +68,8 @@ pub enum About {
     Token(String),
     /// Nothing that can be told; perhaps it begins with a code.
     Nothing,
+    /// Nothing: they called us where others talk.
+    Mention,
 }
 
 /// What became of a message.

@@ -16,6 +16,7 @@
 //! | [`native`] | our own API, `/api/v1/…` |
 //! | [`proof`] | none: signed receipts, for whoever wants to check one |
 //! | [`webhooks`] | none: what endpoints are told of asks of every dialect |
+//! | [`origin`] | none: where a person wrote who began a conversation elsewhere |
 //! | [`nesting`] | none: how deep any body may be |
 //!
 //! A protocol with a specification has the same rooms as every other: `wire` mirrors the specification field for field, the parsers
@@ -33,5 +34,6 @@ pub mod hxp_experience;
 mod members;
 pub mod native;
 pub mod nesting;
+pub mod origin;
 pub mod proof;
 pub mod webhooks;

@@ -53,7 +53,7 @@ pub enum Command {
     /// An agent asks.
     Ask(Box<NewAsk>),
     /// A person writes to an agent: a conversation begins.
-    Write(AgentId, String),
+    Write(AgentId, Box<Written>),
     /// An agent goes on with a conversation a person began.
     Reply(AskId, Box<NewAsk>),
     /// A person looks at an ask.
@@ -290,6 +290,21 @@ pub struct NewAsk {
     pub place: Option<Place>,
     /// What it says of its message.
     pub claims: Option<Box<NewClaims>>,
+}
+
+/// What a person writes to an agent of their own accord.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Written {
+    /// Their words.
+    pub text: String,
+    /// What is kept beside them for the agent, such as where they wrote; erased with them.
+    pub metadata: Map<String, Value>,
+}
+
+impl From<String> for Box<Written> {
+    fn from(text: String) -> Self {
+        Self::new(Written { text, metadata: Map::new() })
+    }
 }
 
 /// Why an agent cannot wait, and who else should know.

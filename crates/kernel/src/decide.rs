@@ -26,7 +26,7 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
     }
     let outcome = match &envelope.command {
         Command::Ask(new) => create::decide(world, envelope, new),
-        Command::Write(agent, text) => write::decide(world, envelope, agent, text),
+        Command::Write(agent, written) => write::decide(world, envelope, agent, written),
         Command::Reply(conversation, new) => reply::decide(world, envelope, *conversation, new),
         Command::Open(id) => open::decide(world, envelope, *id),
         Command::Progress(id, progress) => progress::decide(world, envelope, *id, *progress),

@@ -216,7 +216,12 @@ impl Cast {
         let Agent { id, project, owner, .. } = kept;
         let new = NewAgent { id: id.clone(), project, owner, conversations: Some(true) };
         self.run(Actor::System, Command::SaveAgent(new));
-        self.run(self.human(who), Command::Write(id, text.to_owned()));
+        self.run(self.human(who), Command::Write(id, text.to_owned().into()));
+        self.newest()
+    }
+
+    /// The ask that was made last.
+    pub fn newest(&self) -> AskId {
         AskId::new(Ulid::from(self.drawn))
     }
 

@@ -307,7 +307,8 @@ fn absent(text: &str) -> BTreeSet<u32> {
         .collect()
 }
 
-/// No requirement is left out unsaid, and each names tests as `path/to/file.rs::test_name`.
+/// No requirement is left out unsaid, and each names tests as `path/to/file.rs::test_name`, or in a
+/// program that speaks with the SDKs, `path/to/file.py::story`.
 #[test]
 fn every_requirement_names_a_test() {
     let mut wrong = Vec::new();
@@ -346,5 +347,6 @@ fn every_requirement_names_a_test() {
 fn exists(test: &str) -> bool {
     let Some((file, name)) = test.rsplit_once("::") else { return false };
     let text = fs::read_to_string(root().join(file)).unwrap_or_default();
-    text.contains(&format!("fn {name}("))
+    let is_python = Path::new(file).extension().is_some_and(|kind| kind == "py");
+    text.contains(&format!("{} {name}(", if is_python { "def" } else { "fn" }))
 }

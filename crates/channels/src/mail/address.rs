@@ -1,10 +1,13 @@
-//! Addresses that answers by mail go to. Whoever writes to one has read the letter it stood in: the
-//! address is what is trusted, never `From:`, which anybody can write into a letter.
+//! Addresses that mail to us goes to. Whoever writes to one has read the letter or the page it stood
+//! on: the address is what is trusted, never `From:`, which anybody can write into a letter.
 //!
 //! ```text
 //! replies+<56 letters and digits>@example.com
-//!         16 bytes: the ask · 8 bytes: whom it was given to · 11 bytes: our signature
+//!         16 bytes: the ask, or the agent · 8 bytes: whom it was given to · 11 bytes: our signature
 //! ```
+//!
+//! An address of a letter answers one ask. An [`Invitation`] is somebody's own for one agent, and good
+//! for as long as they may write to it. Which of the two it is, the signature says.
 //!
 //! Mail systems may lower the case of what stands before the `@`, and it may have no more than 64 bytes.
 //! So the 35 bytes are written in base 32, which leaves 7 for the name, and case says nothing.
@@ -13,9 +16,9 @@ use std::fmt;
 
 use data_encoding::BASE32_NOPAD;
 use hmac::{Hmac, KeyInit, Mac};
-use kernel::AskId;
 use kernel::audit::Digest;
 use kernel::directory::Means;
+use kernel::{AgentId, AskId, HumanId};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use ulid::Ulid;
@@ -24,16 +27,17 @@ use ulid::Ulid;
 const LONGEST_LOCAL: usize = 64;
 /// How long an address may be (the path of RFC 5321, 4.5.3.1.3, without its brackets).
 const LONGEST_ADDRESS: usize = 254;
-const ASK: usize = 16;
+const WHAT: usize = 16;
 const WHOM: usize = 8;
 const SIGNATURE: usize = 11;
-const BYTES: usize = ASK + WHOM + SIGNATURE;
+const BYTES: usize = WHAT + WHOM + SIGNATURE;
 /// How long a token is as text.
 const TOKEN: usize = BYTES * 8 / 5;
 /// How long the name before the token may be.
 const LONGEST_NAME: usize = LONGEST_LOCAL - TOKEN - 1;
 /// What is signed besides, so that a signature under the same key for something else is none here.
-const PURPOSE: &[u8] = b"an answer by mail";
+const ANSWER: &[u8] = b"an answer by mail";
+const INVITATION: &[u8] = b"a conversation by mail";
 
 /// Makes addresses that answers go to, and reads them.
 #[derive(Clone)]
@@ -84,6 +88,49 @@ pub struct Reply {
     pub whom: Whom,
 }
 
+/// What an address says that lets somebody write to an agent: who, and to which. Digests, since names
+/// have no room; whoever knows both names finds that they are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Invitation {
+    agent: [u8; WHAT],
+    whom: [u8; WHOM],
+}
+
+impl Invitation {
+    /// The one by which this person writes to this agent.
+    pub fn new(agent: &AgentId, human: &HumanId) -> Self {
+        Self { agent: named(agent.as_str()), whom: named(human.as_str()) }
+    }
+
+    /// Whether this agent is written to.
+    pub fn is_to(&self, agent: &AgentId) -> bool {
+        self.agent == named(agent.as_str())
+    }
+
+    /// Whether it was given to this person.
+    pub fn is_of(&self, human: &HumanId) -> bool {
+        self.whom == named(human.as_str())
+    }
+}
+
+/// As much of the digest of a name as there is room for.
+fn named<const N: usize>(name: &str) -> [u8; N] {
+    let mut some = [0; N];
+    for (to, from) in some.iter_mut().zip(Digest::of(name.as_bytes()).0) {
+        *to = from;
+    }
+    some
+}
+
+/// What an address says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Addressed {
+    /// Which letter it stood in.
+    Reply(Reply),
+    /// Who may write to which agent.
+    Invitation(Invitation),
+}
+
 /// Not an address answers can go to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadReplies {
@@ -129,16 +176,30 @@ impl Replies {
 
     /// The token in it.
     pub fn token(&self, Reply { ask, whom }: Reply) -> String {
+        self.sealed(ANSWER, &ask.ulid().to_bytes(), whom.0)
+    }
+
+    /// The address at which somebody writes to an agent. The same every time.
+    pub fn invitation(&self, Invitation { agent, whom }: Invitation) -> String {
+        format!("{}+{}@{}", self.name, self.sealed(INVITATION, &agent, whom), self.domain)
+    }
+
+    /// The address without a token: where mail goes, and of no use to whoever has nothing else.
+    pub fn bare(&self) -> String {
+        format!("{}@{}", self.name, self.domain)
+    }
+
+    fn sealed(&self, purpose: &[u8], what: &[u8; WHAT], whom: [u8; WHOM]) -> String {
         let mut bytes = Vec::with_capacity(BYTES);
-        bytes.extend_from_slice(&ask.ulid().to_bytes());
-        bytes.extend_from_slice(&whom.0);
-        let signature = self.signature(&bytes);
+        bytes.extend_from_slice(what);
+        bytes.extend_from_slice(&whom);
+        let signature = self.signature(purpose, &bytes);
         bytes.extend_from_slice(&signature);
         BASE32_NOPAD.encode(&bytes).to_ascii_lowercase()
     }
 
     /// What an address says, if we made it.
-    pub fn read(&self, address: &str) -> Option<Reply> {
+    pub fn read(&self, address: &str) -> Option<Addressed> {
         self.open(&self.token_in(address)?)
     }
 
@@ -149,16 +210,21 @@ impl Replies {
     }
 
     /// What a token says, if we made it.
-    pub fn open(&self, token: &str) -> Option<Reply> {
+    pub fn open(&self, token: &str) -> Option<Addressed> {
         if token.len() != TOKEN {
             return None;
         }
         let bytes = BASE32_NOPAD.decode(token.to_ascii_uppercase().as_bytes()).ok()?;
-        let (said, signature) = bytes.split_at_checked(ASK + WHOM)?;
-        let ours: bool = self.signature(said).ct_eq(signature).into();
-        let (ask, whom) = said.split_first_chunk::<ASK>().filter(|_| ours)?;
-        let whom = whom.first_chunk::<WHOM>()?;
-        Some(Reply { ask: AskId::new(Ulid::from_bytes(*ask)), whom: Whom(*whom) })
+        let (said, signature) = bytes.split_at_checked(WHAT + WHOM)?;
+        let is_for =
+            |purpose: &[u8]| -> bool { self.signature(purpose, said).ct_eq(signature).into() };
+        let (what, whom) = said.split_first_chunk::<WHAT>()?;
+        let whom = *whom.first_chunk::<WHOM>()?;
+        if is_for(ANSWER) {
+            let ask = AskId::new(Ulid::from_bytes(*what));
+            return Some(Addressed::Reply(Reply { ask, whom: Whom(whom) }));
+        }
+        is_for(INVITATION).then_some(Addressed::Invitation(Invitation { agent: *what, whom }))
     }
 
     /// Whether an address is ours, with a token or without.
@@ -185,11 +251,11 @@ impl Replies {
         (domain == self.domain).then(|| token.to_owned())
     }
 
-    fn signature(&self, said: &[u8]) -> [u8; SIGNATURE] {
+    fn signature(&self, purpose: &[u8], said: &[u8]) -> [u8; SIGNATURE] {
         let mut signature = [0; SIGNATURE];
         // HMAC takes keys of any length, so there is always a signature.
         if let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.key) {
-            mac.update(PURPOSE);
+            mac.update(purpose);
             mac.update(self.domain.as_bytes());
             mac.update(said);
             for (to, from) in signature.iter_mut().zip(mac.finalize().into_bytes()) {
@@ -227,11 +293,35 @@ mod tests {
         insta::assert_snapshot!(address, @"replies+agobyofeaaaaaaaaaaaaaaaafknwfi5cxtt4q2axzivapz4w7sgrpdid@example.com");
         let local = address.split('@').next().unwrap();
         assert_eq!(local.len(), LONGEST_LOCAL);
-        assert_eq!(replies().read(&address), Some(reply()));
-        assert_eq!(replies().read(&address.to_uppercase()), Some(reply()), "case says nothing");
+        let said = Some(Addressed::Reply(reply()));
+        assert_eq!(replies().read(&address), said);
+        assert_eq!(replies().read(&address.to_uppercase()), said, "case says nothing");
         let token = replies().token_of(&address.to_uppercase()).unwrap();
-        assert_eq!(replies().open(&token), Some(reply()));
+        assert_eq!(replies().open(&token), said);
         assert_eq!(format!("{:?}", replies()), "Replies(replies@example.com)");
+    }
+
+    /// A2H-113: somebody's own address for an agent is theirs, for that agent, and answers no ask.
+    #[test]
+    fn an_invitation_names_one_person_and_one_agent() {
+        let (agent, human): (AgentId, HumanId) =
+            ("agent_dev".parse().unwrap(), "ada".parse().unwrap());
+        let address = replies().invitation(Invitation::new(&agent, &human));
+        insta::assert_snapshot!(address, @"replies+kmwsmjob3qqtq24rldoo73qd73664qynic6vpxqdbicthr6xgb5p54z3@example.com");
+        let Some(Addressed::Invitation(said)) = replies().read(&address.to_uppercase()) else {
+            panic!("{address}");
+        };
+        assert_eq!(said, Invitation::new(&agent, &human));
+        assert!(said.is_to(&agent) && said.is_of(&human));
+        assert!(!said.is_to(&"agent_dev_2".parse().unwrap()));
+        assert!(!said.is_of(&"eve".parse().unwrap()));
+        assert_eq!(replies().bare(), "replies@example.com");
+        // Whoever knows what it is made of cannot make one, nor one of the other kind.
+        let reply =
+            Reply { ask: AskId::new(Ulid::from_bytes(said.agent)), whom: Whom::new(said.whom) };
+        assert_ne!(replies().address(reply), address);
+        let other = Replies::new("replies@example.com", [8; 32]).unwrap();
+        assert_eq!(other.read(&address), None);
     }
 
     #[test]
@@ -313,7 +403,7 @@ mod tests {
         ) {
             let reply = Reply { ask: AskId::new(Ulid(ask)), whom: Whom::new(whom) };
             let token = replies().token(reply);
-            prop_assert_eq!(replies().open(&token), Some(reply));
+            prop_assert_eq!(replies().open(&token), Some(Addressed::Reply(reply)));
             let mut changed = token.clone();
             changed.replace_range(at..=at, &to);
             prop_assert_eq!(replies().open(&changed).is_some(), changed == token);

@@ -1,7 +1,8 @@
-//! What a letter says: an answer, that a letter of ours did not arrive, or nothing.
+//! What a letter says: an answer, the beginning of a conversation, that a letter of ours did not arrive,
+//! or nothing.
 //!
 //! **`From:` is not trusted.** Anybody can write anything there. What counts is the address a letter was
-//! sent to: it is signed, and stood in one letter to one person ([`Replies`]). Whoever `From:` names is
+//! sent to: it is signed, and was shown to one person ([`Replies`]). Whoever `From:` names is
 //! passed on as a claim, for the record and for whoever wants to compare.
 //!
 //! What a machine wrote is never an answer: out-of-office notes, lists, our own letters.
@@ -15,7 +16,7 @@ use kernel::text::reveal;
 use mail_parser::{Message, MessageParser, MimeHeaders, PartType};
 use serde_json::{Value, json};
 
-use super::address::{Replies, Reply};
+use super::address::{Addressed, Replies, Reply};
 use super::bounce::{self, Report};
 use super::html;
 use super::quotes::{answer, unflow};
@@ -106,13 +107,15 @@ impl Reader {
             None => self.token_in(&headers),
         };
         let token = token.ok_or(Ignored::NoAddress)?;
-        let reply = self.replies.open(&token).ok_or(Ignored::NoAddress)?;
+        let said = self.replies.open(&token).ok_or(Ignored::NoAddress)?;
         let message = MessageParser::default().parse(raw).ok_or(Ignored::Unreadable)?;
-        let known = Known { id: id(&message, raw, &token), token, reply, at: at(&message) };
+        let known = Known { id: id(&message, raw, &token), token, at: at(&message) };
         let from = message.from().and_then(|from| from.first());
         let address = from.and_then(|from| from.address()).ok_or(Ignored::NoSender)?;
         if let Some(report) = bounce::report(&message) {
-            return known.failed(report, address).ok_or(Ignored::Delayed);
+            // No letter of ours is from where somebody writes to an agent: nothing comes back there.
+            let Addressed::Reply(reply) = said else { return Err(Ignored::Automatic) };
+            return known.failed(reply, report, address).ok_or(Ignored::Delayed);
         }
         if self.replies.is_ours(address) || self.own.contains(&address.to_lowercase()) {
             return Err(Ignored::Own);
@@ -121,7 +124,10 @@ impl Reader {
             return Err(Ignored::Automatic);
         }
         let text = written(&message);
-        if text.is_empty() {
+        // Whoever begins may say all of it in the subject.
+        let named = matches!(said, Addressed::Invitation(_))
+            && message.subject().is_some_and(|subject| !subject.trim().is_empty());
+        if text.is_empty() && !named {
             return Err(Ignored::Empty);
         }
         let name = from.and_then(|from| from.name()).map(|name| beginning(&reveal(name)));
@@ -155,7 +161,6 @@ fn addresses(value: &str) -> impl Iterator<Item = &str> {
 struct Known {
     id: String,
     token: String,
-    reply: Reply,
     at: Option<Time>,
 }
 
@@ -168,9 +173,9 @@ impl Known {
     /// That a letter of ours came to nothing, told by whom it did not reach, or by whoever reports it if
     /// they do not say. It is known by its own id, and where the report has none, by the ask; which ask
     /// and whose letter it is for certain, the address says.
-    fn failed(self, report: Report, reporter: &str) -> Option<Heard> {
+    fn failed(self, reply: Reply, report: Report, reporter: &str) -> Option<Heard> {
         let state = report.state?;
-        let Reply { ask, whom } = self.reply;
+        let Reply { ask, whom } = reply;
         let from = Means::email(report.recipient.as_deref().unwrap_or(reporter));
         let posted = report.posted.unwrap_or_else(|| ask.to_string());
         let place = json!({ "ask": ask.to_string(), "whom": whom.to_string() });
@@ -203,7 +208,7 @@ fn place(message: &Message<'_>, from: &str) -> Value {
     json!({
         "to": from,
         "subject": message.subject().map(|subject| beginning(&reveal(subject))),
-        "message_id": message.message_id(),
+        "message_id": message.message_id().filter(|id| id.len() <= LONGEST_ID),
         "attachments": names,
     })
 }

@@ -1,4 +1,4 @@
-//! Mail that comes in: answers to letters, letters that came back, and what agents want letters to look
+//! Mail that comes in: answers to letters, letters to agents, letters that came back, and what agents want letters to look
 //! like. Letters go out from the gateway itself; this is everything else.
 //!
 //! ```text
@@ -9,7 +9,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`address`] | addresses that answers go to: what is trusted |
+//! | [`address`] | addresses that answers and first words go to: what is trusted |
 //! | [`letter`] | what a letter says: an answer, a failure, or nothing |
 //! | [`quotes`] | what somebody wrote, without what they quoted |
 //! | [`imap`] | letters fetched from a mailbox as they come |
@@ -29,6 +29,6 @@ mod session;
 pub mod template;
 mod wire;
 
-pub use address::{Replies, Reply, Whom};
+pub use address::{Addressed, Invitation, Replies, Reply, Whom};
 pub use letter::{Ignored, Read, Reader};
 pub use quotes::SEPARATOR;

@@ -71,21 +71,29 @@ pub(super) fn event(body: Value) -> Result<Parsed, Unread> {
             Ok(Parsed { heard: Vec::new(), answer: Some(("text/plain", challenge)) })
         }
         Outer::EventCallback { event_id, team_id, event } => {
-            if event.get("type").and_then(Value::as_str) != Some("message") {
-                return Ok(Parsed::of(Vec::new()));
-            }
+            let mentioned = match event.get("type").and_then(Value::as_str) {
+                Some("message") => false,
+                Some("app_mention") => true,
+                _ => return Ok(Parsed::of(Vec::new())),
+            };
             let message = Message::deserialize(event)
                 .map_err(|_| Unread("expected the members of a message to be texts".to_owned()))?;
-            Ok(Parsed::of(wrote(event_id, team_id.as_deref(), message)?.into_iter().collect()))
+            let heard = wrote(event_id, team_id.as_deref(), message, mentioned)?;
+            Ok(Parsed::of(heard.into_iter().collect()))
         }
         Outer::Unknown => Ok(Parsed::of(Vec::new())),
     }
 }
 
-/// What somebody wrote in a thread, or to us alone. Programs, edits, deletions and whatever else Slack
-/// writes into a channel are not words of a person; what people say to each other outside of threads is
-/// not for us.
-fn wrote(id: String, team: Option<&str>, message: Message) -> Result<Option<Heard>, Unread> {
+/// What somebody wrote in a thread, to us alone, or to us by name. Programs, edits, deletions and whatever
+/// else Slack writes into a channel are not words of a person; what people say to each other outside of
+/// threads is not for us.
+fn wrote(
+    id: String,
+    team: Option<&str>,
+    message: Message,
+    mentioned: bool,
+) -> Result<Option<Heard>, Unread> {
     let of_a_person = message.bot_id.is_none()
         && matches!(message.subtype.as_deref(), None | Some("thread_broadcast"));
     let Some(user) = message.user.filter(|user| of_a_person && user != "USLACKBOT") else {
@@ -98,11 +106,16 @@ fn wrote(id: String, team: Option<&str>, message: Message) -> Result<Option<Hear
     let thread = message.thread_ts.filter(|thread| *thread != ts);
     let direct = message.channel_type.as_deref() == Some("im") || channel.starts_with('D');
     let about = match &thread {
+        // A mention in a thread, and what is said to us alone, is a message as well.
+        Some(_) if mentioned => return Ok(None),
+        None if mentioned && direct => return Ok(None),
         Some(thread) => About::Posted(posted_id(&channel, thread)),
+        None if mentioned => About::Mention,
         None if direct => About::Nothing,
         None => return Ok(None),
     };
-    let text = typed(&message.text.unwrap_or_default());
+    let text = message.text.unwrap_or_default();
+    let text = typed(if mentioned { behind_mention(&text) } else { &text });
     if text.trim().is_empty() {
         return Ok(None);
     }
@@ -110,6 +123,12 @@ fn wrote(id: String, team: Option<&str>, message: Message) -> Result<Option<Hear
     let place =
         json!({ "channel": channel, "user": user, "ts": ts, "thread": thread, "team": team });
     Ok(Some(Heard { id, from, name: None, place, what: What::Wrote { text, about }, at }))
+}
+
+/// What stands behind a mention at the beginning.
+fn behind_mention(text: &str) -> &str {
+    let behind = text.trim_start().strip_prefix("<@").and_then(|text| text.split_once('>'));
+    behind.map_or(text, |(_, behind)| behind.trim_start_matches([':', ',', ' ']))
 }
 
 /// Somebody, by the id Slack vouches for.

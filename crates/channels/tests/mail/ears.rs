@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use channels::mail::{Reader, Replies, Reply, Whom};
+use channels::mail::{Addressed, Invitation, Reader, Replies, Reply, Whom};
 use channels::{Ear, Failed, Heard};
 use kernel::AskId;
 use kernel::directory::Means;
@@ -67,9 +67,21 @@ pub(crate) fn reply(ask: u128) -> Reply {
     Reply { ask: AskId::new(Ulid(ask)), whom: Whom::of(&Means::email("ada@example.org")) }
 }
 
+/// Which ask a token answers.
+pub(crate) fn asked(token: &str) -> u128 {
+    let Some(Addressed::Reply(reply)) = reader().replies().open(token) else { panic!("{token}") };
+    reply.ask.ulid().0
+}
+
 /// The address for an answer to an ask.
 pub(crate) fn address(ask: u128) -> String {
     reader().replies().address(reply(ask))
+}
+
+/// Ada's own address for an agent.
+pub(crate) fn invitation() -> String {
+    let (agent, human) = ("agent_dev".parse().unwrap(), "ada".parse().unwrap());
+    reader().replies().invitation(Invitation::new(&agent, &human))
 }
 
 /// A plain answer.

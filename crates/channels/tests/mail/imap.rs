@@ -10,7 +10,7 @@ use channels::mail::imap::{Done, Imap, Security, Settings};
 use channels::{Failed, Heard, Secret};
 use kernel::directory::Means;
 
-use crate::ears::{Ears, address, answer, reader, reply};
+use crate::ears::{Ears, address, answer, asked, reader, reply};
 use crate::servers::{Leaves, Servers};
 use crate::tls::trusting;
 
@@ -31,7 +31,7 @@ async fn while_listening(imap: &Imap, ears: &Ears, story: impl Future<Output = (
 
 fn words(heard: &Heard) -> (&str, u128) {
     let What::Wrote { text, about: About::Token(token) } = &heard.what else { panic!("{heard:?}") };
-    (text, reader().replies().open(token).unwrap().ask.ulid().0)
+    (text, asked(token))
 }
 
 #[tokio::test]

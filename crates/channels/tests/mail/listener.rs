@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::ears::{Ears, address, answer, reader};
+use crate::ears::{Ears, address, answer, asked, invitation, reader};
 use crate::servers::{Leaves, Servers, post};
 use crate::tls;
 
@@ -78,7 +78,7 @@ impl Client {
 
 fn words(what: &What) -> (&str, u128) {
     let What::Wrote { text, about: About::Token(token) } = what else { panic!("{what:?}") };
-    (text, reader().replies().open(token).unwrap().ask.ulid().0)
+    (text, asked(token))
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn a_conversation_line_by_line() {
     let ears = Ears::new();
     while_listening(Protocol::Smtp(None), Limits::default(), &ears, async |port, _| {
         let mut client = Client::connect(port).await;
-        let to = address(1);
+        let (to, invitation) = (address(1), invitation());
         for (line, said) in [
             ("RCPT TO:<x@y>", "503 5.5.1 say MAIL first"),
             ("MAIL FROM:<ada@example.org>", "503 5.5.1 say who you are first"),
@@ -115,6 +115,7 @@ async fn a_conversation_line_by_line() {
             ("RCPT TO:<replies@example.com>", "550 5.1.1 nobody was given this address"),
             ("DATA", "503 5.5.1 no recipient was taken"),
             (&format!("RCPT TO:<{to}>"), "250 2.1.5 fine"),
+            (&format!("RCPT TO:<{invitation}>"), "250 2.1.5 fine"),
             ("RSET", "250 2.0.0 forgotten"),
             ("DATA", "503 5.5.1 say MAIL first"),
             ("MAIL FROM:<>", "250 2.1.0 fine"),

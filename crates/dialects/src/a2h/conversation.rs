@@ -1,19 +1,20 @@
 //! `NewConversation` of `proto.a2h.dev/v1alpha1`: what a person wrote first, as their agent is told it
 //! (A2H-132), and the `channel_id` that names the conversation wherever the agent goes on (A2H-133).
 
-use kernel::question::Answer;
 use kernel::{Ask, AskId};
 use serde_json::Value;
 
 use super::errors::WireError;
 use super::message::API_VERSION;
-use super::wire::{Metadata, Moment, NewConversation, NewConversationSpec, NewConversationStatus};
+use super::wire::{
+    ContactChannel, Metadata, Moment, NewConversation, NewConversationSpec, NewConversationStatus,
+};
+use crate::origin::first_words;
 
 /// A conversation as its agent is told it; `None` if it is none, or its words were erased.
 pub fn new_conversation(ask: &Ask) -> Option<NewConversation> {
     let begun = ask.conversation.as_ref().filter(|_| ask.is_opening())?;
-    let reply = ask.resolution()?.reply.value()?;
-    let Answer::Replied { text } = &reply.answer else { return None };
+    let text = first_words(ask)?.to_owned();
     let id = super::call_id(ask);
     Some(NewConversation {
         api_version: API_VERSION,
@@ -21,7 +22,7 @@ pub fn new_conversation(ask: &Ask) -> Option<NewConversation> {
         metadata: Metadata { uid: id.clone() },
         spec: NewConversationSpec {
             message: text.clone(),
-            user_message: text.clone(),
+            user_message: text,
             channel_id: id.clone(),
             agent_name: ask.agent.to_string(),
         },
@@ -31,6 +32,19 @@ pub fn new_conversation(ask: &Ask) -> Option<NewConversation> {
             replied: ask.latest.is_some(),
             ask_id: id,
         },
+    })
+}
+
+/// A conversation as a channel (A2H-050); `None` if it is none. It is one also when its words were
+/// erased: the agent can go on.
+pub fn contact_channel(ask: &Ask) -> Option<ContactChannel> {
+    let begun = ask.resolution().filter(|_| ask.is_opening())?;
+    let id = super::call_id(ask);
+    Some(ContactChannel {
+        channel_id: id.clone(),
+        id,
+        agent_name: ask.agent.to_string(),
+        source: begun.via,
     })
 }
 

@@ -9,7 +9,7 @@
 //! | `channel` | `spec.channel`, `GET /channels`, `POST /channels/validate` |
 //! | `options` | `reject_options`, `response_options` |
 //! | `message`, `schema` | `POST /messages`, `GET /messages/{uid}`: `proto.a2h.dev/v1alpha1` |
-//! | `conversation` | `GET /conversations`, `GET /conversations/{uid}`, and what webhooks tell |
+//! | `conversation` | `GET /conversations`, `GET /conversations/{uid}`, `GET /contact_channel/{id}`, and what webhooks tell |
 //! | `letter`, `slack` | what a call wants of the message that asks it |
 //! | `humans` | `/humans`, `/humans/search`, `/humans/{id}` |
 //! | `wire`, [`errors`] | types and codes |
@@ -36,7 +36,7 @@ pub mod view;
 pub mod wire;
 
 pub use channel::{BotToken, Medium, channels, validated};
-pub use conversation::new_conversation;
+pub use conversation::{contact_channel, new_conversation};
 pub use create::{Addressed, NewCall, parse_function_call, parse_human_contact};
 pub use errors::{CODES, WireError};
 pub use escalate::{Escalation, parse_escalation};

@@ -2,7 +2,7 @@
 //! `status` and `channel` nothing is added, because some clients refuse what they do not know
 //! (A2H-037).
 
-use kernel::Time;
+use kernel::{Time, Via};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -249,6 +249,20 @@ pub struct NewConversationStatus {
     pub replied: bool,
     /// The same in every other dialect.
     pub ask_id: String,
+}
+
+/// A channel by its id (A2H-050): a conversation somebody began. As the `channel` of a call it leads to
+/// whoever that is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ContactChannel {
+    /// What it is known by.
+    pub id: String,
+    /// The same, as calls name it.
+    pub channel_id: String,
+    /// To whom was written.
+    pub agent_name: String,
+    /// By which door.
+    pub source: Via,
 }
 
 /// A moment as every client reads it: microseconds and `Z` (A2H-036).

@@ -64,6 +64,15 @@ pub struct WriteBody {
     pub text: String,
 }
 
+/// `GET /api/v1/agents/{id}/address`
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct WriteAddress {
+    /// Mail to it is written to the agent, by the person it is shown to: whoever has it writes in their
+    /// name. `null` where no mail is heard.
+    pub email: Option<String>,
+}
+
 /// An uploaded file. The whole of it is the value of a file field in an answer to the same ask, by
 /// the person who uploaded it.
 #[derive(Debug, Clone, Serialize)]

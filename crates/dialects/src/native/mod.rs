@@ -16,7 +16,8 @@ mod rules;
 mod webhooks;
 
 pub use acts::{
-    AssignBody, CallbacksView, CancelBody, CommentBody, ExtendBody, PickBody, Uploaded, WriteBody,
+    AssignBody, CallbacksView, CancelBody, CommentBody, ExtendBody, PickBody, Uploaded,
+    WriteAddress, WriteBody,
 };
 pub use ask::{
     AskView, CommentView, ConversationView, EventView, Outcome, ResultView, Revocation, State,

@@ -8,6 +8,7 @@
 //! A body never holds what was given in confidence: the agent reads that, once.
 
 pub mod humanlayer;
+mod received;
 pub mod standard;
 
 use kernel::Ask;
@@ -16,6 +17,7 @@ use kernel::effect::Told;
 
 use crate::hacp::runtime::HarnessEvent;
 use crate::native::Viewer;
+use humanlayer::{Envelope, Version};
 
 /// The name of what happened to nothing.
 pub const TEST: &str = "webhook.test";
@@ -52,8 +54,9 @@ impl News<'_> {
 pub fn format(format: Format, news: News<'_>) -> Option<Vec<u8>> {
     let body = match format {
         Format::Standard => serde_json::to_vec(&standard::Message::of(news)),
-        Format::Humanlayer => serde_json::to_vec(&humanlayer::Envelope::of(news)?),
-        Format::HumanlayerV1beta1 => serde_json::to_vec(&humanlayer::Envelope::of(news)?.event),
+        Format::Humanlayer => serde_json::to_vec(&Envelope::of(news, Version::Beta2)?),
+        Format::HumanlayerV1beta1 => serde_json::to_vec(&Envelope::of(news, Version::Beta2)?.event),
+        Format::HumanlayerV1beta3 => serde_json::to_vec(&Envelope::of(news, Version::Beta3)?),
     };
     // Our own types have string keys and finite numbers only, so this cannot fail.
     body.ok()

@@ -1,6 +1,6 @@
 //! `NewConversation`, and the `channel_id` that goes on with one. A2H-131, A2H-132, A2H-133.
 
-use dialects::a2h::{Kind, WireError, new_conversation, parse_message};
+use dialects::a2h::{Kind, WireError, contact_channel, new_conversation, parse_message};
 use kernel::command::Command;
 use kernel::testing::{Cast, new_ask};
 use kernel::{Actor, Refusal};
@@ -21,6 +21,22 @@ fn what_a_person_wrote() {
     assert!(new_conversation(cast.seen(plain)).is_none());
     cast.run(Actor::System, Command::Erase(id));
     assert!(new_conversation(cast.seen(id)).is_none(), "nothing is left to say");
+}
+
+/// A2H-050: a conversation is a channel, which as the channel of a call leads back to it.
+#[test]
+fn a_conversation_is_a_channel() {
+    let mut cast = Cast::new();
+    let id = cast.write("mark", "bot", "hi");
+    let channel = json!(contact_channel(cast.seen(id)).unwrap());
+    let expected = json!({"id": id, "channel_id": id, "agent_name": "bot", "source": "api"});
+    assert_eq!(channel, expected);
+    let call = with(human_contact(), "/spec/channel", channel.clone());
+    assert_eq!(parse(Kind::HumanContact, &call).unwrap().conversation, Some(id));
+    let reply = cast.reply(id, new_ask());
+    assert_eq!(contact_channel(cast.seen(reply)), None);
+    cast.run(Actor::System, Command::Erase(id));
+    assert_eq!(json!(contact_channel(cast.seen(id))), channel, "the agent can go on");
 }
 
 fn message(spec: &Value) -> Vec<u8> {

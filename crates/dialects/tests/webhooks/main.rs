@@ -4,9 +4,10 @@
 
 use dialects::a2h::{self, Beside};
 use dialects::native::Viewer;
+use dialects::origin::{Letter, Origin, Post};
 use dialects::webhooks::{News, format};
 use kernel::ask::{DefaultAction, Priority, Route};
-use kernel::command::{NewAsk, Silence};
+use kernel::command::{NewAsk, Silence, Written};
 use kernel::directory::Format;
 use kernel::effect::Told;
 use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
@@ -184,6 +185,102 @@ fn a_conversation_that_began() {
     assert_eq!(ask["conversation"], json!({ "id": id, "with": "mark", "latest": null }));
     cast.run(Actor::System, Command::Erase(id));
     assert_eq!(told(&cast, Format::Humanlayer, id), None);
+}
+
+/// Somebody begins a conversation elsewhere, and the agent goes on with it.
+fn elsewhere(origin: &Origin, text: &str) -> (Cast, AskId) {
+    let mut cast = Cast::new();
+    cast.write("mark", "bot", "so that it is open");
+    let written = Box::new(Written { text: text.to_owned(), metadata: origin.beside() });
+    cast.run(cast.human("mark"), Command::Write("bot".parse().unwrap(), written));
+    let id = cast.newest();
+    (cast, id)
+}
+
+fn letter() -> Origin {
+    Origin::Email(Letter {
+        from: "mark@example.com".to_owned(),
+        to: "ask@example.com".to_owned(),
+        subject: "Order 7".to_owned(),
+        message_id: "<1@example.com>".to_owned(),
+    })
+}
+
+fn post() -> Origin {
+    Origin::Slack(Post {
+        team: Some("T0TEAM".to_owned()),
+        channel: "D0MARK".to_owned(),
+        user: "U0MARK".to_owned(),
+        ts: "1770000100.000200".to_owned(),
+    })
+}
+
+/// A2H-110, A2H-113: a letter to an agent in every form. Nothing in it lets anybody write as whoever
+/// wrote it.
+#[test]
+fn a_letter_that_was_received() {
+    let (mut cast, id) = elsewhere(&letter(), "Order 7\n\nPlease refund it.\nMark");
+    let forms = Format::ALL.map(|form| told(&cast, form, id).unwrap());
+    insta::assert_json_snapshot!("letter", forms[1]);
+    insta::assert_json_snapshot!("letter_v1beta3", forms[3]);
+    assert_eq!(forms[2], forms[1]["event"], "A2H-112: the bare object");
+    // Our own words have the ask, and where it came from.
+    let ask = &forms[0]["data"]["ask"];
+    assert_eq!(ask["metadata"], json!({ "origin": letter() }));
+    assert_eq!(ask["result"]["via"], "api");
+    // A2H-115: what the agent goes on with names the conversation, once it is over.
+    let reply = cast.reply(id, question("All of it?", Body::Converse));
+    let said = Answer::Replied { text: "yes".to_owned() };
+    let said = Box::new(Reply { answer: said, comment: None });
+    cast.run(cast.human("mark"), Command::Answer(reply, said));
+    let over = |form| told(&cast, form, reply).unwrap();
+    assert_eq!(over(Format::HumanlayerV1beta3)["event"]["contact_channel_id"], json!(id));
+    let mut newer = over(Format::HumanlayerV1beta3);
+    newer["event"].as_object_mut().unwrap().remove("contact_channel_id");
+    assert_eq!(newer, over(Format::Humanlayer));
+    cast.run(Actor::System, Command::Erase(id));
+    for form in Format::ALL {
+        let left = told(&cast, form, id).unwrap_or_default().to_string();
+        assert!(!left.contains("example.com") && !left.contains("Order"), "{left}");
+    }
+}
+
+/// A2H-110, A2H-114: the same in Slack, under the names of both models.
+#[test]
+fn a_thread_that_was_begun() {
+    let (cast, id) = elsewhere(&post(), "Please refund order 7");
+    let forms = Format::ALL.map(|form| told(&cast, form, id).unwrap());
+    insta::assert_json_snapshot!("thread", forms[1]);
+    insta::assert_json_snapshot!("thread_v1beta3", forms[3]);
+    assert_eq!(forms[2], forms[1]["event"]);
+    assert_eq!(forms[0]["data"]["ask"]["metadata"], json!({ "origin": post() }));
+}
+
+/// A line of a head is a line, whatever stands in it.
+#[test]
+fn no_letter_has_more_of_a_head_than_we_give_it() {
+    let odd = Origin::Email(Letter {
+        from: "mark@example.com\r\nBcc: eve@example.com".to_owned(),
+        to: "ask@example.com".to_owned(),
+        subject: "a\nX-Odd: 1".to_owned(),
+        message_id: "<1@example.com>\n\nbody".to_owned(),
+    });
+    let (cast, id) = elsewhere(&odd, "a\nX-Odd: 1\n\nhi");
+    let told = told(&cast, Format::Humanlayer, id).unwrap();
+    let raw = told["event"]["raw_email"].as_str().unwrap();
+    let (head, body) = raw.split_once("\r\n\r\n").unwrap();
+    assert_eq!((head.lines().count(), body), (5, "hi\r\n"), "{raw}");
+}
+
+/// What an agent keeps with its own asks is no origin.
+#[test]
+fn only_a_person_begins_a_conversation() {
+    let mut cast = Cast::new();
+    let id = cast.ask(NewAsk { metadata: letter().beside(), ..approval() });
+    cast.run(cast.human("olga"), Command::Answer(id, yes()));
+    assert_eq!(Origin::of(cast.seen(id)), None);
+    let told = told(&cast, Format::HumanlayerV1beta3, id).unwrap();
+    assert_eq!(told["type"], "function_call.completed");
 }
 
 #[test]

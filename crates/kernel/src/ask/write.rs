@@ -5,27 +5,29 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Map;
+use serde_json::Value;
 
 use crate::actor::Actor;
 use crate::ask::{Conversation, Dialect, Labels, OnExpiry, Priority, Route, Seat, Vote};
 use crate::audit::Erasable;
-use crate::command::Envelope;
+use crate::command::{Envelope, Written};
 use crate::event::{Asked, Happened};
 use crate::ids::{AgentId, AskId, Subject};
 use crate::question::{Answer, Body, Kind, Question, Reply};
 use crate::refusal::Refusal;
-use crate::text::is_storable;
+use crate::text::{is_storable, is_storable_json};
 use crate::world::{Decision, Stop, World};
 
 /// A longer text is a document.
 pub const LONGEST: usize = 10_000;
+/// What is kept beside it says where it was written, and no more.
+const BESIDE: usize = 8 * 1024;
 
 pub(crate) fn decide(
     world: &World<'_>,
     envelope: &Envelope,
     agent: &AgentId,
-    text: &str,
+    written: &Written,
 ) -> Result<Decision, Stop> {
     let Actor::Human { via, assurance, .. } = &envelope.actor else {
         return Err(Refusal::NotAllowed { why: "only a person can write to an agent" }.into());
@@ -37,9 +39,16 @@ pub(crate) fn decide(
     if !agent.conversations {
         return Err(Refusal::NotAllowed { why: "this agent takes no conversations" }.into());
     }
+    let text = &written.text;
     if text.trim().is_empty() || text.chars().count() > LONGEST || !is_storable(text) {
         let expected = "1 to 10000 characters, without NUL";
         return Err(Refusal::Invalid { field: "text", expected }.into());
+    }
+    let beside = &written.metadata;
+    let free = beside.iter().all(|(key, value)| is_storable(key) && is_storable_json(value));
+    if !free || Value::Object(beside.clone()).to_string().len() > BESIDE {
+        let expected = "at most 8 KiB, without NUL";
+        return Err(Refusal::Invalid { field: "metadata", expected }.into());
     }
     let invitation = Question::new(format!("Write to {}", agent.id), None, Body::Converse);
     let invitation = invitation
@@ -57,7 +66,7 @@ pub(crate) fn decide(
         dialect: Dialect::Native,
         question: Erasable::new(invitation, &mut salts),
         kind: Kind::Converse,
-        metadata: Erasable::new(Map::new(), &mut salts),
+        metadata: Erasable::new(beside.clone(), &mut salts),
         labels: Labels::default(),
         tags: BTreeSet::new(),
         priority: Priority::Normal,
@@ -98,6 +107,7 @@ pub(crate) fn decide(
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Map;
     use ulid::Ulid;
 
     use super::*;
@@ -141,7 +151,8 @@ mod tests {
     #[test]
     fn who_may_write_to_whom() {
         let mut cast = Cast::new();
-        let silent = cast.attempt(cast.human("mark"), Command::Write(bot(), "hi".to_owned()));
+        let silent =
+            cast.attempt(cast.human("mark"), Command::Write(bot(), "hi".to_owned().into()));
         let why = "this agent takes no conversations";
         assert_eq!(silent, Err(Refusal::NotAllowed { why }));
         cast.write("olga", "bot", "hi");
@@ -165,7 +176,7 @@ mod tests {
         }
         let mut write = |actor: Actor, agent: &str| {
             let agent = agent.parse().unwrap();
-            let written = cast.attempt(actor, Command::Write(agent, "hi".to_owned()));
+            let written = cast.attempt(actor, Command::Write(agent, "hi".to_owned().into()));
             written.map_err(|refusal| refusal.code())
         };
         let person = |name: &str| Cast::new().human(name);
@@ -190,10 +201,38 @@ mod tests {
         cast.write("mark", "bot", &"ü".repeat(LONGEST));
         let before = cast.records().len();
         for text in [String::new(), " \n".to_owned(), "ü".repeat(LONGEST + 1), "a\0b".to_owned()] {
-            let refused = cast.attempt(cast.human("mark"), Command::Write(bot(), text));
+            let refused = cast.attempt(cast.human("mark"), Command::Write(bot(), text.into()));
             assert!(matches!(refused, Err(Refusal::Invalid { field: "text", .. })), "{refused:?}");
         }
         assert_eq!(cast.records().len(), before);
+    }
+
+    /// A2H-113, A2H-114: where it was written is kept beside it, is little, and goes with the words.
+    #[test]
+    fn where_it_was_written_is_kept_with_it() {
+        let mut cast = Cast::new();
+        cast.write("mark", "bot", "so that it is open");
+        let beside = |text: &str| Map::from_iter([("origin".to_owned(), Value::from(text))]);
+        let mut write = |metadata| {
+            let written = Box::new(Written { text: "hi".to_owned(), metadata });
+            cast.attempt(cast.human("mark"), Command::Write(bot(), written))
+        };
+        for (metadata, fits) in [
+            (beside("by mail"), true),
+            (beside(&"x".repeat(BESIDE)), false),
+            (beside("a\0b"), false),
+            (Map::from_iter([("a\0b".to_owned(), Value::Null)]), false),
+        ] {
+            let outcome = write(metadata);
+            let refused = matches!(outcome, Err(Refusal::Invalid { field: "metadata", .. }));
+            assert_eq!((outcome.is_ok(), refused), (fits, !fits));
+        }
+        let written = Box::new(Written { text: "hi".to_owned(), metadata: beside("by mail") });
+        cast.run(cast.human("mark"), Command::Write(bot(), written));
+        let id = cast.newest();
+        assert_eq!(cast.seen(id).metadata.value(), Some(&beside("by mail")));
+        cast.run(Actor::System, Command::Erase(id));
+        assert_eq!(cast.seen(id).metadata.value(), None);
     }
 
     /// What nobody asked for needs no more assurance than there is; the receipt says how much.

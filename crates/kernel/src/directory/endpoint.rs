@@ -66,11 +66,15 @@ pub enum Format {
     /// As `HumanLayer` told it before: the bare object.
     #[serde(rename = "humanlayer-v1beta1")]
     HumanlayerV1beta1,
+    /// As `HumanLayer` tells it since: the same envelope, and every conversation in one shape.
+    #[serde(rename = "humanlayer-v1beta3")]
+    HumanlayerV1beta3,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 3] = [Self::Standard, Self::Humanlayer, Self::HumanlayerV1beta1];
+    pub const ALL: [Self; 4] =
+        [Self::Standard, Self::Humanlayer, Self::HumanlayerV1beta1, Self::HumanlayerV1beta3];
 
     /// Its name on the wire.
     pub fn as_str(self) -> &'static str {
@@ -78,6 +82,7 @@ impl Format {
             Self::Standard => "standard",
             Self::Humanlayer => "humanlayer",
             Self::HumanlayerV1beta1 => "humanlayer-v1beta1",
+            Self::HumanlayerV1beta3 => "humanlayer-v1beta3",
         }
     }
 

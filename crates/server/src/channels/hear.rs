@@ -4,20 +4,24 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `begin.rs` | what somebody writes first: a conversation with an agent |
 //! | `who.rs` | who somebody is, seen from an ask |
 //! | `words.rs` | what somebody wrote or filled in, as an answer |
 //! | `reports.rs` | what became of a message, and who wants to hear no more |
 
+mod begin;
 mod reports;
 mod who;
 mod words;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use ::channels::card::{Fields, Sheet, WORDS};
 use ::channels::heard::{About, What};
 use ::channels::{Channel, Failed, Heard};
 use kernel::audit::Digest;
+use kernel::directory::Means;
 use kernel::question::{Body, Question, Reply};
 use kernel::text::reveal;
 use kernel::{Actor, Ask, Command, Refusal};
@@ -42,6 +46,8 @@ enum Came {
     Taken(String),
     /// It is not, and this is why.
     Not(String),
+    /// A letter was written to an agent; whose address it was sent to is told this, there.
+    Written(String, Means),
     /// Nobody need be told anything.
     Silent,
 }
@@ -62,13 +68,17 @@ impl App {
         heard: &Heard,
     ) -> Result<(), StoreError> {
         let medium = channel.medium().as_str();
-        let words = match (Hearing { app: self, channel, heard }).take().await? {
+        let came = (Hearing { app: self, channel, heard }).take().await?;
+        let (whom, words) = match came {
             // Whoever pressed waits for a sign, be it without words.
-            Came::Silent if matches!(heard.what, What::Pressed { .. }) => String::new(),
+            Came::Silent if matches!(heard.what, What::Pressed { .. }) => {
+                (Cow::Borrowed(heard), String::new())
+            }
             Came::Silent => return Ok(()),
-            Came::Taken(words) | Came::Not(words) => words,
+            Came::Taken(words) | Came::Not(words) => (Cow::Borrowed(heard), words),
+            Came::Written(words, to) => (Cow::Owned(Heard { from: to, ..heard.clone() }), words),
         };
-        if let Err(failed) = channel.answer(heard, &words).await {
+        if let Err(failed) = channel.answer(&whom, &words).await {
             tracing::warn!(channel = medium, error = %failed, "nobody could be told what came of it");
         }
         Ok(())
@@ -178,25 +188,39 @@ impl Hearing<'_> {
     }
 
     async fn wrote(&self, text: &str, about: &About) -> Result<Came, StoreError> {
-        let text = text.trim();
+        let whole = text.trim();
         let (message, text) = match about {
-            About::Posted(id) => (self.message_at(Some(id)).await?, text),
-            About::Token(token) => (self.answered_letter(token).await?, text),
-            About::Nothing => self.coded(text).await?,
+            About::Posted(id) => (self.message_at(Some(id)).await?, whole),
+            About::Token(token) => match self.invited(token) {
+                Some(invitation) => return self.by_letter(invitation, whole).await,
+                None => (self.answered_letter(token).await?, whole),
+            },
+            About::Mention => return self.first_words(whole, true).await,
+            About::Nothing => self.coded(whole).await?,
         };
         let Some(message) = message else {
-            // Whoever we do not know did not mean us, or should not learn that we are here.
-            let known = self.app.gateway.directory().human_by_means(&self.heard.from).is_some();
-            let why =
-                "I cannot tell which request this answers. Begin with its code, or open its page.";
-            let asked = known && *about == About::Nothing && !text.is_empty();
-            return Ok(if asked { Came::Not(why.to_owned()) } else { Came::Silent });
+            return match about {
+                About::Nothing => self.first_words(whole, false).await,
+                About::Posted(_) | About::Token(_) | About::Mention => Ok(Came::Silent),
+            };
         };
         let Some(ask) = self.app.gateway.ask(message.ask).await? else { return Ok(Came::Silent) };
+        // The only request that waits is answered, unless this is no answer to it and names an agent.
+        let guessed = *about == About::Nothing && text.len() == whole.len();
+        let answers = ask.question.value().is_some_and(|question| read(question, text).is_some());
+        if guessed
+            && !answers
+            && let Some(human) = self.known().await.filter(|human| human.active)
+            && let Some(begun) = self.named(&human, whole).await?
+        {
+            return Ok(begun);
+        }
         let actor = match about {
             // Whoever writes to an address that only the reader of a letter knows has read that letter.
             About::Token(_) => self.reader(&ask, &message),
-            About::Posted(_) | About::Nothing => self.who(&ask, Some(&message)).await?,
+            About::Posted(_) | About::Nothing | About::Mention => {
+                self.who(&ask, Some(&message)).await?
+            }
         };
         let Some(actor) = actor else { return Ok(stranger()) };
         self.said(&ask, actor, text).await
@@ -321,6 +345,8 @@ impl Hearing<'_> {
     }
 }
 
+const UNTOLD: &str =
+    "I cannot tell which request this answers. Begin with its code, or open its page.";
 const NOT_YOURS: &str = "You were not asked this, so nothing was changed.";
 
 fn stranger() -> Came {

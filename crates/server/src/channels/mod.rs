@@ -7,9 +7,11 @@
 //! | [`wired`] | the platforms that are set up |
 //! | `card`, `offers` | what is said of an ask there, and what can be answered there |
 //! | `send`, `codes` | one message on its way, and what becomes of it; what a written answer begins with |
-//! | `hear` | what platforms say: who that is, and what they answer |
+//! | `hear` | what platforms say: who that is, what they answer, and what they write first |
+//! | `begun` | where a conversation began, and what goes below it |
 //! | [`terminal`] | the terminal the server runs in |
 
+mod begun;
 mod card;
 mod codes;
 mod hear;

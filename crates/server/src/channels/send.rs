@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ::channels::card::Ways;
 use ::channels::mail::template::{self, Known, Rendered};
 use ::channels::{Card, Channel, Failed, Medium, Parcel, Posted};
+use dialects::origin::Origin;
 use jiff::tz::TimeZone;
 use kernel::ask::{Grant, Purpose};
 use kernel::audit::Digest;
@@ -18,6 +19,7 @@ use serde_json::Value;
 use store::{Message, Sent, Settlement, StoreError};
 use url::Url;
 
+use super::begun;
 use super::card::Around;
 use super::wired::medium;
 use crate::http::App;
@@ -204,8 +206,12 @@ impl App {
         name: Digest,
     ) -> Result<Result<(Posted, Option<String>), Came>, StoreError> {
         let link = self.link_for(ask, recipient, name).await?;
+        let origin = match recipient.human {
+            Some(human) => self.begun_at(ask, human).await?,
+            None => None,
+        };
         if let Means::Email(_) = recipient.means {
-            let letter = self.notice_letter(ask, sending, recipient, link);
+            let letter = self.notice_letter(ask, sending, recipient, link, origin.as_ref());
             let came = self.post(&letter).await;
             let posted = Posted { id: letter.id, thread: None, place: Value::Null };
             return Ok(if matches!(came, Came::Told) { Ok((posted, None)) } else { Err(came) });
@@ -227,11 +233,15 @@ impl App {
             let error = "the bot_token the agent gave for this is not there any more".to_owned();
             return Ok(Err(Came::Never { error }));
         };
+        let (to, thread) = match begun::thread(&recipient.means, origin.as_ref()) {
+            Some((channel, thread)) => (channel, Some(thread)),
+            None => (recipient.address.as_str(), recipient.thread.as_deref()),
+        };
         let parcel = Parcel {
-            to: &recipient.address,
+            to,
             message: &rendered(&**channel, ask, &card),
             key: &name.to_string(),
-            thread: recipient.thread.as_deref(),
+            thread,
             token: token.as_ref(),
             now: self.gateway.now(),
         };
@@ -302,11 +312,13 @@ impl App {
         sending: &Sending<'_>,
         recipient: &Recipient<'_>,
         link: String,
+        origin: Option<&Origin>,
     ) -> crate::mail::Letter {
         let settings = self.link(paths::NOTICES);
         let (why, zone) = (sending.told.why, &recipient.zone);
         let ways = self.ways(ask, &Self::addressee_of(ask, recipient));
         let wish = dialects::a2h::letter_wish(ask).unwrap_or_default();
+        let wish = begun::below(wish, origin);
         let page =
             wish.template.as_ref().and_then(|template| Self::agents_page(ask, template, &link));
         let card = self.card(ask, Around { why: Some(why), link, zone, ways });

@@ -49,7 +49,7 @@ enum WebhooksCommand {
         /// What it hears of, such as `ask.answered`; give it several times [default: how requests end]
         #[arg(long, value_name = "EVENT", value_parser = topic)]
         event: Vec<Topic>,
-        /// How it is told: `standard`, `humanlayer` or `humanlayer-v1beta1`
+        /// How it is told: `standard`, `humanlayer`, `humanlayer-v1beta1` or `humanlayer-v1beta3`
         #[arg(long, value_name = "FORMAT", value_parser = format, default_value = "standard")]
         format: Format,
         /// What it is for
@@ -114,7 +114,9 @@ fn topic(text: &str) -> Result<Topic, String> {
 
 fn format(text: &str) -> Result<Format, String> {
     let known = Format::ALL.into_iter().find(|format| format.as_str() == text);
-    known.ok_or_else(|| "expected standard, humanlayer or humanlayer-v1beta1".to_owned())
+    known.ok_or_else(|| {
+        "expected standard, humanlayer, humanlayer-v1beta1 or humanlayer-v1beta3".to_owned()
+    })
 }
 
 fn message(text: &str) -> Result<String, String> {

@@ -1,12 +1,13 @@
-//! `countersign write AGENT TEXT`
+//! `countersign write AGENT TEXT`, `countersign write AGENT --address`
 
 use clap::Args;
 use kernel::AgentId;
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Exit;
-use super::remote::Remote;
+use super::output::say;
+use super::remote::{Remote, Server};
 use super::render::Detail;
 use super::show::print;
 
@@ -15,7 +16,11 @@ pub(super) struct Write {
     /// To whom: an agent that takes conversations
     agent: AgentId,
     /// What to say
-    text: String,
+    #[arg(required_unless_present = "address")]
+    text: Option<String>,
+    /// Show where to write to it by mail, and write nothing
+    #[arg(long, conflicts_with = "text")]
+    address: bool,
     #[command(flatten)]
     remote: Remote,
 }
@@ -23,10 +28,25 @@ pub(super) struct Write {
 impl Write {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let server = self.remote.human()?;
+        let Some(text) = self.text else {
+            return address(&server, &self.agent, self.remote.json).await;
+        };
         let path = format!("/api/v1/agents/{}/conversations", self.agent);
-        let body = json!({ "text": self.text });
+        let body = json!({ "text": text });
         let call = server.client.call(Method::POST, &path, Some(&body));
         print(&call.await.map_err(server.because())?, self.remote.json, Detail::Whole)?;
         Ok(Exit::Done)
     }
+}
+
+async fn address(server: &Server, agent: &AgentId, json: bool) -> anyhow::Result<Exit> {
+    let path = format!("/api/v1/agents/{agent}/address");
+    let call = server.client.call(Method::GET, &path, None::<&()>);
+    let found: Value = call.await.map_err(server.because())?;
+    match found.get("email").and_then(Value::as_str) {
+        _ if json => say!("{found}"),
+        Some(email) => say!("{email}"),
+        None => anyhow::bail!("no mail is heard here: mail_replies is not set"),
+    }
+    Ok(Exit::Done)
 }

@@ -9,15 +9,15 @@ use ::channels::heard::Parsed;
 use ::channels::mail::imap::Imap;
 use ::channels::mail::inbound::Inbound;
 use ::channels::mail::listener::{self, Limits, Listener, Protocol};
-use ::channels::mail::{Reader, Replies, Reply, Whom};
+use ::channels::mail::{Addressed, Invitation, Reader, Replies, Reply, Whom};
 use ::channels::{
     Channel, Ear, Failed, Forged, Heard, Knock, Medium, Parcel, Posted, Secret, Unread,
 };
 use anyhow::{Context, anyhow};
 use async_trait::async_trait;
 use dialects::a2h::LetterWish;
-use kernel::AskId;
 use kernel::directory::Means;
+use kernel::{AgentId, AskId, HumanId};
 use rustls_platform_verifier::ConfigVerifierExt;
 use serde_json::{Value, json};
 use store::Clock;
@@ -69,9 +69,20 @@ impl Mail {
         Some(replies.address(Reply { ask, whom: Whom::of(means) }))
     }
 
-    /// What the address of an answer says, if it is one of ours.
-    pub fn answered(&self, token: &str) -> Option<Reply> {
+    /// What the address of a letter says, if it is one of ours.
+    pub fn addressed(&self, token: &str) -> Option<Addressed> {
         self.answers.as_ref()?.reader.replies().open(token)
+    }
+
+    /// Where somebody writes to an agent, if letters are heard.
+    pub fn invitation(&self, agent: &AgentId, human: &HumanId) -> Option<String> {
+        let replies = self.answers.as_ref()?.reader.replies();
+        Some(replies.invitation(Invitation::new(agent, human)))
+    }
+
+    /// Where letters go, without what makes an address somebody's own.
+    pub fn bare(&self) -> Option<String> {
+        Some(self.answers.as_ref()?.reader.replies().bare())
     }
 }
 
@@ -160,13 +171,25 @@ impl Channel for Mail {
         }
     }
 
-    /// A letter to whoever wrote. It is marked as a machine's, so that no machine answers it.
+    /// A letter to whoever wrote, below theirs. It is marked as a machine's, so that no machine answers
+    /// it.
     async fn answer(&self, heard: &Heard, words: &str) -> Result<(), Failed> {
         let Some(to) = heard.from.address() else { return Ok(()) };
         let id = kernel::audit::Digest::of(heard.id.as_bytes()).to_string();
-        let subject = "About your answer".to_owned();
-        let letter =
+        let said = |name: &str| {
+            let said = heard.place.get(name).and_then(Value::as_str).unwrap_or_default();
+            Some(said.split_whitespace().collect::<Vec<_>>().join(" "))
+                .filter(|said| !said.is_empty())
+        };
+        let subject = match said("subject") {
+            Some(subject) => inert(&re(&subject)),
+            None => "About your letter".to_owned(),
+        };
+        let mut letter =
             plain(&format!("answer.{id}"), to, subject, format!("{words}\n"), self.clock.now());
+        let theirs = said("message_id").map(|id| format!("<{id}>"));
+        letter.wish.in_reply_to.clone_from(&theirs);
+        letter.wish.references = theirs;
         self.post(&letter).await
     }
 
@@ -210,6 +233,12 @@ impl Mail {
             Unsent::Later(_) => Failed::later(said(error)),
         })
     }
+}
+
+/// The subject of a letter that answers one with this.
+pub(crate) fn re(subject: &str) -> String {
+    let answers = subject.get(..3).is_some_and(|begins| begins.eq_ignore_ascii_case("re:"));
+    if answers { subject.to_owned() } else { format!("Re: {subject}") }
 }
 
 /// A letter of a few words.

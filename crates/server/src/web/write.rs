@@ -1,9 +1,9 @@
 //! The page on which a person writes to an agent.
 
 use askama::Template;
-use kernel::Refusal;
 use kernel::ask::write::LONGEST;
 use kernel::directory::{Agent, Directory, Human};
+use kernel::{AgentId, Refusal};
 
 use super::{Frame, assets, paths, render};
 
@@ -21,8 +21,15 @@ pub struct Draft {
     pub refused: Option<Refusal>,
 }
 
-/// The page as HTML. `once` is good for one message.
-pub fn page(frame: &Frame, me: &Human, directory: &Directory, once: &str, draft: &Draft) -> String {
+/// The page as HTML. `once` is good for one message; `mail` is where to write to an agent by mail.
+pub fn page(
+    frame: &Frame,
+    me: &Human,
+    directory: &Directory,
+    once: &str,
+    draft: &Draft,
+    mail: impl Fn(&AgentId) -> Option<String>,
+) -> String {
     let choice =
         |agent: &Agent| (agent.id.to_string(), format!("{} in {}", agent.id, agent.project));
     let mut agents: Vec<_> = directory.written_to_by(me).take(CHOICES).map(choice).collect();
@@ -31,7 +38,9 @@ pub fn page(frame: &Frame, me: &Human, directory: &Directory, once: &str, draft:
     let named = named.filter(|agent| agent.conversations && agent.is_known_to(me)).map(choice);
     agents.extend(named.filter(|named| !agents.contains(named)));
     let only = agents.len() == 1;
-    render(&Page { frame, agents, only, once, longest: LONGEST, draft })
+    let address = |(id, _): &(String, String)| Some((id.clone(), mail(&id.parse().ok()?)?));
+    let addresses = agents.iter().filter_map(address).collect();
+    render(&Page { frame, agents, addresses, only, once, longest: LONGEST, draft })
 }
 
 #[derive(Template)]
@@ -39,6 +48,8 @@ pub fn page(frame: &Frame, me: &Human, directory: &Directory, once: &str, draft:
 struct Page<'a> {
     frame: &'a Frame,
     agents: Vec<(String, String)>,
+    /// Where to write to them by mail.
+    addresses: Vec<(String, String)>,
     only: bool,
     once: &'a str,
     longest: usize,

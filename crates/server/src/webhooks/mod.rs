@@ -56,7 +56,9 @@ impl App {
         let body = format(webhook.format, self.tidings(told, about))?;
         let family = match webhook.format {
             Format::Standard => Family::Webhook,
-            Format::Humanlayer | Format::HumanlayerV1beta1 => Family::Svix,
+            Format::Humanlayer | Format::HumanlayerV1beta1 | Format::HumanlayerV1beta3 => {
+                Family::Svix
+            }
         };
         let secrets = self.webhook_secrets(webhook, now);
         let headers = sign::headers(family, &secrets, &told.id, now, &body);

@@ -19,6 +19,12 @@ fn a_conversation_begins_in_a_terminal() {
         .env("COUNTERSIGN_TOKEN", "dev-human-token-2"));
     let written = colleague.json();
     assert_eq!(written["result"]["answer"]["text"], "And 8");
+    let nowhere = cli(&server, &["write", "agent_dev", "--address", "--json"]).ok();
+    assert!(nowhere.contains(r#"{"email":null}"#), "{nowhere}");
+    let nowhere = cli(&server, &["write", "agent_dev", "--address"]).failed(4);
+    assert!(nowhere.contains("mail_replies is not set"), "{nowhere}");
+    cli(&server, &["write", "agent_dev"]).failed(64);
+    cli(&server, &["write", "agent_dev", "--address", "hello"]).failed(64);
     let empty = cli(&server, &["write", "agent_dev", " "]).failed(4);
     assert!(empty.contains("1 to 10000 characters"), "{empty}");
 }

@@ -17,7 +17,7 @@ use crate::world::{World, dev, eventually};
 const ADA: &str = "ada@example.com";
 
 /// A server whose letters can be answered.
-async fn open() -> (Post, World) {
+pub(crate) async fn open() -> (Post, World) {
     let post = Post::open(&[]).await;
     let settings = Settings {
         mail_replies: Some("ask@example.com".to_owned()),
@@ -29,7 +29,7 @@ async fn open() -> (Post, World) {
 }
 
 /// Somebody writes.
-fn letter(id: &str, from: &str, to: &str, words: &str) -> String {
+pub(crate) fn letter(id: &str, from: &str, to: &str, words: &str) -> String {
     format!(
         "Message-ID: <{id}@example.com>\r\nFrom: {from}\r\nTo: {to}\r\nSubject: Re: it\r\n\
          Date: Sun, 01 Mar 2026 09:01:00 +0000\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n{words}\r\n"
@@ -37,7 +37,7 @@ fn letter(id: &str, from: &str, to: &str, words: &str) -> String {
 }
 
 /// A provider brings a letter.
-async fn brings(world: &World, letter: &str) -> Reply {
+pub(crate) async fn brings(world: &World, letter: &str) -> Reply {
     let call = mail::webhook(SECRET, "msg_1", letter, world.now());
     send(&world.anonymous(), "/channels/email/inbound", &call.headers, &call.body).await
 }

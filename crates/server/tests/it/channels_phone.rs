@@ -13,7 +13,8 @@ use crate::phone::waits;
 use crate::reach::NOTICES;
 use crate::world::{World, dev, eventually};
 
-const ADA: &str = "+4930123456";
+pub(crate) const NUMBER_OF_ADA: &str = "+4930123456";
+const ADA: &str = NUMBER_OF_ADA;
 const INBOUND: &str = "/channels/sms/inbound";
 pub(crate) const STATUS: &str = "/channels/sms/status";
 
@@ -22,7 +23,7 @@ async fn result(world: &World, ask: &str) -> Value {
 }
 
 /// Twilio, and a server whose owner has shown that a number is theirs.
-async fn with_twilio() -> (Twilio, World) {
+pub(crate) async fn with_twilio() -> (Twilio, World) {
     let twilio = Twilio::start().await.unwrap();
     let settings = Settings {
         twilio_account: Some(SID.to_owned()),
@@ -64,7 +65,13 @@ pub(crate) fn ours(world: &World, path: &str) -> String {
 }
 
 /// Somebody writes a text.
-async fn write(world: &World, twilio: &Twilio, sid: &str, from: &str, words: &str) -> Reply {
+pub(crate) async fn write(
+    world: &World,
+    twilio: &Twilio,
+    sid: &str,
+    from: &str,
+    words: &str,
+) -> Reply {
     let call = twilio.write(&ours(world, INBOUND), sid, from, words);
     calls(world, INBOUND, &call).await.is(200)
 }

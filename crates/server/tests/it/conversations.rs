@@ -174,6 +174,34 @@ async fn an_agent_finds_what_was_written_to_it() {
     world.end().await;
 }
 
+/// A2H-050: a conversation is a channel under either base, for its agent alone.
+#[tokio::test]
+async fn a_conversation_is_a_channel() {
+    let world = World::dev().await;
+    opened(&world).await;
+    let id = write(&world.member(), "hi").await;
+    let expected =
+        json!({ "id": id, "channel_id": id, "agent_name": "agent_dev", "source": "api" });
+    for base in [A2H, "/humanlayer/v1"] {
+        let at = |id: &str| format!("{base}/contact_channel/{id}");
+        let channel = world.agent().get(&at(&id)).await.is(200);
+        assert_eq!(channel.json, expected);
+        refused(world.agent_2().get(&at(&id)).await, 404, "not_found");
+        refused(world.agent().get(&at("42")).await, 404, "not_found");
+        refused(world.anonymous().get(&at(&id)).await, 401, "unauthorized");
+        refused(world.agent().post(&at(&id), json!({})).await, 405, "method_not_allowed");
+        // As the channel of a call it leads to whoever began.
+        let mut body = contact(&format!("c{}", base.len()));
+        body["spec"]["channel"] = channel.json;
+        let made = world.agent().post(&format!("{base}/human_contacts"), body).await.is(200);
+        let asked = world.member().get(&native(&made)).await.is(200);
+        assert_eq!(asked["seats"][0]["human"], "user_dev_2");
+        // A reply is no channel, nor is any other request.
+        refused(world.agent().get(&at(asked["id"].as_str().unwrap())).await, 404, "not_found");
+    }
+    world.end().await;
+}
+
 #[tokio::test]
 async fn what_is_sent_twice_is_written_once() {
     let world = World::dev().await;

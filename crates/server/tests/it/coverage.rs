@@ -403,7 +403,7 @@ async fn every_command_leaves_a_record() {
     story.run(clerk.clone(), Command::CallBack(id)).await;
     // Nobody listens there; without its words it is given up as done.
     story.run(system(), Command::Erase(id)).await;
-    let wrote = Command::Write("clerk".parse().unwrap(), "hello".to_owned());
+    let wrote = Command::Write("clerk".parse().unwrap(), "hello".to_owned().into());
     let opening = story.run(person("ada"), wrote).await.unwrap();
     story.run(clerk.clone(), Command::Reply(opening, Box::new(question()))).await;
     let id = story.run(clerk, ask(timed)).await.unwrap();

@@ -17,6 +17,8 @@ mod a2h_letters;
 mod a2h_people;
 mod answers;
 mod bad_input;
+mod begun_by_mail;
+mod begun_in_chats;
 mod channels_elsewhere;
 mod channels_faults;
 mod channels_hostile;

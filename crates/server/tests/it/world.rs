@@ -163,7 +163,7 @@ impl World {
         self.change(human, |human| human.projects = projects).await;
     }
 
-    async fn change(&self, human: &str, change: impl FnOnce(&mut NewHuman)) {
+    pub(crate) async fn change(&self, human: &str, change: impl FnOnce(&mut NewHuman)) {
         let directory = self.gateway().directory();
         let known = directory.human(&human.parse().unwrap()).unwrap().clone();
         let Human { id, profile, admin, active, projects, groups, skills } = known;

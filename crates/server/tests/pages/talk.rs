@@ -3,7 +3,7 @@
 use kernel::actor::Reach;
 use kernel::directory::NewAgent;
 use kernel::question::{Answer, Body, Reply};
-use kernel::{Actor, Ask, AskId, Command, KeyId, Refusal};
+use kernel::{Actor, AgentId, Ask, AskId, Command, KeyId, Refusal};
 use scraper::Html;
 use server::web::request_around::Around;
 use server::web::write::{self, Draft};
@@ -24,8 +24,13 @@ fn takes(g: &mut Gallery, conversations: bool) {
 }
 
 fn form(g: &mut Gallery, name: &str, draft: &Draft) {
+    form_with(g, name, draft, None);
+}
+
+fn form_with(g: &mut Gallery, name: &str, draft: &Draft, mail: Option<&str>) {
     let me = g.cast.human("mark").clone();
-    let html = write::page(&g.frame(), &me, &g.cast.directory, "once-value", draft);
+    let mail = |_: &AgentId| mail.map(ToOwned::to_owned);
+    let html = write::page(&g.frame(), &me, &g.cast.directory, "once-value", draft, mail);
     g.pages.push((name.to_owned(), html));
 }
 
@@ -45,6 +50,8 @@ pub(crate) fn gallery(g: &mut Gallery) {
     form(g, "write-nobody", &Draft::default());
     takes(g, true);
     form(g, "write", &Draft::default());
+    let mail = format!("replies+{}@example.com", "a2".repeat(28));
+    form_with(g, "write-mail", &Draft::default(), Some(&mail));
     let refused = |refusal| Draft {
         agent: "release-bot".to_owned(),
         text: HOSTILE.to_owned(),
@@ -55,7 +62,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
     form(g, "write-astray", &refused(Refusal::NotFound { what: "agent" }));
     form(g, "write-again", &refused(Refusal::IdempotencyMismatch));
 
-    let written = Command::Write("release-bot".parse().unwrap(), HOSTILE.to_owned());
+    let written = Command::Write("release-bot".parse().unwrap(), HOSTILE.to_owned().into());
     g.cast.act("mark", written);
     let opening = g.cast.newest();
     g.cast.advance(60);

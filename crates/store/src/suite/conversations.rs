@@ -26,7 +26,7 @@ async fn takes_conversations(stage: &Stage) {
 }
 
 fn to(agent: &str, text: &str) -> Command {
-    Command::Write(agent.parse().unwrap(), text.to_owned())
+    Command::Write(agent.parse().unwrap(), text.to_owned().into())
 }
 
 async fn write(stage: &Stage, who: &str, text: &str) -> AskId {

@@ -6,7 +6,7 @@ use ulid::Ulid;
 
 use super::*;
 use crate::heard::{About, What};
-use crate::mail::{Replies, Reply, Whom};
+use crate::mail::{Addressed, Replies, Reply, Whom};
 use crate::testing::mail::{Call, mailgun, postmark, webhook};
 
 const NOW: i64 = 1_770_000_000;
@@ -40,11 +40,14 @@ fn at(seconds: i64) -> Time {
     Time::from_millis(seconds * 1000)
 }
 
+fn asked(token: &str) -> u128 {
+    let Some(Addressed::Reply(reply)) = reader().replies().open(token) else { panic!("{token}") };
+    reply.ask.ulid().0
+}
+
 fn texts(parsed: &Parsed) -> Vec<(&str, u128)> {
     let heard = parsed.heard.iter().map(|heard| match &heard.what {
-        What::Wrote { text, about: About::Token(token) } => {
-            (text.as_str(), reader().replies().open(token).unwrap().ask.ulid().0)
-        }
+        What::Wrote { text, about: About::Token(token) } => (text.as_str(), asked(token)),
         what => panic!("{what:?}"),
     });
     heard.collect()

@@ -4,7 +4,7 @@ use ulid::Ulid;
 
 use super::*;
 use crate::heard::Receipt;
-use crate::mail::{Reply, Whom};
+use crate::mail::{Invitation, Reply, Whom};
 
 fn reader() -> Reader {
     let replies = Replies::new("replies@example.com", [7; 32]).unwrap();
@@ -94,6 +94,36 @@ fn machines_never_answer() {
         let read = reader().read(letter(&format!("To: TO\n{header}"), "Yes").as_bytes(), None);
         assert_eq!(read == Read::Ignored(Ignored::Automatic), automatic, "{header}: {read:?}");
     }
+}
+
+/// A2H-113: to somebody's own address for an agent a subject is enough, and no machine writes.
+#[test]
+fn a_letter_to_an_agent() {
+    let (agent, human) = ("agent_dev".parse().unwrap(), "ada".parse().unwrap());
+    let to = reader().replies.invitation(Invitation::new(&agent, &human));
+    let write = |headers: &str, body: &str| {
+        let raw = letter(headers, body);
+        reader().read(raw.as_bytes(), Some(&to))
+    };
+    let Read::Heard(heard) = write("Subject: Order 7", "Refund it\n> no\n") else { panic!() };
+    let about = About::Token(reader().replies.token_of(&to).unwrap());
+    assert_eq!(heard.what, What::Wrote { text: "Refund it".to_owned(), about });
+    assert_eq!(heard.place["subject"], "Order 7");
+    assert_eq!(heard.place["message_id"], "1@example.org");
+    assert_eq!(text(&write("Subject: Stop", "> no")), Some(""));
+    for (headers, body, why) in [
+        ("X-Odd: 1", "> no", Ignored::Empty),
+        ("Subject:  ", "", Ignored::Empty),
+        ("Subject: Stop\nAuto-Submitted: auto-replied", "Away", Ignored::Automatic),
+        ("Subject: Stop\nReturn-Path: <>", "Away", Ignored::Automatic),
+    ] {
+        assert_eq!(write(headers, body), Read::Ignored(why), "{headers}");
+    }
+    let bounce = format!(
+        "To: {to}\r\nFrom: MAILER-DAEMON@mx.example\r\nReturn-Path: <>\r\n\r\n\
+         Hi. This is the program at mx.example.\r\n<ada@example.org>:\r\n550 5.1.1 nobody\r\n"
+    );
+    assert_eq!(reader().read(bounce.as_bytes(), None), Read::Ignored(Ignored::Automatic));
 }
 
 #[test]

@@ -57,6 +57,38 @@ fn words_to_us_alone_need_no_thread() {
     assert_eq!(said(&below).unwrap()[0].what, What::Wrote { text: "yes".to_owned(), about });
 }
 
+/// A2H-114: somebody calls us where others talk; what is in a thread, or to us alone, is a message too.
+#[test]
+fn a_mention_is_heard_once() {
+    let heard = said(&inbound::mentioned("Ev1", "C0OPS", "U0ADA", "agent_dev: a < b")).unwrap();
+    let text = "agent_dev: a < b".to_owned();
+    assert_eq!(heard[0].what, What::Wrote { text, about: About::Mention });
+    assert_eq!(heard[0].place["ts"], "1770000100.000200");
+    for (text, heard) in [
+        ("<@U0BOT>: hi", Some("hi")),
+        (" <@U0BOT|countersign>, hi", Some("hi")),
+        ("so <@U0BOT> hi", Some("so @U0BOT hi")),
+        ("<@U0BOT", Some("<@U0BOT")),
+        ("<@U0BOT>", None),
+    ] {
+        let payload = inbound::mentioned("Ev1", "C0OPS", "U0ADA", "");
+        let found = said(&edited(payload, "/event/text", json!(text))).unwrap();
+        let what = found.first().map(|heard| heard.what.clone());
+        let expected =
+            heard.map(|text| What::Wrote { text: text.to_owned(), about: About::Mention });
+        assert_eq!(what, expected, "{text}");
+    }
+    let mention = || inbound::mentioned("Ev1", "C0OPS", "U0ADA", "hi");
+    for (what, payload) in [
+        ("in a thread", edited(mention(), "/event/thread_ts", json!("1770000000.000001"))),
+        ("to us alone", inbound::mentioned("Ev1", "D0ADA", "U0ADA", "hi")),
+        ("a bot's", edited(mention(), "/event/bot_id", json!("B1"))),
+        ("nobody's", edited(mention(), "/event/user", Value::Null)),
+    ] {
+        assert_eq!(said(&payload), Ok(Vec::new()), "{what}");
+    }
+}
+
 #[test]
 fn what_no_person_says_to_us_is_not_heard() {
     let reply = || inbound::wrote("Ev1", "C0OPS", Some("1770000000.000001"), "U0ADA", "yes");

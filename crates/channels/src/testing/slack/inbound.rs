@@ -82,6 +82,18 @@ pub fn wrote(id: &str, channel: &str, thread: Option<&str>, user: &str, text: &s
     })
 }
 
+/// That somebody mentioned the app, and went on.
+pub fn mentioned(id: &str, channel: &str, user: &str, text: &str) -> Value {
+    let mut payload = wrote(id, channel, None, user, text);
+    let event = &mut payload["event"];
+    event["type"] = json!("app_mention");
+    event["text"] = json!(format!("<@U0BOT> {}", event["text"].as_str().unwrap_or_default()));
+    if let Some(event) = event.as_object_mut() {
+        event.remove("channel_type");
+    }
+    payload
+}
+
 impl Workspace {
     /// That somebody pressed what has this label, or chose it in a menu; nothing if a message has no such
     /// thing.

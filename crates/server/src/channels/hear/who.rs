@@ -1,7 +1,7 @@
 //! Who somebody is, seen from an ask: a person we know and who was asked, whoever reads a letter, or a
 //! guest where the agent wanted it put.
 
-use ::channels::mail::{Reply as MailReply, Whom};
+use ::channels::mail::{Addressed, Reply as MailReply, Whom};
 use kernel::actor::Attested;
 use kernel::directory::{Human, Means};
 use kernel::{Actor, Ask, Assurance, Via};
@@ -19,16 +19,7 @@ impl Hearing<'_> {
     ) -> Result<Option<Actor>, StoreError> {
         let directory = self.app.gateway.directory();
         let via = via(&self.heard.from);
-        let mut known = directory.human_by_means(&self.heard.from).cloned();
-        if known.is_none() {
-            known = match self.channel.email_of(self.heard).await {
-                Ok(email) => email.and_then(|email| directory.human_by_email(&email).cloned()),
-                Err(failed) => {
-                    tracing::warn!(channel = %self.channel.medium(), error = %failed, "cannot ask who somebody is");
-                    None
-                }
-            };
-        }
+        let known = self.known().await;
         let may = |human: &Human| human.active && ask.admits(human);
         if let Some(human) = known.filter(may) {
             return Ok(Some(Actor::Human { id: human.id, via, assurance: Assurance::Channel }));
@@ -41,10 +32,26 @@ impl Hearing<'_> {
         Ok(Some(guest).filter(|guest| placed && ask.is_shown_to(guest, &directory)))
     }
 
+    /// Somebody we know: by an address they have shown to be theirs, or by the mail address their
+    /// platform has confirmed.
+    pub(super) async fn known(&self) -> Option<Human> {
+        let directory = self.app.gateway.directory();
+        if let Some(human) = directory.human_by_means(&self.heard.from) {
+            return Some(human.clone());
+        }
+        match self.channel.email_of(self.heard).await {
+            Ok(email) => email.and_then(|email| directory.human_by_email(&email).cloned()),
+            Err(failed) => {
+                tracing::warn!(channel = %self.channel.medium(), error = %failed, "cannot ask who somebody is");
+                None
+            }
+        }
+    }
+
     /// The letter an answer was written to.
     pub(super) async fn answered_letter(&self, token: &str) -> Result<Option<Message>, StoreError> {
-        let reply = self.app.mail.as_ref().and_then(|mail| mail.answered(token));
-        let Some(MailReply { ask, whom }) = reply else { return Ok(None) };
+        let addressed = self.app.mail.as_ref().and_then(|mail| mail.addressed(token));
+        let Some(Addressed::Reply(MailReply { ask, whom })) = addressed else { return Ok(None) };
         let messages = self.app.gateway.store().messages(vec![ask]).await?;
         Ok(messages.into_iter().rev().find(|message| Whom::of_mark(&message.to) == whom))
     }

@@ -1,5 +1,7 @@
 //! `GET /conversations`, `GET /conversations/{uid}`: what people wrote to the agent, for agents that
-//! no webhook tells (A2H-132).
+//! no webhook tells (A2H-132); `GET /contact_channel/{id}`: a conversation as a channel (A2H-050).
+
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Query, State};
@@ -7,13 +9,14 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::IntoResponse;
 use dialects::a2h::wire::NewConversation;
 use dialects::a2h::{self, WireError};
-use kernel::{Actor, Phase};
+use kernel::{Actor, Ask, Phase};
 use store::{Cursor, Filter, List, Order, Scope};
 
 use super::Answer;
 use super::calls::link_to;
-use crate::http::Shared;
+use super::error::A2hError;
 use crate::http::name::Named;
+use crate::http::{App, Shared};
 
 /// How many are listed at once; where there are more, `Link` says where they go on.
 const PAGE: usize = 100;
@@ -56,10 +59,27 @@ pub(super) async fn conversation(
     Named(uid): Named<String>,
     headers: HeaderMap,
 ) -> Answer {
-    let caller = app.a2h_agent(&headers)?;
-    let id = a2h::ask_id(&uid).ok_or_else(WireError::no_conversation)?;
-    let ask = app.gateway.ask(id).await?;
-    let ask = ask.filter(|ask| ask.within_reach(&caller.actor) && ask.is_opening());
-    let ask = ask.ok_or_else(WireError::no_conversation)?;
+    let ask = app.opening(&headers, &uid).await?;
     Ok(Json(a2h::new_conversation(&ask).ok_or_else(WireError::gone)?).into_response())
+}
+
+pub(super) async fn channel(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Answer {
+    let ask = app.opening(&headers, &id).await?;
+    let channel = a2h::contact_channel(&ask).ok_or_else(WireError::no_conversation)?;
+    Ok(Json(channel).into_response())
+}
+
+impl App {
+    /// The beginning of a conversation with whoever calls.
+    async fn opening(&self, headers: &HeaderMap, id: &str) -> Result<Arc<Ask>, A2hError> {
+        let caller = self.a2h_agent(headers)?;
+        let id = a2h::ask_id(id).ok_or_else(WireError::no_conversation)?;
+        let ask = self.gateway.ask(id).await?;
+        let ask = ask.filter(|ask| ask.within_reach(&caller.actor) && ask.is_opening());
+        Ok(ask.ok_or_else(WireError::no_conversation)?)
+    }
 }

@@ -82,6 +82,7 @@ fn under(base: &str) -> Router<Shared> {
         .route(&at("/messages/{uid}"), get(messages::message))
         .route(&at("/conversations"), get(conversations::conversations))
         .route(&at("/conversations/{uid}"), get(conversations::conversation))
+        .route(&at("/contact_channel/{id}"), get(conversations::channel))
         .route(&at("/channels"), get(channels::channels))
         .route(&at("/channels/validate"), post(channels::validate))
         .route(&at("/humans"), get(humans::humans).post(humans::create))

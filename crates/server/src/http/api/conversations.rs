@@ -1,11 +1,12 @@
-//! Conversations people begin: `POST /api/v1/agents/{id}/conversations` for people,
-//! `GET /api/v1/conversations` for the agent they wrote to.
+//! Conversations people begin: `POST /api/v1/agents/{id}/conversations` and
+//! `GET /api/v1/agents/{id}/address` for people, `GET /api/v1/conversations` for the agent they wrote to.
 
+use axum::Json;
 use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use dialects::native::{AskPage, AskView, WriteBody};
+use dialects::native::{AskPage, AskView, WriteAddress, WriteBody};
 use kernel::{Actor, AgentId, Command, Phase, Refusal};
 use store::{Filter, List, Order, Scope};
 use utoipa_axum::router::OpenApiRouter;
@@ -22,7 +23,7 @@ use crate::http::{Shared, body, conditions};
 const PATH: &str = "/api/v1/conversations";
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new().routes(routes!(write)).routes(routes!(list))
+    OpenApiRouter::new().routes(routes!(write)).routes(routes!(address)).routes(routes!(list))
 }
 
 /// Write to an agent.
@@ -73,7 +74,8 @@ async fn write(
     let said = [agent.as_str().as_bytes(), b"\0", &bytes].concat();
     let idempotency = conditions::idempotency("write", &actor, &headers, &said)?;
     let terms = Terms { idempotency, ..Terms::default() };
-    let outcome = app.gateway.run_on(terms, actor.clone(), Command::Write(agent, text)).await?;
+    let outcome =
+        app.gateway.run_on(terms, actor.clone(), Command::Write(agent, text.into())).await?;
     let ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;
     let mut answer = (StatusCode::CREATED, app.shown(&ask, &actor)).into_response();
     if let Ok(place) = HeaderValue::from_str(&format!("/api/v1/asks/{}", ask.id)) {
@@ -81,6 +83,48 @@ async fn write(
     }
     conditions::say_replayed(&mut answer, outcome.replayed);
     Ok(answer)
+}
+
+/// Where to write to an agent by mail.
+///
+/// Mail to this address begins a conversation with the agent, as whoever it is shown to: it is theirs
+/// alone, for this agent, and the same every time.
+#[utoipa::path(
+    get,
+    path = "/api/v1/agents/{id}/address",
+    operation_id = "addressOfAgent",
+    tag = "asks",
+    params(("id" = AgentId, Path, description = "The agent", example = "agent_dev")),
+    responses(
+        (
+            status = 200,
+            description = "Where",
+            body = WriteAddress,
+            example = json!({ "email": "ask+agobyofe…@example.com" }),
+        ),
+        (
+            status = 403,
+            description = "`not-allowed`: the agent takes no conversations, or not a person",
+        ),
+    ),
+    security(("human_token" = [])),
+)]
+async fn address(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+) -> Result<Json<WriteAddress>, Problem> {
+    let actor = app.person(&headers).await?;
+    let directory = app.gateway.directory();
+    let person = if let Actor::Human { id, .. } = &actor { directory.human(id) } else { None };
+    let person = person.ok_or(Refusal::NotAllowed { why: "this takes a person's token" })?;
+    let agent = id.parse().ok().and_then(|id| directory.agent(&id));
+    let agent = agent.filter(|agent| agent.is_known_to(person));
+    let agent = agent.ok_or(Refusal::NotFound { what: "agent" })?;
+    if !agent.conversations {
+        return Err(Refusal::NotAllowed { why: "this agent takes no conversations" }.into());
+    }
+    Ok(Json(WriteAddress { email: app.invitation(&agent.id, &person.id) }))
 }
 
 /// List what people wrote to the agent.

@@ -34,7 +34,7 @@ pub(super) async fn send(State(app): State<Shared>, from: Request) -> Page {
         Ok(agent) => {
             let idempotency = once(&visitor, &form, &agent, &text);
             let terms = Terms { idempotency, ..Terms::default() };
-            let command = Command::Write(agent, text.clone());
+            let command = Command::Write(agent, text.clone().into());
             app.gateway.run_on(terms, visitor.actor.clone(), command).await
         }
         Err(_) => Err(StoreError::Refused(Refusal::NotFound { what: "agent" })),
@@ -63,6 +63,8 @@ impl App {
     fn write_page(&self, visitor: &Visitor, draft: &Draft) -> String {
         let directory = self.gateway.directory();
         let once = self.gateway.ids().ulid().to_string();
-        write::page(&visitor.frame, &visitor.human, &directory, &once, draft)
+        let me = &visitor.human;
+        let mail = |agent: &AgentId| self.invitation(agent, &me.id);
+        write::page(&visitor.frame, me, &directory, &once, draft, mail)
     }
 }

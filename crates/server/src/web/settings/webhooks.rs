@@ -28,10 +28,11 @@ pub const LABELS: &[(&str, &str)] = &[
 ];
 
 /// Every format in plain words.
-const FORMATS: [(Format, &str); 3] = [
+const FORMATS: [(Format, &str); 4] = [
     (Format::Standard, "Standard Webhooks"),
     (Format::Humanlayer, "HumanLayer"),
     (Format::HumanlayerV1beta1, "HumanLayer v1beta1, the bare object"),
+    (Format::HumanlayerV1beta3, "HumanLayer v1beta3, conversations in one shape"),
 ];
 
 /// Every topic in plain words.

@@ -1,11 +1,14 @@
 """HumanLayer's Python SDK 0.7.9, unmodified, sync and async; people answer over Countersign's own API.
 
-Requirements: A2H-001 to A2H-005, A2H-008, A2H-020, A2H-040 to A2H-046, A2H-051 to A2H-057, A2H-065 to
-A2H-068, A2H-070, A2H-071, A2H-100.
+Requirements: A2H-001 to A2H-005, A2H-008, A2H-012, A2H-020, A2H-040 to A2H-046, A2H-051 to A2H-057,
+A2H-065 to A2H-068, A2H-070, A2H-071, A2H-100, A2H-113, A2H-114.
 """
 
 import asyncio
+import datetime
+import json
 import os
+import pathlib
 import threading
 import time
 
@@ -19,6 +22,8 @@ from humanlayer import (
     HumanLayer,
     ResponseOption,
     SlackContactChannel,
+    SMSContactChannel,
+    WhatsAppContactChannel,
 )
 from humanlayer.core.models import (
     EmailRecipient,
@@ -26,6 +31,7 @@ from humanlayer.core.models import (
     FunctionCallStatus,
     HumanContactStatus,
 )
+from humanlayer.core.models_agent_webhook import V1Beta2EmailEventReceived, V1Beta2SlackEventReceived
 from humanlayer.core.protocol import HumanLayerException
 
 SERVER = os.environ["COUNTERSIGN"]
@@ -236,6 +242,82 @@ async def async_story():
         raise AssertionError("what is not there was found")
 
 
+def polling():
+    """A2H-012: it asks every three seconds, for the first time three seconds after it called, and for as
+    long as nobody answers; that is never too often."""
+    slept = []
+
+    def patient(seconds):
+        slept.append(seconds)
+        if len(slept) == 100:
+            act("patience", "answer", {"answer": {"verdict": "replied", "text": "at last"}})
+
+    hl = HumanLayer(run_id="py-patient", sleep=patient)
+    done = hl.fetch_human_response(HumanContactSpec(msg="patience"))
+    assert done.as_completed() == "at last"
+    assert slept == [3] * 100, slept
+
+
+def moments():
+    """A2H-053: it cannot say when somebody answered. It fails before it calls, and the call stays open."""
+    hl = HumanLayer(run_id="py-moments", sleep=hurried)
+    now = datetime.datetime.now(datetime.timezone.utc)
+    call = hl.create_function_call(FunctionCallSpec(fn="when", kwargs={}))
+    try:
+        hl.respond_to_function_call(call.call_id, FunctionCallStatus(approved=True, responded_at=now))
+    except TypeError as error:
+        assert "datetime" in str(error), error
+    else:
+        raise AssertionError("a moment was sent")
+    assert hl.get_function_call(call.call_id).status.approved is None
+    said = hl.respond_to_function_call(call.call_id, FunctionCallStatus(approved=True))
+    assert said.status.responded_at, "the moment is the server's"
+
+
+def names_of_tools():
+    """A2H-071: what a model calls the tool says whom it reaches; each of them reaches somebody here."""
+    hl = HumanLayer(run_id="py-tools", sleep=hurried)
+    slack = {"channel_or_user_id": "C0123ABC"}
+    for channel, name in (
+        (ContactChannel(slack=SlackContactChannel(**slack)), "contact_human_in_slack"),
+        (
+            ContactChannel(slack=SlackContactChannel(**slack, context_about_channel_or_user="the ops team")),
+            "contact_human_in_slack_in_the_ops_team",
+        ),
+        (ContactChannel(sms=SMSContactChannel(phone_number="+15005550006")), "contact_human"),
+        (ContactChannel(whatsapp=WhatsAppContactChannel(phone_number="+15005550006")), "contact_human"),
+        (
+            ContactChannel(email=EmailContactChannel(address="a.p@example.com")),
+            "contact_human_via_email_a_p_example_com",
+        ),
+    ):
+        tool = hl.human_as_tool(channel)
+        assert tool.__name__ == name, tool.__name__
+        person = answers(f"{name}?", {"verdict": "replied", "text": "here"})
+        assert tool(message=f"{name}?") == "here"
+        person.join()
+
+
+def golden(name):
+    """What an endpoint is told, byte for byte, as the tests of the dialect keep it."""
+    folder = pathlib.Path(os.environ["GOLDEN"])
+    return json.loads((folder / f"webhooks__{name}.snap").read_text().split("---\n", 2)[2])
+
+
+def what_was_received():
+    """A2H-113, A2H-114: letters and threads are read by the models of the SDK."""
+    letter = V1Beta2EmailEventReceived.model_validate(golden("letter"), strict=True).event
+    assert letter.to_address == "ask@example.com" and letter.previous_thread == []
+    assert letter.body in letter.raw_email.replace("\r\n", "\n") and letter.is_test is False
+    thread = V1Beta2SlackEventReceived.model_validate(golden("thread"), strict=True).event
+    assert thread.events[0].message_id == thread.thread_ts
+    assert thread.events[0].channel_id == thread.channel_id
+
+
 sync_story()
 asyncio.run(async_story())
+polling()
+moments()
+names_of_tools()
+what_was_received()
 print("humanlayer 0.7.9 (Python): ok")

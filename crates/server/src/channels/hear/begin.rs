@@ -1,0 +1,222 @@
+//! What somebody writes first: to an agent, by a letter to the address that is theirs for it, or in a
+//! chat. It is the same command as on our page, and nothing that answers a request comes here.
+
+use ::channels::Medium;
+use ::channels::mail::{Addressed, Invitation};
+use dialects::origin::{Letter, Origin, Post};
+use kernel::audit::Digest;
+use kernel::command::Written;
+use kernel::directory::{Directory, Human, Means};
+use kernel::{Actor, AgentId, Assurance, Command, HumanId, Refusal};
+use serde_json::Value;
+use store::{Idempotency, StoreError};
+
+use super::{Came, Hearing, UNTOLD};
+use crate::channels::send::via;
+use crate::gateway::Terms;
+use crate::web::paths;
+
+/// So many agents are named to somebody who may write to several.
+const NAMED: usize = 10;
+
+/// What somebody writes, to whom, and where.
+struct First<'a> {
+    human: &'a HumanId,
+    agent: &'a AgentId,
+    text: String,
+    origin: Option<Origin>,
+    /// Whether it is known by its name for ever, and not for a day.
+    lasting: bool,
+}
+
+impl Hearing<'_> {
+    /// Who may write to which agent, if a letter was sent to an address that says so.
+    pub(super) fn invited(&self, token: &str) -> Option<Invitation> {
+        match self.app.mail.as_ref()?.addressed(token)? {
+            Addressed::Invitation(invitation) => Some(invitation),
+            Addressed::Reply(_) => None,
+        }
+    }
+
+    /// A letter to an agent. Whose address it was sent to writes, whoever it says it is from; and what
+    /// came of it is told to them, so that they learn of a letter they did not write.
+    pub(super) async fn by_letter(
+        &self,
+        invitation: Invitation,
+        body: &str,
+    ) -> Result<Came, StoreError> {
+        let directory = self.app.gateway.directory();
+        let agent = directory.agents().find(|agent| invitation.is_to(&agent.id));
+        let human = directory.humans().find(|human| human.active && invitation.is_of(&human.id));
+        let Some((agent, human)) = agent.zip(human) else {
+            return Ok(Came::Not("This address is no longer good. Nothing was sent.".to_owned()));
+        };
+        let said = |name: &str| {
+            let said = self.heard.place.get(name).and_then(Value::as_str).unwrap_or_default();
+            said.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let (subject, message_id) = (said("subject"), said("message_id"));
+        let text = Letter::words(&subject, body);
+        let origin = Letter {
+            from: self.heard.from.address().unwrap_or_default().to_owned(),
+            to: self.app.mail.as_ref().and_then(|mail| mail.bare()).unwrap_or_default(),
+            subject,
+            message_id: if message_id.is_empty() { message_id } else { format!("<{message_id}>") },
+        };
+        let (human_id, agent) = (human.id.clone(), agent.id.clone());
+        let to = own_mail(human).unwrap_or_else(|| self.heard.from.clone());
+        let origin = Some(Origin::Email(origin));
+        let first = First { human: &human_id, agent: &agent, text, origin, lasting: true };
+        Ok(match self.begin(first).await? {
+            Came::Taken(words) | Came::Not(words) => Came::Written(words, to),
+            came @ (Came::Written(..) | Came::Silent) => came,
+        })
+    }
+
+    /// Words in a chat that answer nothing. They begin a conversation if they name an agent; in Slack
+    /// also if there is only one that could be meant. Whoever we do not know did not mean us, or should
+    /// not learn that we are here.
+    pub(super) async fn first_words(
+        &self,
+        text: &str,
+        mentioned: bool,
+    ) -> Result<Came, StoreError> {
+        let Some(human) = self.known().await.filter(|human| human.active) else {
+            return Ok(Came::Silent);
+        };
+        if text.is_empty() {
+            return Ok(Came::Silent);
+        }
+        if let Some(begun) = self.named(&human, text).await? {
+            return Ok(begun);
+        }
+        let directory = self.app.gateway.directory();
+        let open: Vec<AgentId> =
+            directory.written_to_by(&human).map(|agent| agent.id.clone()).take(NAMED + 1).collect();
+        if let [only] = open.as_slice()
+            && self.channel.medium() == Medium::Slack
+            && is_a_sentence(text)
+        {
+            return self.begin(self.typed(&human.id, only, text)).await;
+        }
+        let names: Vec<&str> = open.iter().take(NAMED).map(AgentId::as_str).collect();
+        let more = if open.len() > NAMED { ", and others" } else { "" };
+        Ok(Came::Not(match (mentioned, names.is_empty()) {
+            (true, true) => "No agent takes conversations from you.".to_owned(),
+            (true, false) => {
+                format!("Begin with the name of an agent: {}{more}.", names.join(", "))
+            }
+            (false, true) => UNTOLD.to_owned(),
+            (false, false) => format!(
+                "{UNTOLD} To write to an agent, begin with its name: {}{more}.",
+                names.join(", ")
+            ),
+        }))
+    }
+
+    /// Begins a conversation with the agent that is named first, if one is.
+    pub(super) async fn named(
+        &self,
+        human: &Human,
+        text: &str,
+    ) -> Result<Option<Came>, StoreError> {
+        let found = addressee(&self.app.gateway.directory(), human, text);
+        let Some((agent, rest)) = found else { return Ok(None) };
+        self.begin(self.typed(&human.id, &agent, rest)).await.map(Some)
+    }
+
+    fn typed<'a>(&self, human: &'a HumanId, agent: &'a AgentId, text: &str) -> First<'a> {
+        First { human, agent, text: text.to_owned(), origin: self.post(), lasting: false }
+    }
+
+    /// Where in Slack it was said.
+    fn post(&self) -> Option<Origin> {
+        let said =
+            |name: &str| self.heard.place.get(name).and_then(Value::as_str).map(ToOwned::to_owned);
+        let Means::Slack(user) = &self.heard.from else { return None };
+        let (channel, ts, user) = (said("channel")?, said("ts")?, user.clone());
+        Some(Origin::Slack(Post { team: said("team"), channel, user, ts }))
+    }
+
+    /// Begins it, once however often it is heard: also with other words under the same name.
+    async fn begin(&self, first: First<'_>) -> Result<Came, StoreError> {
+        let First { human, agent, text, origin, lasting } = first;
+        let from = &self.heard.from;
+        let idempotency = Idempotency {
+            scope: format!("wrote:{}", from.kind()),
+            key: Digest::of(self.heard.id.as_bytes()).to_string(),
+            fingerprint: Digest::of_json(&(agent, human)),
+            lasting,
+        };
+        let terms = Terms { idempotency: Some(idempotency), ..Terms::default() };
+        let actor =
+            Actor::Human { id: human.clone(), via: via(from), assurance: Assurance::Channel };
+        let metadata = origin.map(|origin| origin.beside()).unwrap_or_default();
+        let command = Command::Write(agent.clone(), Box::new(Written { text, metadata }));
+        match self.app.gateway.run_on(terms, actor, command).await {
+            Ok(outcome) => Ok(match outcome.ask.filter(|_| !outcome.replayed) {
+                Some(ask) => {
+                    let page = self.app.link(&paths::request(ask.id));
+                    Came::Taken(format!("{agent} has your message. What comes of it: {page}"))
+                }
+                None => Came::Silent,
+            }),
+            Err(StoreError::Refused(refusal)) => Ok(Came::Not(refused(agent, &refusal))),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Why nothing began.
+fn refused(agent: &AgentId, refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::NotAllowed { .. } => {
+            format!("{agent} takes no conversations. Nothing was sent.")
+        }
+        Refusal::NotFound { .. } => {
+            format!("You can no longer write to {agent}. Nothing was sent.")
+        }
+        Refusal::Invalid { field: "text", expected } => {
+            format!("Nothing was sent to {agent}: a message has {expected}.")
+        }
+        refusal => format!("Nothing was sent to {agent}: {refusal}."),
+    }
+}
+
+/// Where somebody reads mail, if they have shown it.
+fn own_mail(human: &Human) -> Option<Means> {
+    human.reachable_by().into_iter().find(|means| matches!(means, Means::Email(_)))
+}
+
+/// The agent a text names first, of those this person may write to, and what is said to it:
+/// `agent_dev: please refund` or `agent_dev please refund`.
+fn addressee<'t>(
+    directory: &Directory,
+    human: &Human,
+    text: &'t str,
+) -> Option<(AgentId, &'t str)> {
+    let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let name = first.trim_start_matches('@').trim_end_matches([':', ',']);
+    let agent = [name, &name.to_lowercase()].into_iter().find_map(|name| {
+        directory.agent(&name.parse().ok()?).filter(|agent| agent.is_known_to(human))
+    })?;
+    (agent.conversations || first.ends_with(':')).then(|| (agent.id.clone(), rest.trim()))
+}
+
+/// A word alone is an answer that came late, rather than a message to somebody.
+fn is_a_sentence(text: &str) -> bool {
+    text.split_whitespace().nth(1).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_word_begins_nothing() {
+        for (text, so) in [("yes", false), (" 2 ", false), ("please refund", true), ("a\nb", true)]
+        {
+            assert_eq!(is_a_sentence(text), so, "{text}");
+        }
+    }
+}
