@@ -42,10 +42,10 @@ impl EmailPayload {
 fn raw(letter: &Letter, body: &str) -> String {
     let Letter { from, to, subject, message_id } = letter;
     let head = [("From", from), ("To", to), ("Subject", subject), ("Message-ID", message_id)];
-    let head: String = head
-        .iter()
-        .map(|(name, value)| format!("{name}: {}\r\n", value.replace(['\r', '\n'], " ")))
-        .collect();
+    let line = |(name, value): &(&str, &String)| {
+        format!("{name}: {}\r\n", value.replace(['\r', '\n'], " "))
+    };
+    let head = head.iter().map(line).collect::<Vec<_>>().concat();
     let body = body.replace("\r\n", "\n").replace('\n', "\r\n");
     format!("{head}Content-Type: text/plain; charset=utf-8\r\n\r\n{body}\r\n")
 }
