@@ -27,6 +27,7 @@
 //! | [`routing`] | who is asked |
 //! | [`reach`] | how a notice gets through to them |
 //! | [`event`], [`evolve`](mod@evolve) | what happened, and what the world looks like afterwards |
+//! | [`insight`] | what of it is counted, and what the counts say |
 //! | [`topic`] | what of it endpoints may hear of |
 //! | [`audit`] | hash chains, and values that can be erased without breaking them |
 //! | [`seal`] | blocks over the record: Merkle roots, their proofs, the chain of blocks |
@@ -49,6 +50,7 @@ pub mod event;
 pub mod evolve;
 pub mod form;
 pub mod ids;
+pub mod insight;
 #[cfg(feature = "openapi")]
 mod openapi;
 pub mod question;
