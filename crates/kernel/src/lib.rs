@@ -31,6 +31,7 @@
 //! | [`topic`] | what of it endpoints may hear of |
 //! | [`audit`] | hash chains, and values that can be erased without breaking them |
 //! | [`seal`] | blocks over the record: Merkle roots, their proofs, the chain of blocks |
+//! | [`retention`] | how long words are kept |
 //! | [`receipt`] | the claims a proof makes |
 //! | [`verification`] | proofs that a person is there: what an ask wants of them, and what counts |
 //! | [`world`], [`command`], [`refusal`], [`effect`] | the vocabulary of a decision |
@@ -57,6 +58,7 @@ pub mod question;
 pub mod reach;
 pub mod receipt;
 pub mod refusal;
+pub mod retention;
 pub mod routing;
 pub mod seal;
 pub mod strict;

@@ -15,7 +15,7 @@ use kernel::actor::{Actor, By, Reach};
 use kernel::ask::{Ask, Ending, OnExpiry, Seat};
 use kernel::audit::Record;
 use kernel::directory::Human;
-use kernel::insight::{Measure, Tally};
+use kernel::insight::{COUNTED, Measure, Tally, counts_for};
 use kernel::receipt::Receipt;
 use kernel::{AskId, Effect, Entity, Event, Happened, Subject, Verdict, decide, evolve, settle};
 use proptest::prelude::*;
@@ -301,7 +301,9 @@ proptest! {
             let mut later = Tally::default();
             for events in events(&stage, ask).chunks(piece) {
                 let mut part = Tally::default();
-                events.iter().for_each(|event| part.add(event, ask));
+                for event in events {
+                    part.add(event, ask);
+                }
                 later.merge(&part);
             }
             let live = live.remove(&ask.id).unwrap_or_default();
@@ -309,7 +311,11 @@ proptest! {
                 prop_assert_eq!(&later, &live);
             }
             whole.merge(&later);
-            events(&stage, ask).iter().for_each(|event| sum.add(event, ask));
+            for event in events(&stage, ask) {
+                sum.add(&event, ask);
+                let counts = !counts_for(&event, ask).is_empty();
+                prop_assert!(!counts || COUNTED.contains(&event.what.name()), "{:?}", event);
+            }
             let asked = later.cells().filter(|(cell, _)| cell.measure == Measure::Asked);
             prop_assert_eq!(asked.map(|(_, n)| n).sum::<u64>(), 3, "its own, its project's, all");
             let ended = later.cells().filter(|(cell, _)| cell.measure == Measure::Ended);

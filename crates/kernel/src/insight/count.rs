@@ -63,6 +63,10 @@ const OTHER: &str = "other";
 /// How fast people read who read: 240 words a minute.
 const MILLIS_PER_WORD: u64 = 250;
 
+/// The names of events that count for something; no other does.
+pub const COUNTED: [&str; 8] =
+    ["asked", "opened", "action_picked", "answered", "defaulted", "expired", "failed", "cancelled"];
+
 /// One count: what, and in which bin.
 pub type Count = (Measure, &'static str);
 

@@ -27,7 +27,9 @@ use crate::event::Event;
 use crate::ids::{AgentId, ProjectId};
 use crate::time::Time;
 
-pub use count::{ACTIONS, Count, INTENTS, REFUSALS, SEVERITIES, counts_for, reading_millis};
+pub use count::{
+    ACTIONS, COUNTED, Count, INTENTS, REFUSALS, SEVERITIES, counts_for, reading_millis,
+};
 pub use scale::{Histogram, Span, TENTHS, WAITS};
 pub use summary::{LEAST_DECISIONS, Summary};
 

@@ -86,6 +86,12 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "uploads",
         sql: include_str!("migrations/0011_uploads.sql"),
     },
+    Migration {
+        version: 12,
+        serves: 10,
+        name: "insights",
+        sql: include_str!("migrations/0012_insights.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

@@ -26,6 +26,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(12, "messages", include_str!("migrations/0012_messages.sql")),
     step(13, "tasks", include_str!("migrations/0013_tasks.sql")),
     step(14, "uploads", include_str!("migrations/0014_uploads.sql")),
+    step(15, "insights", include_str!("migrations/0015_insights.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.
@@ -179,8 +180,9 @@ mod tests {
         assert_eq!(moments("id, over_at", "ask"), known);
         assert_eq!(moments("ask, length(digest)", "file_use"), [(vec![1], Some(32))]);
         let plan = format!("EXPLAIN QUERY PLAN {}", crate::sqlite::query::OVER);
-        let plan: String = conn.query_row(&plan, params![0, 5], |row| row.get("detail")).unwrap();
-        assert!(plan.contains("USING COVERING INDEX ask_over"), "{plan}");
+        let wanted = params![0, 5, "acme"];
+        let plan: String = conn.query_row(&plan, wanted, |row| row.get("detail")).unwrap();
+        assert!(plan.contains("USING COVERING INDEX ask_kept (<expr>=? AND over_at"), "{plan}");
     }
 
     /// A database of the first version reads on: what was recorded before has its agent.
