@@ -50,6 +50,7 @@ mod hitl_status;
 mod hitl_verification;
 mod identities;
 mod inbox_pages;
+mod insights;
 mod jwt;
 mod limits;
 mod lists;
