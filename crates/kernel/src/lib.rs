@@ -27,9 +27,11 @@
 //! | [`routing`] | who is asked |
 //! | [`reach`] | how a notice gets through to them |
 //! | [`event`], [`evolve`](mod@evolve) | what happened, and what the world looks like afterwards |
+//! | [`insight`] | what of it is counted, and what the counts say |
 //! | [`topic`] | what of it endpoints may hear of |
 //! | [`audit`] | hash chains, and values that can be erased without breaking them |
 //! | [`seal`] | blocks over the record: Merkle roots, their proofs, the chain of blocks |
+//! | [`retention`] | how long words are kept |
 //! | [`receipt`] | the claims a proof makes |
 //! | [`verification`] | proofs that a person is there: what an ask wants of them, and what counts |
 //! | [`world`], [`command`], [`refusal`], [`effect`] | the vocabulary of a decision |
@@ -49,12 +51,14 @@ pub mod event;
 pub mod evolve;
 pub mod form;
 pub mod ids;
+pub mod insight;
 #[cfg(feature = "openapi")]
 mod openapi;
 pub mod question;
 pub mod reach;
 pub mod receipt;
 pub mod refusal;
+pub mod retention;
 pub mod routing;
 pub mod seal;
 pub mod strict;

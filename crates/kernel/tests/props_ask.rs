@@ -9,12 +9,15 @@ mod stage;
 #[path = "props_ask/tamper.rs"]
 mod tamper;
 
+use std::collections::BTreeMap;
+
 use kernel::actor::{Actor, By, Reach};
 use kernel::ask::{Ask, Ending, OnExpiry, Seat};
 use kernel::audit::Record;
 use kernel::directory::Human;
+use kernel::insight::{COUNTED, Measure, Tally, counts_for};
 use kernel::receipt::Receipt;
-use kernel::{Effect, Entity, Event, Happened, Subject, Verdict, decide, evolve, settle};
+use kernel::{AskId, Effect, Entity, Event, Happened, Subject, Verdict, decide, evolve, settle};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -275,6 +278,51 @@ proptest! {
                 prop_assert_eq!(stored.event(), Ok(event));
             }
         }
+    }
+
+    /// What is counted as it happens is what is counted from the whole record afterwards, in pieces of
+    /// any size: an event counts for the same, whatever came later. Only forgotten words count no more.
+    #[test]
+    fn counts_are_a_fold_over_the_record(script in any_script(), piece in 1..9_usize) {
+        let mut live: BTreeMap<AskId, Tally> = BTreeMap::new();
+        let stage = Stage::play(&script, |step| {
+            let Ok((_, changes)) = &step.outcome else { return Ok(()) };
+            for (_, after) in step.moved() {
+                let own = |record: &&Record| record.subject == Subject::Ask(after.id);
+                for record in changes.records.iter().filter(own) {
+                    live.entry(after.id).or_default().add(&record.event().unwrap(), after);
+                }
+            }
+            Ok(())
+        })?;
+        let mut whole = Tally::default();
+        let mut sum = Tally::default();
+        for ask in stage.loaded.asks.values().flatten() {
+            let mut later = Tally::default();
+            for events in events(&stage, ask).chunks(piece) {
+                let mut part = Tally::default();
+                for event in events {
+                    part.add(event, ask);
+                }
+                later.merge(&part);
+            }
+            let live = live.remove(&ask.id).unwrap_or_default();
+            if ask.question.value().is_some() {
+                prop_assert_eq!(&later, &live);
+            }
+            whole.merge(&later);
+            for event in events(&stage, ask) {
+                sum.add(&event, ask);
+                let counts = !counts_for(&event, ask).is_empty();
+                prop_assert!(!counts || COUNTED.contains(&event.what.name()), "{:?}", event);
+            }
+            let asked = later.cells().filter(|(cell, _)| cell.measure == Measure::Asked);
+            prop_assert_eq!(asked.map(|(_, n)| n).sum::<u64>(), 3, "its own, its project's, all");
+            let ended = later.cells().filter(|(cell, _)| cell.measure == Measure::Ended);
+            let ended = ended.map(|(_, n)| n).sum::<u64>();
+            prop_assert_eq!(ended, if ask.is_open() { 0 } else { 3 }, "once, if at all");
+        }
+        prop_assert_eq!(whole, sum);
     }
 }
 

@@ -40,6 +40,7 @@ pub mod gateway;
 pub mod home;
 pub mod http;
 pub mod ids;
+pub mod insights;
 pub mod jwt;
 pub mod knocks;
 mod lent;

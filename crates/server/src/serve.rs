@@ -44,7 +44,9 @@ use crate::verification::Providers;
 use crate::workers::lanes::Lanes;
 use crate::workers::outbox::Desk;
 use crate::workers::sealer::Sealer;
-use crate::workers::{anchor, devices, housekeeping, indexer, keys, retention, sealer, timers};
+use crate::workers::{
+    anchor, counter, devices, housekeeping, indexer, keys, retention, sealer, timers,
+};
 
 /// How long a connection may take to send its headers.
 const HEADERS: Duration = Duration::from_secs(15);
@@ -187,6 +189,7 @@ impl Server {
         self.tasks.spawn(gateway.wake().clone().follow(feed(), stop()));
         self.tasks.spawn(timers::run(gateway.clone(), stop()));
         self.tasks.spawn(indexer::run(Arc::clone(gateway.store()), feed(), stop()));
+        self.tasks.spawn(counter::run(Arc::clone(gateway.store()), feed(), stop()));
         self.tasks.spawn(Desk::new(Arc::clone(&self.app), channels).run(feed()));
         self.tasks.spawn(devices::run(Arc::clone(&self.app), feed()));
         for (_, channel) in self.app.platforms.iter() {
@@ -203,9 +206,7 @@ impl Server {
             let (store, command) = (Arc::clone(gateway.store()), command.clone());
             self.tasks.spawn(anchor::run(store, command, app.sealer.newest(), stop()));
         }
-        if let Some(kept) = config.retention {
-            self.tasks.spawn(retention::run(gateway.clone(), kept, stop()));
-        }
+        self.tasks.spawn(retention::run(gateway.clone(), config.retention, stop()));
         self.tasks.spawn(keys::run(app.signer.clone(), stop()));
         self.tasks.spawn(housekeeping::run(
             gateway.clone(),

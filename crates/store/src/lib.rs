@@ -11,6 +11,7 @@
 //! | [`postgres`] | many nodes on one database |
 //! | [`outbox`] | work to be done outside, in lanes, and the log of what endpoints were told |
 //! | [`listing`] | which lists an ask stands in, and how lists are paged |
+//! | `insights` | counts of what happened |
 //! | [`search`] | which words an ask is found by |
 //! | `tasks` | tasks with their artifacts and ledgers, and what runtimes of agents have to do |
 //! | `uploads` | bytes on their way, as far as they have come |
@@ -20,6 +21,7 @@ mod chains;
 mod codes;
 mod devices;
 mod estimates;
+mod insights;
 mod job;
 mod leases;
 pub mod listing;
@@ -52,7 +54,8 @@ use kernel::directory::Directory;
 use kernel::seal::{Block, LARGEST};
 use kernel::task::{Artifact, Entry};
 use kernel::{
-    AgentId, Ask, AskId, Envelope, HumanId, KeyId, Refusal, Subject, Task, TaskId, Time, UploadId,
+    AgentId, Ask, AskId, Envelope, HumanId, KeyId, ProjectId, Refusal, Subject, Task, TaskId, Time,
+    UploadId,
 };
 use tokio::sync::broadcast;
 use ulid::Ulid;
@@ -60,6 +63,7 @@ use ulid::Ulid;
 pub use chains::{Chain, Chains, Held};
 pub use codes::{CODE_TRIES, Code, CodeTried, Codes};
 pub use devices::{Device, Devices, MOST_DEVICES};
+pub use insights::{Counted, Counts, Insights};
 pub use listing::{Count, Cursor, Expiring, Filter, List, Order, Page, Scope};
 pub use messages::{MOST_MESSAGES, Message, Messages, Sent};
 pub use migrations::SchemaError;
@@ -219,7 +223,7 @@ fn later(at: Time, more: Duration) -> Time {
 
 /// The store. Every backend passes the checks of `suite`.
 #[async_trait]
-pub trait Store: Codes + Devices + Messages + Outbox + Tasks + Uploads {
+pub trait Store: Codes + Devices + Insights + Messages + Outbox + Tasks + Uploads {
     /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means
     /// on disk. A record of [`Happened::Erased`](kernel::Happened) drops the contents of all
     /// earlier records of its subject.
@@ -269,11 +273,12 @@ pub trait Store: Codes + Devices + Messages + Outbox + Tasks + Uploads {
     /// When something is next due, or next to be claimed again.
     async fn next_due(&self) -> Result<Option<Time>>;
 
-    /// Claims up to `limit` asks that ended at `since` or before and still have their words, longest
-    /// over first, until `now + lease`, so that several workers share them. Two who erase one ask all
+    /// Claims up to `limit` asks of a project that ended at `since` or before and still have their words,
+    /// longest over first, until `now + lease`, so that several workers share them. Two who erase one ask all
     /// the same erase it once.
     async fn claim_over(
         &self,
+        project: ProjectId,
         since: Time,
         now: Time,
         lease: Duration,

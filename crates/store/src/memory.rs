@@ -7,6 +7,7 @@ mod chains;
 mod codes;
 mod devices;
 mod files;
+mod insights;
 mod listing;
 mod messages;
 mod outbox;
@@ -22,7 +23,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use kernel::audit::{Digest, Record, Row as RecordRow};
 use kernel::directory::Directory;
-use kernel::{AgentId, Ask, AskId, HumanId, KeyId, Subject, Time};
+use kernel::{AgentId, Ask, AskId, HumanId, KeyId, ProjectId, Subject, Time};
 use tokio::sync::broadcast;
 use ulid::Ulid;
 
@@ -142,13 +143,16 @@ impl Store for Memory {
 
     async fn claim_over(
         &self,
+        project: ProjectId,
         since: Time,
         now: Time,
         lease: Duration,
         limit: usize,
     ) -> Result<Vec<AskId>> {
         let state = self.state();
-        let over = state.over.iter().take_while(|(at, _)| *at <= since).copied().collect();
+        let own = |(_, id): &&Wake| state.asks.get(id).is_some_and(|ask| ask.project == project);
+        let over = state.over.iter().take_while(|(at, _)| *at <= since);
+        let over = over.filter(own).copied().collect();
         Ok(state.over_leases.claim(now, later(now, lease), over, limit))
     }
 

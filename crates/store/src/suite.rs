@@ -17,6 +17,7 @@ pub mod delivery_log;
 pub mod devices;
 pub mod directory;
 pub mod drafts;
+pub mod insights;
 pub mod jobs;
 pub mod lists;
 pub mod messages;
@@ -111,6 +112,12 @@ macro_rules! suite {
                 the_newest_are_found,
                 what_was_erased_is_not_found,
             }
+            $crate::suite! { @in $open, $missing; insights:
+                counts_are_those_of_the_record,
+                of_many_who_count_nothing_is_counted_twice,
+                counts_stay_when_words_go,
+                what_is_read_does_not_grow_with_asks,
+            }
             $crate::suite! { @in $open, $missing; snooze:
                 what_was_snoozed_comes_back_by_itself,
                 so_many_can_be_snoozed_and_no_more,
@@ -165,6 +172,7 @@ macro_rules! suite {
             }
             $crate::suite! { @in $open, $missing; retention:
                 the_longest_over_comes_first,
+                what_is_over_is_found_by_project,
                 what_is_erased_is_not_over_any_more,
                 what_is_claimed_is_left_to_who_claimed_it,
                 of_many_who_erase_each_gets_others,

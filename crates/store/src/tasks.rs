@@ -180,7 +180,12 @@ pub trait Tasks {
 
     /// Up to `limit` tasks that ended at `since` or before and still have their words, longest over
     /// first. Two who erase one all the same erase it once.
-    async fn over_tasks(&self, since: Time, limit: usize) -> Result<Vec<TaskId>>;
+    async fn over_tasks(
+        &self,
+        project: ProjectId,
+        since: Time,
+        limit: usize,
+    ) -> Result<Vec<TaskId>>;
 
     /// One artifact with all its versions.
     async fn artifact(&self, id: ArtifactId) -> Result<Option<Artifact>>;

@@ -35,6 +35,7 @@ pub mod view;
 
 pub use check::{Checker, Rules};
 pub use finding::{Finding, Level, Report, Severity};
+pub use kernel::insight::{ACTIONS, INTENTS};
 pub use message::{Message, core_shape};
 pub use registry::{Namespace, Registry, Unfit};
 pub use syntax::is_language;
@@ -46,35 +47,6 @@ pub const VERSION: &str = "1.0.0";
 
 /// A schema of our own, equivalent to the published one.
 pub const SCHEMA: &str = include_str!("schema.json");
-
-/// Intents the specification recommends; any other may be used.
-pub const INTENTS: [&str; 11] = [
-    "explain",
-    "plan",
-    "debug",
-    "brainstorm",
-    "draft",
-    "summarize",
-    "evaluate",
-    "decide",
-    "teach",
-    "refuse",
-    "reflect",
-];
-
-/// Kinds of action the specification recommends; any other may be used.
-pub const ACTIONS: [&str; 10] = [
-    "ask_followup",
-    "refine_request",
-    "simplify",
-    "expand",
-    "generate_variant",
-    "compare_options",
-    "verify_sources",
-    "create_plan",
-    "export_schema",
-    "show_examples",
-];
 
 /// Where confidence begins that nothing should speak against.
 const NEAR_CERTAIN: f64 = 0.95;

@@ -10,6 +10,7 @@ use kernel::directory::{
     Project, Step,
 };
 use kernel::ids::GroupId;
+use kernel::retention::Keep;
 use kernel::{AgentId, Assurance, HumanId, ProjectId};
 use serde::{Deserialize, Serialize};
 
@@ -31,13 +32,17 @@ pub struct ProjectView {
     pub reminders: BTreeSet<u64>,
     /// How it takes what agents say of their messages.
     pub envelopes: Envelopes,
+    /// How long words are kept once a request or task is over, if not as long as the installation says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retention: Option<Keep>,
 }
 
 impl From<&Project> for ProjectView {
     fn from(project: &Project) -> Self {
         let project = project.clone();
-        let Project { id, default_on_silence, floor, ladder, reminders, envelopes } = project;
-        Self { id, default_on_silence, floor, ladder, reminders, envelopes }
+        let Project { id, default_on_silence, floor, ladder, reminders, envelopes, retention } =
+            project;
+        Self { id, default_on_silence, floor, ladder, reminders, envelopes, retention }
     }
 }
 
@@ -67,6 +72,10 @@ pub struct ProjectBody {
     /// `strict` refuses the request.
     #[serde(default)]
     pub envelopes: Envelopes,
+    /// How long words are kept once a request or task is over: `30d`, `12h`, or `off` for ever. Where
+    /// nothing is said, as long as the installation says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retention: Option<Keep>,
 }
 
 fn yes() -> bool {
@@ -80,8 +89,9 @@ fn least() -> Assurance {
 impl ProjectBody {
     /// The project of this name.
     pub fn named(self, id: ProjectId) -> NewProject {
-        let Self { id: _, default_on_silence, floor, ladder, reminders, envelopes } = self;
-        NewProject { id, default_on_silence, floor, ladder, reminders, envelopes }
+        let Self { id: _, default_on_silence, floor, ladder, reminders, envelopes, retention } =
+            self;
+        NewProject { id, default_on_silence, floor, ladder, reminders, envelopes, retention }
     }
 }
 

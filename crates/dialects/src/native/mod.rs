@@ -8,6 +8,7 @@ mod create;
 mod desk;
 mod devices;
 mod identities;
+mod insights;
 mod keys;
 mod messages;
 mod notices;
@@ -31,6 +32,11 @@ pub use devices::{DeviceKeys, DeviceTried, DeviceView, Devices, NewDevice, Tried
 pub use identities::{
     AgentBody, AgentView, GroupBody, GroupView, Me, PersonBody, PersonView, ProfileBody,
     ProjectBody, ProjectView,
+};
+pub use insights::{
+    ActionView, AgentInsights, CalibrationBin, CalibrationView, DayView, EndedView, InsightsView,
+    IntentCount, LoadCount, ReadingView, RefusalReason, RefusalsView, ShareCount, VerdictsView,
+    WaitCount, WaitView,
 };
 pub use keys::{IssueKey, IssuedKey, KeyView, SessionView, Sessions};
 pub use messages::{MessageView, MessagesView};

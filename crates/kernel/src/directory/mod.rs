@@ -35,6 +35,7 @@ use crate::evolve::Entity;
 use crate::ids::{AgentId, GroupId, HumanId, KeyId, ProjectId, RuleId, Subject, WebhookId};
 use crate::question::Kind;
 use crate::refusal::Refusal;
+use crate::retention::Keep;
 
 /// An entity with the end of its chain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,6 +71,10 @@ pub struct Project {
     /// How it takes what agents say of their messages.
     #[serde(default, skip_serializing_if = "Envelopes::is_usual")]
     pub envelopes: Envelopes,
+    /// How long the words of its asks and tasks are kept once they are over; as the installation says
+    /// where it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retention: Option<Keep>,
 }
 
 /// One step of a project's escalation ladder.

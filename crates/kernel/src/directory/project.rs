@@ -10,6 +10,7 @@ use crate::command::Envelope;
 use crate::event::Happened;
 use crate::ids::{ProjectId, Subject};
 use crate::refusal::Refusal;
+use crate::retention::Keep;
 use crate::time::LONGEST_TIMEOUT;
 use crate::world::{Decision, Stop, World};
 
@@ -28,6 +29,8 @@ pub struct NewProject {
     pub reminders: BTreeSet<u64>,
     /// How it takes what agents say of their messages.
     pub envelopes: Envelopes,
+    /// How long the words of what is over are kept; as the installation says where it does not.
+    pub retention: Option<Keep>,
 }
 
 impl NewProject {
@@ -40,6 +43,7 @@ impl NewProject {
             ladder: Vec::new(),
             reminders: BTreeSet::new(),
             envelopes: Envelopes::Lenient,
+            retention: None,
         }
     }
 }
@@ -62,9 +66,17 @@ pub(crate) fn decide(
         let expected = "at most 20 numbers of seconds after the request, each 1 or more";
         return Err(Refusal::Invalid { field: "reminders", expected }.into());
     }
-    let NewProject { id, default_on_silence, floor, ladder, reminders, envelopes } = new.clone();
-    let project =
-        Project { id: id.clone(), default_on_silence, floor, ladder, reminders, envelopes };
+    let NewProject { id, default_on_silence, floor, ladder, reminders, envelopes, retention } =
+        new.clone();
+    let project = Project {
+        id: id.clone(),
+        default_on_silence,
+        floor,
+        ladder,
+        reminders,
+        envelopes,
+        retention,
+    };
     Ok(Decision::of(Subject::Project(id), Happened::ProjectSaved(Box::new(project))))
 }
 
@@ -116,7 +128,7 @@ mod tests {
         let cast = Cast::new();
         let acme = cast.directory().project(&"acme".parse().unwrap()).unwrap();
         let stored = serde_json::to_string(acme).unwrap();
-        assert!(!stored.contains("reminders"), "{stored}");
+        assert!(!stored.contains("reminders") && !stored.contains("retention"), "{stored}");
         assert_eq!(serde_json::from_str::<Project>(&stored).unwrap(), *acme);
     }
 }

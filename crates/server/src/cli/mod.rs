@@ -22,6 +22,7 @@ mod export;
 mod groups;
 mod health;
 mod inbox;
+mod insights;
 mod keys;
 mod migrate;
 mod notices;
@@ -87,6 +88,8 @@ enum Command {
     Callbacks(callbacks::Callbacks),
     /// Add, list and try out endpoints that are told what happens, and tell them again
     Webhooks(webhooks::Webhooks),
+    /// Show what agents claim and what people do with it, in numbers
+    Insights(insights::Insights),
     /// Fetch the signed receipt of a request
     Receipt(receipt::Receipt),
     /// Check a receipt, without the server if you have its keys
@@ -234,6 +237,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Task(task) => Box::pin(task.run()).await,
         Command::Callbacks(callbacks) => patiently(callbacks.run()).await,
         Command::Webhooks(webhooks) => patiently(Box::pin(webhooks.run())).await,
+        Command::Insights(insights) => patiently(insights.run()).await,
         Command::Receipt(receipt) => patiently(receipt.run()).await,
         Command::Verify(verify) => patiently(verify.run()).await,
         Command::Envelope(envelope) => envelope.run(),

@@ -5,6 +5,7 @@ use clap::{Args, Subcommand};
 use dialects::native::{ProjectBody, ProjectView};
 use kernel::ask::{Envelopes, Seat};
 use kernel::directory::{NewProject, Step};
+use kernel::retention::Keep;
 use kernel::{Assurance, Command, ProjectId};
 use reqwest::Method;
 use serde_json::Value;
@@ -53,6 +54,10 @@ enum ProjectsCommand {
         /// How to take what agents say of their messages: `lenient` or `strict`
         #[arg(long, value_name = "MODE", value_parser = envelopes)]
         envelopes: Option<Envelopes>,
+        /// How long words are kept once a request is over: 30d, 12h, `off` for ever, or `usual` for as
+        /// long as the server says
+        #[arg(long, value_name = "SPAN", value_parser = retention)]
+        retention: Option<Kept>,
         #[command(flatten)]
         place: Place,
     },
@@ -65,7 +70,12 @@ struct Wanted {
     reminders: Option<Vec<u64>>,
     ladder: Option<Vec<Step>>,
     envelopes: Option<Envelopes>,
+    retention: Option<Kept>,
 }
+
+/// For how long, or as the server says.
+#[derive(Debug, Clone, Copy)]
+struct Kept(Option<Keep>);
 
 impl Projects {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
@@ -88,6 +98,7 @@ impl Projects {
                         "REMINDERS",
                         "LADDER",
                         "ENVELOPES",
+                        "RETENTION",
                     ];
                     table(&names, &projects.iter().map(row).collect::<Vec<_>>());
                 }
@@ -101,11 +112,13 @@ impl Projects {
                 step,
                 no_ladder,
                 envelopes,
+                retention,
                 place,
             } => {
                 let reminders = (no_reminders || !reminder.is_empty()).then_some(reminder);
                 let ladder = (no_ladder || !step.is_empty()).then_some(step);
-                let wanted = Wanted { default_on_silence, floor, reminders, ladder, envelopes };
+                let wanted =
+                    Wanted { default_on_silence, floor, reminders, ladder, envelopes, retention };
                 set(place, id, wanted).await?;
             }
         }
@@ -130,6 +143,9 @@ async fn set(place: Place, id: ProjectId, wanted: Wanted) -> anyhow::Result<()> 
     }
     if let Some(envelopes) = wanted.envelopes {
         project.envelopes = envelopes;
+    }
+    if let Some(Kept(retention)) = wanted.retention {
+        project.retention = retention;
     }
     let body = body(project.clone());
     match &admin {
@@ -162,16 +178,19 @@ async fn known(admin: &Admin, id: &ProjectId) -> anyhow::Result<Option<NewProjec
         Admin::Offline(offline) => offline.gateway.directory().project(id).map(ProjectView::from),
     };
     let new = |view: ProjectView| {
-        let ProjectView { id, default_on_silence, floor, ladder, reminders, envelopes } = view;
-        NewProject { id, default_on_silence, floor, ladder, reminders, envelopes }
+        let ProjectView { id, default_on_silence, floor, ladder, reminders, envelopes, retention } =
+            view;
+        NewProject { id, default_on_silence, floor, ladder, reminders, envelopes, retention }
     };
     Ok(view.map(new))
 }
 
 /// A project as it goes over the wire.
 pub(super) fn body(project: NewProject) -> ProjectBody {
-    let NewProject { id, default_on_silence, floor, ladder, reminders, envelopes } = project;
-    ProjectBody { id: Some(id), default_on_silence, floor, ladder, reminders, envelopes }
+    let NewProject { id, default_on_silence, floor, ladder, reminders, envelopes, retention } =
+        project;
+    let id = Some(id);
+    ProjectBody { id, default_on_silence, floor, ladder, reminders, envelopes, retention }
 }
 
 fn row(project: &ProjectView) -> Vec<String> {
@@ -198,7 +217,17 @@ fn row(project: &ProjectView) -> Vec<String> {
             Envelopes::Strict => "strict",
         }
         .to_owned(),
+        project.retention.map_or_else(String::new, |keep| keep.to_string()),
     ]
+}
+
+fn retention(text: &str) -> Result<Kept, String> {
+    if text == "usual" {
+        return Ok(Kept(None));
+    }
+    text.parse()
+        .map(|keep| Kept(Some(keep)))
+        .map_err(|expected: &str| format!("expected {expected}"))
 }
 
 fn seconds(text: &str) -> Result<u64, String> {

@@ -21,7 +21,7 @@ pub struct Asset {
     name: &'static str,
 }
 
-static ASSETS: LazyLock<[Asset; 10]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 11]> = LazyLock::new(|| {
     [
         Asset::new(
             ("app", "css"),
@@ -63,6 +63,12 @@ static ASSETS: LazyLock<[Asset; 10]> = LazyLock::new(|| {
             ("task", "css"),
             "task.css",
             include_bytes!("../../assets/task.css"),
+            "text/css; charset=utf-8",
+        ),
+        Asset::new(
+            ("insights", "css"),
+            "insights.css",
+            include_bytes!("../../assets/insights.css"),
             "text/css; charset=utf-8",
         ),
         Asset::new(
@@ -164,6 +170,12 @@ pub(crate) fn task_css() -> &'static str {
     &css.href
 }
 
+/// Where the stylesheet of charts is: other pages do without.
+pub(crate) fn insights_css() -> &'static str {
+    let [_, _, _, _, _, _, _, css, ..] = &*ASSETS;
+    &css.href
+}
+
 /// Where the script is for what changes while one looks at a list.
 pub(crate) fn live() -> &'static str {
     let [.., live, _, _] = &*ASSETS;
@@ -222,6 +234,7 @@ mod tests {
             (list(), "list."),
             (task(), "task."),
             (task_css(), "task."),
+            (insights_css(), "insights."),
         ] {
             let file = href.strip_prefix("/assets/").unwrap();
             assert!(file.starts_with(name) && asset(file).is_some());

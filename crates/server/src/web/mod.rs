@@ -9,6 +9,7 @@
 //! | [`inbox`], [`inbox_row`] | everything that waits for one person, and what was answered lately; one row of it |
 //! | [`inbox_bulk`], [`inbox_aside`] | many answered at once; put aside, or handed over |
 //! | [`history`] | everything that is over, and the state of the record |
+//! | [`insights`], [`charts`] | numbers about agents and people, and how they are drawn |
 //! | [`query`] | what a list is narrowed to, as an address and as a form |
 //! | [`request`] | one request in every state, with its answer card |
 //! | [`request_around`], [`request_told`], [`request_trail`], [`request_receipt`] | what stands around it: rounds, people, requests like it; how people were told; its record; its receipt |
@@ -42,6 +43,7 @@
 pub mod assets;
 pub mod browser;
 pub mod card;
+pub mod charts;
 pub mod claims;
 pub mod conditions;
 pub mod confirm;
@@ -58,6 +60,7 @@ pub mod inbox;
 pub mod inbox_aside;
 pub mod inbox_bulk;
 pub mod inbox_row;
+pub mod insights;
 pub mod install;
 pub mod kept;
 pub mod ledger;

@@ -30,6 +30,8 @@ pub const ENVELOPE: &str = "/envelope";
 pub const HISTORY: &str = "/history";
 /// All of it as a file.
 pub const EXPORT: &str = "/history/export";
+/// Numbers about what agents claim and what people do with it.
+pub const INSIGHTS: &str = "/insights";
 /// What the app is called and looks like.
 pub const MANIFEST: &str = "/manifest.webmanifest";
 /// The script that works while no page is open.

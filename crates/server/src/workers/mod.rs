@@ -1,7 +1,9 @@
-//! What happens without being asked: deadlines, deliveries, blocks, retention, housekeeping.
+//! What happens without being asked: deadlines, deliveries, blocks, counts, retention, housekeeping.
 
 pub mod anchor;
+mod behind;
 mod contracts;
+pub mod counter;
 pub mod devices;
 pub mod housekeeping;
 pub mod indexer;

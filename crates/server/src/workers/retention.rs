@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
 use kernel::task::TaskCommand;
-use kernel::{Actor, Command, Time};
+use kernel::{Actor, Command, ProjectId, Time};
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::Retention;
+use crate::config::{Keep, Retention};
 use crate::gateway::Gateway;
 
 /// How often the worker looks.
@@ -22,11 +22,11 @@ const BATCH: usize = 256;
 const AT_ONCE: usize = 32;
 
 /// Runs until shutdown.
-pub async fn run(gateway: Gateway, retention: Retention, stop: CancellationToken) {
+pub async fn run(gateway: Gateway, usual: Option<Retention>, stop: CancellationToken) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            erased = erase(&gateway, retention) => if let Err(error) = erased {
+            erased = erase(&gateway, usual) => if let Err(error) = erased {
                 tracing::warn!(%error, "cannot erase what was kept long enough; trying again");
             },
         }
@@ -37,9 +37,22 @@ pub async fn run(gateway: Gateway, retention: Retention, stop: CancellationToken
     }
 }
 
-/// Erases everything that was kept long enough; how much.
-pub async fn erase(gateway: &Gateway, retention: Retention) -> Result<u64, StoreError> {
-    Ok(erase_asks(gateway, retention).await? + erase_tasks(gateway, retention).await?)
+/// Erases everything that was kept long enough; how much. A project that says how long keeps its words
+/// so long, the others keep them as is usual here.
+pub async fn erase(gateway: &Gateway, usual: Option<Retention>) -> Result<u64, StoreError> {
+    let mut total = 0;
+    for project in gateway.directory().projects() {
+        let kept = match project.retention {
+            Some(Keep::Always) => None,
+            Some(Keep::For(retention)) => Some(retention),
+            None => usual,
+        };
+        if let Some(retention) = kept {
+            total += erase_asks(gateway, &project.id, retention).await?;
+            total += erase_tasks(gateway, &project.id, retention).await?;
+        }
+    }
+    Ok(total)
 }
 
 /// What ended at this moment or before was kept long enough.
@@ -47,11 +60,16 @@ fn since(now: Time, retention: Retention) -> Time {
     Time::from_millis(now.millis().saturating_sub(retention.millis()))
 }
 
-async fn erase_asks(gateway: &Gateway, retention: Retention) -> Result<u64, StoreError> {
+async fn erase_asks(
+    gateway: &Gateway,
+    project: &ProjectId,
+    retention: Retention,
+) -> Result<u64, StoreError> {
     let mut total = 0;
     loop {
         let now = gateway.now();
-        let over = gateway.store().claim_over(since(now, retention), now, LEASE, BATCH).await?;
+        let (store, since) = (gateway.store(), since(now, retention));
+        let over = store.claim_over(project.clone(), since, now, LEASE, BATCH).await?;
         let (all, began) = (over.len() < BATCH, Instant::now());
         let mut work = stream::iter(over)
             .map(|id| erased(gateway, Command::Erase(id)))
@@ -75,11 +93,15 @@ async fn erase_asks(gateway: &Gateway, retention: Retention) -> Result<u64, Stor
 }
 
 /// Tasks are fewer than asks, so nodes do not share them out: whoever comes second erases nothing.
-async fn erase_tasks(gateway: &Gateway, retention: Retention) -> Result<u64, StoreError> {
+async fn erase_tasks(
+    gateway: &Gateway,
+    project: &ProjectId,
+    retention: Retention,
+) -> Result<u64, StoreError> {
     let mut total = 0;
     loop {
         let (since, began) = (since(gateway.now(), retention), Instant::now());
-        let over = gateway.store().over_tasks(since, BATCH).await?;
+        let over = gateway.store().over_tasks(project.clone(), since, BATCH).await?;
         let mut failed = None;
         for id in &over {
             match erased(gateway, Command::Task(Box::new(TaskCommand::Erase(*id)))).await {

@@ -17,6 +17,7 @@ mod guide;
 mod health;
 mod help;
 mod inbox;
+mod insights;
 mod notices;
 mod receipts;
 mod start;

@@ -54,6 +54,7 @@ mod hitl_status;
 mod hitl_verification;
 mod identities;
 mod inbox_pages;
+mod insights;
 mod jwt;
 mod limits;
 mod lists;

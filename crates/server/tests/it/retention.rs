@@ -25,8 +25,7 @@ fn kept_for(days: &str) -> Settings {
 impl World {
     /// What the server does by itself to what was kept long enough; how much that is.
     async fn retain(&self) -> u64 {
-        let retention = self.app().config.retention.unwrap();
-        retention::erase(self.gateway(), retention).await.unwrap()
+        retention::erase(self.gateway(), self.app().config.retention).await.unwrap()
     }
 
     /// So many uploads are left, once the outbox is worked off: the server does that too.
@@ -208,5 +207,48 @@ async fn tasks_lose_their_words_too() {
     assert!(!told.to_string().contains("leak") && !told.to_string().contains("found"));
     let other = done(&world.human(), "task.get", json!({ "task_id": open })).await;
     assert_eq!(other["spec"]["goal"], "Fix the login", "what is open keeps its words");
+    world.end().await;
+}
+
+/// HXPE-056: a project keeps words for a while of its own, shorter or longer than is usual here, and the
+/// record holds without them.
+#[tokio::test]
+async fn a_project_keeps_words_as_long_as_it_says() {
+    let world = World::with(kept_for("10d")).await;
+    let admin = world.human();
+    let brief = json!({ "id": "dev", "retention": "2d" });
+    assert_eq!(admin.save("projects", brief).await.is(200)["retention"], "2d");
+    let usual = admin.get("/api/v1/projects/dev2").await.is(200);
+    assert!(usual.json.get("retention").is_none(), "{}", usual.text);
+    let wrong = json!({ "id": "dev", "retention": "soon" });
+    admin.save("projects", wrong).await.is(422);
+    let mut asks = Vec::new();
+    for agent in [world.agent(), world.agent_2()] {
+        let hxp = json!({ "intent": "plan", "note": "Ada Lovelace" });
+        let body = json!({ "question": { "prompt": "Tell Ada?", "kind": "approve" }, "hxp": hxp });
+        let path = asked(&agent, body).await;
+        let answer = json!({ "answer": { "verdict": "approved" }, "comment": "Ada knows." });
+        admin.post(&format!("{path}/answer"), answer).await.is(200);
+        asks.push(path);
+    }
+    let words = async |path: &str| {
+        let told = admin.get(path).await.is(200);
+        (told.text.contains("Ada"), told["hxp"].is_object())
+    };
+    world.advance(2 * DAY - 1);
+    assert_eq!(world.retain().await, 0);
+    world.advance(1);
+    world.retain().await;
+    assert_eq!(words(&asks[0]).await, (false, false));
+    assert_eq!(words(&asks[1]).await, (true, true));
+    let always = json!({ "id": "dev2", "retention": "off" });
+    admin.save("projects", always).await.is(200);
+    world.advance(20 * DAY);
+    world.retain().await;
+    assert_eq!(words(&asks[1]).await, (true, true), "for ever is longer than usual");
+    // As is usual here, once more.
+    admin.save("projects", json!({ "id": "dev2" })).await.is(200);
+    world.retain().await;
+    assert_eq!(words(&asks[1]).await, (false, false));
     world.end().await;
 }

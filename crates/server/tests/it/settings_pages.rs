@@ -212,6 +212,7 @@ async fn people_groups_and_projects_are_changed_on_their_pages() {
         ("default_on_silence", "no"),
         ("reminders", "15 min, 1 h"),
         ("envelopes", "strict"),
+        ("retention", " 90d "),
         ("ladder", "2 h"),
         ("ladder.0.who", "@"),
         ("ladder.1.after", "30 min"),
@@ -224,7 +225,7 @@ async fn people_groups_and_projects_are_changed_on_their_pages() {
         { "after": 7200, "seat": "pool", "group": null },
     ]);
     assert_eq!((&saved["ladder"], &saved["reminders"]), (&ladder, &json!([900, 3600])));
-    assert_eq!(saved["envelopes"], "strict");
+    assert_eq!((&saved["envelopes"], &saved["retention"]), (&json!("strict"), &json!("90d")));
     assert_eq!((&saved["floor"], &saved["default_on_silence"]), (&json!("session"), &json!(false)));
     let page = admin.get("/settings/projects/billing").await.is(200);
     well_made("project", &page);
@@ -236,6 +237,7 @@ async fn people_groups_and_projects_are_changed_on_their_pages() {
         ([("ladder", "soon"), ("ladder.0.who", "ada")], "#field-ladder"),
         ([("ladder", "5 min"), ("ladder.0.who", "")], "#field-ladder.0.who"),
         ([("reminders", "0"), ("floor", "link")], "#field-reminders"),
+        ([("retention", "soon"), ("floor", "link")], "#field-retention"),
     ] {
         let refused = send(&admin, "/settings/projects/billing", &wrong).await.is(422);
         assert!(refused.text.contains(&format!("href=\"{place}\"")), "{place}: {}", refused.text);

@@ -6,6 +6,7 @@ mod around;
 mod bodies;
 mod cast;
 mod doors;
+mod insights;
 mod links;
 mod lists;
 mod rules;

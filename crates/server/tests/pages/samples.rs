@@ -391,6 +391,7 @@ fn gallery() -> Gallery {
     g.inbox("inbox-empty", &[], &[], None, None);
     crate::lists::gallery(&mut g, &over);
     messages(&mut g);
+    crate::insights::gallery(&mut g);
     crate::links::gallery(&mut g);
     crate::doors::gallery(&mut g);
     crate::around::gallery(&mut g);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use kernel::audit::{Digest, Record, Row as RecordRow};
 use kernel::directory::Directory;
+use kernel::insight::Tally;
 use kernel::task::{self, Artifact, Contract};
 use kernel::{
     AgentId, ArtifactId, Ask, AskId, Effect, EntryId, HumanId, KeyId, ProjectId, Refusal, ReviewId,
@@ -60,6 +61,9 @@ pub(super) struct State {
     /// Which files were given to which ask or upload.
     pub(super) files: BTreeSet<(Ulid, Digest)>,
     pub(super) uploads: BTreeMap<UploadId, uploads::Kept>,
+    /// Counts, and up to which position they were made.
+    pub(super) tally: Tally,
+    pub(super) counted: u64,
     pub(super) blocks: Vec<SealedBlock>,
     pub(super) anchored: Option<u64>,
     pub(super) tasks: BTreeMap<TaskId, Task>,

@@ -41,9 +41,15 @@ impl Tasks for Memory {
         Ok(states.map(|one| (one, count(list.of_state(one)))).collect())
     }
 
-    async fn over_tasks(&self, since: Time, limit: usize) -> Result<Vec<TaskId>> {
+    async fn over_tasks(
+        &self,
+        project: ProjectId,
+        since: Time,
+        limit: usize,
+    ) -> Result<Vec<TaskId>> {
         let state = self.state();
-        let ended = state.tasks.values().filter_map(|task| Some((task.kept_since()?, task.id)));
+        let own = state.tasks.values().filter(|task| task.project == project);
+        let ended = own.filter_map(|task| Some((task.kept_since()?, task.id)));
         let over: BTreeSet<(Time, TaskId)> = ended.filter(|(at, _)| *at <= since).collect();
         Ok(over.into_iter().take(limit).map(|(_, id)| id).collect())
     }

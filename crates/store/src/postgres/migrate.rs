@@ -99,6 +99,12 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "known tasks",
         sql: include_str!("migrations/0013_known_tasks.sql"),
     },
+    Migration {
+        version: 14,
+        serves: 13,
+        name: "insights",
+        sql: include_str!("migrations/0014_insights.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

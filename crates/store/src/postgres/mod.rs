@@ -26,6 +26,7 @@ mod devices;
 mod draft;
 mod failure;
 mod feed;
+mod insights;
 mod listing;
 mod load;
 mod messages;
@@ -53,7 +54,7 @@ use async_trait::async_trait;
 use deadpool_postgres::{Client, GenericClient};
 use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
-use kernel::{AgentId, Ask, AskId, HumanId, KeyId, Subject, Time};
+use kernel::{AgentId, Ask, AskId, HumanId, KeyId, ProjectId, Subject, Time};
 use tokio::sync::{Notify, Semaphore, broadcast};
 use tokio::task::JoinSet;
 use ulid::Ulid;
@@ -276,13 +277,16 @@ impl Store for Postgres {
 
     async fn claim_over(
         &self,
+        project: ProjectId,
         since: Time,
         now: Time,
         lease: Duration,
         limit: usize,
     ) -> Result<Vec<AskId>> {
         self.writers()?;
-        Ok(on!(self.database, client => retention::claim(client, since, now, lease, limit))?)
+        Ok(
+            on!(self.database, client => retention::claim(client, &project, since, now, lease, limit))?,
+        )
     }
 
     async fn changes(&self, position: u64, limit: usize) -> Result<Vec<Change>> {

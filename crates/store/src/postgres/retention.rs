@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use deadpool_postgres::{Client, GenericClient};
 use kernel::audit::Digest;
-use kernel::{AskId, Time};
+use kernel::{AskId, ProjectId, Time};
+use tokio_postgres::types::ToSql;
 use ulid::Ulid;
 
 use super::connect::on;
@@ -18,13 +19,15 @@ use crate::{Result, later};
 /// trigger of the database's.
 pub(super) async fn claim(
     client: &Client,
+    project: &ProjectId,
     since: Time,
     now: Time,
     lease: Duration,
     limit: usize,
 ) -> Result<Vec<AskId>, Failure> {
     let sql = "WITH over AS (
-            SELECT ask, at FROM ended WHERE at <= $1 AND leased_until <= $2
+            SELECT ask, at FROM ended
+            WHERE project = $5 AND at <= $1 AND leased_until <= $2
             ORDER BY at, ask LIMIT $3 FOR UPDATE SKIP LOCKED
         ), claimed AS (
             UPDATE ended SET leased_until = $4 FROM over WHERE ended.ask = over.ask
@@ -33,7 +36,9 @@ pub(super) async fn claim(
         SELECT ask FROM claimed ORDER BY at, ask";
     let statement = client.prepare_cached(sql).await?;
     let (since, until) = (since.millis(), later(now, lease).millis());
-    let rows = client.query(&statement, &[&since, &now.millis(), &int(limit), &until]).await?;
+    let wanted: [&(dyn ToSql + Sync); 5] =
+        [&since, &now.millis(), &int(limit), &until, &project.as_str()];
+    let rows = client.query(&statement, &wanted).await?;
     rows.iter().map(|row| Ok(AskId::new(ulid(row.try_get(0)?)))).collect()
 }
 

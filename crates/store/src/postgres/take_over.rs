@@ -30,7 +30,7 @@ struct Table {
     select: &'static str,
 }
 
-static TABLES: [Table; 32] = [
+static TABLES: [Table; 34] = [
     Table {
         name: "ask",
         columns: &[("id", Type::UUID), ("version", Type::INT8), ("state", Type::TEXT)],
@@ -43,8 +43,8 @@ static TABLES: [Table; 32] = [
     },
     Table {
         name: "ended",
-        columns: &[("ask", Type::UUID), ("at", Type::INT8)],
-        select: "SELECT id, over_at FROM ask WHERE over_at IS NOT NULL",
+        columns: &[("ask", Type::UUID), ("at", Type::INT8), ("project", Type::TEXT)],
+        select: "SELECT id, over_at, state ->> '$.asked.project' FROM ask WHERE over_at NOTNULL",
     },
     Table {
         name: "file_use",
@@ -316,6 +316,23 @@ static TABLES: [Table; 32] = [
             ("size", Type::INT8),
         ],
         select: "SELECT upload, n, digest, size FROM upload_piece",
+    },
+    Table {
+        name: "tally",
+        columns: &[
+            ("project", Type::TEXT),
+            ("agent", Type::TEXT),
+            ("measure", Type::TEXT),
+            ("day", Type::INT8),
+            ("bin", Type::TEXT),
+            ("n", Type::INT8),
+        ],
+        select: "SELECT project, agent, measure, day, bin, n FROM tally",
+    },
+    Table {
+        name: "tally_place",
+        columns: &[("position", Type::INT8)],
+        select: "SELECT position FROM tally_place",
     },
     Table { name: "anchor", columns: &[("n", Type::INT8)], select: "SELECT n FROM anchor" },
 ];

@@ -36,8 +36,13 @@ impl Tasks for Postgres {
         Ok(on!(self.database, client => counts(client, &list))?)
     }
 
-    async fn over_tasks(&self, since: Time, limit: usize) -> Stored<Vec<TaskId>> {
-        Ok(on!(self.database, client => over(client, since, limit))?)
+    async fn over_tasks(
+        &self,
+        project: ProjectId,
+        since: Time,
+        limit: usize,
+    ) -> Stored<Vec<TaskId>> {
+        Ok(on!(self.database, client => over(client, &project, since, limit))?)
     }
 
     async fn artifact(&self, id: ArtifactId) -> Stored<Option<Artifact>> {
@@ -182,11 +187,18 @@ async fn counts(client: &Client, list: &TaskList) -> Result<Vec<(State, Count)>,
     Ok(counts)
 }
 
-async fn over(client: &Client, since: Time, limit: usize) -> Result<Vec<TaskId>, Failure> {
-    let sql = "SELECT id FROM task WHERE over_at IS NOT NULL AND over_at <= $1
+async fn over(
+    client: &Client,
+    project: &ProjectId,
+    since: Time,
+    limit: usize,
+) -> Result<Vec<TaskId>, Failure> {
+    let sql = "SELECT id FROM task
+        WHERE project = $3 AND over_at IS NOT NULL AND over_at <= $1
         ORDER BY over_at, id LIMIT $2";
     let statement = client.prepare_cached(sql).await?;
-    let rows = client.query(&statement, &[&since.millis(), &int(limit)]).await?;
+    let wanted = [since.millis(), int(limit)];
+    let rows = client.query(&statement, &[&wanted[0], &wanted[1], &project.as_str()]).await?;
     rows.iter().map(task_id).collect()
 }
 

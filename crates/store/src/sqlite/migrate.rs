@@ -28,6 +28,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(14, "uploads", include_str!("migrations/0014_uploads.sql")),
     step(15, "unused uploads", include_str!("migrations/0015_unused_uploads.sql")),
     step(16, "known tasks", include_str!("migrations/0016_known_tasks.sql")),
+    step(17, "insights", include_str!("migrations/0017_insights.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.
@@ -181,8 +182,9 @@ mod tests {
         assert_eq!(moments("id, over_at", "ask"), known);
         assert_eq!(moments("ask, length(digest)", "file_use"), [(vec![1], Some(32))]);
         let plan = format!("EXPLAIN QUERY PLAN {}", crate::sqlite::query::OVER);
-        let plan: String = conn.query_row(&plan, params![0, 5], |row| row.get("detail")).unwrap();
-        assert!(plan.contains("USING COVERING INDEX ask_over"), "{plan}");
+        let wanted = params![0, 5, "acme"];
+        let plan: String = conn.query_row(&plan, wanted, |row| row.get("detail")).unwrap();
+        assert!(plan.contains("USING COVERING INDEX ask_kept (<expr>=? AND over_at"), "{plan}");
     }
 
     /// A database of the first version reads on: what was recorded before has its agent.

@@ -19,6 +19,7 @@ mod delivery_log;
 mod devices;
 mod failure;
 mod file;
+mod insights;
 mod ledger;
 mod listing;
 mod messages;
@@ -44,7 +45,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use kernel::audit::{Digest, Record, Row};
 use kernel::directory::Directory;
-use kernel::{AgentId, Ask, AskId, HumanId, KeyId, Subject, Time};
+use kernel::{AgentId, Ask, AskId, HumanId, KeyId, ProjectId, Subject, Time};
 use rusqlite::Connection;
 use tokio::sync::broadcast;
 use ulid::Ulid;
@@ -286,13 +287,14 @@ impl Store for Sqlite {
 
     async fn claim_over(
         &self,
+        project: ProjectId,
         since: Time,
         now: Time,
         lease: Duration,
         limit: usize,
     ) -> Result<Vec<AskId>> {
         let n = limit.saturating_add(self.over.len());
-        let over = self.readers.run(move |conn| query::over(conn, since, n)).await?;
+        let over = self.readers.run(move |conn| query::over(conn, &project, since, n)).await?;
         Ok(self.over.claim(now, later(now, lease), over, limit))
     }
 

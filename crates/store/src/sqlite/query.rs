@@ -1,7 +1,7 @@
 //! What is asked of the file, on whichever connection.
 
 use kernel::directory::Directory;
-use kernel::{Ask, AskId, Entity, KeyId, TaskId, Time};
+use kernel::{Ask, AskId, Entity, KeyId, ProjectId, TaskId, Time};
 use rusqlite::{Connection, Row, params};
 use ulid::Ulid;
 
@@ -60,22 +60,29 @@ pub(super) fn ids(conn: &Connection, after: Option<AskId>, limit: usize) -> Resu
 pub(super) fn wakes(conn: &Connection, until: Time, limit: usize) -> Result<Vec<Wake>> {
     let sql = "SELECT wake_at, id FROM ask WHERE wake_at IS NOT NULL AND wake_at <= ?1
          ORDER BY wake_at, id LIMIT ?2";
-    moments(conn, sql, until, limit)
+    moments(conn, sql, params![until.millis(), int(limit)])
 }
 
-/// The first `limit` asks that were over by a moment and still have their words, with when they ended.
-pub(super) fn over(conn: &Connection, since: Time, limit: usize) -> Result<Vec<Wake>> {
-    moments(conn, OVER, since, limit)
+/// The first `limit` asks of a project that were over by a moment and still have their words, with when
+/// they ended.
+pub(super) fn over(
+    conn: &Connection,
+    project: &ProjectId,
+    since: Time,
+    limit: usize,
+) -> Result<Vec<Wake>> {
+    moments(conn, OVER, params![since.millis(), int(limit), project.as_str()])
 }
 
 pub(super) const OVER: &str = "SELECT over_at, id FROM ask
-    WHERE over_at IS NOT NULL AND over_at <= ?1 ORDER BY over_at, id LIMIT ?2";
+    WHERE json_extract(state, '$.asked.project') = ?3 AND over_at IS NOT NULL AND over_at <= ?1
+    ORDER BY over_at, id LIMIT ?2";
 
-fn moments(conn: &Connection, sql: &str, until: Time, limit: usize) -> Result<Vec<Wake>> {
+fn moments(conn: &Connection, sql: &str, wanted: impl rusqlite::Params) -> Result<Vec<Wake>> {
     conn.prepare_cached(sql)
         .and_then(|mut select| {
             let wake = |row: &Row<'_>| Ok((Time::from_millis(row.get(0)?), ask_id(row, 1)?));
-            select.query_map(params![until.millis(), int(limit)], wake)?.collect()
+            select.query_map(wanted, wake)?.collect()
         })
         .map_err(failed)
 }

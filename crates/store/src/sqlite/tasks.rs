@@ -30,8 +30,13 @@ impl Tasks for Sqlite {
         self.readers.run(move |conn| counts(conn, &list)).await
     }
 
-    async fn over_tasks(&self, since: Time, limit: usize) -> Result<Vec<TaskId>> {
-        self.readers.run(move |conn| over(conn, since, limit)).await
+    async fn over_tasks(
+        &self,
+        project: ProjectId,
+        since: Time,
+        limit: usize,
+    ) -> Result<Vec<TaskId>> {
+        self.readers.run(move |conn| over(conn, &project, since, limit)).await
     }
 
     async fn artifact(&self, id: ArtifactId) -> Result<Option<Artifact>> {
@@ -153,13 +158,16 @@ fn counts(conn: &Connection, list: &TaskList) -> Result<Vec<(State, Count)>> {
     Ok(counts)
 }
 
-fn over(conn: &Connection, since: Time, limit: usize) -> Result<Vec<TaskId>> {
+fn over(conn: &Connection, project: &ProjectId, since: Time, limit: usize) -> Result<Vec<TaskId>> {
     conn.prepare_cached(
-        "SELECT id FROM task WHERE over_at IS NOT NULL AND over_at <= ?1
+        "SELECT id FROM task
+         WHERE json_extract(state, '$.created.project') = ?3
+             AND over_at IS NOT NULL AND over_at <= ?1
          ORDER BY over_at, id LIMIT ?2",
     )
     .and_then(|mut select| {
-        let rows = select.query_map(params![since.millis(), int(limit)], |row| task_id(row, 0))?;
+        let wanted = params![since.millis(), int(limit), project.as_str()];
+        let rows = select.query_map(wanted, |row| task_id(row, 0))?;
         rows.collect()
     })
     .map_err(failed)

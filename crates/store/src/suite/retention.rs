@@ -7,15 +7,19 @@ use std::time::Duration;
 use kernel::audit::Digest;
 use kernel::command::{NewAsk, Silence};
 use kernel::testing::{new_ask, yes};
-use kernel::{Actor, AskId, Command, Time};
+use kernel::{Actor, AskId, Command, ProjectId, Time};
 use tokio::task::JoinSet;
 
-use super::stage::{Stage, bot, person};
+use super::stage::{Stage, bot, person, spy};
 
 const LEASE: Duration = Duration::from_secs(30);
 
+fn acme() -> ProjectId {
+    "acme".parse().unwrap()
+}
+
 async fn claim_until(stage: &Stage, since: Time, limit: usize) -> Vec<AskId> {
-    stage.store.claim_over(since, stage.now(), LEASE, limit).await.unwrap()
+    stage.store.claim_over(acme(), since, stage.now(), LEASE, limit).await.unwrap()
 }
 
 async fn claim(stage: &Stage) -> Vec<AskId> {
@@ -48,6 +52,18 @@ pub async fn the_longest_over_comes_first(stage: &Stage) {
     assert_eq!(rest, [expired], "nobody erases {open}, which is open");
 }
 
+/// Each project has its own, and nobody looks through those of others for them.
+pub async fn what_is_over_is_found_by_project(stage: &Stage) {
+    let own = answered(stage).await;
+    let new = Command::Ask(Box::new(new_ask()));
+    let other = stage.run(spy(), new).await.ask.unwrap().id;
+    stage.run(person("zoe"), Command::Answer(other, yes())).await;
+    let rival: ProjectId = "rival".parse().unwrap();
+    let now = stage.now();
+    assert_eq!(claim(stage).await, [own]);
+    assert_eq!(stage.store.claim_over(rival, now, now, LEASE, 9).await.unwrap(), [other]);
+}
+
 /// Erased asks are not visited again, and what happens to others later changes nothing.
 pub async fn what_is_erased_is_not_over_any_more(stage: &Stage) {
     let (gone, stays) = (answered(stage).await, answered(stage).await);
@@ -76,7 +92,7 @@ pub async fn of_many_who_erase_each_gets_others(stage: &Stage) {
     let mut workers = JoinSet::new();
     for _ in 0..8 {
         let (store, now) = (Arc::clone(&stage.store), stage.now());
-        workers.spawn(async move { store.claim_over(now, now, LEASE, 4).await.unwrap() });
+        workers.spawn(async move { store.claim_over(acme(), now, now, LEASE, 4).await.unwrap() });
     }
     let mut claimed: Vec<AskId> = workers.join_all().await.into_iter().flatten().collect();
     // Who looked while another was choosing may have gone away with less.

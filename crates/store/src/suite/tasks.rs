@@ -362,16 +362,20 @@ pub async fn an_artifact_is_used_by_others(stage: &Stage) {
     assert_eq!(used.task.unwrap().head.seq, 2);
 }
 
+async fn over_tasks(stage: &Stage, since: kernel::Time, limit: usize) -> Vec<TaskId> {
+    stage.store.over_tasks("acme".parse().unwrap(), since, limit).await.unwrap()
+}
+
 /// HACP-024 and erasure: the words go, the chain stays whole.
 pub async fn an_erased_task_keeps_its_chain(stage: &Stage) {
     let ((over, _), open) = (story(stage).await, begun(stage).await);
     let ended = seen(stage, over).await.kept_since().unwrap();
-    assert_eq!(stage.store.over_tasks(ended, 9).await.unwrap(), [over]);
+    assert_eq!(over_tasks(stage, ended, 9).await, [over]);
     let earlier = kernel::Time::from_millis(ended.millis() - 1);
-    assert_eq!(stage.store.over_tasks(earlier, 9).await.unwrap(), []);
-    assert_eq!(stage.store.over_tasks(ended, 0).await.unwrap(), []);
+    assert_eq!(over_tasks(stage, earlier, 9).await, []);
+    assert_eq!(over_tasks(stage, ended, 0).await, []);
     stage.run(Actor::System, of(TaskCommand::Erase(over))).await;
-    assert_eq!(stage.store.over_tasks(ended, 9).await.unwrap(), []);
+    assert_eq!(over_tasks(stage, ended, 9).await, []);
     let records = stage.store.records(Subject::Task(over), 0, 100).await.unwrap();
     assert!(records.iter().flat_map(|record| &record.contents).all(Value::is_null));
     let task = seen(stage, over).await;

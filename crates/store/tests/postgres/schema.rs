@@ -114,9 +114,22 @@ async fn queries_go_by_an_index() {
     for (types, sql, values) in [
         ("bigint, bigint", "SELECT ask FROM wake WHERE at <= $1 ORDER BY at, ask LIMIT $2", "1, 1"),
         (
-            "bigint, bigint, bigint",
-            "SELECT ask FROM ended WHERE at <= $1 AND leased_until <= $2 ORDER BY at, ask LIMIT $3",
-            "1, 1, 1",
+            "bigint, bigint, bigint, text",
+            "SELECT ask FROM ended WHERE project = $4 AND at <= $1 AND leased_until <= $2
+             ORDER BY at, ask LIMIT $3",
+            "1, 1, 1, 'acme'",
+        ),
+        (
+            "text, bigint",
+            "SELECT id FROM task WHERE project = $1 AND over_at IS NOT NULL AND over_at <= $2
+             ORDER BY over_at, id LIMIT 5",
+            "'acme', 1",
+        ),
+        (
+            "text, text, text, bigint",
+            "SELECT day, bin, n FROM tally WHERE project = $1 AND agent = $2 AND measure = $3
+             AND day BETWEEN $4 AND $4",
+            "'acme', '', 'intent', 1",
         ),
         (
             "uuid",

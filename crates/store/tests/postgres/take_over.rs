@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kernel::command::{NewAsk, Silence};
+use kernel::insight::Whose;
 use kernel::testing::{new_ask, yes};
 use kernel::{AskId, Command, Effect, Phase, Time};
 use store::outbox::{LogQuery, Standing};
 use store::postgres::{Occupied, Postgres};
 use store::sqlite::{Locked, Sqlite};
 use store::suite::blocks::next_block;
+use store::suite::insights::everything;
 use store::suite::outbox::{endpoint, settle_as};
 use store::suite::stage::{acme, bot, person};
 use store::suite::tasks::{amend, begun, ledger, raise, story};
@@ -54,6 +56,7 @@ async fn shown(store: &dyn Store, asks: &[AskId]) -> impl PartialEq + std::fmt::
         (store.next_due().await.unwrap(), directory),
         told(store).await,
         tasks(store).await,
+        store.counts(everything(vec![Whose::All])).await.unwrap(),
     )
 }
 
@@ -79,7 +82,7 @@ async fn tasks(store: &dyn Store) -> impl PartialEq + std::fmt::Debug + use<> {
         store.task_records(projects, 0, 1000).await.unwrap(),
         store.contracts(agent.clone(), 0, 100).await.unwrap(),
         store.acked(agent).await.unwrap(),
-        store.over_tasks(Time::from_millis(i64::MAX), 9).await.unwrap(),
+        store.over_tasks("acme".parse().unwrap(), Time::from_millis(i64::MAX), 9).await.unwrap(),
     )
 }
 
@@ -122,6 +125,7 @@ async fn everything_is_there_as_it_was() {
     let place = stage.store.transact(amended()).await.unwrap().place;
     asks.push(stage.run(bot(), raise(task)).await.ask.unwrap().id);
     assert_eq!(stage.store.ack_contracts("bot".parse().unwrap(), 3).await.unwrap(), 3);
+    assert!(!stage.store.count_on(1_000).await.unwrap().tally.is_empty());
     let before = shown(&*stage.store, &asks).await;
     let (again, amended) = (keyed(), amended());
 

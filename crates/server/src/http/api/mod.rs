@@ -14,6 +14,7 @@ mod explain;
 mod files;
 pub(in crate::http) mod history;
 mod identities;
+mod insights;
 mod keys;
 mod lists;
 mod messages;
@@ -86,6 +87,7 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(rules::routes())
         .merge(receipts::routes())
         .merge(audit::routes())
+        .merge(insights::routes())
         .merge(dev::routes())
 }
 

@@ -19,7 +19,7 @@ use crate::http::api::search::Searched;
 use crate::http::problem::Wire;
 
 /// The groups of operations, in the order in which one reads them.
-const TAGS: [(&str, &str); 10] = [
+const TAGS: [(&str, &str); 11] = [
     ("asks", "An agent asks, a person answers, both can talk on the way."),
     ("streams", "What happens, as it happens, as server-sent events."),
     ("files", "Files that answer an ask."),
@@ -29,6 +29,7 @@ const TAGS: [(&str, &str); 10] = [
     ("keys", "Agent keys and human tokens, and a person's delegation rules."),
     ("receipts", "Signed proof of how an ask ended, for anybody to check."),
     ("audit", "The record everything is in, sealed in signed blocks."),
+    ("insights", "Numbers about what agents claim and what people do with it."),
     ("testing", "Time and people for tests; only a server started with `--dev` has them."),
 ];
 

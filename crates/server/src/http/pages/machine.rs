@@ -43,8 +43,14 @@ pub(super) fn is_person(method: &Method, headers: &HeaderMap) -> bool {
     });
     let agent = text(header::USER_AGENT.as_str()).unwrap_or_default().to_ascii_lowercase();
     let machine = MACHINES.iter().any(|name| agent.contains(name));
-    // A browser says what it wants the page for; only a page to look at counts.
-    let aside = text("sec-fetch-dest").is_some_and(|dest| dest != "document");
+    // A browser says what it wants the page for; only a page to look at counts. Once our own worker is
+    // installed it fetches pages in passing: then only the mode tells that somebody goes there.
+    let navigates = text("sec-fetch-mode") == Some("navigate");
+    let aside = match text("sec-fetch-dest") {
+        None | Some("document") => false,
+        Some("empty") => !navigates,
+        Some(_) => true,
+    };
     method == Method::GET && !ahead && !machine && !aside
 }
 
@@ -93,5 +99,23 @@ mod tests {
             assert!(!looks(&Method::GET, name, value), "{name}");
         }
         assert!(looks(&Method::GET, "sec-fetch-dest", "document"));
+    }
+
+    /// A page that comes through the worker of the installed app is looked at; what a script fetches is
+    /// not, nor what is shown in a frame.
+    #[test]
+    fn a_page_through_the_worker_is_looked_at() {
+        for (dest, mode, person) in [
+            ("document", "navigate", true),
+            ("empty", "navigate", true),
+            ("empty", "cors", false),
+            ("empty", "same-origin", false),
+            ("iframe", "navigate", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert("sec-fetch-dest", dest.parse().unwrap());
+            headers.insert("sec-fetch-mode", mode.parse().unwrap());
+            assert_eq!(is_person(&Method::GET, &headers), person, "{dest} {mode}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The pages people answer on: `/`, `/history`, `/asks/{id}`, `/tasks`, `/ledger`, `/sign-in`,
+//! The pages people answer on: `/`, `/history`, `/insights`, `/asks/{id}`, `/tasks`, `/ledger`, `/sign-in`,
 //! `/settings/…`, and `/review/{id}` for whoever holds a link.
 //!
 //! A person is known by a session cookie that a one-time link was exchanged for. No GET decides
@@ -11,6 +11,7 @@ mod inbox_act;
 mod inbox_bulk;
 mod inbox_list;
 mod inbox_live;
+mod insights;
 mod install;
 mod ledger;
 mod machine;
@@ -70,6 +71,7 @@ pub fn routes() -> Router<Shared> {
         .route("/inbox/bulk/answer", get(inbox::back).post(inbox_bulk::answer))
         .route("/history", get(history::show))
         .route("/history/export", get(history::export))
+        .route(paths::INSIGHTS, get(insights::show))
         .route("/icon/{file}", get(icon))
         .route(paths::WRITE, get(write::show).post(write::send))
         .route("/asks/{id}", get(request::show_request))

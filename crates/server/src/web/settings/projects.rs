@@ -2,6 +2,7 @@
 
 use kernel::ask::{Envelopes, Seat};
 use kernel::directory::{Directory, NewProject, Project, Step};
+use kernel::retention::Keep;
 use kernel::{Assurance, HumanId, ProjectId};
 
 use super::controls::{Choice, Filled};
@@ -26,6 +27,7 @@ pub const LABELS: &[(&str, &str)] = &[
     ("reminders", "Reminders"),
     ("ladder", "Escalation"),
     ("envelopes", "What agents say of their messages"),
+    ("retention", "How long words are kept"),
 ];
 
 /// Every floor in plain words, least first.
@@ -109,6 +111,12 @@ pub fn page(project: &Project, directory: &Directory, filled: Filled<'_>) -> Set
             .text("reminders", "Reminders", &reminders.join(", "))
             .hint("How long after the request, separated by commas: 15 min, 1 h, 1 day. They count where the agent names none, and never once its time is up."),
     ];
+    let kept = project.retention.map(|keep| keep.to_string()).unwrap_or_default();
+    fields.push(
+        filled
+            .text("retention", "How long words are kept", &kept)
+            .hint("After a request or task is over: 30d, 12h, or off for ever. Empty means as long as this server keeps them. What was decided stays, and so does the proof."),
+    );
     let who = seats(project, directory);
     for n in 0..project.ladder.len() + SPARE {
         let step = project.ladder.get(n);
@@ -190,6 +198,18 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
             wrong("reminders".to_owned(), "Reminders", message);
         }
     }
+    let kept = form.value("retention").map(str::trim).filter(|text| !text.is_empty());
+    let retention = kept.and_then(|text| {
+        let read = text.parse::<Keep>();
+        read.map_err(|expected| {
+            wrong(
+                "retention".to_owned(),
+                "How long words are kept",
+                format!("Expected {expected}."),
+            );
+        })
+        .ok()
+    });
     let mut ladder = Vec::new();
     for n in 0..MOST_STEPS {
         let after = form.value(&after_name(n)).unwrap_or_default().trim();
@@ -217,7 +237,7 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
         Some("strict") => Envelopes::Strict,
         Some(_) | None => Envelopes::Lenient,
     };
-    Ok(NewProject { default_on_silence, floor, ladder, reminders, envelopes, ..plain })
+    Ok(NewProject { default_on_silence, floor, ladder, reminders, envelopes, retention, ..plain })
 }
 
 fn seat(who: &str) -> Option<Seat> {

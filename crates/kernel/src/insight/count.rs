@@ -1,0 +1,329 @@
+//! From an event to what it counts for. Nothing here depends on what happened to the ask afterwards,
+//! so that it is the same whenever it is counted; only words that were erased meanwhile are not counted.
+
+use serde_json::{Map, Value};
+
+use super::Measure;
+use super::scale::{load, tenth, wait};
+use crate::actor::By;
+use crate::ask::claims::Level;
+use crate::ask::{Ask, Dialect, Resolution};
+use crate::event::{Event, Happened};
+use crate::question::{Answer, Body, Question};
+use crate::time::Time;
+
+/// Intents HXP eXperience recommends; any other may be used.
+pub const INTENTS: [&str; 11] = [
+    "explain",
+    "plan",
+    "debug",
+    "brainstorm",
+    "draft",
+    "summarize",
+    "evaluate",
+    "decide",
+    "teach",
+    "refuse",
+    "reflect",
+];
+
+/// Kinds of action HXP eXperience recommends; any other may be used.
+pub const ACTIONS: [&str; 10] = [
+    "ask_followup",
+    "refine_request",
+    "simplify",
+    "expand",
+    "generate_variant",
+    "compare_options",
+    "verify_sources",
+    "create_plan",
+    "export_schema",
+    "show_examples",
+];
+
+/// Why an agent refuses; the last stands for whoever does not say.
+pub const REFUSALS: [&str; 6] = ["safety", "legal", "capability", "policy", "unknown", "unsaid"];
+
+/// How firmly; the last stands for whoever does not say.
+pub const SEVERITIES: [&str; 3] = ["soft", "hard", "unsaid"];
+
+/// Each reason with each severity, in the order of both: what refusals are counted by.
+const REFUSED: [[&str; 3]; 6] = [
+    ["safety/soft", "safety/hard", "safety/unsaid"],
+    ["legal/soft", "legal/hard", "legal/unsaid"],
+    ["capability/soft", "capability/hard", "capability/unsaid"],
+    ["policy/soft", "policy/hard", "policy/unsaid"],
+    ["unknown/soft", "unknown/hard", "unknown/unsaid"],
+    ["unsaid/soft", "unsaid/hard", "unsaid/unsaid"],
+];
+
+/// Whatever agents call things themselves. Whoever counts by that counts for ever.
+const OTHER: &str = "other";
+
+/// How fast people read who read: 240 words a minute.
+const MILLIS_PER_WORD: u64 = 250;
+
+/// The names of events that count for something; no other does.
+pub const COUNTED: [&str; 8] =
+    ["asked", "opened", "action_picked", "answered", "defaulted", "expired", "failed", "cancelled"];
+
+/// One count: what, and in which bin.
+pub type Count = (Measure, &'static str);
+
+/// What an event counts for. What a person wrote to an agent first is no ask of the agent's.
+pub fn counts_for(event: &Event, ask: &Ask) -> Vec<Count> {
+    if ask.is_opening() {
+        return Vec::new();
+    }
+    match &event.what {
+        Happened::Asked(_) => asked(ask),
+        Happened::Opened => opened(event.at, ask),
+        Happened::ActionPicked { action } => picked(event, ask, *action).into_iter().collect(),
+        Happened::Answered { vote, decisive: true } => answered(vote, ask),
+        Happened::Defaulted { .. } => vec![(Measure::Ended, "defaulted")],
+        Happened::Expired { .. } => vec![(Measure::Ended, "expired")],
+        Happened::Failed { .. } => vec![(Measure::Ended, "failed")],
+        Happened::Cancelled { .. } => vec![(Measure::Ended, "cancelled")],
+        Happened::Answered { decisive: false, .. }
+        | Happened::Followed { .. }
+        | Happened::Progressed { .. }
+        | Happened::Claimed
+        | Happened::Assigned { .. }
+        | Happened::Commented { .. }
+        | Happened::Reminded
+        | Happened::Escalated { .. }
+        | Happened::Joined { .. }
+        | Happened::Extended { .. }
+        | Happened::Granted { .. }
+        | Happened::CalledBack { .. }
+        | Happened::CallbackWanted
+        | Happened::Revoked { .. }
+        | Happened::Erased
+        | Happened::ProjectSaved(_)
+        | Happened::AgentSaved(_)
+        | Happened::HumanSaved(_)
+        | Happened::KeyIssued(_)
+        | Happened::KeyRevoked
+        | Happened::PasskeyUsed { .. }
+        | Happened::RuleAdded(_)
+        | Happened::RuleRemoved
+        | Happened::WebhookSaved(_)
+        | Happened::WebhookRotated { .. }
+        | Happened::WebhookTested
+        | Happened::WebhookGone
+        | Happened::WebhookRemoved
+        | Happened::Task(_)
+        | Happened::Artifact(_)
+        | Happened::EntryWritten(_) => Vec::new(),
+    }
+}
+
+fn asked(ask: &Ask) -> Vec<Count> {
+    let dialect = match ask.dialect {
+        Dialect::HxpExecution => "hxp_execution",
+        Dialect::Hitl => "hitl",
+        Dialect::A2h => "a2h",
+        Dialect::Hacp => "hacp",
+        Dialect::Native => "native",
+    };
+    let told = match &ask.claims {
+        None => "none",
+        Some(claims) => match claims.finding.level {
+            None => "invalid",
+            Some(Level::Core) => "core",
+            Some(Level::Standard) => "standard",
+            Some(Level::Full) => "full",
+        },
+    };
+    let mut counts = vec![(Measure::Asked, dialect), (Measure::Envelope, told)];
+    let Some(said) = ask.envelope() else { return counts };
+    // Each field counts for itself: an envelope that is wrong elsewhere still says it.
+    let intent = said.get("intent").and_then(Value::as_str).filter(|intent| !intent.is_empty());
+    counts.extend(intent.map(|intent| (Measure::Intent, known(&INTENTS, intent))));
+    counts.extend(confidence(said).map(|bin| (Measure::Confidence, bin)));
+    let hard = said.get("cognition").and_then(|of| of.get("load")).and_then(Value::as_f64);
+    counts.extend(hard.and_then(load).map(|bin| (Measure::Load, bin)));
+    let refusal = said.get("refusal").and_then(Value::as_object);
+    if refusal.is_some() || intent == Some("refuse") {
+        counts.push((Measure::Refusal, refused(refusal)));
+    }
+    counts
+}
+
+fn confidence(said: &Map<String, Value>) -> Option<&'static str> {
+    tenth(said.get("transparency")?.get("confidence")?.as_f64()?)
+}
+
+fn refused(refusal: Option<&Map<String, Value>>) -> &'static str {
+    let place = |name: &str, known: &[&str]| {
+        let said = refusal.and_then(|refusal| refusal.get(name)).and_then(Value::as_str);
+        let found = said.and_then(|said| known.iter().position(|known| *known == said));
+        found.unwrap_or(known.len() - 1)
+    };
+    let (why, how) = (place("type", &REFUSALS), place("severity", &SEVERITIES));
+    REFUSED.get(why).and_then(|row| row.get(how)).copied().unwrap_or("unsaid/unsaid")
+}
+
+fn known(names: &[&'static str], name: &str) -> &'static str {
+    names.iter().find(|known| **known == name).copied().unwrap_or(OTHER)
+}
+
+/// The type of an action the agent offers.
+fn action_type(action: &Map<String, Value>) -> &'static str {
+    known(&ACTIONS, action.get("type").and_then(Value::as_str).unwrap_or_default())
+}
+
+fn opened(at: Time, ask: &Ask) -> Vec<Count> {
+    let mut counts = vec![(Measure::FirstView, wait(at.millis() - ask.created_at.millis()))];
+    let offered = ask.envelope().and_then(|said| said.get("actions")).and_then(Value::as_array);
+    let places = 0..offered.map_or(0, Vec::len);
+    let shown = places.filter_map(|place| ask.action(place)).map(action_type);
+    counts.extend(shown.map(|kind| (Measure::Shown, kind)));
+    counts
+}
+
+/// The first pick of an action counts: it was shown once, whoever else picks it.
+fn picked(event: &Event, ask: &Ask, action: usize) -> Option<Count> {
+    let first = ask.picked.iter().find(|picked| picked.action == action)?;
+    (first.by == event.by).then_some(())?;
+    Some((Measure::Picked, action_type(ask.action(action)?)))
+}
+
+fn answered(resolution: &Resolution, ask: &Ask) -> Vec<Count> {
+    let mut counts = vec![
+        (Measure::Ended, "answered"),
+        (Measure::Decision, wait(resolution.at.millis() - ask.created_at.millis())),
+    ];
+    counts.extend(reading(resolution, ask).map(|bin| (Measure::Reading, bin)));
+    let (question, reply) = (ask.question.value(), resolution.reply.value());
+    let (Some(question), Some(reply)) = (question, reply) else { return counts };
+    let verdict = verdict(question, &reply.answer);
+    counts.push((Measure::Verdict, verdict));
+    if let Some(bin) = ask.envelope().and_then(confidence)
+        && verdict != OPEN
+    {
+        counts.push((Measure::Claimed, bin));
+        if verdict == OVERRULED {
+            counts.push((Measure::Overruled, bin));
+        }
+    }
+    counts
+}
+
+/// The agent recommended nothing a person could follow or not.
+const OPEN: &str = "open";
+const FOLLOWED: &str = "followed";
+const EDITED: &str = "edited";
+const OVERRULED: &str = "overruled";
+
+/// What a person made of what the agent recommended. Whoever asks whether to do something recommends
+/// to do it.
+fn verdict(question: &Question, answer: &Answer) -> &'static str {
+    match (question.body(), answer) {
+        (Body::Approve { .. }, Answer::Approved { edits: None }) => FOLLOWED,
+        (Body::Approve { details, .. }, Answer::Approved { edits: Some(edits) }) => {
+            if edits == details { FOLLOWED } else { EDITED }
+        }
+        (Body::Choose { suggested: Some(suggested), .. }, Answer::Chosen { options }) => {
+            match options.as_slice() {
+                [chosen] if chosen == suggested => FOLLOWED,
+                chosen if chosen.contains(suggested) => EDITED,
+                _ => OVERRULED,
+            }
+        }
+        (Body::Confirm { items, .. }, Answer::Confirmed { items: confirmed }) => {
+            if confirmed.len() < items.len() { EDITED } else { FOLLOWED }
+        }
+        (_, Answer::Rejected { .. } | Answer::ChangesRequested { .. } | Answer::Declined) => {
+            OVERRULED
+        }
+        (
+            _,
+            Answer::Approved { .. }
+            | Answer::Chosen { .. }
+            | Answer::Provided { .. }
+            | Answer::Confirmed { .. }
+            | Answer::Retry { .. }
+            | Answer::Skip
+            | Answer::Abort
+            | Answer::Replied { .. },
+        ) => OPEN,
+    }
+}
+
+/// Whether whoever decided had the time to read it, since somebody first looked. An answer an agent
+/// passed on was read elsewhere, if at all; one nobody opened may have been read in a message.
+fn reading(resolution: &Resolution, ask: &Ask) -> Option<&'static str> {
+    if !matches!(resolution.by, By::Human(_) | By::LinkHolder | By::Guest) {
+        return None;
+    }
+    let Some(look) = &ask.look else { return Some("unopened") };
+    let had = u64::try_from(resolution.at.millis() - look.at.millis()).unwrap_or(0);
+    let needed = reading_millis(ask.question.value()?);
+    Some(if had < needed { "hasty" } else { "read" })
+}
+
+/// How long it takes to read a question. It is counted and not taken from what the agent says of it:
+/// nobody should be excused or accused by that.
+pub fn reading_millis(question: &Question) -> u64 {
+    let mut words = Words::default();
+    words.text(question.prompt());
+    words.text(question.context().unwrap_or_default());
+    match question.body() {
+        Body::Approve { details, .. } => words.object(details),
+        Body::Choose { options, .. } => {
+            for choice in options.choices() {
+                words.text(&choice.label);
+                words.text(choice.description.as_deref().unwrap_or_default());
+            }
+        }
+        Body::Confirm { items, .. } => items.iter().for_each(|item| words.text(&item.label)),
+        Body::Escalate { error, params } => {
+            words.object(error);
+            words.object(params);
+        }
+        Body::Provide { form } => form.fields().for_each(|field| words.text(field.label())),
+        Body::Converse => {}
+    }
+    words.total() * MILLIS_PER_WORD
+}
+
+/// Words as they are read. Where a script has no spaces, two characters are about one.
+#[derive(Default)]
+struct Words {
+    spaced: u64,
+    characters: u64,
+}
+
+impl Words {
+    fn text(&mut self, text: &str) {
+        let unspaced = |c: char| matches!(c, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}');
+        self.characters += text.chars().filter(|c| unspaced(*c)).count() as u64;
+        let parts = text.split(|c: char| c.is_whitespace() || unspaced(c));
+        let word = |part: &&str| part.chars().any(char::is_alphanumeric);
+        self.spaced += parts.filter(word).count() as u64;
+    }
+
+    fn object(&mut self, map: &Map<String, Value>) {
+        for (name, value) in map {
+            self.text(name);
+            self.value(value);
+        }
+    }
+
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::String(text) => self.text(text),
+            Value::Array(values) => values.iter().for_each(|value| self.value(value)),
+            Value::Object(map) => self.object(map),
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.spaced += 1,
+        }
+    }
+
+    fn total(&self) -> u64 {
+        self.spaced + self.characters.div_ceil(2)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,285 @@
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::*;
+use crate::actor::{Actor, Attested};
+use crate::ask::claims::Finding;
+use crate::ask::{DefaultAction, NewClaims};
+use crate::command::{Command, NewAsk, Silence};
+use crate::ids::AskId;
+use crate::insight::{Cell, Tally, Whose};
+use crate::question::{Choice, Editable, Options, Pick, Reply};
+use crate::testing::{Cast, new_ask, no, yes};
+
+/// An ask with this envelope.
+fn saying(said: &Value, level: Option<Level>) -> NewAsk {
+    let said = said.as_object().unwrap().clone();
+    let finding = Finding { level, ..Finding::default() };
+    NewAsk { claims: Some(Box::new(NewClaims { said, finding, objection: None })), ..new_ask() }
+}
+
+fn about(body: Body) -> NewAsk {
+    NewAsk { question: Question::new("Do it?", None, body).unwrap(), ..new_ask() }
+}
+
+/// Everything that was counted of an ask, by measure.
+fn counted(cast: &Cast, id: AskId) -> BTreeMap<Measure, Vec<&'static str>> {
+    let mut counts: BTreeMap<Measure, Vec<&'static str>> = BTreeMap::new();
+    for event in cast.record_of(id) {
+        for (measure, bin) in counts_for(&event, cast.seen(id)) {
+            counts.entry(measure).or_default().push(bin);
+        }
+    }
+    counts
+}
+
+fn of(cast: &Cast, id: AskId, measure: Measure) -> Vec<&'static str> {
+    counted(cast, id).remove(&measure).unwrap_or_default()
+}
+
+/// HXPE-060, HXPE-061: intent, confidence, load and refusals of a message, in bins that are few.
+#[test]
+fn a_message_counts_by_what_its_envelope_says() {
+    let cases = [
+        (json!({ "intent": "plan" }), Measure::Intent, vec!["plan"]),
+        (json!({ "intent": "Plan" }), Measure::Intent, vec!["other"]),
+        (json!({ "intent": "ask for a raise" }), Measure::Intent, vec!["other"]),
+        (json!({ "intent": "" }), Measure::Intent, vec![]),
+        (json!({ "intent": 7 }), Measure::Intent, vec![]),
+        (json!({ "transparency": { "confidence": 0.87 } }), Measure::Confidence, vec!["8"]),
+        (json!({ "transparency": { "confidence": 1 } }), Measure::Confidence, vec!["9"]),
+        (json!({ "transparency": { "confidence": 1.5 } }), Measure::Confidence, vec![]),
+        (json!({ "transparency": { "confidence": "1" } }), Measure::Confidence, vec![]),
+        (json!({ "transparency": 3 }), Measure::Confidence, vec![]),
+        (json!({ "cognition": { "load": 3.0 } }), Measure::Load, vec!["3"]),
+        (json!({ "cognition": { "load": 11 } }), Measure::Load, vec![]),
+        (json!({ "intent": "refuse" }), Measure::Refusal, vec!["unsaid/unsaid"]),
+        (
+            json!({ "intent": "refuse", "refusal": { "type": "legal", "severity": "hard" } }),
+            Measure::Refusal,
+            vec!["legal/hard"],
+        ),
+        (
+            json!({ "intent": "plan", "refusal": { "type": "policy" } }),
+            Measure::Refusal,
+            vec!["policy/unsaid"],
+        ),
+        (json!({ "refusal": { "type": "mood" } }), Measure::Refusal, vec!["unsaid/unsaid"]),
+        (json!({ "intent": "plan" }), Measure::Refusal, vec![]),
+        (json!({}), Measure::Envelope, vec!["invalid"]),
+    ];
+    let mut cast = Cast::new();
+    for (said, measure, bins) in cases {
+        let id = cast.ask(saying(&said, None));
+        assert_eq!(of(&cast, id, measure), bins, "{said}");
+    }
+    let full = cast.ask(saying(&json!({}), Some(Level::Full)));
+    assert_eq!(of(&cast, full, Measure::Envelope), ["full"]);
+    let plain = cast.ask(new_ask());
+    assert_eq!(of(&cast, plain, Measure::Envelope), ["none"]);
+    assert_eq!(of(&cast, plain, Measure::Asked), ["native"]);
+}
+
+/// HXPE-060: click-through needs what was shown and what was picked; both count once.
+#[test]
+fn actions_count_when_they_are_seen_and_when_they_are_picked() {
+    let said = json!({ "actions": [
+        { "type": "expand" }, { "label": "no type" }, { "type": "call_my_lawyer" },
+        { "type": "expand" },
+    ] });
+    let mut cast = Cast::new();
+    let id = cast.ask(saying(&said, None));
+    assert_eq!(of(&cast, id, Measure::Shown), Vec::<&str>::new());
+    cast.run(cast.human("olga"), Command::Open(id));
+    cast.run(cast.human("olga"), Command::Open(id));
+    assert_eq!(of(&cast, id, Measure::Shown), ["expand", "other", "expand"]);
+    for actor in [cast.human("olga"), Actor::LinkHolder { ask: id }] {
+        cast.run(actor.clone(), Command::Pick(id, 2));
+        cast.run(actor, Command::Pick(id, 2));
+    }
+    cast.run(cast.human("olga"), Command::Pick(id, 3));
+    assert_eq!(of(&cast, id, Measure::Picked), ["other", "expand"]);
+}
+
+#[test]
+fn waiting_is_measured_from_the_ask() {
+    let mut cast = Cast::new();
+    let id = cast.ask(new_ask());
+    cast.advance(42);
+    cast.run(cast.human("olga"), Command::Open(id));
+    cast.advance(400);
+    cast.run(cast.human("olga"), Command::Answer(id, yes()));
+    assert_eq!(of(&cast, id, Measure::FirstView), ["60"]);
+    assert_eq!(of(&cast, id, Measure::Decision), ["900"]);
+    assert_eq!(of(&cast, id, Measure::Ended), ["answered"]);
+}
+
+#[test]
+fn every_end_counts_as_what_it_was() {
+    let mut cast = Cast::new();
+    for (on_expiry, bin) in [
+        (Silence::Answer(*yes()), "defaulted"),
+        (Silence::Fail, "failed"),
+        (Silence::Report(DefaultAction::Abort), "expired"),
+    ] {
+        let id = cast.ask(NewAsk { timeout: Some(30), on_expiry, ..new_ask() });
+        cast.advance(31);
+        cast.run(Actor::System, Command::Expire(id));
+        assert_eq!(of(&cast, id, Measure::Ended), [bin]);
+        assert_eq!(of(&cast, id, Measure::Decision), Vec::<&str>::new(), "nobody decided");
+        assert_eq!(of(&cast, id, Measure::Verdict), Vec::<&str>::new());
+        assert_eq!(of(&cast, id, Measure::Reading), Vec::<&str>::new());
+    }
+    let id = cast.ask(new_ask());
+    cast.run(cast.agent("bot"), Command::Cancel(id, None));
+    assert_eq!(of(&cast, id, Measure::Ended), ["cancelled"]);
+}
+
+fn reply(answer: Answer) -> Box<Reply> {
+    Box::new(Reply { answer, comment: Some("because".to_owned()) })
+}
+
+/// Whoever asks whether to do something recommends it; whoever suggests an option recommends that.
+#[test]
+fn an_answer_follows_changes_or_overrules() {
+    let details = json!({ "amount": 5 }).as_object().unwrap().clone();
+    let other = json!({ "amount": 4 }).as_object().unwrap().clone();
+    let approve = || Body::Approve {
+        details: details.clone(),
+        editable: Editable::from(true),
+        reject_requires_reason: false,
+        reject_options: Vec::new(),
+    };
+    let choose = |suggested: Option<&str>, pick| Body::Choose {
+        options: Options::new(["a", "b"].map(Choice::plain).to_vec()).unwrap(),
+        pick,
+        suggested: suggested.map(str::to_owned),
+    };
+    let confirm = || Body::Confirm {
+        items: ["x", "y"].map(Choice::plain).to_vec(),
+        yes: "Go".to_owned(),
+        no: "No".to_owned(),
+    };
+    let escalate = || Body::Escalate { error: Map::new(), params: Map::new() };
+    let chosen =
+        |ids: &[&str]| Answer::Chosen { options: ids.iter().map(|id| (*id).to_owned()).collect() };
+    let confirmed =
+        |ids: &[&str]| Answer::Confirmed { items: ids.iter().map(|id| (*id).to_owned()).collect() };
+    for (body, answer, expected) in [
+        (approve(), Answer::Approved { edits: None }, "followed"),
+        (approve(), Answer::Approved { edits: Some(other) }, "edited"),
+        (approve(), Answer::REJECTED, "overruled"),
+        (approve(), Answer::CHANGES, "overruled"),
+        (choose(Some("a"), Pick::One), chosen(&["a"]), "followed"),
+        (choose(Some("a"), Pick::One), chosen(&["b"]), "overruled"),
+        (choose(Some("a"), Pick::Many), chosen(&["a", "b"]), "edited"),
+        (choose(None, Pick::One), chosen(&["a"]), "open"),
+        (confirm(), confirmed(&["x", "y"]), "followed"),
+        (confirm(), confirmed(&["x"]), "edited"),
+        (confirm(), Answer::Declined, "overruled"),
+        (escalate(), Answer::Skip, "open"),
+        (Body::Converse, Answer::Replied { text: "yes".to_owned() }, "open"),
+    ] {
+        let mut cast = Cast::new();
+        let id = cast.ask(about(body.clone()));
+        cast.run(cast.human("olga"), Command::Answer(id, reply(answer.clone())));
+        assert_eq!(of(&cast, id, Measure::Verdict), [expected], "{body:?} {answer:?}");
+    }
+}
+
+#[test]
+fn a_claim_is_held_against_what_people_did() {
+    let sure = json!({ "transparency": { "confidence": 0.91 } });
+    for (new, answer, claimed, overruled) in [
+        (saying(&sure, None), yes(), vec!["9"], vec![]),
+        (saying(&sure, None), no(), vec!["9"], vec!["9"]),
+        (new_ask(), no(), vec![], vec![]),
+    ] {
+        let mut cast = Cast::new();
+        let id = cast.ask(new);
+        cast.run(cast.human("olga"), Command::Answer(id, answer));
+        assert_eq!(of(&cast, id, Measure::Claimed), claimed);
+        assert_eq!(of(&cast, id, Measure::Overruled), overruled);
+    }
+}
+
+/// Faster than the text can be read: that says nothing of one answer, and something of many.
+#[test]
+fn a_decision_before_the_text_can_be_read_is_hasty() {
+    let long = Question::new("word ".repeat(48), None, new_ask().question.body().clone()).unwrap();
+    assert_eq!(reading_millis(&long), 12_000, "48 words at 240 a minute");
+    for (seconds, expected) in [(Some(11), "hasty"), (Some(12), "read"), (None, "unopened")] {
+        let mut cast = Cast::new();
+        let id = cast.ask(NewAsk { question: long.clone(), ..new_ask() });
+        if let Some(seconds) = seconds {
+            cast.advance(1000);
+            cast.run(cast.human("olga"), Command::Open(id));
+            cast.advance(seconds);
+        }
+        cast.run(cast.human("olga"), Command::Answer(id, yes()));
+        assert_eq!(of(&cast, id, Measure::Reading), [expected], "{seconds:?}");
+    }
+}
+
+/// What an agent passed on was decided elsewhere.
+#[test]
+fn what_was_passed_on_is_no_reading_of_ours() {
+    let mut cast = Cast::new();
+    let inline = Some([crate::question::Stance::Approve].into());
+    let id = cast.ask(NewAsk { inline, ..new_ask() });
+    let text = |text: &str| text.to_owned();
+    let attested = Attested {
+        via: text("button"),
+        platform: text("slack"),
+        platform_user_id: text("U1"),
+        display_name: None,
+    };
+    cast.run(Actor::Relay { ask: id, attested }, Command::Answer(id, yes()));
+    assert_eq!(of(&cast, id, Measure::Reading), Vec::<&str>::new());
+    assert_eq!(of(&cast, id, Measure::Verdict), ["followed"]);
+}
+
+#[test]
+fn words_are_what_is_read() {
+    let details = json!({ "to": ["Ada Lovelace", 7], "note": { "text": "-- 退款 ok" } });
+    let body = Body::Approve {
+        details: details.as_object().unwrap().clone(),
+        editable: false.into(),
+        reject_requires_reason: false,
+        reject_options: Vec::new(),
+    };
+    let question = Question::new("Pay, now?", Some("It is late.".to_owned()), body).unwrap();
+    // Pay now, It is late, to Ada Lovelace 7, note text ok; and two characters are one word.
+    assert_eq!(reading_millis(&question), (2 + 3 + 4 + 3 + 1) * 250);
+}
+
+/// What a person wrote to an agent first was asked by nobody.
+#[test]
+fn what_a_person_began_with_is_not_counted() {
+    let mut cast = Cast::new();
+    let id = cast.write("olga", "bot", "Hello there");
+    assert!(counted(&cast, id).is_empty());
+}
+
+/// Each count is there for the agent, for its project, and for everybody.
+#[test]
+fn a_tally_is_kept_three_times() {
+    let mut cast = Cast::new();
+    let (one, other) = (cast.ask(new_ask()), cast.ask_as("spy", new_ask()));
+    let mut tally = Tally::default();
+    for id in [one, other] {
+        for event in cast.record_of(id) {
+            tally.add(&event, cast.seen(id));
+        }
+    }
+    let asked = |whose: Whose| {
+        let of = |(cell, _): &(&Cell, u64)| cell.measure == Measure::Asked && cell.whose == whose;
+        tally.cells().filter(of).map(|(_, n)| n).sum::<u64>()
+    };
+    let (acme, rival) = ("acme".parse().unwrap(), "rival".parse().unwrap());
+    assert_eq!(asked(Whose::All), 2);
+    assert_eq!(asked(Whose::Project(acme)), 1);
+    assert_eq!(asked(Whose::Agent(rival, "spy".parse().unwrap())), 1);
+    assert_eq!(asked(Whose::Agent("rival".parse().unwrap(), "bot".parse().unwrap())), 0);
+}

@@ -1,0 +1,416 @@
+//! From counts to what is shown: shares, middles and trends, for a page, a program or an operator.
+
+use std::collections::BTreeMap;
+
+use super::count::{ACTIONS, INTENTS, REFUSALS, SEVERITIES};
+use super::scale::{Histogram, LOADS, TENTHS, number};
+use super::{Day, Measure, Whose};
+
+/// Below so many decisions nobody can say how well claims hold: one answer would move it too far, and
+/// might show whose it was.
+pub const LEAST_DECISIONS: u64 = 20;
+
+/// One count as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Whose asks.
+    pub whose: Whose,
+    /// What.
+    pub measure: Measure,
+    /// When.
+    pub day: Day,
+    /// In which bin; names nobody knows come to nothing.
+    pub bin: String,
+    /// How often.
+    pub n: u64,
+}
+
+/// What the counts of some days say.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Summary {
+    /// How many asks, by the protocol they came in.
+    pub asked: Vec<(String, u64)>,
+    /// How many, by what their envelope tells.
+    pub envelopes: Vec<(&'static str, u64)>,
+    /// What messages are for, in the order of the specification.
+    pub intents: Vec<(&'static str, u64)>,
+    /// Claimed confidence, by tenths.
+    pub confidence: [u64; 10],
+    /// Claimed load, from 1.
+    pub load: [u64; 10],
+    /// What went on day by day; every day is there.
+    pub days: Vec<DaySummary>,
+    /// Refusals by reason and severity.
+    pub refusals: Vec<(&'static str, &'static str, u64)>,
+    /// Actions by type.
+    pub actions: Vec<ActionSummary>,
+    /// From the ask to the first look.
+    pub first_view: Histogram,
+    /// From the ask to the decision.
+    pub decision: Histogram,
+    /// How asks ended.
+    pub ended: Ended,
+    /// What people made of recommendations.
+    pub verdicts: Verdicts,
+    /// Claimed confidence against what people did, if there is enough to say so.
+    pub calibration: Calibration,
+    /// Whether there was time to read.
+    pub reading: Reading,
+}
+
+/// One day.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DaySummary {
+    /// Which.
+    pub day: Day,
+    /// How many asks.
+    pub asked: u64,
+    /// How many ended.
+    pub ended: u64,
+    /// How hard the messages were on average, as claimed.
+    pub load: Option<f64>,
+}
+
+/// One type of action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ActionSummary {
+    /// Which.
+    pub kind: &'static str,
+    /// On how many asks somebody looked at it stood.
+    pub shown: u64,
+    /// On how many it was picked.
+    pub picked: u64,
+}
+
+impl ActionSummary {
+    /// The share that was picked. Where one was picked nobody had opened, it was seen all the same.
+    pub fn rate(&self) -> Option<f64> {
+        share(self.picked, self.shown.max(self.picked))
+    }
+}
+
+/// How asks ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// By an answer.
+    pub answered: u64,
+    /// By the agent's default, because nobody answered.
+    pub defaulted: u64,
+    /// By their deadline.
+    pub expired: u64,
+    /// By their deadline, as a failure.
+    pub failed: u64,
+    /// By being withdrawn.
+    pub cancelled: u64,
+}
+
+impl Ended {
+    /// How many ended.
+    pub fn total(&self) -> u64 {
+        self.answered + self.defaulted + self.expired + self.failed + self.cancelled
+    }
+
+    /// How many ran out because nobody answered, whatever came of that.
+    pub fn ran_out(&self) -> u64 {
+        self.defaulted + self.expired + self.failed
+    }
+
+    /// The share that ran out.
+    pub fn expiry_rate(&self) -> Option<f64> {
+        share(self.ran_out(), self.total())
+    }
+}
+
+/// What people made of recommendations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Verdicts {
+    /// They were followed.
+    pub followed: u64,
+    /// They were followed, but not as they were.
+    pub edited: u64,
+    /// They were not.
+    pub overruled: u64,
+    /// There were none.
+    pub open: u64,
+}
+
+impl Verdicts {
+    /// How many recommendations were decided on.
+    pub fn decided(&self) -> u64 {
+        self.followed + self.edited + self.overruled
+    }
+
+    /// The share that was changed.
+    pub fn edit_rate(&self) -> Option<f64> {
+        share(self.edited, self.decided())
+    }
+
+    /// The share that was overruled.
+    pub fn overrule_rate(&self) -> Option<f64> {
+        share(self.overruled, self.decided())
+    }
+}
+
+/// Claimed confidence against how often people overruled it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Calibration {
+    /// How many decisions were made on a recommendation with a claimed confidence.
+    pub decisions: u64,
+    /// By tenths of confidence: decisions, and how many of them overruled it. None below
+    /// [`LEAST_DECISIONS`].
+    pub tenths: Option<[(u64, u64); 10]>,
+}
+
+/// Whether whoever decided had the time to read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// They had.
+    pub read: u64,
+    /// They decided sooner than the text can be read.
+    pub hasty: u64,
+    /// Nobody opened it; it was answered from a message or by a program.
+    pub unopened: u64,
+}
+
+impl Reading {
+    /// The share of hasty ones among those somebody opened.
+    pub fn hasty_rate(&self) -> Option<f64> {
+        share(self.hasty, self.hasty + self.read)
+    }
+}
+
+/// Counts by the names of their bins.
+type Bins = BTreeMap<String, u64>;
+
+impl Summary {
+    /// What lines say of the days from one to another, whosever they are: who wants them apart gives
+    /// them apart.
+    pub fn of<'a>(lines: impl IntoIterator<Item = &'a Line>, from: Day, to: Day) -> Self {
+        let mut all: BTreeMap<Measure, Bins> = BTreeMap::new();
+        let mut days: BTreeMap<Day, DayCounts> = BTreeMap::new();
+        for line in lines.into_iter().filter(|line| (from..=to).contains(&line.day)) {
+            let bins = all.entry(line.measure).or_default();
+            *bins.entry(line.bin.clone()).or_default() += line.n;
+            days.entry(line.day).or_default().add(line);
+        }
+        let of = |measure| all.get(&measure).cloned().unwrap_or_default();
+        let tenths = |measure| TENTHS.map(|bin| n(&of(measure), bin));
+        let named = |measure: Measure, names: &[&'static str]| -> Vec<(&'static str, u64)> {
+            let counts = of(measure);
+            names.iter().map(|name| (*name, n(&counts, name))).filter(|(_, n)| *n > 0).collect()
+        };
+        let with_others = |names: &[&'static str]| [names, &["other"]].concat();
+        let (ended, verdict, reading) =
+            (of(Measure::Ended), of(Measure::Verdict), of(Measure::Reading));
+        Self {
+            asked: of(Measure::Asked).into_iter().collect(),
+            envelopes: named(Measure::Envelope, &["none", "invalid", "core", "standard", "full"]),
+            intents: named(Measure::Intent, &with_others(&INTENTS)),
+            confidence: tenths(Measure::Confidence),
+            load: LOADS.map(|bin| n(&of(Measure::Load), bin)),
+            days: every_day(&days, from, to),
+            refusals: refusals(&of(Measure::Refusal)),
+            actions: actions(&of(Measure::Shown), &of(Measure::Picked), &with_others(&ACTIONS)),
+            first_view: Histogram::of(&of(Measure::FirstView)),
+            decision: Histogram::of(&of(Measure::Decision)),
+            ended: Ended {
+                answered: n(&ended, "answered"),
+                defaulted: n(&ended, "defaulted"),
+                expired: n(&ended, "expired"),
+                failed: n(&ended, "failed"),
+                cancelled: n(&ended, "cancelled"),
+            },
+            verdicts: Verdicts {
+                followed: n(&verdict, "followed"),
+                edited: n(&verdict, "edited"),
+                overruled: n(&verdict, "overruled"),
+                open: n(&verdict, "open"),
+            },
+            calibration: Calibration::of(tenths(Measure::Claimed), tenths(Measure::Overruled)),
+            reading: Reading {
+                read: n(&reading, "read"),
+                hasty: n(&reading, "hasty"),
+                unopened: n(&reading, "unopened"),
+            },
+        }
+    }
+
+    /// How many asks there were.
+    pub fn asks(&self) -> u64 {
+        self.asked.iter().map(|(_, n)| n).sum()
+    }
+
+    /// How many messages said what they are for.
+    pub fn with_intent(&self) -> u64 {
+        self.intents.iter().map(|(_, n)| n).sum()
+    }
+
+    /// How many messages refused.
+    pub fn refused(&self) -> u64 {
+        self.refusals.iter().map(|(_, _, n)| n).sum()
+    }
+
+    /// The share of refusals among the messages that have an envelope.
+    pub fn refusal_rate(&self) -> Option<f64> {
+        let bare = |(name, _): &&(&str, u64)| *name != "none";
+        share(self.refused(), self.envelopes.iter().filter(bare).map(|(_, n)| n).sum())
+    }
+}
+
+impl Calibration {
+    fn of(claimed: [u64; 10], overruled: [u64; 10]) -> Self {
+        let decisions = claimed.iter().sum();
+        let mut tenths = [(0, 0); 10];
+        for (tenth, pair) in tenths.iter_mut().zip(claimed.into_iter().zip(overruled)) {
+            *tenth = pair;
+        }
+        Self { decisions, tenths: (decisions >= LEAST_DECISIONS).then_some(tenths) }
+    }
+}
+
+/// What one day came to, so far.
+#[derive(Default)]
+struct DayCounts {
+    asked: u64,
+    ended: u64,
+    loads: u64,
+    load: u64,
+}
+
+impl DayCounts {
+    fn add(&mut self, line: &Line) {
+        if line.measure == Measure::Asked {
+            self.asked += line.n;
+        } else if line.measure == Measure::Ended {
+            self.ended += line.n;
+        } else if let (Measure::Load, Ok(load)) = (line.measure, line.bin.parse::<u64>()) {
+            self.loads += line.n;
+            self.load += line.n * load;
+        }
+    }
+}
+
+/// More days than this nobody looks at one by one.
+const MOST_DAYS: i64 = 3_700;
+
+fn every_day(days: &BTreeMap<Day, DayCounts>, from: Day, to: Day) -> Vec<DaySummary> {
+    let last = to.number().min(from.number().saturating_add(MOST_DAYS));
+    let none = DayCounts::default();
+    (from.number()..=last)
+        .map(|day| {
+            let day = Day::numbered(day);
+            let counts = days.get(&day).unwrap_or(&none);
+            let load = share(counts.load, counts.loads);
+            DaySummary { day, asked: counts.asked, ended: counts.ended, load }
+        })
+        .collect()
+}
+
+fn refusals(counts: &Bins) -> Vec<(&'static str, &'static str, u64)> {
+    let mut refusals = Vec::new();
+    for why in REFUSALS {
+        for how in SEVERITIES {
+            let n = n(counts, &format!("{why}/{how}"));
+            if n > 0 {
+                refusals.push((why, how, n));
+            }
+        }
+    }
+    refusals
+}
+
+fn actions(shown: &Bins, picked: &Bins, kinds: &[&'static str]) -> Vec<ActionSummary> {
+    let of = |kind: &&'static str| {
+        let (shown, picked) = (n(shown, kind), n(picked, kind));
+        (shown + picked > 0).then_some(ActionSummary { kind, shown, picked })
+    };
+    kinds.iter().filter_map(of).collect()
+}
+
+fn n(counts: &Bins, bin: &str) -> u64 {
+    counts.get(bin).copied().unwrap_or(0)
+}
+
+/// A part of a whole, if there is one.
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| number(part) / number(whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(n: i64) -> Day {
+        Day::numbered(n)
+    }
+
+    fn line(measure: Measure, on: i64, bin: &str, n: u64) -> Line {
+        Line { whose: Whose::All, measure, day: day(on), bin: bin.to_owned(), n }
+    }
+
+    #[test]
+    fn nothing_says_nothing() {
+        let none = Summary::of(&[], day(3), day(4));
+        assert_eq!((none.asks(), none.refusal_rate(), none.ended.expiry_rate()), (0, None, None));
+        assert_eq!(none.days.len(), 2, "a day without anything is a day");
+        assert_eq!(none.days[0].load, None);
+        assert_eq!(Summary::of(&[], day(4), day(3)).days, []);
+        assert_eq!(none.calibration, Calibration::default());
+    }
+
+    /// HXPE-060: rates and trends are of the days that were asked for.
+    #[test]
+    fn rates_are_of_what_there_was() {
+        let lines = [
+            line(Measure::Asked, 1, "native", 9),
+            line(Measure::Asked, 2, "hitl", 3),
+            line(Measure::Asked, 2, "native", 1),
+            line(Measure::Envelope, 2, "none", 2),
+            line(Measure::Envelope, 2, "core", 2),
+            line(Measure::Intent, 2, "refuse", 1),
+            line(Measure::Intent, 2, "other", 1),
+            line(Measure::Refusal, 2, "safety/hard", 1),
+            line(Measure::Load, 2, "3", 1),
+            line(Measure::Load, 2, "6", 2),
+            line(Measure::Shown, 3, "expand", 4),
+            line(Measure::Picked, 3, "expand", 1),
+            line(Measure::Picked, 3, "other", 2),
+            line(Measure::Ended, 3, "answered", 2),
+            line(Measure::Ended, 3, "expired", 1),
+            line(Measure::Ended, 3, "defaulted", 1),
+            line(Measure::Verdict, 3, "followed", 2),
+            line(Measure::Verdict, 3, "overruled", 1),
+            line(Measure::Verdict, 3, "edited", 1),
+            line(Measure::Verdict, 3, "open", 7),
+            line(Measure::Reading, 3, "hasty", 1),
+            line(Measure::Reading, 3, "read", 3),
+            line(Measure::Reading, 3, "unopened", 9),
+            line(Measure::Asked, 4, "native", 9),
+        ];
+        let summary = Summary::of(&lines, day(2), day(3));
+        assert_eq!(summary.asked, [("hitl".to_owned(), 3), ("native".to_owned(), 1)]);
+        assert_eq!(summary.intents, [("refuse", 1), ("other", 1)]);
+        assert_eq!(summary.refusals, [("safety", "hard", 1)]);
+        assert_eq!(summary.refusal_rate(), Some(0.5), "of those with an envelope");
+        let days: Vec<_> = summary.days.iter().map(|d| (d.asked, d.ended, d.load)).collect();
+        assert_eq!(days, [(4, 0, Some(5.0)), (0, 4, None)]);
+        let rates: Vec<_> = summary.actions.iter().map(|a| (a.kind, a.rate())).collect();
+        assert_eq!(rates, [("expand", Some(0.25)), ("other", Some(1.0))]);
+        assert_eq!(summary.ended.expiry_rate(), Some(0.5));
+        let verdicts = summary.verdicts;
+        assert_eq!((verdicts.edit_rate(), verdicts.overrule_rate()), (Some(0.25), Some(0.25)));
+        assert_eq!(summary.reading.hasty_rate(), Some(0.25));
+    }
+
+    #[test]
+    fn claims_are_compared_once_there_are_enough() {
+        let mut lines =
+            vec![line(Measure::Claimed, 1, "9", 19), line(Measure::Overruled, 1, "9", 5)];
+        let few = Summary::of(&lines, day(1), day(1)).calibration;
+        assert_eq!((few.decisions, few.tenths), (19, None));
+        lines.push(line(Measure::Claimed, 1, "0", 1));
+        let enough = Summary::of(&lines, day(1), day(1)).calibration;
+        let tenths = enough.tenths.unwrap();
+        assert_eq!((enough.decisions, tenths[9], tenths[0]), (20, (19, 5), (1, 0)));
+    }
+}

@@ -1,0 +1,135 @@
+//! `countersign insights`: numbers about what agents claim and what people do with it.
+
+use clap::Args;
+use dialects::native::{AgentInsights, CalibrationView, InsightsView, WaitView};
+use kernel::insight::LEAST_DECISIONS;
+use kernel::{AgentId, ProjectId};
+use reqwest::Method;
+
+use super::Exit;
+use super::output::{say, table};
+use super::remote::Remote;
+
+#[derive(Args)]
+pub(super) struct Insights {
+    /// Only of this project
+    #[arg(long, value_name = "NAME")]
+    project: Option<ProjectId>,
+    /// Only of this agent
+    #[arg(long, value_name = "NAME")]
+    agent: Option<AgentId>,
+    /// From this day on, in UTC, such as 2026-02-01; the last 30 days when nothing is said
+    #[arg(long, value_name = "DAY")]
+    from: Option<String>,
+    /// Up to this day, and with it
+    #[arg(long, value_name = "DAY")]
+    to: Option<String>,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+impl Insights {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        let server = self.remote.human()?;
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        let project = self.project.as_ref().map(ProjectId::as_str);
+        let agent = self.agent.as_ref().map(AgentId::as_str);
+        let days = [("from", self.from.as_deref()), ("to", self.to.as_deref())];
+        for (name, value) in [("project", project), ("agent", agent)].into_iter().chain(days) {
+            if let Some(value) = value {
+                query.append_pair(name, value);
+            }
+        }
+        let path = format!("/api/v1/insights?{}", query.finish());
+        let call = server.client.call(Method::GET, &path, None::<&()>);
+        let found: InsightsView = call.await.map_err(server.because())?;
+        if self.remote.json {
+            say!("{}", serde_json::to_string(&found)?);
+        } else {
+            show(&found);
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn show(found: &InsightsView) {
+    let InsightsView { ended, verdicts, reading, .. } = found;
+    let ran_out = ended.defaulted + ended.expired + ended.failed;
+    let decided = verdicts.followed + verdicts.edited + verdicts.overruled;
+    let opened = reading.read + reading.hasty;
+    let number = |name: &str, value: String| vec![name.to_owned(), value];
+    let mut rows = vec![
+        number("requests", found.asks.to_string()),
+        number("answered", ended.answered.to_string()),
+        number("ran out", share(ran_out, ended.expiry_rate)),
+        number("withdrawn", ended.cancelled.to_string()),
+        number("until somebody looked", wait(&found.first_view)),
+        number("until somebody decided", wait(&found.decision)),
+        number("recommendations decided on", decided.to_string()),
+        number("  changed", share(verdicts.edited, verdicts.edit_rate)),
+        number("  overruled", share(verdicts.overruled, verdicts.overrule_rate)),
+        number("opened before deciding", opened.to_string()),
+        number("  decided faster than it can be read", share(reading.hasty, reading.hasty_rate)),
+        number("refusals", share(found.refusals.n, found.refusals.rate)),
+    ];
+    let action = |name: &str, shown: u64, picked: u64, rate| {
+        number(&format!("action {name}"), format!("{} of {shown} shown", share(picked, rate)))
+    };
+    rows.extend(
+        found
+            .intents
+            .iter()
+            .map(|one| number(&format!("intent {}", one.intent), one.n.to_string())),
+    );
+    rows.extend(found.actions.iter().map(|one| action(&one.kind, one.shown, one.picked, one.rate)));
+    say!("{} to {}, days in UTC", found.from, found.to);
+    say!("");
+    table(&["WHAT", "NUMBER"], &rows);
+    if !found.agents.is_empty() {
+        say!("");
+        let names =
+            ["AGENT", "PROJECT", "DECIDED", "CHANGED", "OVERRULED", "CLAIMS OVERRULED", "HASTY"];
+        table(&names, &found.agents.iter().map(beside).collect::<Vec<_>>());
+    }
+}
+
+fn beside(one: &AgentInsights) -> Vec<String> {
+    let verdicts = &one.verdicts;
+    let decided = verdicts.followed + verdicts.edited + verdicts.overruled;
+    vec![
+        one.agent.to_string(),
+        one.project.to_string(),
+        decided.to_string(),
+        share(verdicts.edited, verdicts.edit_rate),
+        share(verdicts.overruled, verdicts.overrule_rate),
+        claims(&one.calibration),
+        share(one.reading.hasty, one.reading.hasty_rate),
+    ]
+}
+
+/// How often it was overruled where it was surest.
+fn claims(calibration: &CalibrationView) -> String {
+    let Some(bins) = &calibration.bins else {
+        return format!("after {LEAST_DECISIONS} decisions");
+    };
+    match bins.iter().rev().find(|bin| bin.decisions > 0) {
+        None => "-".to_owned(),
+        Some(bin) => {
+            let (overruled, decisions) = (bin.overruled, bin.decisions);
+            format!("{overruled} of {decisions} at {:.0}-{:.0}%", bin.from * 100.0, bin.to * 100.0)
+        }
+    }
+}
+
+fn share(n: u64, rate: Option<f64>) -> String {
+    rate.map_or_else(|| n.to_string(), |rate| format!("{n} ({:.0}%)", rate * 100.0))
+}
+
+fn wait(whiles: &WaitView) -> String {
+    match (whiles.median_seconds, whiles.p90_seconds) {
+        (Some(half), Some(most)) => {
+            format!("{half:.0} s for half of {}, {most:.0} s for nine of ten", whiles.n)
+        }
+        _ => "-".to_owned(),
+    }
+}

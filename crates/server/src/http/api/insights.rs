@@ -1,0 +1,99 @@
+//! `GET /api/v1/insights`: the numbers of `/insights`.
+
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use dialects::native::{AgentInsights, InsightsView};
+use kernel::insight::Day;
+use kernel::{AgentId, ProjectId, Time};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::http::Shared;
+use crate::http::api::page::{Params, bad, unfit};
+use crate::http::problem::Problem;
+use crate::insights::{self, LONGEST_DAYS, Unseen, Wanted};
+
+const KNOWN: [&str; 4] = ["project", "agent", "from", "to"];
+/// So many days are looked at if nobody says.
+const USUAL: u16 = 30;
+
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(insights))
+}
+
+/// Numbers about what agents claim and what people do with it.
+///
+/// Intents, confidence, load, refusals, actions, how long people take, how requests end, how often
+/// recommendations are changed or overruled, and whether there was time to read. Days are in UTC. People
+/// see their projects and the agents they answer for, administrators everything, an agent key what it may
+/// read. The numbers are a moment behind.
+#[utoipa::path(
+    get,
+    path = "/api/v1/insights",
+    operation_id = "getInsights",
+    tag = "insights",
+    params(
+        ("project" = Option<ProjectId>, Query, description = "Only of this project"),
+        ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
+        (
+            "from" = Option<String>, Query, format = Date, example = "2026-02-01",
+            description = "The first day; 30 days with the last one when nothing is said",
+        ),
+        (
+            "to" = Option<String>, Query, format = Date, example = "2026-02-28",
+            description = "The last day, which counts too; today when nothing is said",
+        ),
+    ),
+    responses(
+        (status = 200, description = "The numbers", body = InsightsView),
+        (status = 404, description = "`not-found`: no such project or agent, or not to be seen"),
+        (status = 422, description = "`invalid-field`: more than 400 days, or none"),
+    ),
+    security(("agent_key" = []), ("human_token" = [])),
+)]
+async fn insights(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Result<Response, Problem> {
+    let actor = app.anyone(&headers).await?;
+    let wanted = wanted(&Params::new(pairs, &KNOWN)?, app.gateway.now())?;
+    let found = match insights::read(&**app.gateway.store(), &wanted, &actor).await {
+        Ok(found) => found,
+        Err(Unseen::Refused(refusal)) => return Err(refusal.into()),
+        Err(Unseen::Store(error)) => return Err(error.into()),
+    };
+    let agents = found.agents.into_iter();
+    let shown = InsightsView {
+        project: wanted.project,
+        agent: wanted.agent,
+        agents: agents.map(|(of, id, summary)| AgentInsights::of(of, id, &summary)).collect(),
+        ..InsightsView::of(&found.summary, wanted.from, wanted.to)
+    };
+    Ok(Json(shown).into_response())
+}
+
+fn wanted(params: &Params, now: Time) -> Result<Wanted, Problem> {
+    let day = |name: &'static str| -> Result<Option<Day>, Problem> {
+        let Some(text) = params.one(name)? else { return Ok(None) };
+        let expected = "a day such as 2026-02-28";
+        text.parse().map(Some).map_err(|_| bad(name, expected))
+    };
+    let name = "the name of one";
+    let project = params.one("project")?.map(str::parse).transpose();
+    let agent = params.one("agent")?.map(str::parse).transpose();
+    let to = day("to")?.unwrap_or_else(|| Day::of(now));
+    let from = day("from")?.unwrap_or_else(|| to.before(USUAL - 1));
+    let days = to.number() - from.number() + 1;
+    if !(1..=LONGEST_DAYS).contains(&days) {
+        return Err(unfit("from", "a day up to 400 days before the last one"));
+    }
+    Ok(Wanted {
+        project: project.map_err(|_| bad("project", name))?,
+        agent: agent.map_err(|_| bad("agent", name))?,
+        from,
+        to,
+    })
+}

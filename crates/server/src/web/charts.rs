@@ -1,0 +1,269 @@
+//! Charts, drawn here: SVG with a title and a sentence for whoever does not see it, and the numbers
+//! behind it as a table. Nothing is told by colour or height alone.
+
+use kernel::insight::Day;
+
+/// How wide a drawing is, in its own units: about a phone's, so that its letters stay readable there.
+pub const WIDTH: u32 = 360;
+/// How high columns may be.
+const TALL: u32 = 110;
+/// Where columns stand.
+const GROUND: u32 = 130;
+/// The room one bar takes with the words above it.
+const ROW: u32 = 36;
+
+/// One chart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chart {
+    /// What its parts are known by on the page.
+    pub id: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    /// What it says, in a sentence.
+    pub says: String,
+    /// How high the drawing is.
+    pub height: u32,
+    /// What is drawn.
+    pub marks: Vec<Mark>,
+    /// The names of the columns of its table.
+    pub head: Vec<&'static str>,
+    /// The numbers behind it.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// One thing that is drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mark {
+    /// A filled rectangle.
+    Bar {
+        /// From the left.
+        x: u32,
+        /// From the top.
+        y: u32,
+        /// How wide.
+        width: u32,
+        /// How high.
+        height: u32,
+        /// Of which kind.
+        tone: &'static str,
+    },
+    /// A line across.
+    Rule {
+        /// From the top.
+        y: u32,
+    },
+    /// Words.
+    Text {
+        /// From the left.
+        x: u32,
+        /// From the top.
+        y: u32,
+        /// Which end of the words that is.
+        anchor: &'static str,
+        /// Of which kind.
+        tone: &'static str,
+        /// The words.
+        text: String,
+    },
+    /// A line through points.
+    Line {
+        /// Their places.
+        points: String,
+    },
+    /// A point.
+    Dot {
+        /// From the left.
+        x: u32,
+        /// From the top.
+        y: u32,
+    },
+}
+
+/// A number with its name, and how it reads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// What it is of.
+    pub label: String,
+    /// The number.
+    pub n: f64,
+    /// As it reads.
+    pub shown: String,
+    /// Of which kind.
+    pub tone: &'static str,
+}
+
+impl Part {
+    /// A count.
+    pub fn count(label: impl Into<String>, n: u64) -> Self {
+        Self { label: label.into(), n: number(n), shown: n.to_string(), tone: "" }
+    }
+
+    /// A share.
+    pub fn share(label: impl Into<String>, share: f64, shown: String) -> Self {
+        Self { label: label.into(), n: share, shown, tone: "" }
+    }
+
+    /// The same in another tone.
+    #[must_use]
+    pub fn toned(self, tone: &'static str) -> Self {
+        Self { tone, ..self }
+    }
+}
+
+/// A count as a number to draw with.
+#[expect(clippy::cast_precision_loss, reason = "for drawing, not for counting")]
+pub fn number(n: u64) -> f64 {
+    n as f64
+}
+
+/// Bars below each other, each with its words above it.
+pub fn bars(parts: &[Part], most: Option<f64>) -> (u32, Vec<Mark>) {
+    let most = most.unwrap_or_else(|| largest(parts));
+    let mut marks = Vec::with_capacity(parts.len() * 3);
+    let mut y = 0;
+    for part in parts {
+        marks.push(text(0, y + 13, "start", "", part.label.clone()));
+        marks.push(text(WIDTH, y + 13, "end", "n", part.shown.clone()));
+        let width = scaled(part.n, most, WIDTH);
+        marks.push(Mark::Bar { x: 0, y: y + 19, width, height: 9, tone: part.tone });
+        y += ROW;
+    }
+    (y, marks)
+}
+
+/// Columns beside each other. Of many, only some have their words below.
+pub fn columns(parts: &[Part], most: Option<f64>) -> (u32, Vec<Mark>) {
+    let most = most.unwrap_or_else(|| largest(parts));
+    let n = u32::try_from(parts.len()).unwrap_or(1).max(1);
+    let step = WIDTH / n;
+    // Words need about so much room.
+    let every = 44_u32.div_ceil(step.max(1)).max(1);
+    let mut marks = vec![Mark::Rule { y: GROUND }];
+    for (place, part) in (0_u32..).zip(parts) {
+        let (x, height) = (place * step, scaled(part.n, most, TALL));
+        let gap = if step > 6 { step / 6 } else { 0 };
+        let width = step.saturating_sub(gap).max(1);
+        marks.push(Mark::Bar { x, y: GROUND - height, width, height, tone: part.tone });
+        let middle = x + width / 2;
+        if n <= 16 && part.n > 0.0 {
+            let above = GROUND.saturating_sub(height + 4);
+            marks.push(text(middle, above, "middle", "n", part.shown.clone()));
+        }
+        // The last one would lie over its neighbour, where there is one.
+        if place % every == 0 && (place == 0 || x + 40 <= WIDTH) {
+            let (at, anchor) = if place == 0 { (0, "start") } else { (middle, "middle") };
+            marks.push(text(at, GROUND + 16, anchor, "", part.label.clone()));
+        }
+    }
+    (GROUND + 22, marks)
+}
+
+/// A line over days, broken where there is nothing.
+pub fn trend(days: &[(Day, Option<f64>)], least: f64, most: f64) -> (u32, Vec<Mark>) {
+    let mut marks = Vec::new();
+    for value in [least, f64::midpoint(least, most), most] {
+        let y = GROUND - scaled(value - least, most - least, TALL);
+        marks.push(Mark::Rule { y });
+        marks.push(text(0, y.saturating_sub(3), "start", "", format!("{value:.0}")));
+    }
+    let last = u32::try_from(days.len().saturating_sub(1)).unwrap_or(1).max(1);
+    let place = |n: u32, value: f64| {
+        let x = 24 + n * (WIDTH - 30) / last;
+        (x, GROUND - scaled(value - least, most - least, TALL))
+    };
+    let mut line: Vec<(u32, u32)> = Vec::new();
+    let mut draw = |line: &mut Vec<(u32, u32)>| {
+        if line.len() > 1 {
+            let points: Vec<String> = line.iter().map(|(x, y)| format!("{x},{y}")).collect();
+            marks.push(Mark::Line { points: points.join(" ") });
+        }
+        marks.extend(line.drain(..).map(|(x, y)| Mark::Dot { x, y }));
+    };
+    for (n, (_, value)) in (0_u32..).zip(days) {
+        match value {
+            Some(value) => line.push(place(n, *value)),
+            None => draw(&mut line),
+        }
+    }
+    draw(&mut line);
+    if let (Some((first, _)), Some((end, _))) = (days.first(), days.last()) {
+        marks.push(text(0, GROUND + 16, "start", "", first.to_string()));
+        marks.push(text(WIDTH, GROUND + 16, "end", "", end.to_string()));
+    }
+    (GROUND + 22, marks)
+}
+
+fn text(x: u32, y: u32, anchor: &'static str, tone: &'static str, text: String) -> Mark {
+    Mark::Text { x, y, anchor, tone, text }
+}
+
+fn largest(parts: &[Part]) -> f64 {
+    parts.iter().map(|part| part.n).fold(0.0, f64::max)
+}
+
+/// So much of a length; something is never drawn as nothing.
+fn scaled(n: f64, most: f64, length: u32) -> u32 {
+    if n <= 0.0 || most <= 0.0 {
+        return 0;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 0 and the length"
+    )]
+    let drawn = ((n / most).min(1.0) * f64::from(length)).round() as u32;
+    drawn.max(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inside(marks: &[Mark], height: u32) {
+        for mark in marks {
+            match mark {
+                Mark::Bar { x, y, width, height: tall, .. } => {
+                    assert!(x + width <= WIDTH && y + tall <= height, "{mark:?}");
+                }
+                Mark::Text { x, y, .. } | Mark::Dot { x, y } => {
+                    assert!(*x <= WIDTH && *y <= height, "{mark:?}");
+                }
+                Mark::Rule { y } => assert!(*y <= height),
+                Mark::Line { points } => assert!(points.contains(' ')),
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_is_drawn_lies_inside() {
+        for n in [0_u64, 1, 7, 10, 16, 30, 90, 400] {
+            let parts: Vec<Part> = (0..n).map(|n| Part::count(format!("part {n}"), n)).collect();
+            for (height, marks) in [bars(&parts, None), columns(&parts, Some(1.0))] {
+                inside(&marks, height);
+            }
+            let day = |n: u64| Day::numbered(i64::try_from(n).unwrap());
+            let value = |n: u64| (!n.is_multiple_of(3)).then_some(number(n % 10) + 1.0);
+            let days: Vec<_> = (0..n).map(|n| (day(n), value(n))).collect();
+            let (height, marks) = trend(&days, 1.0, 10.0);
+            inside(&marks, height);
+        }
+    }
+
+    #[test]
+    fn something_is_never_drawn_as_nothing() {
+        assert_eq!((scaled(0.0, 9.0, 100), scaled(1.0, 1e9, 100)), (0, 2));
+        assert_eq!((scaled(9.0, 9.0, 100), scaled(1.0, 0.0, 100)), (100, 0));
+    }
+
+    /// A day without anything breaks the line, and a day alone is a point.
+    #[test]
+    fn a_line_is_broken_where_there_is_nothing() {
+        let days = [Some(1.0), Some(2.0), None, Some(3.0)];
+        let days: Vec<_> =
+            (0_i64..).zip(days).map(|(n, value)| (Day::numbered(n), value)).collect();
+        let (_, marks) = trend(&days, 1.0, 10.0);
+        let count = |of: fn(&Mark) -> bool| marks.iter().filter(|mark| of(mark)).count();
+        assert_eq!(count(|mark| matches!(mark, Mark::Line { .. })), 1);
+        assert_eq!(count(|mark| matches!(mark, Mark::Dot { .. })), 3);
+    }
+}

@@ -1,0 +1,94 @@
+//! Counts of what happened, kept beside the record: what charts are drawn from.
+//!
+//! They are made from the record, a little behind it and in its order, and where they have come is
+//! written down in the same commit as they are. So nobody who asks or answers waits for them, nothing
+//! is counted twice, and what happened before there were any is counted too. How many are read depends
+//! on days, projects and agents, and never on how many asks there were.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use kernel::audit::Row;
+use kernel::insight::summary::Line;
+use kernel::insight::{COUNTED, Day, Measure, Tally, Whose};
+use kernel::{Ask, AskId, Subject};
+
+use crate::Result;
+
+/// Which counts are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counts {
+    /// Whose, each by itself.
+    pub whose: Vec<Whose>,
+    /// Of what.
+    pub measures: Vec<Measure>,
+    /// From which day.
+    pub from: Day,
+    /// To which day, and with it.
+    pub to: Day,
+}
+
+/// What was just counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// How many records were gone through; none if there were no more, or another node is at it.
+    pub records: usize,
+    /// What they came to.
+    pub tally: Tally,
+}
+
+/// Counts. Every backend passes the checks of `suite`.
+#[async_trait]
+pub trait Insights {
+    /// Counts on, by at most `limit` records; of several nodes one does it at a time.
+    async fn count_on(&self, limit: usize) -> Result<Counted>;
+
+    /// What was counted, as far as [`Insights::count_on`] has come.
+    async fn counts(&self, wanted: Counts) -> Result<Vec<Line>>;
+}
+
+/// Records that were read and not counted yet.
+pub(crate) struct Behind {
+    rows: Vec<Row>,
+}
+
+impl Behind {
+    pub(crate) fn new(rows: Vec<Row>) -> Self {
+        Self { rows }
+    }
+
+    /// Where they end.
+    pub(crate) fn position(&self) -> Option<u64> {
+        self.rows.last().map(|row| row.position)
+    }
+
+    /// The asks they are about, as far as they count for anything.
+    pub(crate) fn asks(&self) -> std::collections::BTreeSet<AskId> {
+        self.rows.iter().filter_map(about).collect()
+    }
+
+    /// What they come to. A record or an ask that cannot be read is for the verifier to find.
+    pub(crate) fn counted(&self, asks: &BTreeMap<AskId, Ask>) -> Counted {
+        let mut tally = Tally::default();
+        for row in &self.rows {
+            let Some(ask) = about(row).and_then(|id| asks.get(&id)) else { continue };
+            if let Ok(event) = row.open() {
+                tally.add(&event, ask);
+            } else {
+                let (subject, seq) = (&row.subject, row.seq);
+                tracing::warn!(%subject, seq, "a record cannot be read and is not counted");
+            }
+        }
+        Counted { records: self.rows.len(), tally }
+    }
+}
+
+fn about(row: &Row) -> Option<AskId> {
+    if !COUNTED.contains(&row.what.as_str()) {
+        return None;
+    }
+    match row.subject.parse() {
+        Ok(Subject::Ask(id)) => Some(id),
+        Ok(_) | Err(_) => None,
+    }
+}

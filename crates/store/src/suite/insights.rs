@@ -1,0 +1,183 @@
+//! Counts: those of the record, each once, and as few to read as there are days and bins.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kernel::ask::NewClaims;
+use kernel::command::{NewAsk, Silence};
+use kernel::insight::summary::Line;
+use kernel::insight::{Day, Measure, Summary, Tally, Whose};
+use kernel::testing::{claims, new_ask, no, yes};
+use kernel::{Actor, AskId, Command, Subject};
+use tokio::task::JoinSet;
+
+use super::stage::{Stage, bot, person, spy};
+use crate::Counts;
+
+fn saying() -> NewAsk {
+    let mut said = claims();
+    said.said.insert("cognition".to_owned(), serde_json::json!({ "load": 7 }));
+    NewAsk { claims: Some(Box::new(NewClaims { ..*said })), ..new_ask() }
+}
+
+/// An ask with an envelope that was looked at, picked from and rejected; one that nobody answered; and
+/// one of somebody else's.
+pub async fn story(stage: &Stage) -> AskId {
+    let id = stage.ask(saying()).await;
+    stage.clock.advance(40);
+    stage.run(person("olga"), Command::Open(id)).await;
+    stage.run(person("olga"), Command::Pick(id, 2)).await;
+    stage.clock.advance(100);
+    stage.run(person("olga"), Command::Answer(id, no())).await;
+    let silent = NewAsk { timeout: Some(30), on_expiry: Silence::Fail, ..new_ask() };
+    let silent = stage.ask(silent).await;
+    let other = stage.run(spy(), Command::Ask(Box::new(saying()))).await.ask.unwrap().id;
+    stage.clock.advance(86_400);
+    stage.run(Actor::System, Command::Expire(silent)).await;
+    stage.run(person("zoe"), Command::Answer(other, yes())).await;
+    id
+}
+
+/// Counts to the end, a few records at a time; what was counted.
+async fn count(stage: &Stage) -> Tally {
+    let mut all = Tally::default();
+    loop {
+        let counted = stage.store.count_on(3).await.unwrap();
+        if counted.records == 0 {
+            return all;
+        }
+        all.merge(&counted.tally);
+    }
+}
+
+pub fn everything(whose: Vec<Whose>) -> Counts {
+    let (from, to) = (Day::numbered(0), Day::numbered(100_000));
+    Counts { whose, measures: Measure::ALL.to_vec(), from, to }
+}
+
+fn whose() -> Vec<Whose> {
+    let acme = || "acme".parse().unwrap();
+    let agent = Whose::Agent(acme(), "bot".parse().unwrap());
+    vec![Whose::All, Whose::Project(acme()), agent, Whose::Project("rival".parse().unwrap())]
+}
+
+async fn lines(stage: &Stage, whose: Vec<Whose>) -> Vec<Line> {
+    let mut lines = stage.store.counts(everything(whose)).await.unwrap();
+    lines.sort_by_key(|line| (line.whose.clone(), line.measure, line.day, line.bin.clone()));
+    lines
+}
+
+/// The same from the record as it lies there, in one go.
+async fn folded(stage: &Stage) -> Tally {
+    let mut tally = Tally::default();
+    for (_, record) in stage.store.all_records(0, 10_000).await.unwrap() {
+        if let Subject::Ask(id) = record.subject {
+            tally.add(&record.event().unwrap(), &stage.seen(id).await);
+        }
+    }
+    tally
+}
+
+/// HXPE-060: in pieces or at once, the counts are a fold over the record.
+pub async fn counts_are_those_of_the_record(stage: &Stage) {
+    story(stage).await;
+    let counted = count(stage).await;
+    let whole = folded(stage).await;
+    assert_eq!(counted, whole);
+    let mut expected = BTreeMap::new();
+    for (cell, n) in whole.cells().filter(|(cell, _)| whose().contains(&cell.whose)) {
+        expected.insert((cell.whose.clone(), cell.measure, cell.day, cell.bin.to_owned()), n);
+    }
+    let kept = lines(stage, whose()).await;
+    let found: BTreeMap<_, _> = kept
+        .iter()
+        .map(|line| ((line.whose.clone(), line.measure, line.day, line.bin.clone()), line.n))
+        .collect();
+    assert_eq!(found, expected);
+    assert_eq!(kept.len(), expected.len(), "each is there once");
+    // More of the same adds up.
+    story(stage).await;
+    count(stage).await;
+    let all = lines(stage, vec![Whose::All]).await;
+    let (from, to) = (Day::numbered(0), Day::of(stage.now()));
+    let summary = Summary::of(&all, from, to);
+    assert_eq!((summary.asks(), summary.ended.failed, summary.verdicts.overruled), (6, 2, 2));
+    assert_eq!(summary.first_view.total(), 2);
+    assert_eq!(summary.load[6], 4);
+    let only = Counts {
+        measures: vec![Measure::Ended],
+        to: Day::of(stage.now()).before(1),
+        ..everything(vec![Whose::All])
+    };
+    let earlier = stage.store.counts(only).await.unwrap();
+    let earlier: Vec<_> = earlier.iter().map(|line| (line.measure, line.n)).collect();
+    assert!(!earlier.is_empty() && earlier.iter().all(|(of, _)| *of == Measure::Ended));
+    assert!(earlier.iter().map(|(_, n)| n).sum::<u64>() < 6, "not those of the last day");
+}
+
+pub async fn of_many_who_count_nothing_is_counted_twice(stage: &Stage) {
+    for _ in 0..3 {
+        story(stage).await;
+    }
+    let mut workers = JoinSet::new();
+    for _ in 0..6 {
+        let store = Arc::clone(&stage.store);
+        workers.spawn(async move {
+            let mut own = Tally::default();
+            for _ in 0..20 {
+                own.merge(&store.count_on(2).await.unwrap().tally);
+            }
+            own
+        });
+    }
+    let mut told = Tally::default();
+    for own in workers.join_all().await {
+        told.merge(&own);
+    }
+    told.merge(&count(stage).await);
+    let whole = folded(stage).await;
+    assert_eq!(told, whole, "each was told to one of them");
+    let asked = lines(stage, vec![Whose::All]).await;
+    let asked = asked.iter().filter(|line| line.measure == Measure::Asked);
+    assert_eq!(asked.map(|line| line.n).sum::<u64>(), 9);
+}
+
+/// Privacy: what was counted holds no words, and stays when they go.
+pub async fn counts_stay_when_words_go(stage: &Stage) {
+    let id = story(stage).await;
+    count(stage).await;
+    let before = lines(stage, whose()).await;
+    stage.run(Actor::System, Command::Erase(id)).await;
+    assert!(count(stage).await.is_empty());
+    assert_eq!(lines(stage, whose()).await, before);
+    // Whatever was erased before it was counted counts as far as it is still known.
+    let late = stage.ask(saying()).await;
+    stage.run(bot(), Command::Cancel(late, None)).await;
+    stage.run(Actor::System, Command::Erase(late)).await;
+    let counted = count(stage).await;
+    let measures: Vec<Measure> = counted.cells().map(|(cell, _)| cell.measure).collect();
+    assert!(measures.contains(&Measure::Asked) && measures.contains(&Measure::Ended));
+    assert!(!measures.contains(&Measure::Intent));
+}
+
+/// Many asks of one day are as many lines as one of them.
+pub async fn what_is_read_does_not_grow_with_asks(stage: &Stage) {
+    let one = |id: AskId| async move {
+        stage.run(person("olga"), Command::Open(id)).await;
+        stage.run(person("olga"), Command::Answer(id, yes())).await;
+    };
+    one(stage.ask(saying()).await).await;
+    count(stage).await;
+    let few = lines(stage, whose()).await;
+    for _ in 0..50 {
+        one(stage.ask(saying()).await).await;
+    }
+    count(stage).await;
+    let many = lines(stage, whose()).await;
+    assert_eq!(many.len(), few.len());
+    let asked = |lines: &[Line]| {
+        let own = |line: &&Line| line.measure == Measure::Asked && line.whose == Whose::All;
+        lines.iter().filter(own).map(|line| line.n).sum::<u64>()
+    };
+    assert_eq!((asked(&few), asked(&many)), (1, 51));
+}
