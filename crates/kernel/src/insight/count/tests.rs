@@ -136,8 +136,8 @@ fn every_end_counts_as_what_it_was() {
     assert_eq!(of(&cast, id, Measure::Ended), ["cancelled"]);
 }
 
-fn reply(answer: Answer) -> Box<Reply> {
-    Box::new(Reply { answer, comment: Some("because".to_owned()) })
+fn reply(answer: Answer) -> Reply {
+    Reply { answer, comment: Some("because".to_owned()) }
 }
 
 /// Whoever asks whether to do something recommends it; whoever suggests an option recommends that.
@@ -183,7 +183,7 @@ fn an_answer_follows_changes_or_overrules() {
     ] {
         let mut cast = Cast::new();
         let id = cast.ask(about(body.clone()));
-        cast.run(cast.human("olga"), Command::Answer(id, reply(answer.clone())));
+        cast.run(cast.human("olga"), Command::Answer(id, Box::new(reply(answer.clone()))));
         assert_eq!(of(&cast, id, Measure::Verdict), [expected], "{body:?} {answer:?}");
     }
 }

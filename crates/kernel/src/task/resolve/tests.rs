@@ -1,4 +1,4 @@
-use serde_json::json;
+mod parts;
 
 use super::*;
 use crate::actor::{Assurance, By, Via};
@@ -153,46 +153,6 @@ fn rejecting_ends_the_task_and_the_run() {
     }
 }
 
-/// HACP-054: nothing named is all; something named leaves the rest denied; nobody approves what was not
-/// proposed, or approves and denies the same.
-#[test]
-fn proposed_actions_are_approved_one_by_one() {
-    let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
-    for (approved, denied, kept) in [
-        (&[][..], &[][..], Ok(&["x", "y", "z"][..])),
-        (&["y"], &[], Ok(&["y"])),
-        (&["x", "z"], &["y"], Ok(&["x", "z"])),
-        (&[], &["y"], Ok(&[])),
-        (&["banana"], &[], Err("approved_actions")),
-        (&[], &["banana"], Err("denied_actions")),
-        (&["x"], &["x"], Err("denied_actions")),
-    ] {
-        let (mut cast, id, ask) =
-            with(raising(CheckpointKind::Approval).proposing(&["x", "y", "z"]));
-        let mut new = approve();
-        new.said.approved_actions = ids(approved);
-        new.said.denied_actions = ids(denied);
-        match (cast.resolve("olga", ask, new), kept) {
-            (Ok(()), Ok(kept)) => {
-                assert_eq!(said(&cast, id).approved_actions, ids(kept));
-                assert_eq!(said(&cast, id).denied_actions, ids(denied));
-            }
-            (Err(Refusal::Invalid { field, .. }), Err(wanted)) => assert_eq!(field, wanted),
-            (done, _) => panic!("{approved:?} {denied:?}: {done:?}"),
-        }
-    }
-}
-
-/// HACP-054: parts can be approved beside another action too.
-#[test]
-fn a_choice_may_approve_some_of_what_is_proposed() {
-    let (mut cast, id, ask) = with(raising(CheckpointKind::Choice).proposing(&["x", "y"]));
-    let mut new = resolution(Action::Choose);
-    new.said.approved_actions = vec!["y".to_owned()];
-    cast.resolve("olga", ask, new).unwrap();
-    assert_eq!(said(&cast, id).approved_actions, ["y"]);
-}
-
 /// HACP-055: the agent goes on from what the person left it.
 #[test]
 fn a_person_says_from_what_the_agent_goes_on() {
@@ -323,49 +283,6 @@ fn an_answer_anywhere_resumes_the_task() {
         let duty = if state == State::Completed { Duty::Cancel } else { Duty::Resume };
         assert_eq!(cast.duties(id).last(), Some(&("bot".to_owned(), duty)));
     }
-}
-
-/// HACP-054: who says yes to the whole elsewhere says yes to every part.
-#[test]
-fn a_yes_elsewhere_approves_every_part() {
-    let (mut cast, id, ask) = with(raising(CheckpointKind::Approval).proposing(&["x", "y"]));
-    cast.run(cast.human("olga"), Command::Answer(ask, yes()));
-    assert_eq!(said(&cast, id).approved_actions, ["x", "y"]);
-}
-
-/// HACP-054: who approves elsewhere and leaves something out allows the rest, and the receipt of either
-/// way says the same.
-#[test]
-fn some_of_it_is_allowed_through_any_door() {
-    let new = || raising(CheckpointKind::Approval).proposing(&["x", "y", "z"]);
-    let allow = |ids: &[&str]| Map::from_iter([("allow".to_owned(), json!(ids))]);
-    let answer = |ids: &[&str]| Answer::Approved { edits: Some(allow(ids)) };
-    let owned = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
-    for (ids, denied) in [(&["y"][..], &["x", "z"][..]), (&[], &["x", "y", "z"])] {
-        let (mut elsewhere, id, ask) = with(new());
-        let reply = Reply::brief(answer(ids), Some("the rest is too much"));
-        elsewhere.run(elsewhere.human("olga"), Command::Answer(ask, Box::new(reply)));
-        let decided = said(&elsewhere, id);
-        assert_eq!(
-            (&decided.approved_actions, &decided.denied_actions),
-            (&owned(ids), &owned(denied))
-        );
-        assert_eq!(decided.state_patch, None);
-        let (mut here, id, same) = with(new());
-        let mut resolution = approve();
-        (resolution.said.approved_actions, resolution.said.denied_actions) =
-            (owned(ids), owned(denied));
-        here.resolve("olga", same, resolution).unwrap();
-        assert_eq!(said(&here, id).approved_actions, owned(ids));
-        let given = |cast: &Cast, ask| {
-            cast.seen(ask).resolution().unwrap().reply.value().unwrap().answer.clone()
-        };
-        assert_eq!(given(&here, same), given(&elsewhere, ask));
-    }
-    let (mut cast, _, ask) = with(new());
-    let reply = Box::new(Reply::brief(answer(&["nothing proposed"]), None));
-    let refused = cast.attempt(cast.human("olga"), Command::Answer(ask, reply));
-    assert!(refused.is_err(), "{refused:?}");
 }
 
 /// HACP-051, K-14: nobody but the principal and the reviewers decides, whoever the ask is handed to and
