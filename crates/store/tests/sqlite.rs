@@ -165,7 +165,8 @@ async fn a_database_of_version_1_opens() {
     drop((stage, sqlite));
     raw(&folder)
         .execute_batch(
-            "DROP TABLE file_use; DROP INDEX ask_over; ALTER TABLE ask DROP COLUMN over_at;
+            "DROP TABLE tally; DROP TABLE tally_place;
+             DROP TABLE file_use; DROP INDEX ask_kept; ALTER TABLE ask DROP COLUMN over_at;
              DROP TABLE draft; DROP TABLE block; DROP TABLE anchor; DROP INDEX record_agent;
              DROP TABLE confided; DROP TABLE device; DROP TABLE told;
              DROP TABLE snooze; DROP TABLE deadline; ALTER TABLE listing DROP COLUMN fold;
@@ -416,7 +417,12 @@ async fn queries_go_by_an_index() {
         "SELECT n FROM block WHERE n > 1 ORDER BY n LIMIT 1",
         "SELECT id FROM task_list WHERE scope = 'a' AND id < X'' ORDER BY id DESC LIMIT 1",
         "SELECT 1 FROM task_list WHERE scope = 'a' LIMIT 1",
-        "SELECT id FROM task WHERE over_at IS NOT NULL AND over_at <= 1 ORDER BY over_at, id LIMIT 1",
+        "SELECT id FROM task WHERE json_extract(state, '$.created.project') = 'a'
+         AND over_at IS NOT NULL AND over_at <= 1 ORDER BY over_at, id LIMIT 1",
+        "SELECT id FROM ask WHERE json_extract(state, '$.asked.project') = 'a'
+         AND over_at IS NOT NULL AND over_at <= 1 ORDER BY over_at, id LIMIT 1",
+        "SELECT bin, n FROM tally WHERE project = 'a' AND agent = '' AND measure = 'b' AND day >= 1
+         AND day <= 2",
         "SELECT state FROM task WHERE id > X'' AND id <= X'ff' ORDER BY id",
         "SELECT state FROM artifact WHERE id > X'' AND id <= X'ff' ORDER BY id",
         "SELECT state FROM entry WHERE id > 'a' AND id <= 'b' ORDER BY id",
