@@ -417,9 +417,9 @@ async fn queries_go_by_an_index() {
         "SELECT n FROM block WHERE n > 1 ORDER BY n LIMIT 1",
         "SELECT id FROM task_list WHERE scope = 'a' AND id < X'' ORDER BY id DESC LIMIT 1",
         "SELECT 1 FROM task_list WHERE scope = 'a' LIMIT 1",
-        "SELECT id FROM task WHERE json_extract(state, '$.created.project') = 'a'
+        "SELECT id FROM task WHERE CASE WHEN json_valid(state) THEN json_extract(state, '$.created.project') END = 'a'
          AND over_at IS NOT NULL AND over_at <= 1 ORDER BY over_at, id LIMIT 1",
-        "SELECT id FROM ask WHERE json_extract(state, '$.asked.project') = 'a'
+        "SELECT id FROM ask WHERE CASE WHEN json_valid(state) THEN json_extract(state, '$.asked.project') END = 'a'
          AND over_at IS NOT NULL AND over_at <= 1 ORDER BY over_at, id LIMIT 1",
         "SELECT bin, n FROM tally WHERE project = 'a' AND agent = '' AND measure = 'b' AND day >= 1
          AND day <= 2",

@@ -75,7 +75,8 @@ pub(super) fn over(
 }
 
 pub(super) const OVER: &str = "SELECT over_at, id FROM ask
-    WHERE json_extract(state, '$.asked.project') = ?3 AND over_at IS NOT NULL AND over_at <= ?1
+    WHERE CASE WHEN json_valid(state) THEN json_extract(state, '$.asked.project') END = ?3
+        AND over_at IS NOT NULL AND over_at <= ?1
     ORDER BY over_at, id LIMIT ?2";
 
 fn moments(conn: &Connection, sql: &str, wanted: impl rusqlite::Params) -> Result<Vec<Wake>> {

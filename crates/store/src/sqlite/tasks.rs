@@ -161,7 +161,7 @@ fn counts(conn: &Connection, list: &TaskList) -> Result<Vec<(State, Count)>> {
 fn over(conn: &Connection, project: &ProjectId, since: Time, limit: usize) -> Result<Vec<TaskId>> {
     conn.prepare_cached(
         "SELECT id FROM task
-         WHERE json_extract(state, '$.created.project') = ?3
+         WHERE CASE WHEN json_valid(state) THEN json_extract(state, '$.created.project') END = ?3
              AND over_at IS NOT NULL AND over_at <= ?1
          ORDER BY over_at, id LIMIT ?2",
     )
