@@ -63,6 +63,7 @@ def serve(path: str | None = None) -> Iterator[Server]:
             yield server
         finally:
             server.stop()
+            server.person.close()
 
 
 class Server:
@@ -125,6 +126,10 @@ class Person:
 
     def __init__(self, url: str, token: str = HUMAN_TOKEN) -> None:
         self._client = Countersign(url, token)
+
+    def close(self) -> None:
+        """Closes their connections. An error that is kept keeps whoever met it as well."""
+        self._client.close()
 
     def inbox(self) -> list[Ask[Outcome]]:
         """What waits for them."""
