@@ -17,6 +17,7 @@ const PURE: [(&str, &[&str]); 2] = [
         &[
             "email_address",
             "hex",
+            "imbl",
             "jiff",
             "regex",
             "serde",

@@ -2,8 +2,11 @@
 //! says it for all of them at once.
 
 use std::collections::BTreeSet;
+use std::ops::Bound;
 
-use super::{ADMIN_ONLY, Human};
+use imbl::{OrdMap, OrdSet};
+
+use super::{ADMIN_ONLY, Directory, Human};
 use crate::command::Envelope;
 use crate::event::Happened;
 use crate::ids::{GroupId, HumanId, Subject};
@@ -31,7 +34,9 @@ pub(crate) fn decide(
         return Err(Refusal::Invalid { field: "members", expected: "people who exist" }.into());
     }
     let mut decision = Decision::default();
-    for human in world.directory.humans() {
+    let there = world.directory.members(&new.id).map(|human| &human.id);
+    let concerned: BTreeSet<&HumanId> = there.chain(&new.members).collect();
+    for human in concerned.into_iter().filter_map(|id| world.directory.human(id)) {
         let (is, should) = (human.groups.contains(&new.id), new.members.contains(&human.id));
         if is != should {
             let mut human = Human::clone(human);
@@ -45,6 +50,46 @@ pub(crate) fn decide(
         }
     }
     Ok(decision)
+}
+
+impl Directory {
+    /// Who is in a group.
+    pub fn members(&self, group: &GroupId) -> impl Iterator<Item = &Human> {
+        self.by_group.get(group).into_iter().flatten().filter_map(|id| self.human(id))
+    }
+
+    /// The names of all groups somebody is in, in order.
+    pub fn groups(&self) -> impl Iterator<Item = &GroupId> {
+        self.groups_after(None)
+    }
+
+    /// Those after one.
+    pub fn groups_after<'a>(
+        &'a self,
+        id: Option<&GroupId>,
+    ) -> impl Iterator<Item = &'a GroupId> + use<'a> {
+        let from = id.map_or(Bound::Unbounded, Bound::Excluded);
+        self.by_group.range::<_, GroupId>((from, Bound::Unbounded)).map(|(id, _)| id)
+    }
+}
+
+/// Takes in how somebody is now, in place of how they were. A group goes with the last who is in it.
+pub(super) fn regroup(
+    groups: &mut OrdMap<GroupId, OrdSet<HumanId>>,
+    before: Option<&Human>,
+    after: &Human,
+) {
+    for left in before.into_iter().flat_map(|human| human.groups.difference(&after.groups)) {
+        if let Some(people) = groups.get_mut(left) {
+            people.remove(&after.id);
+            if people.is_empty() {
+                groups.remove(left);
+            }
+        }
+    }
+    for group in &after.groups {
+        groups.entry(group.clone()).or_default().insert(after.id.clone());
+    }
 }
 
 #[cfg(test)]
@@ -73,9 +118,15 @@ mod tests {
         let legal = "legal".parse().unwrap();
         let members = |cast: &Cast| {
             let all = cast.directory().humans().filter(|human| human.groups.contains(&legal));
-            all.map(|human| human.id.to_string()).collect::<Vec<_>>()
+            let all = all.map(|human| human.id.to_string()).collect::<Vec<_>>();
+            let listed = cast.directory().members(&legal).map(|human| human.id.to_string());
+            assert_eq!(listed.collect::<Vec<_>>(), all);
+            assert_eq!(cast.directory().groups().any(|id| *id == legal), !all.is_empty());
+            all
         };
         assert_eq!(members(&cast), ["mark", "zoe"]);
+        cast.run(Actor::System, group(&["zoe"]));
+        assert_eq!(members(&cast), ["zoe"]);
         cast.run(Actor::System, group(&[]));
         assert!(members(&cast).is_empty());
     }

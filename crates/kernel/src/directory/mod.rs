@@ -22,10 +22,11 @@ pub mod session;
 pub mod webhook;
 mod words;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ops::{Bound, Deref};
 use std::sync::Arc;
 
+use imbl::{HashMap, OrdMap, OrdSet};
 use serde::{Deserialize, Serialize};
 
 use crate::actor::{Actor, Assurance, Reach};
@@ -198,26 +199,28 @@ pub use rule::NewRule;
 pub use session::{NewSession, Proof};
 pub use webhook::NewWebhook;
 
-/// The snapshot. Cloning is cheap enough to do for every change of the directory.
+/// The snapshot. A copy shares everything with it, and a change copies the path to what it changes: it
+/// costs as little among a hundred thousand people as among ten.
 #[derive(Debug, Clone, Default)]
 pub struct Directory {
-    projects: BTreeMap<ProjectId, Arc<Kept<Project>>>,
-    agents: BTreeMap<AgentId, Arc<Kept<Agent>>>,
-    humans: BTreeMap<HumanId, Arc<Kept<Human>>>,
-    keys: BTreeMap<KeyId, Arc<Kept<Key>>>,
-    rules: BTreeMap<RuleId, Arc<Kept<Rule>>>,
-    webhooks: BTreeMap<WebhookId, Arc<Kept<Webhook>>>,
+    projects: OrdMap<ProjectId, Arc<Kept<Project>>>,
+    agents: OrdMap<AgentId, Arc<Kept<Agent>>>,
+    humans: OrdMap<HumanId, Arc<Kept<Human>>>,
+    keys: OrdMap<KeyId, Arc<Kept<Key>>>,
+    rules: OrdMap<RuleId, Arc<Kept<Rule>>>,
+    webhooks: OrdMap<WebhookId, Arc<Kept<Webhook>>>,
     by_hash: HashMap<[u8; 32], KeyId>,
     by_email: HashMap<String, HumanId>,
     /// Who showed that an address is theirs.
-    by_means: HashMap<Means, BTreeSet<HumanId>>,
-    by_owner: HashMap<HumanId, BTreeSet<RuleId>>,
-    by_human: HashMap<HumanId, BTreeSet<KeyId>>,
-    agents_of: HashMap<HumanId, BTreeSet<AgentId>>,
-    talkers: BTreeMap<ProjectId, BTreeSet<AgentId>>,
-    keys_of: HashMap<AgentId, BTreeSet<KeyId>>,
-    by_hears: HashMap<Hears, BTreeSet<WebhookId>>,
-    words: Arc<words::Words>,
+    by_means: HashMap<Means, OrdSet<HumanId>>,
+    by_group: OrdMap<GroupId, OrdSet<HumanId>>,
+    by_owner: HashMap<HumanId, OrdSet<RuleId>>,
+    by_human: HashMap<HumanId, OrdSet<KeyId>>,
+    agents_of: HashMap<HumanId, OrdSet<AgentId>>,
+    talkers: OrdMap<ProjectId, OrdSet<AgentId>>,
+    keys_of: HashMap<AgentId, OrdSet<KeyId>>,
+    by_hears: HashMap<Hears, OrdSet<WebhookId>>,
+    words: words::Words,
 }
 
 impl Directory {
@@ -246,7 +249,8 @@ impl Directory {
                 for means in kept.entity.verified() {
                     self.by_means.entry(means.clone()).or_default().insert(id.clone());
                 }
-                Arc::make_mut(&mut self.words).put(before, &kept.entity);
+                group::regroup(&mut self.by_group, before, &kept.entity);
+                self.words.put(before, &kept.entity);
                 self.humans.insert(id, Arc::new(kept));
             }
             Entity::Key(kept) => {
@@ -414,16 +418,6 @@ impl Directory {
         self.by_human.get(human).into_iter().flatten().filter_map(|id| self.key(*id))
     }
 
-    /// Who is in a group.
-    pub fn members(&self, group: &GroupId) -> impl Iterator<Item = &Human> {
-        self.humans().filter(move |human| human.groups.contains(group))
-    }
-
-    /// The names of all groups somebody is in.
-    pub fn groups(&self) -> BTreeSet<&GroupId> {
-        self.humans().flat_map(|human| &human.groups).collect()
-    }
-
     /// An owner's rules, in the order in which they are tried.
     pub fn rules_of(&self, owner: &HumanId) -> impl Iterator<Item = &Rule> {
         self.by_owner.get(owner).into_iter().flatten().filter_map(|id| self.rule(*id))
@@ -482,11 +476,11 @@ impl Directory {
 
 /// What a map holds after a key, in order.
 fn after<'a, K: Ord, T>(
-    map: &'a BTreeMap<K, Arc<Kept<T>>>,
+    map: &'a OrdMap<K, Arc<Kept<T>>>,
     key: Option<&K>,
 ) -> impl Iterator<Item = &'a T> + use<'a, K, T> {
     let from = key.map_or(Bound::Unbounded, Bound::Excluded);
-    map.range((from, Bound::Unbounded)).map(|(_, kept)| &kept.entity)
+    map.range::<_, K>((from, Bound::Unbounded)).map(|(_, kept)| &kept.entity)
 }
 
 fn email(human: &Human) -> Option<String> {

@@ -1,7 +1,9 @@
 //! Adding agents and people, and changing them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use imbl::OrdMap;
 
 use super::{ADMIN_ONLY, Agent, Directory, Hears, Human, Kept, Profile, contact, profile};
 use crate::audit::Erasable;
@@ -53,8 +55,7 @@ impl Directory {
     /// The agents a person may write to, by project.
     pub fn written_to_by<'a>(&'a self, human: &'a Human) -> impl Iterator<Item = &'a Agent> {
         let open = |project: &ProjectId| human.admin || human.projects.contains(project);
-        let everywhere =
-            human.admin.then_some(&self.talkers).into_iter().flat_map(BTreeMap::values);
+        let everywhere = human.admin.then_some(&self.talkers).into_iter().flat_map(OrdMap::values);
         let theirs = human.projects.iter().filter(|_| !human.admin);
         let theirs = theirs.filter_map(|project| self.talkers.get(project));
         let named = everywhere.chain(theirs).flatten().filter_map(|id| self.agent(id));

@@ -4,9 +4,11 @@
 //! however many there are: it begins with the words fewest people have, and what everybody has decides
 //! only among those.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
+
+use imbl::{HashMap, OrdMap, OrdSet, Vector};
 
 use super::{Directory, Human};
 use crate::ids::{HumanId, ProjectId};
@@ -33,21 +35,16 @@ const EMPTY: [&str; 34] = [
 /// change leaves as it is, is shared with the snapshot before it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Words {
-    people: Arc<People>,
-    projects: BTreeMap<ProjectId, Shelf>,
-}
-
-#[derive(Debug, Clone, Default)]
-struct People {
     numbers: HashMap<HumanId, u32>,
-    ids: Vec<HumanId>,
+    ids: Vector<HumanId>,
+    projects: OrdMap<ProjectId, Shelf>,
 }
 
 /// The people of one project.
 #[derive(Debug, Clone, Default)]
 struct Shelf {
-    members: Arc<BTreeSet<HumanId>>,
-    words: BTreeMap<Arc<str>, Arc<BTreeSet<u32>>>,
+    members: OrdSet<HumanId>,
+    words: OrdMap<Arc<str>, OrdSet<u32>>,
 }
 
 impl Words {
@@ -66,36 +63,33 @@ impl Words {
                 shelf.take_out(word, number);
             }
             for word in new.difference(old) {
-                let people = shelf.words.entry(word.as_str().into()).or_default();
-                Arc::make_mut(people).insert(number);
+                shelf.words.entry(word.as_str().into()).or_default().insert(number);
             }
             if there(after, project) == shelf.members.contains(&after.id) {
                 continue;
             }
-            let members = Arc::make_mut(&mut shelf.members);
-            if !members.remove(&after.id) {
-                members.insert(after.id.clone());
+            if shelf.members.remove(&after.id).is_none() {
+                shelf.members.insert(after.id.clone());
             }
         }
     }
 
     fn number(&mut self, id: &HumanId) -> u32 {
-        if let Some(number) = self.people.numbers.get(id) {
+        if let Some(number) = self.numbers.get(id) {
             return *number;
         }
-        let people = Arc::make_mut(&mut self.people);
-        let number = u32::try_from(people.ids.len()).unwrap_or(u32::MAX);
-        people.ids.push(id.clone());
-        people.numbers.insert(id.clone(), number);
+        let number = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
+        self.ids.push_back(id.clone());
+        self.numbers.insert(id.clone(), number);
         number
     }
 
     /// Who has the most of these words, and the rarest of them; nobody who has none.
     fn find(&self, project: &ProjectId, wanted: &str, limit: usize) -> Vec<&HumanId> {
         let Some(shelf) = self.projects.get(project) else { return Vec::new() };
-        let mut sets: Vec<Vec<&BTreeSet<u32>>> =
+        let mut sets: Vec<Vec<&OrdSet<u32>>> =
             terms(wanted).iter().map(|term| shelf.beginning(term)).collect();
-        let spread = |sets: &Vec<&BTreeSet<u32>>| sets.iter().map(|set| set.len()).sum::<usize>();
+        let spread = |sets: &Vec<&OrdSet<u32>>| sets.iter().map(|set| set.len()).sum::<usize>();
         sets.retain(|sets| !sets.is_empty());
         sets.sort_by_key(spread);
         let mut found = BTreeSet::new();
@@ -108,13 +102,13 @@ impl Words {
         }
         // A word counts more than all the commoner ones together.
         let weight = |number: u32| {
-            let has = |sets: &Vec<&BTreeSet<u32>>| sets.iter().any(|set| set.contains(&number));
+            let has = |sets: &Vec<&OrdSet<u32>>| sets.iter().any(|set| set.contains(&number));
             sets.iter().fold(0_u32, |sum, sets| (sum << 1) | u32::from(has(sets)))
         };
         let mut weighed: Vec<(u32, &HumanId)> = found
             .into_iter()
             .filter_map(|number| {
-                let id = self.people.ids.get(usize::try_from(number).ok()?)?;
+                let id = self.ids.get(usize::try_from(number).ok()?)?;
                 Some((weight(number), id))
             })
             .collect();
@@ -126,7 +120,6 @@ impl Words {
 impl Shelf {
     fn take_out(&mut self, word: &str, number: u32) {
         let Some(people) = self.words.get_mut(word) else { return };
-        let people = Arc::make_mut(people);
         people.remove(&number);
         if people.is_empty() {
             self.words.remove(word);
@@ -134,10 +127,10 @@ impl Shelf {
     }
 
     /// Who has a word that begins so.
-    fn beginning(&self, term: &str) -> Vec<&BTreeSet<u32>> {
+    fn beginning(&self, term: &str) -> Vec<&OrdSet<u32>> {
         let from = (Bound::Included(term), Bound::Unbounded);
-        let words = self.words.range::<str, _>(from).take(ALIKE);
-        words.take_while(|(word, _)| word.starts_with(term)).map(|(_, people)| &**people).collect()
+        let words = self.words.range::<_, str>(from).take(ALIKE);
+        words.take_while(|(word, _)| word.starts_with(term)).map(|(_, people)| people).collect()
     }
 }
 

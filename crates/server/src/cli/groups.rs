@@ -48,7 +48,7 @@ impl Groups {
                             id: id.clone(),
                             members: directory.members(id).map(|human| human.id.clone()).collect(),
                         };
-                        directory.groups().into_iter().map(view).collect()
+                        directory.groups().map(view).collect()
                     }
                 };
                 if json {

@@ -264,9 +264,7 @@ async fn groups(
     let (directory, _) = app.administered(&headers).await?;
     let list = Listing::read(pairs, "groups")?;
     let after: Option<GroupId> = list.after()?;
-    let names = directory.groups();
-    let later = names.into_iter().filter(|id| after.as_ref().is_none_or(|after| *id > after));
-    let found = later.map(|id| members(&directory, id.clone()));
+    let found = directory.groups_after(after.as_ref()).map(|id| members(&directory, id.clone()));
     Ok(list.show(found, |group| group.id.as_str(), GroupPage::new))
 }
 

@@ -214,7 +214,7 @@ pub fn groups(directory: &Directory, filled: Filled<'_>) -> SettingsPage {
         let (title, facts) = (Words::of(id.as_str()), Words::of(&names.join(", ")));
         Row { title, href: Some(paths::group(id)), mark: None, facts, act: Some(act) }
     };
-    let rows: Vec<Row> = directory.groups().into_iter().take(CHOICES).map(row).collect();
+    let rows: Vec<Row> = directory.groups().take(CHOICES).map(row).collect();
     let mut blocks = Vec::new();
     if rows.is_empty() {
         blocks.push(Block::Text("There is no group yet.".to_owned()));

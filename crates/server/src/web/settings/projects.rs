@@ -165,7 +165,7 @@ fn seats(project: &Project, directory: &Directory) -> Vec<Choice> {
         (String::new(), "Nobody".to_owned()),
         ("@".to_owned(), "Anybody in the project".to_owned()),
     ];
-    let groups = directory.groups().into_iter().take(CHOICES);
+    let groups = directory.groups().take(CHOICES);
     all.extend(groups.map(|id| (format!("@{id}"), format!("The group {id}"))));
     let named = |id: &HumanId| (id.to_string(), format!("{} ({id})", words::person(directory, id)));
     let members = directory.humans().filter(|h| h.active && h.projects.contains(&project.id));
