@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process;
 
 use anyhow::Context;
@@ -21,6 +21,7 @@ use super::output::NOBODY_READS;
 use crate::http::envelope::LARGEST;
 
 #[derive(Args)]
+#[command(version = VERSION)]
 pub(super) struct Envelope {
     #[command(subcommand)]
     command: Act,
@@ -38,7 +39,8 @@ enum Act {
                         not be read."
 )]
 struct Check {
-    /// Files with one message, or with one on each line; `-` for standard input
+    /// Files with one message, or with one on each line; `-` for standard input. A `*` in a name that
+    /// no shell has replaced stands for anything
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
     /// The level the messages should have; what they lack is told
@@ -59,6 +61,10 @@ struct Check {
     #[arg(long)]
     json: bool,
 }
+
+/// Which program this is, and which version of the protocol it holds messages against.
+const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), ", HXP eXperience 1.0.0\n", env!("CARGO_PKG_REPOSITORY"));
 
 /// The levels, as words of the command line.
 #[derive(Clone, Copy, ValueEnum)]
@@ -97,8 +103,11 @@ impl Check {
             terminal: io::stdout().is_terminal(),
             all_valid: true,
         };
-        for file in &self.files {
-            desk.file(file, self.lines).with_context(|| format!("cannot read {file}"))?;
+        for named in &self.files {
+            let unread = || format!("cannot read {named}");
+            for file in named_by(named).with_context(unread)? {
+                desk.file(&file, self.lines).with_context(|| format!("cannot read {file}"))?;
+            }
         }
         desk.flush();
         Ok(if desk.all_valid { Exit::Done } else { Exit::Denied })
@@ -150,6 +159,50 @@ struct Told<'a> {
 enum Verdict<'a> {
     Judged(&'a Report),
     Unreadable { valid: bool, unreadable: &'a str },
+}
+
+/// The files a name stands for: itself, or where it has a `*` and there is no such file, those of its
+/// folder that are named like it, in order.
+fn named_by(name: &str) -> io::Result<Vec<String>> {
+    let path = Path::new(name);
+    let pattern = path.file_name().and_then(|last| last.to_str()).unwrap_or_default();
+    if !pattern.contains('*') || path.exists() {
+        return Ok(vec![name.to_owned()]);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder.unwrap_or(Path::new(".")))? {
+        let entry = entry?;
+        let Ok(file) = entry.file_name().into_string() else { continue };
+        if is_like(&file, pattern) && entry.path().is_file() {
+            let path = folder.map_or_else(|| PathBuf::from(&file), |folder| folder.join(&file));
+            found.push(path.to_string_lossy().into_owned());
+        }
+    }
+    if found.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "no file is named like it"));
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Whether a name is what a pattern says, with anything where it has a `*`. A file that is hidden is
+/// found by its dot alone, as in a shell.
+fn is_like(name: &str, pattern: &str) -> bool {
+    if name.starts_with('.') != pattern.starts_with('.') {
+        return false;
+    }
+    let mut parts = pattern.split('*');
+    let (first, last) = (parts.next().unwrap_or_default(), parts.next_back().unwrap_or_default());
+    let middle = name.strip_prefix(first).and_then(|rest| rest.strip_suffix(last));
+    let Some(mut rest) = middle else { return false };
+    parts.all(|part| match rest.split_once(part) {
+        Some((_, after)) => {
+            rest = after;
+            true
+        }
+        None => false,
+    })
 }
 
 impl Desk {

@@ -40,6 +40,50 @@ fn every_file_counts() {
     assert_eq!(ran.out, format!("{good}: valid, core\n{bad}: error: {place}\n{bad}: NOT valid\n"));
 }
 
+/// HXPE-069: a pattern no shell has replaced finds the files of its folder.
+#[test]
+fn a_pattern_stands_for_files() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["b-1.json", "a-1.json", "a-2.jsonl", ".a-1.json", "a-1"] {
+        file(&folder, name, GOOD);
+    }
+    std::fs::create_dir(folder.path().join("z-1.json")).unwrap();
+    for (pattern, found) in [
+        ("*.json", &["a-1.json", "b-1.json"][..]),
+        ("a*", &["a-1", "a-1.json", "a-2.jsonl"]),
+        ("*-*.json*", &["a-1.json", "a-2.jsonl", "b-1.json"]),
+        (".*", &[".a-1.json"]),
+        ("*a-1.json*", &["a-1.json"]),
+    ] {
+        let named = folder.path().join(pattern);
+        let said = check(&[named.to_str().unwrap()]).ok();
+        let path = |name: &&str| format!("{}: valid, core\n", folder.path().join(name).display());
+        assert_eq!(said, found.iter().map(path).collect::<String>(), "{pattern}");
+        let mut here = countersign();
+        let said = run(here.current_dir(&folder).args(["envelope", "check", pattern])).ok();
+        let name = |name: &&str| format!("{name}: valid, core\n");
+        assert_eq!(said, found.iter().map(name).collect::<String>(), "{pattern}");
+    }
+    for pattern in ["a*a", "*.txt", "*-1-1*"] {
+        let said = check(&[folder.path().join(pattern).to_str().unwrap()]).failed(4);
+        assert!(said.contains("no file is named like it"), "{said}");
+    }
+    // A file that is really called so.
+    file(&folder, "*.json", &bad());
+    assert_eq!(check(&[folder.path().join("*.json").to_str().unwrap()]).code, 1);
+}
+
+/// HXPE-064: which program this is, which protocol it checks, and where it comes from.
+#[test]
+fn it_says_which_version_it_checks() {
+    for words in [&["--version"][..], &["-V"], &["check", "--version"]] {
+        let said = run(countersign().arg("envelope").args(words)).ok();
+        assert!(said.starts_with("countersign"), "{said}");
+        assert!(said.contains(env!("CARGO_PKG_VERSION")), "{said}");
+        assert!(said.contains("HXP eXperience 1.0.0\nhttps://"), "{said}");
+    }
+}
+
 /// HXPE-067: no file, no JSON: one line each, and no trace.
 #[test]
 fn what_cannot_be_read_is_said_in_a_line() {
