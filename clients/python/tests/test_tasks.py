@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,7 +13,7 @@ import pytest
 from wire import Wire, frame, say, stream
 
 from countersign import ConnectionFailed, Duty, ProtocolError, TaskError, Tasks
-from countersign.tasks import Operations
+from countersign.tasks import Operations, leave
 
 TASK = {"id": "task_1", "state": "created", "revision": 0}
 
@@ -275,3 +276,23 @@ def test_every_operation_of_the_protocol_has_a_method() -> None:
 def test_a_moment_without_a_zone_is_no_moment() -> None:
     with pytest.raises(ValueError, match="time zone"):
         Wire().client().tasks.create("x", deadline=datetime(2026, 1, 1))
+
+
+GRANTS: dict[str, Any] = json.loads(
+    (Path(__file__).parents[2] / "vectors" / "grants.json").read_text("utf-8")
+)
+
+
+@pytest.mark.parametrize("case", GRANTS["cases"], ids=lambda case: str(case["what"]))
+def test_a_runtime_asks_before_it_acts(case: dict[str, Any]) -> None:
+    """HACP-073: what is allowed may be done without asking, what is denied must not be done."""
+    at = datetime.fromisoformat(GRANTS["at"].replace("Z", "+00:00"))
+    task = {"grants": case["grants"], "run_id": GRANTS["run_id"]}
+    assert leave(task, case["scope"], at=at) == case["leave"]
+    task["run_id"] = "run_of_somebody_else"
+    assert leave(task, case["scope"], run_id=GRANTS["run_id"], at=at) == case["leave"]
+
+
+def test_a_runtime_asks_as_of_now() -> None:
+    grants = [{"scope": "*", "decision": "allow", "until": "2026-01-01T00:00:00Z"}]
+    assert leave({"grants": grants}, "bash:ls") == "ask"

@@ -65,6 +65,7 @@ export { isApproval, type Jwk, type Jwks, questionHash, type ReceiptClaims, veri
 export type { ArtifactBytes } from "./artifact.js";
 export type * from "./task-operations.js";
 export type * from "./task-types.js";
+export { leave, type Leave, type LeaveOptions } from "./leave.js";
 export { type Duty, type Page, type RunOptions, type TaskEvent, Tasks, type Terms } from "./tasks.js";
 export type { RetryPolicy } from "./transport.js";
 export type * from "./types.js";

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import {
@@ -8,7 +7,6 @@ import {
   isApproval,
   type JsonObject,
   type Jwks,
-  parseJson,
   questionHash,
   type ReceiptClaims,
   verifyReceipt,
@@ -18,6 +16,7 @@ import { fromBase64url, toBase64url } from "#dist/base64url.js";
 import { verifyEd25519 } from "#dist/ed25519.js";
 
 import { CLAIMS, QUESTION, Signer, thumbprint } from "./support/signer.js";
+import { vectors } from "./support/vectors.js";
 
 const signer = new Signer(7);
 const other = new Signer(8);
@@ -251,13 +250,11 @@ interface Vectors {
   }[];
 }
 
-const shared = process.env["COUNTERSIGN_VECTORS"] ?? new URL("../../../vectors/receipts.json", import.meta.url).pathname;
-
 test("the vectors all clients share", async () => {
-  const vectors = parseJson(readFileSync(shared, "utf8")) as unknown as Vectors;
-  assert.ok(vectors.cases.some(({ valid }) => valid) && vectors.cases.some(({ valid }) => !valid));
-  for (const { name, jws, valid, why, claims, question, canonical, question_sha256: hash } of vectors.cases) {
-    const verified = verifyReceipt(jws, vectors.jwks, { question });
+  const known = vectors("receipts") as unknown as Vectors;
+  assert.ok(known.cases.some(({ valid }) => valid) && known.cases.some(({ valid }) => !valid));
+  for (const { name, jws, valid, why, claims, question, canonical, question_sha256: hash } of known.cases) {
+    const verified = verifyReceipt(jws, known.jwks, { question });
     if (valid) {
       const found = await verified.catch((error: unknown) => assert.fail(`${name}: ${String(error)}`));
       if (claims !== undefined) assert.deepEqual(found, claims, name);

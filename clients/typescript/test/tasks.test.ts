@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ConnectionFailed, CountersignError, type Duty, TaskError, type Tasks } from "@countersign/client";
+import { ConnectionFailed, CountersignError, type Duty, leave, type Leave, type PermissionGrant, TaskError, type Tasks } from "@countersign/client";
 
 import { eventually, json, Local, stream } from "./support/local.js";
+import { vectors } from "./support/vectors.js";
 
 const TASK = { id: "task_1", state: "created", revision: 0 };
 
@@ -215,4 +216,22 @@ test("a runtime that may not is told, and an unknown option too", async () => {
   await assert.rejects(tasks.run(() => undefined), (error) => error instanceof TaskError && error.code === "UNAUTHORIZED");
   await assert.rejects(tasks.start("t", { idempotencykey: "k" } as never), TypeError);
   await local.close();
+});
+
+interface Grants {
+  readonly at: string;
+  readonly run_id: string;
+  readonly cases: readonly { readonly what: string; readonly grants: readonly PermissionGrant[]; readonly scope: string; readonly leave: Leave }[];
+}
+
+/** HACP-073: what is allowed may be done without asking, what is denied must not be done. */
+test("a runtime asks before it acts", () => {
+  const { at, run_id, cases } = vectors("grants") as unknown as Grants;
+  const moment = new Date(at);
+  for (const { what, grants, scope, leave: expected } of cases) {
+    assert.equal(leave({ grants, run_id }, scope, { at: moment }), expected, what);
+    assert.equal(leave({ grants, run_id: "run_of_somebody_else" }, scope, { at: moment, runId: run_id }), expected, what);
+  }
+  const over = { scope: "*", decision: "allow", until: "2026-01-01T00:00:00Z", granted_by: "user_olga", granted_at: "2025-01-01T00:00:00Z" } as const;
+  assert.equal(leave({ grants: [over], run_id: null }, "bash:ls"), "ask", "as of now");
 });

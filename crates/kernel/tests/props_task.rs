@@ -208,7 +208,7 @@ proptest! {
         })?;
     }
 
-    /// HACP-001, HACP-020, HACP-022, HACP-026: who answers for a task and what was written down never change; what was
+    /// HACP-001, HACP-008, HACP-020, HACP-022, HACP-026: who answers for a task and what was written down never change; what was
     /// said, granted, delivered and judged is only added to.
     #[test]
     fn what_is_written_stays(script in any_script()) {

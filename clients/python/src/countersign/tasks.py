@@ -25,6 +25,7 @@ from typing import Any, Callable, Union
 
 from . import _tasks as flows
 from ._core import Core
+from ._leave import leave
 from ._run import AsyncRunner, Runner
 from ._sse import Frame
 from ._steps import Flow
@@ -46,6 +47,7 @@ __all__ = [
     "TaskEvent",
     "Tasks",
     "Terms",
+    "leave",
 ]
 
 
