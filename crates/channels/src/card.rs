@@ -154,5 +154,14 @@ pub enum Fields {
     Form(Form),
 }
 
+/// What is wrong in a sheet that was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// The key of the field.
+    pub key: String,
+    /// What to do about it, in a sentence.
+    pub words: String,
+}
+
 /// The key under which the text of [`Fields::Words`] comes back.
 pub const WORDS: &str = "words";

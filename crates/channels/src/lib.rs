@@ -55,7 +55,7 @@ use kernel::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use card::Sheet;
+use card::{Mistake, Sheet};
 use heard::Parsed;
 
 /// What people can be reached by.
@@ -203,6 +203,12 @@ pub trait Channel: Send + Sync {
         Err(Failed::never("this platform has no forms"))
     }
 
+    /// What a platform is answered at once so that a sheet stays open and says what is wrong in it;
+    /// nothing where it has no way to.
+    fn corrected(&self, _wrong: &[Mistake]) -> Option<Value> {
+        None
+    }
+
     /// The mail address the platform has verified of somebody, where it says.
     async fn email_of(&self, _heard: &Heard) -> Result<Option<String>, Failed> {
         Ok(None)
@@ -222,6 +228,7 @@ pub trait Channel: Send + Sync {
 /// Whoever takes what was heard.
 #[async_trait]
 pub trait Ear: Send + Sync {
-    /// Takes it; an error means that it was not, and must come again.
-    async fn hear(&self, heard: Heard) -> Result<(), Failed>;
+    /// Takes it; an error means that it was not, and must come again. Returns what the platform is
+    /// answered, if it waits for that.
+    async fn hear(&self, heard: Heard) -> Result<Option<Value>, Failed>;
 }

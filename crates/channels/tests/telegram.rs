@@ -56,7 +56,7 @@ struct Ears {
 
 #[async_trait]
 impl Ear for Ears {
-    async fn hear(&self, heard: Heard) -> Result<(), Failed> {
+    async fn hear(&self, heard: Heard) -> Result<Option<Value>, Failed> {
         let mut refusals = self.refusals.lock().unwrap();
         if *refusals > 0 {
             *refusals -= 1;
@@ -64,7 +64,7 @@ impl Ear for Ears {
         }
         self.heard.lock().unwrap().push(heard);
         self.enough.notify_one();
-        Ok(())
+        Ok(None)
     }
 }
 

@@ -394,7 +394,7 @@ impl<'a> Talk<'a> {
 async fn hear(read: Read, ear: &dyn Ear) -> Answer {
     match read {
         Read::Heard(heard) => match ear.hear(*heard).await {
-            Ok(()) => answer(250, "2.6.0", "taken"),
+            Ok(_) => answer(250, "2.6.0", "taken"),
             Err(failed) => {
                 tracing::warn!("an answer by mail was not taken: {failed}");
                 answer(451, "4.3.0", "this cannot be taken now, come again")

@@ -179,8 +179,8 @@ fn pressed(payload: BlockActions) -> Result<Vec<Heard>, Unread> {
     Ok(presses.collect())
 }
 
-/// A modal that was sent. Slack lets nobody send it twice unless it is answered with errors, which we
-/// never do, so that view and hash name it.
+/// A modal that was sent. Slack lets nobody send it twice unless it is answered with errors, and then
+/// nothing was taken, so that view and hash name it.
 fn submitted(payload: Submission) -> Result<Option<Heard>, Unread> {
     let Submission { user, team, trigger_id, view } = payload;
     if view.callback_id != CALLBACK {

@@ -25,11 +25,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use kernel::text::{is_email, reveal};
 use reqwest::{Client, StatusCode};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 use url::Url;
 
-use crate::card::Sheet;
+use crate::card::{Mistake, Sheet};
 use crate::heard::Parsed;
 use crate::{
     Card, Channel, Ear, Failed, Forged, Heard, Knock, Medium, Parcel, Posted, Secret, Unread,
@@ -45,6 +45,8 @@ const SCOPES: [(&str, &str); 3] = [
     ("users:read", "to know who answers"),
     ("users:read.email", "to know them by their mail address"),
 ];
+/// What is said below a field is a sentence.
+const LONGEST_ERROR: usize = 300;
 /// How long to wait before a socket is opened again, at first.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -329,6 +331,14 @@ impl Channel for Slack {
         self.call("views.open", &json!({ "trigger_id": trigger, "view": view }), self.bot())
             .await?;
         Ok(())
+    }
+
+    fn corrected(&self, wrong: &[Mistake]) -> Option<Value> {
+        let errors: Map<String, Value> = wrong
+            .iter()
+            .map(|one| (one.key.clone(), text::beginning(&one.words, LONGEST_ERROR).into()))
+            .collect();
+        Some(json!({ "response_action": "errors", "errors": errors }))
     }
 
     /// The address they confirmed to Slack, if they are people of this workspace: of others, their own

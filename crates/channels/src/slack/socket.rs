@@ -202,8 +202,12 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
             _ => {}
         }
         let Some(id) = envelope.id else { continue };
-        if taken(&envelope.kind, envelope.payload, ear).await {
-            let acknowledged = json!({ "envelope_id": id }).to_string();
+        if let Some(answer) = taken(&envelope.kind, envelope.payload, ear).await {
+            let mut acknowledged = json!({ "envelope_id": id });
+            if let Some(answer) = answer {
+                acknowledged["payload"] = answer;
+            }
+            let acknowledged = acknowledged.to_string();
             if socket.send(Message::text(acknowledged)).await.is_err() {
                 return End::Lost;
             }
@@ -211,9 +215,9 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     }
 }
 
-/// Whether the ear took what a payload says. One that cannot be read is taken too: it would not be read
-/// the next time either.
-async fn taken(kind: &str, payload: Value, ear: &dyn Ear) -> bool {
+/// What Slack is answered if the ear took what a payload says. One that cannot be read is taken too: it
+/// would not be read the next time either.
+async fn taken(kind: &str, payload: Value, ear: &dyn Ear) -> Option<Option<Value>> {
     let heard = match kind {
         "events_api" => event(payload).map(|parsed| parsed.heard),
         "interactive" => interaction(payload),
@@ -224,20 +228,21 @@ async fn taken(kind: &str, payload: Value, ear: &dyn Ear) -> bool {
         Vec::new()
     });
     let hearing = async {
+        let mut answer = None;
         for heard in heard {
-            ear.hear(heard).await?;
+            answer = ear.hear(heard).await?.or(answer);
         }
-        Ok::<(), Failed>(())
+        Ok::<_, Failed>(answer)
     };
     match timeout(PATIENCE, hearing).await {
-        Ok(Ok(())) => true,
+        Ok(Ok(answer)) => Some(answer),
         Ok(Err(error)) => {
             warn!(%error, "what Slack said was not taken and comes again");
-            false
+            None
         }
         Err(_) => {
             warn!("what Slack said was not taken in time and comes again");
-            false
+            None
         }
     }
 }

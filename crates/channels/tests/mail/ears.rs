@@ -8,6 +8,7 @@ use channels::mail::{Addressed, Invitation, Reader, Replies, Reply, Whom};
 use channels::{Ear, Failed, Heard};
 use kernel::AskId;
 use kernel::directory::Means;
+use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
@@ -46,14 +47,14 @@ impl Ears {
 
 #[async_trait]
 impl Ear for Ears {
-    async fn hear(&self, heard: Heard) -> Result<(), Failed> {
+    async fn hear(&self, heard: Heard) -> Result<Option<Value>, Failed> {
         let once_less = |times: usize| times.checked_sub(1);
         if self.refusals.fetch_update(Ordering::SeqCst, Ordering::SeqCst, once_less).is_ok() {
             self.refused.fetch_add(1, Ordering::SeqCst);
             return Err(Failed::later("not now"));
         }
         self.heard.send(heard).unwrap();
-        Ok(())
+        Ok(None)
     }
 }
 

@@ -35,7 +35,7 @@ impl Listener {
 
 #[async_trait]
 impl Ear for Listener {
-    async fn hear(&self, heard: Heard) -> Result<(), Failed> {
+    async fn hear(&self, heard: Heard) -> Result<Option<Value>, Failed> {
         if self.closed.swap(false, Ordering::SeqCst) {
             self.tell.send("refused".to_owned()).unwrap();
             return Err(Failed::later("the store is away"));
@@ -46,7 +46,7 @@ impl Ear for Listener {
             other => panic!("{other:?}"),
         };
         self.tell.send(what).unwrap();
-        Ok(())
+        Ok(None)
     }
 }
 

@@ -17,7 +17,7 @@ mod words;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use ::channels::card::{Fields, Sheet, WORDS};
+use ::channels::card::{Fields, Mistake, Sheet, WORDS};
 use ::channels::heard::{About, What};
 use ::channels::{Channel, Failed, Heard};
 use kernel::audit::Digest;
@@ -46,6 +46,8 @@ enum Came {
     Taken(String),
     /// It is not, and this is why.
     Not(String),
+    /// It is a sheet that was filled in wrongly.
+    Wrong(Vec<Mistake>),
     /// A letter was written to an agent; whose address it was sent to is told this, there.
     Written(String, Means),
     /// Nobody need be told anything.
@@ -61,27 +63,32 @@ struct Hearing<'a> {
 
 impl App {
     /// Takes what was heard. Whatever it says, it is taken once: an error means that it could not be
-    /// looked at now.
+    /// looked at now. Returns what the platform is answered, if it waits for that.
     pub(crate) async fn hear(
         &self,
         channel: &Arc<dyn Channel>,
         heard: &Heard,
-    ) -> Result<(), StoreError> {
-        let medium = channel.medium().as_str();
+    ) -> Result<Option<Value>, StoreError> {
         let came = (Hearing { app: self, channel, heard }).take().await?;
         let (whom, words) = match came {
             // Whoever pressed waits for a sign, be it without words.
             Came::Silent if matches!(heard.what, What::Pressed { .. }) => {
                 (Cow::Borrowed(heard), String::new())
             }
-            Came::Silent => return Ok(()),
+            Came::Silent => return Ok(None),
+            Came::Wrong(wrong) => {
+                let shown = channel.corrected(&wrong);
+                if shown.is_some() {
+                    return Ok(shown);
+                }
+                let words: Vec<String> = wrong.into_iter().map(|one| one.words).collect();
+                (Cow::Borrowed(heard), format!("This was not taken. {}", words.join(" ")))
+            }
             Came::Taken(words) | Came::Not(words) => (Cow::Borrowed(heard), words),
             Came::Written(words, to) => (Cow::Owned(Heard { from: to, ..heard.clone() }), words),
         };
-        if let Err(failed) = channel.answer(&whom, &words).await {
-            tracing::warn!(channel = medium, error = %failed, "nobody could be told what came of it");
-        }
-        Ok(())
+        say(channel, &whom, &words).await;
+        Ok(None)
     }
 }
 
@@ -170,12 +177,16 @@ impl Hearing<'_> {
         let Some(actor) = self.who(&ask, None).await? else { return Ok(stranger()) };
         let words = values.get(WORDS).and_then(Value::as_str).map(str::trim);
         let reply = match told {
-            Told::Worded(n) => offer(&ask, n).map(|offer| Reply {
-                answer: offer.answer,
-                comment: words.filter(|words| !words.is_empty()).map(ToOwned::to_owned),
-            }),
+            Told::Worded(n) => {
+                let Some(words) = words.filter(|words| !words.is_empty()) else {
+                    let words = "Please say why, in a few words.".to_owned();
+                    return Ok(self.wrong(&ask, vec![Mistake { key: WORDS.to_owned(), words }]));
+                };
+                offer(&ask, n)
+                    .map(|offer| Reply { answer: offer.answer, comment: Some(words.to_owned()) })
+            }
             Told::Form => match filled(&ask, values) {
-                Some(Err(why)) => return Ok(Came::Not(why)),
+                Some(Err(wrong)) => return Ok(self.wrong(&ask, wrong)),
                 Some(Ok(reply)) => Some(reply),
                 None => None,
             },
@@ -184,6 +195,14 @@ impl Hearing<'_> {
         match reply {
             Some(reply) => self.answered(&ask, actor, reply).await,
             None => Ok(unknown()),
+        }
+    }
+
+    /// What is wrong in a sheet, unless nobody can send it any more.
+    fn wrong(&self, ask: &Ask, wrong: Vec<Mistake>) -> Came {
+        match ask.still_open(self.app.gateway.now()) {
+            Ok(()) => Came::Wrong(wrong),
+            Err(refusal) => Came::Not(self.refused(ask, &refusal)),
         }
     }
 
@@ -342,6 +361,14 @@ impl Hearing<'_> {
             return "the link in its message".to_owned();
         }
         self.app.link(&paths::request(ask.id))
+    }
+}
+
+/// Tells whoever was heard what came of it.
+async fn say(channel: &Arc<dyn Channel>, whom: &Heard, words: &str) {
+    if let Err(failed) = channel.answer(whom, words).await {
+        let medium = channel.medium().as_str();
+        tracing::warn!(channel = medium, error = %failed, "nobody could be told what came of it");
     }
 }
 

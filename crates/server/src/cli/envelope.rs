@@ -171,7 +171,7 @@ fn named_by(name: &str) -> io::Result<Vec<String>> {
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder.unwrap_or(Path::new(".")))? {
+    for entry in std::fs::read_dir(folder.unwrap_or_else(|| Path::new(".")))? {
         let entry = entry?;
         let Ok(file) = entry.file_name().into_string() else { continue };
         if is_like(&file, pattern) && entry.path().is_file() {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::channels::heard::What;
 use ::channels::{Channel, Ear, Failed, Heard, Knock, Medium};
 use async_trait::async_trait;
 use axum::Router;
@@ -12,6 +13,7 @@ use axum::extract::{OriginalUri, Path, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use serde_json::Value;
 
 use super::body;
 use super::problem::Problem;
@@ -79,17 +81,22 @@ async fn knock(
     };
     metrics::counter!("countersign_knocks_total", "channel" => medium, "result" => "heard")
         .increment(1);
+    // Whoever sent a sheet still has it before them: unanswered, it stays, and they send it again.
+    let sheet = parsed.heard.iter().any(|one| matches!(one.what, What::Submitted { .. }));
     let heard = Arc::clone(&app);
     let taking = app.tasks.spawn(async move {
+        let mut answer = parsed.answer;
         for one in &parsed.heard {
-            heard.hear(&channel, one).await?;
+            let said = heard.hear(&channel, one).await?;
+            answer = said.map(|said| ("application/json", said.to_string())).or(answer);
         }
-        Ok::<_, store::StoreError>(parsed.answer)
+        Ok::<_, store::StoreError>(answer)
     });
     match tokio::time::timeout(PATIENCE, taking).await {
         Ok(Ok(Ok(Some((kind, text))))) => {
             Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
         }
+        Err(_) if sheet => Err(Problem::new(503, "unavailable").detail("this takes too long")),
         // What takes longer goes on by itself.
         Err(_) | Ok(Ok(Ok(None))) => Ok(StatusCode::OK.into_response()),
         Ok(Ok(Err(error))) => Err(error.into()),
@@ -115,7 +122,7 @@ pub(crate) struct Listening {
 
 #[async_trait]
 impl Ear for Listening {
-    async fn hear(&self, heard: Heard) -> Result<(), Failed> {
+    async fn hear(&self, heard: Heard) -> Result<Option<Value>, Failed> {
         let taken = self.app.hear(&self.channel, &heard).await;
         taken.map_err(|error| Failed::later(format!("{:#}", anyhow::Error::from(error))))
     }

@@ -217,6 +217,11 @@ async fn a_reason_is_asked_for_in_a_modal() {
     press(&world, &slack, &message, "Reject", ADA).await;
     is_pending(&world, &ask).await;
     assert_eq!(slack.views().len(), 1, "{:#?}", slack.calls());
+    let empty = slack.submitted(ADA, &[("Why?", json!("  "))]).unwrap();
+    let answered = slack_calls(&world, &interaction(&empty, world.now())).await.is(200);
+    let said = slack.complaints(&answered.json).unwrap_or_else(|| panic!("{}", answered.text));
+    assert_eq!(said, [("Why?".to_owned(), "Please say why, in a few words.".to_owned())]);
+    is_pending(&world, &ask).await;
     let sent = slack.submitted(ADA, &[("Why?", json!("far too much"))]).unwrap();
     slack_calls(&world, &interaction(&sent, world.now())).await.is(200);
     let done = result(&world, &ask).await;
@@ -230,6 +235,37 @@ async fn a_reason_is_asked_for_in_a_modal() {
     // Sent again, it is told who was first.
     slack_calls(&world, &interaction(&sent, world.now())).await.is(200);
     assert_eq!(result(&world, &ask).await, done);
+    world.end().await;
+}
+
+/// A form that was filled in wrongly stays open and says what is wrong below each field; nothing was taken,
+/// and the same form is sent again.
+#[tokio::test]
+async fn what_is_wrong_in_a_form_is_said_in_the_form() {
+    let (slack, world) = office().await;
+    in_slack_as(&world.human(), &slack, ADA).await;
+    let form = json!({ "fields": [
+        { "key": "size", "label": "Size", "type": "number", "required": true },
+        { "key": "code", "label": "Code", "type": "text", "validation": { "pattern": "[A-Z]{3}" } },
+        { "key": "post", "label": "Postcode", "type": "text", "validation": { "pattern": "[0-9]{5}" } },
+        { "key": "note", "label": "Note", "type": "textarea" },
+    ]});
+    let provide = json!({ "question": { "prompt": "How much?", "kind": "provide", "form": form } });
+    let (ask, message) = told(&world, &slack, provide).await;
+    press(&world, &slack, &message, "Fill in the form", ADA).await;
+    let wrong = [("Size", json!("3")), ("Code", json!("x")), ("Postcode", json!("1"))];
+    let sent = slack.submitted(ADA, &wrong).unwrap();
+    let answered = slack_calls(&world, &interaction(&sent, world.now())).await.is(200);
+    let said = slack.complaints(&answered.json).unwrap_or_else(|| panic!("{}", answered.text));
+    let labels: Vec<&str> = said.iter().map(|(label, _)| label.as_str()).collect();
+    assert_eq!(labels, ["Code", "Postcode"], "{said:?}");
+    assert!(said.iter().all(|(_, words)| words.contains("expected format")), "{said:?}");
+    is_pending(&world, &ask).await;
+    let right = [("Size", json!("3")), ("Note", json!("by noon"))];
+    let sent = slack.submitted(ADA, &right).unwrap();
+    slack_calls(&world, &interaction(&sent, world.now())).await.is(200);
+    let done = result(&world, &ask).await;
+    assert_eq!(done["answer"]["values"], json!({ "size": 3, "note": "by noon" }), "{done}");
     world.end().await;
 }
 

@@ -15,18 +15,19 @@ use crate::testing::slack::inbound;
 struct Listener {
     takes: Duration,
     refuses: bool,
+    answers: Option<Value>,
     heard: Mutex<Vec<Heard>>,
 }
 
 #[async_trait]
 impl Ear for Listener {
-    async fn hear(&self, heard: Heard) -> Result<(), Failed> {
+    async fn hear(&self, heard: Heard) -> Result<Option<Value>, Failed> {
         sleep(self.takes).await;
         if self.refuses {
             return Err(Failed::later("the store is away"));
         }
         self.heard.lock().unwrap().push(heard);
-        Ok(())
+        Ok(self.answers.clone())
     }
 }
 
@@ -89,6 +90,16 @@ async fn only_what_was_taken_is_acknowledged() {
     }
     let heard = quick.heard.lock().unwrap();
     assert!(matches!(&heard[0].what, What::Wrote { text, .. } if text == "yes"));
+}
+
+/// What a platform waits for goes with the acknowledgement.
+#[tokio::test(start_paused = true)]
+async fn an_answer_goes_with_the_acknowledgement() {
+    let answer = json!({ "response_action": "errors", "errors": { "size": "At most 5." } });
+    let ear = Listener { answers: Some(answer.clone()), ..Listener::default() };
+    let (_, acknowledged) = after(&ear, &[envelope("e1")], &refresh()).await;
+    let said: Value = serde_json::from_str(&acknowledged[0]).unwrap();
+    assert_eq!(said, json!({ "envelope_id": "e1", "payload": answer }));
 }
 
 /// What cannot be read, or is not for us, would come again and again.

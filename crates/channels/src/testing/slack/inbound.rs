@@ -168,6 +168,28 @@ impl Workspace {
     }
 }
 
+impl Workspace {
+    /// What a modal that was sent says below which of its fields, if this is what Slack is answered; nothing
+    /// if it closes, or if Slack would not take that.
+    pub fn complaints(&self, answer: &Value) -> Option<Vec<(String, String)>> {
+        let answer = answer.as_object().filter(|answer| answer.len() == 2)?;
+        let errors = answer.get("errors")?.as_object().filter(|errors| !errors.is_empty())?;
+        if answer.get("response_action")? != "errors" {
+            return None;
+        }
+        let view = self.views().pop()?;
+        let inputs = view["blocks"].as_array()?.iter().filter(|block| block["type"] == "input");
+        let said: Vec<(String, String)> = inputs
+            .filter_map(|block| {
+                let words = errors.get(block["block_id"].as_str()?)?.as_str()?;
+                Some((block["label"]["text"].as_str()?.to_owned(), words.to_owned()))
+            })
+            .collect();
+        // A name that is no field's is an error of ours.
+        (said.len() == errors.len()).then_some(said)
+    }
+}
+
 /// Whether a reader sees this.
 fn shows(text: &Value, label: &str) -> bool {
     let shown = text["text"].as_str().unwrap_or_default();

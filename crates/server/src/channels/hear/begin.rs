@@ -69,7 +69,7 @@ impl Hearing<'_> {
         let first = First { human: &human_id, agent: &agent, text, origin, lasting: true };
         Ok(match self.begin(first).await? {
             Came::Taken(words) | Came::Not(words) => Came::Written(words, to),
-            came @ (Came::Written(..) | Came::Silent) => came,
+            came @ (Came::Written(..) | Came::Wrong(_) | Came::Silent) => came,
         })
     }
 

@@ -1,19 +1,24 @@
 //! What somebody wrote or filled in, as an answer.
 
+use ::channels::card::Mistake;
 use kernel::Ask;
+use kernel::form::FieldError;
 use kernel::question::{Answer, Body, Question, Reply};
 use serde_json::{Map, Value};
 
 use crate::channels::offers::{self, Offer};
 
 /// What somebody filled in, as an answer to what a form asks; or what is wrong with it.
-pub(super) fn filled(ask: &Ask, values: &Map<String, Value>) -> Option<Result<Reply, String>> {
+pub(super) fn filled(
+    ask: &Ask,
+    values: &Map<String, Value>,
+) -> Option<Result<Reply, Vec<Mistake>>> {
     let Body::Provide { form } = ask.question.value()?.body() else { return None };
     Some(match form.validate(values) {
         Ok(values) => Ok(Reply { answer: Answer::Provided { values }, comment: None }),
         Err(errors) => {
-            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            Err(format!("This was not taken. {}", errors.join(" ")))
+            let mistake = |error: FieldError| Mistake { key: error.key, words: error.message };
+            Err(errors.into_iter().map(mistake).collect())
         }
     })
 }
