@@ -8,7 +8,7 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 /// While others write it rests so many times as long as it works.
-const REST: u32 = 4;
+const REST: u32 = 9;
 /// How soon to look again when nobody said that something happened: on another node, perhaps.
 const IDLE: Duration = Duration::from_secs(2);
 /// How soon to try again what failed.
