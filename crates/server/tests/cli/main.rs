@@ -13,6 +13,7 @@ mod devices;
 mod doctor;
 mod envelope;
 mod export;
+mod files;
 mod guide;
 mod health;
 mod help;
@@ -21,6 +22,8 @@ mod insights;
 mod notices;
 mod receipts;
 mod start;
+#[path = "../support/bucket.rs"]
+mod store_of_files;
 #[path = "../support/mod.rs"]
 mod support;
 mod task;
