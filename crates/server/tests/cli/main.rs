@@ -22,6 +22,7 @@ mod insights;
 mod notices;
 mod receipts;
 mod start;
+#[expect(dead_code, reason = "other tests need more of it")]
 #[path = "../support/bucket.rs"]
 mod store_of_files;
 #[path = "../support/mod.rs"]

@@ -28,6 +28,7 @@ mod rolling_restart;
 mod sealing;
 mod shutdown;
 mod slow_database;
+#[expect(dead_code, reason = "other tests need more of it")]
 #[path = "../support/bucket.rs"]
 mod store_of_files;
 mod streams;

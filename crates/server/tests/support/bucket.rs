@@ -11,6 +11,7 @@ use axum::error_handling::HandleError;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::middleware::{self, Next};
+use axum::response::IntoResponse;
 use axum_server::Handle;
 use s3s::auth::SimpleAuth;
 use s3s::service::S3ServiceBuilder;
@@ -23,6 +24,10 @@ use tokio::task::JoinSet;
 pub(crate) const KEY: &str = "AKIDCOUNTERSIGN";
 /// How they prove it.
 pub(crate) const SECRET: &str = "wJalrXUtnFEMI-not-a-real-key";
+
+/// What is said of a bucket that is not there.
+const MISSING: (StatusCode, &str) =
+    (StatusCode::NOT_FOUND, "<?xml version=\"1.0\"?><Error><Code>NoSuchBucket</Code></Error>");
 
 pub(crate) struct Bucket {
     folder: TempDir,
@@ -54,12 +59,14 @@ impl Bucket {
         let mut service = S3ServiceBuilder::new(FileSystem::new(self.folder.path()).unwrap());
         service.set_auth(SimpleAuth::from_single(KEY, SECRET));
         let failed = |_: s3s::HttpError| async { StatusCode::INTERNAL_SERVER_ERROR };
-        let stuck = self.stuck.subscribe();
+        let (stuck, root) = (self.stuck.subscribe(), self.folder.path().to_owned());
         let wait = move |request: Request, next: Next| {
-            let mut stuck = stuck.clone();
+            let (mut stuck, name) = (stuck.clone(), request.uri().path().split('/').nth(1));
+            let there = root.join(name.unwrap_or_default()).exists();
             async move {
                 let _ = stuck.wait_for(|stuck| !stuck).await;
-                next.run(request).await
+                // This one would make it; the real ones do not.
+                if there { next.run(request).await } else { MISSING.into_response() }
             }
         };
         let routes = Router::new()
