@@ -2,6 +2,7 @@
 //! name; a flag wins over the environment, the environment over the file. This is the one place
 //! that reads the environment.
 
+mod bucket;
 mod channels;
 mod database;
 mod mail;
@@ -26,6 +27,7 @@ use url::Url;
 use crate::callbacks::Range;
 use crate::vault::shared::MasterKey;
 pub use ::channels::Secret;
+pub use bucket::{Bucket, FilesUrl};
 pub use channels::{Channels, Replies, Spoken, Whatsapp};
 pub use database::{Database, DatabaseUrl};
 pub use mail::{Security, Smtp};
@@ -71,6 +73,8 @@ pub struct Config {
     pub data: PathBuf,
     /// The store.
     pub database: Database,
+    /// The bucket files are kept in, if not beside it.
+    pub bucket: Option<Box<Bucket>>,
     /// What the server's keys are encrypted with in a shared one.
     pub master_key: Option<MasterKey>,
     /// What links are built from.
@@ -213,6 +217,10 @@ impl Settings {
         };
         let data = self.data.unwrap_or_else(|| PathBuf::from("countersign-data"));
         let database = DatabaseUrl::database(self.database, &data)?;
+        let bucket = Bucket::read(&given, variable)?;
+        if bucket.is_some() && matches!(database, Database::Memory) {
+            bail!("files: a database in memory forgets what is in the bucket: give another");
+        }
         let whole = |text: &str| Secret::new(text.trim_end());
         let master_key = one_of("master_key", self.master_key, self.master_key_file, whole)?;
         let master_key = master_key.as_ref().map(MasterKey::read).transpose()?;
@@ -253,6 +261,7 @@ impl Settings {
             listen,
             data,
             database,
+            bucket,
             master_key,
             public_url,
             tls,

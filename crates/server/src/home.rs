@@ -60,7 +60,10 @@ impl Home {
                     store: Arc::new(store),
                     clock,
                     vault: Arc::new(Vault::folder(&config.data)),
-                    files: Files::open(&config.data.join("files"))?,
+                    files: match &config.bucket {
+                        Some(bucket) => Files::bucket(bucket, None)?,
+                        None => Files::open(&config.data.join("files"))?,
+                    },
                     mark: Mark::of(&config.data),
                     shared: None,
                 })
@@ -74,7 +77,10 @@ impl Home {
                 Ok(Self {
                     clock: if set { clock } else { store.clock() },
                     vault: Arc::new(Vault::shared(Arc::clone(&store), master)),
-                    files: Files::shared(Arc::clone(&store)),
+                    files: match &config.bucket {
+                        Some(bucket) => Files::bucket(bucket, Some(Arc::clone(&store)))?,
+                        None => Files::shared(Arc::clone(&store)),
+                    },
                     store: Arc::clone(&store) as Arc<dyn Store>,
                     shared: Some(store),
                     // Nodes come and go; what they sealed is kept elsewhere by the anchor command.

@@ -108,6 +108,7 @@ impl Issuer {
     /// An issuer of this name, its tokens for this audience.
     pub fn new(name: String, audience: String, source: KeySource) -> anyhow::Result<Self> {
         let http = reqwest::Client::builder()
+            .http1_only()
             .timeout(std::time::Duration::from_secs(5))
             .redirect(reqwest::redirect::Policy::none())
             .build()

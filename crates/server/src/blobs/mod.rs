@@ -23,7 +23,7 @@ use kernel::{Actor, Time, UploadId};
 use store::{Piece, Store, StoreError, UPLOAD_KEPT, Upload};
 use ulid::Ulid;
 
-use crate::files::Files;
+use crate::files::{Away, Files};
 use crate::gateway::Gateway;
 use manifest::Manifest;
 
@@ -114,6 +114,21 @@ impl Blobs {
         Ok(found.filter(|upload| Some(&upload.owner) == owner.as_ref()))
     }
 
+    /// Whether the bucket they are in gave no answer when it was last asked.
+    pub fn are_away(&self) -> bool {
+        self.files.are_away()
+    }
+
+    /// Finds out whether the bucket they are in can be used, if they are in one. The log tells when that
+    /// changes.
+    pub async fn look(&self) {
+        if self.files.are_elsewhere()
+            && let Err(error) = self.files.try_out(self.gateway.ids().ulid()).await
+        {
+            tracing::debug!(error = format!("{error:#}"), "the bucket was tried out");
+        }
+    }
+
     /// Gives up an upload of which nothing is made, and takes its bytes away. `false` if there is none.
     pub async fn discard(&self, id: UploadId) -> anyhow::Result<bool> {
         let there = self.store().give_up_upload(id).await?;
@@ -134,6 +149,8 @@ impl Blobs {
             for id in &given_up {
                 match self.forget(*id).await {
                     Ok(()) => total += 1,
+                    // Neither can the others.
+                    Err(error) if error.is::<Away>() => return Err(error),
                     // One that cannot be taken away must not hold up the others.
                     Err(error) => failed = Some(error),
                 }

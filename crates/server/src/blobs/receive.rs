@@ -172,7 +172,10 @@ impl Taking<'_> {
         let piece = Piece { digest: kept.map_err(|error| self.unkept(&error))?, size };
         let (store, now) = (self.blobs.store(), self.blobs.gateway.now());
         if !store.append_piece(id, offset, piece, now).await? {
-            let there = store.upload(id).await?.ok_or(Stopped::Gone)?;
+            let Some(there) = store.upload(id).await? else {
+                self.take_back(piece.digest).await;
+                return Err(Stopped::Gone);
+            };
             // It may have been us: a database that was lost does not say whether it did it.
             let ours = there.size == offset + size
                 && store.pieces(id).await?.last().is_some_and(|last| *last == piece);
@@ -183,6 +186,16 @@ impl Taking<'_> {
         self.upload.size += size;
         self.upload.pieces += 1;
         Ok(())
+    }
+
+    /// Takes away a piece that came for what is gone already.
+    async fn take_back(&self, digest: Digest) {
+        let Blobs { files, .. } = self.blobs;
+        let gone = files.take_back(self.blobs.store(), self.upload.id.ulid(), digest).await;
+        if let Err(error) = gone {
+            let id = self.upload.id;
+            tracing::warn!(error = format!("{error:#}"), upload.id = %id, "the bytes of nothing stay");
+        }
     }
 
     /// What it is, if that was all.

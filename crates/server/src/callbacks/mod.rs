@@ -117,6 +117,7 @@ impl Callbacks {
 /// A client that goes nowhere but where the policy lets it, and follows nobody.
 pub(crate) fn guarded(policy: &Arc<Policy>) -> anyhow::Result<reqwest::Client> {
     reqwest::Client::builder()
+        .http1_only()
         .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
         .redirect(Redirects::none())
         // A proxy would resolve the name by itself, and the guard would guard nothing.

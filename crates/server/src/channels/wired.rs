@@ -34,6 +34,7 @@ impl Platforms {
     ) -> anyhow::Result<Self> {
         let mut platforms = Self::default();
         let client = reqwest::Client::builder()
+            .http1_only()
             .timeout(PATIENCE)
             .connect_timeout(PATIENCE)
             .redirect(reqwest::redirect::Policy::none())
@@ -46,7 +47,8 @@ impl Platforms {
         }
         if let Some(settings) = config.telegram.clone() {
             // Telegram keeps whoever asks waiting until there is something to say.
-            let patient = reqwest::Client::builder().connect_timeout(PATIENCE).build()?;
+            let patient =
+                reqwest::Client::builder().http1_only().connect_timeout(PATIENCE).build()?;
             platforms.add(Telegram::new(settings, patient))?;
         }
         if let Some(account) = config.sms.clone() {

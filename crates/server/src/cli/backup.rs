@@ -100,7 +100,11 @@ impl Backup {
         Sqlite::backup(database, &copy, &mut |done, all| bar.copied("database", done, all))
             .with_context(|| format!("cannot copy {}", database.display()))?;
         copy_file(&keys, &folder.join(KEYS))?;
-        let uploads = copy_uploads(&config.data.join(FILES), &folder.join(FILES), &mut bar)?;
+        // A bucket has copies of its own, or should have: what is in it is not brought here.
+        let uploads = match &config.bucket {
+            Some(_) => Uploads::default(),
+            None => copy_uploads(&config.data.join(FILES), &folder.join(FILES), &mut bar)?,
+        };
         sync(folder)?;
         let copied = started.elapsed();
 
@@ -117,7 +121,8 @@ impl Backup {
         fs::rename(folder, &to).with_context(|| format!("cannot make {}", to.display()))?;
         let _ = draft.keep();
         sync(parent)?;
-        let done = Done { to: &to, bytes, uploads, copied, report, checked: checking.elapsed() };
+        let (checked, elsewhere) = (checking.elapsed(), config.bucket.map(|at| at.to_string()));
+        let done = Done { to: &to, bytes, uploads, elsewhere, copied, report, checked };
         Ok(done.tell(self.json))
     }
 }
@@ -241,6 +246,8 @@ struct Done<'a> {
     to: &'a Path,
     bytes: u64,
     uploads: Uploads,
+    /// The bucket uploads are in, if they are in one.
+    elsewhere: Option<String>,
     copied: Duration,
     report: Report,
     checked: Duration,
@@ -248,10 +255,10 @@ struct Done<'a> {
 
 impl Done<'_> {
     fn tell(self, json: bool) -> Exit {
-        let Self { to, bytes, uploads, copied, report, checked } = self;
+        let Self { to, bytes, uploads, elsewhere, copied, report, checked } = self;
         let holds = report.holds() && uploads.damaged.is_empty();
         if json {
-            let shown = json!({
+            let mut shown = json!({
                 "folder": to.display().to_string(),
                 "valid": holds,
                 "database_bytes": bytes,
@@ -261,6 +268,9 @@ impl Done<'_> {
                 "seconds": copied.as_secs_f64(),
                 "audit": report_json(&report, checked),
             });
+            if let Some(bucket) = elsewhere {
+                shown["uploads_not_copied"] = json!(bucket);
+            }
             say!("{shown}");
         } else {
             for name in &uploads.damaged {
@@ -275,6 +285,9 @@ impl Done<'_> {
                 size(uploads.bytes),
                 copied.as_secs_f64()
             );
+            if let Some(bucket) = elsewhere {
+                say!("Uploads are not in it: they are in {bucket}, which keeps its own copies.");
+            }
         }
         if holds { Exit::Done } else { Exit::Denied }
     }

@@ -4,6 +4,7 @@ use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
+use std::sync::Arc;
 
 use ::channels::Medium;
 use axum_server::tls_rustls::RustlsConfig;
@@ -14,8 +15,10 @@ use store::Clock;
 use super::output::say;
 use super::{Exit, Local, channels};
 use crate::clock::SystemClock;
-use crate::config::{Config, Database, ProofIssuer};
+use crate::config::{Bucket, Config, Database, ProofIssuer};
+use crate::files::Files;
 use crate::home;
+use crate::ids::Ids;
 use crate::oidc::Provider;
 use crate::passkeys::Passkeys;
 
@@ -85,6 +88,7 @@ fn applied_text(config: &Config) -> String {
         format!("public_url  {}", config.public_url),
         format!("database    {}", config.database),
         format!("data        {}", config.data.display()),
+        format!("files       {}", kept(config)),
         format!("tls         {}", if config.tls.is_some() { "built in" } else { "off" }),
         format!("rate_limit  {} a second per key", config.rate_limit),
         format!("streams     {} at once per key", config.stream_limit),
@@ -172,6 +176,9 @@ async fn look(config: &Config) -> Vec<Finding> {
         findings.push(Finding { what: "tls", ok, says });
     }
     findings.push(database(config).await);
+    if let Some(bucket) = &config.bucket {
+        findings.push(files(bucket).await);
+    }
     for (agent, command) in &config.runtime_commands {
         let (ok, says) = program(command);
         findings.push(Finding { what: "runtime", ok, says: format!("{agent}: {says}") });
@@ -238,6 +245,30 @@ async fn database(config: &Config) -> Finding {
         },
     };
     Finding { what: "database", ok, says }
+}
+
+/// Where uploads and artifacts are.
+fn kept(config: &Config) -> String {
+    match (&config.bucket, &config.database) {
+        (Some(bucket), _) => bucket.to_string(),
+        (None, Database::Sqlite(_)) => config.data.join("files").display().to_string(),
+        (None, Database::Postgres(_)) => "in the database".to_owned(),
+        (None, Database::Memory) => "in memory".to_owned(),
+    }
+}
+
+/// Whether a bucket takes files, gives them back and lets go of them.
+async fn files(bucket: &Bucket) -> Finding {
+    let name = Ids::new(Arc::new(SystemClock)).ulid();
+    let tried = match Files::bucket(bucket, None) {
+        Ok(files) => files.try_out(name).await,
+        Err(error) => Err(error),
+    };
+    let (ok, says) = match tried {
+        Ok(()) => (true, format!("{bucket} can be written, read and deleted from")),
+        Err(error) => (false, format!("{bucket}: {error:#}")),
+    };
+    Finding { what: "files", ok, says }
 }
 
 /// Whether a server has the database open.

@@ -19,7 +19,7 @@ use super::backup::kept;
 use super::bar::Bar;
 use super::output::say;
 use crate::audit::{Against, Report, check};
-use crate::config::{Database, DatabaseUrl, Secret, Settings, variable};
+use crate::config::{Database, DatabaseUrl, FilesUrl, Secret, Settings, variable};
 use crate::files::Files;
 use crate::home::{joined, master};
 use crate::mark::Mark;
@@ -42,6 +42,9 @@ pub(super) struct Migrate {
     /// Where to: `postgres://…`, an empty database
     #[arg(long, value_name = "URL")]
     to: DatabaseUrl,
+    /// Where uploads go, if not into the database: `s3://BUCKET/PREFIX`
+    #[arg(long, env = "COUNTERSIGN_FILES", hide_env_values = true, value_name = "URL")]
+    files: Option<FilesUrl>,
     /// File that holds the master key of the nodes to be [default: `COUNTERSIGN_MASTER_KEY`]
     #[arg(long, env = "COUNTERSIGN_MASTER_KEY_FILE", value_name = "FILE")]
     master_key_file: Option<PathBuf>,
@@ -52,14 +55,15 @@ pub(super) struct Migrate {
 
 impl Migrate {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let Self { from, data, to, master_key_file, json } = self;
+        let Self { from, data, to, files, master_key_file, json } = self;
         let master_key = variable("COUNTERSIGN_MASTER_KEY").map(Secret::new);
         let master_key = master_key.filter(|_| master_key_file.is_none());
         let given = |database| Settings { database: Some(database), ..Settings::default() };
         let Database::Sqlite(file) = given(from).check()?.database else {
             bail!("--from: expected sqlite:FILE")
         };
-        let target = Settings { master_key, master_key_file, ..given(to) }.check()?;
+        let nodes = Settings { database: Some(to), ..Settings::of_files() };
+        let target = Settings { master_key, master_key_file, ..nodes.with_files(files) }.check()?;
         let Database::Postgres(url) = &target.database else {
             bail!("--to: expected postgres://…")
         };
@@ -86,8 +90,11 @@ impl Migrate {
         // Read once before anything is changed: with another master key nothing could be put there.
         vault.read().await?;
         let taken = take_over(&nodes, &file, &mut bar).await?;
-        let uploads =
-            upload(&folder.join("files"), &Files::shared(Arc::clone(&nodes)), &mut bar).await?;
+        let there = match &target.bucket {
+            Some(bucket) => Files::bucket(bucket, Some(Arc::clone(&nodes)))?,
+            None => Files::shared(Arc::clone(&nodes)),
+        };
+        let uploads = upload(&folder.join("files"), &there, &mut bar).await?;
         vault
             .change(|there| {
                 stored.clone_into(there);

@@ -19,6 +19,7 @@ mod doctor;
 mod envelope;
 mod erase;
 mod export;
+mod files;
 mod groups;
 mod health;
 mod inbox;
@@ -106,6 +107,8 @@ enum Command {
     Audit(audit::Audit),
     /// Copy everything an installation has, beside a running server or without one
     Backup(backup::Backup),
+    /// Copy uploads and artifacts to a bucket, or back
+    Files(files::FilesOf),
     /// Move an installation from SQLite to PostgreSQL
     Migrate(migrate::Migrate),
     /// Make, list and revoke keys and tokens
@@ -167,11 +170,16 @@ struct Stored {
 
 impl Stored {
     fn config(self) -> anyhow::Result<Config> {
+        self.settings()?.check()
+    }
+
+    fn settings(self) -> anyhow::Result<Settings> {
         let Self { data, database, master_key_file, config } = self;
         let master_key = variable("COUNTERSIGN_MASTER_KEY").map(Secret::new);
         let master_key = master_key.filter(|_| master_key_file.is_none());
-        let given = Settings { data, database, master_key, master_key_file, ..Settings::default() };
-        given.complete(config.as_deref())?.check()
+        let files = Settings::of_files();
+        let given = Settings { data, database, master_key, master_key_file, ..files };
+        given.complete(config.as_deref())
     }
 }
 
@@ -246,7 +254,8 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Export(export) => export.run().await,
         Command::Audit(audit) => audit.run().await,
         Command::Backup(backup) => backup.run().await,
-        Command::Migrate(migrate) => migrate.run().await,
+        Command::Files(files) => files.run().await,
+        Command::Migrate(migrate) => Box::pin(migrate.run()).await,
         Command::Keys(keys) => patiently(Box::pin(keys.run())).await,
         Command::Sessions(sessions) => patiently(Box::pin(sessions.run())).await,
         Command::Devices(devices) => patiently(devices.run()).await,

@@ -6,7 +6,9 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::{DatabaseUrl, EvidenceForm, Identify, Keep, LogFormat, ProviderTables, Secret};
+use super::{
+    DatabaseUrl, EvidenceForm, FilesUrl, Identify, Keep, LogFormat, ProviderTables, Secret,
+};
 
 macro_rules! settings {
     ($( $(#[$attr:meta])* $name:ident : $type:ty ),* $(,)?) => {
@@ -36,6 +38,18 @@ settings! {
     /// Database: `postgres://…`, `sqlite:FILE` or `memory:` [default: sqlite in the data folder]
     #[arg(long, env = "COUNTERSIGN_DATABASE", hide_env_values = true, value_name = "URL")]
     database: DatabaseUrl,
+    /// Where uploads and artifacts are kept: `s3://BUCKET/PREFIX` with its options [default: a folder beside the database, or in a shared one]
+    #[arg(long, env = "COUNTERSIGN_FILES", hide_env_values = true, value_name = "URL")]
+    files: FilesUrl,
+    /// Key to that bucket [default: what the AWS variables or the machine say]
+    #[arg(long, env = "COUNTERSIGN_FILES_ACCESS_KEY_ID", value_name = "ID")]
+    files_access_key_id: String,
+    /// The secret of that key
+    #[arg(long, env = "COUNTERSIGN_FILES_SECRET_ACCESS_KEY", hide_env_values = true, value_name = "TEXT")]
+    files_secret_access_key: Secret,
+    /// File that holds it
+    #[arg(long, env = "COUNTERSIGN_FILES_SECRET_ACCESS_KEY_FILE", value_name = "FILE")]
+    files_secret_access_key_file: PathBuf,
     /// What the server's keys are encrypted with in a shared database: 32 bytes in Base64
     #[arg(long, env = "COUNTERSIGN_MASTER_KEY", hide_env_values = true, value_name = "BASE64")]
     master_key: Secret,

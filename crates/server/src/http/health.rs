@@ -21,9 +21,14 @@ pub fn routes() -> Router<Shared> {
         .route("/errors/{code}", get(explain))
 }
 
-/// Ready when the store answers.
+/// Ready when the store answers. A bucket that does not is told, and no more: most of what people and
+/// agents do needs no file, and another node has no other bucket.
 async fn readyz(State(app): State<Shared>) -> Response {
     match app.gateway.store().ping().await {
+        Ok(()) if app.files.are_away() => {
+            let files = "the bucket does not answer";
+            axum::Json(json!({ "status": "ready", "files": files })).into_response()
+        }
         Ok(()) => axum::Json(json!({ "status": "ready" })).into_response(),
         Err(error) => {
             tracing::warn!(error = %error, "not ready");
@@ -46,6 +51,9 @@ async fn measure(app: &App) {
     set("countersign_watched_asks", app.gateway.wake().len() as u64);
     if let Ok(unsealed) = app.sealer.unsealed().await {
         set("countersign_unsealed_records", unsealed);
+    }
+    if app.files.are_elsewhere() {
+        set("countersign_files_away", u64::from(app.files.are_away()));
     }
     if app.config.anchor_command.is_some()
         && let Ok(waiting) = anchor::waiting(app.gateway.store()).await

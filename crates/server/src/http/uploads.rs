@@ -18,6 +18,7 @@ use kernel::{Actor, Ask, AskId, Refusal};
 use serde_json::Value;
 use subtle::ConstantTimeEq;
 
+use crate::files::Away;
 use crate::http::App;
 use crate::http::body::{self, BodyError};
 
@@ -40,6 +41,21 @@ pub enum Refused {
 
 /// The bytes of an upload could not be kept; why stands in the log.
 pub struct Unkept;
+
+/// Why bytes that are there cannot be handed out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unread {
+    /// Not now: where they are kept gives no answer.
+    Away,
+    /// Not as they are.
+    Damaged,
+}
+
+impl From<&anyhow::Error> for Unread {
+    fn from(error: &anyhow::Error) -> Self {
+        if error.is::<Away>() { Self::Away } else { Self::Damaged }
+    }
+}
 
 impl From<FileRefError> for Refused {
     fn from(error: FileRefError) -> Self {
@@ -135,12 +151,13 @@ impl App {
         self.secrets.upload(ask, &actor.by(), &file).as_bytes().ct_eq(mark.as_bytes()).into()
     }
 
-    /// A file that answered this ask; `None` if there is no such one.
+    /// A file that answered this ask; `None` if there is no such one. Why it cannot be read stands in the
+    /// log.
     pub(super) async fn kept_file(
         &self,
         ask: &Ask,
         digest: &str,
-    ) -> anyhow::Result<Option<Response>> {
+    ) -> Result<Option<Response>, Unread> {
         let Ok(digest) = digest.parse::<Digest>() else { return Ok(None) };
         if !has_file(ask, &digest) {
             return Ok(None);
@@ -151,7 +168,10 @@ impl App {
             (header::CONTENT_DISPOSITION, "attachment"),
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         ];
-        let bytes = self.files.read(&digest).await?;
+        let bytes = self.files.read(&digest).await.map_err(|error| {
+            tracing::error!(error = format!("{error:#}"), ask.id = %ask.id, "cannot read an upload");
+            Unread::from(&error)
+        })?;
         Ok(bytes.map(|bytes| (kind, bytes).into_response()))
     }
 }

@@ -107,6 +107,7 @@ impl Provider {
     /// The provider of these settings. Nothing is fetched yet.
     pub fn new(settings: Oidc) -> anyhow::Result<Self> {
         let http = reqwest::Client::builder()
+            .http1_only()
             .timeout(PATIENCE)
             .redirect(reqwest::redirect::Policy::none())
             .build()

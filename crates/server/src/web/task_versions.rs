@@ -55,6 +55,8 @@ pub enum Content {
     Elsewhere,
     /// We should have it, and do not.
     Missing,
+    /// We have it where nothing can be read now.
+    Away,
 }
 
 impl Content {
@@ -326,6 +328,9 @@ impl View {
             }
             (Content::Missing, _) => {
                 view.nothing = Some("Its bytes are not here any more.");
+            }
+            (Content::Away, _) => {
+                view.nothing = Some("Its bytes cannot be read right now. Try again in a minute.");
             }
         }
         view

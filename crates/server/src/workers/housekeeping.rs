@@ -1,5 +1,5 @@
 //! Once a minute: remember which keys were used, forget old idempotency keys, quiet cases and uploads
-//! nobody went on with, fold the samples of histograms.
+//! nobody went on with, fold the samples of histograms, and see whether a bucket that was away is back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +22,7 @@ pub async fn run(
     metrics: PrometheusHandle,
     stop: CancellationToken,
 ) {
+    look(&blobs, &stop).await;
     loop {
         let stopped = tokio::select! {
             () = stop.cancelled() => true,
@@ -31,12 +32,26 @@ pub async fn run(
         if let Err(error) = tidy(&gateway, &door).await {
             tracing::warn!(error = %error, "housekeeping failed; trying again in a minute");
         }
+        if stopped && blobs.are_away() {
+            return;
+        }
         if let Err(error) = blobs.sweep().await {
             tracing::warn!(error = format!("{error:#}"), "cannot take uploads away; trying again");
         }
         if stopped {
             return;
         }
+        if blobs.are_away() {
+            look(&blobs, &stop).await;
+        }
+    }
+}
+
+/// Whether files can be used, unless there is no time left for it.
+async fn look(blobs: &Blobs, stop: &CancellationToken) {
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = blobs.look() => {}
     }
 }
 

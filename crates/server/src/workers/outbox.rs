@@ -125,6 +125,16 @@ impl Desk {
         Ok(match outcome {
             Ok(()) if into.is_empty() => Settlement::Done,
             Ok(()) => Settlement::Split { into },
+            // What was erased must go, however long that takes.
+            Err(error) if matches!(delivery.effect, Effect::DropFiles { .. }) => {
+                tracing::warn!(
+                    delivery.id,
+                    error = format!("{error:#}"),
+                    "files are not erased yet"
+                );
+                let at = retry_at(self.app.gateway.now(), delivery.attempt);
+                Settlement::Retry { at, error: format!("{error:#}") }
+            }
             Err(error) if delivery.attempt >= ATTEMPTS => {
                 tracing::error!(delivery.id, error = format!("{error:#}"), "giving up a delivery");
                 Settlement::Dead { error: format!("{error:#}") }

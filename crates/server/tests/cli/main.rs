@@ -13,6 +13,7 @@ mod devices;
 mod doctor;
 mod envelope;
 mod export;
+mod files;
 mod guide;
 mod health;
 mod help;
@@ -21,6 +22,9 @@ mod insights;
 mod notices;
 mod receipts;
 mod start;
+#[expect(dead_code, reason = "other tests need more of it")]
+#[path = "../support/bucket.rs"]
+mod store_of_files;
 #[path = "../support/mod.rs"]
 mod support;
 mod task;

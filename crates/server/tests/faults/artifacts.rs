@@ -17,7 +17,7 @@ use super::place::Place;
 use super::support::{PATIENCE, Server};
 
 const UPLOADS: &str = "/hacp/v1/uploads";
-const MIB: u64 = 1 << 20;
+pub(crate) const MIB: u64 = 1 << 20;
 /// By how much the server may grow.
 const GROWTH: u64 = 96 * MIB;
 /// How long a gibibyte may take on a busy machine: there and back.
@@ -30,11 +30,11 @@ fn mebibyte(n: u64) -> Bytes {
     bytes.into()
 }
 
-fn body(range: std::ops::Range<u64>) -> Body {
+pub(crate) fn body(range: std::ops::Range<u64>) -> Body {
     Body::wrap_stream(stream::iter(range.map(|n| Ok::<_, std::io::Error>(mebibyte(n)))))
 }
 
-fn checksum(mebibytes: u64) -> String {
+pub(crate) fn checksum(mebibytes: u64) -> String {
     let mut hash = Sha256::new();
     (0..mebibytes).for_each(|n| hash.update(mebibyte(n)));
     format!("sha256:{}", Digest(hash.finalize().into()))
@@ -47,14 +47,20 @@ fn peak(server: &Server) -> u64 {
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
-async fn sent(caller: &Caller, method: Method, path: &str, offset: u64, body: Body) -> Value {
+pub(crate) async fn sent(
+    caller: &Caller,
+    method: Method,
+    path: &str,
+    offset: u64,
+    body: Body,
+) -> Value {
     let request = caller.request(method, path, AGENT).header("upload-offset", offset);
     let answer = request.body(body).send().await.unwrap();
     assert!(answer.status().is_success(), "{}", answer.text().await.unwrap());
     answer.json().await.unwrap_or_default()
 }
 
-async fn begun(caller: &Caller, mebibytes: u64) -> String {
+pub(crate) async fn begun(caller: &Caller, mebibytes: u64) -> String {
     let request = caller.request(Method::POST, UPLOADS, AGENT);
     let request = request.header("upload-length", mebibytes * MIB);
     let begun: Value = request.send().await.unwrap().json().await.unwrap();
@@ -80,7 +86,7 @@ async fn arrived(caller: &Caller, path: &str, least: u64) -> u64 {
 }
 
 /// What comes back to an ordinary client.
-async fn fetched(caller: &Caller, path: &str) -> (u64, String) {
+pub(crate) async fn fetched(caller: &Caller, path: &str) -> (u64, String) {
     let read = caller.request(Method::GET, &format!("{path}/content"), AGENT).send().await.unwrap();
     assert_eq!(read.status(), 200);
     let mut pieces = read.bytes_stream();
@@ -151,7 +157,7 @@ fn get(server: &Server, path: &str) -> (u64, String) {
 /// HACP-028: a gibibyte there and back, and what a server needs for it.
 #[test]
 fn a_gibibyte_comes_and_goes_in_constant_memory() {
-    comes_and_goes(&Place::sqlite(), 9, 1024);
+    comes_and_goes(Place::sqlite().dev(), 9, 1024);
 }
 
 /// The same where nodes share a database. Every connection to it keeps room for a piece or two once it
@@ -159,12 +165,11 @@ fn a_gibibyte_comes_and_goes_in_constant_memory() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_mebibytes_come_and_go_through_postgres() {
     if let Some(place) = Place::postgres().await {
-        comes_and_goes(&place, 96, 288);
+        comes_and_goes(place.dev(), 96, 288);
     }
 }
 
-fn comes_and_goes(place: &Place, before: u64, mebibytes: u64) {
-    let server = place.dev();
+pub(crate) fn comes_and_goes(server: Server, before: u64, mebibytes: u64) {
     // Whatever is made once is there.
     let (small, _) = put(&server, before);
     get(&server, &small);

@@ -5,6 +5,7 @@
 
 mod agent;
 mod artifacts;
+mod bucket;
 mod channels_later;
 mod clock_back;
 mod clock_jumps;
@@ -27,6 +28,9 @@ mod rolling_restart;
 mod sealing;
 mod shutdown;
 mod slow_database;
+#[expect(dead_code, reason = "other tests need more of it")]
+#[path = "../support/bucket.rs"]
+mod store_of_files;
 mod streams;
 #[path = "../support/mod.rs"]
 mod support;

@@ -10,9 +10,9 @@ use crate::client::{Client, Reply};
 use crate::hacp::{begun, done, op, refused, state};
 use crate::world::{World, dev};
 
-const UPLOADS: &str = "/hacp/v1/uploads";
+pub(crate) const UPLOADS: &str = "/hacp/v1/uploads";
 
-async fn send(
+pub(crate) async fn send(
     who: &Client,
     method: Method,
     path: &str,
@@ -25,7 +25,7 @@ async fn send(
     Reply::of(request.body(body)).await
 }
 
-async fn begin(who: &Client, headers: &[(&str, &str)]) -> String {
+pub(crate) async fn begin(who: &Client, headers: &[(&str, &str)]) -> String {
     let begun = send(who, Method::POST, UPLOADS, headers, "").await.is(201);
     assert_eq!(begun.header("upload-offset"), "0");
     let id = begun["upload"].as_str().unwrap();
@@ -34,7 +34,7 @@ async fn begin(who: &Client, headers: &[(&str, &str)]) -> String {
     path
 }
 
-async fn append(who: &Client, path: &str, offset: u64, body: &str) -> Reply {
+pub(crate) async fn append(who: &Client, path: &str, offset: u64, body: &str) -> Reply {
     let offset = offset.to_string();
     send(who, Method::PATCH, path, &[("upload-offset", &offset)], body.to_owned()).await
 }
@@ -47,7 +47,7 @@ async fn put(who: &Client, body: &'static str) -> String {
     format!("upload:{}", kept["upload"].as_str().unwrap())
 }
 
-fn sum(text: &str) -> String {
+pub(crate) fn sum(text: &str) -> String {
     format!("sha256:{}", Digest::of(text.as_bytes()))
 }
 
@@ -56,7 +56,7 @@ fn delivery(task: &str, payload: &Value) -> Value {
 }
 
 /// What was committed, and where its bytes are.
-async fn committed(world: &World, payload: Value) -> (Value, String) {
+pub(crate) async fn committed(world: &World, payload: Value) -> (Value, String) {
     let task = begun(world, json!({})).await;
     let made = done(&world.agent(), "artifact.commit", delivery(&task, &payload)).await;
     let uri = made["payload"]["uri"].as_str().unwrap();

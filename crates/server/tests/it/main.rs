@@ -9,6 +9,8 @@ mod office;
 mod phone;
 mod post;
 mod routes;
+#[path = "../support/bucket.rs"]
+mod store_of_files;
 mod world;
 
 mod a2h;
@@ -19,6 +21,7 @@ mod answers;
 mod bad_input;
 mod begun_by_mail;
 mod begun_in_chats;
+mod bucket;
 mod channels_elsewhere;
 mod channels_faults;
 mod channels_hostile;

@@ -27,6 +27,7 @@ mod draft;
 mod failure;
 mod feed;
 mod insights;
+mod leaving;
 mod listing;
 mod load;
 mod messages;
@@ -62,6 +63,7 @@ use uuid::Uuid;
 
 pub use address::{BadAddress, redacted};
 pub use connect::Options;
+pub use leaving::Leaving;
 pub use shared::Turn;
 pub use take_over::{Occupied, Taken};
 

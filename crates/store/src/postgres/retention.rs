@@ -11,6 +11,7 @@ use ulid::Ulid;
 
 use super::connect::on;
 use super::failure::Failure;
+use super::leaving::lock;
 use super::{Postgres, ulid, uuid};
 use crate::rows::{digest, int};
 use crate::{Result, later};
@@ -43,9 +44,11 @@ pub(super) async fn claim(
 }
 
 pub(super) async fn note(client: &Client, holder: Ulid, digest: &Digest) -> Result<(), Failure> {
-    let sql = "INSERT INTO file_use (ask, digest) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    // Behind whoever just takes this one away, wherever it is kept.
+    let sql = "INSERT INTO file_use (ask, digest)
+        SELECT $1::uuid, $2::bytea FROM pg_advisory_xact_lock_shared($3) ON CONFLICT DO NOTHING";
     let statement = client.prepare_cached(sql).await?;
-    client.execute(&statement, &[&uuid(holder), &&digest.0[..]]).await?;
+    client.execute(&statement, &[&uuid(holder), &&digest.0[..], &lock(digest)]).await?;
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use super::Postgres;
 use super::connect::on;
 use super::failure::Failure;
 use crate::Result;
-use crate::rows::{int, uint};
+use crate::rows::{digest, int, uint};
 
 impl Postgres {
     /// What is kept under a name, with the number of its version.
@@ -54,6 +54,27 @@ impl Postgres {
             let statement = client.prepare_cached("SELECT bytes FROM file WHERE digest = $1").await?;
             let row = client.query_opt(&statement, &[&&digest.0[..]]).await?;
             Ok::<_, Failure>(row.map(|row| row.try_get(0)).transpose()?)
+        })?)
+    }
+
+    /// Whether the bytes of a digest are there.
+    pub async fn has_file(&self, digest: &Digest) -> Result<bool> {
+        Ok(on!(self.database, client => async {
+            let sql = "SELECT EXISTS (SELECT FROM file WHERE digest = $1)";
+            let statement = client.prepare_cached(sql).await?;
+            let row = client.query_one(&statement, &[&&digest.0[..]]).await?;
+            Ok::<_, Failure>(row.try_get(0)?)
+        })?)
+    }
+
+    /// The digests of the files that are there, in order, behind the one given.
+    pub async fn files(&self, after: Option<&Digest>, limit: usize) -> Result<Vec<Digest>> {
+        let after = after.map_or(&[][..], |after| &after.0[..]);
+        Ok(on!(self.database, client => async {
+            let sql = "SELECT digest FROM file WHERE digest > $1 ORDER BY digest LIMIT $2";
+            let statement = client.prepare_cached(sql).await?;
+            let rows = client.query(&statement, &[&after, &int(limit)]).await?;
+            rows.iter().map(|row| Ok::<_, Failure>(digest(row.try_get(0)?))).collect()
         })?)
     }
 

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kernel::audit::Digest;
+use store::Store;
 use store::postgres::{Options, Postgres};
 use store::suite::Hands;
 use tokio::task::JoinSet;
+use ulid::Ulid;
 
 use super::support::{Database, missing};
 
@@ -47,6 +49,63 @@ async fn a_file_is_found_by_its_digest() {
         store.keep_file(digest, &bytes).await.unwrap();
     }
     assert_eq!(store.file(&digest).await.unwrap(), Some(bytes));
+}
+
+/// Whoever takes files away alone decides whether somebody else has one: until it is gone nobody is
+/// given it, and whoever has to do with others waits for nobody.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_is_given_what_is_just_leaving() {
+    if missing() {
+        return;
+    }
+    let database = Database::new().await;
+    let one = database.open(Hands::new()).await;
+    let other = Arc::new(database.open(Hands::new()).await);
+    let (ann, bob) = (Ulid::from(1_u128), Ulid::from(2_u128));
+    let (lone, shared) = (Digest::of(b"lone"), Digest::of(b"shared"));
+    for (holder, digest) in [(ann, lone), (ann, shared), (bob, shared)] {
+        one.note_file(holder, digest).await.unwrap();
+    }
+    let mut leaving = one.leaving(ann).await.unwrap();
+    assert_eq!(leaving.some().await.unwrap(), Some(vec![lone]));
+    let mut waiting = JoinSet::new();
+    let waits = Arc::clone(&other);
+    waiting.spawn(async move { waits.note_file(bob, lone).await });
+    let early = tokio::time::timeout(Duration::from_millis(200), waiting.join_next()).await;
+    assert!(early.is_err(), "it waits");
+    other.note_file(bob, Digest::of(b"another")).await.unwrap();
+    leaving.gone().await.unwrap();
+    waiting.join_next().await.unwrap().unwrap().unwrap();
+    assert_eq!(leaving.some().await.unwrap(), None);
+    assert_eq!(other.own_files(bob).await.unwrap().len(), 3, "what ann had too is bob's alone now");
+
+    // Whoever goes away in the middle has taken nothing away.
+    let mut leaving = one.leaving(bob).await.unwrap();
+    assert_eq!(leaving.some().await.unwrap().unwrap().len(), 3);
+    drop(leaving);
+    other.note_file(ann, lone).await.unwrap();
+    assert_eq!(other.own_files(bob).await.unwrap().len(), 2);
+}
+
+/// A page at a time, in order.
+#[tokio::test]
+async fn files_are_listed() {
+    if missing() {
+        return;
+    }
+    let database = Database::new().await;
+    let store = database.open(Hands::new()).await;
+    let mut kept: Vec<Digest> = (0..5_u8).map(|n| Digest::of(&[n])).collect();
+    for n in 0..5_u8 {
+        store.keep_file(Digest::of(&[n]), &[n]).await.unwrap();
+    }
+    kept.sort();
+    let first = store.files(None, 3).await.unwrap();
+    assert_eq!(first, kept[..3]);
+    assert_eq!(store.files(first.last(), 3).await.unwrap(), kept[3..]);
+    assert_eq!(store.files(kept.last(), 3).await.unwrap(), []);
+    assert!(store.has_file(&kept[0]).await.unwrap());
+    assert!(!store.has_file(&Digest::ZERO).await.unwrap());
 }
 
 /// One at a time, and the next one as soon as the first is done or gone.

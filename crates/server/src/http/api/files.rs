@@ -18,7 +18,7 @@ use crate::http::api::asks::parse;
 use crate::http::api::page::{Params, bad};
 use crate::http::name::Named;
 use crate::http::problem::Problem;
-use crate::http::uploads::Refused;
+use crate::http::uploads::{Refused, Unread};
 use crate::http::{App, Shared};
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -132,9 +132,16 @@ async fn file(
     let actor = app.anyone(&headers).await?;
     let ask = app.visible(&actor, parse(&id)?).await?;
     let missing = || Problem::new(404, "not-found").detail("this request has no such file");
-    let kept = app.kept_file(&ask, &digest).await.map_err(|error| {
-        tracing::error!(error = format!("{error:#}"), ask.id = %ask.id, "cannot read an upload");
-        Problem::new(500, "internal").detail("the file cannot be read")
-    })?;
-    kept.ok_or_else(missing)
+    app.kept_file(&ask, &digest).await?.ok_or_else(missing)
+}
+
+impl From<Unread> for Problem {
+    fn from(unread: Unread) -> Self {
+        match unread {
+            Unread::Away => {
+                Self::new(503, "unavailable").detail("the file cannot be read now").retry_after(5)
+            }
+            Unread::Damaged => Self::new(500, "internal").detail("the file cannot be read"),
+        }
+    }
 }

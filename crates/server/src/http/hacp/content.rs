@@ -17,6 +17,7 @@ use super::range::{Wanted, wanted};
 use crate::auth::Denied;
 use crate::blobs::Blobs;
 use crate::http::name::Named;
+use crate::http::uploads::Unread;
 use crate::http::{App, Shared};
 use crate::streams::{Held as Counted, Wire};
 
@@ -88,8 +89,9 @@ impl App {
         };
         let counted = self.hacp_transfer(actor)?;
         let (start, end) = (range.start, range.end);
-        let damaged = move |error: &anyhow::Error| {
-            tracing::error!(error = format!("{error:#}"), of = %of, "stored bytes are damaged");
+        let unread = move |error: &anyhow::Error| {
+            let (error, what) = (format!("{error:#}"), Unread::from(error));
+            tracing::error!(error, of = %of, ?what, "stored bytes cannot be handed out");
         };
         let opened = async {
             let mut bytes = Box::pin(self.blobs().open(&held).await?.read(range));
@@ -98,10 +100,13 @@ impl App {
             anyhow::Ok((first, bytes))
         };
         let (first, rest) = opened.await.map_err(|error| {
-            damaged(&error);
-            HacpError::internal()
+            unread(&error);
+            match Unread::from(&error) {
+                Unread::Away => HacpError::unavailable(),
+                Unread::Damaged => HacpError::internal(),
+            }
         })?;
-        let bytes = stream::iter(first.map(Ok)).chain(rest.inspect_err(damaged));
+        let bytes = stream::iter(first.map(Ok)).chain(rest.inspect_err(unread));
         let bytes = bytes.map(move |piece| {
             let _until_the_end = &counted;
             piece

@@ -15,7 +15,7 @@ use super::{Answer, HitlError, is_token, param, shown};
 use crate::auth::Lane;
 use crate::http::Shared;
 use crate::http::name::Named;
-use crate::http::uploads::Refused;
+use crate::http::uploads::{Refused, Unread};
 
 type Pairs = Query<Vec<(String, String)>>;
 
@@ -48,10 +48,8 @@ pub(super) async fn file(
     match app.kept_file(&ask, &digest).await {
         Ok(Some(file)) => Ok(file),
         Ok(None) => Err(WireError::no_route().into()),
-        Err(error) => {
-            tracing::error!(error = format!("{error:#}"), ask.id = %ask.id, "cannot read an upload");
-            Err(WireError::internal().into())
-        }
+        Err(Unread::Away) => Err(WireError::unavailable().into()),
+        Err(Unread::Damaged) => Err(WireError::internal().into()),
     }
 }
 

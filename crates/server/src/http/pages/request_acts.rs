@@ -15,6 +15,7 @@ use store::StoreError;
 use super::review_watch::Watched;
 use super::{Page, page};
 use crate::auth::Lane;
+use crate::http::uploads::Unread;
 use crate::http::{Shared, sse};
 use crate::streams::Wire;
 use crate::web::notices::{self, Notice};
@@ -175,10 +176,12 @@ pub(super) async fn file(
 ) -> Page {
     let visitor = app.visitor(&headers).await?;
     let ask = app.seen_by(&visitor, &id).await?;
-    let kept = app.kept_file(&ask, &digest).await.map_err(|error| {
-        tracing::error!(error = format!("{error:#}"), ask.id = %ask.id, "cannot read an upload");
-        let shown = notices::server_error(&visitor.frame, "the file cannot be read");
-        page(StatusCode::INTERNAL_SERVER_ERROR, shown)
+    let kept = app.kept_file(&ask, &digest).await.map_err(|unread| match unread {
+        Unread::Away => page(StatusCode::SERVICE_UNAVAILABLE, notices::unavailable(&visitor.frame)),
+        Unread::Damaged => {
+            let shown = notices::server_error(&visitor.frame, "the file cannot be read");
+            page(StatusCode::INTERNAL_SERVER_ERROR, shown)
+        }
     })?;
     kept.ok_or_else(|| page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame)))
 }

@@ -17,6 +17,7 @@ use store::StoreError;
 
 use super::{Instead, Page, Visitor, html, page};
 use crate::http::sse::{self, HEARTBEAT, Source};
+use crate::http::uploads::Unread;
 use crate::http::{App, Shared};
 use crate::streams::{Held, Wire};
 use crate::wake::{Topic, Waiter};
@@ -127,6 +128,9 @@ pub(super) async fn version(
     let held = found.payload.bytes().ok_or_else(missing)?;
     let unread = |error: anyhow::Error| {
         tracing::error!(error = format!("{error:#}"), %task.id, "cannot read an artifact");
+        if Unread::from(&error) == Unread::Away {
+            return page(StatusCode::SERVICE_UNAVAILABLE, notices::unavailable(&visitor.frame));
+        }
         let shown = notices::server_error(&visitor.frame, "what was delivered cannot be read");
         page(StatusCode::INTERNAL_SERVER_ERROR, shown)
     };
@@ -294,7 +298,10 @@ impl App {
             Ok(first) => Content::of(&first, first.len() as u64 == held.size),
             Err(error) => {
                 tracing::error!(error = format!("{error:#}"), "cannot read an artifact");
-                Content::Missing
+                match Unread::from(&error) {
+                    Unread::Away => Content::Away,
+                    Unread::Damaged => Content::Missing,
+                }
             }
         }
     }

@@ -1,0 +1,155 @@
+//! `countersign files copy`: brings uploads and artifacts from where they are to a bucket, or back. Each
+//! is held against its name on the way. What is there already is passed over, so it can be done again.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::bail;
+use clap::{Args, Subcommand};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use kernel::audit::Digest;
+use serde_json::json;
+use store::postgres::Options;
+
+use super::bar::Bar;
+use super::output::say;
+use super::{Exit, Stored};
+use crate::config::{Database, FilesUrl, Settings};
+use crate::files::{Damaged, Files};
+use crate::home::joined;
+
+/// How many are under way at once: each is in memory.
+const AT_ONCE: usize = 8;
+
+#[derive(Args)]
+pub(super) struct FilesOf {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Copy all that is kept; nothing is taken away
+    Copy(Copy),
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Without --from, or without --to, it is the place beside the database: the folder \
+                  `files`, or the database itself if nodes share one. Stop the servers first, copy, \
+                  then start them with the new `files` setting. Keys to the bucket are those of the \
+                  settings, or what the AWS variables say.\n\
+                  Exits with 0 if all of it is there, 1 if something was damaged and not copied, 4 if \
+                  it could not be done."
+)]
+struct Copy {
+    #[command(flatten)]
+    stored: Stored,
+    /// Where the files are: `s3://BUCKET/PREFIX`
+    #[arg(long, value_name = "URL")]
+    from: Option<FilesUrl>,
+    /// Where they go: `s3://BUCKET/PREFIX`
+    #[arg(long, value_name = "URL")]
+    to: Option<FilesUrl>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What became of one file.
+enum Copied {
+    Now(u64),
+    Before,
+    Damaged(Digest),
+}
+
+impl FilesOf {
+    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        match self.verb {
+            Verb::Copy(copy) => copy.run().await,
+        }
+    }
+}
+
+impl Copy {
+    async fn run(self) -> anyhow::Result<Exit> {
+        let Self { stored, from, to, json } = self;
+        if from.is_some() == to.is_some() {
+            bail!("expected --to s3://BUCKET/PREFIX, or --from s3://BUCKET/PREFIX to copy back");
+        }
+        let settings = stored.settings()?;
+        let (source, shown_source) = place(&settings, from).await?;
+        let (target, shown_target) = place(&settings, to).await?;
+        let (started, mut bar) = (Instant::now(), Bar::new());
+        let all: Vec<Digest> = source.all().try_collect().await?;
+        let (mut copied, mut bytes, mut before, mut damaged) = (0_u64, 0, 0_u64, Vec::new());
+        let each = stream::iter(&all).map(|digest| copy(&source, &target, *digest));
+        let mut each = each.buffer_unordered(AT_ONCE);
+        let mut done = 0;
+        while let Some(one) = each.try_next().await? {
+            match one {
+                Copied::Now(size) => (copied, bytes) = (copied + 1, bytes + size),
+                Copied::Before => before += 1,
+                Copied::Damaged(digest) => damaged.push(digest.to_string()),
+            }
+            done += 1;
+            bar.counted("files", done, all.len() as u64);
+        }
+        drop(bar);
+        let seconds = started.elapsed().as_secs_f64();
+        if json {
+            say!(
+                "{}",
+                json!({
+                    "from": shown_source, "to": shown_target, "copied": copied, "bytes": bytes,
+                    "there_before": before, "damaged": damaged, "seconds": seconds,
+                })
+            );
+        } else {
+            for name in &damaged {
+                say!("file {name}: its content is not what was kept; it was not copied");
+            }
+            say!(
+                "From {shown_source} to {shown_target}: {copied} files of {bytes} bytes copied, \
+                 {before} were there ({seconds:.1} s)."
+            );
+        }
+        Ok(if damaged.is_empty() { Exit::Done } else { Exit::Denied })
+    }
+}
+
+/// A place files are in, and what it is called.
+async fn place(settings: &Settings, at: Option<FilesUrl>) -> anyhow::Result<(Files, String)> {
+    let config = settings.clone().with_files(at).check()?;
+    if let Some(bucket) = &config.bucket {
+        return Ok((Files::bucket(bucket, None)?, bucket.to_string()));
+    }
+    match &config.database {
+        Database::Memory => bail!("the database is in memory, and so are the files"),
+        Database::Sqlite(_) => {
+            let folder = config.data.join("files");
+            Ok((Files::open(&folder)?, folder.display().to_string()))
+        }
+        Database::Postgres(url) => {
+            let store = Arc::new(joined(url, Options::default()).await?);
+            Ok((Files::shared(store), url.to_string()))
+        }
+    }
+}
+
+async fn copy(from: &Files, to: &Files, digest: Digest) -> anyhow::Result<Copied> {
+    if to.has(&digest).await? {
+        return Ok(Copied::Before);
+    }
+    match from.read(&digest).await {
+        Ok(Some(bytes)) => {
+            let size = bytes.len() as u64;
+            to.keep(bytes).await?;
+            Ok(Copied::Now(size))
+        }
+        // Somebody just took it away.
+        Ok(None) => Ok(Copied::Before),
+        Err(error) if error.is::<Damaged>() => Ok(Copied::Damaged(digest)),
+        Err(error) => Err(error),
+    }
+}
