@@ -335,7 +335,7 @@ mod tests {
     use std::sync::Arc;
 
     use futures_util::FutureExt;
-    use kernel::task::{Autonomy, Leave, NewGrant, NewTask, OnSilence, Spec, TaskCommand, Until};
+    use kernel::task::{Leave, NewGrant, NewTask, TaskCommand, Until};
     use kernel::{Assurance, Command, Via};
     use store::Clock;
     use store::sqlite::Sqlite;
@@ -343,22 +343,6 @@ mod tests {
     use super::*;
     use crate::bootstrap;
     use crate::clock::SystemClock;
-
-    fn new() -> NewTask {
-        NewTask {
-            project: None,
-            sort: "x".to_owned(),
-            spec: Spec { goal: "y".to_owned(), ..Spec::default() },
-            parent: None,
-            deadline: None,
-            max_duration: None,
-            delegable: false,
-            autonomy: Autonomy::Autonomous,
-            grants: Vec::new(),
-            review_policy: None,
-            on_silence: OnSilence::StayBlocked,
-        }
-    }
 
     /// HACP-084: a WebSocket gives up waiting for the next event whenever a call comes in. What was told
     /// before is not lost by that, and the event is told when it is asked for again.
@@ -372,7 +356,8 @@ mod tests {
         let id = "user_dev".parse().unwrap();
         let person = Actor::Human { id, via: Via::Api, assurance: Assurance::Session };
         let run = |command| gateway.run(person.clone(), Command::Task(Box::new(command)));
-        let task = run(TaskCommand::Create(Box::new(new()))).await.unwrap().task.unwrap().id;
+        let new = Box::new(NewTask::new("x", "y"));
+        let task = run(TaskCommand::Create(new)).await.unwrap().task.unwrap().id;
         for n in 0..5 {
             let (scope, until) = (format!("fs:/repo/{n}"), Until::Task);
             let grant = NewGrant { scope, decision: Leave::Allow, until };
