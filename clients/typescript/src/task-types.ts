@@ -48,6 +48,8 @@ export interface PermissionGrant extends NewGrant {
   readonly until: string;
   readonly granted_by: string;
   readonly granted_at: string;
+  /** The run it counts in, where it counts as long as a run. */
+  readonly run_id?: string;
 }
 
 /** What has to be kept to. */
