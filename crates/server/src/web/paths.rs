@@ -106,6 +106,11 @@ pub fn task(id: TaskId) -> String {
     format!("{TASKS}/{id}")
 }
 
+/// Where a part of a task is written down.
+pub fn part_of(id: TaskId) -> String {
+    format!("{NEW_TASK}?parent={id}")
+}
+
 /// POST does something to a task: `assign`, `cancel`, `review` and so on.
 pub fn task_act(id: TaskId, act: &str) -> String {
     format!("{TASKS}/{id}/{act}")

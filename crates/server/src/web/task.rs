@@ -173,6 +173,7 @@ struct Links {
     cancel: String,
     review: String,
     remark: String,
+    part: String,
 }
 
 /// One step of the way of a task.
@@ -318,6 +319,7 @@ impl Links {
             cancel: act("cancel"),
             review: act("review"),
             remark: act("remark"),
+            part: paths::part_of(task.id),
         }
     }
 }

@@ -103,6 +103,44 @@ def test_a_task_from_its_first_word_to_its_last(desk, visit, script):
     assert page.locator("main form[method=post]").count() == 0
 
 
+@pytest.mark.parametrize("script", [True, False])
+def test_what_few_say_of_a_task_is_said_with_the_keyboard_on_a_phone(desk, visit, script):
+    whole = begun(desk, "The whole of it")
+    page = desk.sign_in(visit, size=PHONE, java_script_enabled=script)
+    page.goto(f"{desk.url}/tasks/{whole}")
+    page.get_by_role("link", name="Write a task that is part of this one").click()
+    more = page.locator("details.extra")
+    assert more.get_attribute("open") is not None, "what the address says is in sight"
+    assert page.get_by_label("Part of which task").input_value() == whole
+    page.goto(f"{desk.url}/tasks/new")
+    assert not page.get_by_label("How long it may be worked on").is_visible()
+    page.get_by_label("What is to be reached").fill("A part of it")
+    page.locator("summary").filter(has_text="More").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    assert page.locator("input[name=reviewers]").first.is_checked(), "the first thing behind More is ticked"
+    page.get_by_label("Part of which task").fill(f"{desk.url}/tasks/{whole}")
+    page.get_by_label("How long it may be worked on").fill("soon")
+    page.get_by_label("What its agent may do without asking").fill("bash:*")
+    looks_right(page, f"task-new-more-{script}", PHONE)
+    press(page, "Write this task down")
+    told(page, "One thing needs to be corrected")
+    looks_right(page, f"task-new-wrong-{script}", PHONE)
+    assert page.get_by_label("What is to be reached").input_value() == "A part of it"
+    assert page.locator("input[name=reviewers]").first.is_checked()
+    page.locator("#problems a").click()
+    wrong = page.get_by_label("How long it may be worked on")
+    assert wrong.evaluate("e => e === document.activeElement") or not script
+    assert wrong.is_visible() and wrong.input_value() == "soon"
+    wrong.fill("2h")
+    page.keyboard.press("Enter")
+    told(page, "The whole of it")
+    task = op(desk, "task.get", task_id=page.url.rsplit("/", 1)[1])
+    assert task["parent_task"] == whole and task["spec"]["constraints"]["max_duration"] == "2h"
+    assert [grant["scope"] for grant in task["grants"]] == ["bash:*"]
+
+
 def test_a_task_is_steered(desk, visit):
     page = desk.sign_in(visit, size=DESK)
     task = begun(desk)

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Redirect};
 use kernel::audit::Digest;
 use kernel::task::{Given, Party, TaskCommand};
 use kernel::{AgentId, Command, ProjectId, Task, TaskId};
+use serde::Deserialize;
 use store::{Count, Idempotency, StoreError, TaskList};
 
 use super::{Page, Visitor, html};
@@ -13,6 +14,7 @@ use crate::gateway::Terms;
 use crate::http::{App, Shared};
 use crate::web::query::Query as Narrowed;
 use crate::web::task::Told;
+use crate::web::task_new::{self, Begun};
 use crate::web::tasks::{self, Board, Column, Filling, KNOWN};
 use crate::web::{FormProblem, Submitted, paths};
 
@@ -116,31 +118,42 @@ impl App {
         Ok(Filling { column, tasks, count, next })
     }
 
-    fn new_task_page(
-        &self,
-        visitor: &Visitor,
-        sent: Option<&Submitted>,
-        problems: &FormProblem,
-    ) -> String {
+    fn new_task_page(&self, visitor: &Visitor, begun: Begun<'_>, problems: &FormProblem) -> String {
         let (directory, once) = (self.gateway.directory(), self.gateway.ids().ulid().to_string());
-        tasks::new_page(&visitor.frame, &visitor.human, &directory, &once, sent, problems)
+        let begun = Begun { once: &once, ..begun };
+        task_new::page(&visitor.frame, &visitor.human, &directory, begun, problems)
     }
 }
 
+/// What a new task is to be part of.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Part {
+    parent: String,
+}
+
 /// `GET /tasks/new`
-pub(super) async fn show_new(State(app): State<Shared>, headers: HeaderMap) -> Page {
+pub(super) async fn show_new(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(part): Query<Part>,
+) -> Page {
     let visitor = app.visitor(&headers).await?;
-    Ok(html(StatusCode::OK, app.new_task_page(&visitor, None, &FormProblem::default())))
+    // Only a task is ever part of something: other words are not put before anybody.
+    let parent = part.parent.parse::<TaskId>().map(|id| id.to_string()).unwrap_or_default();
+    let begun = Begun { parent: &parent, ..Begun::default() };
+    Ok(html(StatusCode::OK, app.new_task_page(&visitor, begun, &FormProblem::default())))
 }
 
 /// `POST /tasks`: what is sent twice is written down once.
 pub(super) async fn create(State(app): State<Shared>, from: Request) -> Page {
     let (visitor, form) = app.acting(from, paths::NEW_TASK).await?;
     let refuse = |problem: &FormProblem| {
-        let shown = app.new_task_page(&visitor, Some(&form), problem);
+        let begun = Begun { sent: Some(&form), ..Begun::default() };
+        let shown = app.new_task_page(&visitor, begun, problem);
         Ok(html(StatusCode::UNPROCESSABLE_ENTITY, shown))
     };
-    let new = match tasks::written(&form, &visitor.human) {
+    let new = match task_new::written(&form, &visitor.human) {
         Ok(new) => new,
         Err(problem) => return refuse(&problem),
     };
@@ -148,7 +161,7 @@ pub(super) async fn create(State(app): State<Shared>, from: Request) -> Page {
     let command = Command::Task(Box::new(TaskCommand::Create(Box::new(new))));
     let task = match app.gateway.run_on(terms, visitor.actor.clone(), command).await {
         Ok(outcome) => outcome.task,
-        Err(StoreError::Refused(refusal)) => return refuse(&tasks::refused(&refusal)),
+        Err(StoreError::Refused(refusal)) => return refuse(&task_new::refused(&refusal)),
         Err(error) => return Err(error.into()),
     };
     let Some(task) = task else { return Ok(Redirect::to(paths::TASKS).into_response()) };
