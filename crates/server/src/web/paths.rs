@@ -96,6 +96,8 @@ pub const DEMO: &str = "/settings/demo";
 
 /// GET shows the board of tasks, POST writes one down.
 pub const TASKS: &str = "/tasks";
+/// GET tells an open board what changes on it.
+pub const TASKS_LIVE: &str = "/tasks/live";
 /// GET shows where to write one down.
 pub const NEW_TASK: &str = "/tasks/new";
 /// GET shows which ledgers there are.

@@ -1,6 +1,7 @@
 //! The board of tasks, by where they stand.
 
 use askama::Template;
+use kernel::audit::Digest;
 use kernel::directory::{Directory, Human};
 use kernel::task::State;
 use kernel::{ProjectId, Task};
@@ -103,20 +104,15 @@ pub struct Filling {
 
 /// The board as HTML.
 pub fn page(frame: &Frame, board: &Board<'_>) -> String {
-    let &Board { me, directory, query, columns } = board;
-    let row = |task: &Task| Row::new(task, me, directory, frame);
-    let column = |filling: &Filling| Drawn {
-        name: filling.column.name(),
-        label: filling.column.label(),
-        count: filling.count.clone(),
-        rows: filling.tasks.iter().map(row).collect(),
-        next: filling.next.clone(),
-    };
+    let &Board { me, directory, query, .. } = board;
+    let columns = columns(frame, board);
     let place = query.without(&["column", "after"]);
     let mine = query.get("view") == Some("mine");
     render(&BoardPage {
         frame,
-        columns: columns.iter().map(column).collect(),
+        digest: digest(&columns),
+        live: query.href(paths::TASKS_LIVE),
+        columns,
         pickers: pickers(me, directory, query),
         alone: query.get("column").is_some(),
         narrowed: query.get("project").is_some() || query.get("agent").is_some(),
@@ -133,6 +129,9 @@ pub fn page(frame: &Frame, board: &Board<'_>) -> String {
 struct BoardPage<'a> {
     frame: &'a Frame,
     columns: Vec<Drawn>,
+    /// What tells this board from others, and where to hear of the next.
+    digest: u64,
+    live: String,
     pickers: Vec<Picker>,
     alone: bool,
     narrowed: bool,
@@ -145,20 +144,78 @@ struct BoardPage<'a> {
 
 impl BoardPage<'_> {
     fn is_empty(&self) -> bool {
-        self.columns.iter().all(|column| column.rows.is_empty())
+        is_empty(&self.columns)
     }
 }
 
-struct Drawn {
+/// One column as it is drawn.
+#[derive(Template)]
+#[template(path = "tasks_column.html")]
+pub struct Drawn {
     name: &'static str,
     label: &'static str,
     count: String,
     rows: Vec<Row>,
     next: Option<String>,
+    alone: bool,
+    /// What tells this version of it from the others, times left out.
+    pub version: String,
+}
+
+impl Drawn {
+    fn new(filling: &Filling, frame: &Frame, board: &Board<'_>) -> Self {
+        let row = |task: &Task| Row::new(task, board.me, board.directory, frame);
+        let rows: Vec<Row> = filling.tasks.iter().map(row).collect();
+        let each = filling.tasks.iter().zip(&rows).map(|(task, row)| {
+            let due = row.due.as_ref().map(|due| (due.soon, due.past));
+            (task.id, task.head.seq, row.yours, due)
+        });
+        let each: Vec<_> = each.collect();
+        let about = format!("{}{:?}{each:?}", filling.count, filling.next);
+        let mut version = Digest::of(about.as_bytes()).to_string();
+        version.truncate(8);
+        Self {
+            name: filling.column.name(),
+            label: filling.column.label(),
+            count: filling.count.clone(),
+            rows,
+            next: filling.next.clone(),
+            alone: board.query.get("column").is_some(),
+            version,
+        }
+    }
+
+    /// What it is called on the page.
+    pub fn key(&self) -> String {
+        format!("in-{}", self.name)
+    }
+
+    /// The column as HTML.
+    pub fn html(&self) -> String {
+        render(self)
+    }
+}
+
+/// The columns of a board as they are drawn.
+pub fn columns(frame: &Frame, board: &Board<'_>) -> Vec<Drawn> {
+    board.columns.iter().map(|filling| Drawn::new(filling, frame, board)).collect()
+}
+
+/// Whether nothing stands in any of them.
+pub fn is_empty(columns: &[Drawn]) -> bool {
+    columns.iter().all(|column| column.rows.is_empty())
+}
+
+/// What tells one board from another.
+pub fn digest(columns: &[Drawn]) -> u64 {
+    let all: Vec<&str> = columns.iter().flat_map(|one| [one.name, &one.version]).collect();
+    let digest = Digest::of(all.join(" ").as_bytes());
+    digest.0.first_chunk().copied().map(u64::from_be_bytes).unwrap_or_default()
 }
 
 /// One task on the board.
 struct Row {
+    key: String,
     href: String,
     goal: Words,
     state: &'static str,
@@ -179,6 +236,7 @@ impl Row {
         };
         let open = !task.state.is_over();
         Self {
+            key: task.id.to_string(),
             href: paths::task(task.id),
             goal: words_of::goal(task),
             state: words_of::state(task),

@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::client::Reply;
 use crate::hacp::{begun, done, inline, raised, state};
 use crate::pages::{Browser, browser_of, csrf, signed_in};
+use crate::streams::Events;
 use crate::world::World;
 
 /// The words of every element that fits.
@@ -258,6 +259,50 @@ async fn the_board_is_read_by_state() {
     assert!(words(&own, ".column h3").is_empty());
     let other = member.client.get("/tasks?project=dev2").await.is(200);
     assert_eq!(words(&other, ".column h3").len(), 10, "a project one is not in narrows nothing");
+    world.end().await;
+}
+
+/// Whoever has the board open sees cards move, column by column, and is told nothing they have already.
+#[tokio::test]
+async fn an_open_board_follows_its_tasks() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let moved = begun(&world, json!({})).await;
+    let board = browser.client.get("/tasks?project=dev").await.is(200);
+    let live = values(&board, "#rows", "data-live").remove(0);
+    let (seen, names) =
+        (values(&board, "#rows", "data-digest").remove(0), values(&board, ".column", "id"));
+    let versions = values(&board, ".column", "data-v");
+    let have: Vec<_> = names.iter().zip(&versions).map(|(name, v)| format!("{name}.{v}")).collect();
+    let to = format!("{live}&seen={seen}&have={}", have.join("+"));
+    let mut events = Events::open(&browser.client, &to).await;
+    assert_eq!(events.next().await.unwrap().event, "beat", "nothing differs");
+    raised(&world, &moved, "approval", json!({})).await;
+    let told = events.next().await.unwrap();
+    assert_eq!((told.event.as_str(), &told.data["empty"]), ("news", &json!(false)));
+    let columns = told.data["columns"].as_array().unwrap();
+    let sent = |n: usize| columns[n]["html"].as_str();
+    assert_eq!(
+        columns[0],
+        json!({ "key": "in-waiting", "v": versions[0] }),
+        "it has this one already"
+    );
+    assert!(sent(1).unwrap().contains("In progress") && !sent(1).unwrap().contains(&moved));
+    assert!(sent(2).unwrap().contains(&moved) && sent(2).unwrap().contains("Waits for you"));
+    assert!(sent(3).is_none() && sent(4).is_none());
+    // The page made now is the page that was told.
+    let now = browser.client.get("/tasks?project=dev").await.is(200);
+    let version = values(&now, "#in-deciding", "data-v").remove(0);
+    assert_eq!(columns[2]["v"], version);
+    // Of what one does not see nothing is told; of another column of one's own neither.
+    let abroad = json!({ "type": "t", "project": "dev2", "spec": { "goal": "Elsewhere" } });
+    done(&world.human(), "task.create", abroad).await;
+    let here = json!({ "type": "t", "project": "dev", "spec": { "goal": "Here" } });
+    done(&world.human(), "task.create", here).await;
+    let told = events.next().await.unwrap();
+    let html = told.data["columns"][0]["html"].as_str().unwrap();
+    assert!(html.contains("Here") && !html.contains("Elsewhere"));
+    world.anonymous().get("/tasks/live").await.is(401);
     world.end().await;
 }
 

@@ -4,8 +4,9 @@ use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect};
 use kernel::audit::Digest;
+use kernel::directory::Human;
 use kernel::task::{Given, Party, TaskCommand};
-use kernel::{AgentId, Command, ProjectId, Task, TaskId};
+use kernel::{Actor, AgentId, Command, ProjectId, Task, TaskId};
 use serde::Deserialize;
 use store::{Count, Idempotency, StoreError, TaskList};
 
@@ -25,19 +26,19 @@ const MANY: usize = 40;
 const ROUNDS: usize = 4;
 
 /// What somebody wants to see of the board.
-struct Wanted {
-    query: Narrowed,
-    list: TaskList,
+pub(super) struct Wanted {
+    pub(super) query: Narrowed,
+    pub(super) list: TaskList,
     agent: Option<AgentId>,
     column: Option<Column>,
 }
 
 impl Wanted {
-    fn of(app: &App, visitor: &Visitor, pairs: &[(String, String)]) -> Self {
+    pub(super) fn of(app: &App, human: &Human, pairs: &[(String, String)]) -> Self {
         let mut query = Narrowed::of(pairs, &KNOWN);
         let mine = query.take("view", |name| (name == "mine").then_some(())).is_some();
-        let mut projects = tasks::projects_of(&visitor.human, &app.gateway.directory());
-        let open = |id: &ProjectId| visitor.human.admin || projects.contains(id);
+        let mut projects = tasks::projects_of(human, &app.gateway.directory());
+        let open = |id: &ProjectId| human.admin || projects.contains(id);
         let project = query.take("project", |name| name.parse().ok().filter(open));
         if let Some(project) = project {
             projects = vec![project];
@@ -45,7 +46,7 @@ impl Wanted {
         let agent = query.parsed::<AgentId>("agent");
         let column = query.take("column", Column::named);
         let after = query.parsed::<TaskId>("after").filter(|_| column.is_some());
-        let principal = mine.then(|| visitor.human.id.clone());
+        let principal = mine.then(|| human.id.clone());
         let list = TaskList { projects, principal, after, ..TaskList::default() };
         Self { query, list, agent, column }
     }
@@ -57,15 +58,8 @@ pub(super) async fn board(
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Page {
     let visitor = app.visitor(&headers).await?;
-    let wanted = Wanted::of(&app, &visitor, &pairs);
-    let counts = app.gateway.store().task_counts(wanted.list.clone()).await?;
-    let mut columns = Vec::new();
-    let shown = Column::ALL.into_iter().filter(|one| wanted.column.is_none_or(|only| only == *one));
-    for column in shown {
-        let counted = counts.iter().filter(|(state, _)| column.states().contains(state));
-        let counted: Vec<Count> = counted.map(|(_, count)| *count).collect();
-        columns.push(app.filled(&visitor, &wanted, column, &counted).await?);
-    }
+    let wanted = Wanted::of(&app, &visitor.human, &pairs);
+    let columns = app.columns(&visitor.actor, &wanted).await?;
     let directory = app.gateway.directory();
     let (me, query) = (&visitor.human, &wanted.query);
     let board = Board { me, directory: &directory, query, columns: &columns };
@@ -73,11 +67,30 @@ pub(super) async fn board(
 }
 
 impl App {
+    /// The columns of the board, as somebody sees them.
+    pub(super) async fn columns(
+        &self,
+        actor: &Actor,
+        wanted: &Wanted,
+    ) -> Result<Vec<Filling>, StoreError> {
+        let counts = self.gateway.store().task_counts(wanted.list.clone()).await?;
+        let mut columns = Vec::new();
+        for column in Column::ALL {
+            if wanted.column.is_some_and(|only| only != column) {
+                continue;
+            }
+            let counted = counts.iter().filter(|(state, _)| column.states().contains(state));
+            let counted: Vec<Count> = counted.map(|(_, count)| *count).collect();
+            columns.push(self.filled(actor, wanted, column, &counted).await?);
+        }
+        Ok(columns)
+    }
+
     /// One column of the board. Tasks an agent has to do with are picked from what is read, so such a
     /// column may come out short.
     async fn filled(
         &self,
-        visitor: &Visitor,
+        actor: &Actor,
         wanted: &Wanted,
         column: Column,
         counted: &[Count],
@@ -90,7 +103,7 @@ impl App {
                 task.assignee.agent() == Some(agent)
                     || task.run.as_ref().is_some_and(|run| run.agent == *agent)
             });
-            of_agent && task.is_shown_to(&visitor.actor, &directory)
+            of_agent && task.is_shown_to(actor, &directory)
         };
         let mut tasks = Vec::new();
         for _ in 0..ROUNDS {
