@@ -256,6 +256,8 @@ macro_rules! suite {
                 what_happens_to_tasks_is_followed_by_project,
                 contracts_are_read_in_order_and_acknowledged,
                 contracts_are_not_passed_over_while_others_write,
+                contracts_go_when_nobody_waits_for_them,
+                a_sweep_goes_on_where_it_was,
             }
             $crate::suite! { @in $open, $missing; directory:
                 a_change_shows_at_once,

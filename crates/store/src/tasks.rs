@@ -229,4 +229,52 @@ pub trait Tasks {
 
     /// Up to which number the runtime of an agent has everything; 0 if nothing.
     async fn acked(&self, agent: AgentId) -> Result<u64>;
+
+    /// Lets go what runtimes had to do [so long](CONTRACT_DAYS) ago and is of no use: what they have
+    /// confirmed, and what belongs to tasks that are over as long. What an open task wants stays
+    /// until it is confirmed. Looks at so many after number `after`, oldest first, and says where to
+    /// go on; 0 to begin again.
+    async fn sweep_contracts(&self, after: u64, now: Time) -> Result<u64>;
+}
+
+/// How long what runtimes had to do is kept once nobody waits for it.
+pub const CONTRACT_DAYS: i64 = 30;
+/// So many are looked at in one go.
+pub(crate) const LOOKED_AT: usize = 2_000;
+
+/// What is kept of something a runtime had to do, as far as it says whether that may go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Aged {
+    /// Its number.
+    pub(crate) n: u64,
+    /// Of which task.
+    pub(crate) task: TaskId,
+    /// Since when.
+    pub(crate) at: Time,
+    /// Whether its runtime has it.
+    pub(crate) acked: bool,
+}
+
+impl Aged {
+    /// Whether it may go; `over` says since when its task is.
+    pub(crate) fn is_spent(&self, over: Option<Time>, now: Time) -> bool {
+        let old = spent_before(now);
+        self.at <= old && (self.acked || over.is_some_and(|at| at <= old))
+    }
+
+    /// Where to go on after having looked at these: what comes behind something young is younger.
+    pub(crate) fn next(looked_at: &[Self], now: Time) -> u64 {
+        let last = looked_at.last().filter(|_| looked_at.len() == LOOKED_AT);
+        last.filter(|last| last.at <= spent_before(now)).map_or(0, |last| last.n)
+    }
+}
+
+/// Since when a task is over.
+pub(crate) fn over_since(task: &Task) -> Option<Time> {
+    task.state.is_over().then_some(task.head.at)
+}
+
+/// What was wanted at this moment or earlier may go at `now`.
+fn spent_before(now: Time) -> Time {
+    Time::from_millis(now.millis().saturating_sub(CONTRACT_DAYS * 86_400_000))
 }

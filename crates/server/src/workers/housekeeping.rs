@@ -1,5 +1,5 @@
-//! Once a minute: remember which keys were used, forget old idempotency keys, quiet cases and uploads
-//! nobody went on with, fold the samples of histograms.
+//! Once a minute: remember which keys were used, forget old idempotency keys, quiet cases, uploads
+//! nobody went on with and what runtimes had to do long ago, fold the samples of histograms.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +22,7 @@ pub async fn run(
     metrics: PrometheusHandle,
     stop: CancellationToken,
 ) {
+    let mut round = 0;
     loop {
         let stopped = tokio::select! {
             () = stop.cancelled() => true,
@@ -30,6 +31,12 @@ pub async fn run(
         metrics.run_upkeep();
         if let Err(error) = tidy(&gateway, &door).await {
             tracing::warn!(error = %error, "housekeeping failed; trying again in a minute");
+        }
+        match gateway.store().sweep_contracts(round, gateway.now()).await {
+            Ok(next) => round = next,
+            Err(error) => {
+                tracing::warn!(%error, "cannot let go what runtimes have done; trying again");
+            }
         }
         if let Err(error) = blobs.sweep().await {
             tracing::warn!(error = format!("{error:#}"), "cannot take uploads away; trying again");

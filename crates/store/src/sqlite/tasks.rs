@@ -13,7 +13,7 @@ use ulid::Ulid;
 use super::ledger::one;
 use super::{Sqlite, failed, record, task_rows};
 use crate::rows::{int, read_state, uint};
-use crate::tasks::{TASKS_COUNTED, counted, written};
+use crate::tasks::{Aged, LOOKED_AT, TASKS_COUNTED, counted, over_since, written};
 use crate::{Count, Result, TaskList, TaskPage, Tasks};
 
 #[async_trait]
@@ -93,6 +93,38 @@ impl Tasks for Sqlite {
     async fn acked(&self, agent: AgentId) -> Result<u64> {
         self.readers.run(move |conn| acked(conn, &agent)).await
     }
+
+    async fn sweep_contracts(&self, after: u64, now: Time) -> Result<u64> {
+        let sweep = move |conn: &Connection| sweep_contracts(conn, after, now);
+        self.write(move |ledger| ledger.savepoint(sweep)).await
+    }
+}
+
+/// The newest stays: the next one is numbered after it.
+fn sweep_contracts(conn: &Connection, after: u64, now: Time) -> Result<u64> {
+    let sql = "SELECT c.n, c.task, c.at, c.n <= coalesce(a.n, 0)
+         FROM contract AS c LEFT JOIN runtime_ack AS a ON a.agent = c.agent
+         WHERE c.n > ?1 AND c.n < (SELECT max(n) FROM contract) ORDER BY c.n LIMIT ?2";
+    let mut statement = conn.prepare_cached(sql).map_err(failed)?;
+    let aged = |row: &Row<'_>| {
+        let task = TaskId::new(Ulid::from_bytes(row.get(1)?));
+        let (n, at) = (uint(row.get(0)?), Time::from_millis(row.get(2)?));
+        Ok(Aged { n, task, at, acked: row.get(3)? })
+    };
+    let looked_at = statement
+        .query_map(params![int(after), int(LOOKED_AT)], aged)
+        .and_then(Iterator::collect::<rusqlite::Result<Vec<Aged>>>)
+        .map_err(failed)?;
+    let mut delete = conn.prepare_cached("DELETE FROM contract WHERE n = ?1").map_err(failed)?;
+    for one in &looked_at {
+        let spent = one.is_spent(None, now)
+            || (one.is_spent(Some(one.at), now)
+                && one.is_spent(task(conn, one.task)?.as_ref().and_then(over_since), now));
+        if spent {
+            delete.execute([int(one.n)]).map_err(failed)?;
+        }
+    }
+    Ok(Aged::next(&looked_at, now))
 }
 
 pub(super) fn task(conn: &Connection, id: TaskId) -> Result<Option<Task>> {

@@ -14,7 +14,7 @@ use super::stage::{Stage, bot, person, refusal};
 use super::tasks::{
     amend, assign, begun, create, created, ledger, new_task, of, raise, seen, story, write,
 };
-use crate::{Count, Job, TaskList};
+use crate::{CONTRACT_DAYS, Count, Job, TaskList};
 
 fn project(name: &str) -> ProjectId {
     name.parse().unwrap()
@@ -329,4 +329,52 @@ pub async fn contracts_are_not_passed_over_while_others_write(stage: &Stage) {
     assert_eq!(read, stage.store.contracts(agent(), 0, 100).await.unwrap());
     let given: BTreeSet<_> = read.iter().map(|(_, contract)| contract.task).collect();
     assert_eq!(given, tasks.into_iter().collect());
+}
+
+/// What was confirmed goes a while afterwards, and so does what belongs to a task that is long
+/// over; what an open task wants stays until it is confirmed, however old. Numbers are never given twice.
+pub async fn contracts_go_when_nobody_waits_for_them(stage: &Stage) {
+    let days = |n: i64| stage.clock.advance(n * 24 * 60 * 60);
+    let read = async || stage.store.contracts(agent(), 0, 100).await.unwrap();
+    let sweep = async || stage.store.sweep_contracts(0, stage.now()).await.unwrap();
+    let confirmed = begun(stage).await;
+    let last = read().await.last().unwrap().0;
+    stage.store.ack_contracts(agent(), last).await.unwrap();
+    let (open, over) = (begun(stage).await, begun(stage).await);
+    stage.run(person("olga"), of(TaskCommand::Cancel(over, None))).await;
+    let tasks = async || -> Vec<TaskId> { read().await.iter().map(|(_, one)| one.task).collect() };
+    assert_eq!(tasks().await, [confirmed, open, over, over]);
+    days(CONTRACT_DAYS - 1);
+    assert_eq!(sweep().await, 0);
+    assert_eq!(tasks().await.len(), 4, "nothing goes before its time");
+    let newest = begun(stage).await;
+    days(2);
+    sweep().await;
+    assert_eq!(tasks().await, [open, newest]);
+    days(1000);
+    sweep().await;
+    assert_eq!(tasks().await, [open, newest], "what an open task wants is never given up");
+    let (all, acked) = (read().await, stage.store.acked(agent()).await.unwrap());
+    assert!(all.iter().all(|(n, _)| *n > acked), "none of it was confirmed");
+    // Even when everything was confirmed and goes, the next one is behind it.
+    let last = all.last().unwrap().0;
+    assert_eq!(stage.store.ack_contracts(agent(), last).await.unwrap(), last);
+    sweep().await;
+    let next = begun(stage).await;
+    let fresh = stage.store.contracts(agent(), last, 9).await.unwrap();
+    assert_eq!(fresh.iter().map(|(_, one)| one.task).collect::<Vec<_>>(), [next]);
+    assert_eq!(stage.store.acked(agent()).await.unwrap(), last);
+}
+
+/// What stays is not in the way of what comes behind it.
+pub async fn a_sweep_goes_on_where_it_was(stage: &Stage) {
+    for _ in 0..3 {
+        begun(stage).await;
+    }
+    let all = stage.store.contracts(agent(), 0, 9).await.unwrap();
+    stage.store.ack_contracts(agent(), all[1].0).await.unwrap();
+    stage.clock.advance((CONTRACT_DAYS + 1) * 24 * 60 * 60);
+    assert_eq!(stage.store.sweep_contracts(all[0].0, stage.now()).await.unwrap(), 0);
+    let left = stage.store.contracts(agent(), 0, 9).await.unwrap();
+    assert_eq!(left, [all[0].clone(), all[2].clone()]);
 }
