@@ -104,6 +104,8 @@ pub(crate) fn standing(task: &Task) -> BTreeSet<String> {
         }
         ranges.extend(task.agents().into_iter().map(|agent| known(agent, state)));
     }
+    let given = task.agents().into_iter().map(|agent| given(agent) + task.project.as_str());
+    ranges.extend(given);
     ranges
 }
 
@@ -141,6 +143,24 @@ fn known(agent: &AgentId, state: Option<State>) -> String {
     format!("agent/{agent} {}", state.map_or(ANY, State::as_str))
 }
 
+/// How the ranges begin of what an agent was ever given, one for each project.
+fn given(agent: &AgentId) -> String {
+    format!("agent/{agent} in/")
+}
+
+/// The stretch in which these ranges lie: all of them are between its ends.
+pub(crate) fn given_in(agent: &AgentId) -> (String, String) {
+    (given(agent), format!("agent/{agent} in0"))
+}
+
+/// The stretch in which the names of the organisation's ledgers lie.
+pub(crate) const ORGANISATION: (&str, &str) = ("org:", "org;");
+
+/// The project whose range it is.
+pub(crate) fn given_project(range: &str) -> Option<ProjectId> {
+    range.rsplit_once("in/")?.1.parse().ok()
+}
+
 /// A person and an agent may have the same name.
 fn name(party: &Party) -> String {
     match party {
@@ -174,6 +194,10 @@ pub trait Tasks {
     /// A page of tasks.
     async fn tasks(&self, list: TaskList) -> Result<TaskPage>;
 
+    /// The projects of the tasks an agent was ever given, by name. As many steps as projects, however
+    /// many tasks.
+    async fn projects_given(&self, agent: AgentId) -> Result<Vec<ProjectId>>;
+
     /// How many tasks of a list are in each state, in the order of the states; from wherever and in
     /// whatever pages it is read. Counted up to [`TASKS_COUNTED`] each; beyond that not exact.
     async fn task_counts(&self, list: TaskList) -> Result<Vec<(State, Count)>>;
@@ -200,6 +224,10 @@ pub trait Tasks {
         after: Option<String>,
         limit: usize,
     ) -> Result<Vec<Entry>>;
+
+    /// The ledgers of the organisation (`org:…`) in which something was ever written, by name, at most
+    /// `limit`. As many steps as ledgers, however many keys.
+    async fn organisation_ledgers(&self, limit: usize) -> Result<Vec<Ledger>>;
 
     /// A key of a ledger as it was each time it was written after the `seq`-th, oldest first, at most
     /// `limit`.

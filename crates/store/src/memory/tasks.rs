@@ -11,7 +11,10 @@ use ulid::Ulid;
 
 use super::Memory;
 use super::state::{State, place};
-use crate::tasks::{Aged, LOOKED_AT, TASKS_COUNTED, counted, over_since, written};
+use crate::tasks::{
+    Aged, LOOKED_AT, ORGANISATION, TASKS_COUNTED, counted, given_in, given_project, over_since,
+    written,
+};
 use crate::{Count, Result, Store, TaskList, TaskPage, Tasks};
 
 #[async_trait]
@@ -28,6 +31,15 @@ impl Tasks for Memory {
         }
         let newest = found.into_iter().rev().take(list.limit.saturating_add(1));
         Ok(list.page(newest.filter_map(|id| state.tasks.get(&id).cloned()).collect()))
+    }
+
+    async fn projects_given(&self, agent: AgentId) -> Result<Vec<ProjectId>> {
+        let (first, last) = given_in(&agent);
+        let last_id = || Reverse(TaskId::new(Ulid::from(u128::MAX)));
+        let state = self.state();
+        let ranges = state.task_list.range((first, last_id())..(last, last_id()));
+        let projects = ranges.filter_map(|(range, _)| given_project(range));
+        Ok(projects.collect::<BTreeSet<_>>().into_iter().collect())
     }
 
     async fn task_counts(&self, list: TaskList) -> Result<Vec<(Phase, Count)>> {
@@ -74,6 +86,14 @@ impl Tasks for Memory {
         let mut own: Vec<&Entry> = own.collect();
         own.sort_by(|one, other| one.key.cmp(&other.key));
         Ok(own.into_iter().take(limit).cloned().collect())
+    }
+
+    async fn organisation_ledgers(&self, limit: usize) -> Result<Vec<Scope>> {
+        let (first, last) = ORGANISATION;
+        let state = self.state();
+        let scopes = state.entries.values().map(|entry| &entry.scope);
+        let ours = scopes.filter(|scope| (first..last).contains(&scope.as_str()));
+        Ok(ours.collect::<BTreeSet<_>>().into_iter().take(limit).cloned().collect())
     }
 
     async fn entry_history(&self, id: EntryId, seq: u64, limit: usize) -> Result<Vec<Entry>> {

@@ -17,7 +17,10 @@ use super::connect::on;
 use super::failure::{Failure, damaged};
 use super::{Postgres, record, ulid, uuid};
 use crate::rows::{int, uint};
-use crate::tasks::{Aged, LOOKED_AT, TASKS_COUNTED, counted, over_since, written};
+use crate::tasks::{
+    Aged, LOOKED_AT, ORGANISATION, TASKS_COUNTED, counted, given_in, given_project, over_since,
+    written,
+};
 use crate::{Count, Result as Stored, TaskList, TaskPage, Tasks};
 
 /// Held while what runtimes have to do gets its numbers.
@@ -32,6 +35,10 @@ impl Tasks for Postgres {
 
     async fn tasks(&self, list: TaskList) -> Stored<TaskPage> {
         Ok(on!(self.database, client => page(client, &list))?)
+    }
+
+    async fn projects_given(&self, agent: AgentId) -> Stored<Vec<ProjectId>> {
+        Ok(on!(self.database, client => projects_given(client, &agent))?)
     }
 
     async fn task_counts(&self, list: TaskList) -> Stored<Vec<(State, Count)>> {
@@ -64,6 +71,11 @@ impl Tasks for Postgres {
         limit: usize,
     ) -> Stored<Vec<Entry>> {
         Ok(on!(self.database, client => entries(client, &scope, after.as_deref(), limit))?)
+    }
+
+    async fn organisation_ledgers(&self, limit: usize) -> Stored<Vec<Scope>> {
+        let names = on!(self.database, client => distinct(client, "entry", ORGANISATION, limit))?;
+        Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
     }
 
     async fn entry_history(&self, id: EntryId, seq: u64, limit: usize) -> Stored<Vec<Entry>> {
@@ -230,6 +242,33 @@ async fn entries(
         read(row.try_get(1)?, || id.to_owned())
     };
     rows.iter().map(entry).collect()
+}
+
+async fn projects_given(client: &Client, agent: &AgentId) -> Result<Vec<ProjectId>, Failure> {
+    let (first, last) = given_in(agent);
+    let scopes = distinct(client, "task_list", (&first, &last), usize::MAX).await?;
+    Ok(scopes.iter().filter_map(|scope| given_project(scope)).collect())
+}
+
+/// The scopes of a table between two: from one to the next, never from row to row.
+async fn distinct(
+    client: &Client,
+    table: &str,
+    (first, last): (&str, &str),
+    limit: usize,
+) -> Result<Vec<String>, Failure> {
+    let sql = format!(
+        "WITH RECURSIVE found (scope) AS (
+            SELECT (SELECT min(scope) FROM {table} WHERE scope > $1 AND scope < $2)
+            UNION ALL
+            SELECT (SELECT min(scope) FROM {table} WHERE scope > found.scope AND scope < $2)
+            FROM found WHERE found.scope IS NOT NULL
+        )
+        SELECT scope FROM found WHERE scope IS NOT NULL LIMIT $3"
+    );
+    let statement = client.prepare_cached(&sql).await?;
+    let rows = client.query(&statement, &[&first, &last, &int(limit)]).await?;
+    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
 
 /// Lets go what may go. The newest stays: the next one is numbered after it.
