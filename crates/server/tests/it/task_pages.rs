@@ -349,12 +349,16 @@ async fn ledgers_are_browsed_by_those_who_may() {
         write("project:dev", &format!("key-{n:02}"), json!({ "n": n, "x": "\u{202e}" })).await;
     }
     write("org:all", "motto", json!("<b>Onward</b>")).await;
+    write("org:legal", "terms", json!("v2")).await;
     let list = browser.client.get("/ledger").await.is(200);
     let hrefs = values(&list, ".row a", "href");
     assert!(
         hrefs.contains(&"/ledger/project:dev".to_owned())
             && hrefs.contains(&"/ledger/org:all".to_owned())
+            && hrefs.contains(&"/ledger/org:legal".to_owned()),
+        "{hrefs:?}"
     );
+    assert_eq!(hrefs.iter().filter(|href| *href == "/ledger/org:all").count(), 1);
     let ledger = browser.client.get("/ledger/project:dev").await.is(200);
     assert_eq!(words(&ledger, ".entry h2").len(), 30);
     assert!(words(&ledger, ".entry").iter().any(|entry| entry.contains("33 times")));
