@@ -9,10 +9,7 @@ use anyhow::{Context, ensure};
 use kernel::actor::{Assurance, Via};
 use kernel::ask::Priority;
 use kernel::question::{Answer, Reply};
-use kernel::task::{
-    Autonomy, CheckpointKind, Given, Intent, NewCheckpoint, NewEntry, NewTask, OnSilence, Spec,
-    TaskCommand,
-};
+use kernel::task::{CheckpointKind, Given, Intent, NewCheckpoint, NewEntry, NewTask, TaskCommand};
 use kernel::{Actor, Command, TaskId};
 use serde_json::json;
 use server::auth::Door;
@@ -162,19 +159,7 @@ impl Cast {
 
 fn new() -> NewTask {
     let criteria = ["every refund of the month is named", "the sum is at the end"];
-    let goal = "Say what the refunds of this month cost us, and why.".to_owned();
-    let acceptance_criteria = criteria.map(ToOwned::to_owned).to_vec();
-    NewTask {
-        project: None,
-        sort: "report".to_owned(),
-        spec: Spec { goal, acceptance_criteria, ..Spec::default() },
-        parent: None,
-        deadline: None,
-        max_duration: None,
-        delegable: false,
-        autonomy: Autonomy::Autonomous,
-        grants: Vec::new(),
-        review_policy: None,
-        on_silence: OnSilence::StayBlocked,
-    }
+    let mut new = NewTask::new("report", "Say what the refunds of this month cost us, and why.");
+    new.spec.acceptance_criteria = criteria.map(ToOwned::to_owned).to_vec();
+    new
 }

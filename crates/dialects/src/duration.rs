@@ -7,7 +7,7 @@ pub(crate) const DAY: u64 = 24 * HOUR;
 pub(crate) const HOUR: u64 = 60 * 60;
 
 /// Its length in seconds; none where it is no duration, or has no length at all.
-pub(crate) fn seconds(text: &str) -> Option<u64> {
+pub fn seconds(text: &str) -> Option<u64> {
     let seconds = match text.strip_prefix('P') {
         Some(iso) => iso8601(iso),
         None => part(text, &[('d', DAY), ('h', HOUR), ('m', 60), ('s', 1)]),

@@ -26,7 +26,7 @@
 
 pub mod a2h;
 mod codes;
-mod duration;
+pub mod duration;
 pub mod hacp;
 pub mod hitl;
 pub mod hxp_execution;

@@ -1,5 +1,6 @@
-// What changes while a list is open: rows appear, change and lock, counts follow, and a lost
-// connection is said. The server renders; nothing moves under a finger.
+// What changes while a list or a board is open: rows appear, change and lock, cards move from column
+// to column, counts follow, and a lost connection is said. The server renders; nothing moves under a
+// finger.
 "use strict";
 {
   const list = document.getElementById("rows");
@@ -68,13 +69,48 @@
     fresh.hidden = !n;
     if (n) fresh.querySelector(".say").textContent = n === 1 ? "Show 1 new request" : `Show ${n} new requests`;
   };
+
+  // A board: what somebody points at or has the focus on stays where it is until they let go of it, or
+  // ask for what has changed. Whatever else they see stays in its place.
+  const columns = new Map();
+  const card = "#rows .column .row";
+  const held = () => document.querySelector(`${card}:hover, ${card}:focus-within, #fresh:hover, #fresh:focus`);
+  const move = () => {
+    const was = new Map([...document.querySelectorAll(card)].map((row) => [row.id, [row.closest(".column").id, row.getBoundingClientRect().top]]));
+    const focused = document.activeElement.closest(".row")?.id;
+    for (const [id, text] of columns) document.getElementById(id).replaceWith(make(text));
+    columns.clear();
+    fresh.hidden = true;
+    const [moved, stayed] = [[], []];
+    for (const row of document.querySelectorAll(card)) (was.get(row.id)?.[0] === row.closest(".column").id ? stayed : moved).push(row);
+    for (const row of moved) row.classList.add("fresh");
+    const mark = scrollY > 80 && stayed.find((row) => was.get(row.id)[1] >= 0);
+    if (mark) scrollBy({ top: mark.getBoundingClientRect().top - was.get(mark.id)[1], behavior: "instant" });
+    if (focused) document.getElementById(focused)?.querySelector("a").focus({ preventScroll: true });
+    const [first] = moved;
+    if (first) say.textContent = moved.length > 1 ? `${moved.length} tasks have moved` : `${first.querySelector("h3").innerText}: ${first.querySelector(".verdict").innerText}`;
+    return first;
+  };
+  const settle = () => {
+    if (!columns.size) return;
+    if (held()) fresh.hidden = false; else move();
+  };
+  for (const name of ["pointerout", "focusout"]) addEventListener(name, () => setTimeout(settle));
+
   fresh.addEventListener("click", () => {
+    if (columns.size) return move()?.querySelector("a").focus();
     const first = missing()[0]?.key;
     insert();
     document.getElementById(first)?.querySelector("h2 a").focus();
   });
 
   const hear = (told) => {
+    if (told.columns) {
+      for (const one of told.columns) if (one.html) columns.set(one.key, one.html);
+      for (const empty of document.querySelectorAll("[data-empty]")) empty.hidden = !told.empty;
+      list.hidden = told.empty && document.querySelector("[data-empty]") !== null;
+      return settle();
+    }
     document.title = `${told.title} · Countersign`;
     document.getElementById("heading").textContent = told.heading;
     for (const [name, n] of Object.entries(told.counts)) {
@@ -115,7 +151,7 @@
   };
   const open = () => {
     close();
-    const have = [...list.querySelectorAll(".row:not(.locked)")].map((row) => `${row.id}.${row.dataset.v}`);
+    const have = [...list.querySelectorAll("[data-v]:not(.locked)")].map((part) => `${part.id}.${part.dataset.v}`);
     const to = new URL(list.dataset.live, location.href);
     to.searchParams.set("seen", list.dataset.digest);
     if (have.length) to.searchParams.set("have", have.join(" "));

@@ -1,4 +1,4 @@
-// Comforts of a task's room. It works without them.
+// Comforts of a task's room, and what keeps it up to date. It works without them.
 "use strict";
 {
   const room = document.querySelector(".room");
@@ -16,38 +16,76 @@
   } catch { /* storage is full or forbidden: ticks last as long as the page */ }
 
   // A click on a line begins a comment on it. Whoever marks words to copy them is left alone.
-  const judge = document.getElementById("judge");
-  for (const sheet of judge ? room.querySelectorAll("[data-lines]") : []) {
-    judge.querySelector("[data-hint]").hidden = false;
-    sheet.addEventListener("click", (event) => {
-      const line = event.target.closest("[data-n]");
-      if (!line || String(getSelection())) return;
-      const comments = [...judge.querySelectorAll(".comment")];
-      const [place, body] = ["place", "body"].map((name) => (one) => one.querySelector(`[name^=${name}]`));
-      let free = comments.find((one) => place(one).value === line.dataset.n)
-        ?? comments.find((one) => !place(one).value.trim() && !body(one).value.trim());
-      if (!free) {
-        free = comments.at(-1).cloneNode(true);
-        for (const e of free.querySelectorAll("[id], [for]")) {
-          for (const name of ["id", "for", "name"]) if (e.hasAttribute(name)) e.setAttribute(name, e.getAttribute(name).replace(/\d+$/, comments.length + 1));
-        }
-        for (const e of [place(free), body(free)]) e.value = "";
-        comments.at(-1).after(free);
+  const hint = () => {
+    const note = document.querySelector("#judge [data-hint]");
+    if (note && room.querySelector("[data-lines]")) note.hidden = false;
+  };
+  hint();
+  room.addEventListener("click", (event) => {
+    const judge = document.getElementById("judge");
+    const line = event.target.closest("[data-lines] [data-n]");
+    if (!judge || !line || String(getSelection())) return;
+    const comments = [...judge.querySelectorAll(".comment")];
+    const [place, body] = ["place", "body"].map((name) => (one) => one.querySelector(`[name^=${name}]`));
+    let free = comments.find((one) => place(one).value === line.dataset.n)
+      ?? comments.find((one) => !place(one).value.trim() && !body(one).value.trim());
+    if (!free) {
+      free = comments.at(-1).cloneNode(true);
+      for (const e of free.querySelectorAll("[id], [for]")) {
+        for (const name of ["id", "for", "name"]) if (e.hasAttribute(name)) e.setAttribute(name, e.getAttribute(name).replace(/\d+$/, comments.length + 1));
       }
-      place(free).value = line.dataset.n;
-      body(free).focus();
-      place(free).dispatchEvent(new Event("input", { bubbles: true }));
-    });
-  }
+      for (const e of [place(free), body(free)]) e.value = "";
+      comments.at(-1).after(free);
+    }
+    place(free).value = line.dataset.n;
+    body(free).focus();
+    place(free).dispatchEvent(new Event("input", { bubbles: true }));
+  });
 
-  // The room says when its task has changed. Nothing moves by itself: somebody may be writing.
+  // The room follows its task. A part in which somebody writes, picks, or marks words stays as it is,
+  // and so does the place one looks at; what could not be brought up to date is offered.
+  const fresh = document.getElementById("fresh");
+  const touched = (e) => {
+    if (e.matches("select")) return e.selectedIndex !== Math.max(0, [...e.options].findIndex((o) => o.defaultSelected));
+    return e.matches("[type=checkbox], [type=radio]") ? e.checked !== e.defaultChecked : e.value !== e.defaultValue;
+  };
+  const used = (part) => part.contains(document.activeElement)
+    || (String(getSelection()) && getSelection().containsNode(part, true))
+    || [...part.querySelectorAll("input:not([type=hidden]), textarea, select")].some(touched);
+  const refresh = async () => {
+    const here = new URL(fresh.href);
+    if (location.pathname === here.pathname) here.search = location.search;
+    const reply = await fetch(here);
+    const next = new DOMParser().parseFromString(await reply.text(), "text/html").querySelector(".room");
+    if (!reply.ok || !next) throw new Error("the room cannot be read");
+    const top = new Map([...room.querySelectorAll(".part > *")].map((e) => [e, e.getBoundingClientRect().top]));
+    let behind = false;
+    for (const part of room.querySelectorAll("[data-part]")) {
+      const now = next.querySelector(`[data-part=${part.dataset.part}]`);
+      if (part.textContent === now.textContent) continue;
+      if (used(part)) { behind = true; continue; }
+      const open = new Set([...part.querySelectorAll("details[open] > summary")].map((e) => e.textContent));
+      for (const e of now.querySelectorAll("details > summary")) if (open.has(e.textContent)) e.parentElement.open = true;
+      part.replaceChildren(...now.childNodes);
+    }
+    hint();
+    const mark = scrollY > 80 && [...top].find(([e, y]) => e.isConnected && y >= 0);
+    if (mark) scrollBy({ top: mark[0].getBoundingClientRect().top - mark[1], behavior: "instant" });
+    document.getElementById("say").textContent = `The task has changed: ${document.getElementById("stands").textContent}`;
+    fresh.hidden = !behind;
+    room.dataset.live = next.dataset.live;
+  };
+
   if (room.dataset.live) {
     let watch;
     const stop = () => watch?.close();
     const start = () => {
       stop();
       watch = new EventSource(room.dataset.live);
-      watch.addEventListener("changed", () => { stop(); document.getElementById("fresh").hidden = false; });
+      watch.addEventListener("changed", async () => {
+        stop();
+        try { await refresh(); start(); } catch { fresh.hidden = false; }
+      });
     };
     addEventListener("pageshow", start);
     addEventListener("pagehide", stop);

@@ -21,7 +21,11 @@ impl Gateway {
         };
         let (actor, command) = (&envelope.actor, &envelope.command);
         let ask = self.store().ask(*id).await?;
-        let ask = ask.filter(|ask| self.consider(ask, actor, command.clone()).is_ok());
+        let taken = match &ask {
+            Some(ask) => self.considering(ask).await?.takes(actor, command.clone()).is_ok(),
+            None => false,
+        };
+        let ask = ask.filter(|_| taken);
         let question = ask.as_ref().and_then(|ask| ask.question.value());
         // What does not answer the question is refused where it is decided, with what is wrong.
         let checked = question.and_then(|question| {

@@ -36,6 +36,24 @@ pub struct Gateway {
     secrets: Option<Arc<Secrets>>,
 }
 
+/// Everything by which it is told whether a command on an ask would be taken now.
+pub struct Considering<'a> {
+    gateway: &'a Gateway,
+    loaded: Loaded,
+}
+
+impl Considering<'_> {
+    /// Whether it would be taken, without doing it.
+    pub fn takes(&self, actor: &Actor, command: Command) -> Result<(), Refusal> {
+        let Self { gateway, loaded } = self;
+        let directory = gateway.directory();
+        let world = World { now: gateway.now(), directory: &directory, loaded };
+        let (actor, fresh, salts) = (actor.clone(), gateway.ids.ulid(), gateway.ids.salts());
+        let envelope = Envelope { actor, fresh, salts, expected: None, command };
+        kernel::decide(&world, &envelope).map(drop)
+    }
+}
+
 /// What a caller makes a command depend on.
 #[derive(Debug, Clone, Default)]
 pub struct Terms {
@@ -143,14 +161,15 @@ impl Gateway {
         outcome
     }
 
-    /// Whether a command on this ask would be taken now, without doing it.
-    pub fn consider(&self, ask: &Ask, actor: &Actor, command: Command) -> Result<(), Refusal> {
-        let asks = [(ask.id, Some(ask.clone()))].into();
-        let (directory, loaded) = (self.directory(), Loaded { asks, ..Loaded::default() });
-        let world = World { now: self.now(), directory: &directory, loaded: &loaded };
-        let (actor, fresh, salts) = (actor.clone(), self.ids.ulid(), self.ids.salts());
-        let envelope = Envelope { actor, fresh, salts, expected: None, command };
-        kernel::decide(&world, &envelope).map(drop)
+    /// What an answer to this ask is judged by: the ask, and the task it is a point of.
+    pub async fn considering(&self, ask: &Ask) -> Result<Considering<'_>, StoreError> {
+        let of = ask.checkpoint.as_ref().map(|held| held.task);
+        let of = of.or_else(|| ask.review.as_ref().map(|review| review.task));
+        let mut loaded = Loaded { asks: [(ask.id, Some(ask.clone()))].into(), ..Loaded::default() };
+        if let Some(id) = of {
+            loaded.tasks.insert(id, self.store.task(id).await?);
+        }
+        Ok(Considering { gateway: self, loaded })
     }
 
     /// An ask as it is now: if its deadline has passed, that is made so first.

@@ -70,7 +70,7 @@ pub use migrations::SchemaError;
 pub use outbox::{BACKLOG_COUNTED, Backlog, Delivery, Outbox, Settlement};
 pub use postgres::Postgres;
 pub use search::Search;
-pub use tasks::{TASKS_COUNTED, TaskList, TaskPage, Tasks};
+pub use tasks::{CONTRACT_DAYS, TASKS_COUNTED, TaskList, TaskPage, Tasks};
 pub use uploads::{MOST_PIECES, MOST_UPLOADS, Piece, UPLOAD_KEPT, Upload, Uploads};
 
 /// What a caller wants done, with the key that makes repeating it harmless.

@@ -248,14 +248,18 @@ macro_rules! suite {
             $crate::suite! { @in $open, $missing; task_lists:
                 lists_of_tasks_are_narrowed_every_way,
                 an_agent_has_a_list_of_what_it_was_given,
+                the_projects_of_what_an_agent_was_given_are_known,
                 pages_of_tasks_join_without_gaps,
                 tasks_are_counted_by_state,
                 a_key_of_a_ledger_keeps_its_history,
                 a_ledger_is_browsed_by_its_keys,
+                the_ledgers_of_the_organisation_are_known,
                 of_many_who_write_a_key_all_are_kept,
                 what_happens_to_tasks_is_followed_by_project,
                 contracts_are_read_in_order_and_acknowledged,
                 contracts_are_not_passed_over_while_others_write,
+                contracts_go_when_nobody_waits_for_them,
+                a_sweep_goes_on_where_it_was,
             }
             $crate::suite! { @in $open, $missing; directory:
                 a_change_shows_at_once,

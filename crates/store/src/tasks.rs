@@ -104,6 +104,8 @@ pub(crate) fn standing(task: &Task) -> BTreeSet<String> {
         }
         ranges.extend(task.agents().into_iter().map(|agent| known(agent, state)));
     }
+    let given = task.agents().into_iter().map(|agent| given(agent) + task.project.as_str());
+    ranges.extend(given);
     ranges
 }
 
@@ -141,6 +143,24 @@ fn known(agent: &AgentId, state: Option<State>) -> String {
     format!("agent/{agent} {}", state.map_or(ANY, State::as_str))
 }
 
+/// How the ranges begin of what an agent was ever given, one for each project.
+fn given(agent: &AgentId) -> String {
+    format!("agent/{agent} in/")
+}
+
+/// The stretch in which these ranges lie: all of them are between its ends.
+pub(crate) fn given_in(agent: &AgentId) -> (String, String) {
+    (given(agent), format!("agent/{agent} in0"))
+}
+
+/// The stretch in which the names of the organisation's ledgers lie.
+pub(crate) const ORGANISATION: (&str, &str) = ("org:", "org;");
+
+/// The project whose range it is.
+pub(crate) fn given_project(range: &str) -> Option<ProjectId> {
+    range.rsplit_once("in/")?.1.parse().ok()
+}
+
 /// A person and an agent may have the same name.
 fn name(party: &Party) -> String {
     match party {
@@ -174,6 +194,10 @@ pub trait Tasks {
     /// A page of tasks.
     async fn tasks(&self, list: TaskList) -> Result<TaskPage>;
 
+    /// The projects of the tasks an agent was ever given, by name. As many steps as projects, however
+    /// many tasks.
+    async fn projects_given(&self, agent: AgentId) -> Result<Vec<ProjectId>>;
+
     /// How many tasks of a list are in each state, in the order of the states; from wherever and in
     /// whatever pages it is read. Counted up to [`TASKS_COUNTED`] each; beyond that not exact.
     async fn task_counts(&self, list: TaskList) -> Result<Vec<(State, Count)>>;
@@ -200,6 +224,10 @@ pub trait Tasks {
         after: Option<String>,
         limit: usize,
     ) -> Result<Vec<Entry>>;
+
+    /// The ledgers of the organisation (`org:…`) in which something was ever written, by name, at most
+    /// `limit`. As many steps as ledgers, however many keys.
+    async fn organisation_ledgers(&self, limit: usize) -> Result<Vec<Ledger>>;
 
     /// A key of a ledger as it was each time it was written after the `seq`-th, oldest first, at most
     /// `limit`.
@@ -229,4 +257,52 @@ pub trait Tasks {
 
     /// Up to which number the runtime of an agent has everything; 0 if nothing.
     async fn acked(&self, agent: AgentId) -> Result<u64>;
+
+    /// Lets go what runtimes had to do [so long](CONTRACT_DAYS) ago and is of no use: what they have
+    /// confirmed, and what belongs to tasks that are over as long. What an open task wants stays
+    /// until it is confirmed. Looks at so many after number `after`, oldest first, and says where to
+    /// go on; 0 to begin again.
+    async fn sweep_contracts(&self, after: u64, now: Time) -> Result<u64>;
+}
+
+/// How long what runtimes had to do is kept once nobody waits for it.
+pub const CONTRACT_DAYS: i64 = 30;
+/// So many are looked at in one go.
+pub(crate) const LOOKED_AT: usize = 2_000;
+
+/// What is kept of something a runtime had to do, as far as it says whether that may go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Aged {
+    /// Its number.
+    pub(crate) n: u64,
+    /// Of which task.
+    pub(crate) task: TaskId,
+    /// Since when.
+    pub(crate) at: Time,
+    /// Whether its runtime has it.
+    pub(crate) acked: bool,
+}
+
+impl Aged {
+    /// Whether it may go; `over` says since when its task is.
+    pub(crate) fn is_spent(&self, over: Option<Time>, now: Time) -> bool {
+        let old = spent_before(now);
+        self.at <= old && (self.acked || over.is_some_and(|at| at <= old))
+    }
+
+    /// Where to go on after having looked at these: what comes behind something young is younger.
+    pub(crate) fn next(looked_at: &[Self], now: Time) -> u64 {
+        let last = looked_at.last().filter(|_| looked_at.len() == LOOKED_AT);
+        last.filter(|last| last.at <= spent_before(now)).map_or(0, |last| last.n)
+    }
+}
+
+/// Since when a task is over.
+pub(crate) fn over_since(task: &Task) -> Option<Time> {
+    task.state.is_over().then_some(task.head.at)
+}
+
+/// What was wanted at this moment or earlier may go at `now`.
+fn spent_before(now: Time) -> Time {
+    Time::from_millis(now.millis().saturating_sub(CONTRACT_DAYS * 86_400_000))
 }

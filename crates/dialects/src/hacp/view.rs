@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use kernel::audit::Erasable;
 use kernel::task::{
-    self, CheckpointKind, Grant, Outcome, Raised, Remark, Scope, Transfer, Until, Words,
+    self, CheckpointKind, Grant, Outcome, Permission, Raised, Remark, Scope, Transfer, Until, Words,
 };
 use kernel::{Ask, Event, Happened, LedgerId, Subject, TaskId};
 use serde_json::Value;
@@ -43,7 +43,7 @@ pub fn task(task: &task::Task, version: Version) -> Task {
         later: version.later(|| TaskLater {
             steering_log: task.steering.iter().map(amendment).collect(),
             revision: task.revision,
-            grants: task.grants.iter().chain(&task.granted).map(grant).collect(),
+            grants: task.permissions(task.head.at).map(permission).collect(),
             deliveries: task.delivered.clone(),
             reviews: task.reviews.iter().map(|one| review(task.id, one, version)).collect(),
             project: task.project.clone(),
@@ -95,7 +95,13 @@ pub(super) fn grant(grant: &Grant) -> PermissionGrant {
         },
         granted_by: person(&grant.granted_by),
         granted_at: grant.granted_at,
+        run_id: None,
     }
+}
+
+/// The same with the run it counts in.
+fn permission(one: Permission<'_>) -> PermissionGrant {
+    PermissionGrant { run_id: one.run, ..grant(one.grant) }
 }
 
 /// What the principal said on the way.

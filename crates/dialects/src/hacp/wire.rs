@@ -154,6 +154,9 @@ pub struct PermissionGrant {
     pub granted_by: String,
     /// When.
     pub granted_at: Time,
+    /// The run it counts in, where it counts as long as a run and that one has begun. Ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
 }
 
 /// What the principal said on the way.

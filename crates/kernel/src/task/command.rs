@@ -162,6 +162,26 @@ pub struct NewTask {
     pub on_silence: OnSilence,
 }
 
+impl NewTask {
+    /// One of a sort, with a goal and nothing else: in its writer's own project, judged by them, without
+    /// a limit of time.
+    pub fn new(sort: &str, goal: &str) -> Self {
+        Self {
+            project: None,
+            sort: sort.to_owned(),
+            spec: Spec { goal: goal.to_owned(), ..Spec::default() },
+            parent: None,
+            deadline: None,
+            max_duration: None,
+            delegable: false,
+            autonomy: Autonomy::default(),
+            grants: Vec::new(),
+            review_policy: None,
+            on_silence: OnSilence::default(),
+        }
+    }
+}
+
 /// A permission to be given, or taken back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewGrant {

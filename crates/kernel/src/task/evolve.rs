@@ -36,6 +36,7 @@ pub(crate) fn evolve_task(
             reviews: Vec::new(),
             steering: Vec::new(),
             granted: Vec::new(),
+            sessions: Vec::new(),
             judged_in: None,
         });
     };
@@ -111,6 +112,7 @@ impl Task {
             | TaskEvent::Wrote { .. } => {}
             TaskEvent::Erased => self.erase(),
         }
+        self.tie_sessions();
         Some(())
     }
 

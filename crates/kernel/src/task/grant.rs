@@ -2,7 +2,7 @@
 
 use super::command::NewGrant;
 use super::may::seen;
-use super::{Duty, Grant, Leave, Task, TaskEvent, Until};
+use super::{Duty, Grant, Leave, Permission, Task, TaskEvent, Until};
 use crate::command::Envelope;
 use crate::ids::{HumanId, TaskId};
 use crate::refusal::Refusal;
@@ -47,8 +47,8 @@ pub(super) fn granted(new: &NewGrant, by: &HumanId, at: Time) -> Result<Grant, R
     })
 }
 
-/// Whether a text is a scope.
-pub(super) fn is_scope(text: &str) -> bool {
+/// Whether a text is a scope: `*`, or `namespace:target` with a star only at its end.
+pub fn is_scope(text: &str) -> bool {
     if text == "*" {
         return true;
     }
@@ -75,23 +75,45 @@ impl Grant {
                 wanted.strip_prefix(folder).is_some_and(|below| below.starts_with('/'))
             })
     }
-
-    fn counts(&self, now: Time) -> bool {
-        match self.until {
-            Until::Session | Until::Task => true,
-            Until::At(until) => now <= until,
-        }
-    }
 }
 
 impl Task {
+    /// Everything that was allowed and forbidden, in order, and what of it counts at a moment.
+    pub fn permissions(&self, now: Time) -> impl Iterator<Item = Permission<'_>> {
+        let mut sessions = self.sessions.iter().copied();
+        let running = self.running().map(|run| run.id);
+        self.grants.iter().chain(&self.granted).map(move |grant| {
+            let session = grant.until == Until::Session;
+            let run = if session { sessions.next() } else { None };
+            let counts = match grant.until {
+                // Given while nobody worked, it waits for whoever does.
+                Until::Session => match run {
+                    Some(_) => run == running,
+                    None => !self.state.is_over(),
+                },
+                Until::Task => true,
+                Until::At(until) => now <= until,
+            };
+            Permission { grant, run, counts }
+        })
+    }
+
+    /// Ties what was granted as long as a run to the run that is on. The order never changes, so the
+    /// runs alone say which grant is whose.
+    pub(super) fn tie_sessions(&mut self) {
+        let Some(run) = self.running().map(|run| run.id) else { return };
+        let all = self.created.grants.iter().chain(&self.granted);
+        let count = all.filter(|grant| grant.until == Until::Session).count();
+        self.sessions.resize(count, run);
+    }
+
     /// Whether something may be done without asking: a prohibition always wins, and nothing said is
     /// no permission.
     pub fn allows(&self, scope: &str, now: Time) -> bool {
-        let grants = self.grants.iter().chain(&self.granted);
-        let said: Vec<_> = grants
-            .filter(|grant| grant.counts(now) && grant.covers(scope))
-            .map(|grant| grant.decision)
+        let said: Vec<_> = self
+            .permissions(now)
+            .filter(|one| one.counts && one.grant.covers(scope))
+            .map(|one| one.grant.decision)
             .collect();
         !said.contains(&Leave::Deny) && said.contains(&Leave::Allow)
     }
@@ -100,8 +122,10 @@ impl Task {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::{NewTask, State, TaskCommand};
-    use crate::testing::{Cast, human, new_task};
+    use crate::task::{
+        Action, CheckpointKind, Given, Handover, NewTask, Party, State, TaskCommand, Verdict,
+    };
+    use crate::testing::{Cast, approve, human, new_task, raising, resolution, verdict, version};
 
     fn new(scope: &str, decision: Leave) -> NewGrant {
         NewGrant { scope: scope.to_owned(), decision, until: Until::Task }
@@ -211,6 +235,84 @@ mod tests {
         assert_eq!((added.scope.as_str(), &added.granted_by), ("b:*", &human("olga")));
         assert_eq!(added.granted_at, cast.now());
         assert_eq!(cast.duties(id).last().map(|(_, duty)| *duty), Some(Duty::Steer));
+    }
+
+    /// HACP-072: what is granted for a session counts in the run it was given in, and in no other: not for
+    /// whoever takes over, is handed it down or goes on instead, and not once it is over. A checkpoint and a
+    /// rework interrupt the run and do not end it.
+    #[test]
+    fn a_session_is_a_run() {
+        type Way = fn(&mut Cast, TaskId);
+        let hand_to = |cast: &mut Cast, id, to: &str| {
+            let to = Party::Agent(to.parse().unwrap());
+            cast.may(cast.human("olga"), TaskCommand::Transfer(id, to, Handover::Handoff));
+        };
+        let ways: [(&str, bool, Way); 9] = [
+            ("nothing", true, |_, _| {}),
+            ("decided", true, |cast, id| {
+                let ask = cast.raised(id, raising(CheckpointKind::Approval));
+                cast.resolve("olga", ask, approve()).unwrap();
+            }),
+            ("reworked", true, |cast, id| {
+                cast.delivered(id, version());
+                cast.judge("olga", id, verdict(Verdict::ChangesRequested)).unwrap();
+            }),
+            ("delivered", true, |cast, id| {
+                cast.delivered(id, version());
+            }),
+            ("reassigned", false, |cast, id| {
+                let ask = cast.raised(id, raising(CheckpointKind::Approval));
+                cast.resolve("olga", ask, resolution(Action::Reassign)).unwrap();
+            }),
+            ("handed down", false, |cast, id| {
+                let to = "bob".parse().unwrap();
+                cast.may(cast.agent("bot"), TaskCommand::Delegate(id, to, Given::default()));
+            }),
+            ("taken over", false, |cast, id| {
+                let to = Party::Human(human("olga"));
+                cast.may(cast.human("olga"), TaskCommand::Transfer(id, to, Handover::Handoff));
+            }),
+            ("accepted", false, |cast, id| {
+                cast.delivered(id, version());
+                cast.judge("olga", id, verdict(Verdict::Approved)).unwrap();
+            }),
+            ("called off", false, |cast, id| {
+                cast.may(cast.human("olga"), TaskCommand::Cancel(id, None));
+            }),
+        ];
+        for (name, lasts, way) in ways {
+            let mut cast = Cast::staffed();
+            let session = |scope| NewGrant { until: Until::Session, ..new(scope, Leave::Allow) };
+            let grants = vec![session("a:x"), new("c:x", Leave::Allow)];
+            let id = cast.written(NewTask { grants, delegable: true, ..new_task() });
+            assert!(cast.task(id).allows("a:x", cast.now()), "it waits for the first run");
+            cast.may(
+                cast.human("olga"),
+                TaskCommand::Assign(id, "bot".parse().unwrap(), Given::default()),
+            );
+            cast.may(cast.agent("bot"), TaskCommand::Start(id));
+            cast.may(cast.human("olga"), TaskCommand::Grant(id, session("b:x")));
+            let run = cast.run_of(id);
+            way(&mut cast, id);
+            let (task, now) = (cast.task(id), cast.now());
+            let both = (task.allows("a:x", now), task.allows("b:x", now));
+            assert_eq!(both, (lasts, lasts), "{name}");
+            assert!(task.allows("c:x", now), "{name}: what is for the task stays");
+            let runs: Vec<_> = task.permissions(now).map(|one| one.run).collect();
+            assert_eq!(runs, [Some(run), None, Some(run)], "{name}");
+        }
+        // Given while a person has it, it is for whoever gets it next, and for nobody after them.
+        let mut cast = Cast::staffed();
+        let id = cast.begun(new_task());
+        let take = TaskCommand::Transfer(id, Party::Human(human("olga")), Handover::Handoff);
+        cast.may(cast.human("olga"), take);
+        let deny = NewGrant { until: Until::Session, ..new("bash:rm", Leave::Deny) };
+        cast.may(cast.human("olga"), TaskCommand::Grant(id, deny));
+        cast.may(cast.human("olga"), TaskCommand::Grant(id, new("bash:*", Leave::Allow)));
+        for (to, may) in [("bot", false), ("bob", true), ("bot", true)] {
+            hand_to(&mut cast, id, to);
+            assert_eq!(cast.task(id).allows("bash:rm", cast.now()), may, "with {to}");
+        }
     }
 
     #[test]

@@ -73,7 +73,8 @@ pub use command::{
 pub use contract::{Contract, Duty, Wanted};
 pub use event::{ArtifactEvent, EntryWritten, Given, TaskEvent};
 pub(crate) use evolve::{evolve_artifact, evolve_entry, evolve_task};
-pub use grants::{Grant, Leave, Until};
+pub use grant::is_scope;
+pub use grants::{Grant, Leave, Permission, Until};
 pub(crate) use judge::judged;
 pub(crate) use lapse::{ended, withdrawn};
 pub use ledger::{Entry, Scope};
@@ -131,6 +132,10 @@ pub struct Task {
     /// What was allowed and forbidden on the way, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<Grant>,
+    /// The runs that what was granted as long as a run counts in, in the order it was granted. What is
+    /// not named yet waits for the next run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<RunId>,
 }
 
 impl Deref for Task {

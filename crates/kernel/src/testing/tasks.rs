@@ -14,27 +14,15 @@ use crate::event::Happened;
 use crate::ids::{ArtifactId, AskId, EntryId, ReviewId, RunId, Subject, TaskId};
 use crate::refusal::Refusal;
 use crate::task::{
-    Action, Artifact, Autonomy, CheckpointKind, CheckpointOption, Contract, Duty, Entry, Given,
-    NewCheckpoint, NewResolution, NewReview, NewTask, NewVersion, OnSilence, Party, Payload,
-    PayloadKind, ProposedAction, Quorum, ReviewKind, ReviewPolicy, Risk, Said, Spec, Task,
-    TaskCommand, TaskEvent, Verdict, VersionRef, Words,
+    Action, Artifact, CheckpointKind, CheckpointOption, Contract, Duty, Entry, Given,
+    NewCheckpoint, NewResolution, NewReview, NewTask, NewVersion, Party, Payload, PayloadKind,
+    ProposedAction, Quorum, ReviewKind, ReviewPolicy, Risk, Said, Task, TaskCommand, TaskEvent,
+    Verdict, VersionRef, Words,
 };
 
 /// A task with a goal and nothing else, in the writer's own project.
 pub fn new_task() -> NewTask {
-    NewTask {
-        project: None,
-        sort: "report".to_owned(),
-        spec: Spec { goal: "Say what was sold".to_owned(), ..Spec::default() },
-        parent: None,
-        deadline: None,
-        max_duration: None,
-        delegable: false,
-        autonomy: Autonomy::default(),
-        grants: Vec::new(),
-        review_policy: None,
-        on_silence: OnSilence::default(),
-    }
+    NewTask::new("report", "Say what was sold")
 }
 
 /// A checkpoint of a kind with nothing but what it needs.

@@ -250,7 +250,7 @@ impl Hearing<'_> {
         if let Err(refusal) = ask.still_open(self.app.gateway.now()) {
             return Ok(Came::Not(self.refused(ask, &refusal)));
         }
-        let ways = self.app.ways(ask, &actor);
+        let ways = self.app.ways(ask, &actor).await?;
         match ask.question.value().and_then(|question| read(question, text)) {
             Some(reply) if !ways.is_none() => self.answered(ask, actor, reply).await,
             _ if ways.is_none() => {

@@ -5,6 +5,7 @@ use ::channels::card::{Button, LONGEST_TOKEN, Tone, Ways};
 use kernel::form::{Field, Form, Kind as FieldKind, Layout};
 use kernel::question::{Answer, Body, Pick, Question, Reply};
 use kernel::{Actor, Ask, AskId, Assurance, Command};
+use store::StoreError;
 
 use super::card::one_line;
 use crate::http::App;
@@ -144,8 +145,8 @@ impl Secrets {
 impl App {
     /// How an ask can be answered where somebody is shown all of it. Nothing, where a proof, a passkey
     /// or care is wanted: that is for its page.
-    pub(crate) fn ways(&self, ask: &Ask, actor: &Actor) -> Ways {
-        let Some(question) = ask.question.value() else { return Ways::default() };
+    pub(crate) async fn ways(&self, ask: &Ask, actor: &Actor) -> Result<Ways, StoreError> {
+        let Some(question) = ask.question.value() else { return Ok(Ways::default()) };
         // A guest is known no better than whoever holds a link.
         let worth = match actor {
             Actor::Guest { .. } => Assurance::Link,
@@ -156,11 +157,12 @@ impl App {
             || ask.is_irreversible()
             || question.is_confidential();
         if careful || !ask.is_open() {
-            return Ways::default();
+            return Ok(Ways::default());
         }
+        let considering = self.gateway.considering(ask).await?;
         let takes = |answer: &Answer| {
             let reply = Box::new(Reply { answer: answer.clone(), comment: Some("ok".to_owned()) });
-            self.gateway.consider(ask, actor, Command::Answer(ask.id, reply)).is_ok()
+            considering.takes(actor, Command::Answer(ask.id, reply)).is_ok()
         };
         let offers = offers(question);
         let buttons =
@@ -189,7 +191,7 @@ impl App {
             | Body::Confirm { .. }
             | Body::Escalate { .. } => false,
         };
-        Ways { buttons, form, reply, code: None }
+        Ok(Ways { buttons, form, reply, code: None })
     }
 }
 

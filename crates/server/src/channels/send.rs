@@ -211,7 +211,7 @@ impl App {
             None => None,
         };
         if let Means::Email(_) = recipient.means {
-            let letter = self.notice_letter(ask, sending, recipient, link, origin.as_ref());
+            let letter = self.notice_letter(ask, sending, recipient, link, origin.as_ref()).await?;
             let came = self.post(&letter).await;
             let posted = Posted { id: letter.id, thread: None, place: Value::Null };
             return Ok(if matches!(came, Came::Told) { Ok((posted, None)) } else { Err(came) });
@@ -220,7 +220,7 @@ impl App {
         else {
             return Ok(Err(Came::Gone));
         };
-        let mut ways = self.ways(ask, &Self::addressee_of(ask, recipient));
+        let mut ways = self.ways(ask, &Self::addressee_of(ask, recipient)).await?;
         let code = self.code_for(ask, sending.to, channel.medium(), &ways).await?;
         ways.code.clone_from(&code);
         let (why, zone) = (Some(sending.told.why), &recipient.zone);
@@ -306,17 +306,17 @@ impl App {
         }
     }
 
-    fn notice_letter(
+    async fn notice_letter(
         &self,
         ask: &Ask,
         sending: &Sending<'_>,
         recipient: &Recipient<'_>,
         link: String,
         origin: Option<&Origin>,
-    ) -> crate::mail::Letter {
+    ) -> Result<crate::mail::Letter, StoreError> {
         let settings = self.link(paths::NOTICES);
         let (why, zone) = (sending.told.why, &recipient.zone);
-        let ways = self.ways(ask, &Self::addressee_of(ask, recipient));
+        let ways = self.ways(ask, &Self::addressee_of(ask, recipient)).await?;
         let wish = dialects::a2h::letter_wish(ask).unwrap_or_default();
         let wish = begun::below(wish, origin);
         let page =
@@ -334,7 +334,7 @@ impl App {
             page,
             now: self.gateway.now(),
         };
-        letter.letter()
+        Ok(letter.letter())
     }
 
     /// The page an agent laid out for its letter. One that cannot be made loses nothing: the usual letter

@@ -191,7 +191,7 @@ impl App {
             return Ok(Now::Nothing);
         };
         let now = self.gateway.now();
-        let answer = self.offer(&ask, device);
+        let answer = self.offer(&ask, device).await?;
         let notice = Notice { answer, ..Notice::asked(&ask, why) };
         let keep = ask.expires_at.map_or(KEPT, |at| seconds_until(at, now).clamp(1, KEPT));
         Ok(Now::Send(self.message(&notice, &ask, device, keep)))
@@ -228,21 +228,22 @@ impl App {
 
     /// What the buttons of a notice answer with: for this request and the session of this device alone,
     /// as long as the request can wait. None where a plain word would not be taken.
-    fn offer(&self, ask: &Ask, device: &Device) -> Option<String> {
-        let session = device.key?;
+    async fn offer(&self, ask: &Ask, device: &Device) -> Result<Option<String>, StoreError> {
+        let Some(session) = device.key else { return Ok(None) };
         let answers = [Answer::Approved { edits: None }, Answer::Rejected { option: None }];
+        let considering = self.gateway.considering(ask).await?;
         let taken = |answer| {
             let reply = Box::new(Reply { answer, comment: None });
             let command = Command::Answer(ask.id, reply);
-            self.gateway.consider(ask, &from_notice(device.human.clone()), command).is_ok()
+            considering.takes(&from_notice(device.human.clone()), command).is_ok()
         };
         if !self.is_session(session) || !takes_buttons(ask) || !answers.into_iter().all(taken) {
-            return None;
+            return Ok(None);
         }
         let now = self.gateway.now();
         let until = ask.expires_at.map_or(KEPT, |at| seconds_until(at, now).min(KEPT));
         let offered = Offered { ask: ask.id, device: device.name };
-        self.entrust_for(until, PURPOSE, &session.to_string(), offered)
+        Ok(self.entrust_for(until, PURPOSE, &session.to_string(), offered))
     }
 
     fn is_session(&self, key: KeyId) -> bool {

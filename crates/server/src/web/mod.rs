@@ -13,7 +13,7 @@
 //! | [`query`] | what a list is narrowed to, as an address and as a form |
 //! | [`request`] | one request in every state, with its answer card |
 //! | [`request_around`], [`request_told`], [`request_trail`], [`request_receipt`] | what stands around it: rounds, people, requests like it; how people were told; its record; its receipt |
-//! | [`tasks`], [`task`] | the board of tasks, and the room of one |
+//! | [`tasks`], [`task_new`], [`task`] | the board of tasks; writing one down; the room of one |
 //! | [`task_versions`], [`task_review`], [`task_acts`], [`task_trail`] | what it delivered; verdicts; what can be done to it; its record |
 //! | [`task_words`], [`lines`], [`markdown`] | tasks in plain words; texts line by line, side by side; how Markdown reads |
 //! | [`ledger`] | what projects and teams remember |
@@ -86,6 +86,7 @@ pub mod sign_in;
 pub mod steps;
 pub mod task;
 pub mod task_acts;
+pub mod task_new;
 pub mod task_review;
 pub mod task_trail;
 pub mod task_versions;

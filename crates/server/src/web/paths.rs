@@ -96,6 +96,8 @@ pub const DEMO: &str = "/settings/demo";
 
 /// GET shows the board of tasks, POST writes one down.
 pub const TASKS: &str = "/tasks";
+/// GET tells an open board what changes on it.
+pub const TASKS_LIVE: &str = "/tasks/live";
 /// GET shows where to write one down.
 pub const NEW_TASK: &str = "/tasks/new";
 /// GET shows which ledgers there are.
@@ -104,6 +106,11 @@ pub const LEDGER: &str = "/ledger";
 /// The room of one task.
 pub fn task(id: TaskId) -> String {
     format!("{TASKS}/{id}")
+}
+
+/// Where a part of a task is written down.
+pub fn part_of(id: TaskId) -> String {
+    format!("{NEW_TASK}?parent={id}")
 }
 
 /// POST does something to a task: `assign`, `cancel`, `review` and so on.

@@ -173,6 +173,7 @@ struct Links {
     cancel: String,
     review: String,
     remark: String,
+    part: String,
 }
 
 /// One step of the way of a task.
@@ -318,6 +319,7 @@ impl Links {
             cancel: act("cancel"),
             review: act("review"),
             remark: act("remark"),
+            part: paths::part_of(task.id),
         }
     }
 }
@@ -419,8 +421,9 @@ impl Known {
                 said.text.value().map_or_else(super::outcome::erased, |text| Words::of(text));
             (words_of::intent(said.intent), text, When::new(said.at, now))
         });
-        let grants = task.grants.iter().chain(&task.granted).map(|grant| {
-            let (may, until) = (words_of::leave(grant.decision), words_of::until(grant.until, now));
+        let grants = task.permissions(now).map(|one| {
+            let (grant, until) = (one.grant, words_of::until(&one, now));
+            let may = words_of::leave(grant.decision);
             (may, Words::of(&grant.scope), until, When::new(grant.granted_at, now))
         });
         let inputs = task.spec.value().into_iter().flat_map(|spec| &spec.inputs);

@@ -3,7 +3,7 @@
 use kernel::directory::Directory;
 use kernel::task::{
     Action, Autonomy, CheckpointKind, Ended, Handover, Intent, Leave, Outcome, Party, PayloadKind,
-    Review, ReviewKind, Severity, State, Until, Verdict,
+    Permission, Review, ReviewKind, Severity, State, Until, Verdict,
 };
 use kernel::{Task, Time};
 
@@ -173,8 +173,10 @@ pub fn leave(leave: Leave) -> &'static str {
 }
 
 /// How long a grant counts.
-pub fn until(until: Until, now: Time) -> String {
-    match until {
+pub fn until(permission: &Permission<'_>, now: Time) -> String {
+    match permission.grant.until {
+        Until::Session if !permission.counts => "while its run lasted, which is over".to_owned(),
+        Until::Session if permission.run.is_none() => "while the next run lasts".to_owned(),
         Until::Session => "while this run lasts".to_owned(),
         Until::Task => "for the whole task".to_owned(),
         Until::At(at) => format!("until {}", When::new(at, now).exact),

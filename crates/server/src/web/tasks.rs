@@ -1,24 +1,21 @@
-//! The board of tasks, by where they stand; and the page on which one is written down.
+//! The board of tasks, by where they stand.
 
 use askama::Template;
-use kernel::directory::{Agent, Directory, Human};
-use kernel::task::{NewTask, OnSilence, Spec, State};
+use kernel::audit::Digest;
+use kernel::directory::{Directory, Human};
+use kernel::task::State;
 use kernel::{ProjectId, Task};
 
-use super::fields::{Control, FieldView, Mark};
-use super::problem::{FormProblem, Place, Problem};
 use super::query::{Picker, Query};
-use super::settings::controls::{Choice, Filled};
-use super::task_acts::moment;
-use super::task_words::{self as words_of, AUTONOMIES};
+use super::task_words as words_of;
 use super::when::When;
 use super::words::Words;
-use super::{Frame, Submitted, assets, paths, render};
+use super::{Frame, assets, paths, render};
 
 /// The names the address of the board knows, in the order of its form.
 pub const KNOWN: [&str; 5] = ["view", "project", "agent", "column", "after"];
 /// More agents or projects than this are not chosen from a list.
-const CHOICES: usize = 200;
+pub(super) const CHOICES: usize = 200;
 
 /// One column of the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,20 +104,15 @@ pub struct Filling {
 
 /// The board as HTML.
 pub fn page(frame: &Frame, board: &Board<'_>) -> String {
-    let &Board { me, directory, query, columns } = board;
-    let row = |task: &Task| Row::new(task, me, directory, frame);
-    let column = |filling: &Filling| Drawn {
-        name: filling.column.name(),
-        label: filling.column.label(),
-        count: filling.count.clone(),
-        rows: filling.tasks.iter().map(row).collect(),
-        next: filling.next.clone(),
-    };
+    let &Board { me, directory, query, .. } = board;
+    let columns = columns(frame, board);
     let place = query.without(&["column", "after"]);
     let mine = query.get("view") == Some("mine");
     render(&BoardPage {
         frame,
-        columns: columns.iter().map(column).collect(),
+        digest: digest(&columns),
+        live: query.href(paths::TASKS_LIVE),
+        columns,
         pickers: pickers(me, directory, query),
         alone: query.get("column").is_some(),
         narrowed: query.get("project").is_some() || query.get("agent").is_some(),
@@ -137,6 +129,9 @@ pub fn page(frame: &Frame, board: &Board<'_>) -> String {
 struct BoardPage<'a> {
     frame: &'a Frame,
     columns: Vec<Drawn>,
+    /// What tells this board from others, and where to hear of the next.
+    digest: u64,
+    live: String,
     pickers: Vec<Picker>,
     alone: bool,
     narrowed: bool,
@@ -149,20 +144,78 @@ struct BoardPage<'a> {
 
 impl BoardPage<'_> {
     fn is_empty(&self) -> bool {
-        self.columns.iter().all(|column| column.rows.is_empty())
+        is_empty(&self.columns)
     }
 }
 
-struct Drawn {
+/// One column as it is drawn.
+#[derive(Template)]
+#[template(path = "tasks_column.html")]
+pub struct Drawn {
     name: &'static str,
     label: &'static str,
     count: String,
     rows: Vec<Row>,
     next: Option<String>,
+    alone: bool,
+    /// What tells this version of it from the others, times left out.
+    pub version: String,
+}
+
+impl Drawn {
+    fn new(filling: &Filling, frame: &Frame, board: &Board<'_>) -> Self {
+        let row = |task: &Task| Row::new(task, board.me, board.directory, frame);
+        let rows: Vec<Row> = filling.tasks.iter().map(row).collect();
+        let each = filling.tasks.iter().zip(&rows).map(|(task, row)| {
+            let due = row.due.as_ref().map(|due| (due.soon, due.past));
+            (task.id, task.head.seq, row.yours, due)
+        });
+        let each: Vec<_> = each.collect();
+        let about = format!("{}{:?}{each:?}", filling.count, filling.next);
+        let mut version = Digest::of(about.as_bytes()).to_string();
+        version.truncate(8);
+        Self {
+            name: filling.column.name(),
+            label: filling.column.label(),
+            count: filling.count.clone(),
+            rows,
+            next: filling.next.clone(),
+            alone: board.query.get("column").is_some(),
+            version,
+        }
+    }
+
+    /// What it is called on the page.
+    pub fn key(&self) -> String {
+        format!("in-{}", self.name)
+    }
+
+    /// The column as HTML.
+    pub fn html(&self) -> String {
+        render(self)
+    }
+}
+
+/// The columns of a board as they are drawn.
+pub fn columns(frame: &Frame, board: &Board<'_>) -> Vec<Drawn> {
+    board.columns.iter().map(|filling| Drawn::new(filling, frame, board)).collect()
+}
+
+/// Whether nothing stands in any of them.
+pub fn is_empty(columns: &[Drawn]) -> bool {
+    columns.iter().all(|column| column.rows.is_empty())
+}
+
+/// What tells one board from another.
+pub fn digest(columns: &[Drawn]) -> u64 {
+    let all: Vec<&str> = columns.iter().flat_map(|one| [one.name, &one.version]).collect();
+    let digest = Digest::of(all.join(" ").as_bytes());
+    digest.0.first_chunk().copied().map(u64::from_be_bytes).unwrap_or_default()
 }
 
 /// One task on the board.
 struct Row {
+    key: String,
     href: String,
     goal: Words,
     state: &'static str,
@@ -183,6 +236,7 @@ impl Row {
         };
         let open = !task.state.is_over();
         Self {
+            key: task.id.to_string(),
             href: paths::task(task.id),
             goal: words_of::goal(task),
             state: words_of::state(task),
@@ -217,156 +271,6 @@ pub fn projects_of(me: &Human, directory: &Directory) -> Vec<ProjectId> {
         everything.take(CHOICES).collect()
     } else {
         me.projects.iter().cloned().collect()
-    }
-}
-
-const LABELS: [(&str, &str); 8] = [
-    ("goal", "What is to be reached"),
-    ("criteria", "It is good when"),
-    ("project", "Project"),
-    ("agent", "Give it to"),
-    ("deadline", "Until when"),
-    ("autonomy", "What its agent may do by itself"),
-    ("delegable", "Handing it down"),
-    ("page", ""),
-];
-
-fn label(name: &str) -> &'static str {
-    LABELS.iter().find(|(known, _)| *known == name).map_or("", |(_, label)| *label)
-}
-
-/// The page on which a task is written down; `once` is good for one.
-pub fn new_page(
-    frame: &Frame,
-    me: &Human,
-    directory: &Directory,
-    once: &str,
-    sent: Option<&Submitted>,
-    problems: &FormProblem,
-) -> String {
-    let filled = Filled { form: sent, problems };
-    let twice = |id: ProjectId| (id.to_string(), id.to_string());
-    let projects: Vec<Choice> = projects_of(me, directory).into_iter().map(twice).collect();
-    let known = directory.agents().filter(|agent| agent.is_known_to(me)).take(CHOICES);
-    let name = |agent: &Agent| (agent.id.to_string(), format!("{} in {}", agent.id, agent.project));
-    let mut agents = vec![(String::new(), "Nobody yet".to_owned())];
-    agents.extend(known.map(name));
-    let autonomy: Vec<Choice> = AUTONOMIES
-        .iter()
-        .map(|(autonomy, name)| ((*name).to_owned(), words_of::autonomy(*autonomy).to_owned()))
-        .collect();
-    let first = me.projects.first().map(ToString::to_string).unwrap_or_default();
-    let zone = super::task::zone(me);
-    let fields = vec![
-        filled
-            .area("goal", label("goal"), "")
-            .hint("In your words. It stays as you write it; later you can add to it.")
-            .needed(),
-        filled
-            .area("criteria", label("criteria"), "")
-            .hint("One condition per line. Whoever judges sees them as a checklist."),
-        filled.one_of("project", label("project"), &projects, &first),
-        filled.one_of("agent", label("agent"), &agents, "").hint("You can also give it out later."),
-        filled
-            .input("datetime-local", "deadline", label("deadline"), "")
-            .hint(&format!("In {zone}. Leave it empty if there is no hurry.")),
-        filled.one_of("autonomy", label("autonomy"), &autonomy, "autonomous"),
-        filled.flag(
-            "delegable",
-            label("delegable"),
-            "Its agent may give it to another agent",
-            false,
-        ),
-    ];
-    render(&NewPage { frame, fields, once, problems: &problems.problems })
-}
-
-#[derive(Template)]
-#[template(path = "task_new.html")]
-struct NewPage<'a> {
-    frame: &'a Frame,
-    fields: Vec<FieldView>,
-    once: &'a str,
-    problems: &'a [Problem],
-}
-
-/// The task a form means, or what is wrong with it.
-pub fn written(sent: &Submitted, me: &Human) -> Result<NewTask, FormProblem> {
-    let mut problem = FormProblem::default();
-    let mut wrong = |name: &str, message: &str| {
-        problem.add(Place::Field(name.to_owned()), Some(Words::of(label(name))), message);
-    };
-    let goal = sent.text("goal").unwrap_or_default().trim().to_owned();
-    if goal.is_empty() {
-        wrong("goal", "Say what is to be reached");
-    }
-    let zone = me.about().map_or(jiff::tz::TimeZone::UTC, kernel::directory::about::About::zone);
-    let deadline = sent.value("deadline").filter(|text| !text.trim().is_empty());
-    let deadline = match deadline.map(|text| moment(text, &zone)) {
-        Some(None) => {
-            wrong("deadline", "Choose a day and a time, or leave it empty");
-            None
-        }
-        Some(at) => at,
-        None => None,
-    };
-    let project = sent.value("project").map(str::parse::<ProjectId>).transpose();
-    if project.is_err() {
-        wrong("project", "Choose one of these projects");
-    }
-    let autonomy = sent.value("autonomy");
-    let autonomy = AUTONOMIES.iter().find(|(_, name)| Some(*name) == autonomy);
-    if !problem.problems.is_empty() {
-        return Err(problem);
-    }
-    let criteria = sent.text("criteria").unwrap_or_default();
-    let criteria = criteria.lines().map(str::trim).filter(|line| !line.is_empty());
-    Ok(NewTask {
-        project: project.ok().flatten(),
-        sort: "task".to_owned(),
-        spec: Spec {
-            goal,
-            acceptance_criteria: criteria.map(str::to_owned).collect(),
-            ..Spec::default()
-        },
-        parent: None,
-        deadline,
-        max_duration: None,
-        delegable: sent.value("delegable").is_some(),
-        autonomy: autonomy.map(|(autonomy, _)| *autonomy).unwrap_or_default(),
-        grants: Vec::new(),
-        review_policy: None,
-        on_silence: OnSilence::default(),
-    })
-}
-
-/// What was refused, at the field it is about.
-pub fn refused(refusal: &kernel::Refusal) -> FormProblem {
-    use kernel::Refusal;
-    let field = |name: &str, message: String| {
-        let mut problem = FormProblem::default();
-        problem.add(Place::Field(name.to_owned()), Some(Words::of(label(name))), message);
-        problem
-    };
-    match refusal {
-        Refusal::Invalid { field: "spec.goal", expected } => {
-            field("goal", format!("Expected {expected}."))
-        }
-        Refusal::Invalid { field: "spec.acceptance_criteria" | "spec", expected } => {
-            field("criteria", format!("Expected {expected}."))
-        }
-        Refusal::Invalid { field: "deadline", .. } => {
-            field("deadline", "Choose a moment that is still to come.".to_owned())
-        }
-        Refusal::Invalid { field: "project", .. } => {
-            field("project", "Choose a project you are a member of.".to_owned())
-        }
-        Refusal::IdempotencyMismatch => FormProblem::one(
-            Place::Page,
-            "This form was sent before, with other words, and that arrived. If this is another task, \
-             write it down now.",
-        ),
-        other => super::settings::controls::refused(other, &[]),
     }
 }
 

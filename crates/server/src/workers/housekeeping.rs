@@ -1,5 +1,6 @@
-//! Once a minute: remember which keys were used, forget old idempotency keys, quiet cases and uploads
-//! nobody went on with, fold the samples of histograms, and see whether a bucket that was away is back.
+//! Once a minute: remember which keys were used, forget old idempotency keys, quiet cases, uploads
+//! nobody went on with and what runtimes had to do long ago, fold the samples of histograms, and see
+//! whether a bucket that was away is back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,7 @@ pub async fn run(
     stop: CancellationToken,
 ) {
     look(&blobs, &stop).await;
+    let mut round = 0;
     loop {
         let stopped = tokio::select! {
             () = stop.cancelled() => true,
@@ -31,6 +33,12 @@ pub async fn run(
         metrics.run_upkeep();
         if let Err(error) = tidy(&gateway, &door).await {
             tracing::warn!(error = %error, "housekeeping failed; trying again in a minute");
+        }
+        match gateway.store().sweep_contracts(round, gateway.now()).await {
+            Ok(next) => round = next,
+            Err(error) => {
+                tracing::warn!(%error, "cannot let go what runtimes have done; trying again");
+            }
         }
         if stopped && blobs.are_away() {
             return;

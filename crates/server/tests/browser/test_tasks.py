@@ -85,7 +85,6 @@ def test_a_task_from_its_first_word_to_its_last(desk, visit, script):
     assert said["state"] == "in_progress"
     if script:
         deliver(desk, task, NEW)
-        page.get_by_role("link", name="The task has changed").click()
     else:
         deliver(desk, task, NEW)
         page.goto(f"{desk.url}/tasks/{task}")
@@ -101,6 +100,44 @@ def test_a_task_from_its_first_word_to_its_last(desk, visit, script):
     page.locator("#trail a.tall").last.click()
     told(page, "This is the task as it was")
     assert page.locator("main form[method=post]").count() == 0
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_what_few_say_of_a_task_is_said_with_the_keyboard_on_a_phone(desk, visit, script):
+    whole = begun(desk, "The whole of it")
+    page = desk.sign_in(visit, size=PHONE, java_script_enabled=script)
+    page.goto(f"{desk.url}/tasks/{whole}")
+    page.get_by_role("link", name="Write a task that is part of this one").click()
+    more = page.locator("details.extra")
+    assert more.get_attribute("open") is not None, "what the address says is in sight"
+    assert page.get_by_label("Part of which task").input_value() == whole
+    page.goto(f"{desk.url}/tasks/new")
+    assert not page.get_by_label("How long it may be worked on").is_visible()
+    page.get_by_label("What is to be reached").fill("A part of it")
+    page.locator("summary").filter(has_text="More").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    assert page.locator("input[name=reviewers]").first.is_checked(), "the first thing behind More is ticked"
+    page.get_by_label("Part of which task").fill(f"{desk.url}/tasks/{whole}")
+    page.get_by_label("How long it may be worked on").fill("soon")
+    page.get_by_label("What its agent may do without asking").fill("bash:*")
+    looks_right(page, f"task-new-more-{script}", PHONE)
+    press(page, "Write this task down")
+    told(page, "One thing needs to be corrected")
+    looks_right(page, f"task-new-wrong-{script}", PHONE)
+    assert page.get_by_label("What is to be reached").input_value() == "A part of it"
+    assert page.locator("input[name=reviewers]").first.is_checked()
+    page.locator("#problems a").click()
+    wrong = page.get_by_label("How long it may be worked on")
+    assert wrong.evaluate("e => e === document.activeElement") or not script
+    assert wrong.is_visible() and wrong.input_value() == "soon"
+    wrong.fill("2h")
+    page.keyboard.press("Enter")
+    told(page, "The whole of it")
+    task = op(desk, "task.get", task_id=page.url.rsplit("/", 1)[1])
+    assert task["parent_task"] == whole and task["spec"]["constraints"]["max_duration"] == "2h"
+    assert [grant["scope"] for grant in task["grants"]] == ["bash:*"]
 
 
 def test_a_task_is_steered(desk, visit):
@@ -121,6 +158,69 @@ def test_a_task_is_steered(desk, visit):
     press(page, "Call the task off")
     told(page, "The task was called off")
     assert agent(desk, "task.get", task_id=task)["state"] == "completed"
+
+
+def column(page, name, goal):
+    return page.locator(f"#in-{name} .row").filter(has_text=goal)
+
+
+def test_cards_move_while_the_board_is_open(desk, visit):
+    stays, moves = begun(desk, "The one that stays"), begun(desk, "The one that moves")
+    page = desk.sign_in(visit, size=DESK)
+    page.goto(f"{desk.url}/tasks")
+    column(page, "working", "The one that moves").wait_for()
+    page.mouse.move(0, 0)
+    agent(desk, "checkpoint.raise", task_id=moves, kind="approval", prompt="May I?")
+    column(page, "deciding", "The one that moves").wait_for()
+    assert column(page, "working", "The one that moves").count() == 0
+    assert column(page, "working", "The one that stays").count() == 1
+    assert "waits for a decision" in page.locator("#say").inner_text().lower()
+    # What has the focus stays, until somebody asks for what has changed; the focus stays with it.
+    page.locator(f"a[href='/tasks/{stays}']").focus()
+    agent(desk, "checkpoint.raise", task_id=stays, kind="approval", prompt="May I?")
+    fresh = page.get_by_role("button", name="Show what has changed")
+    fresh.wait_for()
+    assert column(page, "working", "The one that stays").count() == 1
+    assert page.evaluate("document.activeElement.getAttribute('href')") == f"/tasks/{stays}"
+    fresh.press("Enter")
+    column(page, "deciding", "The one that stays").wait_for()
+    assert page.evaluate("document.activeElement.getAttribute('href')") == f"/tasks/{stays}"
+    # A phone that has scrolled down looks at the same card as before.
+    phone = desk.sign_in(visit, size=PHONE)
+    phone.goto(f"{desk.url}/tasks")
+    mark = column(phone, "deciding", "The one that stays")
+    mark.evaluate("e => scrollTo({ top: e.getBoundingClientRect().top + scrollY - 60, behavior: 'instant' })")
+    before = mark.bounding_box()["y"]
+    goal = "One more, and a long one: " + "x " * 60
+    op(desk, "task.create", type="t", spec={"goal": goal})
+    phone.locator("#in-waiting .row.fresh").filter(has_text="One more").wait_for(state="attached")
+    assert abs(mark.bounding_box()["y"] - before) < 2
+    # Without a script a reload shows the same.
+    plain = desk.sign_in(visit, java_script_enabled=False)
+    plain.goto(f"{desk.url}/tasks")
+    assert column(plain, "deciding", "The one that moves").count() == 1
+
+
+def test_a_room_follows_its_task_and_leaves_alone_what_is_written(desk, visit):
+    task = begun(desk, "Follow me")
+    page = desk.sign_in(visit, size=DESK)
+    page.goto(f"{desk.url}/tasks/{task}")
+    told(page, "In progress")
+    deliver(desk, task, OLD)
+    told(page, "Delivered, to be judged")
+    page.get_by_label("Comment 1", exact=True).wait_for()
+    assert not page.locator("#fresh").is_visible()
+    page.locator("#L3").click()
+    assert page.get_by_label("Line of comment 1").input_value() == "3", "lines that came later can be clicked"
+    page.get_by_label("Comment 1", exact=True).fill("Half a thou")
+    before = page.evaluate("scrollY")
+    op(desk, "review.submit", task_id=task, verdict="changes_requested", requested_changes=["Another sum"])
+    told(page, "Another sum")
+    assert page.get_by_label("Comment 1", exact=True).input_value() == "Half a thou"
+    assert page.evaluate("document.activeElement.name.startsWith('body')"), "the focus stays"
+    assert page.locator("#stands").inner_text() == "In progress", "everything else is up to date"
+    assert abs(page.evaluate("scrollY") - before) < 400
+    page.get_by_role("link", name="The task has changed").wait_for()
 
 
 @pytest.mark.parametrize("dark", [False, True])

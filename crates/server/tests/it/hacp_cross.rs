@@ -5,7 +5,7 @@ use kernel::{Actor, AskId, Assurance, Command, Via};
 use serde_json::{Value, json};
 
 use crate::cross::Names;
-use crate::hacp::{begun, done, op, raised, refused, state};
+use crate::hacp::{begun, done, inline, op, raised, refused, state};
 use crate::pages::signed_in;
 use crate::request_page::press;
 use crate::world::World;
@@ -348,6 +348,34 @@ async fn some_of_it_is_allowed_on_a_page_and_over_an_api() {
         assert_eq!(state(&world, &task).await, "in_progress");
         let read = world.agent().get(&native(&id)).await.is(200);
         assert_eq!(read["result"]["answer"]["edits"]["allow"], json!(["tag"]));
+    }
+    world.end().await;
+}
+
+/// Whether an answer would be taken is judged with the task it is a point of: a dry run says what the run
+/// would.
+#[tokio::test]
+async fn a_dry_run_knows_the_task() {
+    let world = World::dev().await;
+    let new = json!({ "type": "code", "project": "dev", "spec": { "goal": "Theirs to judge" } });
+    let id = done(&world.member(), "task.create", new).await["id"].as_str().unwrap().to_owned();
+    let given = json!({ "task_id": id, "agent_id": "agent_dev" });
+    done(&world.member(), "task.assign", given).await;
+    done(&world.agent(), "task.start", json!({ "task_id": id })).await;
+    done(&world.agent(), "artifact.commit", inline(&id, "one\n")).await;
+    let asks = world.human().get("/api/v1/asks?view=all").await.is(200);
+    let ask = asks["asks"][0]["id"].clone();
+    for (who, taken) in [(world.human(), false), (world.member(), true)] {
+        let mut said = Vec::new();
+        for dry_run in [true, false] {
+            let body =
+                json!({ "asks": [ask], "answer": { "verdict": "approved" }, "dry_run": dry_run });
+            let reply = who.post("/api/v1/asks/answers", body).await.is(200);
+            let result = &reply["results"][0];
+            said.push((result["done"].clone(), result["code"].clone()));
+        }
+        assert_eq!(said[0], said[1], "what was foretold is what came");
+        assert_eq!(said[0].0, taken, "{said:?}");
     }
     world.end().await;
 }

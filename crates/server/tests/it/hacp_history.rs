@@ -135,3 +135,21 @@ async fn many_tasks_at_once_are_told_link_by_link() {
     }
     world.end().await;
 }
+
+/// HACP-042: a page over all tasks is full as long as there is enough of what is wanted, and page after
+/// page tells each event once.
+#[tokio::test]
+async fn a_narrowed_page_over_all_tasks_is_filled() {
+    let world = World::dev().await;
+    for _ in 0..6 {
+        begun(&world, json!({})).await;
+    }
+    let params = json!({ "actor": "agent_dev" });
+    let whole = pages(&world.human(), params.clone(), 100).await;
+    assert_eq!(whole.len(), 6, "it began six times");
+    assert_eq!(pages(&world.human(), params.clone(), 2).await, whole);
+    let first =
+        op(&world.human(), "audit.query", json!({ "actor": "agent_dev", "limit": 4 })).await;
+    assert_eq!(first.json.as_array().map(Vec::len), Some(4), "others in between leave no gap");
+    world.end().await;
+}

@@ -196,3 +196,44 @@ async fn a_ledger_is_read_and_written_by_whom_it_is_of() {
     refused(late, 412, "PRECONDITION_FAILED");
     world.end().await;
 }
+
+/// HACP-042: the stream of a key of one agent has what happens to every task that agent was given,
+/// whichever project it is of, as `task.list` has the tasks; and nothing else of these projects.
+#[tokio::test]
+async fn the_stream_of_one_agent_covers_every_project_it_works_in() {
+    let world = World::dev().await;
+    let (clerk, _) = clerk(&world).await;
+    let mut live = Events::open(&clerk, EVENTS).await;
+    let begun_at = live.next().await.unwrap();
+    assert_eq!(begun_at.event, "ready");
+    let mut told = Vec::new();
+    for project in ["dev2", "dev"] {
+        let new = json!({ "type": "code", "project": project, "spec": { "goal": "Theirs" } });
+        done(&world.human(), "task.create", new.clone()).await;
+        let own = done(&world.human(), "task.create", new).await["id"].clone();
+        done(&world.human(), "task.assign", json!({ "task_id": own, "agent_id": "clerk" })).await;
+        done(&clerk, "task.start", json!({ "task_id": own })).await;
+        for name in ["task.created", "task.assigned", "task.started"] {
+            let event = live.next().await.unwrap();
+            // Of a project it works in already, the beginning may have gone by before it was the agent's.
+            let event = if event.event == name { event } else { continue };
+            assert_eq!(event.data["task_id"], own, "{project}: {event:?}");
+            told.push(event);
+        }
+    }
+    assert!(told.iter().any(|event| event.event == "task.created"), "{told:?}");
+    let again = clerk.clone().header("last-event-id", &told[0].id.to_string());
+    let mut again = Events::open(&again, EVENTS).await;
+    assert_eq!(again.next().await.unwrap().event, "ready");
+    assert_eq!(again.next().await.unwrap().id, told[1].id, "it goes on behind the last");
+    let listed = done(&clerk, "task.list", json!({})).await;
+    let queried = done(&clerk, "audit.query", json!({ "limit": 100 })).await;
+    let of = |list: &Value, key: &str| -> std::collections::BTreeSet<String> {
+        let list = list.as_array().unwrap().iter();
+        list.map(|one| one[key].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(of(&listed, "id"), of(&queried, "task_id"), "the history has what the list has");
+    assert_eq!(ids(&listed).len(), 2);
+    drop((live, again));
+    world.end().await;
+}

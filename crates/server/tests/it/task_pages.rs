@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::client::Reply;
 use crate::hacp::{begun, done, inline, raised, state};
 use crate::pages::{Browser, browser_of, csrf, signed_in};
+use crate::streams::Events;
 use crate::world::World;
 
 /// The words of every element that fits.
@@ -65,7 +66,6 @@ async fn a_task_is_written_down_and_given_out() {
         ("agent", "agent_dev"),
         ("deadline", "2026-03-02T10:00"),
         ("autonomy", "plan_then_implement"),
-        ("delegable", "yes"),
     ];
     let made = browser.client.post_form("/tasks", &pairs).await.is(303);
     let room = made.header("location").to_owned();
@@ -94,6 +94,125 @@ async fn a_task_is_written_down_and_given_out() {
     let abroad = [("goal", "x"), ("project", "nowhere")];
     press(&browser, "/tasks/new", "/tasks", &abroad).await.is(422);
     browser.client.post_form("/tasks", &[("goal", "x")]).await.is(403);
+    world.end().await;
+}
+
+/// HACP-001, HACP-070, K-17: everything a task can be told at the beginning can be said on the page,
+/// what is rarely said behind "More".
+#[tokio::test]
+async fn whatever_a_task_takes_is_said_in_its_form() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let whole = begun(&world, json!({})).await;
+    let made = done(&world.agent(), "artifact.commit", inline(&whole, "one\n")).await;
+    let (artifact, version) = (made["id"].as_str().unwrap(), made["version"].as_str().unwrap());
+    let form = browser.client.get("/tasks/new").await.is(200);
+    assert!(values(&form, "details.extra", "open").is_empty(), "what few say is folded away");
+    assert_eq!(values(&form, "[name=reviewers]", "value"), ["user_dev", "user_dev_2"]);
+    let part = browser.client.get(&format!("/tasks/new?parent={whole}")).await.is(200);
+    assert_eq!(values(&part, "[name=parent]", "value"), [whole.as_str()]);
+    assert_eq!(values(&part, "details.extra", "open").len(), 1);
+    let odd = browser.client.get("/tasks/new?parent=%3Cb%3E").await.is(200);
+    assert_eq!(values(&odd, "[name=parent]", "value"), [""]);
+    let room = browser.client.get(&format!("/tasks/{whole}")).await.is(200);
+    assert!(values(&room, "a", "href").contains(&format!("/tasks/new?parent={whole}")));
+    let page = format!("https://gate.example/tasks/{whole}#trail");
+    let inputs = format!("https://x.example/a\r\n{artifact} {version}\r\n");
+    let sent = [
+        ("goal", "Fix the login"),
+        ("sort", "bug"),
+        ("reviewers", "user_dev"),
+        ("reviewers", "user_dev_2"),
+        ("quorum", "any"),
+        ("parent", &page),
+        ("inputs", &inputs),
+        ("max_duration", "2h"),
+        ("allow", "bash:*\r\n fs:/repo:read "),
+        ("deny", "bash:rm"),
+        ("until", "session"),
+        ("delegable", "yes"),
+        ("on_expiry", "cancel"),
+        ("capabilities", "sql 2\r\nmail"),
+        ("refs", "issue github 42"),
+    ];
+    let made = press(&browser, "/tasks/new", "/tasks", &sent).await.is(303);
+    let id = made.header("location").strip_prefix("/tasks/").unwrap().to_owned();
+    let task = done(&world.human(), "task.get", json!({ "task_id": id })).await;
+    assert_eq!((&task["type"], &task["parent_task"]), (&json!("bug"), &json!(whole)));
+    assert_eq!(
+        (&task["ownership"]["delegable"], &task["on_expiry"]),
+        (&json!(true), &json!("cancel"))
+    );
+    let policy = json!({ "required_reviewers": ["user_dev", "user_dev_2"], "quorum": "any" });
+    assert_eq!(task["spec"]["review_policy"], policy);
+    assert_eq!(task["spec"]["inputs"].as_array().map(Vec::len), Some(2));
+    let constraints = &task["spec"]["constraints"];
+    assert_eq!(constraints["max_duration"], "2h");
+    assert_eq!(constraints["must_use_capabilities"][0]["version"], "2");
+    assert_eq!(constraints["external_refs"][0]["namespace"], "github");
+    let said: Vec<_> = constraints["grants"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|grant| {
+            format!("{} {} {}", grant["decision"], grant["scope"], grant["until"]).replace('"', "")
+        })
+        .collect();
+    assert_eq!(
+        said,
+        ["allow bash:* session", "allow fs:/repo:read session", "deny bash:rm session"]
+    );
+    world.end().await;
+}
+
+/// What is wrong is said at its field and on top, what was typed stays, and no task is written down.
+#[tokio::test]
+async fn what_is_wrong_with_a_new_task_is_said_at_its_field() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let stranger = "task_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    let many = "x\n".repeat(101);
+    for (name, typed, said) in [
+        ("reviewers", "nobody", "Name members of the project"),
+        ("reviewers", "not/anybody", "Name members of the project"),
+        ("parent", "that other one", "Give the address of a task"),
+        ("parent", stranger, "No task you can see"),
+        ("inputs", "https://x.example\ntwo words", "In line 2"),
+        ("inputs", "art_01ARZ3NDEKTSV4RRFFQ69G5FAV v1", "Expected a version of an artifact"),
+        ("max_duration", "soon", "Say how long"),
+        ("max_duration", "0h", "Say how long"),
+        ("allow", "everything", "In line 1"),
+        ("deny", "fs:/a\nfs:*/b", "In line 2"),
+        ("capabilities", "a b c", "In line 1"),
+        ("refs", "github 42", "In line 1"),
+        ("refs", "issue github https://x.example", "Expected opaque names"),
+        ("sort", &"x".repeat(201), "Expected a text of 1 to 200 bytes"),
+        ("criteria", &many, "at most 100 lines"),
+    ] {
+        let sent = [("goal", "Keep this"), (name, typed)];
+        let page = press(&browser, "/tasks/new", "/tasks", &sent).await.is(422);
+        let link = format!(".banner a[href='#field-{name}']");
+        assert!(
+            words(&page, &link)[0].contains(said),
+            "{name} {typed}: {:?}",
+            words(&page, ".banner")
+        );
+        assert!(words(&page, &format!("#field-{name}-error"))[0].contains(said), "{name}");
+        assert_eq!(words(&page, "#field-goal"), ["Keep this"]);
+        if name != "reviewers" {
+            let kept = [
+                values(&page, &format!("#field-{name}"), "value"),
+                words(&page, &format!("#field-{name}")),
+            ];
+            let kept = kept.concat().join(" ");
+            assert!(kept.split_whitespace().eq(typed.split_whitespace()), "{name}: {kept}");
+        }
+        if name != "criteria" {
+            assert_eq!(values(&page, "details.extra", "open").len(), 1, "{name} is in sight");
+        }
+    }
+    let board = browser.client.get("/tasks").await.is(200);
+    assert!(words(&board, ".empty h2")[0].contains("No task"));
     world.end().await;
 }
 
@@ -143,6 +262,50 @@ async fn the_board_is_read_by_state() {
     world.end().await;
 }
 
+/// Whoever has the board open sees cards move, column by column, and is told nothing they have already.
+#[tokio::test]
+async fn an_open_board_follows_its_tasks() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let moved = begun(&world, json!({})).await;
+    let board = browser.client.get("/tasks?project=dev").await.is(200);
+    let live = values(&board, "#rows", "data-live").remove(0);
+    let (seen, names) =
+        (values(&board, "#rows", "data-digest").remove(0), values(&board, ".column", "id"));
+    let versions = values(&board, ".column", "data-v");
+    let have: Vec<_> = names.iter().zip(&versions).map(|(name, v)| format!("{name}.{v}")).collect();
+    let to = format!("{live}&seen={seen}&have={}", have.join("+"));
+    let mut events = Events::open(&browser.client, &to).await;
+    assert_eq!(events.next().await.unwrap().event, "beat", "nothing differs");
+    raised(&world, &moved, "approval", json!({})).await;
+    let told = events.next().await.unwrap();
+    assert_eq!((told.event.as_str(), &told.data["empty"]), ("news", &json!(false)));
+    let columns = told.data["columns"].as_array().unwrap();
+    let sent = |n: usize| columns[n]["html"].as_str();
+    assert_eq!(
+        columns[0],
+        json!({ "key": "in-waiting", "v": versions[0] }),
+        "it has this one already"
+    );
+    assert!(sent(1).unwrap().contains("In progress") && !sent(1).unwrap().contains(&moved));
+    assert!(sent(2).unwrap().contains(&moved) && sent(2).unwrap().contains("Waits for you"));
+    assert!(sent(3).is_none() && sent(4).is_none());
+    // The page made now is the page that was told.
+    let now = browser.client.get("/tasks?project=dev").await.is(200);
+    let version = values(&now, "#in-deciding", "data-v").remove(0);
+    assert_eq!(columns[2]["v"], version);
+    // Of what one does not see nothing is told; of another column of one's own neither.
+    let abroad = json!({ "type": "t", "project": "dev2", "spec": { "goal": "Elsewhere" } });
+    done(&world.human(), "task.create", abroad).await;
+    let here = json!({ "type": "t", "project": "dev", "spec": { "goal": "Here" } });
+    done(&world.human(), "task.create", here).await;
+    let told = events.next().await.unwrap();
+    let html = told.data["columns"][0]["html"].as_str().unwrap();
+    assert!(html.contains("Here") && !html.contains("Elsewhere"));
+    world.anonymous().get("/tasks/live").await.is(401);
+    world.end().await;
+}
+
 /// HACP-040: a decision waits in the inbox as a request of its task, and its answer moves the task.
 #[tokio::test]
 async fn a_decision_waits_in_the_inbox_and_leads_to_its_task() {
@@ -186,12 +349,16 @@ async fn ledgers_are_browsed_by_those_who_may() {
         write("project:dev", &format!("key-{n:02}"), json!({ "n": n, "x": "\u{202e}" })).await;
     }
     write("org:all", "motto", json!("<b>Onward</b>")).await;
+    write("org:legal", "terms", json!("v2")).await;
     let list = browser.client.get("/ledger").await.is(200);
     let hrefs = values(&list, ".row a", "href");
     assert!(
         hrefs.contains(&"/ledger/project:dev".to_owned())
             && hrefs.contains(&"/ledger/org:all".to_owned())
+            && hrefs.contains(&"/ledger/org:legal".to_owned()),
+        "{hrefs:?}"
     );
+    assert_eq!(hrefs.iter().filter(|href| *href == "/ledger/org:all").count(), 1);
     let ledger = browser.client.get("/ledger/project:dev").await.is(200);
     assert_eq!(words(&ledger, ".entry h2").len(), 30);
     assert!(words(&ledger, ".entry").iter().any(|entry| entry.contains("33 times")));

@@ -3,8 +3,7 @@
 use kernel::audit::Digest;
 use kernel::task::{
     CheckpointKind, Comment, Given, Leave, NewCheckpoint, NewGrant, NewReview, NewTask, NewVersion,
-    OnSilence, Payload, PayloadKind, ReviewKind, Severity, Spec, TaskCommand, Until, Verdict,
-    VersionRef, Words,
+    Payload, PayloadKind, ReviewKind, Severity, TaskCommand, Until, Verdict, VersionRef, Words,
 };
 use kernel::{Command, Subject, Task, TaskId};
 use server::web::Submitted;
@@ -21,27 +20,11 @@ pub(crate) const NEW: &str =
 
 /// A task of Olga's.
 pub(crate) fn new(goal: &str, criteria: &[&str]) -> NewTask {
-    NewTask {
-        project: None,
-        sort: "report".to_owned(),
-        spec: Spec {
-            goal: goal.to_owned(),
-            acceptance_criteria: criteria.iter().map(ToString::to_string).collect(),
-            ..Spec::default()
-        },
-        parent: None,
-        deadline: None,
-        max_duration: None,
-        delegable: true,
-        autonomy: kernel::task::Autonomy::default(),
-        grants: vec![NewGrant {
-            scope: "fs:/repo:*".to_owned(),
-            decision: Leave::Allow,
-            until: Until::Task,
-        }],
-        review_policy: None,
-        on_silence: OnSilence::default(),
-    }
+    let mut new = NewTask::new("report", goal);
+    new.spec.acceptance_criteria = criteria.iter().map(ToString::to_string).collect();
+    let (scope, until) = ("fs:/repo:*".to_owned(), Until::Task);
+    let grants = vec![NewGrant { scope, decision: Leave::Allow, until }];
+    NewTask { delegable: true, grants, ..new }
 }
 
 /// What happens to one task.

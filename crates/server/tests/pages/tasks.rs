@@ -12,6 +12,7 @@ use server::web::ledger::{self, Listed};
 use server::web::query::Query;
 use server::web::request_around::Around as Surrounding;
 use server::web::task::{Around, Belongs, Told};
+use server::web::task_new::{self, Begun};
 use server::web::task_versions::Content;
 use server::web::tasks::{self, Board, Column, Filling};
 
@@ -162,10 +163,18 @@ fn boards(g: &mut Gallery, shown: &[Task]) {
     };
     let every = |tasks: &[Task], more| Column::ALL.map(|column| filling(column, tasks, more));
     let nothing = FormProblem::default();
-    let sent =
-        pairs(&[("goal", " "), ("deadline", "soon"), ("project", "a b"), ("criteria", HOSTILE)]);
-    let wrong = tasks::written(&sent, me).unwrap_err();
-    let new = |sent, problems| tasks::new_page(&frame, me, directory, "once", sent, problems);
+    let sent = pairs(&[
+        ("goal", " "),
+        ("deadline", "soon"),
+        ("project", "a b"),
+        ("criteria", HOSTILE),
+        ("inputs", HOSTILE),
+    ]);
+    let wrong = task_new::written(&sent, me).unwrap_err();
+    let new = |sent, problems| {
+        let begun = Begun { once: "once", parent: "", sent };
+        task_new::page(&frame, me, directory, begun, problems)
+    };
     let made = [
         ("tasks", board("", &every(shown, true))),
         ("tasks-empty", board("", &every(&[], false))),
@@ -322,7 +331,7 @@ fn the_board_stands_in_columns() {
     assert!(words(&board, ".row.here").iter().all(|row| row.starts_with("Waits for you")));
     assert!(words(&page("tasks-empty"), ".empty")[0].contains("No task is here yet"));
     let wrong = words(&page("task-new-wrong"), ".banner li");
-    assert_eq!(wrong.len(), 3, "{wrong:?}");
+    assert_eq!(wrong.len(), 4, "{wrong:?}");
 }
 
 /// A ledger shows what was written last, and everything a key ever said.

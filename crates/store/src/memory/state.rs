@@ -75,7 +75,7 @@ pub(super) struct State {
     pub(super) entries: BTreeMap<EntryId, task::Entry>,
     pub(super) reviews: BTreeMap<ReviewId, TaskId>,
     /// The one at place `n` has number `n + 1`.
-    pub(super) contracts: Vec<Contract>,
+    pub(super) contracts: BTreeMap<u64, Contract>,
     /// Up to which number runtimes have everything.
     pub(super) acked: BTreeMap<AgentId, u64>,
 }
@@ -142,7 +142,10 @@ impl Books for State {
         }
         self.artifacts.extend(work.artifacts.iter().map(|made| (made.id, made.clone())));
         self.entries.extend(work.entries.iter().map(|entry| (entry.id, entry.clone())));
-        self.contracts.extend(work.contracts().cloned());
+        for contract in work.contracts() {
+            let last = self.contracts.last_key_value().map_or(0, |(n, _)| *n);
+            self.contracts.insert(last + 1, contract.clone());
+        }
         for entity in &work.entities {
             Arc::make_mut(&mut self.directory).put(entity.clone());
         }

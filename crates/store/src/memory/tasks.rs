@@ -11,7 +11,10 @@ use ulid::Ulid;
 
 use super::Memory;
 use super::state::{State, place};
-use crate::tasks::{TASKS_COUNTED, counted, written};
+use crate::tasks::{
+    Aged, LOOKED_AT, ORGANISATION, TASKS_COUNTED, counted, given_in, given_project, over_since,
+    written,
+};
 use crate::{Count, Result, Store, TaskList, TaskPage, Tasks};
 
 #[async_trait]
@@ -28,6 +31,15 @@ impl Tasks for Memory {
         }
         let newest = found.into_iter().rev().take(list.limit.saturating_add(1));
         Ok(list.page(newest.filter_map(|id| state.tasks.get(&id).cloned()).collect()))
+    }
+
+    async fn projects_given(&self, agent: AgentId) -> Result<Vec<ProjectId>> {
+        let (first, last) = given_in(&agent);
+        let last_id = || Reverse(TaskId::new(Ulid::from(u128::MAX)));
+        let state = self.state();
+        let ranges = state.task_list.range((first, last_id())..(last, last_id()));
+        let projects = ranges.filter_map(|(range, _)| given_project(range));
+        Ok(projects.collect::<BTreeSet<_>>().into_iter().collect())
     }
 
     async fn task_counts(&self, list: TaskList) -> Result<Vec<(Phase, Count)>> {
@@ -76,6 +88,14 @@ impl Tasks for Memory {
         Ok(own.into_iter().take(limit).cloned().collect())
     }
 
+    async fn organisation_ledgers(&self, limit: usize) -> Result<Vec<Scope>> {
+        let (first, last) = ORGANISATION;
+        let state = self.state();
+        let scopes = state.entries.values().map(|entry| &entry.scope);
+        let ours = scopes.filter(|scope| (first..last).contains(&scope.as_str()));
+        Ok(ours.collect::<BTreeSet<_>>().into_iter().take(limit).cloned().collect())
+    }
+
     async fn entry_history(&self, id: EntryId, seq: u64, limit: usize) -> Result<Vec<Entry>> {
         self.records(Subject::Entry(id), seq, limit).await?.iter().map(written).collect()
     }
@@ -107,15 +127,14 @@ impl Tasks for Memory {
         limit: usize,
     ) -> Result<Vec<(u64, Contract)>> {
         let state = self.state();
-        let numbered = state.contracts.iter().enumerate().map(|(at, one)| (at as u64 + 1, one));
-        let own = numbered.filter(|(at, contract)| *at > n && contract.agent == agent);
-        Ok(own.take(limit).map(|(at, contract)| (at, contract.clone())).collect())
+        let own = state.contracts.iter().filter(|(at, one)| **at > n && one.agent == agent);
+        Ok(own.take(limit).map(|(at, contract)| (*at, contract.clone())).collect())
     }
 
     async fn ack_contracts(&self, agent: AgentId, n: u64) -> Result<u64> {
         let mut state = self.state();
-        let last = state.contracts.iter().rposition(|contract| contract.agent == agent);
-        let last = last.map_or(0, |at| at as u64 + 1);
+        let last = state.contracts.iter().rfind(|(_, contract)| contract.agent == agent);
+        let last = last.map_or(0, |(at, _)| *at);
         let acked = state.acked.entry(agent).or_default();
         *acked = (*acked).max(n.min(last));
         Ok(*acked)
@@ -123,6 +142,25 @@ impl Tasks for Memory {
 
     async fn acked(&self, agent: AgentId) -> Result<u64> {
         Ok(self.state().acked.get(&agent).copied().unwrap_or_default())
+    }
+
+    async fn sweep_contracts(&self, after: u64, now: Time) -> Result<u64> {
+        let mut state = self.state();
+        // The newest stays: the next one is numbered after it.
+        let last = state.contracts.last_key_value().map_or(0, |(n, _)| *n);
+        let aged = |(n, one): (&u64, &Contract)| {
+            let acked = state.acked.get(&one.agent).is_some_and(|acked| n <= acked);
+            Aged { n: *n, task: one.task, at: one.at, acked }
+        };
+        let old = state.contracts.range(after + 1..).filter(|(n, _)| **n < last);
+        let looked_at: Vec<Aged> = old.take(LOOKED_AT).map(aged).collect();
+        for one in &looked_at {
+            let over = state.tasks.get(&one.task).and_then(over_since);
+            if one.is_spent(over, now) {
+                state.contracts.remove(&one.n);
+            }
+        }
+        Ok(Aged::next(&looked_at, now))
     }
 }
 

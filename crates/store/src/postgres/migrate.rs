@@ -105,6 +105,13 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "insights",
         sql: include_str!("migrations/0014_insights.sql"),
     },
+    // A program of before would leave a task out of the list of its agent and project.
+    Migration {
+        version: 15,
+        serves: 15,
+        name: "given projects",
+        sql: include_str!("migrations/0015_given_projects.sql"),
+    },
 ];
 
 /// Held while a schema is brought up to date.

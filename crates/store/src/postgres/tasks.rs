@@ -1,5 +1,7 @@
 //! Tasks and what belongs to them, read; and the numbers of what runtimes have to do.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use deadpool_postgres::Client;
 use futures_util::try_join;
@@ -15,7 +17,10 @@ use super::connect::on;
 use super::failure::{Failure, damaged};
 use super::{Postgres, record, ulid, uuid};
 use crate::rows::{int, uint};
-use crate::tasks::{TASKS_COUNTED, counted, written};
+use crate::tasks::{
+    Aged, LOOKED_AT, ORGANISATION, TASKS_COUNTED, counted, given_in, given_project, over_since,
+    written,
+};
 use crate::{Count, Result as Stored, TaskList, TaskPage, Tasks};
 
 /// Held while what runtimes have to do gets its numbers.
@@ -30,6 +35,10 @@ impl Tasks for Postgres {
 
     async fn tasks(&self, list: TaskList) -> Stored<TaskPage> {
         Ok(on!(self.database, client => page(client, &list))?)
+    }
+
+    async fn projects_given(&self, agent: AgentId) -> Stored<Vec<ProjectId>> {
+        Ok(on!(self.database, client => projects_given(client, &agent))?)
     }
 
     async fn task_counts(&self, list: TaskList) -> Stored<Vec<(State, Count)>> {
@@ -62,6 +71,11 @@ impl Tasks for Postgres {
         limit: usize,
     ) -> Stored<Vec<Entry>> {
         Ok(on!(self.database, client => entries(client, &scope, after.as_deref(), limit))?)
+    }
+
+    async fn organisation_ledgers(&self, limit: usize) -> Stored<Vec<Scope>> {
+        let names = on!(self.database, client => distinct(client, "entry", ORGANISATION, limit))?;
+        Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
     }
 
     async fn entry_history(&self, id: EntryId, seq: u64, limit: usize) -> Stored<Vec<Entry>> {
@@ -117,6 +131,11 @@ impl Tasks for Postgres {
             let n = row.map(|row| row.try_get(0)).transpose().map_err(Failure::from)?;
             Ok::<_, Failure>(n.map_or(0, uint))
         })?)
+    }
+
+    async fn sweep_contracts(&self, after: u64, now: Time) -> Stored<u64> {
+        self.writers()?;
+        Ok(on!(self.database, client => sweep_contracts(client, after, now))?)
     }
 }
 
@@ -223,6 +242,65 @@ async fn entries(
         read(row.try_get(1)?, || id.to_owned())
     };
     rows.iter().map(entry).collect()
+}
+
+async fn projects_given(client: &Client, agent: &AgentId) -> Result<Vec<ProjectId>, Failure> {
+    let (first, last) = given_in(agent);
+    let scopes = distinct(client, "task_list", (&first, &last), usize::MAX).await?;
+    Ok(scopes.iter().filter_map(|scope| given_project(scope)).collect())
+}
+
+/// The scopes of a table between two: from one to the next, never from row to row.
+async fn distinct(
+    client: &Client,
+    table: &str,
+    (first, last): (&str, &str),
+    limit: usize,
+) -> Result<Vec<String>, Failure> {
+    let sql = format!(
+        "WITH RECURSIVE found (scope) AS (
+            SELECT (SELECT min(scope) FROM {table} WHERE scope > $1 AND scope < $2)
+            UNION ALL
+            SELECT (SELECT min(scope) FROM {table} WHERE scope > found.scope AND scope < $2)
+            FROM found WHERE found.scope IS NOT NULL
+        )
+        SELECT scope FROM found WHERE scope IS NOT NULL LIMIT $3"
+    );
+    let statement = client.prepare_cached(&sql).await?;
+    let rows = client.query(&statement, &[&first, &last, &int(limit)]).await?;
+    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+}
+
+/// Lets go what may go. The newest stays: the next one is numbered after it.
+async fn sweep_contracts(client: &Client, after: u64, now: Time) -> Result<u64, Failure> {
+    // What nobody reads has no number yet, and what has none would stay for ever.
+    number_contracts(client).await?;
+    let sql = "SELECT c.n, c.task, c.at, c.n <= coalesce(a.n, 0)
+        FROM contract AS c LEFT JOIN runtime_ack AS a ON a.agent = c.agent
+        WHERE c.n IS NOT NULL AND c.n > $1
+            AND c.n < (SELECT n FROM contract WHERE n IS NOT NULL ORDER BY n DESC LIMIT 1)
+        ORDER BY c.n LIMIT $2";
+    let statement = client.prepare_cached(sql).await?;
+    let rows = client.query(&statement, &[&int(after), &int(LOOKED_AT)]).await?;
+    let aged = |row: &Row| {
+        let task = TaskId::new(ulid(row.try_get(1)?));
+        let (n, at) = (uint(row.try_get(0)?), Time::from_millis(row.try_get(2)?));
+        Ok::<_, Failure>(Aged { n, task, at, acked: row.try_get(3)? })
+    };
+    let looked_at = rows.iter().map(aged).collect::<Result<Vec<Aged>, Failure>>()?;
+    let open = looked_at.iter().filter(|one| !one.acked && one.is_spent(Some(one.at), now));
+    let tasks: Vec<Uuid> = open.map(|one| uuid(one.task.ulid())).collect();
+    let states = client.prepare_cached("SELECT state FROM task WHERE id = ANY ($1)").await?;
+    let mut over = HashMap::new();
+    for row in client.query(&states, &[&tasks]).await? {
+        let task: Task = read(row.try_get(0)?, || "task".to_owned())?;
+        over.insert(task.id, over_since(&task));
+    }
+    let spent = |one: &&Aged| one.is_spent(over.get(&one.task).copied().flatten(), now);
+    let gone: Vec<i64> = looked_at.iter().filter(spent).map(|one| int(one.n)).collect();
+    let delete = client.prepare_cached("DELETE FROM contract WHERE n = ANY ($1)").await?;
+    client.execute(&delete, &[&gone]).await?;
+    Ok(Aged::next(&looked_at, now))
 }
 
 /// Gives everything that is committed its number.

@@ -30,6 +30,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(16, "known tasks", include_str!("migrations/0016_known_tasks.sql")),
     step(17, "insights", include_str!("migrations/0017_insights.sql")),
     step(18, "kept", include_str!("migrations/0018_kept.sql")),
+    step(19, "given projects", include_str!("migrations/0019_given_projects.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.
@@ -233,7 +234,9 @@ mod tests {
         let chain =
             [to("agent", "bot"), to("human", "olga"), to("agent", "bob"), to("agent", "bot")];
         for (id, state, chain) in [(1_u8, "blocked", &chain[..]), (2, "created", &[])] {
-            let state = format!(r#"{{"state":"{state}","chain":[{}]}}"#, chain.join(","));
+            let created = r#"{"project":"acme"}"#;
+            let chain = chain.join(",");
+            let state = format!(r#"{{"state":"{state}","created":{created},"chain":[{chain}]}}"#);
             let sql = "INSERT INTO task (id, version, state) VALUES (?1, 1, ?2)";
             conn.execute(sql, params![[id], state]).unwrap();
         }
@@ -243,7 +246,11 @@ mod tests {
         let rows: Vec<(String, String)> =
             select.query_map([], row).unwrap().map(Result::unwrap).collect();
         let one = |scope: &str| (scope.to_owned(), "01".to_owned());
-        let scopes = ["agent/bob *", "agent/bob blocked", "agent/bot *", "agent/bot blocked"];
-        assert_eq!(rows, scopes.map(one));
+        let scopes =
+            ["*", "blocked", "in/acme"].map(|name| ["agent/bob", "agent/bot"].map(|of| (of, name)));
+        let scopes = scopes.concat().into_iter().map(|(of, name)| one(&format!("{of} {name}")));
+        let mut scopes: Vec<_> = scopes.collect();
+        scopes.sort_unstable();
+        assert_eq!(rows, scopes);
     }
 }

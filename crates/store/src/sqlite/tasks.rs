@@ -13,7 +13,10 @@ use ulid::Ulid;
 use super::ledger::one;
 use super::{Sqlite, failed, record, task_rows};
 use crate::rows::{int, read_state, uint};
-use crate::tasks::{TASKS_COUNTED, counted, written};
+use crate::tasks::{
+    Aged, LOOKED_AT, ORGANISATION, TASKS_COUNTED, counted, given_in, given_project, over_since,
+    written,
+};
 use crate::{Count, Result, TaskList, TaskPage, Tasks};
 
 #[async_trait]
@@ -24,6 +27,10 @@ impl Tasks for Sqlite {
 
     async fn tasks(&self, list: TaskList) -> Result<TaskPage> {
         self.readers.run(move |conn| page(conn, &list)).await
+    }
+
+    async fn projects_given(&self, agent: AgentId) -> Result<Vec<ProjectId>> {
+        self.readers.run(move |conn| projects_given(conn, &agent)).await
     }
 
     async fn task_counts(&self, list: TaskList) -> Result<Vec<(State, Count)>> {
@@ -54,6 +61,12 @@ impl Tasks for Sqlite {
         limit: usize,
     ) -> Result<Vec<Entry>> {
         self.readers.run(move |conn| entries(conn, &scope, after.as_deref(), limit)).await
+    }
+
+    async fn organisation_ledgers(&self, limit: usize) -> Result<Vec<Scope>> {
+        let names = move |conn: &Connection| distinct(conn, "entry", ORGANISATION, limit);
+        let names = self.readers.run(names).await?;
+        Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
     }
 
     async fn entry_history(&self, id: EntryId, seq: u64, limit: usize) -> Result<Vec<Entry>> {
@@ -93,6 +106,38 @@ impl Tasks for Sqlite {
     async fn acked(&self, agent: AgentId) -> Result<u64> {
         self.readers.run(move |conn| acked(conn, &agent)).await
     }
+
+    async fn sweep_contracts(&self, after: u64, now: Time) -> Result<u64> {
+        let sweep = move |conn: &Connection| sweep_contracts(conn, after, now);
+        self.write(move |ledger| ledger.savepoint(sweep)).await
+    }
+}
+
+/// The newest stays: the next one is numbered after it.
+fn sweep_contracts(conn: &Connection, after: u64, now: Time) -> Result<u64> {
+    let sql = "SELECT c.n, c.task, c.at, c.n <= coalesce(a.n, 0)
+         FROM contract AS c LEFT JOIN runtime_ack AS a ON a.agent = c.agent
+         WHERE c.n > ?1 AND c.n < (SELECT max(n) FROM contract) ORDER BY c.n LIMIT ?2";
+    let mut statement = conn.prepare_cached(sql).map_err(failed)?;
+    let aged = |row: &Row<'_>| {
+        let task = TaskId::new(Ulid::from_bytes(row.get(1)?));
+        let (n, at) = (uint(row.get(0)?), Time::from_millis(row.get(2)?));
+        Ok(Aged { n, task, at, acked: row.get(3)? })
+    };
+    let looked_at = statement
+        .query_map(params![int(after), int(LOOKED_AT)], aged)
+        .and_then(Iterator::collect::<rusqlite::Result<Vec<Aged>>>)
+        .map_err(failed)?;
+    let mut delete = conn.prepare_cached("DELETE FROM contract WHERE n = ?1").map_err(failed)?;
+    for one in &looked_at {
+        let spent = one.is_spent(None, now)
+            || (one.is_spent(Some(one.at), now)
+                && one.is_spent(task(conn, one.task)?.as_ref().and_then(over_since), now));
+        if spent {
+            delete.execute([int(one.n)]).map_err(failed)?;
+        }
+    }
+    Ok(Aged::next(&looked_at, now))
 }
 
 pub(super) fn task(conn: &Connection, id: TaskId) -> Result<Option<Task>> {
@@ -117,6 +162,33 @@ fn state<T: DeserializeOwned>(
 ) -> Result<Option<T>> {
     let found: Option<String> = one(conn, sql, params, |row| row.get(0))?;
     found.map(|state| read_state(&what(), &state)).transpose()
+}
+
+fn projects_given(conn: &Connection, agent: &AgentId) -> Result<Vec<ProjectId>> {
+    let (first, last) = given_in(agent);
+    let scopes = distinct(conn, "task_list", (&first, &last), usize::MAX)?;
+    Ok(scopes.iter().filter_map(|scope| given_project(scope)).collect())
+}
+
+/// The scopes of a table between two: from one to the next, never from row to row.
+fn distinct(
+    conn: &Connection,
+    table: &str,
+    (first, last): (&str, &str),
+    limit: usize,
+) -> Result<Vec<String>> {
+    let sql = format!(
+        "WITH RECURSIVE found (scope) AS (
+             SELECT (SELECT min(scope) FROM {table} WHERE scope > ?1 AND scope < ?2)
+             UNION ALL
+             SELECT (SELECT min(scope) FROM {table} WHERE scope > found.scope AND scope < ?2)
+             FROM found WHERE found.scope IS NOT NULL
+         )
+         SELECT scope FROM found WHERE scope IS NOT NULL LIMIT ?3"
+    );
+    let mut statement = conn.prepare_cached(&sql).map_err(failed)?;
+    let scopes = statement.query_map(params![first, last, int(limit)], |row| row.get(0));
+    scopes.and_then(Iterator::collect::<rusqlite::Result<Vec<String>>>).map_err(failed)
 }
 
 fn page(conn: &Connection, list: &TaskList) -> Result<TaskPage> {

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kernel::task::{Contract, Duty, Handover, NewTask, Party, State, TaskCommand};
+use kernel::directory::{NewHuman, Profile};
+use kernel::task::{Contract, Duty, Given, Handover, NewEntry, NewTask, Party, State, TaskCommand};
 use kernel::testing::human;
-use kernel::{AgentId, Command, EntryId, ProjectId, Subject, TaskId};
+use kernel::{Actor, AgentId, Command, EntryId, ProjectId, Subject, TaskId};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -14,7 +15,7 @@ use super::stage::{Stage, bot, person, refusal};
 use super::tasks::{
     amend, assign, begun, create, created, ledger, new_task, of, raise, seen, story, write,
 };
-use crate::{Count, Job, TaskList};
+use crate::{CONTRACT_DAYS, Count, Job, TaskList};
 
 fn project(name: &str) -> ProjectId {
     name.parse().unwrap()
@@ -219,6 +220,36 @@ pub async fn a_ledger_is_browsed_by_its_keys(stage: &Stage) {
     assert_eq!(others, []);
 }
 
+/// The ledgers of the organisation are found without knowing their names, each once, and nobody else's.
+pub async fn the_ledgers_of_the_organisation_are_known(stage: &Stage) {
+    let known = async |limit| -> Vec<String> {
+        let found = stage.store.organisation_ledgers(limit).await.unwrap();
+        found.iter().map(ToString::to_string).collect()
+    };
+    let id = begun(stage).await;
+    stage.run(bot(), write(id, "a", json!(1), None)).await;
+    assert_eq!(known(9).await, [""; 0], "that of a project is none");
+    let head = NewHuman {
+        id: human("olga"),
+        profile: Profile::default(),
+        admin: true,
+        active: true,
+        projects: [project("acme")].into(),
+        groups: [].into(),
+        skills: [].into(),
+    };
+    stage.run(Actor::System, Command::SaveHuman(head)).await;
+    for scope in ["org:legal", "org:all", "org:legal"] {
+        for key in ["a", "b"] {
+            let scope = scope.parse().unwrap();
+            let new = NewEntry { scope, key: key.to_owned(), value: json!(1), expected: None };
+            stage.run(person("olga"), of(TaskCommand::Write(id, Box::new(new)))).await;
+        }
+    }
+    assert_eq!(known(9).await, ["org:all", "org:legal"]);
+    assert_eq!(known(1).await, ["org:all"]);
+}
+
 /// Those who write a key for the first time at once are all heard, one after the other.
 pub async fn of_many_who_write_a_key_all_are_kept(stage: &Stage) {
     let mut tasks = Vec::new();
@@ -329,4 +360,80 @@ pub async fn contracts_are_not_passed_over_while_others_write(stage: &Stage) {
     assert_eq!(read, stage.store.contracts(agent(), 0, 100).await.unwrap());
     let given: BTreeSet<_> = read.iter().map(|(_, contract)| contract.task).collect();
     assert_eq!(given, tasks.into_iter().collect());
+}
+
+/// Whichever projects its tasks are of, and also of those it has no longer; a name that begins
+/// like another is another.
+pub async fn the_projects_of_what_an_agent_was_given_are_known(stage: &Stage) {
+    let given = async |name: &str| {
+        let agent: AgentId = name.parse().unwrap();
+        stage.store.projects_given(agent).await.unwrap()
+    };
+    assert_eq!(given("bot").await, []);
+    for _ in 0..3 {
+        begun(stage).await;
+    }
+    assert_eq!(given("bot").await, [project("acme")]);
+    let id = begun(stage).await;
+    let own = Party::Human(human("olga"));
+    stage.run(person("olga"), of(TaskCommand::Transfer(id, own, Handover::Handoff))).await;
+    stage.run(person("olga"), of(TaskCommand::Cancel(id, None))).await;
+    assert_eq!(given("bot").await, [project("acme")], "also of what it has no longer");
+    for other in ["bo", "bott", "spy", "nobody"] {
+        assert_eq!(given(other).await, [], "{other}");
+    }
+    let theirs = NewTask { project: Some(project("rival")), ..new_task() };
+    let id = stage.run(person("zoe"), create(theirs)).await.task.unwrap().id;
+    let spy: AgentId = "spy".parse().unwrap();
+    stage.run(person("zoe"), of(TaskCommand::Assign(id, spy, Given::default()))).await;
+    assert_eq!(given("spy").await, [project("rival")]);
+    assert_eq!(given("bot").await, [project("acme")]);
+}
+
+/// What was confirmed goes a while afterwards, and so does what belongs to a task that is long
+/// over; what an open task wants stays until it is confirmed, however old. Numbers are never given twice.
+pub async fn contracts_go_when_nobody_waits_for_them(stage: &Stage) {
+    let days = |n: i64| stage.clock.advance(n * 24 * 60 * 60);
+    let read = async || stage.store.contracts(agent(), 0, 100).await.unwrap();
+    let sweep = async || stage.store.sweep_contracts(0, stage.now()).await.unwrap();
+    let confirmed = begun(stage).await;
+    let last = read().await.last().unwrap().0;
+    stage.store.ack_contracts(agent(), last).await.unwrap();
+    let (open, over) = (begun(stage).await, begun(stage).await);
+    stage.run(person("olga"), of(TaskCommand::Cancel(over, None))).await;
+    let tasks = async || -> Vec<TaskId> { read().await.iter().map(|(_, one)| one.task).collect() };
+    assert_eq!(tasks().await, [confirmed, open, over, over]);
+    days(CONTRACT_DAYS - 1);
+    assert_eq!(sweep().await, 0);
+    assert_eq!(tasks().await.len(), 4, "nothing goes before its time");
+    let newest = begun(stage).await;
+    days(2);
+    sweep().await;
+    assert_eq!(tasks().await, [open, newest]);
+    days(1000);
+    sweep().await;
+    assert_eq!(tasks().await, [open, newest], "what an open task wants is never given up");
+    let (all, acked) = (read().await, stage.store.acked(agent()).await.unwrap());
+    assert!(all.iter().all(|(n, _)| *n > acked), "none of it was confirmed");
+    // Even when everything was confirmed and goes, the next one is behind it.
+    let last = all.last().unwrap().0;
+    assert_eq!(stage.store.ack_contracts(agent(), last).await.unwrap(), last);
+    sweep().await;
+    let next = begun(stage).await;
+    let fresh = stage.store.contracts(agent(), last, 9).await.unwrap();
+    assert_eq!(fresh.iter().map(|(_, one)| one.task).collect::<Vec<_>>(), [next]);
+    assert_eq!(stage.store.acked(agent()).await.unwrap(), last);
+}
+
+/// What stays is not in the way of what comes behind it.
+pub async fn a_sweep_goes_on_where_it_was(stage: &Stage) {
+    for _ in 0..3 {
+        begun(stage).await;
+    }
+    let all = stage.store.contracts(agent(), 0, 9).await.unwrap();
+    stage.store.ack_contracts(agent(), all[1].0).await.unwrap();
+    stage.clock.advance((CONTRACT_DAYS + 1) * 24 * 60 * 60);
+    assert_eq!(stage.store.sweep_contracts(all[0].0, stage.now()).await.unwrap(), 0);
+    let left = stage.store.contracts(agent(), 0, 9).await.unwrap();
+    assert_eq!(left, [all[0].clone(), all[2].clone()]);
 }

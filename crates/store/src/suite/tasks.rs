@@ -5,9 +5,9 @@ use std::sync::Arc;
 use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::task::{
-    Artifact, Autonomy, CheckpointKind, Entry, Given, Intent, NewCheckpoint, NewEntry, NewReview,
-    NewTask, NewVersion, OnSilence, Payload, PayloadKind, ReviewKind, Role, Scope as Ledger, Spec,
-    State, TaskCommand, Verdict, VersionRef, Words,
+    Artifact, CheckpointKind, Entry, Given, Intent, NewCheckpoint, NewEntry, NewReview, NewTask,
+    NewVersion, Payload, PayloadKind, ReviewKind, Role, Scope as Ledger, State, TaskCommand,
+    Verdict, VersionRef, Words,
 };
 use kernel::testing::{human, yes};
 use kernel::{
@@ -22,19 +22,8 @@ use super::stage::{Stage, bot, person, refusal, spy};
 use crate::{Job, Outcome, Result, Scope};
 
 pub fn new_task() -> NewTask {
-    NewTask {
-        project: Some("acme".parse().unwrap()),
-        sort: "report".to_owned(),
-        spec: Spec { goal: "Say what the refunds cost us.".to_owned(), ..Spec::default() },
-        parent: None,
-        deadline: None,
-        max_duration: None,
-        delegable: false,
-        autonomy: Autonomy::Autonomous,
-        grants: Vec::new(),
-        review_policy: None,
-        on_silence: OnSilence::StayBlocked,
-    }
+    let goal = "Say what the refunds cost us.";
+    NewTask { project: Some("acme".parse().unwrap()), ..NewTask::new("report", goal) }
 }
 
 pub fn of(command: TaskCommand) -> Command {

@@ -109,7 +109,8 @@ impl App {
         let terms = Terms { expected: Some(ask.head.seq), ..Terms::default() };
         let command = Command::Answer(id, Box::new(reply));
         let outcome = if dry_run {
-            self.gateway.consider(&ask, actor, command).map(|()| Some(Arc::unwrap_or_clone(ask)))
+            let taken = self.gateway.considering(&ask).await?.takes(actor, command);
+            taken.map(|()| Some(Arc::unwrap_or_clone(ask)))
         } else {
             match self.gateway.run_on(terms, actor.clone(), command).await {
                 Ok(outcome) => Ok(outcome.ask),

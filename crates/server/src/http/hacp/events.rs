@@ -10,8 +10,8 @@ use axum::response::Response;
 use bytes::Bytes;
 use dialects::hacp::audit::AuditEvent;
 use dialects::hacp::{HacpError, Stamped, Version, stream as told};
-use kernel::ProjectId;
 use kernel::audit::Record;
+use kernel::{Actor, ProjectId};
 use serde_json::json;
 use store::{Scope, StoreError};
 
@@ -72,8 +72,8 @@ impl Feed {
         after: Option<u64>,
     ) -> Result<Self, Failure> {
         let held = app.streams.open(pass.counted(), Wire::Events)?;
-        let projects = app.hacp_projects(&pass.actor);
         // Subscribe first, read afterwards: nothing that happens in between is missed.
+        let projects = app.hacp_projects(&pass.actor).await?;
         let waiter = app.gateway.wake().subscribe(topics(&pass, &projects));
         let last = app.gateway.store().last_position().await?;
         let after = after.unwrap_or(last).min(last);
@@ -91,16 +91,30 @@ impl Feed {
         })
     }
 
-    /// Follows whoever it is to the projects they are in now: what they have left they hear no more of.
-    fn follow(&mut self) {
-        let projects = self.app.hacp_projects(&self.pass.actor);
+    /// Follows whoever it is to the projects they are in now, and an agent to those of the tasks it was
+    /// given: what they have left they hear no more of. Whether they are where they were.
+    async fn follow(&mut self) -> Result<bool, StoreError> {
+        let projects = self.app.hacp_projects(&self.pass.actor).await?;
         if projects == self.projects {
-            return;
+            return Ok(true);
         }
         self.waiter = self.app.gateway.wake().subscribe(topics(&self.pass, &projects));
         self.projects = projects;
         self.records.clear();
         self.stale = true;
+        Ok(false)
+    }
+
+    /// Reads on. Where somebody got into another project meanwhile, what was read is not all of it, and
+    /// nothing is taken.
+    async fn read(&mut self) -> Result<(), StoreError> {
+        let store = self.app.gateway.store();
+        let more = store.task_records(self.projects.clone(), self.after, BATCH).await?;
+        if self.follow().await? {
+            self.stale = more.len() == BATCH;
+            self.records = more.into();
+        }
+        Ok(())
     }
 
     /// The next event with its place; nothing where none came for a while. It may be given up at any
@@ -110,7 +124,9 @@ impl Feed {
             if !self.pass.holds(&self.app) {
                 return Turn::Revoked;
             }
-            self.follow();
+            if self.moves() && self.follow().await.is_err() && self.paused().await {
+                return Turn::Stopped;
+            }
             if let Some((position, record)) = self.records.front().cloned() {
                 if let Ok(event) = self.told(&record).await {
                     self.after = position;
@@ -122,17 +138,8 @@ impl Feed {
                     return Turn::Stopped;
                 }
             } else if self.stale {
-                let store = self.app.gateway.store();
-                match store.task_records(self.projects.clone(), self.after, BATCH).await {
-                    Ok(more) => {
-                        self.stale = more.len() == BATCH;
-                        self.records = more.into();
-                    }
-                    Err(_) => {
-                        if self.paused().await {
-                            return Turn::Stopped;
-                        }
-                    }
+                if self.read().await.is_err() && self.paused().await {
+                    return Turn::Stopped;
                 }
             } else {
                 tokio::select! {
@@ -146,6 +153,11 @@ impl Feed {
                 }
             }
         }
+    }
+
+    /// Whether somebody may leave a project: people do. What an agent was given it was given.
+    fn moves(&self) -> bool {
+        matches!(self.pass.actor, Actor::Human { .. })
     }
 
     /// What happened, if whoever listens sees the task.
@@ -179,7 +191,16 @@ pub(super) enum Turn {
 
 /// What wakes a feed: what happens to the tasks, and what may end it.
 fn topics(pass: &Pass, projects: &[ProjectId]) -> impl Iterator<Item = Topic> {
-    let lists = projects.iter().cloned().map(Scope::Tasks).map(Topic::List);
+    // A task of a project that is new to an agent comes with something for its runtime to do.
+    let runtime = match &pass.actor {
+        Actor::Agent { id, .. } => Some(Scope::Runtime(id.clone())),
+        Actor::Human { .. }
+        | Actor::LinkHolder { .. }
+        | Actor::Relay { .. }
+        | Actor::Guest { .. }
+        | Actor::System => None,
+    };
+    let lists = projects.iter().cloned().map(Scope::Tasks).chain(runtime).map(Topic::List);
     lists.chain(pass.topics())
 }
 

@@ -110,8 +110,8 @@ impl App {
         self.page(page, next, events, trails)
     }
 
-    /// Over all tasks somebody sees: one stretch of the record at a time, so that no call reads
-    /// without end.
+    /// Over all tasks somebody sees. It is read on until the page is full, but not without end: a page
+    /// narrowed to what is rare may be short, and says where to go on.
     async fn of_all(
         &self,
         actor: &Actor,
@@ -119,22 +119,33 @@ impl App {
         query: &AuditQuery,
     ) -> Result<Told, Failure> {
         let most = limit(query.page.limit).min(MOST);
-        let projects = self.hacp_projects(actor);
-        let records = self.gateway.store().task_records(projects, page.after, most).await?;
-        let next = records.last().filter(|_| records.len() == most);
-        let next = next.map(|(position, _)| *position);
+        let projects = self.hacp_projects(actor).await?;
         let mut trails = self.told.take(page);
         let mut events = Events::default();
-        for (_, record) in &records {
-            if !self.hacp_shows(actor, record).await? {
-                continue;
+        let (mut after, mut left) = (page.after, MOST);
+        while left > 0 {
+            let wanted = most.min(left);
+            let store = self.gateway.store();
+            let records = store.task_records(projects.clone(), after, wanted).await?;
+            for (position, record) in &records {
+                after = *position;
+                if !self.hacp_shows(actor, record).await? {
+                    continue;
+                }
+                let told = trails.tell(&self.gateway, record).await?;
+                if let Some(told) = told.filter(|told| is_in(told, query)) {
+                    events.add(&told)?;
+                    if events.many == most {
+                        return self.page(page, Some(after), events, trails);
+                    }
+                }
             }
-            let told = trails.tell(&self.gateway, record).await?;
-            if let Some(told) = told.filter(|told| is_in(told, query)) {
-                events.add(&told)?;
+            if records.len() < wanted {
+                return self.page(page, None, events, trails);
             }
+            left -= records.len();
         }
-        self.page(page, next, events, trails)
+        self.page(page, Some(after), events, trails)
     }
 
     fn page(
@@ -335,7 +346,7 @@ mod tests {
     use std::sync::Arc;
 
     use futures_util::FutureExt;
-    use kernel::task::{Autonomy, Leave, NewGrant, NewTask, OnSilence, Spec, TaskCommand, Until};
+    use kernel::task::{Leave, NewGrant, NewTask, TaskCommand, Until};
     use kernel::{Assurance, Command, Via};
     use store::Clock;
     use store::sqlite::Sqlite;
@@ -343,22 +354,6 @@ mod tests {
     use super::*;
     use crate::bootstrap;
     use crate::clock::SystemClock;
-
-    fn new() -> NewTask {
-        NewTask {
-            project: None,
-            sort: "x".to_owned(),
-            spec: Spec { goal: "y".to_owned(), ..Spec::default() },
-            parent: None,
-            deadline: None,
-            max_duration: None,
-            delegable: false,
-            autonomy: Autonomy::Autonomous,
-            grants: Vec::new(),
-            review_policy: None,
-            on_silence: OnSilence::StayBlocked,
-        }
-    }
 
     /// HACP-084: a WebSocket gives up waiting for the next event whenever a call comes in. What was told
     /// before is not lost by that, and the event is told when it is asked for again.
@@ -372,7 +367,8 @@ mod tests {
         let id = "user_dev".parse().unwrap();
         let person = Actor::Human { id, via: Via::Api, assurance: Assurance::Session };
         let run = |command| gateway.run(person.clone(), Command::Task(Box::new(command)));
-        let task = run(TaskCommand::Create(Box::new(new()))).await.unwrap().task.unwrap().id;
+        let new = Box::new(NewTask::new("x", "y"));
+        let task = run(TaskCommand::Create(new)).await.unwrap().task.unwrap().id;
         for n in 0..5 {
             let (scope, until) = (format!("fs:/repo/{n}"), Until::Task);
             let grant = NewGrant { scope, decision: Leave::Allow, until };

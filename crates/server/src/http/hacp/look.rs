@@ -93,7 +93,7 @@ impl App {
                 TaskList { agent, states, after, limit: most, ..TaskList::default() }
             }
             _ => {
-                let mut projects = self.hacp_projects(actor);
+                let mut projects = self.hacp_projects(actor).await?;
                 // What an agent was given it sees, whichever project it is of.
                 if own.is_some() && assignee == own {
                     projects = directory.projects().map(|project| project.id.clone()).collect();

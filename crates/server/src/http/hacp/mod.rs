@@ -33,7 +33,9 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use dialects::hacp::{HacpError, VERSION_HEADER, Version};
+use kernel::actor::Reach;
 use kernel::{Actor, ProjectId};
+use store::StoreError;
 
 use crate::auth::Denied;
 use crate::http::{App, Shared};
@@ -95,11 +97,14 @@ impl App {
         }
     }
 
-    /// The projects whose tasks somebody sees; of an agent with a key of its own, where to look for
-    /// those it was given.
-    fn hacp_projects(&self, actor: &Actor) -> Vec<ProjectId> {
-        match actor {
-            Actor::Agent { project, .. } => vec![project.clone()],
+    /// The projects whose tasks somebody sees; of an agent with a key of its own, those of the tasks it
+    /// was given.
+    async fn hacp_projects(&self, actor: &Actor) -> Result<Vec<ProjectId>, StoreError> {
+        Ok(match actor {
+            Actor::Agent { id, reach: Reach::Agent, .. } => {
+                self.gateway.store().projects_given(id.clone()).await?
+            }
+            Actor::Agent { project, reach: Reach::Project, .. } => vec![project.clone()],
             Actor::Human { id, .. } => {
                 let directory = self.gateway.directory();
                 match directory.human(id) {
@@ -114,6 +119,6 @@ impl App {
             | Actor::Relay { .. }
             | Actor::Guest { .. }
             | Actor::System => Vec::new(),
-        }
+        })
     }
 }

@@ -12,6 +12,7 @@ use store::List;
 use super::inbox_act::back;
 use super::inbox_list::Wanted;
 use super::{Page, Visitor, html, parts};
+use crate::gateway::Considering;
 use crate::http::api::bulk::MOST;
 use crate::http::{App, Shared};
 use crate::web::inbox_bulk::{self, Considered, Word};
@@ -110,31 +111,34 @@ impl App {
             let Some(ask) = found.filter(|ask| ask.is_shown_to(&visitor.actor, &directory)) else {
                 continue;
             };
-            let fits = self.fitting(visitor, &ask);
+            let fits = fitting(&self.gateway.considering(&ask).await?, visitor, &ask);
             considered.push(Considered { ask: Arc::unwrap_or_clone(ask), fits });
         }
         let shown = inbox_bulk::confirm(&visitor.frame, &considered, &directory, back);
         Ok(html(StatusCode::OK, shown))
     }
+}
 
-    /// The words a request would take now; or why it takes none.
-    fn fitting(&self, visitor: &Visitor, ask: &Ask) -> Result<Vec<Word>, Refusal> {
-        ask.allows_bulk()?;
-        let mut last = Refusal::NotAllowed { why: "it cannot be answered with one word" };
-        let mut fits = Vec::new();
-        for word in Word::of(ask) {
-            let reply = Reply { answer: word.answer.clone(), comment: None };
-            let command = |reply| Command::Answer(ask.id, Box::new(reply));
-            let taken = ask
-                .bulk(&reply)
-                .and_then(|reply| self.gateway.consider(ask, &visitor.actor, command(reply)));
-            match taken {
-                Ok(()) => fits.push(word),
-                Err(refusal) => last = refusal,
-            }
+/// The words a request would take now; or why it takes none.
+fn fitting(
+    considering: &Considering<'_>,
+    visitor: &Visitor,
+    ask: &Ask,
+) -> Result<Vec<Word>, Refusal> {
+    ask.allows_bulk()?;
+    let mut last = Refusal::NotAllowed { why: "it cannot be answered with one word" };
+    let mut fits = Vec::new();
+    for word in Word::of(ask) {
+        let reply = Reply { answer: word.answer.clone(), comment: None };
+        let command = |reply| Command::Answer(ask.id, Box::new(reply));
+        let taken =
+            ask.bulk(&reply).and_then(|reply| considering.takes(&visitor.actor, command(reply)));
+        match taken {
+            Ok(()) => fits.push(word),
+            Err(refusal) => last = refusal,
         }
-        if fits.is_empty() { Err(last) } else { Ok(fits) }
     }
+    if fits.is_empty() { Err(last) } else { Ok(fits) }
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ use crate::web::{notices, paths};
 const PAGE: usize = 30;
 /// How many ledgers are looked into.
 const LISTED: usize = 60;
+/// How many of the organisation's are listed beside; any other is opened by its name.
+const ORGANISATION: usize = 200;
 
 #[derive(Deserialize)]
 pub(super) struct Named {
@@ -35,9 +37,14 @@ pub(super) async fn list(
     if let Some(scope) = scope.filter(|scope| scope.is_read_by(&visitor.actor, &directory)) {
         return Ok(Redirect::to(&paths::ledger(&scope)).into_response());
     }
-    let known = ledger::known(&visitor.human, &directory);
+    let mut known = ledger::known(&visitor.human, &directory);
+    // Everybody reads what the organisation remembers; the ledger of all is known already.
+    let named = app.gateway.store().organisation_ledgers(ORGANISATION).await?;
+    let named: Vec<Scope> = named.into_iter().filter(|scope| !known.contains(scope)).collect();
+    known.truncate(LISTED);
+    known.extend(named);
     let mut listed = Vec::new();
-    for scope in known.into_iter().take(LISTED) {
+    for scope in known {
         let first = app.gateway.store().entries(scope.clone(), None, 1).await?;
         listed.push(Listed { scope, written: !first.is_empty() });
     }

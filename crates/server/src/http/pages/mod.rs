@@ -14,6 +14,7 @@ mod inbox_live;
 mod insights;
 mod install;
 mod ledger;
+mod live;
 mod machine;
 mod oidc;
 mod passkeys;
@@ -33,6 +34,7 @@ mod sign_in;
 mod task;
 mod task_acts;
 mod tasks;
+mod tasks_live;
 mod write;
 
 use std::sync::Arc;
@@ -89,6 +91,7 @@ pub fn routes() -> Router<Shared> {
         .route("/asks/{id}/files/{digest}", get(request_acts::file))
         .route("/tasks", get(tasks::board).post(tasks::create))
         .route("/tasks/new", get(tasks::show_new))
+        .route("/tasks/live", get(tasks_live::follow))
         .route("/tasks/{id}", get(task::show))
         .route("/tasks/{id}/live", get(task::live))
         .route("/tasks/{id}/version", get(task::version))

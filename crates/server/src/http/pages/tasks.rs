@@ -4,8 +4,10 @@ use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect};
 use kernel::audit::Digest;
+use kernel::directory::Human;
 use kernel::task::{Given, Party, TaskCommand};
-use kernel::{AgentId, Command, ProjectId, Task, TaskId};
+use kernel::{Actor, AgentId, Command, ProjectId, Task, TaskId};
+use serde::Deserialize;
 use store::{Count, Idempotency, StoreError, TaskList};
 
 use super::{Page, Visitor, html};
@@ -13,6 +15,7 @@ use crate::gateway::Terms;
 use crate::http::{App, Shared};
 use crate::web::query::Query as Narrowed;
 use crate::web::task::Told;
+use crate::web::task_new::{self, Begun};
 use crate::web::tasks::{self, Board, Column, Filling, KNOWN};
 use crate::web::{FormProblem, Submitted, paths};
 
@@ -23,19 +26,19 @@ const MANY: usize = 40;
 const ROUNDS: usize = 4;
 
 /// What somebody wants to see of the board.
-struct Wanted {
-    query: Narrowed,
-    list: TaskList,
+pub(super) struct Wanted {
+    pub(super) query: Narrowed,
+    pub(super) list: TaskList,
     agent: Option<AgentId>,
     column: Option<Column>,
 }
 
 impl Wanted {
-    fn of(app: &App, visitor: &Visitor, pairs: &[(String, String)]) -> Self {
+    pub(super) fn of(app: &App, human: &Human, pairs: &[(String, String)]) -> Self {
         let mut query = Narrowed::of(pairs, &KNOWN);
         let mine = query.take("view", |name| (name == "mine").then_some(())).is_some();
-        let mut projects = tasks::projects_of(&visitor.human, &app.gateway.directory());
-        let open = |id: &ProjectId| visitor.human.admin || projects.contains(id);
+        let mut projects = tasks::projects_of(human, &app.gateway.directory());
+        let open = |id: &ProjectId| human.admin || projects.contains(id);
         let project = query.take("project", |name| name.parse().ok().filter(open));
         if let Some(project) = project {
             projects = vec![project];
@@ -43,7 +46,7 @@ impl Wanted {
         let agent = query.parsed::<AgentId>("agent");
         let column = query.take("column", Column::named);
         let after = query.parsed::<TaskId>("after").filter(|_| column.is_some());
-        let principal = mine.then(|| visitor.human.id.clone());
+        let principal = mine.then(|| human.id.clone());
         let list = TaskList { projects, principal, after, ..TaskList::default() };
         Self { query, list, agent, column }
     }
@@ -55,15 +58,8 @@ pub(super) async fn board(
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Page {
     let visitor = app.visitor(&headers).await?;
-    let wanted = Wanted::of(&app, &visitor, &pairs);
-    let counts = app.gateway.store().task_counts(wanted.list.clone()).await?;
-    let mut columns = Vec::new();
-    let shown = Column::ALL.into_iter().filter(|one| wanted.column.is_none_or(|only| only == *one));
-    for column in shown {
-        let counted = counts.iter().filter(|(state, _)| column.states().contains(state));
-        let counted: Vec<Count> = counted.map(|(_, count)| *count).collect();
-        columns.push(app.filled(&visitor, &wanted, column, &counted).await?);
-    }
+    let wanted = Wanted::of(&app, &visitor.human, &pairs);
+    let columns = app.columns(&visitor.actor, &wanted).await?;
     let directory = app.gateway.directory();
     let (me, query) = (&visitor.human, &wanted.query);
     let board = Board { me, directory: &directory, query, columns: &columns };
@@ -71,11 +67,30 @@ pub(super) async fn board(
 }
 
 impl App {
+    /// The columns of the board, as somebody sees them.
+    pub(super) async fn columns(
+        &self,
+        actor: &Actor,
+        wanted: &Wanted,
+    ) -> Result<Vec<Filling>, StoreError> {
+        let counts = self.gateway.store().task_counts(wanted.list.clone()).await?;
+        let mut columns = Vec::new();
+        for column in Column::ALL {
+            if wanted.column.is_some_and(|only| only != column) {
+                continue;
+            }
+            let counted = counts.iter().filter(|(state, _)| column.states().contains(state));
+            let counted: Vec<Count> = counted.map(|(_, count)| *count).collect();
+            columns.push(self.filled(actor, wanted, column, &counted).await?);
+        }
+        Ok(columns)
+    }
+
     /// One column of the board. Tasks an agent has to do with are picked from what is read, so such a
     /// column may come out short.
     async fn filled(
         &self,
-        visitor: &Visitor,
+        actor: &Actor,
         wanted: &Wanted,
         column: Column,
         counted: &[Count],
@@ -88,7 +103,7 @@ impl App {
                 task.assignee.agent() == Some(agent)
                     || task.run.as_ref().is_some_and(|run| run.agent == *agent)
             });
-            of_agent && task.is_shown_to(&visitor.actor, &directory)
+            of_agent && task.is_shown_to(actor, &directory)
         };
         let mut tasks = Vec::new();
         for _ in 0..ROUNDS {
@@ -116,31 +131,42 @@ impl App {
         Ok(Filling { column, tasks, count, next })
     }
 
-    fn new_task_page(
-        &self,
-        visitor: &Visitor,
-        sent: Option<&Submitted>,
-        problems: &FormProblem,
-    ) -> String {
+    fn new_task_page(&self, visitor: &Visitor, begun: Begun<'_>, problems: &FormProblem) -> String {
         let (directory, once) = (self.gateway.directory(), self.gateway.ids().ulid().to_string());
-        tasks::new_page(&visitor.frame, &visitor.human, &directory, &once, sent, problems)
+        let begun = Begun { once: &once, ..begun };
+        task_new::page(&visitor.frame, &visitor.human, &directory, begun, problems)
     }
 }
 
+/// What a new task is to be part of.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Part {
+    parent: String,
+}
+
 /// `GET /tasks/new`
-pub(super) async fn show_new(State(app): State<Shared>, headers: HeaderMap) -> Page {
+pub(super) async fn show_new(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(part): Query<Part>,
+) -> Page {
     let visitor = app.visitor(&headers).await?;
-    Ok(html(StatusCode::OK, app.new_task_page(&visitor, None, &FormProblem::default())))
+    // Only a task is ever part of something: other words are not put before anybody.
+    let parent = part.parent.parse::<TaskId>().map(|id| id.to_string()).unwrap_or_default();
+    let begun = Begun { parent: &parent, ..Begun::default() };
+    Ok(html(StatusCode::OK, app.new_task_page(&visitor, begun, &FormProblem::default())))
 }
 
 /// `POST /tasks`: what is sent twice is written down once.
 pub(super) async fn create(State(app): State<Shared>, from: Request) -> Page {
     let (visitor, form) = app.acting(from, paths::NEW_TASK).await?;
     let refuse = |problem: &FormProblem| {
-        let shown = app.new_task_page(&visitor, Some(&form), problem);
+        let begun = Begun { sent: Some(&form), ..Begun::default() };
+        let shown = app.new_task_page(&visitor, begun, problem);
         Ok(html(StatusCode::UNPROCESSABLE_ENTITY, shown))
     };
-    let new = match tasks::written(&form, &visitor.human) {
+    let new = match task_new::written(&form, &visitor.human) {
         Ok(new) => new,
         Err(problem) => return refuse(&problem),
     };
@@ -148,7 +174,7 @@ pub(super) async fn create(State(app): State<Shared>, from: Request) -> Page {
     let command = Command::Task(Box::new(TaskCommand::Create(Box::new(new))));
     let task = match app.gateway.run_on(terms, visitor.actor.clone(), command).await {
         Ok(outcome) => outcome.task,
-        Err(StoreError::Refused(refusal)) => return refuse(&tasks::refused(&refusal)),
+        Err(StoreError::Refused(refusal)) => return refuse(&task_new::refused(&refusal)),
         Err(error) => return Err(error.into()),
     };
     let Some(task) = task else { return Ok(Redirect::to(paths::TASKS).into_response()) };

@@ -3,7 +3,7 @@
 use kernel::directory::{
     Cadence, Contact, Format, Hears, Means, NewNotices, NewProfile, NewWebhook,
 };
-use kernel::task::{Autonomy, NewTask, OnSilence, Spec, TaskCommand};
+use kernel::task::{NewTask, TaskCommand};
 use kernel::{Command, Topic, WebhookId};
 
 pub(super) const SETTINGS: &[(&str, &str)] = &[
@@ -86,17 +86,5 @@ pub(super) fn endpoint(id: WebhookId) -> NewWebhook {
 
 /// A task somebody writes down.
 pub(super) fn work() -> Box<TaskCommand> {
-    Box::new(TaskCommand::Create(Box::new(NewTask {
-        project: None,
-        sort: "work".to_owned(),
-        spec: Spec { goal: "Tidy up".to_owned(), ..Spec::default() },
-        parent: None,
-        deadline: None,
-        max_duration: None,
-        delegable: false,
-        autonomy: Autonomy::default(),
-        grants: Vec::new(),
-        review_policy: None,
-        on_silence: OnSilence::default(),
-    })))
+    Box::new(TaskCommand::Create(Box::new(NewTask::new("work", "Tidy up"))))
 }

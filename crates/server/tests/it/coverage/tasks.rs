@@ -5,6 +5,7 @@ use crate::routes::Door::{self, Closed, Public};
 pub(super) const TASKS: &[(&str, &str, Door)] = &[
     ("get", "/tasks", Closed),
     ("post", "/tasks", Closed),
+    ("get", "/tasks/live", Closed),
     ("get", "/tasks/new", Closed),
     ("get", "/tasks/{id}", Closed),
     ("get", "/tasks/{id}/live", Closed),

@@ -1,0 +1,91 @@
+//! `GET /tasks/live`: what changes on the board while somebody looks at it, column by column.
+
+use axum::extract::{Query, State};
+use axum::http::HeaderMap;
+use bytes::Bytes;
+use kernel::Actor;
+use kernel::directory::Human;
+use serde::Serialize;
+use store::{Scope, StoreError};
+
+use super::Page;
+use super::live::{self, Looked, Sent};
+use super::tasks::Wanted;
+use crate::http::sse;
+use crate::http::{App, Shared};
+use crate::web::Frame;
+use crate::web::tasks::{self, Board};
+
+pub(super) async fn follow(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Page {
+    let visitor = app.visitor(&headers).await?;
+    let (actor, sent) = (visitor.actor.clone(), Sent::said(&pairs));
+    Ok(live::follow(app, visitor, Columns { pairs, actor, sent }))
+}
+
+/// A board that somebody looks at.
+struct Columns {
+    pairs: Vec<(String, String)>,
+    actor: Actor,
+    sent: Sent,
+}
+
+/// What differs.
+#[derive(Serialize)]
+struct News {
+    /// Whether nothing stands in any column.
+    empty: bool,
+    /// Every column, in order; with its HTML where the browser lacks it.
+    columns: Vec<ColumnNews>,
+}
+
+#[derive(Serialize)]
+struct ColumnNews {
+    key: String,
+    v: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    html: Option<String>,
+}
+
+impl Looked for Columns {
+    fn scopes(&self, app: &App, human: &Human) -> Vec<Scope> {
+        Wanted::of(app, human, &self.pairs).list.projects.into_iter().map(Scope::Tasks).collect()
+    }
+
+    async fn news(
+        &mut self,
+        app: &App,
+        human: &Human,
+        frame: &Frame,
+    ) -> Result<(u64, Option<Bytes>), StoreError> {
+        let wanted = Wanted::of(app, human, &self.pairs);
+        let columns = app.columns(&self.actor, &wanted).await?;
+        let directory = app.gateway.directory();
+        let (me, query) = (human, &wanted.query);
+        let board = Board { me, directory: &directory, query, columns: &columns };
+        let drawn = tasks::columns(frame, &board);
+        let digest = tasks::digest(&drawn);
+        let parts = drawn.iter().map(|column| (column.key(), column.version.clone())).collect();
+        let sent = Sent { digest: Some(digest), parts };
+        let before = std::mem::replace(&mut self.sent, sent);
+        if before.digest == Some(digest) {
+            return Ok((digest, None));
+        }
+        let news = News {
+            empty: tasks::is_empty(&drawn),
+            columns: drawn
+                .iter()
+                .map(|column| ColumnNews {
+                    key: column.key(),
+                    v: column.version.clone(),
+                    html: (before.parts.get(&column.key()) != Some(&column.version))
+                        .then(|| column.html()),
+                })
+                .collect(),
+        };
+        Ok((digest, Some(sse::frame(digest, "news", &news))))
+    }
+}
