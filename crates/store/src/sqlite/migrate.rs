@@ -30,6 +30,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(16, "known tasks", include_str!("migrations/0016_known_tasks.sql")),
     step(17, "insights", include_str!("migrations/0017_insights.sql")),
     step(18, "kept", include_str!("migrations/0018_kept.sql")),
+    step(20, "running", include_str!("migrations/0020_running.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.
