@@ -9,6 +9,7 @@ use ::channels::Medium;
 use axum_server::tls_rustls::RustlsConfig;
 use clap::Args;
 use kernel::AgentId;
+use kernel::directory::Project;
 use store::Clock;
 
 use super::output::say;
@@ -99,6 +100,10 @@ fn applied_text(config: &Config) -> String {
             Some(retention) => format!("retention   words go {retention} after the end"),
             None => "retention   off: words are kept until somebody erases them".to_owned(),
         },
+        match config.insights_retention {
+            Some(retention) => format!("insights    counts go after {retention}"),
+            None => "insights    counts are kept".to_owned(),
+        },
         format!("jwt         {}", config.jwt.as_ref().map_or("off", |jwt| &jwt.issuer)),
         format!("proofs      {}", proofs(config)),
         format!("mail        {}", mail(config)),
@@ -171,7 +176,11 @@ async fn look(config: &Config) -> Vec<Finding> {
         };
         findings.push(Finding { what: "tls", ok, says });
     }
-    findings.push(database(config).await);
+    let found = database(config).await;
+    if found.ok {
+        findings.extend(kept(config).await);
+    }
+    findings.push(found);
     for (agent, command) in &config.runtime_commands {
         let (ok, says) = program(command);
         findings.push(Finding { what: "runtime", ok, says: format!("{agent}: {says}") });
@@ -219,6 +228,31 @@ async fn look(config: &Config) -> Vec<Finding> {
     };
     findings.push(Finding { what: "public_url", ok: public, says });
     findings
+}
+
+/// The projects that keep words for another while than the installation does; nothing while nobody
+/// could have said so.
+async fn kept(config: &Config) -> Vec<Finding> {
+    let what = "retention";
+    match &config.database {
+        Database::Memory => return Vec::new(),
+        Database::Sqlite(path) if !path.exists() => return Vec::new(),
+        Database::Sqlite(_) | Database::Postgres(_) => {}
+    }
+    let directory = match home::directory(config).await {
+        Ok(directory) => directory,
+        Err(error) => return vec![Finding { what, ok: false, says: format!("{error:#}") }],
+    };
+    let words = |project: &Project| {
+        let own = project.retention?.span();
+        let says = match own {
+            own if own == config.retention => return None,
+            Some(retention) => format!("of {} words go {retention} after the end", project.id),
+            None => format!("of {} words are kept until somebody erases them", project.id),
+        };
+        Some(Finding { what, ok: true, says })
+    };
+    directory.projects().filter_map(words).collect()
 }
 
 /// Whether the database can be used.
