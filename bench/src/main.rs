@@ -15,12 +15,13 @@
 //! |---|---|
 //! | [`scenarios`] | what is measured, one file each |
 //! | [`load`], [`wire`], [`latency`] | making the load and timing it |
-//! | [`served`], [`gateway`], [`baseline`], [`fill`], [`people`], [`tasks`] | the processes under load, and what they start with |
+//! | [`served`], [`gateway`], [`baseline`], [`fill`], [`people`], [`tasks`], [`insights`] | the processes under load, and what they start with |
 //! | [`report`] | the table, its files, and what changed since the last one |
 
 mod baseline;
 mod fill;
 mod gateway;
+mod insights;
 mod latency;
 mod load;
 mod people;
@@ -60,6 +61,9 @@ fn main() -> anyhow::Result<()> {
         ["baseline", folder] => runtime.block_on(baseline::serve(Path::new(folder))),
         ["fill-people", folder, people] => {
             runtime.block_on(Box::pin(people::run(Path::new(folder), people.parse()?)))
+        }
+        ["fill-insights", folder, messages] => {
+            runtime.block_on(Box::pin(insights::run(Path::new(folder), messages.parse()?)))
         }
         ["fill-tasks", folder, tasks, events] => runtime.block_on(Box::pin(tasks::run(
             Path::new(folder),

@@ -27,6 +27,8 @@ pub(crate) struct Scale {
     /// Tasks, beside a store with a thousand; and what happened to the longest one.
     pub(crate) tasks: usize,
     pub(crate) events: usize,
+    /// Messages whose counts are there, beside those of a thousand over the same days.
+    pub(crate) counted: u64,
     /// How long a process is left alone before its memory is read.
     pub(crate) calm: Duration,
     /// Starts of the server.
@@ -49,6 +51,7 @@ impl Scale {
         limit: 500,
         tasks: 1_000_000,
         events: 10_000,
+        counted: 10_000_000,
         calm: Duration::from_secs(2),
         starts: 10,
     };
@@ -68,6 +71,7 @@ impl Scale {
         limit: 500,
         tasks: 30_000,
         events: 10_000,
+        counted: 1_000_000,
         calm: Duration::from_secs(1),
         starts: 3,
     };
@@ -87,6 +91,7 @@ impl Scale {
         limit: 100,
         tasks: 1_500,
         events: 300,
+        counted: 20_000,
         calm: Duration::from_millis(100),
         starts: 1,
     };

@@ -5,6 +5,7 @@ mod create;
 mod expiries;
 mod hitl;
 mod idle;
+mod insights;
 mod nodes;
 mod open;
 mod people;
@@ -17,13 +18,14 @@ mod webhooks;
 
 use std::net::SocketAddr;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-use crate::gateway::{AGENT, ASK};
+use crate::gateway::{AGENT, ASK, PERSON};
 use crate::report::Row;
 use crate::scale::Scale;
+use crate::served::Served;
 use crate::wire::{Connection, Shot};
 
 /// Connections made or used at once.
@@ -45,10 +47,11 @@ pub(crate) enum Scenario {
     People,
     Channels,
     Tasks,
+    Insights,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Start,
         Self::Create,
         Self::Poll,
@@ -62,6 +65,7 @@ impl Scenario {
         Self::People,
         Self::Channels,
         Self::Tasks,
+        Self::Insights,
     ];
 
     /// Its name on the command line.
@@ -92,8 +96,20 @@ impl Scenario {
             Self::People => people::run(scale).await,
             Self::Channels => channels::run(scale).await,
             Self::Tasks => tasks::run(scale).await,
+            Self::Insights => insights::run(scale).await,
         }
     }
+}
+
+/// A page, for somebody who has signed in with a link.
+async fn page(served: &Served, path: &str) -> anyhow::Result<Shot> {
+    let mut connection = Connection::open(served.address).await?;
+    connection.call(&Shot::post("/api/v1/people/user_dev/link", PERSON, "{}")).await?;
+    let link: Value = serde_json::from_slice(&connection.body)?;
+    let token = link["url"].as_str().and_then(|url| url.split_once("token=")).context("no link")?.1;
+    connection.send(&Shot::form("/sign-in", &format!("token={token}"))).await?;
+    ensure!(connection.answer().await? == 303, "nobody was signed in");
+    Ok(Shot::get_with(path, "", &connection.cookies()?))
 }
 
 /// A create, as agents send it.

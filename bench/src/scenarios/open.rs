@@ -3,10 +3,9 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
-use serde_json::Value;
+use anyhow::bail;
 
-use super::{create_at, create_shot, poll_shot};
+use super::{create_at, create_shot, page, poll_shot};
 use crate::fill::fill;
 use crate::gateway::{AGENT, PERSON};
 use crate::load::in_turns;
@@ -41,7 +40,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
         ("… poll: p99", poll_shot(&ours), poll_shot(&theirs)),
         ("… page of the inbox with totals (HXP): p99", inbox(HXP), inbox(HXP)),
         ("… page of the inbox: p99", inbox(NATIVE), inbox(NATIVE)),
-        ("… the inbox as a page: p99", page(&full).await?, page(&empty).await?),
+        ("… the inbox as a page: p99", page(&full, "/").await?, page(&empty, "/").await?),
         ("… search for a word in all: p99", inbox(COMMON), inbox(COMMON)),
         ("… search for a word in one: p99", rare(&full).await?, rare(&empty).await?),
     ];
@@ -76,17 +75,6 @@ const COMMON: &str = "/api/v1/search?q=refund";
 
 fn inbox(path: &str) -> Shot {
     Shot::get(path, PERSON)
-}
-
-/// The page, for somebody who has signed in with a link.
-async fn page(served: &Served) -> anyhow::Result<Shot> {
-    let mut connection = Connection::open(served.address).await?;
-    connection.call(&Shot::post("/api/v1/people/user_dev/link", PERSON, "{}")).await?;
-    let link: Value = serde_json::from_slice(&connection.body)?;
-    let token = link["url"].as_str().and_then(|url| url.split_once("token=")).context("no link")?.1;
-    connection.send(&Shot::form("/sign-in", &format!("token={token}"))).await?;
-    ensure!(connection.answer().await? == 303, "nobody was signed in");
-    Ok(Shot::get_with("/", "", &connection.cookies()?))
 }
 
 /// The search for a word that one ask has, once the index has it.

@@ -53,7 +53,7 @@ def test_the_readme_runs(answered: Server, capsys: pytest.CaptureFixture[str]) -
         "delivered v1\n",
     ):
         assert expected in said
-    assert len(BLOCKS) == 8
+    assert len(BLOCKS) == 9
 
 
 def test_every_example_is_run() -> None:

@@ -346,6 +346,36 @@ def test_guarded_functions(server: Server, monkeypatch: pytest.MonkeyPatch) -> N
         assert human_as_tool()("Which colour?") == "Blue."
 
 
+def test_insights_count_what_happened(server: Server, client: Countersign) -> None:
+    with server.person.answering(lambda ask: Rejected(comment="no")):
+        ask = client.approve("Count me?")
+        assert not ask.wait()
+    today = datetime.now(timezone.utc)
+    deadline = time.monotonic() + 20
+    # The numbers are a moment behind.
+    while True:
+        found = client.insights(agent="agent_dev", since=today, until=today.date())
+        if found["verdicts"]["overruled"] or time.monotonic() > deadline:
+            break
+        time.sleep(0.05)
+    assert found["verdicts"]["overruled"] > 0
+    assert found["asks"] >= found["dialects"]["native"] > 0
+    assert found["from"] == found["to"] == today.date().isoformat()
+    assert [one["agent"] for one in found["agents"]] == ["agent_dev"]
+    with pytest.raises(InvalidRequest):
+        client.insights(since="tomorrow")
+    with pytest.raises(NotFound):
+        client.insights(project="nowhere")
+
+
+@pytest.mark.anyio
+async def test_async_insights(server: Server) -> None:
+    async with server.async_client() as client:
+        found = await client.insights()
+        assert len(found["days"]) == 30
+        assert len(found["confidence"]) == 10
+
+
 @pytest.mark.anyio
 async def test_async_stories(server: Server) -> None:
     async with server.async_client() as client:

@@ -5,6 +5,7 @@ import { type EventsOptions, eventsFrom } from "./events.js";
 import type { Fields, Values } from "./form.js";
 import { type Guarded, type GuardOptions, guard } from "./guard.js";
 import { ABORTABLE, type Abortable, acknowledge, Asked, cancel, type CancelOptions } from "./handle.js";
+import { type Insights, INSIGHTS, type InsightsOptions } from "./insights.js";
 import { type Names, only } from "./options.js";
 import {
   type ApproveOutcome,
@@ -205,6 +206,14 @@ export class Countersign {
   /** Everything that happens to this key's asks, from now on or from `after` on. Comes back after interruptions. */
   events(options: EventsOptions = {}): AsyncGenerator<AskEvent | StreamReset, void, undefined> {
     return eventsFrom(this.transport, options, this.retries);
+  }
+
+  /** Numbers about what agents claim and what people do with it, of all that this key may see. */
+  async insights(options: InsightsOptions = {}): Promise<Insights> {
+    const { signal, ...narrowed } = only(options, INSIGHTS);
+    const query = new URLSearchParams();
+    for (const [key, value] of Object.entries(narrowed)) if (value !== undefined) query.set(key, value);
+    return this.transport.json(`/api/v1/insights?${query}`, { signal });
   }
 
   /** The signed receipt of an ask that is over: a compact JWS, for `verifyReceipt`. */

@@ -48,6 +48,16 @@ export {
   verifyHitlCallback,
 } from "./hitl-outcome.js";
 export type { HitlAuthorization } from "./hitl-wire.js";
+export type {
+  AgentInsights,
+  Calibration,
+  EndedCounts,
+  Insights,
+  InsightsOptions,
+  ReadingCounts,
+  VerdictCounts,
+  WaitCounts,
+} from "./insights.js";
 export { canonicalJson, type JsonObject, type JsonValue, parseJson } from "./json.js";
 export type * from "./outcome.js";
 export { outcomeOf } from "./outcome.js";

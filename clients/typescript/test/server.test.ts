@@ -249,6 +249,23 @@ test("events tell what happens, and go on from a position", async () => {
   assert.deepEqual(again.map(({ event }) => event), ["answered"]);
 });
 
+test("insights count what was asked and what came of it", async () => {
+  const outcome = await answered(client.approve("Count me?"), { verdict: "rejected" }, "no");
+  const today = new Date().toISOString().slice(0, 10);
+  // The numbers are a moment behind.
+  const wanted = { agent: outcome.ask.agent, from: today };
+  await eventually("the answer is counted", async () => (await client.insights(wanted)).verdicts.overruled > 0);
+  const found = await client.insights(wanted);
+  assert.equal(found.from, today);
+  assert.equal(found.agent, outcome.ask.agent);
+  assert.ok(found.asks > 0 && (found.dialects["native"] ?? 0) > 0);
+  assert.equal(found.confidence.length, 10);
+  assert.deepEqual(found.agents.map((one) => one.agent), [outcome.ask.agent]);
+  await assert.rejects(client.insights({ from: "tomorrow" }), InvalidRequest);
+  await assert.rejects(client.insights({ agent: "nobody" }), NotFound);
+  await assert.rejects(client.insights({ form: today } as object), TypeError);
+});
+
 test("lists find asks by state and kind", async () => {
   const { id } = await client.converse("Listed?");
   const ids: string[] = [];

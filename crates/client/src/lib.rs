@@ -31,6 +31,7 @@
 //! | [`wait`](mod@wait) | waiting: a stream first, long polls where that is not to be had |
 //! | [`events`] | one connection for everything that happens to an agent's asks |
 //! | [`receipts`] | checking receipts without the server |
+//! | [`insights`] | numbers about agents and what people make of them |
 //! | [`tasks`] | work a person owns and an agent does, over HACP |
 //! | [`hitl`] | following the cases of any service that speaks HITL |
 //! | [`error`] | what can go wrong, and whether trying again may help |
@@ -43,6 +44,7 @@ pub mod asking;
 pub mod error;
 pub mod events;
 pub mod hitl;
+pub mod insights;
 pub mod receipts;
 mod retry;
 pub mod tasks;
@@ -52,6 +54,7 @@ pub use ask::{Ask, Ended, Receipt, Revocation};
 pub use asking::Asking;
 pub use error::{ClientError, Details, Result};
 pub use events::{Event, Events};
+pub use insights::Insights;
 pub use receipts::verify_receipt;
 pub use tasks::Tasks;
 

@@ -39,6 +39,16 @@ impl Retention {
     }
 }
 
+impl Keep {
+    /// How long, unless for ever.
+    pub fn span(self) -> Option<Retention> {
+        match self {
+            Self::Always => None,
+            Self::For(retention) => Some(retention),
+        }
+    }
+}
+
 impl FromStr for Keep {
     type Err = &'static str;
 

@@ -103,6 +103,8 @@ pub struct Config {
     pub runtime_commands: BTreeMap<AgentId, String>,
     /// How long the words of what is over are kept; for ever if not said.
     pub retention: Option<Retention>,
+    /// How long counts are kept; for ever if not said.
+    pub insights_retention: Option<Retention>,
     /// How long calls of A2H wait, in seconds; for ever if not said.
     pub a2h_timeout: Option<u64>,
     /// The evidence hash.
@@ -275,10 +277,8 @@ impl Settings {
             stream_limit: self.stream_limit.unwrap_or(if dev { 0 } else { 100 }),
             callback_allow,
             runtime_commands: runtimes(self.runtime_command.as_deref())?,
-            retention: self.retention.and_then(|keep| match keep {
-                Keep::Always => None,
-                Keep::For(retention) => Some(retention),
-            }),
+            retention: self.retention.and_then(Keep::span),
+            insights_retention: self.insights_retention.and_then(Keep::span),
             a2h_timeout,
             evidence_form: self.evidence_form.unwrap_or_default(),
             evidence_secret,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use kernel::directory::Directory;
 use store::memory::Memory;
 use store::postgres::{Options, Postgres, Turn};
 use store::sqlite::{Locked, Sqlite};
@@ -110,6 +111,18 @@ pub async fn look(config: &Config) -> anyhow::Result<Arc<dyn Store>> {
             Ok(Arc::new(Sqlite::open_to_check(path)?))
         }
         Database::Postgres(url) => Ok(Arc::new(existing(url).await?)),
+    }
+}
+
+/// Who and what there is at this moment, whether or not servers run.
+pub async fn directory(config: &Config) -> anyhow::Result<Arc<Directory>> {
+    match &config.database {
+        Database::Memory => bail!("there is nothing to look at: the database is in memory"),
+        Database::Sqlite(path) => Ok(Sqlite::open_read_only(path)?.directory()),
+        Database::Postgres(url) => {
+            let store = Postgres::open_read_only(url.reveal(), Options::default()).await;
+            Ok(store.with_context(|| format!("cannot open {url}"))?.directory())
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use kernel::directory::{Agent, Directory};
 use kernel::insight::summary::Line;
 use kernel::insight::{Day, Measure, Summary, Whose};
 use kernel::{Actor, AgentId, ProjectId, Refusal};
-use store::{Counts, Store, StoreError};
+use store::{Counts, Grain, Store, StoreError};
 
 /// The longest stretch that is looked at.
 pub const LONGEST_DAYS: i64 = 400;
@@ -157,11 +157,22 @@ pub async fn read(store: &dyn Store, wanted: &Wanted, actor: &Actor) -> Result<I
     let directory = store.directory();
     let (whose, compared) = sought(wanted, actor, &directory).map_err(Unseen::Refused)?;
     let (from, to) = (wanted.from, wanted.to);
-    let counts =
-        |whose, measures: &[Measure]| Counts { whose, measures: measures.to_vec(), from, to };
-    let all = store.counts(counts(whose, &Measure::ALL)).await.map_err(Unseen::Store)?;
+    let counts = |whose, measures: &[Measure], grain| Counts {
+        whose,
+        measures: measures.to_vec(),
+        from,
+        to,
+        grain,
+    };
+    let (daily, others): (Vec<Measure>, Vec<Measure>) =
+        Measure::ALL.into_iter().partition(|measure| Measure::BY_DAY.contains(measure));
+    let by_day = counts(whose.clone(), &daily, Grain::Day);
+    let mut all = store.counts(by_day).await.map_err(Unseen::Store)?;
+    let others = counts(whose, &others, Grain::Span);
+    all.extend(store.counts(others).await.map_err(Unseen::Store)?);
     let each = |agent: &Agent| Whose::Agent(agent.project.clone(), agent.id.clone());
-    let of_agents = counts(compared.iter().map(each).collect(), &Measure::OF_AGENTS);
+    let of_agents = compared.iter().map(each).collect();
+    let of_agents = counts(of_agents, &Measure::OF_AGENTS, Grain::Span);
     let lines = store.counts(of_agents).await.map_err(Unseen::Store)?;
     let mut agents = Vec::with_capacity(compared.len());
     for agent in compared {

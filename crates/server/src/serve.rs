@@ -206,7 +206,8 @@ impl Server {
             let (store, command) = (Arc::clone(gateway.store()), command.clone());
             self.tasks.spawn(anchor::run(store, command, app.sealer.newest(), stop()));
         }
-        self.tasks.spawn(retention::run(gateway.clone(), config.retention, stop()));
+        let (words, counts) = (config.retention, config.insights_retention);
+        self.tasks.spawn(retention::run(gateway.clone(), words, counts, stop()));
         self.tasks.spawn(keys::run(app.signer.clone(), stop()));
         self.tasks.spawn(housekeeping::run(
             gateway.clone(),

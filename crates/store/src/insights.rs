@@ -4,6 +4,10 @@
 //! written down in the same commit as they are. So nobody who asks or answers waits for them, nothing
 //! is counted twice, and what happened before there were any is counted too. How many are read depends
 //! on days, projects and agents, and never on how many asks there were.
+//!
+//! They are kept as running totals: beside a bin and a day stands how many there were up to the end of
+//! that day. What a stretch of days comes to is the difference of two of them, so a year costs what a
+//! week costs, and a full house what an empty one does.
 
 use std::collections::BTreeMap;
 
@@ -26,6 +30,47 @@ pub struct Counts {
     pub from: Day,
     /// To which day, and with it.
     pub to: Day,
+    /// How finely.
+    pub grain: Grain,
+}
+
+impl Counts {
+    /// Each bin that is wanted, by its measure.
+    pub(crate) fn bins(&self) -> Vec<(Measure, &'static str)> {
+        let of = |measure: &Measure| {
+            let measure = *measure;
+            measure.bins().into_iter().map(move |bin| (measure, bin))
+        };
+        self.measures.iter().flat_map(of).collect()
+    }
+}
+
+/// How finely counts are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grain {
+    /// Each day with anything by itself.
+    Day,
+    /// All of the days together, under the last of them.
+    Span,
+}
+
+/// Running totals of one bin, in the order of their days, to what each day came to.
+pub(crate) struct Steps {
+    before: u64,
+}
+
+impl Steps {
+    /// What there was before the first of them.
+    pub(crate) fn from(before: u64) -> Self {
+        Self { before }
+    }
+
+    /// What is new in the next one, if anything.
+    pub(crate) fn to(&mut self, total: u64) -> Option<u64> {
+        let new = total.saturating_sub(self.before);
+        self.before = total;
+        (new > 0).then_some(new)
+    }
 }
 
 /// What was just counted.
@@ -45,6 +90,10 @@ pub trait Insights {
 
     /// What was counted, as far as [`Insights::count_on`] has come.
     async fn counts(&self, wanted: Counts) -> Result<Vec<Line>>;
+
+    /// Forgets what was counted on the days before one, at most `limit` counts of it; how many. Nothing
+    /// is told of those days from then on, nor when more of them is counted.
+    async fn forget_counts(&self, before: Day, limit: usize) -> Result<u64>;
 }
 
 /// Records that were read and not counted yet.

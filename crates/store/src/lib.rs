@@ -63,7 +63,7 @@ use ulid::Ulid;
 pub use chains::{Chain, Chains, Held};
 pub use codes::{CODE_TRIES, Code, CodeTried, Codes};
 pub use devices::{Device, Devices, MOST_DEVICES};
-pub use insights::{Counted, Counts, Insights};
+pub use insights::{Counted, Counts, Grain, Insights};
 pub use listing::{Count, Cursor, Expiring, Filter, List, Order, Page, Scope};
 pub use messages::{MOST_MESSAGES, Message, Messages, Sent};
 pub use migrations::SchemaError;

@@ -117,6 +117,8 @@ macro_rules! suite {
                 of_many_who_count_nothing_is_counted_twice,
                 counts_stay_when_words_go,
                 what_is_read_does_not_grow_with_asks,
+                a_stretch_of_days_is_the_sum_of_its_days,
+                old_counts_are_forgotten,
             }
             $crate::suite! { @in $open, $missing; snooze:
                 what_was_snoozed_comes_back_by_itself,

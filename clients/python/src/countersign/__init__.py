@@ -58,6 +58,7 @@ from .errors import (
 )
 from .events import Event
 from .forms import Form
+from .insights import Insights
 from .questions import AskOptions
 from .receipts import Receipt, fetch_jwks, fetch_revocations, verify_receipt
 from .tasks import AsyncTasks, Duty, Page, TaskEvent, Tasks
@@ -97,6 +98,7 @@ __all__ = [
     "File",
     "Forbidden",
     "Form",
+    "Insights",
     "InvalidReceipt",
     "InvalidRequest",
     "NoAnswer",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 import httpx
 
 from . import _flows as flows
-from . import questions
+from . import insights, questions
 from ._core import Core
 from ._run import AsyncRunner, Runner
 from ._times import Duration, seconds
@@ -27,6 +27,7 @@ from .answers import (
 from .asks import Ask, AsyncAsk
 from .events import Event, parse_event
 from .forms import Form
+from .insights import Day, Insights
 from .questions import AskOptions, Option
 from .receipts import Receipt, verify_receipt
 from .tasks import AsyncTasks, Tasks
@@ -237,6 +238,21 @@ class Countersign(
         for frame in self._runner.iterate(flows.events(self._core, after)):
             yield parse_event(frame, lambda data: Ask(self, data))
 
+    def insights(
+        self,
+        *,
+        project: str | None = None,
+        agent: str | None = None,
+        since: Day | None = None,
+        until: Day | None = None,
+    ) -> Insights:
+        """Numbers about what agents claim and what people do with it, of all this key may see.
+
+        The last 30 days unless told; days are in UTC, and `until` counts too. They are a moment
+        behind.
+        """
+        return self._runner.run(insights.read(self._core, project, agent, since, until))
+
     def jwks(self) -> dict[str, Any]:
         """The keys receipts are signed with. Keep them to verify offline."""
         return flows.object_of(self._runner.run(flows.call(self._core, "GET", JWKS)))
@@ -333,6 +349,21 @@ class AsyncCountersign(
         """What happens to the asks this key may see, for ever; from `after`, or from now on."""
         async for frame in self._runner.iterate(flows.events(self._core, after)):
             yield parse_event(frame, lambda data: AsyncAsk(self, data))
+
+    async def insights(
+        self,
+        *,
+        project: str | None = None,
+        agent: str | None = None,
+        since: Day | None = None,
+        until: Day | None = None,
+    ) -> Insights:
+        """Numbers about what agents claim and what people do with it, of all this key may see.
+
+        The last 30 days unless told; days are in UTC, and `until` counts too. They are a moment
+        behind.
+        """
+        return await self._runner.run(insights.read(self._core, project, agent, since, until))
 
     async def jwks(self) -> dict[str, Any]:
         """The keys receipts are signed with. Keep them to verify offline."""

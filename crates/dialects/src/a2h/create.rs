@@ -52,16 +52,20 @@ pub struct NewCall {
 }
 
 impl NewCall {
-    /// With what the agent says of its call. `state` is the caller's own, so what is no envelope
-    /// there is no mistake either; whatever it is comes back as it came.
     fn claiming(mut self, bytes: &[u8]) -> Self {
-        let state = self.ask.metadata.get(KEPT).and_then(|kept| kept.get("state"));
-        if state.is_some_and(|state| state.get(claims::MEMBER).is_some()) {
-            self.ask.claims =
-                claims::within(bytes, &["spec", "state", claims::MEMBER]).ok().flatten();
-        }
+        self.ask = claiming(self.ask, bytes);
         self
     }
+}
+
+/// With what the agent says of what it asks. `state` is the caller's own, so what is no envelope there
+/// is no mistake either; whatever it is comes back as it came.
+pub(super) fn claiming(mut ask: NewAsk, bytes: &[u8]) -> NewAsk {
+    let state = ask.metadata.get(KEPT).and_then(|kept| kept.get("state"));
+    if state.is_some_and(|state| state.get(claims::MEMBER).is_some()) {
+        ask.claims = claims::within(bytes, &["spec", "state", claims::MEMBER]).ok().flatten();
+    }
+    ask
 }
 
 /// Whom a channel names.

@@ -15,7 +15,7 @@ use super::create::{self, storable};
 use super::errors::WireError;
 use super::parse::Members;
 use super::schema::{self, Shape, VALUE};
-use super::view::{ended_at, member, ours, undecided, words};
+use super::view::{ended_at, member, ours, state, undecided, words};
 use super::wire::{Message, MessageSpec, MessageStatus, Metadata, Moment};
 
 /// The version of the objects.
@@ -73,6 +73,7 @@ pub fn parse_message(bytes: &[u8]) -> Result<NewMessage, WireError> {
     if let Some(schema) = &wanted {
         check(schema).map_err(|expected| spec.bad("response_schema", expected))?;
     }
+    let state = spec.object("state")?.map(|state| json!(state));
     let (question, stance) = question(&text, wanted.as_ref())
         .ok_or_else(|| spec.bad("message", "a text without NUL characters"))?;
     let mut kept = Map::new();
@@ -81,12 +82,14 @@ pub fn parse_message(bytes: &[u8]) -> Result<NewMessage, WireError> {
         ("message", Some(json!(text))),
         ("response_schema", wanted.clone()),
         ("channel_id", channel_id),
+        ("state", state),
     ] {
         kept.extend(value.map(|value| (key.to_owned(), value)));
     }
     let fingerprint = Digest::of_json(&kept);
     kept.extend(uid.as_ref().map(|uid| ("call_id".to_owned(), json!(uid))));
     let ask = create::ask(question, kept, &[stance], DefaultAction::Skip);
+    let ask = create::claiming(ask, bytes);
     Ok(NewMessage { ask, uid, fingerprint, schema: wanted, conversation })
 }
 
@@ -166,6 +169,7 @@ pub fn message(
                 .unwrap_or_else(|| question.prompt().to_owned()),
             response_schema: schema,
             channel_id: member(ask, "channel_id"),
+            state: state(ask),
         },
         status: MessageStatus {
             requested_at: Moment(ask.created_at),

@@ -124,7 +124,7 @@ pub(super) fn member(ask: &Ask, key: &str) -> Option<Value> {
 
 /// What the caller gave to be given back: its `state`, or the metadata another dialect calls it, with
 /// the envelope that came beside it (A2H-117).
-fn state(ask: &Ask) -> Option<Value> {
+pub(super) fn state(ask: &Ask) -> Option<Value> {
     if let Some(kept) = kept(ask) {
         return kept.get("state").cloned();
     }

@@ -185,6 +185,9 @@ pub struct MessageSpec {
     /// The conversation it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel_id: Option<Value>,
+    /// The caller's own, as it came; `hxp` in it is what the agent says of the message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<Value>,
 }
 
 /// What the person said.

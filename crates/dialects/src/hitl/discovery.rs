@@ -11,24 +11,31 @@ pub const POLLS_PER_MINUTE: u32 = 60;
 /// What this server is.
 const DESCRIPTION: &str = "The human gateway for AI agents: an agent asks, a person answers, a signed receipt comes back.";
 
-/// What this server offers, as the given version words it. `base` is its address, `retention` the days
-/// after which the words of a case are gone, if they ever are (HITL-152); `proofs` says whose proofs of
-/// a person it can check, for which the schema of 0.8 has no place but the description.
-pub fn discovery(
-    base: &str,
-    version: Version,
-    retention: Option<u64>,
-    proofs: Option<&str>,
-) -> Value {
+/// Where projects differ in how long they keep cases.
+const OTHERWISE: &str =
+    "How long cases are kept is what holds where a project does not say otherwise; some do.";
+
+/// How long cases are kept (HITL-152).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// After how many days their words are gone, if they ever are, where their project says nothing.
+    pub days: Option<u64>,
+    /// Whether a project says otherwise. Which one is nobody's business who is asked by everybody.
+    pub unless_told: bool,
+}
+
+/// What this server offers, as the given version words it. `base` is its address; `proofs` says whose
+/// proofs of a person it can check. For that and for projects that keep cases for another while the
+/// schema has no place but the description.
+pub fn discovery(base: &str, version: Version, kept: Kept, proofs: Option<&str>) -> Value {
     let base = base.trim_end_matches('/');
     let types: Vec<String> =
         Type::STANDARD.iter().map(|standard| standard.as_str().to_owned()).collect();
-    let description = match (version, proofs) {
-        (Version::V08, Some(proofs)) => {
-            format!("{DESCRIPTION} Proofs of a person it verifies: {proofs}.")
-        }
-        (Version::V08, None) | (Version::V07, _) => DESCRIPTION.to_owned(),
-    };
+    let proofs = proofs.filter(|_| version == Version::V08);
+    let proofs = proofs.map(|proofs| format!("Proofs of a person it verifies: {proofs}."));
+    let otherwise = kept.unless_told.then(|| OTHERWISE.to_owned());
+    let sentences = [Some(DESCRIPTION.to_owned()), proofs, otherwise];
+    let description = sentences.into_iter().flatten().collect::<Vec<_>>().join(" ");
     let mut document = json!({ "hitl_protocol": {
         "spec_version": version.as_str(),
         "service": {
@@ -67,7 +74,7 @@ pub fn discovery(
             "openapi": format!("{base}/openapi.json"),
         },
     } });
-    if let (Some(days), Some(Value::Object(body))) = (retention, document.get_mut("hitl_protocol"))
+    if let (Some(days), Some(Value::Object(body))) = (kept.days, document.get_mut("hitl_protocol"))
     {
         let policies = json!({ "data_retention_days": days, "expired_case_retention_days": days });
         body.insert("policies".to_owned(), policies);

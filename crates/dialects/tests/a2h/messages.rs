@@ -52,6 +52,34 @@ fn refund() -> Value {
     })
 }
 
+/// HXPE-058, A2H-038: `state` is the caller's own and comes back as it came; an object `hxp` in it is what
+/// the agent says of its message, and anything else there is no mistake.
+#[test]
+fn a_message_may_say_of_itself_what_it_is() {
+    let hxp = json!({
+        "version": "1.0.0", "intent": "decide", "delivery": {"verbosity": "low"},
+        "transparency": {"confidence": 0.7}, "actions": [], "later": [3.0, null],
+    });
+    let state = json!({"hxp": hxp, "n": 1});
+    let said = with(body(&refund()), "/spec/state", state.clone());
+    let (cast, id) = made(&said);
+    let seen = shown(&cast, id);
+    assert_eq!(seen["spec"]["state"], state);
+    assert_eq!(seen["status"]["hxp_verdict"]["level"], "core");
+    assert_eq!(cast.seen(id).envelope(), hxp.as_object());
+    assert_ne!(read(&said).fingerprint, read(&body(&refund())).fingerprint);
+    for own in [json!({"hxp": "high"}), json!({"hxp": null}), json!({"n": 1})] {
+        let message = read(&with(body(&refund()), "/spec/state", own.clone()));
+        assert_eq!(message.ask.claims, None);
+        let mut cast = Cast::new();
+        let id = cast.ask(message.ask);
+        assert_eq!(shown(&cast, id)["spec"]["state"], own);
+    }
+    let wrong = with(body(&refund()), "/spec/state", json!("mine"));
+    let error = parse_message(&bytes(&wrong)).unwrap_err();
+    assert!(error.to_string().contains("spec.state"), "{error}");
+}
+
 #[test]
 fn a_message_with_a_schema_is_a_form() {
     let (mut cast, id) = made(&body(&refund()));

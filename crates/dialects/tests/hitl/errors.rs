@@ -1,6 +1,7 @@
 //! Error bodies: one shape, stable codes. HITL-240, HITL-241.
 
-use dialects::hitl::{CODES, Version, WireError, discovery::discovery};
+use dialects::hitl::discovery::{Kept, discovery};
+use dialects::hitl::{CODES, Version, WireError};
 use kernel::question::AnswerError;
 use kernel::{Assurance, By, Refusal, Time};
 use serde_json::json;
@@ -68,24 +69,25 @@ fn a_bad_predecessor_is_named() {
 /// HITL-190, HITL-191, HITL-245: what is offered, in both versions. C-21.
 #[test]
 fn discovery_holds() {
-    let document = discovery("https://countersign.example/", Version::V08, None, None);
+    let document = discovery("https://countersign.example/", Version::V08, Kept::default(), None);
     holds("0.8", "discovery-response", &document);
     insta::assert_json_snapshot!("discovery", document);
-    let baseline = discovery("https://countersign.example", Version::V07, None, None);
+    let baseline = discovery("https://countersign.example", Version::V07, Kept::default(), None);
     assert_eq!(baseline["hitl_protocol"]["spec_version"], "0.7");
     let proofs = Some("proof_of_human by acme as jwt");
-    let proven = discovery("https://countersign.example/", Version::V08, None, proofs);
+    let proven = discovery("https://countersign.example/", Version::V08, Kept::default(), proofs);
     holds("0.8", "discovery-response", &proven);
     let said = proven["hitl_protocol"]["service"]["description"].as_str().unwrap();
     assert!(said.ends_with("verifies: proof_of_human by acme as jwt."), "{said}");
-    let before = discovery("https://countersign.example", Version::V07, None, proofs);
+    let before = discovery("https://countersign.example", Version::V07, Kept::default(), proofs);
     assert_eq!(before, baseline, "0.7 knows nothing of it");
 }
 
 /// HITL-191a: the smaller shape of 0.7 is a part of it, each member of the kind it had there.
 #[test]
 fn discovery_has_the_older_shape_too() {
-    let document = discovery("https://countersign.example", Version::V07, Some(30), None);
+    let kept = Kept { days: Some(30), unless_told: false };
+    let document = discovery("https://countersign.example", Version::V07, kept, None);
     let document = &document["hitl_protocol"];
     assert_eq!(document["spec_version"], "0.7");
     for (part, member) in [
@@ -124,12 +126,25 @@ fn discovery_has_the_older_shape_too() {
 /// HITL-152: how long cases are kept is said where that is so, and only there.
 #[test]
 fn retention_is_told_where_there_is_one() {
-    let policies = |retention| {
-        let document = discovery("https://countersign.example", Version::V08, retention, None);
+    let policies = |days| {
+        let kept = Kept { days, unless_told: false };
+        let document = discovery("https://countersign.example", Version::V08, kept, None);
         holds("0.8", "discovery-response", &document);
         document["hitl_protocol"]["policies"].clone()
     };
     assert_eq!(policies(None), json!(null));
     let days = json!({ "data_retention_days": 30, "expired_case_retention_days": 30 });
     assert_eq!(policies(Some(30)), days);
+    // Where projects differ it says so, in both versions.
+    for version in [Version::V07, Version::V08] {
+        let kept = Kept { days: Some(30), unless_told: true };
+        let document = discovery("https://countersign.example", version, kept, Some("Self"));
+        if version == Version::V08 {
+            holds("0.8", "discovery-response", &document);
+        }
+        let document = &document["hitl_protocol"];
+        assert_eq!(document["policies"], days);
+        let said = document["service"]["description"].as_str().unwrap();
+        assert!(said.ends_with("where a project does not say otherwise; some do."), "{said}");
+    }
 }

@@ -48,7 +48,7 @@ pub const REFUSALS: [&str; 6] = ["safety", "legal", "capability", "policy", "unk
 pub const SEVERITIES: [&str; 3] = ["soft", "hard", "unsaid"];
 
 /// Each reason with each severity, in the order of both: what refusals are counted by.
-const REFUSED: [[&str; 3]; 6] = [
+pub(super) const REFUSED: [[&str; 3]; 6] = [
     ["safety/soft", "safety/hard", "safety/unsaid"],
     ["legal/soft", "legal/hard", "legal/unsaid"],
     ["capability/soft", "capability/hard", "capability/unsaid"],
@@ -57,8 +57,19 @@ const REFUSED: [[&str; 3]; 6] = [
     ["unsaid/soft", "unsaid/hard", "unsaid/unsaid"],
 ];
 
+/// The protocols asks come in.
+pub(super) const DIALECTS: [&str; 5] = ["hxp_execution", "hitl", "a2h", "hacp", "native"];
+/// How much envelopes tell.
+pub(super) const TOLD: [&str; 5] = ["none", "invalid", "core", "standard", "full"];
+/// How asks end.
+pub(super) const ENDS: [&str; 5] = ["answered", "defaulted", "expired", "failed", "cancelled"];
+/// What people make of recommendations.
+pub(super) const VERDICTS: [&str; 4] = [FOLLOWED, EDITED, OVERRULED, OPEN];
+/// Whether whoever decided had the time to read.
+pub(super) const READINGS: [&str; 3] = ["read", "hasty", "unopened"];
+
 /// Whatever agents call things themselves. Whoever counts by that counts for ever.
-const OTHER: &str = "other";
+pub(super) const OTHER: &str = "other";
 
 /// How fast people read who read: 240 words a minute.
 const MILLIS_PER_WORD: u64 = 250;

@@ -27,6 +27,7 @@ use crate::event::Event;
 use crate::ids::{AgentId, ProjectId};
 use crate::time::Time;
 
+use count::OTHER;
 pub use count::{
     ACTIONS, COUNTED, Count, INTENTS, REFUSALS, SEVERITIES, counts_for, reading_millis,
 };
@@ -93,6 +94,9 @@ impl Measure {
     pub const OF_AGENTS: [Self; 5] =
         [Self::Ended, Self::Verdict, Self::Claimed, Self::Overruled, Self::Reading];
 
+    /// What is shown day by day; of the others only what a stretch of days comes to.
+    pub const BY_DAY: [Self; 3] = [Self::Asked, Self::Load, Self::Ended];
+
     /// Its name, as stored and shown.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -111,6 +115,25 @@ impl Measure {
             Self::Claimed => "claimed",
             Self::Overruled => "overruled",
             Self::Reading => "reading",
+        }
+    }
+
+    /// What can be counted under it, and nothing else: the bins of every measure are a closed list, so
+    /// that counts are found by their keys.
+    pub fn bins(self) -> Vec<&'static str> {
+        let with_others = |names: &[&'static str]| [names, &[OTHER]].concat();
+        match self {
+            Self::Asked => count::DIALECTS.to_vec(),
+            Self::Envelope => count::TOLD.to_vec(),
+            Self::Intent => with_others(&INTENTS),
+            Self::Confidence | Self::Claimed | Self::Overruled => TENTHS.to_vec(),
+            Self::Load => scale::LOADS.to_vec(),
+            Self::Refusal => count::REFUSED.concat(),
+            Self::Shown | Self::Picked => with_others(&ACTIONS),
+            Self::FirstView | Self::Decision => WAITS.map(|(name, _)| name).to_vec(),
+            Self::Ended => count::ENDS.to_vec(),
+            Self::Verdict => count::VERDICTS.to_vec(),
+            Self::Reading => count::READINGS.to_vec(),
         }
     }
 
@@ -246,6 +269,13 @@ impl Tally {
         self.0.iter().map(|(cell, n)| (cell, *n))
     }
 
+    /// Forgets the days before one; how many counts that were.
+    pub fn forget(&mut self, before: Day) -> u64 {
+        let had = self.0.len();
+        self.0.retain(|cell, _| cell.day >= before);
+        (had - self.0.len()) as u64
+    }
+
     /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -277,5 +307,15 @@ mod tests {
             assert_eq!(Measure::named(measure.as_str()), Some(measure));
         }
         assert_eq!(Measure::named("people"), None);
+    }
+
+    /// A bin has one name among those of its measure: what is asked for by name is asked for once.
+    #[test]
+    fn the_bins_of_a_measure_differ() {
+        for measure in Measure::ALL {
+            let bins = measure.bins();
+            let names: std::collections::BTreeSet<_> = bins.iter().collect();
+            assert_eq!(names.len(), bins.len(), "{measure:?}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::count::{ACTIONS, INTENTS, REFUSALS, SEVERITIES};
+use super::count::{ACTIONS, INTENTS, REFUSALS, SEVERITIES, TOLD};
 use super::scale::{Histogram, LOADS, TENTHS, number};
 use super::{Day, Measure, Whose};
 
@@ -193,44 +193,45 @@ impl Summary {
             *bins.entry(line.bin.clone()).or_default() += line.n;
             days.entry(line.day).or_default().add(line);
         }
-        let of = |measure| all.get(&measure).cloned().unwrap_or_default();
-        let tenths = |measure| TENTHS.map(|bin| n(&of(measure), bin));
+        let none = Bins::new();
+        let of = |measure| all.get(&measure).unwrap_or(&none);
+        let tenths = |measure| TENTHS.map(|bin| n(of(measure), bin));
         let named = |measure: Measure, names: &[&'static str]| -> Vec<(&'static str, u64)> {
             let counts = of(measure);
-            names.iter().map(|name| (*name, n(&counts, name))).filter(|(_, n)| *n > 0).collect()
+            names.iter().map(|name| (*name, n(counts, name))).filter(|(_, n)| *n > 0).collect()
         };
         let with_others = |names: &[&'static str]| [names, &["other"]].concat();
         let (ended, verdict, reading) =
             (of(Measure::Ended), of(Measure::Verdict), of(Measure::Reading));
         Self {
-            asked: of(Measure::Asked).into_iter().collect(),
-            envelopes: named(Measure::Envelope, &["none", "invalid", "core", "standard", "full"]),
+            asked: of(Measure::Asked).iter().map(|(name, n)| (name.clone(), *n)).collect(),
+            envelopes: named(Measure::Envelope, &TOLD),
             intents: named(Measure::Intent, &with_others(&INTENTS)),
             confidence: tenths(Measure::Confidence),
-            load: LOADS.map(|bin| n(&of(Measure::Load), bin)),
+            load: LOADS.map(|bin| n(of(Measure::Load), bin)),
             days: every_day(&days, from, to),
-            refusals: refusals(&of(Measure::Refusal)),
-            actions: actions(&of(Measure::Shown), &of(Measure::Picked), &with_others(&ACTIONS)),
-            first_view: Histogram::of(&of(Measure::FirstView)),
-            decision: Histogram::of(&of(Measure::Decision)),
+            refusals: refusals(of(Measure::Refusal)),
+            actions: actions(of(Measure::Shown), of(Measure::Picked), &with_others(&ACTIONS)),
+            first_view: Histogram::of(of(Measure::FirstView)),
+            decision: Histogram::of(of(Measure::Decision)),
             ended: Ended {
-                answered: n(&ended, "answered"),
-                defaulted: n(&ended, "defaulted"),
-                expired: n(&ended, "expired"),
-                failed: n(&ended, "failed"),
-                cancelled: n(&ended, "cancelled"),
+                answered: n(ended, "answered"),
+                defaulted: n(ended, "defaulted"),
+                expired: n(ended, "expired"),
+                failed: n(ended, "failed"),
+                cancelled: n(ended, "cancelled"),
             },
             verdicts: Verdicts {
-                followed: n(&verdict, "followed"),
-                edited: n(&verdict, "edited"),
-                overruled: n(&verdict, "overruled"),
-                open: n(&verdict, "open"),
+                followed: n(verdict, "followed"),
+                edited: n(verdict, "edited"),
+                overruled: n(verdict, "overruled"),
+                open: n(verdict, "open"),
             },
             calibration: Calibration::of(tenths(Measure::Claimed), tenths(Measure::Overruled)),
             reading: Reading {
-                read: n(&reading, "read"),
-                hasty: n(&reading, "hasty"),
-                unopened: n(&reading, "unopened"),
+                read: n(reading, "read"),
+                hasty: n(reading, "hasty"),
+                unopened: n(reading, "unopened"),
             },
         }
     }

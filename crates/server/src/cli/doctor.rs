@@ -10,6 +10,7 @@ use ::channels::Medium;
 use axum_server::tls_rustls::RustlsConfig;
 use clap::Args;
 use kernel::AgentId;
+use kernel::directory::Project;
 use store::Clock;
 
 use super::output::say;
@@ -88,7 +89,7 @@ fn applied_text(config: &Config) -> String {
         format!("public_url  {}", config.public_url),
         format!("database    {}", config.database),
         format!("data        {}", config.data.display()),
-        format!("files       {}", kept(config)),
+        format!("files       {}", where_files_are(config)),
         format!("tls         {}", if config.tls.is_some() { "built in" } else { "off" }),
         format!("rate_limit  {} a second per key", config.rate_limit),
         format!("streams     {} at once per key", config.stream_limit),
@@ -102,6 +103,10 @@ fn applied_text(config: &Config) -> String {
         match config.retention {
             Some(retention) => format!("retention   words go {retention} after the end"),
             None => "retention   off: words are kept until somebody erases them".to_owned(),
+        },
+        match config.insights_retention {
+            Some(retention) => format!("insights    counts go after {retention}"),
+            None => "insights    counts are kept".to_owned(),
         },
         format!("jwt         {}", config.jwt.as_ref().map_or("off", |jwt| &jwt.issuer)),
         format!("proofs      {}", proofs(config)),
@@ -175,7 +180,11 @@ async fn look(config: &Config) -> Vec<Finding> {
         };
         findings.push(Finding { what: "tls", ok, says });
     }
-    findings.push(database(config).await);
+    let found = database(config).await;
+    if found.ok {
+        findings.extend(kept(config).await);
+    }
+    findings.push(found);
     if let Some(bucket) = &config.bucket {
         findings.push(files(bucket).await);
     }
@@ -228,6 +237,31 @@ async fn look(config: &Config) -> Vec<Finding> {
     findings
 }
 
+/// The projects that keep words for another while than the installation does; nothing while nobody
+/// could have said so.
+async fn kept(config: &Config) -> Vec<Finding> {
+    let what = "retention";
+    match &config.database {
+        Database::Memory => return Vec::new(),
+        Database::Sqlite(path) if !path.exists() => return Vec::new(),
+        Database::Sqlite(_) | Database::Postgres(_) => {}
+    }
+    let directory = match home::directory(config).await {
+        Ok(directory) => directory,
+        Err(error) => return vec![Finding { what, ok: false, says: format!("{error:#}") }],
+    };
+    let words = |project: &Project| {
+        let own = project.retention?.span();
+        let says = match own {
+            own if own == config.retention => return None,
+            Some(retention) => format!("of {} words go {retention} after the end", project.id),
+            None => format!("of {} words are kept until somebody erases them", project.id),
+        };
+        Some(Finding { what, ok: true, says })
+    };
+    directory.projects().filter_map(words).collect()
+}
+
 /// Whether the database can be used.
 async fn database(config: &Config) -> Finding {
     let shown = &config.database;
@@ -248,7 +282,7 @@ async fn database(config: &Config) -> Finding {
 }
 
 /// Where uploads and artifacts are.
-fn kept(config: &Config) -> String {
+fn where_files_are(config: &Config) -> String {
     match (&config.bucket, &config.database) {
         (Some(bucket), _) => bucket.to_string(),
         (None, Database::Sqlite(_)) => config.data.join("files").display().to_string(),

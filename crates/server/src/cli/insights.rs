@@ -4,7 +4,6 @@ use clap::Args;
 use dialects::native::{AgentInsights, CalibrationView, InsightsView, WaitView};
 use kernel::insight::LEAST_DECISIONS;
 use kernel::{AgentId, ProjectId};
-use reqwest::Method;
 
 use super::Exit;
 use super::output::{say, table};
@@ -31,18 +30,13 @@ pub(super) struct Insights {
 impl Insights {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let server = self.remote.human()?;
-        let mut query = url::form_urlencoded::Serializer::new(String::new());
-        let project = self.project.as_ref().map(ProjectId::as_str);
-        let agent = self.agent.as_ref().map(AgentId::as_str);
-        let days = [("from", self.from.as_deref()), ("to", self.to.as_deref())];
-        for (name, value) in [("project", project), ("agent", agent)].into_iter().chain(days) {
-            if let Some(value) = value {
-                query.append_pair(name, value);
-            }
-        }
-        let path = format!("/api/v1/insights?{}", query.finish());
-        let call = server.client.call(Method::GET, &path, None::<&()>);
-        let found: InsightsView = call.await.map_err(server.because())?;
+        let wanted = client::Insights {
+            project: self.project.map(|project| project.to_string()),
+            agent: self.agent.map(|agent| agent.to_string()),
+            from: self.from,
+            to: self.to,
+        };
+        let found = server.client.insights(&wanted).await.map_err(server.because())?;
         if self.remote.json {
             say!("{}", serde_json::to_string(&found)?);
         } else {

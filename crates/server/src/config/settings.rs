@@ -101,6 +101,9 @@ settings! {
     /// How long the words of a request are kept after its end: days such as 30d, hours such as 12h, or off [default: off]
     #[arg(long, env = "COUNTERSIGN_RETENTION", value_name = "DURATION")]
     retention: Keep,
+    /// How long the counts of `/insights` are kept: days such as 730d, or off [default: off]
+    #[arg(long, env = "COUNTERSIGN_INSIGHTS_RETENTION", value_name = "DURATION")]
+    insights_retention: Keep,
     /// After how many seconds an A2H call gets the answer that nobody answered [default: it waits for ever]
     #[arg(long, env = "COUNTERSIGN_A2H_TIMEOUT", value_name = "N")]
     a2h_timeout: u64,

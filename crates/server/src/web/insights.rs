@@ -12,7 +12,7 @@ use crate::insights::{Choices, Insights, MOST_AGENTS};
 /// The names the address of the page knows, in the order of its form.
 pub const KNOWN: [&str; 3] = ["project", "agent", "days"];
 /// The stretches one can look at, and what is shown when nobody says.
-pub const SPANS: [u16; 3] = [7, 30, 90];
+pub const SPANS: [u16; 4] = [7, 30, 90, 365];
 /// What is looked at when nobody says.
 pub const USUAL: u16 = 30;
 

@@ -1,12 +1,15 @@
 //! Erases the words of what is over for longer than they are kept, in batches that leave room for
-//! others. A restart needs nothing: what is to go is read from the store, and nodes share it.
+//! others, and forgets counts of days nobody wants to look at any more. A restart needs nothing: what is
+//! to go is read from the store, and nodes share it.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
+use kernel::insight::Day;
 use kernel::task::TaskCommand;
 use kernel::{Actor, Command, ProjectId, Time};
-use store::StoreError;
+use store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Keep, Retention};
@@ -21,8 +24,17 @@ const BATCH: usize = 256;
 /// How many of them are erased at once; the store commits those together.
 const AT_ONCE: usize = 32;
 
+/// How many counts are forgotten at once.
+const COUNTS: usize = 2_000;
+
 /// Runs until shutdown.
-pub async fn run(gateway: Gateway, usual: Option<Retention>, stop: CancellationToken) {
+pub async fn run(
+    gateway: Gateway,
+    usual: Option<Retention>,
+    counts: Option<Retention>,
+    stop: CancellationToken,
+) {
+    let mut forgotten = None;
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
@@ -30,10 +42,35 @@ pub async fn run(gateway: Gateway, usual: Option<Retention>, stop: CancellationT
                 tracing::warn!(%error, "cannot erase what was kept long enough; trying again");
             },
         }
+        // Finding them means going through all there are: once a day is enough.
+        let before = counts.map(|kept| Day::of(since(gateway.now(), kept)));
+        if let Some(before) = before.filter(|_| before != forgotten) {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                gone = forget(gateway.store(), before) => match gone {
+                    Ok(_) => forgotten = Some(before),
+                    Err(error) => tracing::warn!(%error, "cannot forget old counts; trying again"),
+                },
+            }
+        }
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(EVERY) => {}
         }
+    }
+}
+
+/// Forgets what was counted on the days before one; how many counts that were.
+pub async fn forget(store: &Arc<dyn Store>, before: Day) -> Result<u64, StoreError> {
+    let mut total = 0;
+    loop {
+        let began = Instant::now();
+        let gone = store.forget_counts(before, COUNTS).await?;
+        total += gone;
+        if gone < COUNTS as u64 {
+            return Ok(total);
+        }
+        tokio::time::sleep(began.elapsed()).await;
     }
 }
 

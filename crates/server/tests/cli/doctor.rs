@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::run;
 use super::support::{Server, countersign};
+use super::{at, run};
 
 fn doctor(data: &std::path::Path) -> Command {
     let mut command = countersign();
@@ -126,6 +126,21 @@ fn retention_is_told() {
     let wrong = run(doctor(data.path()).args(["--retention", "soon"]));
     assert_eq!(wrong.code, 64);
     assert!(wrong.err.contains("such as 30d"), "{}", wrong.err);
+}
+
+/// And which projects keep them for another while.
+#[test]
+fn projects_that_differ_are_told() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    for (project, retention) in [("dev", "2d"), ("dev2", "off"), ("other", "400d")] {
+        let set = ["projects", "set", project, "--retention", retention];
+        run(&mut at(&server, &set)).ok();
+    }
+    let kept = run(doctor(data.path()).args(["--retention", "400d"])).out;
+    assert!(kept.contains("ok     retention: of dev words go 2d after the end"), "{kept}");
+    assert!(kept.contains("ok     retention: of dev2 words are kept until"), "{kept}");
+    assert!(!kept.contains("of other"), "{kept}");
 }
 
 #[test]

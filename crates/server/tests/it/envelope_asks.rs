@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::a2h::{self, A2H};
 use crate::client::{Reply, approve, with};
+use crate::hacp::{begun, op};
 use crate::hitl::{self, CASES, Case};
 use crate::native::{ASKS, approval, asked, yes};
 use crate::pages::{csrf, signed_in};
@@ -37,8 +38,17 @@ pub(crate) fn envelope() -> Value {
 
 /// One create in each protocol: its address, its body, its status, and where the envelope stands in
 /// the answer about it.
-fn creates(hxp: &Value) -> [(&'static str, String, Value, u16, &'static str); 4] {
-    let call = with(a2h::call("c1"), json!({ "spec": { "state": { "n": 1, "hxp": hxp } } }));
+fn creates(hxp: &Value) -> [(&'static str, String, Value, u16, &'static str); 6] {
+    let state = json!({ "n": 1, "hxp": hxp });
+    let call = with(a2h::call("c1"), json!({ "spec": { "state": state } }));
+    let contact =
+        json!({ "run_id": "r", "call_id": "c1", "spec": { "msg": "Pay?", "state": state } });
+    let message = json!({
+        "apiVersion": "proto.a2h.dev/v1alpha1",
+        "kind": "Message",
+        "metadata": { "uid": "c1" },
+        "spec": { "message": "Pay?", "state": state },
+    });
     [
         ("native", ASKS.into(), with(approval(), json!({ "hxp": hxp })), 201, "/hxp"),
         (
@@ -56,6 +66,8 @@ fn creates(hxp: &Value) -> [(&'static str, String, Value, u16, &'static str); 4]
             "/hitl/context/hxp",
         ),
         ("a2h", format!("{A2H}/function_calls"), call, 200, "/spec/state/hxp"),
+        ("a2h contact", format!("{A2H}/human_contacts"), contact, 200, "/spec/state/hxp"),
+        ("a2h message", format!("{A2H}/messages"), message, 200, "/spec/state/hxp"),
     ]
 }
 
@@ -120,12 +132,17 @@ async fn a_strict_project_takes_only_what_is_specified() {
     let before = agent.get(&format!("{ASKS}/count")).await.is(200);
     let mut codes = Vec::new();
     for (way, path, body, ..) in creates(&wrong) {
-        let body = if way == "a2h" { with(body, json!({ "call_id": "c2" })) } else { body };
+        let body = match way {
+            "a2h" | "a2h contact" => with(body, json!({ "call_id": "c2" })),
+            "a2h message" => with(body, json!({ "metadata": { "uid": "c2" } })),
+            _ => body,
+        };
         let refused = agent.post(&path, body).await;
         assert!(refused.text.contains(pointer), "{way}: {}", refused.text);
         codes.push((way, refused.status));
     }
-    assert_eq!(codes, [("native", 422), ("hxp", 400), ("hitl", 400), ("a2h", 422)]);
+    let a2h = [("a2h", 422), ("a2h contact", 422), ("a2h message", 422)];
+    assert_eq!(codes, [&[("native", 422), ("hxp", 400), ("hitl", 400)], &a2h[..]].concat());
     let native = with(approval(), json!({ "hxp": wrong }));
     let refused = agent.post(ASKS, native).await.problem(422, "invalid-envelope");
     assert_eq!(refused["errors"][0]["field"], pointer);
@@ -180,6 +197,34 @@ async fn headers_say_the_same_in_short() {
     let made = world.agent().post(ASKS, with(approval(), json!({ "hxp": hostile }))).await.is(201);
     assert_eq!(made.header("hxp-intent"), "a%0D%0ASet-Cookie:%20b=c");
     assert_eq!(made.header("set-cookie"), "");
+    world.end().await;
+}
+
+/// HXPE-005, HXPE-050, HXPE-058: a checkpoint takes an envelope as any ask does, headers included.
+#[tokio::test]
+async fn a_checkpoint_takes_an_envelope() {
+    let world = World::dev().await;
+    let task = begun(&world, json!({})).await;
+    let raise = |task: &str, hxp: Value| json!({ "task_id": task, "kind": "approval", "prompt": "May I?", "hxp": hxp });
+    let mut bare = envelope();
+    bare.as_object_mut().unwrap().remove("cognition");
+    let hinting = world.agent().header("HXP-CogLoad", "9").header("HXP-Intent", "sell");
+    let made = op(&hinting, "checkpoint.raise", raise(&task, bare.clone())).await.is(200);
+    let heard = with(bare, json!({ "cognition": { "load": 9 } }));
+    assert_eq!(made["hxp"], heard, "{}", made.text);
+    let told = ["hxp-intent", "hxp-verbosity", "hxp-confidence", "hxp-cogload"];
+    assert_eq!(told.map(|name| made.header(name)), ["decide", "low", "0.7", "9"]);
+    let id = made["id"].as_str().unwrap().replacen("ckpt_", "ask_", 1);
+    let seen = world.agent().get(&format!("{ASKS}/{id}")).await.is(200);
+    assert_eq!((&seen["hxp"], &seen["hxp_verdict"]["valid"]), (&heard, &json!(true)));
+
+    let strict = json!({ "id": "dev", "envelopes": "strict" });
+    world.human().save("projects", strict).await.is(200);
+    let wrong = with(envelope(), json!({ "transparency": { "confidence": "high" } }));
+    let another = begun(&world, json!({})).await;
+    let refused = op(&world.agent(), "checkpoint.raise", raise(&another, wrong)).await;
+    let refused = crate::hacp::refused(refused, 400, "INVALID_SPEC");
+    assert!(refused.text.contains("/hxp/transparency/confidence"), "{}", refused.text);
     world.end().await;
 }
 

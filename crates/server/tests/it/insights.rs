@@ -1,8 +1,10 @@
 //! Numbers: what agents claim and what people do with it, counted from what happened in every protocol;
 //! the same by API, on the page and for operators.
 
+use kernel::insight::Day;
 use scraper::{Html, Selector};
 use serde_json::{Value, json};
+use server::workers::retention;
 
 use crate::a2h::{self, A2H};
 use crate::client::{Client, Reply, approve, with};
@@ -237,5 +239,29 @@ async fn claims_are_compared_after_twenty_decisions() {
     assert_eq!(enough["agents"][0]["calibration"]["bins"][9], last);
     let today = counted(&human, "?from=2026-03-02", 1, 1).await;
     assert_eq!(today["calibration"], json!({ "decisions": 1, "bins": null }));
+    world.end().await;
+}
+
+/// Counts go when they are old enough, where somebody says so; what was counted since stays.
+#[tokio::test]
+async fn old_counts_go() {
+    let world = World::dev().await;
+    let (agent, human) = (world.agent(), world.human());
+    asked(&agent, approval()).await;
+    let today = || Day::of(world.gateway().now()).number();
+    let first = today();
+    let about = |day: i64| {
+        let (from, to) = (Day::numbered(day - 2), Day::numbered(day + 2));
+        format!("?from={from}&to={to}")
+    };
+    counted(&human, &about(first), 1, 0).await;
+    world.advance(400 * DAY);
+    asked(&agent, approval()).await;
+    counted(&human, &about(today()), 1, 0).await;
+    counted(&human, &about(first), 1, 0).await;
+    let before = Day::numbered(today() - 365);
+    retention::forget(world.gateway().store(), before).await.unwrap();
+    counted(&human, &about(first), 0, 0).await;
+    counted(&human, &about(today()), 1, 0).await;
     world.end().await;
 }

@@ -139,6 +139,25 @@ async fn discovery_tells_how_long() {
     }
 }
 
+/// HITL-152: what holds where nothing else is said, and that something else is said somewhere; not where.
+#[tokio::test]
+async fn discovery_says_that_projects_may_differ() {
+    let world = World::with(kept_for("30d")).await;
+    let said = || async {
+        let document = world.anonymous().get("/.well-known/hitl.json").await.is(200);
+        assert_eq!(document["hitl_protocol"]["policies"]["data_retention_days"], 30);
+        assert!(!document.text.contains("dev2"), "{}", document.text);
+        document.text.contains("where a project does not say otherwise")
+    };
+    assert!(!said().await);
+    for (retention, differs) in [("30d", false), ("2d", true), ("off", true)] {
+        let project = json!({ "id": "dev2", "retention": retention });
+        world.human().save("projects", project).await.is(200);
+        assert_eq!(said().await, differs, "{retention}");
+    }
+    world.end().await;
+}
+
 /// By age or by hand: the files of an erased ask go, unless another ask has the same bytes.
 #[tokio::test]
 async fn files_go_with_the_words() {

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+use kernel::insight::Day;
 use kernel::insight::summary::Line;
 
 use super::Memory;
 use super::state::row;
 use crate::insights::Behind;
-use crate::{Counted, Counts, Insights, Result};
+use crate::{Counted, Counts, Grain, Insights, Result};
 
 #[async_trait]
 impl Insights for Memory {
@@ -29,18 +30,33 @@ impl Insights for Memory {
 
     async fn counts(&self, wanted: Counts) -> Result<Vec<Line>> {
         let state = self.state();
-        let cells = state.tally.cells().filter(|(cell, _)| {
-            wanted.whose.contains(&cell.whose)
-                && wanted.measures.contains(&cell.measure)
-                && (wanted.from..=wanted.to).contains(&cell.day)
-        });
-        let line = |(cell, n): (&kernel::insight::Cell, u64)| Line {
-            whose: cell.whose.clone(),
-            measure: cell.measure,
-            day: cell.day,
-            bin: cell.bin.to_owned(),
-            n,
+        let from = state.since.map_or(wanted.from, |since| wanted.from.max(since));
+        let mut found: BTreeMap<(usize, usize, Day), u64> = BTreeMap::new();
+        let bins = wanted.bins();
+        for (cell, n) in state.tally.cells() {
+            let day = match wanted.grain {
+                Grain::Day => cell.day,
+                Grain::Span => wanted.to,
+            };
+            let whose = wanted.whose.iter().position(|whose| *whose == cell.whose);
+            let bin = bins.iter().position(|bin| *bin == (cell.measure, cell.bin));
+            if let (Some(whose), Some(bin), true) =
+                (whose, bin, (from..=wanted.to).contains(&cell.day))
+            {
+                *found.entry((whose, bin, day)).or_default() += n;
+            }
+        }
+        let line = |((whose, bin, day), n): ((usize, usize, Day), u64)| {
+            let (whose, (measure, bin)) = (wanted.whose.get(whose)?, bins.get(bin)?);
+            let (whose, bin) = (whose.clone(), (*bin).to_owned());
+            Some(Line { whose, measure: *measure, day, bin, n })
         };
-        Ok(cells.map(line).collect())
+        Ok(found.into_iter().filter_map(line).collect())
+    }
+
+    async fn forget_counts(&self, before: Day, _: usize) -> Result<u64> {
+        let mut state = self.state();
+        state.since = state.since.max(Some(before));
+        Ok(state.tally.forget(before))
     }
 }

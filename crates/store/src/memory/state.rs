@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kernel::audit::{Digest, Record, Row as RecordRow};
 use kernel::directory::Directory;
-use kernel::insight::Tally;
+use kernel::insight::{Day, Tally};
 use kernel::task::{self, Artifact, Contract};
 use kernel::{
     AgentId, ArtifactId, Ask, AskId, Effect, EntryId, HumanId, KeyId, ProjectId, Refusal, ReviewId,
@@ -64,6 +64,8 @@ pub(super) struct State {
     /// Counts, and up to which position they were made.
     pub(super) tally: Tally,
     pub(super) counted: u64,
+    /// The first day of which counts are told, if earlier ones were forgotten.
+    pub(super) since: Option<Day>,
     pub(super) blocks: Vec<SealedBlock>,
     pub(super) anchored: Option<u64>,
     pub(super) tasks: BTreeMap<TaskId, Task>,

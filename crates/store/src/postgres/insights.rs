@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use deadpool_postgres::Client;
 use kernel::insight::summary::Line;
-use kernel::insight::{Day, Measure, Tally, Whose};
+use kernel::insight::{Cell, Day, Tally, Whose};
 use kernel::{Ask, AskId};
 use uuid::Uuid;
 
@@ -13,19 +13,37 @@ use super::connect::on;
 use super::failure::Failure;
 use super::query::read_ask;
 use super::{Postgres, record, uuid};
-use crate::insights::Behind;
+use crate::insights::{Behind, Steps};
 use crate::rows::{int, uint};
-use crate::{Counted, Counts, Insights, Result};
+use crate::{Counted, Counts, Grain, Insights, Result};
 
-const READ: &str = "SELECT which, what, day, bin, n
-    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS whose (project, agent, which)
-    CROSS JOIN unnest($3::text[]) WITH ORDINALITY AS measures (measure, what)
-    CROSS JOIN LATERAL (
-        SELECT day, bin, n FROM tally
-        WHERE tally.project = whose.project AND tally.agent = whose.agent
-            AND tally.measure = measures.measure AND day BETWEEN $4 AND $5
-    ) AS found
-    ORDER BY which, what, day, bin COLLATE \"C\"";
+/// What is wanted, with the last total before it where there is one.
+const WANTED: &str =
+    "FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS whose (project, agent, which)
+    CROSS JOIN unnest($3::text[], $4::text[]) WITH ORDINALITY AS bins (measure, bin, what)
+    LEFT JOIN LATERAL (
+        SELECT total FROM running
+        WHERE running.project = whose.project AND running.agent = whose.agent
+            AND running.measure = bins.measure AND running.bin = bins.bin AND day < $5
+        ORDER BY day DESC LIMIT 1
+    ) AS earlier ON true";
+
+/// The last total of a stretch of days.
+const LAST: &str = "CROSS JOIN LATERAL (
+        SELECT $6::bigint AS day, total FROM running
+        WHERE running.project = whose.project AND running.agent = whose.agent
+            AND running.measure = bins.measure AND running.bin = bins.bin
+            AND running.day BETWEEN $5 AND $6
+        ORDER BY running.day DESC LIMIT 1
+    ) AS found";
+
+/// Each of them.
+const EACH: &str = "CROSS JOIN LATERAL (
+        SELECT day, total FROM running
+        WHERE running.project = whose.project AND running.agent = whose.agent
+            AND running.measure = bins.measure AND running.bin = bins.bin
+            AND running.day BETWEEN $5 AND $6
+    ) AS found";
 
 #[async_trait]
 impl Insights for Postgres {
@@ -39,6 +57,11 @@ impl Insights for Postgres {
 
     async fn counts(&self, wanted: Counts) -> Result<Vec<Line>> {
         Ok(on!(self.database, client => counts(client, &wanted))?)
+    }
+
+    async fn forget_counts(&self, before: Day, limit: usize) -> Result<u64> {
+        self.writers()?;
+        Ok(on!(self.database, client => forget(client, before, limit))?)
     }
 }
 
@@ -67,51 +90,105 @@ async fn count_on(client: &mut Client, limit: usize) -> Result<Counted, Failure>
     Ok(counted)
 }
 
+/// Raises the totals of a day and of later ones, which are there only if it is counted belatedly; then
+/// writes those that are not there yet. The days one after the other, so that each finds the one before.
 async fn add(work: &deadpool_postgres::Transaction<'_>, tally: &Tally) -> Result<(), Failure> {
-    if tally.is_empty() {
-        return Ok(());
-    }
-    let (mut projects, mut agents, mut measures) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut days, mut bins, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+    let mut days: BTreeMap<Day, Vec<(&Cell, u64)>> = BTreeMap::new();
     for (cell, n) in tally.cells() {
-        projects.push(cell.whose.project());
-        agents.push(cell.whose.agent());
-        measures.push(cell.measure.as_str());
-        days.push(cell.day.number());
-        bins.push(cell.bin);
-        counts.push(int(n));
+        days.entry(cell.day).or_default().push((cell, n));
     }
-    let sql = "INSERT INTO tally (project, agent, measure, day, bin, n)
-        SELECT * FROM unnest(
-            $1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::bigint[]
-        )
-        ON CONFLICT (project, agent, measure, day, bin) DO UPDATE SET n = tally.n + excluded.n";
+    let sql = "UPDATE running SET total = running.total + new.n
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $6::bigint[])
+            AS new (project, agent, measure, bin, n)
+        WHERE running.project = new.project AND running.agent = new.agent
+            AND running.measure = new.measure AND running.bin = new.bin AND running.day >= $5";
+    let raise = work.prepare_cached(sql).await?;
+    let sql = "INSERT INTO running (project, agent, measure, bin, day, total)
+        SELECT new.project, new.agent, new.measure, new.bin, $5, new.n + COALESCE(earlier.total, 0)
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $6::bigint[])
+            AS new (project, agent, measure, bin, n)
+        LEFT JOIN LATERAL (
+            SELECT total FROM running
+            WHERE running.project = new.project AND running.agent = new.agent
+                AND running.measure = new.measure AND running.bin = new.bin AND running.day < $5
+            ORDER BY running.day DESC LIMIT 1
+        ) AS earlier ON true
+        ON CONFLICT (project, agent, measure, bin, day) DO NOTHING";
     let put = work.prepare_cached(sql).await?;
-    work.execute(&put, &[&projects, &agents, &measures, &days, &bins, &counts]).await?;
+    for (day, cells) in days {
+        let projects: Vec<&str> = cells.iter().map(|(cell, _)| cell.whose.project()).collect();
+        let agents: Vec<&str> = cells.iter().map(|(cell, _)| cell.whose.agent()).collect();
+        let measures: Vec<&str> = cells.iter().map(|(cell, _)| cell.measure.as_str()).collect();
+        let bins: Vec<&str> = cells.iter().map(|(cell, _)| cell.bin).collect();
+        let counts: Vec<i64> = cells.iter().map(|(_, n)| int(*n)).collect();
+        let day = day.number();
+        for statement in [&raise, &put] {
+            work.execute(statement, &[&projects, &agents, &measures, &bins, &day, &counts]).await?;
+        }
+    }
     Ok(())
 }
 
 async fn counts(client: &Client, wanted: &Counts) -> Result<Vec<Line>, Failure> {
+    let since = client.query_opt("SELECT since FROM tally_place", &[]).await?;
+    let since: Option<i64> = since.map(|row| row.try_get(0)).transpose()?.flatten();
+    let (from, to) = (wanted.from.number().max(since.unwrap_or(i64::MIN)), wanted.to.number());
     let projects: Vec<&str> = wanted.whose.iter().map(Whose::project).collect();
     let agents: Vec<&str> = wanted.whose.iter().map(Whose::agent).collect();
-    let measures: Vec<&str> = wanted.measures.iter().map(|measure| measure.as_str()).collect();
-    let statement = client.prepare_cached(READ).await?;
-    let (from, to) = (wanted.from.number(), wanted.to.number());
-    let rows = client.query(&statement, &[&projects, &agents, &measures, &from, &to]).await?;
+    let bins = wanted.bins();
+    let measures: Vec<&str> = bins.iter().map(|(measure, _)| measure.as_str()).collect();
+    let names: Vec<&str> = bins.iter().map(|(_, bin)| *bin).collect();
+    let found = match wanted.grain {
+        Grain::Day => EACH,
+        Grain::Span => LAST,
+    };
+    let sql = format!(
+        "SELECT which, what, COALESCE(earlier.total, 0), day, found.total
+         {WANTED} {found} ORDER BY which, what, day"
+    );
+    let statement = client.prepare_cached(&sql).await?;
+    let rows =
+        client.query(&statement, &[&projects, &agents, &measures, &names, &from, &to]).await?;
     let mut lines = Vec::with_capacity(rows.len());
+    let (mut at, mut steps) = ((0, 0), Steps::from(0));
     for row in rows {
-        let (whose, measure) = (nth(&wanted.whose, row.try_get(0)?), row.try_get(1)?);
-        let measure: Option<&Measure> = nth(&wanted.measures, measure);
-        let (Some(whose), Some(measure)) = (whose, measure) else { continue };
-        lines.push(Line {
-            whose: whose.clone(),
-            measure: *measure,
-            day: Day::numbered(row.try_get(2)?),
-            bin: row.try_get(3)?,
-            n: uint(row.try_get(4)?),
-        });
+        let place: (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+        if place != at {
+            (at, steps) = (place, Steps::from(uint(row.try_get(2)?)));
+        }
+        let (whose, bin) = (nth(&wanted.whose, place.0), nth(&bins, place.1));
+        let (Some(whose), Some((measure, bin))) = (whose, bin) else { continue };
+        let (whose, measure, bin) = (whose.clone(), *measure, (*bin).to_owned());
+        let day = Day::numbered(row.try_get(3)?);
+        let new = steps.to(uint(row.try_get(4)?));
+        lines.extend(new.map(|n| Line { whose, measure, day, bin, n }));
     }
     Ok(lines)
+}
+
+/// Takes away totals that are followed by another before the day: what comes later stands on the last.
+async fn forget(client: &mut Client, before: Day, limit: usize) -> Result<u64, Failure> {
+    let work = client.transaction().await?;
+    // Who counts waits, so that both do not want the same rows in another order.
+    let sql = "UPDATE tally_place SET since = GREATEST(COALESCE(since, $1), $1)";
+    let since = work.prepare_cached(sql).await?;
+    work.execute(&since, &[&before.number()]).await?;
+    let sql = "DELETE FROM running USING (
+            SELECT project, agent, measure, bin, day FROM running AS old
+            WHERE day < $1 AND EXISTS (
+                SELECT 1 FROM running AS later
+                WHERE later.project = old.project AND later.agent = old.agent
+                    AND later.measure = old.measure AND later.bin = old.bin
+                    AND later.day > old.day AND later.day < $1
+            )
+            LIMIT $2
+        ) AS old
+        WHERE running.project = old.project AND running.agent = old.agent
+            AND running.measure = old.measure AND running.bin = old.bin AND running.day = old.day";
+    let delete = work.prepare_cached(sql).await?;
+    let gone = work.execute(&delete, &[&before.number(), &int(limit as u64)]).await?;
+    work.commit().await?;
+    Ok(gone)
 }
 
 /// What the database numbered from 1.

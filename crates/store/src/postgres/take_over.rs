@@ -318,21 +318,21 @@ static TABLES: [Table; 34] = [
         select: "SELECT upload, n, digest, size FROM upload_piece",
     },
     Table {
-        name: "tally",
+        name: "running",
         columns: &[
             ("project", Type::TEXT),
             ("agent", Type::TEXT),
             ("measure", Type::TEXT),
-            ("day", Type::INT8),
             ("bin", Type::TEXT),
-            ("n", Type::INT8),
+            ("day", Type::INT8),
+            ("total", Type::INT8),
         ],
-        select: "SELECT project, agent, measure, day, bin, n FROM tally",
+        select: "SELECT project, agent, measure, bin, day, total FROM running",
     },
     Table {
         name: "tally_place",
-        columns: &[("position", Type::INT8)],
-        select: "SELECT position FROM tally_place",
+        columns: &[("position", Type::INT8), ("since", Type::INT8)],
+        select: "SELECT position, since FROM tally_place",
     },
     Table { name: "anchor", columns: &[("n", Type::INT8)], select: "SELECT n FROM anchor" },
 ];

@@ -9,12 +9,32 @@ use rusqlite::{Connection, Row, params};
 
 use super::ledger::one;
 use super::{Sqlite, failed, query, record};
-use crate::insights::Behind;
+use crate::insights::{Behind, Steps};
 use crate::rows::{int, uint};
-use crate::{Counted, Counts, Insights, Result, StoreError};
+use crate::{Counted, Counts, Grain, Insights, Result, StoreError};
 
-const READ: &str = "SELECT day, bin, n FROM tally
-    WHERE project = ?1 AND agent = ?2 AND measure = ?3 AND day BETWEEN ?4 AND ?5 ORDER BY day, bin";
+/// The last total before some days, and the last one up to the end of them.
+const TOTALS: &str = "SELECT
+    (SELECT total FROM running
+        WHERE project = ?1 AND agent = ?2 AND measure = ?3 AND bin = ?4 AND day < ?5
+        ORDER BY day DESC LIMIT 1),
+    (SELECT total FROM running
+        WHERE project = ?1 AND agent = ?2 AND measure = ?3 AND bin = ?4 AND day <= ?6
+        ORDER BY day DESC LIMIT 1)";
+
+const DAYS: &str = "SELECT day, total FROM running
+    WHERE project = ?1 AND agent = ?2 AND measure = ?3 AND bin = ?4 AND day BETWEEN ?5 AND ?6
+    ORDER BY day";
+
+/// Totals that are followed by another before the day: what comes later stands on the last one.
+const OLD: &str = "SELECT project, agent, measure, bin, day FROM running
+    WHERE day < ?1 AND EXISTS (
+        SELECT 1 FROM running AS later
+        WHERE later.project = running.project AND later.agent = running.agent
+            AND later.measure = running.measure AND later.bin = running.bin
+            AND later.day > running.day AND later.day < ?1
+    )
+    LIMIT ?2";
 
 #[async_trait]
 impl Insights for Sqlite {
@@ -32,6 +52,11 @@ impl Insights for Sqlite {
 
     async fn counts(&self, wanted: Counts) -> Result<Vec<Line>> {
         self.readers.run(move |conn| counts(conn, &wanted)).await
+    }
+
+    async fn forget_counts(&self, before: Day, limit: usize) -> Result<u64> {
+        let keys = self.readers.run(move |conn| old(conn, before, limit)).await?;
+        self.write(move |ledger| ledger.savepoint(|conn| forget(conn, before, &keys))).await
     }
 }
 
@@ -70,59 +95,147 @@ fn add(conn: &Connection, from: u64, to: u64, tally: &Tally) -> Result<bool> {
     if moved == 0 {
         return Ok(false);
     }
-    let sql = "INSERT INTO tally (project, agent, measure, day, bin, n)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-        ON CONFLICT (project, agent, measure, day, bin) DO UPDATE SET n = n + ?6";
+    // The totals of a day and of later ones, which are there only if it is counted belatedly, are
+    // raised; then those are written that are not there yet, the days of a bin one after the other.
+    let sql = "UPDATE running SET total = total + ?6
+        WHERE project = ?1 AND agent = ?2 AND measure = ?3 AND bin = ?4 AND day >= ?5";
+    let mut raise = conn.prepare_cached(sql).map_err(failed)?;
+    let sql = "INSERT INTO running (project, agent, measure, bin, day, total)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6 + COALESCE((
+            SELECT total FROM running
+            WHERE project = ?1 AND agent = ?2 AND measure = ?3 AND bin = ?4 AND day < ?5
+            ORDER BY day DESC LIMIT 1
+        ), 0))
+        ON CONFLICT DO NOTHING";
     let mut put = conn.prepare_cached(sql).map_err(failed)?;
     for (cell, n) in tally.cells() {
         let (project, agent) = (cell.whose.project(), cell.whose.agent());
         let (measure, day) = (cell.measure.as_str(), cell.day.number());
-        put.execute(params![project, agent, measure, day, cell.bin, int(n)]).map_err(failed)?;
+        let of = params![project, agent, measure, cell.bin, day, int(n)];
+        raise.execute(of).map_err(failed)?;
+        put.execute(of).map_err(failed)?;
     }
     Ok(true)
 }
 
-/// One range of the table for each measure of each.
+/// Two totals of each bin, and those between them if each day is wanted by itself.
 fn counts(conn: &Connection, wanted: &Counts) -> Result<Vec<Line>> {
     let moment = conn.unchecked_transaction().map_err(failed)?;
+    let since = one(&moment, "SELECT since FROM tally_place", [], |row| row.get(0))?;
+    let (from, to) = (wanted.from.number().max(since.flatten().unwrap_or(i64::MIN)), wanted.to);
+    let bins = wanted.bins();
     let mut lines = Vec::new();
-    let mut select = moment.prepare_cached(READ).map_err(failed)?;
+    let mut totals = moment.prepare_cached(TOTALS).map_err(failed)?;
+    let mut days = moment.prepare_cached(DAYS).map_err(failed)?;
     for whose in &wanted.whose {
-        for measure in &wanted.measures {
-            let line = |row: &Row<'_>| {
-                let (day, n): (i64, i64) = (row.get(0)?, row.get(2)?);
-                let (whose, measure, day) = (whose.clone(), *measure, Day::numbered(day));
-                Ok(Line { whose, measure, day, bin: row.get(1)?, n: uint(n) })
+        let (project, agent) = (whose.project(), whose.agent());
+        for (measure, bin) in &bins {
+            let mut line = |day: Day, n: u64| {
+                let (whose, bin) = (whose.clone(), (*bin).to_owned());
+                lines.push(Line { whose, measure: *measure, day, bin, n });
             };
-            let (from, to) = (wanted.from.number(), wanted.to.number());
-            let of = params![whose.project(), whose.agent(), measure.as_str(), from, to];
-            for found in select.query_map(of, line).map_err(failed)? {
-                lines.push(found.map_err(failed)?);
+            let of = params![project, agent, measure.as_str(), bin, from, to.number()];
+            let both = |row: &Row<'_>| Ok((row.get::<_, Option<i64>>(0)?, row.get(1)?));
+            let (before, last): (_, Option<i64>) = totals.query_row(of, both).map_err(failed)?;
+            let (before, last) = (before.map_or(0, uint), last.map_or(0, uint));
+            let mut steps = Steps::from(before);
+            match wanted.grain {
+                Grain::Span => steps.to(last).into_iter().for_each(|n| line(to, n)),
+                Grain::Day if last == before => {}
+                Grain::Day => {
+                    let day = |row: &Row<'_>| Ok((row.get(0)?, row.get(1).map(uint)?));
+                    for found in days.query_map(of, day).map_err(failed)? {
+                        let (day, total): (i64, u64) = found.map_err(failed)?;
+                        steps.to(total).into_iter().for_each(|n| line(Day::numbered(day), n));
+                    }
+                }
             }
         }
     }
     Ok(lines)
 }
 
+/// Where a total stands.
+type Key = (String, String, String, String, i64);
+
+fn old(conn: &Connection, before: Day, limit: usize) -> Result<Vec<Key>> {
+    let mut select = conn.prepare_cached(OLD).map_err(failed)?;
+    let of = params![before.number(), int(limit as u64)];
+    let key = |row: &Row<'_>| -> rusqlite::Result<Key> { row.try_into() };
+    let keys = select.query_map(of, key).map_err(failed)?;
+    keys.collect::<rusqlite::Result<_>>().map_err(failed)
+}
+
+fn forget(conn: &Connection, before: Day, keys: &[Key]) -> Result<u64> {
+    conn.prepare_cached("UPDATE tally_place SET since = MAX(COALESCE(since, ?1), ?1)")
+        .and_then(|mut put| put.execute([before.number()]))
+        .map_err(failed)?;
+    let sql = "DELETE FROM running
+        WHERE project = ?1 AND agent = ?2 AND measure = ?3 AND bin = ?4 AND day = ?5";
+    let mut delete = conn.prepare_cached(sql).map_err(failed)?;
+    let mut gone = 0;
+    for (project, agent, measure, bin, day) in keys {
+        gone += delete.execute(params![project, agent, measure, bin, day]).map_err(failed)?;
+    }
+    Ok(gone as u64)
+}
+
 #[cfg(test)]
 mod tests {
+    use kernel::insight::{Measure, Whose};
+
     use super::*;
     use crate::sqlite::migrate::{MIGRATIONS, migrate};
 
-    /// What a chart is drawn from is a range of the counts, found by their key; no ask and no record
-    /// is looked at, however many there are.
+    /// What a chart is drawn from is found by its key: one total, or the totals of some days. No ask and
+    /// no record is looked at, however many there are.
     #[test]
-    fn counts_are_a_range_of_their_key() {
+    fn counts_are_found_by_their_key() {
         let mut conn = Connection::open_in_memory().unwrap();
         migrate(&mut conn, MIGRATIONS).unwrap();
-        let plan = format!("EXPLAIN QUERY PLAN {READ}");
-        let mut select = conn.prepare(&plan).unwrap();
-        let steps: Vec<String> = select
-            .query_map(params!["acme", "", "intent", 1, 9], |row| row.get("detail"))
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
-        let key = "USING PRIMARY KEY (project=? AND agent=? AND measure=? AND day>? AND day<?)";
-        assert!(matches!(&steps[..], [step] if step.contains(key)), "{steps:?}");
+        let key = "USING PRIMARY KEY (project=? AND agent=? AND measure=? AND bin=? AND day<?)";
+        let days =
+            "USING PRIMARY KEY (project=? AND agent=? AND measure=? AND bin=? AND day>? AND day<?)";
+        for (sql, expected) in [(TOTALS, &[key, key][..]), (DAYS, &[days])] {
+            let mut select = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+            let of = ["acme", "", "intent", "plan", "1", "9"];
+            let detail = |row: &Row<'_>| row.get("detail");
+            let steps = select.query_map(rusqlite::params_from_iter(of), detail).unwrap();
+            let steps: Vec<String> = steps.map(Result::unwrap).collect();
+            let steps: Vec<&String> =
+                steps.iter().filter(|step| step.contains("running")).collect();
+            assert_eq!(steps.len(), expected.len(), "{steps:?}");
+            assert!(steps.iter().zip(expected).all(|(step, key)| step.contains(key)), "{steps:?}");
+        }
+    }
+
+    /// Upgrading: what was counted by day before there were running totals.
+    #[test]
+    fn counts_of_before_become_totals() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        let (old, _) =
+            MIGRATIONS.split_at(MIGRATIONS.iter().position(|m| m.version == 20).unwrap());
+        migrate(&mut conn, old).unwrap();
+        conn.execute_batch(
+            "INSERT INTO tally (project, agent, measure, day, bin, n) VALUES
+                 ('', '', 'ended', 7, 'answered', 3), ('', '', 'ended', 9, 'answered', 4),
+                 ('', '', 'ended', 9, 'expired', 1), ('acme', '', 'ended', 9, 'answered', 2)",
+        )
+        .unwrap();
+        migrate(&mut conn, MIGRATIONS).unwrap();
+        let told = |from, grain| {
+            let (from, to) = (Day::numbered(from), Day::numbered(9));
+            let (whose, measures) = (vec![Whose::All], vec![Measure::Ended]);
+            let lines = counts(&conn, &Counts { whose, measures, from, to, grain }).unwrap();
+            let line = |line: Line| (line.bin, line.day.number(), line.n);
+            lines.into_iter().map(line).collect::<Vec<_>>()
+        };
+        let (answered, expired) = ("answered".to_owned(), "expired".to_owned());
+        let (first, then) = ((answered.clone(), 7, 3), (answered.clone(), 9, 4));
+        let late = (expired, 9, 1);
+        assert_eq!(told(7, Grain::Day), [first, then.clone(), late.clone()]);
+        assert_eq!(told(8, Grain::Day), [then.clone(), late.clone()]);
+        assert_eq!(told(7, Grain::Span), [(answered, 9, 7), late.clone()]);
+        assert_eq!(told(8, Grain::Span), [then, late]);
     }
 }

@@ -31,6 +31,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(17, "insights", include_str!("migrations/0017_insights.sql")),
     step(18, "kept", include_str!("migrations/0018_kept.sql")),
     step(19, "given projects", include_str!("migrations/0019_given_projects.sql")),
+    step(20, "running", include_str!("migrations/0020_running.sql")),
 ];
 
 /// Brings a database to the newest version, all steps or none.

@@ -12,7 +12,7 @@ use kernel::{Actor, AskId, Command, Subject};
 use tokio::task::JoinSet;
 
 use super::stage::{Stage, bot, person, spy};
-use crate::Counts;
+use crate::{Counts, Grain};
 
 fn saying() -> NewAsk {
     let mut said = claims();
@@ -52,7 +52,7 @@ async fn count(stage: &Stage) -> Tally {
 
 pub fn everything(whose: Vec<Whose>) -> Counts {
     let (from, to) = (Day::numbered(0), Day::numbered(100_000));
-    Counts { whose, measures: Measure::ALL.to_vec(), from, to }
+    Counts { whose, measures: Measure::ALL.to_vec(), from, to, grain: Grain::Day }
 }
 
 fn whose() -> Vec<Whose> {
@@ -113,6 +113,74 @@ pub async fn counts_are_those_of_the_record(stage: &Stage) {
     let earlier: Vec<_> = earlier.iter().map(|line| (line.measure, line.n)).collect();
     assert!(!earlier.is_empty() && earlier.iter().all(|(of, _)| *of == Measure::Ended));
     assert!(earlier.iter().map(|(_, n)| n).sum::<u64>() < 6, "not those of the last day");
+}
+
+/// What a stretch of days comes to, told at once, is what its days come to, wherever it begins and ends;
+/// and what is counted belatedly is in all that comes after it.
+pub async fn a_stretch_of_days_is_the_sum_of_its_days(stage: &Stage) {
+    for _ in 0..3 {
+        story(stage).await;
+        stage.clock.advance(2 * 86_400);
+    }
+    // The clock of another node is behind: what it records belongs to days that others are past.
+    stage.clock.advance(-5 * 86_400);
+    story(stage).await;
+    count(stage).await;
+    let first = folded(stage).await.cells().map(|(cell, _)| cell.day.number()).min().unwrap();
+    for from in first - 1..first + 12 {
+        for to in from - 1..first + 12 {
+            let (from, to) = (Day::numbered(from), Day::numbered(to));
+            let days = Counts { from, to, ..everything(whose()) };
+            let mut sums = BTreeMap::new();
+            for line in stage.store.counts(days.clone()).await.unwrap() {
+                assert!((from..=to).contains(&line.day));
+                *sums.entry((line.whose, line.measure, line.bin)).or_insert(0) += line.n;
+            }
+            let span = Counts { grain: Grain::Span, ..days };
+            let told = stage.store.counts(span).await.unwrap();
+            assert_eq!(told.len(), sums.len(), "each is told once");
+            let told = told.into_iter().map(|line| {
+                assert_eq!(line.day, to);
+                ((line.whose, line.measure, line.bin), line.n)
+            });
+            assert_eq!(told.collect::<BTreeMap<_, _>>(), sums, "{from} to {to}");
+        }
+    }
+}
+
+/// Counts are kept for as long as somebody wants them; what is forgotten takes nothing from what is not.
+pub async fn old_counts_are_forgotten(stage: &Stage) {
+    for _ in 0..4 {
+        story(stage).await;
+        stage.clock.advance(2 * 86_400);
+    }
+    count(stage).await;
+    let before = lines(stage, whose()).await;
+    let first = before.iter().map(|line| line.day.number()).min().unwrap();
+    let since = Day::numbered(first + 5);
+    let (old, kept): (Vec<Line>, Vec<Line>) = before.into_iter().partition(|line| line.day < since);
+    assert!(!old.is_empty() && !kept.is_empty());
+    let mut gone = 0;
+    loop {
+        let some = stage.store.forget_counts(since, 7).await.unwrap();
+        if some == 0 {
+            break;
+        }
+        gone += some;
+    }
+    assert!(gone > 0);
+    assert_eq!(lines(stage, whose()).await, kept);
+    let spans = |lines: &[Line]| lines.iter().map(|line| line.n).sum::<u64>();
+    let span = Counts { grain: Grain::Span, ..everything(whose()) };
+    assert_eq!(spans(&stage.store.counts(span).await.unwrap()), spans(&kept));
+    // Nobody remembers them by forgetting less, and one goes on counting.
+    assert_eq!(stage.store.forget_counts(Day::numbered(first), 7).await.unwrap(), 0);
+    assert_eq!(lines(stage, whose()).await, kept);
+    story(stage).await;
+    let new = count(stage).await;
+    let new = new.cells().filter(|(cell, _)| whose().contains(&cell.whose));
+    let all = spans(&kept) + new.map(|(_, n)| n).sum::<u64>();
+    assert_eq!(spans(&lines(stage, whose()).await), all);
 }
 
 pub async fn of_many_who_count_nothing_is_counted_twice(stage: &Stage) {

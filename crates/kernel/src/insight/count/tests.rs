@@ -28,6 +28,7 @@ fn counted(cast: &Cast, id: AskId) -> BTreeMap<Measure, Vec<&'static str>> {
     let mut counts: BTreeMap<Measure, Vec<&'static str>> = BTreeMap::new();
     for event in cast.record_of(id) {
         for (measure, bin) in counts_for(&event, cast.seen(id)) {
+            assert!(measure.bins().contains(&bin), "{measure:?} has no {bin}");
             counts.entry(measure).or_default().push(bin);
         }
     }

@@ -11,7 +11,7 @@ use kernel::{Actor, Ask, Refusal};
 use super::{Answer, asking, schema};
 use crate::gateway::Terms;
 use crate::http::name::Named;
-use crate::http::{App, Shared};
+use crate::http::{App, Shared, bound};
 
 pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: Body) -> Answer {
     let caller = app.a2h_agent(&headers)?;
@@ -23,6 +23,7 @@ pub(super) async fn create(State(app): State<Shared>, headers: HeaderMap, body: 
             WireError::field("spec.response_schema", &format!("a JSON Schema: {why}"))
         })?;
     }
+    ask.claims = bound::heard(ask.claims, &headers);
     ask.timeout = app.config.a2h_timeout;
     let idempotency = uid.map(|uid| caller.naming(Kind::Message, &uid, fingerprint));
     let terms = Terms { idempotency, ..Terms::default() };
@@ -48,5 +49,7 @@ pub(super) async fn message(
 fn shown(app: &App, ask: &Ask) -> Answer {
     let receipt = app.receipt_for(ask, &Actor::System);
     let message = a2h::message(ask, receipt, schema::judge).ok_or_else(WireError::gone)?;
-    Ok(Json(message).into_response())
+    let mut answer = Json(message).into_response();
+    bound::say(ask, answer.headers_mut());
+    Ok(answer)
 }

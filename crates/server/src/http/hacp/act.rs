@@ -16,7 +16,7 @@ use super::Failure;
 use super::ops::Shown;
 use crate::blobs::Way;
 use crate::gateway::Terms;
-use crate::http::App;
+use crate::http::{App, bound};
 
 impl App {
     pub(super) async fn hacp_act(
@@ -64,7 +64,11 @@ impl App {
         }
         let done = self.hacp_done(operation, outcome?, checkpoint, used).await?;
         let shown = self.hacp_result(operation, version, &done);
-        Ok(shown.ok_or_else(HacpError::internal)?.into())
+        let mut shown = Shown::from(shown.ok_or_else(HacpError::internal)?);
+        if let Some(ask) = &done.ask {
+            bound::say(ask, &mut shown.said);
+        }
+        Ok(shown)
     }
 
     /// Whose keys a call's key is among: those of its task (HACP-082), and for a new one those of

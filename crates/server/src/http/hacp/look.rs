@@ -60,7 +60,7 @@ impl App {
                 let next = entries.last().filter(|_| entries.len() == limit);
                 let next = next.map(|entry| entry.head.seq.to_string());
                 let shown = entries.iter().map(|entry| view::entry(entry, version));
-                Ok(Shown { value: json!(shown.collect::<Vec<_>>()), next })
+                Ok(Shown::list(json!(shown.collect::<Vec<_>>()), next))
             }
             Params::Inbox(page) => self.hacp_inbox(actor, page.limit, page.cursor).await,
             _ => Err(HacpError::internal().into()),
@@ -131,7 +131,7 @@ impl App {
                 break;
             }
         }
-        Ok(Shown { value: json!(shown), next: list.after.map(|id| id.to_string()) })
+        Ok(Shown::list(json!(shown), list.after.map(|id| id.to_string())))
     }
 
     /// An artifact with the versions somebody may read; with none of them, it is not there.
@@ -214,7 +214,7 @@ impl App {
             }
         }
         let next = page.next.map(|next| next.ask.to_string());
-        Ok(Shown { value: json!(items), next })
+        Ok(Shown::list(json!(items), next))
     }
 }
 

@@ -10,23 +10,33 @@ use dialects::hacp::{
     VERSION_HEADER, Version,
 };
 use kernel::Actor;
+use kernel::task::TaskCommand;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::history::Told;
 use super::{Failure, version_of};
 use crate::http::name::Named;
-use crate::http::{App, Shared, body};
+use crate::http::{App, Shared, body, bound};
 
 /// What an operation gives back: an object or a list, and where a list goes on.
 pub(super) struct Shown {
     pub(super) value: Value,
     pub(super) next: Option<String>,
+    /// What the envelope of a checkpoint says, in short.
+    pub(super) said: HeaderMap,
+}
+
+impl Shown {
+    /// Several, and where there are more.
+    pub(super) fn list(value: Value, next: Option<String>) -> Self {
+        Self { next, ..value.into() }
+    }
 }
 
 impl From<Value> for Shown {
     fn from(value: Value) -> Self {
-        Self { value, next: None }
+        Self { value, next: None, said: HeaderMap::new() }
     }
 }
 
@@ -54,13 +64,20 @@ impl App {
         let bytes = body::read(body, self.config.body_limit).await?;
         let directory = self.gateway.directory();
         let caller = Caller { actor: &actor, directory: &directory, version };
-        let call = hacp::read(operation, &bytes, caller)?;
+        let mut call = hacp::read(operation, &bytes, caller)?;
+        if let Params::Command(command) = &mut call.params
+            && let TaskCommand::Raise(_, new) = &mut **command
+        {
+            new.claims = bound::heard(new.claims.take(), headers);
+        }
         if let Params::Audit(_) | Params::Replay(_) = &call.params {
             let told = self.hacp_told(&actor, version, call.params).await?;
             return Ok(answered(&told.text, told.next.as_deref(), version));
         }
         let shown = self.hacp_call(&actor, version, call).await?;
-        Ok(answered(&shown.value, shown.next.as_deref(), version))
+        let mut answer = answered(&shown.value, shown.next.as_deref(), version);
+        answer.headers_mut().extend(shown.said);
+        Ok(answer)
     }
 
     /// What happened, as text.
@@ -93,7 +110,7 @@ impl App {
             Params::Audit(_) | Params::Replay(_) => {
                 let Told { text, next } = self.hacp_told(actor, version, call.params).await?;
                 let value = serde_json::from_str(text.get()).map_err(|_| HacpError::internal())?;
-                Ok(Shown { value, next })
+                Ok(Shown::list(value, next))
             }
             Params::Task(_)
             | Params::Tasks(_)

@@ -43,7 +43,7 @@ impl App {
                         );
                     }
                 }
-                Ok(Shown { value: json!(events), next })
+                Ok(Shown::list(json!(events), next))
             }
             Params::Ack(acked) => {
                 let agent = runtime(actor)?;
@@ -84,7 +84,7 @@ impl App {
                         waiting.push(told.kept(OutboxState::Pending, None, contract.at));
                     }
                 }
-                Ok(Shown { value: json!(waiting), next })
+                Ok(Shown::list(json!(waiting), next))
             }
             _ => Err(HacpError::internal().into()),
         }

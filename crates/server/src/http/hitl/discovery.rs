@@ -5,8 +5,9 @@ use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use dialects::hitl::discovery::discovery;
+use dialects::hitl::discovery::{Kept, discovery};
 use dialects::hitl::{Version, WireError};
+use kernel::directory::Project;
 
 use super::{Answer, param};
 use crate::config::Retention;
@@ -29,8 +30,11 @@ pub(super) async fn document(
     };
     let proofs = app.providers.words();
     let cache = [(header::CACHE_CONTROL, "public, max-age=86400")];
-    let retention = app.config.retention.map(Retention::days);
-    let document = discovery(&app.hitl_base(&headers), version, retention, proofs.as_deref());
+    let usual = app.config.retention;
+    let other = |project: &Project| project.retention.is_some_and(|keep| keep.span() != usual);
+    let unless_told = app.gateway.directory().projects().any(other);
+    let kept = Kept { days: usual.map(Retention::days), unless_told };
+    let document = discovery(&app.hitl_base(&headers), version, kept, proofs.as_deref());
     Ok((cache, Json(document)).into_response())
 }
 

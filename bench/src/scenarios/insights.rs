@@ -1,0 +1,87 @@
+//! The numbers about agents once ten million messages were counted, beside those of a thousand over the
+//! same days: of everything, of one project, of one agent; of a month and of a year; as a page and by API.
+
+use anyhow::ensure;
+use serde_json::Value;
+
+use super::page;
+use crate::gateway::PERSON;
+use crate::insights::{DAYS, ONE_AGENT, PROJECT, fill};
+use crate::load::in_turns;
+use crate::report::{Goal, Row};
+use crate::scale::Scale;
+use crate::served::{Served, scratch};
+use crate::wire::{Connection, Shot};
+
+/// Few, so that a percentile shows the work and not the queue.
+const READERS: usize = 2;
+/// What was counted beside it.
+const FEW: u64 = 1_000;
+
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
+    let folder = scratch()?;
+    let (many, few) = (folder.path().join("many"), folder.path().join("few"));
+    let (large, small) = (fill(&many, scale.counted)?, fill(&few, FEW)?);
+    let (many, few) = (Served::gateway(&many).await?, Served::gateway(&few).await?);
+    let sized = Row::new(format!("{} messages counted: on disk", scale.counted), mib(large), "MiB");
+    let mut rows = vec![sized.note(format!("of {FEW} messages {:.1} MiB", mib(small)))];
+
+    // Whose, and how many days; the last one is today. Pages know a month and a year by name.
+    let whose = [
+        ("everything", String::new()),
+        ("a project", format!("project={PROJECT}&")),
+        ("an agent", format!("agent={ONE_AGENT}&")),
+    ];
+    for (name, whose) in &whose {
+        for days in [30, DAYS] {
+            let query = format!("/api/v1/insights?{whose}{}", since(days)?);
+            let shot = Shot::get(&query, PERSON);
+            if whose.is_empty() && days == DAYS {
+                for (served, expected) in [(&many, scale.counted), (&few, FEW)] {
+                    let asks = asks(served, &shot).await?;
+                    ensure!(asks == Some(expected), "{asks:?} messages were counted");
+                }
+            }
+            let what = format!("… {name}, {days} days: p99");
+            rows.push(compared(scale, what, (&many, shot.clone()), (&few, shot)).await?);
+            let path = format!("/insights?{whose}days={days}");
+            let (ours, theirs) = (page(&many, &path).await?, page(&few, &path).await?);
+            let what = format!("… {name}, {days} days, as a page: p99");
+            rows.push(compared(scale, what, (&many, ours), (&few, theirs)).await?);
+        }
+    }
+    Ok(rows)
+}
+
+async fn compared(
+    scale: &Scale,
+    what: String,
+    (many, ours): (&Served, Shot),
+    (few, theirs): (&Served, Shot),
+) -> anyhow::Result<Row> {
+    let (ours, theirs) = (many.target(ours), few.target(theirs));
+    let (ours, theirs) = in_turns(scale, READERS, &ours, &theirs).await?;
+    let row = Row::new(what, ours.answers.p99(), "ms").against(theirs.answers.p99());
+    let note = format!("p50 {:.2} ms against {:.2} ms", ours.answers.p50(), theirs.answers.p50());
+    Ok(row.goal(Goal::AtMost(1.5)).note(note))
+}
+
+/// The first of so many days.
+fn since(days: i64) -> anyhow::Result<String> {
+    use kernel::insight::Day;
+    use store::Clock as _;
+    let today = Day::of(server::clock::SystemClock.now());
+    Ok(format!("from={}", today.before(u16::try_from(days - 1)?)))
+}
+
+async fn asks(served: &Served, shot: &Shot) -> anyhow::Result<Option<u64>> {
+    let mut connection = Connection::open(served.address).await?;
+    connection.call(shot).await?;
+    let found: Value = serde_json::from_slice(&connection.body)?;
+    Ok(found["asks"].as_u64())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no database is that large")]
+fn mib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}
