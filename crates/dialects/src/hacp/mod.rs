@@ -9,7 +9,7 @@
 //! | [`wire`], [`view`] | the objects, and how they are made from tasks, asks, artifacts and entries |
 //! | [`audit`], `actions` | the history of a task as the protocol tells it, link by link |
 //! | [`inbox`] | what waits for somebody |
-//! | [`runtime`] | what the runtime of an agent has to do |
+//! | [`runtime`], `leave` | what the runtime of an agent has to do, and may do without asking |
 //! | [`stream`], [`rpc`] | events as they happen, and calls over a WebSocket |
 //! | [`schema`](mod@schema) | what the objects have at least |
 //! | [`errors`] | codes and statuses |
@@ -21,6 +21,7 @@ mod actions;
 pub mod audit;
 pub mod errors;
 pub mod inbox;
+mod leave;
 mod names;
 mod operation;
 mod parse;

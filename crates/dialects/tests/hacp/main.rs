@@ -3,6 +3,7 @@
 
 mod audit;
 mod errors;
+mod leave;
 mod mistakes;
 mod read;
 mod rpc;

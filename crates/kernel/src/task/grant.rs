@@ -62,18 +62,23 @@ pub fn is_scope(text: &str) -> bool {
         && !target.strip_suffix('*').unwrap_or(target).contains('*')
 }
 
+/// Whether a grant of one scope is about something that wants another.
+pub fn covers(granted: &str, wanted: &str) -> bool {
+    if granted == wanted {
+        return true;
+    }
+    let Some(stem) = granted.strip_suffix('*') else { return false };
+    // What lies below a folder is written with a slash.
+    wanted.starts_with(stem)
+        || stem.strip_suffix(':').is_some_and(|folder| {
+            wanted.strip_prefix(folder).is_some_and(|below| below.starts_with('/'))
+        })
+}
+
 impl Grant {
     /// Whether it is about something that wants this scope.
     pub fn covers(&self, wanted: &str) -> bool {
-        if self.scope == wanted {
-            return true;
-        }
-        let Some(stem) = self.scope.strip_suffix('*') else { return false };
-        // What lies below a folder is written with a slash.
-        wanted.starts_with(stem)
-            || stem.strip_suffix(':').is_some_and(|folder| {
-                wanted.strip_prefix(folder).is_some_and(|below| below.starts_with('/'))
-            })
+        covers(&self.scope, wanted)
     }
 }
 

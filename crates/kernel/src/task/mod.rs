@@ -73,7 +73,7 @@ pub use command::{
 pub use contract::{Contract, Duty, Wanted};
 pub use event::{ArtifactEvent, EntryWritten, Given, TaskEvent};
 pub(crate) use evolve::{evolve_artifact, evolve_entry, evolve_task};
-pub use grant::is_scope;
+pub use grant::{covers, is_scope};
 pub use grants::{Grant, Leave, Permission, Until};
 pub(crate) use judge::judged;
 pub(crate) use lapse::{ended, withdrawn};
