@@ -183,7 +183,7 @@ fn forms_post_and_carry_csrf() {
 fn an_agent_asks_and_words_are_plain() {
     each(|name, page| {
         let main = text(all(page, "main")[0]);
-        if !all(page, ".request, #rows").is_empty() {
+        if !all(page, ".request, ul#rows").is_empty() {
             assert!(
                 main.contains("An AI agent is asking you")
                     || main.contains("AI agents are asking you")

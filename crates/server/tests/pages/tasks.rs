@@ -1,5 +1,7 @@
 //! The board, the room of a task in every state, and ledgers.
 
+use std::collections::BTreeSet;
+
 use kernel::task::{
     Handover, Intent, Leave, NewEntry, NewGrant, NewTask, Party, PayloadKind, Severity,
     TaskCommand, Until, Verdict,
@@ -149,6 +151,12 @@ pub(crate) fn gallery(g: &mut Gallery) {
 }
 
 fn boards(g: &mut Gallery, shown: &[Task]) {
+    // A task stands on a board once, as it was last.
+    let mut last: Vec<Task> = shown.to_vec();
+    last.reverse();
+    let mut ids = BTreeSet::new();
+    last.retain(|task| ids.insert(task.id));
+    let shown = &last[..];
     let frame = g.frame();
     let (me, directory) = (g.cast.human("olga"), &g.cast.directory);
     let filling = |column: Column, tasks: &[Task], more: bool| {
