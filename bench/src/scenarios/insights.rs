@@ -1,5 +1,5 @@
-//! The numbers about agents once ten million messages were counted, beside those of a thousand over the
-//! same days: of everything, of one project, of one agent; of a month and of a year; as a page and by API.
+//! The numbers about agents once ten million messages were counted, beside those of a hundredth of it, of
+//! as many agents over the same days: of everything, of one project, of one agent; of a month and of a year; as a page and by API.
 
 use anyhow::ensure;
 use serde_json::Value;
@@ -15,16 +15,17 @@ use crate::wire::{Connection, Shot};
 
 /// Few, so that a percentile shows the work and not the queue.
 const READERS: usize = 2;
-/// What was counted beside it.
-const FEW: u64 = 1_000;
+/// What was counted beside it, in parts of that.
+const PART: u64 = 100;
 
 pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     let folder = scratch()?;
     let (many, few) = (folder.path().join("many"), folder.path().join("few"));
-    let (large, small) = (fill(&many, scale.counted)?, fill(&few, FEW)?);
+    let part = scale.counted / PART;
+    let (large, small) = (fill(&many, scale.counted)?, fill(&few, part)?);
     let (many, few) = (Served::gateway(&many).await?, Served::gateway(&few).await?);
     let sized = Row::new(format!("{} messages counted: on disk", scale.counted), mib(large), "MiB");
-    let mut rows = vec![sized.note(format!("of {FEW} messages {:.1} MiB", mib(small)))];
+    let mut rows = vec![sized.note(format!("of {part} messages {:.1} MiB", mib(small)))];
 
     // Whose, and how many days; the last one is today. Pages know a month and a year by name.
     let whose = [
@@ -37,7 +38,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
             let query = format!("/api/v1/insights?{whose}{}", since(days)?);
             let shot = Shot::get(&query, PERSON);
             if whose.is_empty() && days == DAYS {
-                for (served, expected) in [(&many, scale.counted), (&few, FEW)] {
+                for (served, expected) in [(&many, scale.counted), (&few, part)] {
                     let asks = asks(served, &shot).await?;
                     ensure!(asks == Some(expected), "{asks:?} messages were counted");
                 }

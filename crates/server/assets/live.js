@@ -106,6 +106,7 @@
 
   const hear = (told) => {
     if (told.columns) {
+      count(told.inbox);
       for (const one of told.columns) if (one.html) columns.set(one.key, one.html);
       for (const empty of document.querySelectorAll("[data-empty]")) empty.hidden = !told.empty;
       list.hidden = told.empty && document.querySelector("[data-empty]") !== null;

@@ -56,7 +56,8 @@
     const here = new URL(fresh.href);
     if (location.pathname === here.pathname) here.search = location.search;
     const reply = await fetch(here);
-    const next = new DOMParser().parseFromString(await reply.text(), "text/html").querySelector(".room");
+    const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+    const next = page.querySelector(".room");
     if (!reply.ok || !next) throw new Error("the room cannot be read");
     const top = new Map([...room.querySelectorAll(".part > *")].map((e) => [e, e.getBoundingClientRect().top]));
     let behind = false;
@@ -68,6 +69,7 @@
       for (const e of now.querySelectorAll("details > summary")) if (open.has(e.textContent)) e.parentElement.open = true;
       part.replaceChildren(...now.childNodes);
     }
+    for (const place of document.querySelectorAll("[data-count=inbox]")) place.textContent = page.querySelector("[data-count=inbox]").textContent;
     hint();
     const mark = scrollY > 80 && [...top].find(([e, y]) => e.isConnected && y >= 0);
     if (mark) scrollBy({ top: mark[0].getBoundingClientRect().top - mark[1], behavior: "instant" });

@@ -165,7 +165,7 @@ async fn a_database_of_version_1_opens() {
     drop((stage, sqlite));
     raw(&folder)
         .execute_batch(
-            "DROP TABLE tally; DROP TABLE tally_place;
+            "DROP TABLE running; DROP TABLE tally_place;
              DROP TABLE file_use; DROP INDEX ask_kept; ALTER TABLE ask DROP COLUMN over_at;
              DROP TABLE draft; DROP TABLE block; DROP TABLE anchor; DROP INDEX record_agent;
              DROP TABLE confided; DROP TABLE device; DROP TABLE told;
@@ -421,8 +421,8 @@ async fn queries_go_by_an_index() {
          AND over_at IS NOT NULL AND over_at <= 1 ORDER BY over_at, id LIMIT 1",
         "SELECT id FROM ask WHERE CASE WHEN json_valid(state) THEN json_extract(state, '$.asked.project') END = 'a'
          AND over_at IS NOT NULL AND over_at <= 1 ORDER BY over_at, id LIMIT 1",
-        "SELECT bin, n FROM tally WHERE project = 'a' AND agent = '' AND measure = 'b' AND day >= 1
-         AND day <= 2",
+        "SELECT total FROM running WHERE project = 'a' AND agent = '' AND measure = 'b' AND bin = 'c'
+         AND day <= 2 ORDER BY day DESC LIMIT 1",
         "SELECT state FROM task WHERE id > X'' AND id <= X'ff' ORDER BY id",
         "SELECT state FROM artifact WHERE id > X'' AND id <= X'ff' ORDER BY id",
         "SELECT state FROM entry WHERE id > 'a' AND id <= 'b' ORDER BY id",

@@ -164,16 +164,22 @@ def column(page, name, goal):
     return page.locator(f"#in-{name} .row").filter(has_text=goal)
 
 
+def waiting(page):
+    return int(page.locator("[data-count=inbox]").first.inner_text())
+
+
 def test_cards_move_while_the_board_is_open(desk, visit):
     stays, moves = begun(desk, "The one that stays"), begun(desk, "The one that moves")
     page = desk.sign_in(visit, size=DESK)
     page.goto(f"{desk.url}/tasks")
     column(page, "working", "The one that moves").wait_for()
     page.mouse.move(0, 0)
+    waits = waiting(page)
     agent(desk, "checkpoint.raise", task_id=moves, kind="approval", prompt="May I?")
     column(page, "deciding", "The one that moves").wait_for()
     assert column(page, "working", "The one that moves").count() == 0
     assert column(page, "working", "The one that stays").count() == 1
+    assert waiting(page) == waits + 1, "what it waits for is in the inbox"
     assert "waits for a decision" in page.locator("#say").inner_text().lower()
     # What has the focus stays, until somebody asks for what has changed; the focus stays with it.
     page.locator(f"a[href='/tasks/{stays}']").focus()
@@ -206,9 +212,11 @@ def test_a_room_follows_its_task_and_leaves_alone_what_is_written(desk, visit):
     page = desk.sign_in(visit, size=DESK)
     page.goto(f"{desk.url}/tasks/{task}")
     told(page, "In progress")
+    waits = waiting(page)
     deliver(desk, task, OLD)
     told(page, "Delivered, to be judged")
     page.get_by_label("Comment 1", exact=True).wait_for()
+    assert waiting(page) == waits + 1, "so is what was delivered"
     assert not page.locator("#fresh").is_visible()
     page.locator("#L3").click()
     assert page.get_by_label("Line of comment 1").input_value() == "3", "lines that came later can be clicked"

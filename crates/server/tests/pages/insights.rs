@@ -124,7 +124,7 @@ fn what_it_is_narrowed_to_is_kept_from_span_to_span() {
     let shown = page("insights-narrowed");
     let hrefs: Vec<_> =
         all(&shown, ".tabs a").iter().map(|a| a.attr("href").unwrap().to_owned()).collect();
-    assert_eq!(hrefs.len(), 3);
+    assert_eq!(hrefs.len(), 4);
     assert!(hrefs.iter().all(|href| href.contains("project=shop") && href.contains("agent=bot-7")));
     let current = all(&shown, ".tabs a[aria-current=page]");
     assert_eq!(current.iter().map(|a| text(*a)).collect::<Vec<_>>(), ["90 days"]);

@@ -126,10 +126,10 @@ async fn queries_go_by_an_index() {
             "'acme', 1",
         ),
         (
-            "text, text, text, bigint",
-            "SELECT day, bin, n FROM tally WHERE project = $1 AND agent = $2 AND measure = $3
-             AND day BETWEEN $4 AND $4",
-            "'acme', '', 'intent', 1",
+            "text, text, text, text, bigint",
+            "SELECT total FROM running WHERE project = $1 AND agent = $2 AND measure = $3 AND bin = $4
+             AND day <= $5 ORDER BY day DESC LIMIT 1",
+            "'acme', '', 'intent', 'plan', 1",
         ),
         (
             "uuid",

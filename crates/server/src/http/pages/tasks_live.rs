@@ -38,6 +38,8 @@ struct Columns {
 struct News {
     /// Whether nothing stands in any column.
     empty: bool,
+    /// How much waits in the inbox: what a task waits for is there.
+    inbox: String,
     /// Every column, in order; with its HTML where the browser lacks it.
     columns: Vec<ColumnNews>,
 }
@@ -76,6 +78,7 @@ impl Looked for Columns {
         }
         let news = News {
             empty: tasks::is_empty(&drawn),
+            inbox: app.gateway.waiting(human).await?.n.to_string(),
             columns: drawn
                 .iter()
                 .map(|column| ColumnNews {
