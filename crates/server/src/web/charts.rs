@@ -95,7 +95,7 @@ pub struct Part {
 impl Part {
     /// A count.
     pub fn count(label: impl Into<String>, n: u64) -> Self {
-        Self { label: label.into(), n: number(n), shown: n.to_string(), tone: "" }
+        Self { label: label.into(), n: number(n), shown: grouped(n), tone: "" }
     }
 
     /// A share.
@@ -137,17 +137,21 @@ pub fn columns(parts: &[Part], most: Option<f64>) -> (u32, Vec<Mark>) {
     let n = u32::try_from(parts.len()).unwrap_or(1).max(1);
     let step = WIDTH / n;
     // Words need about so much room.
-    let every = 44_u32.div_ceil(step.max(1)).max(1);
+    let every = (44 * n).div_ceil(WIDTH);
     let mut marks = vec![Mark::Rule { y: GROUND }];
     for (place, part) in (0_u32..).zip(parts) {
-        let (x, height) = (place * step, scaled(part.n, most, TALL));
+        // Not in steps: of a year's columns each has less than one.
+        let (x, next) = (place * WIDTH / n, (place + 1) * WIDTH / n);
+        let height = scaled(part.n, most, TALL);
         let gap = if step > 6 { step / 6 } else { 0 };
-        let width = step.saturating_sub(gap).max(1);
+        let width = (next - x).saturating_sub(gap).max(1);
         marks.push(Mark::Bar { x, y: GROUND - height, width, height, tone: part.tone });
         let middle = x + width / 2;
         if n <= 16 && part.n > 0.0 {
             let above = GROUND.saturating_sub(height + 4);
-            marks.push(text(middle, above, "middle", "n", part.shown.clone()));
+            // What is longer would lie over its neighbours; the table has it whole.
+            let shown = if part.shown.len() > 5 { rounded(part.n) } else { part.shown.clone() };
+            marks.push(text(middle, above, "middle", "n", shown));
         }
         // The last one would lie over its neighbour, where there is one.
         if place % every == 0 && (place == 0 || x + 40 <= WIDTH) {
@@ -202,6 +206,28 @@ fn largest(parts: &[Part]) -> f64 {
 }
 
 /// So much of a length; something is never drawn as nothing.
+/// A number as people read it: in groups of three digits.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+/// A number where there is little room.
+fn rounded(n: f64) -> String {
+    match n {
+        n if n < 9_999.5 => format!("{n:.0}"),
+        n if n < 999_500.0 => format!("{:.0}k", n / 1e3),
+        n => format!("{:.1}M", n / 1e6),
+    }
+}
+
 fn scaled(n: f64, most: f64, length: u32) -> u32 {
     if n <= 0.0 || most <= 0.0 {
         return 0;
@@ -246,6 +272,38 @@ mod tests {
             let days: Vec<_> = (0..n).map(|n| (day(n), value(n))).collect();
             let (height, marks) = trend(&days, 1.0, 10.0);
             inside(&marks, height);
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_at_a_glance() {
+        for (n, shown, short) in [
+            (0, "0", "0"),
+            (999, "999", "999"),
+            (1_000, "1,000", "1000"),
+            (12_345, "12,345", "12k"),
+            (999_499, "999,499", "999k"),
+            (999_500, "999,500", "1.0M"),
+            (1_234_567, "1,234,567", "1.2M"),
+        ] {
+            assert_eq!((grouped(n).as_str(), rounded(number(n)).as_str()), (shown, short));
+        }
+    }
+
+    /// However many there are, they go from one side to the other.
+    #[test]
+    fn columns_take_the_whole_width() {
+        for n in [1_u64, 7, 30, 90, 365] {
+            let parts: Vec<Part> = (0..n).map(|n| Part::count(format!("part {n}"), n)).collect();
+            let (_, marks) = columns(&parts, None);
+            let ends = marks.iter().filter_map(|mark| match mark {
+                Mark::Bar { x, width, .. } => Some(x + width),
+                _ => None,
+            });
+            let ends: Vec<u32> = ends.collect();
+            assert!(ends.is_sorted(), "{n}: {ends:?}");
+            let gap = WIDTH / u32::try_from(n).unwrap() / 6;
+            assert!(ends.last().is_some_and(|end| end + gap >= WIDTH), "{n}: {ends:?}");
         }
     }
 

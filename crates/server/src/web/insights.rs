@@ -4,7 +4,7 @@ use askama::Template;
 use kernel::insight::summary::{Calibration, Verdicts};
 use kernel::insight::{Day, Histogram, LEAST_DECISIONS, Span, Summary};
 
-use super::charts::{Chart, Mark, Part, WIDTH, bars, columns, number, trend};
+use super::charts::{Chart, Mark, Part, WIDTH, bars, columns, grouped, number, trend};
 use super::query::{Picker, Query};
 use super::{Frame, assets, paths, render};
 use crate::insights::{Choices, Insights, MOST_AGENTS};
@@ -113,7 +113,7 @@ impl Row {
             agent: agent.to_string(),
             project: project.to_string(),
             cells: [
-                decided.to_string(),
+                grouped(decided),
                 of(edited, decided),
                 of(overruled, decided),
                 held(&own.calibration),
@@ -145,7 +145,8 @@ fn of(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "–".to_owned();
     }
-    format!("{} ({part} of {whole})", percent(number(part) / number(whole)))
+    let share = percent(number(part) / number(whole));
+    format!("{share} ({} of {})", grouped(part), grouped(whole))
 }
 
 fn percent(share: f64) -> String {
@@ -154,7 +155,7 @@ fn percent(share: f64) -> String {
 
 /// So many of something.
 fn several(n: u64, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+    if n == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(n)) }
 }
 
 /// Seconds in words.
@@ -195,29 +196,24 @@ fn tiles(summary: &Summary) -> Vec<Tile> {
     let (decided, decided_most) = middle(&summary.decision);
     let (ended, verdicts, reading) = (summary.ended, summary.verdicts, summary.reading);
     let tile = |label, value, more| Tile { label, value, more };
+    let recommended =
+        |n| format!("{} of {} recommendations", grouped(n), grouped(verdicts.decided()));
+    let opened = reading.hasty + reading.read;
     vec![
-        tile("Requests", summary.asks().to_string(), format!("{} ended", ended.total())),
+        tile("Requests", grouped(summary.asks()), format!("{} ended", grouped(ended.total()))),
         tile("Until somebody looked", seen, seen_most),
         tile("Until somebody decided", decided, decided_most),
         tile(
             "Ran out unanswered",
             rate(ended.expiry_rate()),
-            format!("{} of {}", ended.ran_out(), ended.total()),
+            format!("{} of {}", grouped(ended.ran_out()), grouped(ended.total())),
         ),
-        tile(
-            "Changed before saying yes",
-            rate(verdicts.edit_rate()),
-            format!("{} of {} recommendations", verdicts.edited, verdicts.decided()),
-        ),
-        tile(
-            "Overruled",
-            rate(verdicts.overrule_rate()),
-            format!("{} of {} recommendations", verdicts.overruled, verdicts.decided()),
-        ),
+        tile("Changed before saying yes", rate(verdicts.edit_rate()), recommended(verdicts.edited)),
+        tile("Overruled", rate(verdicts.overrule_rate()), recommended(verdicts.overruled)),
         tile(
             "Decided faster than it can be read",
             rate(reading.hasty_rate()),
-            format!("{} of {} that were opened", reading.hasty, reading.hasty + reading.read),
+            format!("{} of {} that were opened", grouped(reading.hasty), grouped(opened)),
         ),
     ]
 }
@@ -247,11 +243,12 @@ fn plain(
 
 /// What most are, in a sentence.
 fn mostly(parts: &[Part], of: &str) -> String {
-    let total: f64 = parts.iter().map(|part| part.n).sum();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+    let total = grouped(parts.iter().map(|part| part.n).sum::<f64>() as u64);
     let most = parts.iter().filter(|part| part.n > 0.0).max_by(|a, b| a.n.total_cmp(&b.n));
     match most {
         None => "Nothing was counted in these days.".to_owned(),
-        Some(most) => format!("Most: {}, {} of {total:.0} {of}.", most.label, most.shown),
+        Some(most) => format!("Most: {}, {} of {total} {of}.", most.label, most.shown),
     }
 }
 
@@ -281,7 +278,7 @@ fn per_day(summary: &Summary) -> Chart {
         .days
         .iter()
         .filter(|day| day.asked + day.ended > 0)
-        .map(|day| vec![day.day.to_string(), day.asked.to_string(), day.ended.to_string()]);
+        .map(|day| vec![day.day.to_string(), grouped(day.asked), grouped(day.ended)]);
     // The year would take the room of the day.
     let short: Vec<Part> = days
         .iter()
@@ -406,11 +403,12 @@ fn actions(summary: &Summary) -> Chart {
     let says = if shown + picked == 0 {
         "Nobody saw an action in these days.".to_owned()
     } else {
-        format!("{shown} were shown, {picked} were picked.")
+        format!("{} were shown, {} were picked.", grouped(shown), grouped(picked))
     };
-    let rows = summary.actions.iter().map(|action| {
-        vec![words(action.kind), action.shown.to_string(), action.picked.to_string()]
-    });
+    let rows = summary
+        .actions
+        .iter()
+        .map(|action| vec![words(action.kind), grouped(action.shown), grouped(action.picked)]);
     let head = vec!["Action", "Shown", "Picked"];
     let named = ("actions", "What agents offer as a next step, and how often people pick it");
     chart(named, says, bars(&parts, Some(1.0)), head, rows.collect())
@@ -460,12 +458,13 @@ fn calibration(calibration: &Calibration) -> Option<Chart> {
         let share = if decisions == 0 { 0.0 } else { number(overruled) / number(decisions) };
         let shown = if decisions == 0 { String::new() } else { percent(share) };
         parts.push(Part::share(format!("{}", n * 10), share, shown).toned("no"));
-        rows.push(vec![tenth(n), decisions.to_string(), overruled.to_string()]);
+        rows.push(vec![tenth(n), grouped(decisions), grouped(overruled)]);
     }
     let overruled: u64 = tenths.iter().map(|(_, overruled)| overruled).sum();
     let says = format!(
-        "{overruled} of {} were overruled. Where claims hold, the columns fall to the right.",
-        calibration.decisions
+        "{} of {} were overruled. Where claims hold, the columns fall to the right.",
+        grouped(overruled),
+        grouped(calibration.decisions)
     );
     let named = ("calibration", "How often people overruled it, by how sure the agent said it was");
     let head = vec!["How sure", "Decisions", "Overruled"];
