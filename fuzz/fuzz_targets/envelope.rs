@@ -1,6 +1,5 @@
 //! Any bytes as a message with an envelope. What must hold is what the tests of the dialect hold, from
-//! the same file:
-//! `cargo +nightly fuzz run envelope fuzz/corpus/envelope fuzz/seeds/envelope`
+//! the same file: `fuzz/run envelope`.
 #![no_main]
 
 #[path = "../../crates/dialects/tests/hxp_experience/laws.rs"]

@@ -115,6 +115,20 @@ fn spoil(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
+/// Found by a fuzzer: numbers of more digits than any double has are JSON, and are judged.
+#[test]
+fn numbers_of_any_length_are_judged() {
+    for digits in [308, 309, 400, 5_000] {
+        let number = "9".repeat(digits);
+        for text in [number.clone(), format!("-{number}.5"), format!("0.{number}")] {
+            holds(text.as_bytes()).unwrap();
+            let message = core().to_string().replace("0.6", &text);
+            assert!(message.contains(&text));
+            holds(message.as_bytes()).unwrap();
+        }
+    }
+}
+
 /// HXPE-004, HXPE-006, HXPE-041, HXPE-043: whatever is done to a message, it is read as other readers
 /// do, judged as the published schema does, and judged alike with and without a report.
 #[test]
