@@ -136,14 +136,16 @@ pub fn columns(parts: &[Part], most: Option<f64>) -> (u32, Vec<Mark>) {
     let most = most.unwrap_or_else(|| largest(parts));
     let n = u32::try_from(parts.len()).unwrap_or(1).max(1);
     let step = WIDTH / n;
-    // Words need about so much room.
-    let every = (44 * n).div_ceil(WIDTH);
+    let gap = if step > 6 { step / 6 } else { 0 };
+    // Words need about so much room. The first stand at the edge, not below their column, so the next
+    // need more of it the narrower the columns are.
+    let room = 52_u32.saturating_sub((step - gap) / 2).max(44);
+    let every = (room * n).div_ceil(WIDTH);
     let mut marks = vec![Mark::Rule { y: GROUND }];
     for (place, part) in (0_u32..).zip(parts) {
         // Not in steps: of a year's columns each has less than one.
         let (x, next) = (place * WIDTH / n, (place + 1) * WIDTH / n);
         let height = scaled(part.n, most, TALL);
-        let gap = if step > 6 { step / 6 } else { 0 };
         let width = (next - x).saturating_sub(gap).max(1);
         marks.push(Mark::Bar { x, y: GROUND - height, width, height, tone: part.tone });
         let middle = x + width / 2;
@@ -304,6 +306,21 @@ mod tests {
             assert!(ends.is_sorted(), "{n}: {ends:?}");
             let gap = WIDTH / u32::try_from(n).unwrap() / 6;
             assert!(ends.last().is_some_and(|end| end + gap >= WIDTH), "{n}: {ends:?}");
+        }
+    }
+
+    /// No words lie over others: a day takes 34 of the width.
+    #[test]
+    fn words_below_columns_lie_beside_each_other() {
+        for n in [1_u64, 7, 10, 16, 30, 90, 365] {
+            let parts: Vec<Part> = (0..n).map(|n| Part::count("11-17", n)).collect();
+            let mut end = 0;
+            for mark in columns(&parts, None).1 {
+                let Mark::Text { x, anchor, tone: "", .. } = mark else { continue };
+                let from = if anchor == "start" { x } else { x - 17 };
+                assert!(from >= end, "{n}: the words at {x} begin before {end}");
+                end = from + 34;
+            }
         }
     }
 
