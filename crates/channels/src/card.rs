@@ -117,9 +117,11 @@ pub struct Button {
 pub enum Tone {
     /// Nothing special.
     Plain,
-    /// The way forward.
+    /// It lets the agent proceed.
     Yes,
-    /// The way back.
+    /// It lets the agent do something destructive.
+    Danger,
+    /// It stops the agent, which is safe: it looks neutral.
     No,
 }
 

@@ -143,16 +143,19 @@ for (const page of document.querySelectorAll("[data-looking]")) {
   addEventListener("pagehide", () => say({ leave: "1" }));
 }
 
-// The button says how much of the proposal was changed.
+// The button says how much of the proposal was changed, and no longer repeats the question: its values
+// are not what would be approved.
 for (const edit of document.querySelectorAll(".edit")) {
   const verb = edit.closest("form").querySelector("button[value=approve] .verb");
   if (!verb || !edit.hasAttribute("data-takes")) continue;
-  const plainly = verb.textContent;
-  const fields = () => [...edit.querySelectorAll("input, textarea")];
-  const differs = (e) => e.matches("[type=radio]") ? e.checked && !e.defaultChecked : e.value !== e.defaultValue;
+  const [plainly, object] = [verb.textContent, verb.parentElement.querySelector(".object")];
+  const fields = () => [...edit.querySelectorAll("input:not([type=hidden]), textarea")];
+  const differs = (e) => e.matches("[type=radio]") ? e.checked && !e.defaultChecked
+    : e.matches("[type=checkbox]") ? e.checked !== e.defaultChecked : e.value !== e.defaultValue;
   const count = () => {
     const n = fields().filter(differs).length;
-    verb.textContent = n ? plainly.replace("Approve", n === 1 ? "Approve with 1 change" : `Approve with ${n} changes`) : plainly;
+    verb.textContent = n ? `Approve with ${n === 1 ? "1 change" : `${n} changes`}` : plainly;
+    if (object) object.hidden = n > 0;
   };
   edit.addEventListener("input", count);
   addEventListener("pageshow", count);

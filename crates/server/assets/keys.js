@@ -2,7 +2,8 @@
 // in sight.
 "use strict";
 {
-  const BUTTONS = { a: "[name=approve], .sure [name=choose]", r: "[name=reject]" };
+  // The second step has a key of its own, so that pressing the same key twice sends nothing.
+  const BUTTONS = { a: "[name=approve]:not(.sure *)", r: "[name=reject]", y: ".sure .acts button" };
   const links = () => [...document.querySelectorAll("#rows h2 a, .history .ended h2 a")];
   const current = () => document.activeElement.closest("#rows > li, .history .ended");
   const say = (words) => { const place = document.getElementById("say"); if (place) place.textContent = words; };
@@ -15,7 +16,7 @@
   };
   const press = (key) => {
     const row = current();
-    const button = (row ?? (document.getElementById("rows") ? null : document.querySelector("main")))?.querySelectorAll(BUTTONS[key] ?? "[name=choose]")[Number(key) - 1 || 0];
+    const button = (row ?? (document.getElementById("rows") ? null : document.querySelector("main")))?.querySelectorAll(BUTTONS[key] ?? "[name=choose]:not(.sure *)")[Number(key) - 1 || 0];
     if (button) {
       try { if (row) sessionStorage.setItem("row", links().findIndex((link) => row.contains(link))); } catch { /* not kept */ }
       button.click();
@@ -27,6 +28,7 @@
     k: () => move(-1),
     a: () => press("a"),
     r: () => press("r"),
+    y: () => press("y"),
     c: () => { const link = current()?.querySelector("h2 a"); if (link) location.assign(`${link.href}#comment`); },
     x: () => current()?.querySelector(".tick input")?.click(),
     s: () => later(current()),

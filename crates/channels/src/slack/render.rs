@@ -187,9 +187,9 @@ fn press(buttons: &[Button]) -> Option<Vec<Value>> {
             "text": plain(or_dash(label.clone())), "value": button.token,
         });
         match button.tone {
-            Tone::Plain => {}
+            Tone::Plain | Tone::No => {}
             Tone::Yes => element["style"] = json!("primary"),
-            Tone::No => element["style"] = json!("danger"),
+            Tone::Danger => element["style"] = json!("danger"),
         }
         element
     });

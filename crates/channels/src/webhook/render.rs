@@ -42,6 +42,7 @@ fn button(button: &Button) -> Value {
     let tone = match button.tone {
         Tone::Plain => "plain",
         Tone::Yes => "yes",
+        Tone::Danger => "danger",
         Tone::No => "no",
     };
     json!({

@@ -48,6 +48,12 @@ pub struct AskView<'a> {
     pub tags: &'a BTreeSet<String>,
     /// How urgent.
     pub priority: Priority,
+    /// Whether the agent says that it cannot be undone: `irreversible: true` or `reversible: false` in
+    /// its metadata, details or envelope.
+    pub irreversible: bool,
+    /// Whether an answer that lets the agent proceed needs a second step where a person gives it: it
+    /// cannot be undone, or it is critical.
+    pub needs_confirmation: bool,
     /// Who was asked.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Seat>))]
     pub seats: &'a [Seat],
@@ -263,6 +269,8 @@ impl<'a> AskView<'a> {
             metadata: ask.metadata.value(),
             tags: &ask.tags,
             priority: ask.priority,
+            irreversible: ask.is_irreversible(),
+            needs_confirmation: ask.needs_confirmation(),
             seats: &ask.seats,
             assigned_to: engaged.map(|by| by.to_string()),
             created_at: ask.created_at,

@@ -36,6 +36,9 @@ pub struct CreateAsk {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub tags: BTreeSet<String>,
+    /// Whether what is asked for cannot be undone. Kept in `metadata`, as `irreversible: true`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub irreversible: bool,
     /// Free data.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
@@ -86,7 +89,10 @@ pub enum OnSilence {
 
 impl CreateAsk {
     /// The ask. `claims` is what was found in `hxp`, judged as it stands in the bytes.
-    pub fn into_ask(self, claims: Option<Box<NewClaims>>) -> NewAsk {
+    pub fn into_ask(mut self, claims: Option<Box<NewClaims>>) -> NewAsk {
+        if self.irreversible {
+            self.metadata.insert("irreversible".to_owned(), Value::Bool(true));
+        }
         NewAsk {
             dialect: Dialect::Native,
             question: self.question,

@@ -1,15 +1,13 @@
 //! Which asks may be answered together with others, by one word for all of them.
 
-use serde_json::{Map, Value};
-
-use super::Ask;
+use super::{Ask, Priority};
 use crate::actor::Assurance;
 use crate::question::{Answer, Body, Reply};
 use crate::refusal::Refusal;
 
 impl Ask {
     /// The refusal for an ask that wants to be looked at by itself: it demands more than a session, or
-    /// what follows from it cannot be undone.
+    /// approving it needs a confirmation.
     pub fn allows_bulk(&self) -> Result<(), Refusal> {
         if self.floor > Assurance::Session {
             let why = "it demands that whoever answers proves anew who they are";
@@ -17,6 +15,9 @@ impl Ask {
         }
         if self.is_irreversible() {
             return Err(Refusal::NotAllowed { why: "it is marked as irreversible" });
+        }
+        if self.priority == Priority::Critical {
+            return Err(Refusal::NotAllowed { why: "it is critical" });
         }
         Ok(())
     }
@@ -53,33 +54,11 @@ impl Ask {
         };
         Ok(Reply { answer, comment: reply.comment.clone() })
     }
-
-    /// Whether the agent says that it cannot be undone: `irreversible` is true somewhere in its free
-    /// data, where dialects keep theirs, or in the details.
-    pub fn is_irreversible(&self) -> bool {
-        let details = self.question.value().and_then(|question| match question.body() {
-            Body::Approve { details, .. } => Some(details),
-            Body::Choose { .. }
-            | Body::Provide { .. }
-            | Body::Confirm { .. }
-            | Body::Escalate { .. }
-            | Body::Converse => None,
-        });
-        self.metadata.value().into_iter().chain(details).any(is_marked)
-    }
-}
-
-fn is_marked(data: &Map<String, Value>) -> bool {
-    data.iter().any(|(key, value)| match value {
-        Value::Object(inner) => is_marked(inner),
-        Value::Bool(marked) => *marked && key == "irreversible",
-        Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => false,
-    })
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Map, Value, json};
 
     use super::*;
     use crate::actor::Actor;
@@ -127,6 +106,8 @@ mod tests {
             (approve(&json!({ "irreversible": false }), false), *yes(), Some(*yes())),
             (marked(json!({ "irreversible": true })), *yes(), None),
             (marked(json!({ "hitl": { "context": { "irreversible": true } } })), *no(), None),
+            (NewAsk { priority: Priority::Critical, ..new_ask() }, *yes(), None),
+            (NewAsk { priority: Priority::High, ..new_ask() }, *yes(), Some(*yes())),
             (confirm.clone(), confirmed(&[]), Some(confirmed(&["a", "b"]))),
             (confirm, say(Answer::Declined), Some(say(Answer::Declined))),
             (with(Body::Converse), say(Answer::Replied { text: "hi".into() }), None),

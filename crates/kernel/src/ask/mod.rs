@@ -23,6 +23,7 @@ pub mod expire;
 pub mod extend;
 pub mod fold;
 pub mod grant;
+pub mod irreversible;
 pub mod open;
 pub mod pick;
 mod place;

@@ -15,6 +15,7 @@ use crate::reach::letters::on_their_clock;
 use crate::web::claims::Claims;
 use crate::web::facts::{Fact, Facts, Shown};
 use crate::web::outcome::Outcome;
+use crate::web::request_changes::{Changed, How, Line};
 use crate::web::when::When;
 
 /// What a card is about besides the ask.
@@ -36,6 +37,15 @@ impl App {
         let Around { why, link, zone, ways } = around;
         let question = ask.question.value();
         let over = Outcome::of(ask, &directory, now);
+        // What was approved is no longer what was asked.
+        let edited = over.as_ref().filter(|over| over.edited);
+        let changed: Vec<card::Fact> =
+            edited.map(|over| changes(&over.changed)).unwrap_or_default();
+        let asked = question
+            .map_or_else(|| "(erased)".to_owned(), |question| reveal(question.prompt().trim()));
+        let words = if changed.is_empty() { asked } else { format!("Asked: {asked}") };
+        let facts =
+            if changed.is_empty() { question.map(facts).unwrap_or_default() } else { changed };
         let stage = match over {
             None => Stage::Open(ways),
             Some(over) => Stage::Over {
@@ -51,16 +61,12 @@ impl App {
         Card {
             title: title(ask),
             note: why.and_then(because).map(ToOwned::to_owned),
-            words: question
-                .map_or_else(|| "(erased)".to_owned(), |question| reveal(question.prompt().trim())),
+            words,
             context: question
                 .and_then(Question::context)
                 .filter(|context| !context.trim().is_empty())
                 .map(reveal),
-            facts: claimed(ask)
-                .into_iter()
-                .chain(question.map(facts).unwrap_or_default())
-                .collect(),
+            facts: claimed(ask).into_iter().chain(facts).collect(),
             until: until
                 .map(|at| format!("{} ({})", When::new(at, now).words, on_their_clock(at, zone))),
             link,
@@ -92,6 +98,22 @@ fn claimed(ask: &Ask) -> Option<card::Fact> {
     Some(card::Fact { name: "The agent says of it".to_owned(), value })
 }
 
+/// What an approval changed, old and new.
+fn changes(changed: &[Changed]) -> Vec<card::Fact> {
+    let lines = |lines: &[Line]| {
+        let line = |line: &Line| format!("{}{}", line.sign, line.text);
+        lines.iter().map(line).collect::<Vec<_>>().join("\n")
+    };
+    let fact = |changed: &Changed| card::Fact {
+        name: one_line(&format!("Changed: {}", changed.label)),
+        value: match &changed.how {
+            How::Line { was, now } => format!("{was} → {now}"),
+            How::Lines(all) => lines(all),
+        },
+    };
+    changed.iter().map(fact).collect()
+}
+
 /// What there is to know besides the prompt, whole.
 fn facts(question: &Question) -> Vec<card::Fact> {
     let fact = |Fact { key, value }: &Fact| card::Fact {
@@ -120,12 +142,18 @@ fn facts(question: &Question) -> Vec<card::Fact> {
             facts
         }
         Body::Confirm { items, .. } => listed(items),
-        // What stands on a button alone need not be said twice; what says more must be.
-        Body::Choose { options, .. }
-            if options.choices().iter().any(|one| one.description.is_some()) =>
-        {
-            listed(options.choices())
+        Body::Choose { options, suggested, .. } => {
+            let choices = options.choices();
+            // What stands on a button alone need not be said twice; what says more must be.
+            let says_more = choices.iter().any(|one| one.description.is_some());
+            let mut facts: Vec<card::Fact> = if says_more { listed(choices) } else { Vec::new() };
+            let suggested = suggested.as_ref().and_then(|id| choices.iter().find(|c| c.id == *id));
+            facts.extend(suggested.map(|choice| card::Fact {
+                name: "Agent suggests".to_owned(),
+                value: reveal(&choice.label),
+            }));
+            facts
         }
-        Body::Choose { .. } | Body::Provide { .. } | Body::Converse => Vec::new(),
+        Body::Provide { .. } | Body::Converse => Vec::new(),
     }
 }

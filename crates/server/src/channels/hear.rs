@@ -307,6 +307,13 @@ impl Hearing<'_> {
 
     /// Answers, once however often it is heard.
     async fn answered(&self, ask: &Ask, actor: Actor, reply: Reply) -> Result<Came, StoreError> {
+        // No message has such a button; one that was sent before this rule held still may.
+        if ask.is_open() && ask.must_confirm(&reply.answer) {
+            return Ok(Came::Not(format!(
+                "This needs a second confirmation and can only be answered on its page: {}",
+                self.page(ask)
+            )));
+        }
         let idempotency = Idempotency {
             scope: format!("heard:{}", self.heard.from.kind()),
             key: Digest::of(self.heard.id.as_bytes()).to_string(),

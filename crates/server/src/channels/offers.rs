@@ -10,6 +10,7 @@ use store::StoreError;
 use super::card::one_line;
 use crate::http::App;
 use crate::secrets::Secrets;
+use crate::web::words::is_destructive;
 
 /// More than this is a list to read, not a row of buttons.
 const MOST: usize = 20;
@@ -43,9 +44,10 @@ pub(crate) fn offers(question: &Question) -> Vec<Offer> {
         wants_words: false,
         answer,
     };
+    let go = if is_destructive(question.prompt()) { Tone::Danger } else { Tone::Yes };
     match question.body() {
         Body::Approve { reject_requires_reason, reject_options, .. } => {
-            let yes = offer("Approve", "yes", Tone::Yes, Answer::Approved { edits: None });
+            let yes = offer("Approve", "yes", go, Answer::Approved { edits: None });
             let no = offer("Reject", "no", Tone::No, Answer::REJECTED);
             let no = Offer { wants_words: *reject_requires_reason, ..no };
             let because = |(n, reason): (usize, &kernel::question::Choice)| {
@@ -58,14 +60,16 @@ pub(crate) fn offers(question: &Question) -> Vec<Offer> {
         Body::Choose { options, pick: Pick::One, .. } => {
             let choose = |(n, option): (usize, &kernel::question::Choice)| {
                 let answer = Answer::Chosen { options: vec![option.id.clone()] };
-                offer(&option.label, &(n + 1).to_string(), Tone::Plain, answer)
+                let tone = if is_destructive(&option.label) { Tone::Danger } else { Tone::Plain };
+                offer(&option.label, &(n + 1).to_string(), tone, answer)
             };
             options.choices().iter().enumerate().map(choose).collect()
         }
         Body::Confirm { items, yes, no } => {
             let items = items.iter().map(|item| item.id.clone()).collect();
+            let go = if is_destructive(yes) { Tone::Danger } else { go };
             vec![
-                offer(yes, "yes", Tone::Yes, Answer::Confirmed { items }),
+                offer(yes, "yes", go, Answer::Confirmed { items }),
                 offer(no, "no", Tone::No, Answer::Declined),
             ]
         }
@@ -144,7 +148,7 @@ impl Secrets {
 
 impl App {
     /// How an ask can be answered where somebody is shown all of it. Nothing, where a proof, a passkey
-    /// or care is wanted: that is for its page.
+    /// or a confirmation is needed: that is for its page.
     pub(crate) async fn ways(&self, ask: &Ask, actor: &Actor) -> Result<Ways, StoreError> {
         let Some(question) = ask.question.value() else { return Ok(Ways::default()) };
         // A guest is known no better than whoever holds a link.
@@ -154,7 +158,7 @@ impl App {
         };
         let careful = ask.verification.is_some()
             || ask.floor > worth
-            || ask.is_irreversible()
+            || ask.needs_confirmation()
             || question.is_confidential();
         if careful || !ask.is_open() {
             return Ok(Ways::default());
@@ -199,6 +203,28 @@ impl App {
 mod tests {
     use super::*;
     use kernel::testing::{Cast, new_ask};
+
+    /// Colour follows the consequence: red destroys, and what stops the agent is never red.
+    #[test]
+    fn destructive_offers_are_marked() {
+        use kernel::question::{Choice, Options};
+        let tones = |prompt: &str, body: Body| {
+            let question = Question::new(prompt, None, body).unwrap();
+            offers(&question).iter().map(|offer| offer.tone).collect::<Vec<_>>()
+        };
+        let confirm = |yes: &str, no: &str| Body::Confirm {
+            items: Vec::new(),
+            yes: yes.to_owned(),
+            no: no.to_owned(),
+        };
+        let danger = [Tone::Danger, Tone::No];
+        assert_eq!(tones("Go on?", confirm("Send", "Do not send")), [Tone::Yes, Tone::No]);
+        assert_eq!(tones("Go on?", confirm("Delete all", "Delete nothing")), danger);
+        assert_eq!(tones("Delete all?", confirm("Yes", "No")), danger);
+        let options = Options::new(["Keep", "Drop it"].map(Choice::plain).to_vec()).unwrap();
+        let choose = Body::Choose { options, pick: Pick::One, suggested: None };
+        assert_eq!(tones("So?", choose), [Tone::Plain, Tone::Danger]);
+    }
 
     #[test]
     fn a_token_is_short_and_ours() {

@@ -39,7 +39,8 @@ impl Terminal {
         });
         let link = self.public_url.join(&format!("asks/{}", ask.id));
         let link = link.map_or_else(|_| ask.id.to_string(), String::from);
-        format!("{urgent}Agent {} {verb} {who}: “{prompt}”  {link}", ask.agent)
+        let marked = if ask.is_irreversible() { " (can't be undone)" } else { "" };
+        format!("{urgent}Agent {} {verb} {who}{marked}: “{prompt}”  {link}", ask.agent)
     }
 }
 

@@ -1,12 +1,16 @@
 //! `countersign answer ID approve`
 
+use std::io::IsTerminal;
+
 use anyhow::{Context, bail};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::Exit;
+use super::inbox::prompt;
+use super::output::say;
 use super::remote::Remote;
-use super::render::{Detail, Field, fields, hint, options, reject_options};
+use super::render::{Detail, Field, fields, hint, is_irreversible, options, reject_options};
 use super::show::{plain, print};
 
 #[derive(Args)]
@@ -26,6 +30,9 @@ pub(super) struct Answer {
     /// A reason or note
     #[arg(long, short, value_name = "TEXT")]
     comment: Option<String>,
+    /// Do not ask for confirmation where the request can't be undone or is critical
+    #[arg(long, short)]
+    yes: bool,
     #[command(flatten)]
     remote: Remote,
 }
@@ -41,10 +48,42 @@ impl Answer {
         } else {
             edited(&ask, reply(&ask, &self.words, comment)?, &self.edit)?
         };
+        if !self.yes && needs_confirmation(&ask, &reply) {
+            if !std::io::stdin().is_terminal() {
+                bail!("{}: repeat the command with --yes", warning(&ask));
+            }
+            print(&ask, false, Detail::Whole)?;
+            if !confirmed(&ask, &reply)? {
+                say!("Nothing was sent.");
+                return Ok(Exit::Denied);
+            }
+        }
         let answered = server.client.answer(&id, &reply).await.map_err(server.because())?;
         print(&answered, self.remote.json, Detail::Brief)?;
         Ok(Exit::Done)
     }
+}
+
+/// Whether this reply needs a second, deliberate step: it lets the agent proceed, and the server says
+/// that the request needs a confirmation.
+pub(super) fn needs_confirmation(ask: &client::Ask, reply: &Value) -> bool {
+    let stops = ["rejected", "changes_requested", "declined", "abort"];
+    let verdict = reply["answer"]["verdict"].as_str().unwrap_or_default();
+    ask.result.is_none()
+        && ask.rest.get("needs_confirmation") == Some(&json!(true))
+        && !stops.contains(&verdict)
+}
+
+/// Why a confirmation is asked for.
+fn warning(ask: &client::Ask) -> &'static str {
+    if is_irreversible(ask) { "This can't be undone" } else { "This request is critical" }
+}
+
+/// Asks on the terminal whether the reply is to be sent.
+pub(super) fn confirmed(ask: &client::Ask, reply: &Value) -> anyhow::Result<bool> {
+    let verdict = reply["answer"]["verdict"].as_str().unwrap_or_default().replace('_', " ");
+    let text = format!("{}. Your answer: {verdict}. Type yes to send it: ", warning(ask));
+    Ok(prompt(&text)?.is_some_and(|said| said.eq_ignore_ascii_case("yes")))
 }
 
 /// An approval with other details. A value is JSON where that keeps the type it had, else a text.

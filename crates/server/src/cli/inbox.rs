@@ -4,14 +4,15 @@ use std::io::{BufRead, IsTerminal, Write};
 
 use clap::Args;
 use client::ClientError;
+use kernel::ask::irreversible::marks_irreversible;
 use kernel::text::reveal;
 use serde_json::Value;
 
 use super::Exit;
-use super::answer::reply;
+use super::answer::{confirmed, needs_confirmation, reply};
 use super::output::say;
 use super::remote::{Remote, Server};
-use super::render::{Detail, fields, hint, options};
+use super::render::{Detail, fields, hint, options, suggests};
 use super::show::{plain, print};
 
 #[derive(Args)]
@@ -76,7 +77,9 @@ async fn list(server: &Server) -> anyhow::Result<Vec<String>> {
             "high" => "high  ",
             _ => "",
         };
-        say!("{:>3}  {urgent}{}", n + 1, reveal(prompt).replace('\n', " ⏎ "));
+        let marked = shown.as_object().is_some_and(marks_irreversible);
+        let marked = if marked { "CAN'T BE UNDONE  " } else { "" };
+        say!("{:>3}  {urgent}{marked}{}", n + 1, reveal(prompt).replace('\n', " ⏎ "));
         let id = plain(text("/request_id"));
         say!("     {id} · {} · {}", reveal(text("/agent_id")), text("/created_at"));
         ids.push(id);
@@ -96,6 +99,9 @@ async fn answer(server: &Server, id: &str) -> anyhow::Result<()> {
     let comment = prompt("Comment (optional): ")?.filter(|comment| !comment.is_empty());
     match reply(&ask, &words, comment.as_deref()) {
         Err(error) => say!("{error}"),
+        Ok(reply) if needs_confirmation(&ask, &reply) && !confirmed(&ask, &reply)? => {
+            say!("Nothing was sent.");
+        }
         Ok(reply) => match server.client.answer(id, &reply).await {
             Ok(answered) => print(&answered, false, Detail::Brief)?,
             // A refused answer is no reason to leave: the person can try again.
@@ -126,8 +132,8 @@ fn ask_for(ask: &client::Ask) -> anyhow::Result<Option<Vec<String>>> {
     let text = if options.is_empty() {
         format!("{} (Enter to go back): ", hint(ask))
     } else {
-        for (n, (_, label)) in options.iter().enumerate() {
-            say!("  {}) {}", n + 1, reveal(label));
+        for (n, (id, label)) in options.iter().enumerate() {
+            say!("  {}) {}{}", n + 1, reveal(label), suggests(question, id));
         }
         "Number of your choice (Enter to go back): ".to_owned()
     };
@@ -142,7 +148,7 @@ fn ask_for(ask: &client::Ask) -> anyhow::Result<Option<Vec<String>>> {
     Ok(Some(said.split(',').map(str::trim).map(by_number).collect()))
 }
 
-fn prompt(text: &str) -> anyhow::Result<Option<String>> {
+pub(super) fn prompt(text: &str) -> anyhow::Result<Option<String>> {
     print!("{text}");
     std::io::stdout().flush()?;
     let mut line = String::new();

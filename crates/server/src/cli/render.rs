@@ -18,6 +18,9 @@ pub(super) enum Detail {
 /// Prints a request for people.
 pub(super) fn ask(ask: &client::Ask, detail: Detail) {
     say!("{}  {}", ask.id, state(ask));
+    if is_irreversible(ask) {
+        say!("  ! This can't be undone");
+    }
     if let Some(question) = &ask.question {
         say!("{}", block(text(question, "prompt"), "  "));
         let context = text(question, "context");
@@ -64,7 +67,11 @@ fn body(question: &Value) {
     }
     for named in ["options", "reject_options", "items"] {
         let list = list(question, named);
-        pairs(list.iter().map(|(id, label)| (reveal(id), reveal(label))).collect());
+        let shown = |(id, label): &(&str, &str)| {
+            let suggests = if named == "options" { suggests(question, id) } else { "" };
+            (reveal(id), format!("{}{suggests}", reveal(label)))
+        };
+        pairs(list.iter().map(shown).collect());
     }
     let field = |field: &Field<'_>| {
         let required = if field.required { ", required" } else { "" };
@@ -202,6 +209,20 @@ pub(super) fn fields(question: &Value) -> Vec<Field<'_>> {
         sensitive: flag(field, "sensitive"),
     };
     fields.into_iter().flatten().map(field).collect()
+}
+
+/// Whether the agent says that it cannot be undone.
+pub(super) fn is_irreversible(ask: &client::Ask) -> bool {
+    ask.rest.get("irreversible").and_then(Value::as_bool).unwrap_or(false)
+}
+
+/// What follows the label of the option that the agent suggests.
+pub(super) fn suggests(question: &Value, id: &str) -> &'static str {
+    if question.get("suggested").and_then(Value::as_str) == Some(id) {
+        "  (Agent suggests)"
+    } else {
+        ""
+    }
 }
 
 /// The options of a question: id and label.

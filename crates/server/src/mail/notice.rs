@@ -161,7 +161,8 @@ fn how(ways: &Ways) -> Option<String> {
 /// Who wants what, the same for all letters of a request.
 pub(crate) fn title(ask: &Ask) -> String {
     let urgent = if ask.priority == Priority::Critical { "Urgent: " } else { "" };
-    format!("{urgent}{} {}", ask.agent, wants(ask.kind))
+    let marked = if ask.is_irreversible() { " (can't be undone)" } else { "" };
+    format!("{urgent}{} {}{marked}", ask.agent, wants(ask.kind))
 }
 
 pub(crate) fn because(why: Occasion) -> Option<&'static str> {

@@ -52,11 +52,12 @@ impl Notice {
     pub fn asked(ask: &Ask, why: Occasion) -> Self {
         let urgent = ask.priority == Priority::Critical;
         let title = format!(
-            "{}{}{} {}",
+            "{}{}{} {}{}",
             if urgent { "Urgent: " } else { "" },
             occasion(why),
             ask.agent,
             wants(ask.kind),
+            if ask.is_irreversible() { " (can't be undone)" } else { "" },
         );
         let body = whole(ask).unwrap_or_else(|| {
             let prompt = ask.question.value().map(Question::prompt);
@@ -69,9 +70,17 @@ impl Notice {
     /// That it is over: who decided what.
     pub fn over(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
         let outcome = Outcome::of(ask, directory, now)?;
+        let changes = outcome.changes();
         let by = outcome.who.map(|who| format!(" by {who}")).unwrap_or_default();
         let prompt = ask.question.value().map(Question::prompt);
-        let body = Words::beginning(prompt.unwrap_or_default(), BEGINNING).to_string();
+        let asked = Words::beginning(prompt.unwrap_or_default(), BEGINNING).to_string();
+        // What was approved is no longer what was asked.
+        let body = match changes {
+            Some(changes) => {
+                format!("Asked: {asked}\nApproved with: {}", Words::beginning(&changes, BEGINNING))
+            }
+            None => asked,
+        };
         Some(Self { over: true, ..Self::about(ask, format!("{}{by}", outcome.headline), body) })
     }
 
@@ -84,7 +93,8 @@ impl Notice {
         let line = |ask: &Ask| {
             let prompt = ask.question.value().map(Question::prompt).unwrap_or_default();
             let line = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
-            format!("{}: {}", ask.agent, Words::beginning(&line, LINE))
+            let marked = if ask.is_irreversible() { " (can't be undone)" } else { "" };
+            format!("{}{marked}: {}", ask.agent, Words::beginning(&line, LINE))
         };
         let lines: Vec<String> = gathered.asks.iter().take(LINES).map(line).collect();
         let body = lines.join("\n");
@@ -130,7 +140,7 @@ pub fn takes_buttons(ask: &Ask) -> bool {
         | Body::Converse => false,
     });
     plain
-        && ask.priority != Priority::Critical
+        && !ask.needs_confirmation()
         && ask.verification.is_none()
         && !wants_verification(ask)
         && ask.allows_bulk().is_ok()

@@ -12,6 +12,8 @@ use super::steps::{self, Stepper};
 use super::words::{self, Words, subject};
 use super::{Frame, paths};
 
+/// What the button of an edited approval says: the question's own words no longer hold.
+pub const WITH_CHANGES: &str = "Approve with changes";
 /// Up to this many options are a button each.
 const FEW: usize = 6;
 
@@ -63,6 +65,8 @@ pub struct Card {
     pub minor: Vec<Button>,
     /// A button that cannot be taken back, set apart.
     pub apart: Option<Button>,
+    /// Secrets and uploads that were entered before, sealed.
+    pub held: Option<String>,
     /// The comment box; a conversation has its reply box instead.
     pub comment: Option<Comment>,
 }
@@ -83,6 +87,8 @@ pub enum CardBody {
         error: Option<String>,
         /// Radio buttons or check boxes.
         control: Control,
+        /// The id of the option the agent suggests.
+        suggested: Option<String>,
     },
     /// The fields of a form.
     Form {
@@ -127,7 +133,9 @@ pub struct Comment {
 /// A button and what it does.
 #[derive(Debug, Clone)]
 pub struct Button {
-    /// The name of the style: `yes`, `no`, `plain` or `grave`.
+    /// The name of the style. It follows the consequence, not the verb: `danger` lets the agent do
+    /// something destructive, `yes` and `primary` let it proceed, `safe` stops it, `plain` is one of
+    /// several.
     pub tone: &'static str,
     /// What is sent: name.
     pub name: &'static str,
@@ -141,12 +149,27 @@ pub struct Button {
     pub consequence: Option<Words>,
     /// Whether it works on a form that is not filled in.
     pub anyway: bool,
+    /// Whether it is what the agent suggests.
+    pub suggested: bool,
 }
 
 impl Button {
-    fn act(tone: &'static str, value: &str, verb: &'static str) -> Self {
-        let value = value.to_owned();
-        Self { tone, name: "action", value, verb, object: None, consequence: None, anyway: false }
+    pub(super) fn act(tone: &'static str, value: &str, verb: &'static str) -> Self {
+        Self {
+            tone,
+            name: "action",
+            value: value.to_owned(),
+            verb,
+            object: None,
+            consequence: None,
+            anyway: false,
+            suggested: false,
+        }
+    }
+
+    /// A button with the agent's label and no word of ours.
+    fn labelled(tone: &'static str, value: &str, label: &str) -> Self {
+        Self::act(tone, value, "").to(Some(Words::of(label)))
     }
 
     /// A button that answers nothing yet.
@@ -159,15 +182,18 @@ impl Button {
         self
     }
 
-    fn so(mut self, consequence: &str) -> Self {
+    pub(super) fn so(mut self, consequence: &str) -> Self {
         self.consequence = Some(Words::of(consequence));
         self
     }
 }
 
 impl Card {
-    /// The card for a question, with what the person had entered before.
-    pub fn new(question: &Question, draft: Option<&Draft>, desk: Desk) -> Self {
+    /// The card for a question, with what the person had entered before. `careful` says that the ask
+    /// needs a confirmation, so that what lets the agent proceed looks dangerous.
+    pub fn new(question: &Question, careful: bool, draft: Option<&Draft>, desk: Desk) -> Self {
+        let risky = |label: &str| careful || words::is_destructive(label);
+        let go = if risky(question.prompt()) { "danger" } else { "yes" };
         let typed = |name: &str| draft.and_then(|draft| draft.value(name)).unwrap_or("").to_owned();
         let error =
             |place: Place| draft.and_then(|draft| draft.problem_at(&place)).map(str::to_owned);
@@ -180,6 +206,7 @@ impl Card {
             buttons: Vec::new(),
             minor: Vec::new(),
             apart: None,
+            held: draft.and_then(|draft| draft.sealed().map(str::to_owned)),
             comment: Some(Comment {
                 label: "Comment",
                 hint: if changes {
@@ -212,38 +239,43 @@ impl Card {
                     }
                     card.body = CardBody::Edits(Edits { taken: editable.is_any(), ..edits });
                 }
+                let edited = matches!(
+                    &card.body,
+                    CardBody::Edits(edits) if edits.taken && edits.touched
+                );
                 if let (true, Some(comment)) = (*reject_requires_reason, &mut card.comment) {
                     comment.label = "Reason or comment";
                     comment.hint = "Needed to reject or to request changes.";
                 }
                 let yes = match subject(question.prompt()) {
-                    Some(subject) => Button::act("yes", "approve", "Approve:").to(Some(subject)),
+                    // The question names the values that were changed.
+                    _ if edited => Button::act(go, "approve", WITH_CHANGES),
+                    Some(subject) => Button::act(go, "approve", "Approve:").to(Some(subject)),
                     None => {
-                        Button::act("yes", "approve", "Approve").to(Some(Words::of("this request")))
+                        Button::act(go, "approve", "Approve").to(Some(Words::of("this request")))
                     }
                 };
                 card.buttons = approval(yes, reject_options);
             }
-            Body::Choose { options, pick, .. } => {
-                choose(&mut card, options.choices(), *pick, draft);
+            Body::Choose { options, pick, suggested } => {
+                let options = (options.choices(), suggested.as_deref());
+                choose(&mut card, options, *pick, go, draft);
             }
-            Body::Provide { form } => provide(&mut card, form, draft),
+            Body::Provide { form } => provide(&mut card, form, go, draft),
             Body::Confirm { items, yes, no } => {
                 card.heading = "Confirm";
                 if !items.is_empty() {
                     card.body = CardBody::Items(items.iter().map(Item::from).collect());
                 }
+                let go = if go == "danger" || risky(yes) { "danger" } else { "primary" };
                 let (go, stop) = if words::are_bare(yes, no) {
-                    // "Do not: Cancel" would say the opposite.
+                    // The protocol's own labels: "Cancel" alone could mean to cancel the order.
                     (
-                        Button::act("yes", "confirm", "Confirm and go ahead"),
-                        Button::act("no", "decline", "Do not go ahead"),
+                        Button::act(go, "confirm", "Confirm and go ahead"),
+                        Button::act("safe", "decline", "Do not go ahead"),
                     )
                 } else {
-                    (
-                        Button::act("yes", "confirm", "Go ahead:").to(Some(Words::of(yes))),
-                        Button::act("no", "decline", "Do not:").to(Some(Words::of(no))),
-                    )
+                    (Button::labelled(go, "confirm", yes), Button::labelled("safe", "decline", no))
                 };
                 card.buttons = vec![
                     go.so("The agent does exactly what is listed"),
@@ -259,7 +291,7 @@ impl Card {
                     card.body = CardBody::Edits(edits);
                 }
                 card.buttons = vec![
-                    Button::act("yes", "retry", "Retry").so("The agent tries the same step again"),
+                    Button::act(go, "retry", "Retry").so("The agent tries the same step again"),
                     Button::act("plain", "skip", "Skip this step")
                         .so("The agent goes on without it"),
                 ];
@@ -270,7 +302,7 @@ impl Card {
                 card.heading = "Your reply";
                 card.comment = None;
                 card.body = CardBody::Reply { value: typed("reply"), error: error(Place::Reply) };
-                let send = Button::act("yes", "reply", "Send this reply");
+                let send = Button::act(go, "reply", "Send this reply");
                 card.buttons.push(send.so("The agent reads it and goes on"));
             }
         }
@@ -282,10 +314,10 @@ impl Card {
     }
 }
 
-fn provide(card: &mut Card, form: &Form, draft: Option<&Draft>) {
+fn provide(card: &mut Card, form: &Form, go: &'static str, draft: Option<&Draft>) {
     card.heading = "Fill in";
     card.multipart = form.fields().any(|field| matches!(field.kind(), Kind::File));
-    let send = Button::act("yes", "provide", "Send to the agent")
+    let send = Button::act(go, "provide", "Send to the agent")
         .so("The agent goes on with what you filled in");
     let Some(step) = card.desk.link else {
         card.body = CardBody::Form { steps: fields::steps(form, draft), stepper: None };
@@ -312,9 +344,9 @@ fn approval(yes: Button, reasons: &[Choice]) -> Vec<Button> {
     let reason = |choice: &Choice| Button {
         name: "reject",
         consequence: choice.description.as_deref().map(Words::of),
-        ..Button::act("no", &choice.id, "Reject:").to(Some(Words::of(&choice.label)))
+        ..Button::act("safe", &choice.id, "Reject:").to(Some(Words::of(&choice.label)))
     };
-    let no = Button::act("no", "reject", "Reject").to(Some(Words::of("this request")));
+    let no = Button::act("safe", "reject", "Reject").to(Some(Words::of("this request")));
     [yes.so("The agent goes ahead")]
         .into_iter()
         .chain(reasons.iter().map(reason))
@@ -322,7 +354,13 @@ fn approval(yes: Button, reasons: &[Choice]) -> Vec<Button> {
         .collect()
 }
 
-fn choose(card: &mut Card, choices: &[Choice], pick: Pick, draft: Option<&Draft>) {
+fn choose(
+    card: &mut Card,
+    (choices, suggested): (&[Choice], Option<&str>),
+    pick: Pick,
+    go: &'static str,
+    draft: Option<&Draft>,
+) {
     let pickable = |choice: &Choice| Pickable {
         value: choice.id.clone(),
         label: Words::of(&choice.label),
@@ -338,26 +376,30 @@ fn choose(card: &mut Card, choices: &[Choice], pick: Pick, draft: Option<&Draft>
             card.buttons = choices
                 .iter()
                 .map(|choice| Button {
-                    tone: "plain",
+                    // Which option is the dangerous one, only its label can say.
+                    tone: if words::is_destructive(&choice.label) { "danger" } else { "plain" },
                     name: "choose",
                     value: choice.id.clone(),
                     verb: "Choose",
                     object: Some(Words::of(&choice.label)),
                     consequence: choice.description.as_deref().map(Words::of),
                     anyway: false,
+                    suggested: suggested == Some(choice.id.as_str()),
                 })
                 .collect();
         }
         Pick::One => {
             card.heading = "Choose one";
-            card.body = CardBody::Options { error, control: Control::Radios(all()) };
-            let send = Button::act("yes", "choose", "Send the option you picked");
+            let suggested = suggested.map(str::to_owned);
+            card.body = CardBody::Options { error, control: Control::Radios(all()), suggested };
+            let send = Button::act(go, "choose", "Send the option you picked");
             card.buttons.push(send.so("The agent goes on with it"));
         }
         Pick::Many => {
             card.heading = "Choose one or more";
-            card.body = CardBody::Options { error, control: Control::Checks(all()) };
-            let send = Button::act("yes", "choose", "Send the options you ticked");
+            let suggested = suggested.map(str::to_owned);
+            card.body = CardBody::Options { error, control: Control::Checks(all()), suggested };
+            let send = Button::act(go, "choose", "Send the options you ticked");
             card.buttons.push(send.so("The agent goes on with them"));
         }
     }

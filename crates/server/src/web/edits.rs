@@ -34,6 +34,8 @@ pub struct Edits {
     pub open: bool,
     /// Whether the agent goes ahead with what stands here.
     pub taken: bool,
+    /// Whether the person changed something already.
+    pub touched: bool,
 }
 
 impl Edits {
@@ -51,13 +53,15 @@ impl Edits {
         };
         let fields: Vec<FieldView> = leaves(map).iter().enumerate().map(field).collect();
         let error = draft.and_then(|draft| draft.problem_at(&Place::Edits)).map(str::to_owned);
-        let touched = |field: &FieldView| {
-            field.error.is_some() || draft.is_some_and(|draft| draft.value(&field.name).is_some())
-        };
+        let entered =
+            |field: &FieldView| draft.is_some_and(|draft| draft.value(&field.name).is_some());
+        let touched = |field: &FieldView| field.error.is_some() || entered(field);
         // Whoever can leave something out sees at once what there is.
         let open =
             error.is_some() || fields.iter().any(|field| touched(field) || field.is_ticked());
-        Self { name, summary, hint, fields, error, open, taken: false }
+        // Ticks are sent whether they were changed or not.
+        let touched = fields.iter().any(|field| !field.is_ticked() && entered(field));
+        Self { name, summary, hint, fields, error, open, taken: false, touched }
     }
 }
 

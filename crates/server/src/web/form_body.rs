@@ -2,7 +2,7 @@
 //!
 //! | name | what it carries |
 //! |---|---|
-//! | `action` | the button: `approve reject changes choose provide confirm decline retry skip abort reply` |
+//! | `action` | the button: `approve approve_edited reject changes choose provide confirm decline retry skip abort reply` |
 //! | `choose` | the id of an option, where every option is a button; implies `action=choose` |
 //! | `reject` | the id of a reason the agent offered for a rejection; implies `action=reject` |
 //! | `option` | the ids of chosen options, where they are radio buttons or check boxes |
@@ -22,6 +22,8 @@ use super::problem::{FormProblem, Place};
 
 /// The names of the controls for an approval's details begin with this.
 pub const EDITS: &str = "edits";
+/// The button that approves only if something was changed.
+pub const APPROVE_EDITED: &str = "approve_edited";
 /// And those for the parameters of a retry.
 pub const PARAMS: &str = "params";
 
@@ -90,9 +92,14 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
             Ok(Answer::ChangesRequested { edits })
         }
         (_, "changes") => Ok(Answer::CHANGES),
-        (Body::Approve { details, editable, .. }, "approve") => {
+        (Body::Approve { details, editable, .. }, action @ ("approve" | APPROVE_EDITED)) => {
             let open = editable.offered(details);
             let edits = edits::changed(&open, editable.form(), EDITS, submitted)?;
+            if edits.is_none() && action == APPROVE_EDITED {
+                let message =
+                    "You changed nothing. Change a value, or approve the request as it is";
+                return Err(FormProblem::one(Place::Edits, message));
+            }
             // Never as if nothing had been changed: that is not what this person approves.
             if edits.is_some() && !editable.is_any() {
                 let message = "You changed details, and this agent cannot go ahead with changed \

@@ -111,6 +111,8 @@ struct Row {
     agent: String,
     project: String,
     how: &'static str,
+    /// What an approval changed: the question no longer says what was approved.
+    changes: Option<String>,
     outcome: Outcome,
 }
 
@@ -118,6 +120,7 @@ impl Row {
     fn new(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
         let question = ask.question.value();
         let prompt = question.map(|question| Words::beginning(question.prompt(), 160));
+        let outcome = Outcome::of(ask, directory, now)?;
         Some(Self {
             href: paths::request(ask.id),
             receipt: question.map(|_| paths::receipt(ask.id)),
@@ -128,7 +131,8 @@ impl Row {
                 Ending::Completed(resolution) => words::door(resolution.via),
                 Ending::Expired { .. } | Ending::Failed { .. } | Ending::Cancelled { .. } => "",
             },
-            outcome: Outcome::of(ask, directory, now)?,
+            changes: outcome.changes(),
+            outcome,
         })
     }
 }

@@ -344,6 +344,8 @@ struct Past {
     href: String,
     prompt: Words,
     agent: String,
+    /// What an approval changed: the question no longer says what was approved.
+    changes: Option<String>,
     outcome: Outcome,
 }
 
@@ -352,7 +354,14 @@ impl Past {
         let outcome = Outcome::of(ask, directory, frame.now)?;
         let prompt = ask.question.value().map(|q| Words::beginning(q.prompt(), 120));
         let prompt = prompt.unwrap_or_else(super::outcome::erased);
-        Some(Self { href: paths::request(ask.id), prompt, agent: ask.agent.to_string(), outcome })
+        let changes = outcome.changes();
+        Some(Self {
+            changes,
+            href: paths::request(ask.id),
+            prompt,
+            agent: ask.agent.to_string(),
+            outcome,
+        })
     }
 }
 

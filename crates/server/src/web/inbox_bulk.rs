@@ -1,5 +1,5 @@
 //! Many requests answered at once: the summary that is confirmed first, and what became of each. And
-//! one that cannot be undone, looked at once more.
+//! one answer of the list that is confirmed on a page of its own.
 
 use askama::Template;
 use kernel::directory::Directory;
@@ -11,6 +11,8 @@ use serde_json::Map;
 use super::facts::{Facts, Shown};
 use super::inbox_row::is_quick;
 use super::outcome::Outcome;
+use super::request_changes::How;
+use super::second_step::SecondStep;
 use super::when::When;
 use super::words::{self, Words};
 use super::{Frame, assets, paths, render};
@@ -35,18 +37,25 @@ impl Word {
     /// What a request can be answered with in one word.
     pub fn of(ask: &Ask) -> Vec<Self> {
         let Some(question) = ask.question.value() else { return Vec::new() };
+        let go = if words::is_destructive(question.prompt()) { "danger" } else { "yes" };
         match question.body() {
             Body::Approve { .. } => vec![
-                Self::new("approve", "Approve", "yes", Answer::Approved { edits: None }),
-                Self::new("reject", "Reject", "no", Answer::REJECTED),
+                Self::new("approve", "Approve", go, Answer::Approved { edits: None }),
+                Self::new("reject", "Reject", "safe", Answer::REJECTED),
             ],
-            Body::Choose { options, pick: Pick::One, .. } if options.choices().len() <= BUTTONS => {
-                options.choices().iter().map(Self::choice).collect()
+            Body::Choose { options, pick: Pick::One, suggested }
+                if options.choices().len() <= BUTTONS =>
+            {
+                let choice = |choice| Self::choice(choice, suggested.as_deref());
+                options.choices().iter().map(choice).collect()
             }
-            Body::Confirm { .. } => vec![
-                Self::new("confirm", "Go ahead with", "yes", Answer::Confirmed { items: vec![] }),
-                Self::new("decline", "Do not go ahead with", "no", Answer::Declined),
-            ],
+            Body::Confirm { yes, .. } => {
+                let go = if words::is_destructive(yes) { "danger" } else { go };
+                vec![
+                    Self::new("confirm", "Go ahead with", go, Answer::Confirmed { items: vec![] }),
+                    Self::new("decline", "Do not go ahead with", "safe", Answer::Declined),
+                ]
+            }
             Body::Escalate { .. } => vec![
                 Self::new("retry", "Retry", "plain", Answer::Retry { params: Map::new() }),
                 Self::new("skip", "Skip", "plain", Answer::Skip),
@@ -56,8 +65,10 @@ impl Word {
         }
     }
 
-    fn choice(choice: &Choice) -> Self {
-        let verb = format!("Choose “{}” for", reveal(&choice.label));
+    fn choice(choice: &Choice, suggested: Option<&str>) -> Self {
+        let is_suggested = suggested == Some(choice.id.as_str());
+        let suggests = if is_suggested { " (Agent suggests)" } else { "" };
+        let verb = format!("Choose “{}”{suggests} for", reveal(&choice.label));
         let answer = Answer::Chosen { options: vec![choice.id.clone()] };
         Self::new(format!("choose:{}", choice.id), &verb, "plain", answer)
     }
@@ -90,7 +101,12 @@ pub fn confirm(
             Ok(fits) => {
                 for word in fits {
                     match choices.iter_mut().find(|(known, _)| known.value == word.value) {
-                        Some((_, n)) => *n += 1,
+                        Some((known, n)) => {
+                            *n += 1;
+                            if word.tone == "danger" {
+                                known.tone = word.tone;
+                            }
+                        }
                         None => choices.push((word.clone(), 1)),
                     }
                 }
@@ -213,31 +229,21 @@ struct ResultPage<'a> {
     back_href: String,
 }
 
-/// One answer that cannot be undone, before it is given: HTML.
-pub fn sure(frame: &Frame, ask: &Ask, word: &Word, name: &str, value: &str, back: &str) -> String {
+/// The second step for an answer that was given in the list: HTML.
+pub fn sure(frame: &Frame, ask: &Ask, step: &SecondStep) -> String {
     let prompt = ask.question.value().map(|question| question.prompt().trim());
     let details = match ask.question.value().map(kernel::question::Question::body) {
         Some(Body::Approve { details, .. }) => Facts::of(details, "fact"),
         _ => Facts::default(),
     };
-    let choose = matches!(word.answer, Answer::Chosen { .. });
     render(&SurePage {
         frame,
-        verb: if choose {
-            word.verb.trim_end_matches(" for").to_owned()
-        } else {
-            word.verb.clone()
-        },
-        object: prompt.and_then(words::subject).filter(|_| !choose),
         prompt: prompt.map_or_else(super::outcome::erased, Words::of),
         facts: details,
         href: paths::request(ask.id),
         agent: ask.agent.to_string(),
         project: ask.project.to_string(),
-        name: name.to_owned(),
-        value: value.to_owned(),
-        here: back.to_owned(),
-        back_href: back_to(back),
+        step,
     })
 }
 
@@ -247,18 +253,14 @@ struct SurePage<'a> {
     frame: &'a Frame,
     prompt: Words,
     facts: Facts,
-    verb: String,
-    object: Option<Words>,
     href: String,
     agent: String,
     project: String,
-    name: String,
-    value: String,
-    here: String,
-    back_href: String,
+    step: &'a SecondStep,
 }
 
-fn back_to(back: &str) -> String {
+/// The address of the list a form came from.
+pub fn back_to(back: &str) -> String {
     if back.is_empty() { paths::INBOX.to_owned() } else { format!("{}?{back}", paths::INBOX) }
 }
 

@@ -130,6 +130,8 @@ struct QuickButton {
     object: Words,
     /// Whether the object is drawn.
     shown: bool,
+    /// Whether it is what the agent suggests.
+    suggested: bool,
 }
 
 impl Row {
@@ -179,7 +181,7 @@ impl Row {
             lookers: looking(&names),
             tick: (answerable && item.aside_until.is_none()).then(ids),
             alike,
-            grave: ask.is_irreversible(),
+            grave: item.asks.iter().any(Ask::is_irreversible),
             says: claims
                 .and_then(|claims| Some(Says { line: claims.line()?, verify: claims.verify })),
             quick,
@@ -247,26 +249,32 @@ fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
         verb,
         object: words::subject(question.prompt()).unwrap_or_else(|| Words::of("this request")),
         shown: false,
+        suggested: false,
     };
+    let risky = ask.needs_confirmation() || words::is_destructive(question.prompt());
     match question.body() {
         Body::Approve { details, reject_requires_reason: false, reject_options, .. }
             if reject_options.is_empty() =>
         {
             let facts = Facts::of(details, "row");
+            let go = if risky { "danger" } else { "yes" };
             let buttons =
-                vec![button("yes", "approve", "Approve"), button("no", "reject", "Reject")];
+                vec![button(go, "approve", "Approve"), button("safe", "reject", "Reject")];
             facts.is_short().then_some(Quick { facts, buttons })
         }
-        Body::Choose { options, pick: Pick::One, .. } if options.choices().len() <= OPTIONS => {
+        Body::Choose { options, pick: Pick::One, suggested }
+            if options.choices().len() <= OPTIONS =>
+        {
             let all = options.choices();
             let fits = all.iter().all(|c| short(&c.label, 24) && c.description.is_none());
             let buttons = all.iter().map(|choice| QuickButton {
-                tone: "plain",
+                tone: if words::is_destructive(&choice.label) { "danger" } else { "plain" },
                 name: "choose",
                 value: format!("{id}:{}", choice.id),
                 verb: "Choose",
                 object: Words::of(&choice.label),
                 shown: true,
+                suggested: suggested.as_ref() == Some(&choice.id),
             });
             fits.then(|| Quick { facts: Facts::default(), buttons: buttons.collect() })
         }

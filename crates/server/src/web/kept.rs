@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::form_body::{self, Submitted};
 use super::problem::{Draft, FormProblem, PROOFS};
+use super::second_step::{HELD, SURE};
 use super::steps::{self, Filled};
 
 /// Names that say what to do with a form, and are no part of it.
-const ORDERS: [&str; 4] = ["action", "choose", "reject", "step"];
+const ORDERS: [&str; 6] = ["action", "choose", "reject", "step", SURE, HELD];
 
 /// What is kept between two visits. It may hold secrets: it is stored encrypted, and never printed.
 #[derive(Clone, Default, Serialize, Deserialize)]

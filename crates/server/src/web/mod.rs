@@ -19,6 +19,7 @@
 //! | [`ledger`] | what projects and teams remember |
 //! | [`mod@write`], [`conversation`] | writing to an agent; what was said since |
 //! | [`request_changes`] | what a person changed in an agent's proposal |
+//! | [`second_step`] | the confirmation before an answer that cannot be undone, is critical or changes values |
 //! | [`review`], [`kept`] | the same for whoever holds its link; what they entered and did not send |
 //! | [`paper`] | the question as it is put before whoever looks at it |
 //! | [`card`], [`fields`], [`edits`] | the answer card by kind of question; form fields; values to change |
@@ -80,6 +81,7 @@ pub mod request_receipt;
 pub mod request_told;
 pub mod request_trail;
 pub mod review;
+pub mod second_step;
 pub mod sessions;
 pub mod settings;
 pub mod sign_in;

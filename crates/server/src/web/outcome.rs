@@ -11,6 +11,7 @@ use kernel::{Ask, By, Time};
 use serde_json::Value;
 
 use super::facts::{Block, Fact, Facts, fact};
+use super::request_changes::{self, Changed};
 use super::when::When;
 use super::words::{self, Words};
 
@@ -31,6 +32,10 @@ pub struct Outcome {
     pub at: When,
     /// What was said, in blocks.
     pub said: Vec<Fact>,
+    /// What was changed in the agent's proposal, old and new.
+    pub changed: Vec<Changed>,
+    /// Whether it was approved with those changes, rather than sent back with them.
+    pub edited: bool,
     /// The words that go with it.
     pub comment: Option<Block>,
     /// What happens now.
@@ -53,6 +58,13 @@ impl Outcome {
             ));
         }
         Some(outcome)
+    }
+
+    /// What was changed by an approval, on one line; `None` where nothing was. The question no longer
+    /// says what was approved then.
+    pub fn changes(&self) -> Option<String> {
+        let lines: Vec<String> = self.changed.iter().map(Changed::line).collect();
+        (self.edited && !lines.is_empty()).then(|| lines.join(" · "))
     }
 
     fn as_it_ended(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
@@ -103,6 +115,8 @@ fn over(
         who: None,
         at: When::new(at, now),
         said: Vec::new(),
+        changed: Vec::new(),
+        edited: false,
         comment: None,
         next: Some(next.into()),
     }
@@ -176,6 +190,9 @@ fn answered(
         who: Some(who),
         at: When::new(*at, now),
         said: reply.map(|reply| said(&reply.answer, question)).unwrap_or_default(),
+        changed: request_changes::of_reply(question, reply),
+        edited: reply
+            .is_some_and(|reply| matches!(reply.answer, Answer::Approved { edits: Some(_) })),
         comment: comment.map(|text| Block::new("comment-said".to_owned(), text)),
         next: reply.is_none().then(|| "The words of this answer were erased.".to_owned()),
     }

@@ -3,11 +3,11 @@
 
 use kernel::Ask;
 use kernel::Time;
-use kernel::question::{Body, Choice, Question};
+use kernel::question::{Answer, Body, Choice, Question};
 use serde_json::{Map, Value};
 
 use super::claims::Claims;
-use super::facts::{Block, Facts};
+use super::facts::{Block, Facts, fact};
 use super::outcome;
 use super::when::When;
 use super::words::{self, Urgency, Words};
@@ -55,6 +55,10 @@ pub struct Paper {
     pub extra: Facts,
     /// What the agent says of its own message.
     pub said: Option<Claims>,
+    /// Whether the agent says that it cannot be undone.
+    pub irreversible: bool,
+    /// Whether it was approved with changes, so that the question no longer says what was approved.
+    pub edited: bool,
 }
 
 impl Paper {
@@ -68,8 +72,12 @@ impl Paper {
         let labels =
             [("calls itself", &ask.labels.agent), ("names its project", &ask.labels.project)];
         let deadline = ask.expires_at.filter(|_| open);
+        let reply = ask.resolution().and_then(|resolution| resolution.reply.value());
+        let edited =
+            reply.is_some_and(|reply| matches!(reply.answer, Answer::Approved { edits: Some(_) }));
+        let title = Words::beginning(prompt.as_str(), 60).to_string();
         Self {
-            title: Words::beginning(prompt.as_str(), 60).to_string(),
+            title: if edited { format!("Asked: {title}") } else { title },
             kind: words::kind(ask.kind),
             urgency: ask.priority.into(),
             agent: ask.agent.to_string(),
@@ -96,6 +104,8 @@ impl Paper {
             failure,
             extra: ask.metadata.value().map(extra).unwrap_or_default(),
             said: Claims::of(ask),
+            irreversible: ask.is_irreversible(),
+            edited,
         }
     }
 
@@ -121,7 +131,15 @@ fn details(question: Option<&Question>, open: bool) -> Facts {
     match question.map(Question::body) {
         Some(Body::Approve { details, .. }) => Facts::of(details, "detail"),
         Some(Body::Escalate { params, .. }) => Facts::of(params, "param-now"),
-        Some(Body::Choose { options, .. }) if !open => listed("options", options.choices()),
+        Some(Body::Choose { options, suggested, .. }) if !open => {
+            let choices = options.choices();
+            let mut shown = listed("options", choices);
+            let suggested = suggested.as_ref().and_then(|id| choices.iter().find(|c| c.id == *id));
+            if let Some(Choice { label, .. }) = suggested {
+                shown.rows.push(fact("Agent suggests", &Value::from(label.as_str()), "suggested"));
+            }
+            shown
+        }
         Some(Body::Confirm { items, .. }) if !open && !items.is_empty() => listed("items", items),
         Some(
             Body::Choose { .. } | Body::Provide { .. } | Body::Confirm { .. } | Body::Converse,

@@ -53,6 +53,7 @@ pub struct Said {
     headline: String,
     values: Vec<Fact>,
     comment: Option<Words>,
+    irreversible: bool,
 }
 
 /// An answer in words.
@@ -63,6 +64,7 @@ pub fn answer_words(ask: &Ask, reply: &Reply) -> Said {
         headline: outcome::brief(reply, question),
         values: outcome::said(&reply.answer, question),
         comment: reply.comment.as_deref().map(Words::of),
+        irreversible: ask.is_irreversible(),
     }
 }
 

@@ -202,6 +202,8 @@ pub struct Draft {
     form: Option<Filled>,
     /// Whether only some of the fields were before the person yet.
     partial: bool,
+    /// Secrets and uploads, as the browser carries them.
+    sealed: Option<String>,
 }
 
 impl Draft {
@@ -229,15 +231,44 @@ impl Draft {
         };
         let pairs = submitted.pairs.iter().filter(kept).cloned().collect();
         let form = form.map(|form| Filled::new(form, &super::form_body::values(form, submitted)));
-        Self { pairs, problem, held: Vec::new(), form, partial: false }
+        Self { pairs, problem, held: Vec::new(), form, partial: false, sealed: None }
+    }
+
+    /// The same for somebody whose browser carries their secrets and uploads, sealed: they are told so,
+    /// and need not enter them again.
+    #[must_use]
+    pub fn carrying(
+        mut self,
+        question: &Question,
+        submitted: &Submitted,
+        sealed: Option<String>,
+    ) -> Self {
+        if sealed.is_some() {
+            self.hold(question, submitted);
+        }
+        self.sealed = sealed;
+        self
+    }
+
+    /// What the browser carries for the person.
+    pub fn sealed(&self) -> Option<&str> {
+        self.sealed.as_deref()
     }
 
     /// The same for somebody whose secrets and uploads are kept on the server: they are told so, and
     /// need not enter them again.
     #[must_use]
     pub fn holding(mut self, question: &Question, submitted: &Submitted) -> Self {
-        let Body::Provide { form } = question.body() else { return self };
-        self.partial = true;
+        if matches!(question.body(), Body::Provide { .. }) {
+            self.partial = true;
+            self.hold(question, submitted);
+        }
+        self
+    }
+
+    /// Notes which secrets and uploads there are already.
+    fn hold(&mut self, question: &Question, submitted: &Submitted) {
+        let Body::Provide { form } = question.body() else { return };
         for field in form.fields() {
             let name = format!("field.{}", field.key());
             let file = submitted.files.iter().rfind(|(of, _)| *of == name);
@@ -254,7 +285,6 @@ impl Draft {
                 self.held.push((name, words));
             }
         }
-        self
     }
 
     /// Whether the person has had a field of this name before them; else the agent's default holds.

@@ -4,7 +4,7 @@ use askama::Template;
 use kernel::ask::Route;
 use kernel::directory::{Directory, Human};
 use kernel::form::FileRef;
-use kernel::question::{Answer, Body, Question};
+use kernel::question::Answer;
 use kernel::{Ask, HumanId};
 
 use super::card::{Card, CardBody, Desk};
@@ -16,9 +16,10 @@ use super::outcome::Outcome;
 use super::paper::Paper;
 use super::problem::{Draft, Problem};
 use super::request_around::{Around, Surroundings};
-use super::request_changes::{self, Changed, How};
+use super::request_changes::How;
 use super::request_receipt::Proof;
 use super::request_trail;
+use super::second_step::SecondStep;
 use super::task::Belongs;
 use super::{Frame, assets, paths, render, words};
 
@@ -39,8 +40,8 @@ pub struct Request<'a> {
     pub draft: Option<&'a Draft>,
     /// What stands around it.
     pub around: &'a Around,
-    /// The step in place of the answer card, where an approval changes something.
-    pub step: Option<&'a request_changes::Step>,
+    /// The second step in place of the answer card.
+    pub step: Option<&'a SecondStep>,
 }
 
 /// The page as HTML.
@@ -61,10 +62,8 @@ struct RequestPage<'a> {
     trail: Vec<request_trail::Step>,
     more_trail: bool,
     proof: Option<&'a Proof>,
-    changed: Vec<Changed>,
     files: Vec<(String, String)>,
-    step: Option<&'a request_changes::Step>,
-    approve: String,
+    step: Option<&'a SecondStep>,
     /// Whether it can be given more time by whoever looks.
     extendable: bool,
     open: bool,
@@ -124,7 +123,7 @@ impl<'a> RequestPage<'a> {
         let desk = Desk::inbox(ask.id, frame);
         let card = question
             .filter(|_| open && held.is_none() && step.is_none() && ask.admits(me))
-            .map(|question| Card::new(question, draft, desk));
+            .map(|question| Card::new(question, ask.needs_confirmation(), draft, desk));
         let name = |id: &HumanId| (id.to_string(), words::person(directory, id));
         let lost = draft.filter(|_| !open).map(Draft::written).filter(|text| !text.is_empty());
         Self {
@@ -140,12 +139,8 @@ impl<'a> RequestPage<'a> {
                 .collect(),
             more_trail: around.trail.more,
             proof: around.proof.as_ref(),
-            changed: changed(ask),
             files: files(ask),
             step: step.filter(|_| open && held.is_none()),
-            approve: question
-                .and_then(|question| words::subject(question.prompt()))
-                .map_or_else(|| "this request".to_owned(), |subject| subject.to_string()),
             extendable: open && held.is_none() && ask.expires_at.is_some(),
             open,
             banner: notice.map(|notice| notice.banner(directory, now, lost)),
@@ -171,22 +166,6 @@ impl<'a> RequestPage<'a> {
     /// What waits, in front of the title, so that a tab says it.
     fn count(&self) -> String {
         self.frame.waiting.filter(|n| *n > 0).map(|n| format!("({n}) ")).unwrap_or_default()
-    }
-}
-
-/// What was changed in the agent's proposal by whoever approved it.
-fn changed(ask: &Ask) -> Vec<Changed> {
-    let Some(Body::Approve { details: proposed, .. }) = ask.question.value().map(Question::body)
-    else {
-        return Vec::new();
-    };
-    let reply = ask.resolution().and_then(|resolution| resolution.reply.value());
-    match reply.map(|reply| &reply.answer) {
-        Some(
-            Answer::Approved { edits: Some(edits) }
-            | Answer::ChangesRequested { edits: Some(edits) },
-        ) => request_changes::changes(proposed, edits),
-        Some(_) | None => Vec::new(),
     }
 }
 

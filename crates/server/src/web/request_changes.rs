@@ -1,14 +1,11 @@
-//! What a person changed in an agent's proposal, value by value: before it is approved, on a step of
-//! its own, and afterwards beside the answer.
+//! What a person changed in an agent's proposal, value by value: before it is approved, on the second
+//! step, and afterwards beside the answer.
 
-use kernel::form::Form;
+use kernel::question::{Answer, Body, Question, Reply};
 use serde_json::{Map, Value};
 use similar::{ChangeTag, TextDiff};
 
-use super::edits;
 use super::facts::leaves;
-use super::form_body::Submitted;
-use super::problem::PROOFS;
 use super::words::Words;
 
 /// Longer texts are shown one whole above the other: a page does not stand still over a diff.
@@ -99,53 +96,30 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// The step between editing a proposal and approving it.
-#[derive(Debug, Clone)]
-pub struct Step {
-    /// What was changed.
-    pub changed: Vec<Changed>,
-    /// Everything that was entered, to be sent again.
-    pub entered: Vec<(String, String)>,
-    /// The words that go with it.
-    pub comment: Option<Words>,
+/// Every value an approval changes in the agent's proposal; nothing for any other answer. A request for
+/// changes is a wish, and its values are shown alike.
+pub fn of_reply(question: Option<&Question>, reply: Option<&Reply>) -> Vec<Changed> {
+    match (question.map(Question::body), reply.map(|reply| &reply.answer)) {
+        (
+            Some(Body::Approve { details, .. }),
+            Some(
+                Answer::Approved { edits: Some(edits) }
+                | Answer::ChangesRequested { edits: Some(edits) },
+            ),
+        ) => changes(details, edits),
+        _ => Vec::new(),
+    }
 }
 
-/// What the button of the step sends beside the answer.
-pub const SEEN: &str = "seen";
-
-impl Step {
-    /// The step for an approval that changes something; none for one that does not, or whose
-    /// changes were seen already.
-    pub fn wanted(
-        proposed: &Map<String, Value>,
-        form: Option<&Form>,
-        edits: &Map<String, Value>,
-        sent: &Submitted,
-    ) -> Option<Self> {
-        let mut typed = edits.clone();
-        // Whoever took a tick away has seen what that changes.
-        typed.retain(|key, _| !edits::is_ticked(form, key));
-        let changed = changes(proposed, &typed);
-        if sent.value(SEEN).is_some() || changed.is_empty() {
-            return None;
-        }
-        let orders = ["action", SEEN];
-        let entered = |(name, _): &&(String, String)| {
-            !PROOFS.contains(&name.as_str()) && !orders.contains(&name.as_str())
-        };
-        let comment = sent.text("comment").filter(|text| !text.trim().is_empty());
-        Some(Self {
-            changed,
-            entered: sent.pairs.iter().filter(entered).cloned().collect(),
-            comment: comment.as_deref().map(Words::of),
-        })
-    }
-
-    /// "2 changes".
-    pub fn count(&self) -> String {
-        match self.changed.len() {
-            1 => "1 change".to_owned(),
-            n => format!("{n} changes"),
+impl Changed {
+    /// "Amount: 120 → 90", on one line for lists and messages.
+    pub fn line(&self) -> String {
+        match &self.how {
+            How::Line { was, now } => format!("{}: {was} → {now}", self.label),
+            How::Lines(lines) => {
+                let count = |sign| lines.iter().filter(|line| line.sign == sign).count();
+                format!("{}: {} lines added, {} removed", self.label, count('+'), count('-'))
+            }
         }
     }
 }
@@ -195,23 +169,6 @@ mod tests {
                 "Body:  Hi|-all|+everybody| bye",
             ]
         );
-    }
-
-    #[test]
-    fn the_step_comes_once_and_only_for_changes() {
-        let was = map(json!({"amount": 40}));
-        let now = map(json!({"amount": 30}));
-        let sent = |more: &[(&str, &str)]| {
-            let pairs = [("csrf", "x"), ("edits.0", "30"), ("action", "approve")];
-            let pairs = pairs.iter().chain(more).map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
-            Submitted::new(pairs.collect())
-        };
-        let step = Step::wanted(&was, None, &now, &sent(&[("comment", "Less")])).unwrap();
-        assert_eq!(step.count(), "1 change");
-        let names: Vec<&str> = step.entered.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["edits.0", "comment"], "no token and no order is repeated");
-        assert!(Step::wanted(&was, None, &now, &sent(&[(SEEN, "1")])).is_none());
-        assert!(Step::wanted(&was, None, &was, &sent(&[])).is_none());
     }
 
     #[test]

@@ -14,6 +14,8 @@ use super::notices::{Banner, Notice};
 use super::outcome::Outcome;
 use super::paper::Paper;
 use super::problem::{Draft, Problem};
+use super::request_changes::How;
+use super::second_step::SecondStep;
 use super::{Frame, assets, paths, render};
 
 /// What the page is made from.
@@ -35,6 +37,8 @@ pub struct Review<'a> {
     pub draft: Option<&'a Draft>,
     /// The step in place of the answer card, where an answer waits for a proof.
     pub confirm: Option<&'a Confirm>,
+    /// The second step in place of the answer card.
+    pub second: Option<&'a SecondStep>,
 }
 
 /// The page as HTML.
@@ -83,26 +87,31 @@ struct ReviewPage<'a> {
     /// Whoever holds a link does not comment.
     talk: Option<String>,
     confirm: Option<&'a Confirm>,
+    second: Option<&'a SecondStep>,
 }
 
 impl<'a> ReviewPage<'a> {
     fn new(frame: &'a Frame, review: &Review<'a>) -> Self {
-        let Review { ask, case_id, token, directory, step, notice, draft, confirm } = *review;
+        let Review { ask, case_id, token, directory, step, notice, draft, confirm, second } =
+            *review;
         let now = frame.now;
         let outcome = Outcome::of(ask, directory, now);
         let open = outcome.is_none();
         let barred = open && ask.floor > Assurance::Link;
         let confirm = confirm.filter(|_| open && !barred);
-        let question = ask.question.value().filter(|_| open && !barred && confirm.is_none());
-        let card =
-            question.map(|question| Card::new(question, draft, Desk::link(case_id, token, step)));
+        let second = second.filter(|_| open && !barred);
+        let asked = open && !barred && confirm.is_none() && second.is_none();
+        let card = ask.question.value().filter(|_| asked).map(|question| {
+            let desk = Desk::link(case_id, token, step);
+            Card::new(question, ask.needs_confirmation(), draft, desk)
+        });
         let lost = draft.filter(|_| !open).map(Draft::written).filter(|text| !text.is_empty());
         Self {
             frame,
             case_id,
             token,
             href: paths::review(case_id),
-            watch: card.is_some().then(|| paths::review_end(case_id)),
+            watch: (card.is_some() || second.is_some()).then(|| paths::review_end(case_id)),
             paper: Paper::new(ask, now, open),
             place: if barred {
                 "Only somebody who is signed in"
@@ -122,6 +131,7 @@ impl<'a> ReviewPage<'a> {
             sign_in_href: barred.then(|| paths::request(ask.id)),
             card,
             confirm,
+            second,
             outcome,
         }
     }

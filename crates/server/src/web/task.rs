@@ -196,6 +196,7 @@ struct Decision {
     over: Option<When>,
     said: Option<Words>,
     open: bool,
+    irreversible: bool,
 }
 
 /// What else is known: the newest of everything, and how many there were before.
@@ -405,6 +406,7 @@ impl Decision {
             over,
             said,
             open: matches!(raised.outcome, Outcome::Pending) && ask.is_some(),
+            irreversible: ask.is_some_and(Ask::is_irreversible),
         }
     }
 }

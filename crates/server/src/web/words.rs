@@ -178,6 +178,13 @@ const LONGEST_SUBJECT: usize = 80;
 /// `None` where it does not fit whole.
 pub fn subject(prompt: &str) -> Option<Words> {
     let text = prompt.trim().trim_end_matches(['?', '.', ':']).trim_end();
+    let text = without_opening(text).trim();
+    let fits = !text.is_empty() && !text.contains('\n') && text.chars().count() <= LONGEST_SUBJECT;
+    fits.then(|| Words::of(text))
+}
+
+/// A question without the words with which it asks for leave.
+fn without_opening(text: &str) -> &str {
     let openings = [
         "should i ",
         "shall i ",
@@ -194,14 +201,58 @@ pub fn subject(prompt: &str) -> Option<Words> {
     let opening = openings.iter().find(|opening| {
         text.get(..opening.len()).is_some_and(|start| start.eq_ignore_ascii_case(opening))
     });
-    let text = opening.and_then(|opening| text.get(opening.len()..)).unwrap_or(text).trim();
-    let fits = !text.is_empty() && !text.contains('\n') && text.chars().count() <= LONGEST_SUBJECT;
-    fits.then(|| Words::of(text))
+    opening.and_then(|opening| text.get(opening.len()..)).unwrap_or(text)
+}
+
+/// Words that begin what destroys something. They decide about a colour and nothing else.
+const DESTRUCTIVE: [&str; 18] = [
+    "delete",
+    "drop",
+    "destroy",
+    "remove",
+    "erase",
+    "wipe",
+    "purge",
+    "truncate",
+    "terminate",
+    "revoke",
+    "kill",
+    "shred",
+    "overwrite",
+    "uninstall",
+    "discard",
+    "deprovision",
+    "nuke",
+    "reformat",
+];
+
+/// Whether a label or a question begins with a destructive verb: "Delete 3 volumes", "Should I drop
+/// the table?".
+pub fn is_destructive(text: &str) -> bool {
+    let text = without_opening(text.trim());
+    let first = text.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+    first.is_some_and(|word| DESTRUCTIVE.contains(&word.to_lowercase().as_str()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn destructive_verbs_are_found_at_the_beginning_only() {
+        for (text, expected) in [
+            ("Delete 3 volumes", true),
+            ("DROP TABLE users", true),
+            ("Should I drop the table?", true),
+            ("  “Wipe” the disk", true),
+            ("Deleted items are listed", false),
+            ("Keep everything, delete nothing", false),
+            ("Deploy v2", false),
+            ("", false),
+        ] {
+            assert_eq!(is_destructive(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn subjects_fit_a_button_or_are_left_out() {

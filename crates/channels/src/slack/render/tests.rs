@@ -200,7 +200,7 @@ fn words(most: usize) -> BoxedStrategy<String> {
 }
 
 fn buttons(most: usize) -> BoxedStrategy<Vec<Button>> {
-    let tone = prop_oneof![Just(Tone::Plain), Just(Tone::Yes), Just(Tone::No)];
+    let tone = prop_oneof![Just(Tone::Plain), Just(Tone::Yes), Just(Tone::Danger), Just(Tone::No)];
     let one = (words(most), tone).prop_map(|(label, tone)| button(&label, "tok.x-1_", tone));
     let one = one.boxed();
     prop_oneof![

@@ -16,17 +16,20 @@ use super::inbox_list::Wanted;
 use super::{Page, Visitor, html};
 use crate::http::api::desk::LONGEST;
 use crate::http::{App, Shared};
+use crate::web::card::Desk;
 use crate::web::inbox_aside::{self, Wrong};
 use crate::web::inbox_bulk::{self, Word};
 use crate::web::inbox_row::is_quick;
 use crate::web::notices::Notice;
 use crate::web::query;
+use crate::web::second_step::{SURE, SecondStep};
 use crate::web::{Submitted, inbox, paths};
 
 /// The names of the buttons in rows.
 const ANSWERS: [&str; 3] = ["approve", "reject", "choose"];
 
-/// `POST /inbox/answer`: the button of a row. What cannot be undone is shown once more first.
+/// `POST /inbox/answer`: the button of a row. An answer that needs a confirmation gets its second step
+/// first.
 pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
     let (visitor, form) = app.acting(from, paths::INBOX).await?;
     let back = back(&form);
@@ -41,11 +44,14 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
         let refusal = Refusal::Invalid { field: "answer", expected: "one of the row's buttons" };
         return app.refused(&visitor, &back, refusal, StatusCode::UNPROCESSABLE_ENTITY).await;
     };
-    if ask.is_irreversible() && ask.is_open() && form.value("sure").is_none() {
-        let shown = inbox_bulk::sure(&visitor.frame, &ask, &word, name, value, &back);
-        return Ok(html(StatusCode::OK, shown));
-    }
     let reply = Reply { answer: word.answer, comment: None };
+    let pressed = match name {
+        "choose" => ("choose", value.to_owned()),
+        name => (if name == "approve" { "approve" } else { "reject" }, value.to_owned()),
+    };
+    if let Some(step) = app.second_step_of_row(&visitor, &ask, &reply, pressed, &form, &back) {
+        return Ok(html(StatusCode::OK, inbox_bulk::sure(&visitor.frame, &ask, &step)));
+    }
     let command = Command::Answer(ask.id, Box::new(reply));
     match app.gateway.run(visitor.actor.clone(), command).await {
         Ok(_) => Ok(return_to(Some(&back), ("sent", "1".to_owned()))),
@@ -130,6 +136,34 @@ pub(super) fn back(form: &Submitted) -> String {
 }
 
 impl App {
+    /// The second step for a row's button, unless the answer needs none. `pressed` is the button.
+    fn second_step_of_row(
+        &self,
+        visitor: &Visitor,
+        ask: &Ask,
+        reply: &Reply,
+        pressed: (&'static str, String),
+        form: &Submitted,
+        back: &str,
+    ) -> Option<SecondStep> {
+        // The button as the request's own page would send it.
+        let option = pressed.1.split_once(':').map(|(_, option)| option);
+        let card = match option {
+            Some(option) => ("choose", option),
+            None => ("action", pressed.0),
+        };
+        let mut sent = Submitted::new(vec![(card.0.to_owned(), card.1.to_owned())]);
+        let sure = form.value(SURE).map(|sure| (SURE.to_owned(), sure.to_owned()));
+        sent.pairs.extend(sure);
+        let desk = Desk { href: paths::QUICK.to_owned(), ..Desk::inbox(ask.id, &visitor.frame) };
+        let step = SecondStep::wanted(ask, reply, &sent, desk, !ask.is_open())?;
+        let hidden = vec![
+            ("csrf".to_owned(), visitor.frame.csrf.clone()),
+            ("back".to_owned(), back.to_owned()),
+        ];
+        Some(step.from_list(pressed, hidden, inbox_bulk::back_to(back)))
+    }
+
     /// The request a form names.
     async fn named(&self, visitor: &Visitor, form: &Submitted) -> Result<Arc<Ask>, super::Instead> {
         self.seen_by(visitor, form.value("ask").unwrap_or_default()).await

@@ -6,8 +6,8 @@ use axum::extract::{Path, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use kernel::directory::Human;
-use kernel::question::{Answer, Body, Question};
-use kernel::{Ask, AskId, Assurance, Command, HumanId, Refusal, form};
+use kernel::question::{Body, Question};
+use kernel::{Ask, AskId, Command, HumanId, Refusal, form};
 use serde::Deserialize;
 use store::StoreError;
 
@@ -16,9 +16,15 @@ use super::{Page, Visitor, html, page, parts};
 use crate::http::submitted::Posted;
 use crate::http::uploads::Unkept;
 use crate::http::{App, Shared};
+use crate::web::card::Desk;
 use crate::web::notices::{self, Notice};
-use crate::web::request_changes::Step;
-use crate::web::{Draft, FormProblem, form_body, paths, request};
+use crate::web::second_step::{self, HELD, SecondStep};
+use crate::web::{Draft, FormProblem, Submitted, form_body, paths, request};
+
+/// How long a browser carries secrets and uploads between two steps.
+const HELD_SECONDS: u64 = 24 * 60 * 60;
+/// What they are sealed for.
+const HELD_PURPOSE: &str = "held answer";
 
 /// Looking counts as opened unless a machine looks; it never decides anything.
 pub(super) async fn show_request(
@@ -52,8 +58,8 @@ pub(super) struct Shown<'a> {
     pub(super) notice: Option<&'a Notice>,
     /// What was entered before.
     pub(super) draft: Option<&'a Draft>,
-    /// The step in place of the answer card.
-    pub(super) step: Option<&'a Step>,
+    /// The second step in place of the answer card.
+    pub(super) step: Option<&'a SecondStep>,
     /// Whether the receipt is checked.
     pub(super) check: bool,
 }
@@ -79,28 +85,18 @@ pub(super) async fn answer(
         return Err(page(StatusCode::NOT_FOUND, notices::not_found(&visitor.frame)));
     };
     let back = paths::request(ask.id);
-    let Posted { form: submitted, files, .. } =
+    let Posted { form: mut submitted, files, .. } =
         app.posted(&visitor, &headers, body, &back, &file_fields(question)).await?;
+    app.restore_held(&visitor, &ask, &mut submitted);
+    let drafted = |problem: FormProblem| {
+        let carried = app.hold(&visitor, &ask, question, &submitted);
+        Draft::new(question, &submitted, problem).carrying(question, &submitted, carried)
+    };
     let refuse = async |ask: &Ask, problem: FormProblem| {
-        let draft = Draft::new(question, &submitted, problem);
+        let draft = drafted(problem);
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         app.request_page(&visitor, ask, status, None, Some(&draft)).await
     };
-    if submitted.value("action") == Some("edit") {
-        let draft = Draft::new(question, &submitted, FormProblem::default());
-        return app.request_page(&visitor, &ask, StatusCode::OK, None, Some(&draft)).await;
-    }
-    let reply = match form_body::reply(question, &submitted) {
-        Ok(reply) => reply,
-        Err(problem) => return refuse(&ask, problem).await,
-    };
-    if let (Body::Approve { details, editable, .. }, Answer::Approved { edits: Some(edits) }) =
-        (question.body(), &reply.answer)
-        && let Some(step) = Step::wanted(details, editable.form(), edits, &submitted)
-    {
-        let page = Shown { step: Some(&step), ..Shown::default() };
-        return app.request_page_with(&visitor, &ask, StatusCode::OK, page).await;
-    }
     // Kept before the answer is decided: an answer never names a file we do not have.
     for file in files {
         app.keep_upload(ask.id, file).await.map_err(|Unkept| {
@@ -108,8 +104,24 @@ pub(super) async fn answer(
             page(StatusCode::SERVICE_UNAVAILABLE, shown)
         })?;
     }
+    if submitted.value("action") == Some("edit") {
+        let draft = drafted(FormProblem::default());
+        return app.request_page(&visitor, &ask, StatusCode::OK, None, Some(&draft)).await;
+    }
+    let reply = match form_body::reply(question, &submitted) {
+        Ok(reply) => reply,
+        Err(problem) => return refuse(&ask, problem).await,
+    };
+    let guarded = second_step::takes_passkey(&ask) || !ask.is_open();
+    let desk = Desk::inbox(ask.id, &visitor.frame);
+    if let Some(mut step) = SecondStep::wanted(&ask, &reply, &submitted, desk, guarded) {
+        let held = app.hold(&visitor, &ask, question, &submitted);
+        step.hidden.extend(held.map(|sealed| (HELD.to_owned(), sealed)));
+        let page = Shown { step: Some(&step), ..Shown::default() };
+        return app.request_page_with(&visitor, &ask, StatusCode::OK, page).await;
+    }
     // What the kernel would refuse is asked for first. It judges again what comes back.
-    if ask.floor == Assurance::Passkey && ask.is_open() {
+    if second_step::takes_passkey(&ask) && ask.is_open() {
         return Ok(app.step_up_page(&visitor, &ask, reply));
     }
     let command = Command::Answer(ask.id, Box::new(reply));
@@ -120,7 +132,7 @@ pub(super) async fn answer(
                 return refuse(&ask, problem).await;
             }
             // A lost race: show who won, with what this person had written kept.
-            let draft = Draft::new(question, &submitted, FormProblem { problems: Vec::new() });
+            let draft = drafted(FormProblem::default());
             let now = app.seen_by(&visitor, &id).await?;
             let notice = Notice::Refused(refusal);
             let status = StatusCode::CONFLICT;
@@ -160,6 +172,33 @@ pub(super) async fn assign(
 }
 
 impl App {
+    /// Seals the secrets and uploads of a form for its browser to carry; nothing where there are none.
+    fn hold(
+        &self,
+        visitor: &Visitor,
+        ask: &Ask,
+        question: &Question,
+        sent: &Submitted,
+    ) -> Option<String> {
+        let held = second_step::held(question, sent);
+        let holder = format!("{} {}", visitor.session, ask.id);
+        if held.is_empty() {
+            return None;
+        }
+        self.entrust_for(HELD_SECONDS, HELD_PURPOSE, &holder, held)
+    }
+
+    /// Takes in the secrets and uploads that a form carries sealed. One that cannot be opened any more
+    /// carries nothing, and the fields are asked for again.
+    fn restore_held(&self, visitor: &Visitor, ask: &Ask, sent: &mut Submitted) {
+        let holder = format!("{} {}", visitor.session, ask.id);
+        let held =
+            sent.value(HELD).and_then(|sealed| self.entrusted(HELD_PURPOSE, &holder, sealed));
+        if let Some(held) = held {
+            sent.restore(held);
+        }
+    }
+
     pub(super) async fn acted(
         &self,
         visitor: &Visitor,

@@ -31,6 +31,7 @@ use crate::web::confirm::Confirm;
 use crate::web::kept::Kept;
 use crate::web::notices::{self, Notice};
 use crate::web::problem::{FormProblem, Place};
+use crate::web::second_step::SecondStep;
 use crate::web::{Draft, Frame, headers, paths, review};
 
 /// How long a browser remembers a link: as long as a case may live.
@@ -197,8 +198,17 @@ impl App {
         let directory = self.gateway.directory();
         let Guest { case_id, token, frame, .. } = guest;
         let directory = &directory;
-        let confirm = None;
-        let view = review::Review { ask, case_id, token, directory, step, notice, draft, confirm };
+        let view = review::Review {
+            ask,
+            case_id,
+            token,
+            directory,
+            step,
+            notice,
+            draft,
+            confirm: None,
+            second: None,
+        };
         guest_html(status, frame, review::page(frame, &view))
     }
 
@@ -221,8 +231,27 @@ impl App {
             notice: None,
             draft: None,
             confirm: Some(confirm),
+            second: None,
         };
         guest_html(status, frame, review::page(frame, &view))
+    }
+
+    /// The page with the second step before an answer is sent.
+    pub(super) fn second_step_page(&self, guest: &Guest, ask: &Ask, step: &SecondStep) -> Response {
+        let directory = self.gateway.directory();
+        let Guest { case_id, token, frame, .. } = guest;
+        let view = review::Review {
+            ask,
+            case_id,
+            token,
+            directory: &directory,
+            step: 0,
+            notice: None,
+            draft: None,
+            confirm: None,
+            second: Some(step),
+        };
+        guest_html(StatusCode::OK, frame, review::page(frame, &view))
     }
 }
 

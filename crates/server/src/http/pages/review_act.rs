@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use kernel::form::Form;
 use kernel::question::{AnswerError, Body, Question};
+use kernel::verification::Door;
 use kernel::{Actor, Ask, Command, Refusal};
 use store::StoreError;
 
@@ -13,9 +14,11 @@ use super::review::{Guest, guest_instead};
 use crate::http::App;
 use crate::http::submitted::Posted;
 use crate::http::uploads::Unkept;
+use crate::web::card::Desk;
 use crate::web::kept::Kept;
 use crate::web::notices::{self, Notice};
 use crate::web::problem::{FormProblem, Place};
+use crate::web::second_step::{SURE, SecondStep};
 use crate::web::{Submitted, form_body, paths, steps};
 
 /// Does what the pressed button says.
@@ -54,6 +57,7 @@ pub(super) async fn act(app: &App, guest: &Guest, ask: &Ask, posted: Posted) -> 
             Ok(StatusCode::NO_CONTENT.into_response())
         }
         ("save", _) => turn.moved(kept, step, "saved").await,
+        ("edit", _) => turn.moved(kept, step, "").await,
         ("back", Body::Provide { form }) => {
             let before =
                 kept.filled(question).and_then(|filled| steps::before(form, &filled, step));
@@ -68,6 +72,7 @@ pub(super) async fn act(app: &App, guest: &Guest, ask: &Ask, posted: Posted) -> 
             }
             let mut whole = kept.form.clone();
             whole.pairs.push(("action".to_owned(), action));
+            whole.pairs.extend(sent.value(SURE).map(|sure| (SURE.to_owned(), sure.to_owned())));
             turn.answer(&whole, &kept, false).await
         }
         (
@@ -165,8 +170,21 @@ impl Turn<'_> {
             Ok(reply) => reply,
             Err(problem) => return self.refused(kept, problem).await,
         };
-        let came = self.presented(kept, &reply).await?;
         let holder = Actor::LinkHolder { ask: ask.id };
+        let proven = ask.verification.as_ref().zip(Door::of(&holder));
+        let demanded = proven.is_some_and(|(it, door)| it.demands(door, reply.answer.stance()));
+        let desk = Desk::link(&guest.case_id, &guest.token, kept.step);
+        let step = SecondStep::wanted(ask, &reply, sent, desk, demanded);
+        if let Some(step) = step.filter(|_| !confirmed) {
+            return match app.keep(ask, question, kept).await {
+                Ok(()) => Ok(app.second_step_page(guest, ask, &step)),
+                Err(StoreError::Refused(refusal)) => {
+                    app.lost(guest, ask, refusal, Some(kept)).await
+                }
+                Err(error) => Err(error.into()),
+            };
+        }
+        let came = self.presented(kept, &reply).await?;
         let command = Command::AnswerWithProofs(ask.id, Box::new(reply.clone()), came.clone());
         match app.gateway.run(holder, command).await {
             Ok(outcome) => {
