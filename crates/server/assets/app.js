@@ -149,13 +149,16 @@ for (const edit of document.querySelectorAll(".edit")) {
   const verb = edit.closest("form").querySelector("button[value=approve] .verb");
   if (!verb || !edit.hasAttribute("data-takes")) continue;
   const [plainly, object] = [verb.textContent, verb.parentElement.querySelector(".object")];
+  // The button below says the same as the one inside, which is for browsers without a script.
+  for (const inside of edit.querySelectorAll("[value=approve_edited]")) inside.hidden = true;
+  if (!object) continue;
   const fields = () => [...edit.querySelectorAll("input:not([type=hidden]), textarea")];
   const differs = (e) => e.matches("[type=radio]") ? e.checked && !e.defaultChecked
     : e.matches("[type=checkbox]") ? e.checked !== e.defaultChecked : e.value !== e.defaultValue;
   const count = () => {
     const n = fields().filter(differs).length;
     verb.textContent = n ? `Approve with ${n === 1 ? "1 change" : `${n} changes`}` : plainly;
-    if (object) object.hidden = n > 0;
+    object.hidden = n > 0;
   };
   edit.addEventListener("input", count);
   addEventListener("pageshow", count);

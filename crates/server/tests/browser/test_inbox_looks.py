@@ -75,7 +75,7 @@ def test_lists_look_right(desk, visit, size, scheme):
     measure(page, "aside", size, scheme)
     page.goto(desk.url)
     row(page, "Delete the archive?").get_by_role("button", name="Approve").click()
-    page.get_by_text("The agent says that this cannot be undone").wait_for()
+    page.get_by_text("The agent says that this can't be undone").wait_for()
     measure(page, "sure", size, scheme)
     page.goto(f"{desk.url}/?q=zebra&project=dev")
     measure(page, "no-match", size, scheme)

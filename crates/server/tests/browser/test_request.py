@@ -51,18 +51,18 @@ def test_edit_then_approve(desk, at, script):
     page.get_by_text("Edit the details before you approve").click()
     page.get_by_label("Amount").fill("99" if script else "")
     if not script:
-        press(page, "Approve")
+        press(page, "Approve with changes")
         told(page, "Enter a number")
         page.get_by_label("Amount").fill("99")
     page.get_by_label("Body").fill("Hi Ada,\nso sorry.\nBye")
-    press(page, "Approve with 2 changes" if script else "Approve")
+    press(page, "Approve with 2 changes" if script else "Approve with changes")
     told(page, "You changed what the agent proposed")
     assert "so sorry." in page.locator(".diff ins").last.inner_text()
     assert not desk.state(ask, "dev-agent-key").get("result"), "nothing was sent yet"
-    press(page, "Go back and edit again")
+    press(page, "Go back, send nothing")
     assert page.get_by_label("Amount").input_value() == "99"
     page.locator("button[value=approve]").click()
-    press(page, "Approve with 2 changes")
+    press(page, "Approve with changes")
     told(page, "Your answer was sent")
     answer = desk.state(ask, "dev-agent-key")["result"]["answer"]
     assert answer["edits"] == {"amount": 99, "to": "Ada", "body": "Hi Ada,\nso sorry.\nBye"}

@@ -254,6 +254,12 @@ async fn what_wants_care_is_not_answered_by_mail() {
     let ask = asked(&world.agent(), careful).await;
     let source = post.letter(2).await.source();
     assert!(!source.contains("\r\nReply-To"), "{source}");
+    assert!(source.contains("(can't be undone)"), "{source}");
+    waits(&world, 0).await;
+    let critical = with(approval(), json!({ "priority": "critical" }));
+    asked(&world.agent(), critical).await;
+    let source = post.letter(3).await.source();
+    assert!(!source.contains("\r\nReply-To"), "{source}");
     waits(&world, 0).await;
     world.human().post(&format!("{ask}/answer"), yes()).await.is(200);
     world.end().await;

@@ -89,6 +89,7 @@ mod runtimes;
 mod rust_client;
 mod scripted;
 mod seal;
+mod second_step;
 mod secrecy;
 mod secrets;
 mod sessions;

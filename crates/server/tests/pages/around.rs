@@ -8,10 +8,11 @@ use kernel::question::{Answer, Body, Reply};
 use kernel::{Ask, AskId, By, Command, Event, Happened, Subject};
 use scraper::Html;
 use serde_json::json;
+use server::web::card::Desk;
 use server::web::request_around::{Alike, Around};
-use server::web::request_changes::Step;
 use server::web::request_receipt::{Checked, Found, Proof};
 use server::web::request_trail::{Entry, Trail};
+use server::web::second_step::SecondStep;
 
 use crate::cast::{id, map, new_ask, question, say};
 use crate::rules::{all, text};
@@ -80,9 +81,12 @@ pub(crate) fn gallery(g: &mut Gallery) {
     edited.insert("to".to_owned(), json!(HOSTILE));
     edited.insert("body".to_owned(), json!("Hi all,\nv2.1.1 is out."));
     let sent = pairs(&[("action", "approve"), ("edits.0", HOSTILE), ("comment", "Typo")]);
-    let step = Step::wanted(&map(details), None, &edited, &sent).unwrap();
+    let comment = Some("Typo".to_owned());
+    let reply = Reply { answer: Answer::Approved { edits: Some(edited) }, comment };
+    let desk = Desk::inbox(ask, &g.frame());
+    let step = SecondStep::wanted(g.cast.seen(ask), &reply, &sent, desk, false).unwrap();
     g.show_with("around-step", ask, "olga", &Around::default(), Some(&step));
-    let reply = Reply { answer: Answer::Approved { edits: Some(edited) }, comment: None };
+    let reply = Reply { comment: None, ..reply };
     g.cast.act("olga", Command::Answer(ask, Box::new(reply)));
     let mut checked = Checked::default();
     checked.note(Found::Holds, "The signature is that of http://localhost:3402.");
@@ -160,7 +164,11 @@ fn rounds_remarks_and_the_record_are_told_and_hostile_words_are_inert() {
 fn a_changed_proposal_is_shown_against_the_agents() {
     let shown = page("around-step");
     let button = text(all(&shown, ".act.yes")[0]);
-    assert!(button.starts_with("Approve with 2 changes: Send the release notes"), "{button}");
+    assert!(button.starts_with("Approve with changes"), "{button}");
+    assert!(
+        !button.contains("Send the release notes"),
+        "the question's values do not hold: {button}"
+    );
     let diff = text(all(&shown, ".diff")[0]);
     assert!(diff.contains("The agent proposed: team@example.com Changed to: Pay"), "{diff}");
     assert!(diff.contains("removed: v2.1.0 is out.") && diff.contains("added: v2.1.1 is out."));

@@ -201,7 +201,7 @@ fn a_reason_for_a_rejection_is_a_button() {
     assert!(sent(&[("reject", "odd")]).is_err());
     assert!(sent(&[("action", "reject")]).is_err(), "a reason is wanted");
     let desk = Desk::link("review_x", "token", 0);
-    let card = Card::new(&question, None, desk);
+    let card = Card::new(&question, false, None, desk);
     let buttons: Vec<_> = card.buttons.iter().map(|b| (b.name, b.value.as_str(), b.verb)).collect();
     assert_eq!(
         buttons,

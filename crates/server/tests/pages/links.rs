@@ -53,6 +53,7 @@ fn show_with(
         notice,
         draft,
         confirm,
+        second: None,
     };
     let html = review::page(&frame, &review);
     g.pages.push((format!("link-{name}"), html));

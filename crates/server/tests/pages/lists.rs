@@ -2,7 +2,7 @@
 
 use kernel::ask::{Priority, Route};
 use kernel::command::NewAsk;
-use kernel::question::Pick;
+use kernel::question::{Answer, Pick, Reply};
 use kernel::{Ask, AskId, Command, Refusal, Time};
 use scraper::Html;
 use serde_json::json;
@@ -12,7 +12,10 @@ use server::web::inbox_aside::{self, Wrong};
 use server::web::inbox_bulk::{self, Considered, Word};
 use server::web::inbox_row::Item;
 use server::web::notices::{self, Notice};
+use server::web::Submitted;
+use server::web::card::Desk;
 use server::web::query::Query;
+use server::web::second_step::SecondStep;
 
 use crate::cast::{id, map, new_ask, question};
 use crate::rules::{all, text};
@@ -84,13 +87,17 @@ pub(crate) fn gallery(g: &mut Gallery, over: &[Ask]) {
     let people = [id("mark")];
     let wrong = Wrong::Person("you know them".to_owned());
     let page = |wrong| inbox_aside::page(&frame, &shop, directory, &people, "view=mine", wrong);
-    let yes = Word::of(&shop).remove(0);
+    let reply = Reply { answer: Answer::Approved { edits: None }, comment: None };
+    let sent = Submitted::new(vec![("action".to_owned(), "approve".to_owned())]);
+    let desk = Desk::inbox(shop.id, &frame);
+    let sure = SecondStep::wanted(&shop, &reply, &sent, desk, false).unwrap();
+    let sure = sure.from_list(("approve", "ask_x".to_owned()), Vec::new(), "/".to_owned());
     let pages = [
         ("bulk-confirm", confirm(&many)),
         ("bulk-confirm-nothing", confirm(&[])),
         ("bulk-confirm-none", confirm(&many[..1])),
         ("bulk-result", inbox_bulk::result(&frame, over, &[lost, gone], directory, "")),
-        ("bulk-sure", inbox_bulk::sure(&frame, &shop, &yes, "approve", "ask_x", "")),
+        ("bulk-sure", inbox_bulk::sure(&frame, &shop, &sure)),
         ("aside", page(None)),
         ("aside-no-time", page(Some(&Wrong::Time))),
         ("aside-full", page(Some(&Wrong::Full))),
@@ -152,7 +159,7 @@ fn near_identical_requests_are_one_row_with_one_way_to_answer_them() {
 fn rows_say_who_looks_and_what_is_final() {
     let shown = page("inbox-folded");
     let rows = all(&shown, ".row");
-    assert!(text(rows[0]).contains("Cannot be undone"));
+    assert!(text(rows[0]).contains("This can't be undone"));
     assert!(text(rows[3]).contains("Mark Osei is looking at it"));
     let names: Vec<&str> =
         all(&shown, ".row button").iter().filter_map(|b| b.attr("name")).collect();
@@ -202,7 +209,7 @@ fn a_summary_comes_before_many_answers() {
     assert!(result.contains("Already answered by Mark Osei, just now"), "{result}");
     assert!(result.contains("2 were not answered") && result.contains("Receipt"), "{result}");
     let sure = page("bulk-sure");
-    assert_eq!(text(all(&sure, "form .grave .say")[0]), "Approve: Delete the old database");
+    assert_eq!(text(all(&sure, "form .danger .say")[0]), "Approve: Delete the old database");
     assert_eq!(all(&sure, "form input[name=sure]").len(), 1);
     let nobody = page("aside-nobody");
     assert_eq!(text(all(&nobody, "#note")[0]), "you know them");

@@ -15,7 +15,7 @@ use server::web::notices::{self, NewToken, Notice};
 use server::web::query::Query;
 use server::web::request::{self, Request};
 use server::web::request_around::Around;
-use server::web::request_changes::Step;
+use server::web::second_step::SecondStep;
 use server::web::{Draft, FormProblem, Frame};
 
 use crate::cast::{Cast, id, map, new_ask, question, say};
@@ -261,7 +261,7 @@ impl Gallery {
         ask: AskId,
         me: &str,
         around: &Around,
-        step: Option<&Step>,
+        step: Option<&SecondStep>,
     ) {
         let request = Request {
             ask: self.cast.seen(ask),

@@ -69,8 +69,8 @@ fn buttons_say_the_consequence_in_the_agents_terms() {
         ["Approve: refund order A-1007", "Reject this request", "Request changes"]
     );
     assert_eq!(says("choose-open")[..2], ["Choose Roll back to v2.0.9", "Choose Ship a hotfix"]);
-    assert!(says("confirm-open").contains(&"Go ahead: Clean up now".to_owned()));
-    assert!(says("confirm-open").contains(&"Do not: Leave everything".to_owned()));
+    assert!(says("confirm-open").contains(&"Clean up now".to_owned()));
+    assert!(says("confirm-open").contains(&"Leave everything".to_owned()));
     let escalate = page("escalate-open");
     assert!(text(all(&escalate, ".apart")[0]).contains("This cannot be undone"));
 }
