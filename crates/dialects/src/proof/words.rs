@@ -217,7 +217,7 @@ impl Said {
         match answer {
             Answer::Approved { edits: None } => plain("approved it", "approval", ""),
             Answer::Approved { edits: Some(edits) } => {
-                let more = format!(" with these details instead: {}", pairs(edits));
+                let more = format!(" with changes, with these details instead: {}", pairs(edits));
                 plain("approved it", "approval", &more)
             }
             Answer::Rejected { option: None } => plain("rejected it", "rejection", ""),

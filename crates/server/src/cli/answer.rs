@@ -30,7 +30,8 @@ pub(super) struct Answer {
     /// A reason or note
     #[arg(long, short, value_name = "TEXT")]
     comment: Option<String>,
-    /// Do not ask for confirmation where the request can't be undone or is critical
+    /// Do not ask for confirmation where the request can't be undone or is critical; `--json` does not
+    /// ask either
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
@@ -48,7 +49,8 @@ impl Answer {
         } else {
             edited(&ask, reply(&ask, &self.words, comment)?, &self.edit)?
         };
-        if !self.yes && needs_confirmation(&ask, &reply) {
+        let asks = !self.yes && !self.remote.json;
+        if asks && needs_confirmation(&ask, &reply) {
             if !std::io::stdin().is_terminal() {
                 bail!("{}: repeat the command with --yes", warning(&ask));
             }

@@ -240,10 +240,28 @@ mod tests {
         let notice = Notice::asked(cast.seen(urgent), Occasion::Assigned);
         assert_eq!(notice.title, "Urgent: Handed to you: bot wants your approval");
         assert!(notice.urgent && !notice.over);
+        let fatal = cast.ask(approve("Drop it?", &json!({ "reversible": false })));
+        let notice = Notice::asked(cast.seen(fatal), Occasion::Asked);
+        assert_eq!(notice.title, "bot wants your approval (can't be undone)");
         cast.run(cast.human("olga"), Command::Answer(id, no()));
         let over = Notice::over(cast.seen(id), cast.directory(), cast.now()).unwrap();
         assert_eq!((&*over.title, &*over.body), ("Rejected by olga", "Refund Ada?"));
         assert!(over.over);
+    }
+
+    /// The question's values are not those that were approved.
+    #[test]
+    fn an_edited_approval_says_what_was_approved() {
+        let mut cast = Cast::new();
+        let new = with("Send to 18240 people?", None, &json!({ "to": 18240 }), true, false);
+        let id = cast.ask(new);
+        let edits = Some(json!({ "to": 500 }).as_object().unwrap().clone());
+        let answer = kernel::question::Answer::Approved { edits };
+        let reply = Box::new(kernel::question::Reply { answer, comment: None });
+        cast.run(cast.human("olga"), Command::Answer(id, reply));
+        let over = Notice::over(cast.seen(id), cast.directory(), cast.now()).unwrap();
+        assert_eq!(over.title, "Approved with changes by olga");
+        assert_eq!(over.body, "Asked: Send to 18240 people?\nApproved with: To: 18240 → 500");
     }
 
     #[test]

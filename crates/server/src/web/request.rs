@@ -82,7 +82,6 @@ struct RequestPage<'a> {
 
 /// The addresses the forms of the page are posted to, and what it loads.
 struct Links {
-    answer: String,
     assign: String,
     comment: String,
     extend: String,
@@ -97,7 +96,6 @@ impl Links {
     fn of(ask: &Ask) -> Self {
         let id = ask.id;
         Self {
-            answer: paths::answer(id),
             assign: paths::assign(id),
             comment: paths::comment(id),
             extend: paths::extend(id),

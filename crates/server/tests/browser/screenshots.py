@@ -63,7 +63,7 @@ def test_screenshots(desk, visit):
     wide.get_by_text("Edit the details before you approve").click()
     wide.get_by_label("Amount").fill("€100.00")
     wide.locator("button[value=approve]").click()
-    wide.get_by_text("You changed what the agent proposed").wait_for()
+    wide.get_by_text("to what the agent proposed").wait_for()
     take(wide, "changes")
     wide.locator("button[value=approve]").click()
     wide.get_by_text("Your answer was sent").wait_for()

@@ -72,6 +72,31 @@ fn one_can_answer_in_it() {
     assert!(shown.contains("→ b\n    by user_dev"), "{shown}");
 }
 
+/// What can't be undone or is critical is confirmed; whoever rejects it is not asked again.
+#[test]
+fn a_dangerous_answer_is_confirmed() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let state = |id: &str| cli(&server, &["show", id, "--json"]).json()["state"].clone();
+    let critical = asked(&server, &["Pay?", "--priority", "critical"]);
+    let refused = cli(&server, &["answer", &critical, "approve"]).failed(4);
+    assert!(refused.contains("This request is critical") && refused.contains("--yes"), "{refused}");
+    assert_eq!(state(&critical), "pending");
+    cli(&server, &["answer", &critical, "approve", "--yes"]).ok();
+    let details = ["--details", r#"{"irreversible":true}"#];
+    let fatal = asked(&server, &[&["Drop the table?"], &details[..]].concat());
+    assert!(cli(&server, &["show", &fatal]).ok().contains("! This can't be undone"));
+    let listed = cli(&server, &["inbox"]).ok();
+    assert!(listed.contains("CAN'T BE UNDONE  Drop the table?"), "{listed}");
+    if let Some(shown) = typed(&server, &["1", "approve", "", "no", "q"]) {
+        assert!(shown.contains("This can't be undone. Your answer: approved."), "{shown}");
+        assert!(shown.contains("Nothing was sent."), "{shown}");
+        assert_eq!(state(&fatal), "pending");
+    }
+    cli(&server, &["answer", &fatal, "reject"]).ok();
+    assert_eq!(state(&fatal), "completed");
+}
+
 #[test]
 fn forms_are_filled_in_field_by_field() {
     let data = tempfile::tempdir().unwrap();

@@ -6,14 +6,14 @@ use kernel::question::{Answer, Pick, Reply};
 use kernel::{Ask, AskId, Command, Refusal, Time};
 use scraper::Html;
 use serde_json::json;
+use server::web::Submitted;
+use server::web::card::Desk;
 use server::web::history::{self, Chain, History};
 use server::web::inbox::Found;
 use server::web::inbox_aside::{self, Wrong};
 use server::web::inbox_bulk::{self, Considered, Word};
 use server::web::inbox_row::Item;
 use server::web::notices::{self, Notice};
-use server::web::Submitted;
-use server::web::card::Desk;
 use server::web::query::Query;
 use server::web::second_step::SecondStep;
 
