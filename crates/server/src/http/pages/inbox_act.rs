@@ -47,7 +47,7 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
     }
     let reply = Reply { answer: word.answer, comment: None };
     let command = Command::Answer(ask.id, Box::new(reply));
-    match app.gateway.run(visitor.actor.clone(), command).await {
+    match app.answer_unless_claimed(&visitor, &visitor.actor, &ask, None, command).await {
         Ok(_) => Ok(return_to(Some(&back), ("sent", "1".to_owned()))),
         Err(StoreError::Refused(refusal)) => {
             app.refused(&visitor, &back, refusal, StatusCode::CONFLICT).await
