@@ -187,7 +187,8 @@ for (const list of document.querySelectorAll("form.answer > .items")) {
   const parts = [...go.children];
   const hold = (held) => {
     form.toggleAttribute("data-held", held);
-    go.disabled = held || "offline" in go.dataset;
+    go.disabled = held || away;
+    if (!held && away) go.dataset.offline = "";
     for (const part of parts) part.hidden = held;
     if (held) go.append(wait); else wait.remove();
   };
