@@ -151,7 +151,7 @@ impl App {
             }
             match part {
                 Part::Expiring(after) => {
-                    let (asks, next) = self.soon(whole, wanted, until, after, limit).await?;
+                    let (asks, next) = self.expiring_by(whole, wanted, until, after, limit).await?;
                     asks.into_iter().for_each(|ask| rows.add(ask, true));
                     part = next.map_or(Part::Others(None), |at| Part::Expiring(Some(at)));
                 }
@@ -173,7 +173,7 @@ impl App {
     }
 
     /// Requests of a list that expire by `until`, soonest first, from the deadline index.
-    async fn soon(
+    async fn expiring_by(
         &self,
         whole: &Whole<'_>,
         wanted: &Wanted,
@@ -203,7 +203,7 @@ impl App {
             Some((Time::from_millis(at.parse().ok()?), ask.parse().ok()?))
         });
         let until = self.gateway.now().plus_seconds(within);
-        let (asks, next) = self.soon(whole, wanted, until, after, PAGE).await?;
+        let (asks, next) = self.expiring_by(whole, wanted, until, after, PAGE).await?;
         let known = (after.is_none() && next.is_none()).then_some(asks.len());
         let next = next.map(|(at, ask)| format!("{}.{ask}", at.millis()));
         let items = asks.into_iter().map(Item::one).collect();
