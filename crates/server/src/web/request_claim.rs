@@ -46,10 +46,12 @@ impl ClaimNote {
     ) -> Option<Self> {
         let holder = ask.claimed_by_other(me)?;
         let ticked = over == Some(holder.as_str());
-        let stance = match me.id == ask.owner {
-            true if ticked && carried => Stance::Carried,
-            true => Stance::Over { ticked },
-            false => Stance::Barred,
+        let stance = if me.id != ask.owner {
+            Stance::Barred
+        } else if ticked && carried {
+            Stance::Carried
+        } else {
+            Stance::Over { ticked }
         };
         Some(Self::new(ask, holder, directory, stance))
     }
