@@ -101,6 +101,7 @@ const lock = (page, { title, text }) => {
   for (const e of side.querySelectorAll("form input, form textarea, form select, form button")) {
     if (e.matches("textarea, input:not([type=radio], [type=checkbox], [type=file], [type=range], [type=hidden])")) e.readOnly = true;
     else e.disabled = true;
+    delete e.dataset.offline;
   }
   for (const acts of side.querySelectorAll(".acts, .hand, .taking, .looking")) acts.hidden = true;
   const said = document.createElement("section");
@@ -113,6 +114,21 @@ const lock = (page, { title, text }) => {
   }
   said.scrollIntoView({ block: "nearest" });
 };
+// Somebody claimed the request, or it was handed on: the page says who has it. Who cannot answer any more
+// keeps what they entered; the owner of the agent ticks a box first.
+const claim = (page, { html, barred }) => {
+  const [box, answer] = [document.createElement("template"), document.getElementById("answer")];
+  document.getElementById("claimed")?.remove();
+  box.innerHTML = html ?? "";
+  const note = box.content.firstElementChild;
+  const taking = page.querySelector(".taking");
+  if (taking) taking.hidden = Boolean(note);
+  for (const acts of answer?.querySelectorAll(".acts") ?? []) acts.hidden = barred;
+  if (!note) return;
+  if (answer) answer.before(note);
+  else page.querySelector(".side").prepend(note);
+  note.scrollIntoView({ block: "nearest" });
+};
 for (const page of document.querySelectorAll("[data-watch]")) {
   let watch;
   const token = page.querySelector("input[name=token]")?.value;
@@ -120,7 +136,9 @@ for (const page of document.querySelectorAll("[data-watch]")) {
   const start = () => {
     stop();
     watch = new EventSource(page.dataset.watch + (token ? `?token=${encodeURIComponent(token)}` : ""));
+    watch.addEventListener("error", reach);
     watch.addEventListener("ended", (event) => { stop(); lock(page, JSON.parse(event.data)); });
+    watch.addEventListener("claimed", (event) => claim(page, JSON.parse(event.data)));
     watch.addEventListener("looking", (event) => {
       const [{ text }, said] = [JSON.parse(event.data), page.querySelector("[data-lookers]")];
       if (said.textContent !== (text ?? "")) said.textContent = text ?? "";
@@ -162,6 +180,32 @@ for (const edit of document.querySelectorAll(".edit")) {
   };
   edit.addEventListener("input", count);
   addEventListener("pageshow", count);
+}
+
+// Going ahead with a list takes having seen its end. Without this script the buttons come after the list.
+for (const list of document.querySelectorAll("form.answer > .items")) {
+  const [form, last] = [list.closest("form"), list.lastElementChild];
+  const go = form.querySelector("button[value=confirm]");
+  if (!go || !last || !("IntersectionObserver" in window)) continue;
+  const [end, wait] = [document.createElement("span"), document.createElement("span")];
+  [wait.className, wait.textContent] = ["say", "Scroll to the end to continue"];
+  last.append(end);
+  const parts = [...go.children];
+  const hold = (held) => {
+    form.toggleAttribute("data-held", held);
+    go.disabled = held || away;
+    if (!held && away) go.dataset.offline = "";
+    for (const part of parts) part.hidden = held;
+    if (held) go.append(wait); else wait.remove();
+  };
+  hold(true);
+  const bar = matchMedia("(max-width: 59.99rem)").matches ? go.closest(".acts").offsetHeight : 0;
+  const seen = new IntersectionObserver((found) => {
+    if (!found.some((one) => one.isIntersecting)) return;
+    seen.disconnect();
+    hold(false);
+  }, { rootMargin: `0px 0px -${bar}px 0px` });
+  seen.observe(end);
 }
 
 // A secret can be looked at before it is sent.
@@ -208,27 +252,73 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") for (const menu of document.querySelectorAll(".menu[open]")) menu.open = false;
 });
 
-// Nothing looks sent that was not: without a network, forms stay as they are and say so, and every page
-// says that it may be old. Lists say it in their own words.
+// A message at the bottom of the screen, wherever the page is scrolled to. It stays until it is dismissed.
+const toast = (id, words, role = "alert") => {
+  document.getElementById(id)?.remove();
+  const make = (name, parts) => Object.assign(document.createElement(name), parts);
+  const note = make("div", { id, className: role === "alert" ? "banner toast no" : "banner toast", role });
+  const close = make("button", { type: "button", className: "link", textContent: "Dismiss this message" });
+  close.addEventListener("click", () => note.remove());
+  note.append(make("p", { textContent: words }), close);
+  let place = document.querySelector(".notes");
+  if (!place) {
+    place = make("div", { className: "notes" });
+    document.querySelector("main").append(place);
+  }
+  place.append(note);
+};
+
+// Nothing looks sent that was not: without a connection the buttons that send something are disabled,
+// and the page says why and that it may be old. Lists say it in their own words.
 const offline = Object.assign(document.createElement("p"), { className: "offline", id: "offline", role: "status" });
 document.querySelector("header.top")?.after(offline);
-const network = () => {
-  const gone = !navigator.onLine && !document.getElementById("lost");
-  offline.textContent = gone ? "You are offline. What you see may be old, and nothing you do here arrives." : "";
-  offline.hidden = !gone;
+let away = false, asking;
+const why = () => navigator.onLine ? "the server cannot be reached" : "you are offline";
+const refuse = () => toast("unsent", `Not sent: ${why()}. Everything you entered is still here; send it when you are back.`);
+const network = (gone) => {
+  const [was, lists] = [away, document.getElementById("lost")];
+  away = gone;
+  const sends = (button) => button.type === "submit" && button.form?.getAttribute("method") === "post" && !button.disabled;
+  for (const button of document.querySelectorAll("button")) {
+    if (gone && sends(button)) [button.disabled, button.dataset.offline] = [true, ""];
+    else if (!gone && "offline" in button.dataset) { button.disabled = false; delete button.dataset.offline; }
+  }
+  const old = gone && !lists;
+  offline.textContent = old ? `${navigator.onLine ? "The server cannot be reached" : "You are offline"}. What you see may be old, and nothing you do here arrives.` : "";
+  offline.hidden = !old;
+  if (old && !was) toast("away", "No connection: the buttons are disabled until it is back. What you typed stays here.", "status");
+  if (gone) return;
+  document.getElementById("away")?.remove();
+  if (document.getElementById("unsent")) toast("unsent", "You are connected again. Send your answer now.", "status");
 };
-for (const change of ["online", "offline", "pageshow"]) addEventListener(change, network);
-network();
+// The browser's word is not enough: a network may lead nowhere.
+const reach = async () => {
+  clearTimeout(asking);
+  let there = navigator.onLine;
+  try {
+    if (there) there = ![502, 503, 504].includes((await fetch(`/icon/1.svg?${Date.now()}`, { method: "HEAD", cache: "no-store" })).status);
+  } catch { there = false; }
+  network(!there);
+  if (!there) asking = setTimeout(reach, 3000);
+};
+addEventListener("online", reach);
+addEventListener("offline", reach);
+addEventListener("pageshow", () => { if (navigator.onLine) network(false); else reach(); });
 addEventListener("submit", (event) => {
-  const form = event.target;
-  form.querySelector(".unsent")?.remove();
-  if (navigator.onLine || form.method === "get") return;
+  if (!away && navigator.onLine || event.target.getAttribute("method") === "get") return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  const words = "Not sent: you are offline. Everything you entered is still here; send it when you are back.";
-  const said = Object.assign(document.createElement("p"), { className: "error unsent", role: "alert", textContent: words });
-  (form.querySelector(".acts") ?? form.lastElementChild).before(said);
+  refuse();
 }, true);
+// A disabled button says why when it is pressed.
+addEventListener("pointerdown", (event) => { if (event.target.closest?.("button[data-offline]")) refuse(); }, true);
+
+// A refusal is said where the person looks: a list keeps its place, and its head may be out of sight.
+addEventListener("load", () => {
+  const said = document.querySelector("main .banner.no[role=alert]:not(.toast)");
+  const box = said?.getBoundingClientRect();
+  if (box && (box.bottom <= 0 || box.top >= innerHeight)) toast("refused", [...said.querySelectorAll("h2, p")].map((line) => line.innerText).join(" "));
+});
 // A page that only says that nothing was reached goes away by itself, once something small is reached.
 if (document.querySelector("[data-unreached=page]")) {
   const look = () => { if (!document.hidden) Object.assign(new Image(), { onload: () => location.reload(), src: `/icon/1.svg?${Date.now()}` }); };

@@ -1,5 +1,5 @@
-// The keyboard. Nothing fires while somebody types; an answer is given only where a button for it is
-// in sight.
+// The keyboard. Nothing fires while somebody types; a key acts only on a request that is on screen
+// whole.
 "use strict";
 {
   // The second step has a key of its own, so that pressing the same key twice sends nothing.
@@ -7,22 +7,57 @@
   const links = () => [...document.querySelectorAll("#rows h2 a, .history .ended h2 a")];
   const current = () => document.activeElement.closest("#rows > li, .history .ended");
   const say = (words) => { const place = document.getElementById("say"); if (place) place.textContent = words; };
+  // The part of the screen that nothing fixed or sticky covers.
+  const room = () => {
+    const top = visualViewport?.offsetTop ?? 0;
+    let bottom = top + (visualViewport?.height ?? innerHeight);
+    for (const cover of document.querySelectorAll("#bulk, .notes > *")) {
+      const box = cover.getBoundingClientRect();
+      if (box.height) bottom = Math.min(bottom, box.top);
+    }
+    return { top, bottom };
+  };
+  const isWhole = (part) => {
+    const [box, { top, bottom }] = [part.getBoundingClientRect(), room()];
+    return box.top >= top - 1 && box.bottom <= bottom + 1;
+  };
+  // At once and not smoothly: the next key may follow right away.
+  const centre = (part) => {
+    const [box, { top, bottom }] = [part.getBoundingClientRect(), room()];
+    const fits = box.height <= bottom - top;
+    scrollBy({ top: fits ? (box.top + box.bottom - top - bottom) / 2 : box.top - top, behavior: "instant" });
+  };
+  // A request that is not on screen whole is scrolled there instead, and nothing else happens.
+  const seen = (part) => {
+    if (isWhole(part)) return true;
+    centre(part);
+    say(isWhole(part) ? "Scrolled to this request. Press the key again." : "This request does not fit on the screen. Press Enter to open it.");
+    return false;
+  };
+  const go = (link) => {
+    link?.focus({ preventScroll: true });
+    if (link) centre(link.closest("li"));
+  };
   const move = (by) => {
     const all = links();
     const at = all.findIndex((link) => current()?.contains(link));
     const to = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : at + by];
-    to?.focus();
-    to?.scrollIntoView({ block: "nearest" });
+    go(to);
   };
   const press = (key) => {
     const row = current();
     const button = (row ?? (document.getElementById("rows") ? null : document.querySelector("main")))?.querySelectorAll(BUTTONS[key] ?? "[name=choose]:not(.sure *)")[Number(key) - 1 || 0];
-    if (button) {
+    if (button && !seen(row ?? button)) return;
+    if (button?.disabled) refuse();
+    else if (button) {
       try { if (row) sessionStorage.setItem("row", links().findIndex((link) => row.contains(link))); } catch { /* not kept */ }
       button.click();
     } else if (row) say("Open it to answer: this list does not show all of it, or has no such answer.");
   };
-  const later = (row) => row?.querySelector("[data-later]")?.click();
+  const click = (selector) => {
+    const [row, part] = [current(), current()?.querySelector(selector)];
+    if (part && seen(row)) part.click();
+  };
   const acts = {
     j: () => move(1),
     k: () => move(-1),
@@ -30,8 +65,8 @@
     r: () => press("r"),
     y: () => press("y"),
     c: () => { const link = current()?.querySelector("h2 a"); if (link) location.assign(`${link.href}#comment`); },
-    x: () => current()?.querySelector(".tick input")?.click(),
-    s: () => later(current()),
+    x: () => click(".tick input"),
+    s: () => click("[data-later]"),
     "/": () => { const field = document.getElementById("q"); field?.focus(); field?.select(); },
     "?": () => document.getElementById("keys")?.showModal(),
   };
@@ -56,7 +91,7 @@
   try {
     const at = sessionStorage.getItem("row");
     sessionStorage.removeItem("row");
-    if (at !== null && document.getElementById("rows")) links()[Math.min(Number(at), links().length - 1)]?.focus();
+    if (at !== null && document.getElementById("rows")) go(links()[Math.min(Number(at), links().length - 1)]);
   } catch { /* storage is forbidden: begin at the top */ }
 
   for (const button of document.querySelectorAll("dialog [data-close]")) {

@@ -24,6 +24,35 @@
   addEventListener("pageshow", tally);
   tally();
 
+  // The summary of several: the buttons and the total follow what is ticked. Money is added in whole
+  // numbers of its smallest unit.
+  const answers = document.getElementById("answers");
+  const sum = () => {
+    const ticked = [...answers.querySelectorAll("[name=ask]:checked")];
+    const many = (n) => n === 1 ? "1 request" : `${n} requests`;
+    answers.querySelector("[data-ticked]").textContent = many(ticked.length);
+    for (const button of answers.querySelectorAll("[data-place]")) {
+      const n = ticked.filter((one) => one.dataset.takes.split(" ").includes(button.dataset.place)).length;
+      const [rest, other] = [ticked.length - n, button.querySelector("[data-rest]")];
+      button.querySelector("[data-what]").textContent = rest ? `${n} of ${many(ticked.length)}` : n > 1 ? `all ${many(n)}` : many(n);
+      if (!("offline" in button.dataset)) button.disabled = !n;
+      if (!other) continue;
+      other.hidden = !rest || !n;
+      other.textContent = rest === 1 ? "The other one takes another answer and stays open." : `The other ${rest} take another answer and stay open.`;
+    }
+    const total = answers.querySelector("[data-total]");
+    if (!total) return;
+    const units = ticked.reduce((all, one) => all + BigInt(one.dataset.units), 0n);
+    const scale = Number(total.dataset.scale);
+    const digits = String(units < 0n ? -units : units).padStart(scale + 1, "0");
+    const [whole, part] = [digits.slice(0, digits.length - scale), digits.slice(digits.length - scale)];
+    total.textContent = `${units < 0n ? "-" : ""}${whole}${part && `.${part}`} ${total.dataset.currency}`;
+  };
+  if (answers) {
+    answers.addEventListener("change", sum);
+    addEventListener("pageshow", sum);
+  }
+
   const dialog = document.getElementById("later");
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("[data-later]");
@@ -34,11 +63,12 @@
     dialog.showModal();
   });
 
-  // An answer loads the list again; it stays where it was.
+  // An answer loads the list again; it stays where it was, unless the keyboard went on to the next row.
   try {
     const y = sessionStorage.getItem("scroll");
     sessionStorage.removeItem("scroll");
-    if (y !== null && dialog) scrollTo({ top: Number(y), behavior: "instant" });
+    const went = document.getElementById("rows")?.contains(document.activeElement);
+    if (y !== null && dialog && !went) scrollTo({ top: Number(y), behavior: "instant" });
     for (const form of document.querySelectorAll("#act, #wake, #later form")) {
       form.addEventListener("submit", () => sessionStorage.setItem("scroll", scrollY));
     }

@@ -50,6 +50,23 @@
     if (at >= 0) (next.querySelectorAll(parts)[at] ?? next.querySelector("h2 a")).focus({ preventScroll: true });
   };
 
+  // Rows follow the server's order, so that what expires soon is on top. Locked rows stay where they are.
+  const arrange = () => {
+    let place = list.firstElementChild;
+    for (const { key } of order) {
+      while (place?.matches(".locked")) place = place.nextElementSibling;
+      const row = document.getElementById(key);
+      if (!row) continue;
+      if (row === place) place = place.nextElementSibling;
+      else list.insertBefore(row, place);
+    }
+  };
+  // Rows that expire soon and are not on top yet.
+  const rising = () => {
+    const shown = [...list.querySelectorAll(":scope > li:not(.locked)")].map((row) => row.id);
+    const wanted = order.filter(({ key }) => shown.includes(key));
+    return wanted.filter(({ key, soon }, n) => soon && shown[n] !== key).map(({ key }) => key);
+  };
   const missing = () => order.filter((one) => !document.getElementById(one.key) && html.has(one.key));
   const insert = () => {
     for (let n = order.length - 1; n >= 0; n--) {
@@ -60,14 +77,17 @@
       const next = order.slice(n + 1).map(({ key }) => document.getElementById(key)).find(Boolean);
       list.insertBefore(row, next ?? null);
     }
+    arrange();
     fresh.hidden = true;
     for (const empty of document.querySelectorAll("[data-empty]")) empty.hidden = list.children.length > 0;
   };
   const offer = () => {
-    const n = missing().length;
-    if (n && !busy()) return insert();
-    fresh.hidden = !n;
-    if (n) fresh.querySelector(".say").textContent = n === 1 ? "Show 1 new request" : `Show ${n} new requests`;
+    const [n, late] = [missing().length, rising().length];
+    if ((n || late) && !busy()) return insert();
+    fresh.hidden = !n && !late;
+    const words = n === 1 ? "Show 1 new request" : n ? `Show ${n} new requests` : "Move up";
+    const soon = late === 1 ? "1 request that expires soon" : `${late} requests that expire soon`;
+    fresh.querySelector(".say").textContent = !late ? words : n ? `${words}, and move up ${soon}` : `${words} ${soon}`;
   };
 
   // A board: what somebody points at or has the focus on stays where it is until they let go of it, or
@@ -99,7 +119,7 @@
 
   fresh.addEventListener("click", () => {
     if (columns.size) return move()?.querySelector("a").focus();
-    const first = missing()[0]?.key;
+    const first = missing()[0]?.key ?? rising()[0];
     insert();
     document.getElementById(first)?.querySelector("h2 a").focus();
   });
@@ -137,6 +157,7 @@
   const well = () => {
     heard = new Date();
     lost.hidden = true;
+    if (away) network(false);
     pause = 1000;
     clearTimeout(dog);
     dog = setTimeout(broken, 45000);
@@ -145,7 +166,13 @@
   const broken = () => {
     close();
     const at = heard.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-    lost.textContent = `Offline: showing what was here at ${at}. What you answer may not arrive.`;
+    const tell = () => {
+      lost.textContent = away || !navigator.onLine
+        ? `Offline: showing what was here at ${at}. You cannot answer until you are back.`
+        : `No live updates: showing what was here at ${at}.`;
+    };
+    tell();
+    reach().then(tell);
     lost.hidden = false;
     again = setTimeout(open, pause);
     pause = Math.min(pause * 2, 30000);

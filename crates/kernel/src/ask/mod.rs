@@ -456,13 +456,18 @@ impl Ask {
 
     /// The refusal for acting on what somebody else has taken on; its owner still may.
     fn not_taken_from(&self, person: &Human) -> Result<(), Refusal> {
-        // Several people judge what was delivered, each for themselves.
-        match self.claim.as_ref().filter(|_| self.review.is_none()) {
-            Some(claim) if claim.human != person.id && person.id != self.owner => {
-                Err(Refusal::TakenBy { by: claim.human.clone() })
-            }
+        match self.claimed_by_other(person) {
+            Some(by) if person.id != self.owner => Err(Refusal::TakenBy { by: by.clone() }),
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Who has claimed the ask, if that is another person than this one and the claim binds them. The
+    /// agent's owner may still answer; pages warn them first.
+    pub fn claimed_by_other(&self, person: &Human) -> Option<&HumanId> {
+        // Several people judge what was delivered, each for themselves.
+        let claim = self.claim.as_ref().filter(|_| self.review.is_none())?;
+        Some(&claim.human).filter(|holder| **holder != person.id)
     }
 
     /// The refusal for acting on an ask that is over, or whose time is up.

@@ -140,6 +140,11 @@ pub(super) struct Leaf<'a> {
 }
 
 impl Leaf<'_> {
+    /// Whether its key says that it is an amount.
+    pub(super) fn is_amount(&self) -> bool {
+        self.path.last().and_then(|key| rank(key)) == Some(0)
+    }
+
     /// The way in words.
     pub(super) fn label(&self) -> Words {
         let parts: Vec<String> = self.path.iter().map(|key| label(key).to_string()).collect();

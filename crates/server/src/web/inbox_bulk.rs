@@ -8,8 +8,9 @@ use kernel::text::reveal;
 use kernel::{Ask, Refusal, Time};
 use serde_json::Map;
 
+use super::amounts::Amount;
 use super::facts::{Facts, Shown};
-use super::inbox_row::is_quick;
+pub use super::inbox_row::is_whole;
 use super::outcome::Outcome;
 use super::request_changes::How;
 use super::second_step::SecondStep;
@@ -83,6 +84,9 @@ pub struct Considered {
     pub fits: Result<Vec<Word>, Refusal>,
 }
 
+/// Why a request is left out of a summary that cannot show all of it.
+pub const UNREAD: &str = "open it: it doesn’t fit in this list";
+
 /// More buttons than this are no choice any more; what is rarer is answered by itself.
 const BUTTONS: usize = 8;
 
@@ -95,6 +99,8 @@ pub fn confirm(
 ) -> String {
     let mut choices: Vec<(Word, usize)> = Vec::new();
     let (mut together, mut alone) = (Vec::new(), Vec::new());
+    let mut taken: Vec<&[Word]> = Vec::new();
+    let mut amounts: Vec<Option<Amount>> = Vec::new();
     for one in considered {
         let line = Line::new(&one.ask);
         match &one.fits {
@@ -110,6 +116,8 @@ pub fn confirm(
                         None => choices.push((word.clone(), 1)),
                     }
                 }
+                taken.push(fits);
+                amounts.push(Amount::of(&one.ask));
                 together.push(line);
             }
             Err(refusal) => alone.push((line, why(refusal, directory, frame.now))),
@@ -119,19 +127,22 @@ pub fn confirm(
     choices.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     choices.truncate(BUTTONS);
     let all = together.len();
-    let buttons = choices.into_iter().map(|(word, n)| Button {
-        what: match (n, all) {
-            (1, 1) => together.first().map(|line| line.prompt.to_string()).unwrap_or_default(),
-            (n, all) if n == all => format!("all {n} requests"),
-            (1, all) => format!("1 of {all} requests"),
-            (n, all) => format!("{n} of {all} requests"),
-        },
-        rest: all - n,
-        word,
-    });
+    let total = Amount::total(amounts.iter().cloned());
+    let scale = total.as_ref().map(Amount::scale);
+    for ((line, fits), amount) in together.iter_mut().zip(taken).zip(&amounts) {
+        let takes = |(n, (word, _)): (usize, &(Word, usize))| {
+            fits.iter().any(|fit| fit.value == word.value).then(|| n.to_string())
+        };
+        let takes: Vec<String> = choices.iter().enumerate().filter_map(takes).collect();
+        line.takes = takes.join(" ");
+        let units = amount.as_ref().zip(scale).and_then(|(amount, scale)| amount.scaled(scale));
+        line.units = units.map(|units| units.to_string());
+    }
+    let buttons = choices.into_iter().map(|(word, n)| Button { rest: all - n, word });
     render(&ConfirmPage {
         frame,
         buttons: buttons.collect(),
+        total: total.as_ref().map(Total::new),
         together,
         alone,
         here: back.to_owned(),
@@ -146,14 +157,32 @@ struct ConfirmPage<'a> {
     together: Vec<Line>,
     alone: Vec<(Line, String)>,
     buttons: Vec<Button>,
+    total: Option<Total>,
     here: String,
     back_href: String,
 }
 
 struct Button {
     word: Word,
-    what: String,
+    /// How many of the listed requests take another answer.
     rest: usize,
+}
+
+/// What all of them amount to, and what a script needs to add up what is ticked.
+struct Total {
+    words: Words,
+    scale: u32,
+    currency: Words,
+}
+
+impl Total {
+    fn new(amount: &Amount) -> Self {
+        Self {
+            words: Words::of(&amount.to_string()),
+            scale: amount.scale(),
+            currency: Words::of(amount.currency()),
+        }
+    }
 }
 
 /// A request in a few words.
@@ -165,8 +194,10 @@ struct Line {
     agent: String,
     project: String,
     facts: String,
-    /// Whether there is more to read than stands here.
-    more: bool,
+    /// Which buttons of the summary answer it, by their places.
+    takes: String,
+    /// Its amount in the smallest unit of the total, where there is one.
+    units: Option<String>,
 }
 
 impl Line {
@@ -175,6 +206,7 @@ impl Line {
         let prompt = question.map(|question| Words::beginning(question.prompt(), 220));
         let facts = match question.map(kernel::question::Question::body) {
             Some(Body::Approve { details, .. }) => Facts::of(details, "fact"),
+            Some(Body::Escalate { error, .. }) => Facts::of(error, "fact"),
             _ => Facts::default(),
         };
         let line = |fact: &super::facts::Fact| match &fact.value {
@@ -191,7 +223,8 @@ impl Line {
             agent: ask.agent.to_string(),
             project: ask.project.to_string(),
             facts: shown.join(" · "),
-            more: !is_quick(ask),
+            takes: String::new(),
+            units: None,
         }
     }
 }

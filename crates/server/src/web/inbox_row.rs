@@ -1,17 +1,18 @@
 //! One row of the inbox: a request that waits, or several that are nearly the same.
 //!
 //! A row is a template of its own, because it is also sent alone, when it appears or changes while
-//! somebody looks at the list. What tells one version of it from another is what it is about, never
-//! how long ago that was.
+//! somebody looks at the list. What tells one version of it from another is what it is about and
+//! whether it expires soon, never how long ago anything was.
 
 use askama::Template;
 use kernel::ask::Fold;
 use kernel::audit::Digest;
 use kernel::directory::{Directory, Human};
 use kernel::question::{Body, Pick, Question};
-use kernel::text::is_hidden;
+use kernel::text::{is_hidden, reveal};
 use kernel::{Ask, Assurance, HumanId, Time};
 
+use super::amounts::Amount;
 use super::claims::{Claims, wants_verification};
 use super::facts::{Facts, Shown};
 use super::outcome::Outcome;
@@ -26,6 +27,9 @@ const QUICK: usize = 140;
 const BEGINNING: usize = 220;
 /// More options than a hand has keys for are on the request's page.
 const OPTIONS: usize = 6;
+
+/// Requests with this many seconds left or fewer come first in a list, and look like it.
+pub const EXPIRING_SOON: u64 = 15 * 60;
 
 /// What a row is about.
 #[derive(Debug, Clone, Default)]
@@ -84,6 +88,8 @@ pub struct Row {
     project: String,
     asked: When,
     deadline: Option<When>,
+    /// Whether it expires within 15 minutes.
+    pub expiring: bool,
     held_by: Option<String>,
     mine: bool,
     lookers: Option<String>,
@@ -164,9 +170,12 @@ impl Row {
         let names: Vec<String> =
             item.lookers.iter().map(|id| words::person(directory, id)).collect();
         let claims = Claims::of(ask).filter(|_| alike.is_none());
+        let soon = frame.now.plus_seconds(EXPIRING_SOON);
+        let expiring = ask.deadline().is_some_and(|at| at <= soon);
         Some(Self {
             key: item.key(),
-            version: version(item),
+            version: version(item, expiring),
+            expiring,
             urgency: ask.priority.into(),
             href: paths::request(ask.id),
             prompt: shown,
@@ -205,9 +214,10 @@ fn looking(names: &[String]) -> Option<String> {
     }
 }
 
-fn version(item: &Item) -> String {
+fn version(item: &Item, expiring: bool) -> String {
     let asks: Vec<_> = item.asks.iter().map(|ask| (ask.id, ask.head.seq)).collect();
-    let about = format!("{asks:?}{:?}{:?}{}", item.lookers, item.aside_until, item.open_ended);
+    let Item { lookers, aside_until, open_ended, .. } = item;
+    let about = format!("{asks:?}{lookers:?}{aside_until:?}{open_ended}{expiring}");
     let mut digest = Digest::of(about.as_bytes()).to_string();
     digest.truncate(8);
     digest
@@ -216,29 +226,40 @@ fn version(item: &Item) -> String {
 impl Alike {
     fn new(item: &Item, ask: &Ask, query: &Query) -> Self {
         let more = if item.open_ended { " or more" } else { "" };
+        // A sum of some of them would pass for the sum of all.
+        let total = Some(item).filter(|item| !item.open_ended);
+        let total = total.and_then(|item| Amount::total(item.asks.iter().map(Amount::of)));
+        let total = total.map(|sum| format!(", {} in total", reveal(&sum.to_string())));
+        let total = total.unwrap_or_default();
         let fold = ask.fold().as_ref().map(Fold::to_string).unwrap_or_default();
         let members = query.with("agent", ask.agent.to_string()).with("fold", fold);
         Self {
-            words: format!("{}{more} alike", item.asks.len()),
+            words: format!("{}{more} alike{total}", item.asks.len()),
             members_href: members.href(paths::INBOX),
             answer_href: members.href(paths::BULK),
         }
     }
 }
 
+/// Whether a text fits on a line and hides nothing.
+fn short(text: &str, most: usize) -> bool {
+    text.chars().count() <= most && !text.contains('\n') && !text.contains(is_hidden)
+}
+
+/// Whether nothing but its prompt, facts and options belongs to a question, and nothing must be done
+/// before it is answered. Who must prove anew who they are does so on the page; so does who is asked to
+/// check first; and what was delivered is looked at before.
+fn stands_alone(question: &Question, ask: &Ask) -> bool {
+    ask.floor <= Assurance::Session
+        && ask.review.is_none()
+        && !wants_verification(ask)
+        && question.context().is_none_or(|context| context.trim().is_empty())
+        && short(question.prompt().trim(), QUICK)
+}
+
 /// The buttons of a question that fits into a row whole; `None` sends the person to its page.
 fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
-    let short = |text: &str, most: usize| {
-        text.chars().count() <= most && !text.contains('\n') && !text.contains(is_hidden)
-    };
-    // Who must prove anew who they are does so on the page; so does who is asked to check first; and
-    // what was delivered is looked at before.
-    if ask.floor > Assurance::Session
-        || ask.review.is_some()
-        || wants_verification(ask)
-        || question.context().is_some_and(|context| !context.trim().is_empty())
-        || !short(question.prompt().trim(), QUICK)
-    {
+    if !stands_alone(question, ask) {
         return None;
     }
     let id = ask.id;
@@ -284,6 +305,25 @@ fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
         | Body::Confirm { .. }
         | Body::Escalate { .. }
         | Body::Converse => None,
+    }
+}
+
+/// Whether a line of a summary says all there is to read of a question: what is asked, and its few
+/// short facts, as [`Facts::is_short`] has it.
+pub fn is_whole(ask: &Ask) -> bool {
+    let Some(question) = ask.question.value().filter(|question| stands_alone(question, ask)) else {
+        return false;
+    };
+    match question.body() {
+        Body::Approve { details, reject_options, .. } => {
+            reject_options.is_empty() && Facts::of(details, "line").is_short()
+        }
+        Body::Choose { .. } => quick(question, ask).is_some(),
+        Body::Confirm { items, yes, no } => items.is_empty() && words::are_bare(yes, no),
+        Body::Escalate { error, params } => {
+            params.is_empty() && Facts::of(error, "line").is_short()
+        }
+        Body::Provide { .. } | Body::Converse => true,
     }
 }
 

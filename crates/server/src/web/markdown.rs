@@ -82,17 +82,19 @@ impl Writer {
 
     fn begin(&mut self, tag: &Tag<'_>) {
         let (start, end) = match tag {
-            Tag::Paragraph => ("<p>", "</p>"),
-            Tag::Heading { level: HeadingLevel::H1 | HeadingLevel::H2, .. } => ("<h4>", "</h4>"),
-            Tag::Heading { .. } => ("<h5>", "</h5>"),
-            Tag::BlockQuote(_) => ("<blockquote>", "</blockquote>"),
-            Tag::CodeBlock(_) | Tag::HtmlBlock => ("<pre>", "</pre>"),
-            Tag::List(Some(_)) => ("<ol>", "</ol>"),
-            Tag::List(None) => ("<ul>", "</ul>"),
-            Tag::Item => ("<li>", "</li>"),
+            Tag::Paragraph => ("<p dir=\"auto\">", "</p>"),
+            Tag::Heading { level: HeadingLevel::H1 | HeadingLevel::H2, .. } => {
+                ("<h4 dir=\"auto\">", "</h4>")
+            }
+            Tag::Heading { .. } => ("<h5 dir=\"auto\">", "</h5>"),
+            Tag::BlockQuote(_) => ("<blockquote dir=\"auto\">", "</blockquote>"),
+            Tag::CodeBlock(_) | Tag::HtmlBlock => ("<pre dir=\"auto\">", "</pre>"),
+            Tag::List(Some(_)) => ("<ol dir=\"auto\">", "</ol>"),
+            Tag::List(None) => ("<ul dir=\"auto\">", "</ul>"),
+            Tag::Item => ("<li dir=\"auto\">", "</li>"),
             Tag::Table(_) => ("<div class=\"wide\"><table>", "</table></div>"),
             Tag::TableHead | Tag::TableRow => ("<tr>", "</tr>"),
-            Tag::TableCell => ("<td>", "</td>"),
+            Tag::TableCell => ("<td dir=\"auto\">", "</td>"),
             Tag::Emphasis => ("<em>", "</em>"),
             Tag::Strong => ("<strong>", "</strong>"),
             Tag::Strikethrough => ("<s>", "</s>"),
@@ -157,10 +159,11 @@ mod tests {
             "# Plan\n\n1. *first*\n2. **then**\n\n> so `x`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n";
         assert_eq!(
             reading(text).html,
-            "<h4>Plan</h4><ol><li><em>first</em></li><li><strong>then</strong></li></ol>\
-             <blockquote><p>so <code>x</code></p></blockquote>\
-             <div class=\"wide\"><table><tr><td>a</td><td>b</td></tr><tr><td>1</td><td>2</td></tr>\
-             </table></div>"
+            "<h4 dir=\"auto\">Plan</h4><ol dir=\"auto\"><li dir=\"auto\"><em>first</em></li>\
+             <li dir=\"auto\"><strong>then</strong></li></ol>\
+             <blockquote dir=\"auto\"><p dir=\"auto\">so <code>x</code></p></blockquote>\
+             <div class=\"wide\"><table><tr><td dir=\"auto\">a</td><td dir=\"auto\">b</td></tr>\
+             <tr><td dir=\"auto\">1</td><td dir=\"auto\">2</td></tr></table></div>"
         );
     }
 
@@ -188,7 +191,7 @@ mod tests {
                             || value.starts_with("https://evil.example/p.png"),
                         "{value}"
                     ),
-                    other => assert!(["class", "rel", "target"].contains(&other), "{other}"),
+                    other => assert!(["class", "dir", "rel", "target"].contains(&other), "{other}"),
                 }
             }
         }
@@ -199,8 +202,8 @@ mod tests {
     fn deep_and_long_texts_end() {
         for text in [">".repeat(100_000), "- ".repeat(50_000), "*a ".repeat(60_000)] {
             let Reading { html, .. } = reading(&text);
-            let opens = html.matches("<blockquote>").count() + html.matches("<ul>").count();
-            let deep = html.split("<p>").next().unwrap_or_default().matches("<blockquote>").count();
+            let opens = html.matches("<blockquote ").count() + html.matches("<ul ").count();
+            let deep = html.split("<p ").next().unwrap_or_default().matches("<blockquote ").count();
             assert!(deep <= DEEPEST && html.len() < 2 * LONGEST, "{opens} {}", html.len());
         }
         assert!(reading(&"word ".repeat(20_000)).cut && !reading("word").cut);

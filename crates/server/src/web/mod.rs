@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`inbox`], [`inbox_row`] | everything that waits for one person, and what was answered lately; one row of it |
 //! | [`inbox_bulk`], [`inbox_aside`] | many answered at once; put aside, or handed over |
+//! | [`amounts`] | the total of several requests |
 //! | [`history`] | everything that is over, and the state of the record |
 //! | [`insights`], [`charts`] | numbers about agents and people, and how they are drawn |
 //! | [`query`] | what a list is narrowed to, as an address and as a form |
@@ -20,6 +21,7 @@
 //! | [`mod@write`], [`conversation`] | writing to an agent; what was said since |
 //! | [`request_changes`] | what a person changed in an agent's proposal |
 //! | [`second_step`] | the confirmation before an answer that cannot be undone, is critical or changes values |
+//! | [`request_claim`] | who has claimed a request |
 //! | [`review`], [`kept`] | the same for whoever holds its link; what they entered and did not send |
 //! | [`paper`] | the question as it is put before whoever looks at it |
 //! | [`card`], [`fields`], [`edits`] | the answer card by kind of question; form fields; values to change |
@@ -41,6 +43,7 @@
 //! Whatever an agent wrote passes through [`words::Words`], so that hidden characters show
 //! themselves, and through askama's escaping, so that markup is text.
 
+pub mod amounts;
 pub mod assets;
 pub mod browser;
 pub mod card;
@@ -77,6 +80,7 @@ pub mod query;
 pub mod request;
 pub mod request_around;
 pub mod request_changes;
+pub mod request_claim;
 pub mod request_receipt;
 pub mod request_told;
 pub mod request_trail;

@@ -36,6 +36,8 @@ pub enum Notice {
     PasskeyAdded,
     /// The person has one passkey less.
     PasskeyRemoved,
+    /// Somebody claimed the request before its owner answered, and the owner was not shown that.
+    ClaimedMeanwhile(HumanId),
     /// What the person wanted was refused; most often somebody was faster.
     Refused(Refusal),
     /// What the person wrote could not be added.
@@ -109,6 +111,15 @@ impl Notice {
                 "Passkey removed",
                 "It opens nothing here any more. Your device may still list it.",
             ),
+            Self::ClaimedMeanwhile(by) => Banner {
+                tone: "no",
+                role: "alert",
+                title: format!("{} has claimed this request", words::person(directory, by)),
+                text: "Your answer was not sent; everything you entered is still here. To answer \
+                       anyway, tick the box above your answer."
+                    .to_owned(),
+                written,
+            },
             Self::Refused(refusal) => {
                 let (title, text) = refused(refusal, directory, now);
                 Banner { tone: "no", role: "alert", title, text, written }

@@ -235,8 +235,10 @@ pub fn looking(id: AskId) -> String {
 }
 
 /// How a request ends, when it does.
-pub fn request_end(id: AskId) -> String {
-    format!("/asks/{id}/end")
+pub fn request_end(id: AskId, holder: Option<&HumanId>) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(holder.map(|holder| ("holder", holder.as_str())));
+    format!("/asks/{id}/end?{}", query.finish())
 }
 
 /// The receipt of a request that is over, as a file.

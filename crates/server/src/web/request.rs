@@ -17,6 +17,7 @@ use super::paper::Paper;
 use super::problem::{Draft, Problem};
 use super::request_around::{Around, Surroundings};
 use super::request_changes::How;
+use super::request_claim::{ClaimNote, OVER};
 use super::request_receipt::Proof;
 use super::request_trail;
 use super::second_step::SecondStep;
@@ -70,7 +71,8 @@ struct RequestPage<'a> {
     banner: Option<Banner>,
     problems: &'a [Problem],
     outcome: Option<Outcome>,
-    held_by: Option<String>,
+    /// Who else has claimed it.
+    claim: Option<ClaimNote>,
     card: Option<Card>,
     /// Where the agent's actions are picked, while they can be.
     offer: Option<Offers>,
@@ -101,7 +103,7 @@ impl Links {
             extend: paths::extend(id),
             snooze: paths::snooze(id),
             looking: paths::looking(id),
-            end: paths::request_end(id),
+            end: paths::request_end(id, ask.claim.as_ref().map(|claim| &claim.human)),
             receipt: paths::receipt(id),
             here: paths::request(id),
         }
@@ -115,14 +117,17 @@ impl<'a> RequestPage<'a> {
         let question = ask.question.value();
         let outcome = Outcome::of(ask, directory, now);
         let open = outcome.is_none() && question.is_some();
-        let holder =
-            ask.claim.as_ref().map(|claim| &claim.human).filter(|holder| **holder != me.id);
-        let held = holder.filter(|_| me.id != ask.owner);
+        let held = ask.claimed_by_other(me).filter(|_| me.id != ask.owner);
         let desk = Desk::inbox(ask.id, frame);
         let card = question
             .filter(|_| open && held.is_none() && step.is_none() && ask.admits(me))
             .map(|question| Card::new(question, ask.needs_confirmation(), draft, desk));
         let name = |id: &HumanId| (id.to_string(), words::person(directory, id));
+        let carried = |step: &SecondStep| {
+            step.hidden.iter().find(|(name, _)| name == OVER).map(|(_, value)| value.clone())
+        };
+        let over = step.and_then(carried).or_else(|| draft?.value(OVER).map(str::to_owned));
+        let over = over.as_deref();
         let lost = draft.filter(|_| !open).map(Draft::written).filter(|text| !text.is_empty());
         Self {
             frame,
@@ -143,7 +148,7 @@ impl<'a> RequestPage<'a> {
             open,
             banner: notice.map(|notice| notice.banner(directory, now, lost)),
             problems: draft.filter(|_| card.is_some()).map(Draft::problems).unwrap_or_default(),
-            held_by: holder.filter(|_| open).map(|holder| words::person(directory, holder)),
+            claim: ClaimNote::of(ask, me, directory, over, step.is_some()).filter(|_| open),
             claim_href: (open && ask.claim.is_none() && ask.is_pooled())
                 .then(|| paths::claim(ask.id)),
             offer: card

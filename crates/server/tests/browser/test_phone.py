@@ -129,13 +129,78 @@ def test_what_was_not_sent_does_not_look_sent(desk, visit):
     page.goto(f"{desk.url}/asks/{ask['id']}")
     page.get_by_label("Comment").or_(page.get_by_label("Reason")).first.fill("Only this once")
     page.context.set_offline(True)
-    page.get_by_role("button", name="Approve").first.click()
-    page.get_by_text("Not sent: you are offline.").wait_for()
+    approve = page.get_by_role("button", name="Approve").first
+    page.get_by_text("No connection: the buttons are disabled").wait_for()
+    assert approve.is_disabled()
+    page.get_by_role("button", name="Dismiss this message").click()
+    # A press says why nothing happens, where the person looks.
+    approve.dispatch_event("pointerdown")
+    in_sight(page, page.get_by_role("alert").filter(has_text="Not sent: you are offline."))
+    axe.check(page)
     assert desk.state(ask)["state"] != "completed"
     page.context.set_offline(False)
-    page.get_by_role("button", name="Approve").first.click()
+    page.get_by_text("You are connected again.").wait_for()
+    approve.click()
     until(lambda: desk.state(ask)["state"] == "completed", "the answer")
     assert desk.state(ask)["result"]["comment"] == "Only this once"
+
+
+def in_sight(page, note):
+    """It is on the screen, whole, wherever the page is scrolled to."""
+    note.wait_for()
+    box, height = note.bounding_box(), page.viewport_size["height"]
+    assert 0 <= box["y"] and box["y"] + box["height"] <= height, (box, height)
+
+
+def test_a_review_page_says_that_it_is_offline(desk, visit):
+    """Also behind a link, where no worker of ours runs."""
+    case = desk.case(type="approval", prompt="Send it?")
+    page = visit(case["review_url"])
+    page.get_by_label("Comment").fill("Only this once")
+    page.context.set_offline(True)
+    in_sight(page, page.locator("#away"))
+    assert page.get_by_role("button", name="Approve").is_disabled()
+    page.context.set_offline(False)
+    page.get_by_role("button", name="Approve").click()
+    page.get_by_text("Approved").first.wait_for()
+    assert desk.poll(case)["status"] == "completed"
+
+
+def test_an_answer_from_a_list_says_that_it_was_not_sent(desk, visit):
+    """By pointer and by key, however far down the list is scrolled."""
+    words = [f"{a}{b}" for a in "bcdfgh" for b in "aeiou"]
+    asks = [desk.ask(f"Call {word}?") for word in words[:12]]
+    page = desk.sign_in(visit)
+    page.locator(".row").last.scroll_into_view_if_needed()
+    page.context.set_offline(True)
+    last = page.locator(".row").last.get_by_role("button", name="Approve")
+    until(last.is_disabled, "the buttons")
+    in_sight(page, page.locator("#lost"))
+    assert "You cannot answer until you are back" in page.locator("#lost").inner_text()
+    page.keyboard.press("k")
+    page.keyboard.press("a")
+    in_sight(page, page.get_by_role("alert").filter(has_text="Not sent: you are offline."))
+    page.context.set_offline(False)
+    until(last.is_enabled, "the buttons")
+    assert all(desk.state(ask)["state"] != "completed" for ask in asks)
+
+
+def test_a_refused_answer_from_a_list_is_said_where_the_person_looks(desk, visit):
+    """The list keeps its place, and its head with the refusal is out of sight."""
+    words = [f"{a}{b}" for a in "bcdfgh" for b in "aeiou"]
+    asks = [desk.ask(f"Call {word}?") for word in words[:12]]
+    page = desk.sign_in(visit)
+    last = page.locator(".row").last
+    last.scroll_into_view_if_needed()
+    assert last.get_by_role("button", name="Approve").get_attribute("value") == asks[0]["id"]
+    # The page must not hear of the other answer before the button is pressed.
+    page.route("**/inbox/live*", lambda route: route.abort())
+    page.reload()
+    page.locator(".row").last.scroll_into_view_if_needed()
+    answer = {"answer": {"verdict": "rejected"}}
+    desk.call("POST", f"/api/v1/asks/{asks[0]['id']}/answer", answer)
+    page.locator(".row").last.get_by_role("button", name="Approve").click()
+    in_sight(page, page.get_by_role("alert").filter(has_text="Already answered by user_dev").last)
 
 
 def test_an_answer_without_an_answer_is_not_taken_for_one(tmp_path, visit):
@@ -147,7 +212,10 @@ def test_an_answer_without_an_answer_is_not_taken_for_one(tmp_path, visit):
         page.goto(f"{desk.url}/asks/{ask['id']}")
         page.get_by_label("Comment").or_(page.get_by_label("Reason")).first.fill("Only this once")
         port = int(desk.url.rsplit(":", 1)[1])
-    page.get_by_role("button", name="Approve").first.click()
+    # The page notices by itself; what is sent all the same is not said to have arrived.
+    until(page.get_by_role("button", name="Approve").first.is_disabled, "the button")
+    page.get_by_text("No connection: the buttons are disabled").wait_for()
+    page.evaluate("() => document.getElementById('answer').submit()")
     page.get_by_role("heading", name="Nothing came back").wait_for()
     with start(tmp_path, "127.0.0.1", port) as desk:
         page.get_by_role("link", name="Go back and look").click()

@@ -1,5 +1,8 @@
 """The page of a request, for somebody who is signed in: on a phone and without JavaScript."""
 
+import os
+import re
+
 import pytest
 from conftest import DESK, start
 
@@ -32,6 +35,54 @@ def at(desk, visit):
         return page
 
     return open_
+
+
+ITEMS = [{"id": str(n), "label": f"Delete snapshot {n}", "description": "12 GB"} for n in range(14)]
+
+
+def test_a_list_is_confirmed_after_its_end_was_seen(desk, at):
+    """On a phone its beginning fills the screen: going ahead waits for its end."""
+    question = {"items": ITEMS, "yes": "Delete them", "no": "Keep them"}
+    ask = desk.ask("Delete 14 snapshots?", "confirm", question)
+    page = at(ask)
+    go = page.locator("button[value=confirm]")
+    assert go.is_disabled() and "Scroll to the end to continue" in go.inner_text()
+    page.locator(".items li").nth(8).scroll_into_view_if_needed()
+    assert go.is_disabled()
+    page.locator(".items li").last.scroll_into_view_if_needed()
+    page.locator("button[value=confirm]:enabled").wait_for()
+    assert "Delete them" in go.inner_text()
+    # Without JavaScript the buttons come after the list, and do not float over it.
+    plain = at(ask, java_script_enabled=False)
+    last, button = plain.locator(".items li").last, plain.locator("button[value=confirm]")
+    assert button.bounding_box()["y"] > last.bounding_box()["y"]
+    # A list that is seen whole needs no scrolling.
+    short = desk.ask("Delete 1 snapshot?", "confirm", {**question, "items": ITEMS[:1]})
+    at(short, size=DESK).locator("button[value=confirm]:enabled").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_printed_receipt_is_one_page(desk, at, scheme):
+    """The question, the answer, who gave it and the code it is verified with; nothing to press."""
+    question = {**REFUND, "context": "The parcel was lost."}
+    ask = desk.ask("Refund 120 to Ada?", question=question)
+    reply = {"answer": {"verdict": "approved"}, "comment": "Within the limit"}
+    desk.call("POST", f"/api/v1/asks/{ask['id']}/answer", reply)
+    page = at(ask, size=DESK, color_scheme=scheme)
+    page.get_by_text("Verification code").wait_for()
+    folder = os.environ.get("SHOTS")
+    printed = page.pdf(format="A4", path=folder and f"{folder}/receipt-{scheme}.pdf")
+    assert len(re.findall(rb"/Type\s*/Page[^s]", printed)) == 1
+    page.emulate_media(media="print")
+    tops = [
+        page.get_by_text(words).first.bounding_box()["y"]
+        for words in ("Refund 120 to Ada?", "The parcel was lost.", "Approved", "Within the limit", "Verification code")
+    ]
+    assert tops == sorted(tops), tops
+    assert "user_dev" in page.locator(".outcome").inner_text()
+    assert page.locator("button:visible, form:visible, nav:visible, .act:visible").count() == 0
+    # Ink on paper, whatever the screen's colours are.
+    assert page.evaluate("() => getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
 
 
 def press(page, name):

@@ -50,13 +50,13 @@ async fn lists_are_narrowed_by_their_address_and_nonsense_narrows_nothing() {
     asked(&agent, with(about("Pooled?"), "route", json!({ "to": "pool" }))).await;
     asked(&agent, with(about("Urgent?"), "priority", json!("critical"))).await;
     asked(&world.agent_2(), about("Foreign?")).await;
-    let all = ["Urgent?", "Foreign?", "Pooled?", "Soon?"];
+    let all = ["Soon?", "Urgent?", "Foreign?", "Pooled?"];
     for (address, expected) in [
         ("/", &all[..]),
         ("/?view=groups", &["Pooled?"]),
         ("/?view=all", &all),
         ("/?project=dev2", &["Foreign?"]),
-        ("/?agent=agent_dev&kind=approve&view=mine", &["Urgent?", "Pooled?", "Soon?"]),
+        ("/?agent=agent_dev&kind=approve&view=mine", &["Soon?", "Urgent?", "Pooled?"]),
         ("/?kind=converse", &[]),
         ("/?within=3600", &["Soon?"]),
         ("/?within=60", &[]),
@@ -101,6 +101,105 @@ async fn fifty_come_at_a_time_and_the_next_page_goes_on() {
     let second = browser.client.get(&next).await.is(200);
     assert_eq!(texts(&second, ".row h2").len(), 11, "fifty rows were fifty-four requests");
     assert!(weight(&browser, &first).await < 100 * 1024);
+    world.end().await;
+}
+
+fn timed(prompt: &str, seconds: u64) -> Value {
+    let body = with(about(prompt), "timeout_seconds", json!(seconds));
+    with(body, "on_expiry", json!("fail"))
+}
+
+/// Requests that expire within 15 minutes come first, soonest first; then priority, then age. The API
+/// keeps its own order.
+#[tokio::test]
+async fn requests_that_expire_soon_come_first() {
+    let world = World::dev().await;
+    let (browser, agent) = (signed_in(&world).await, world.agent());
+    let four = asked(&agent, timed("Four minutes?", 240)).await;
+    let pool = json!({ "to": "pool" });
+    asked(&agent, with(timed("Fourteen minutes?", 840), "route", pool)).await;
+    asked(&agent, timed("Sixteen minutes?", 960)).await;
+    asked(&agent, with(about("Urgent?"), "priority", json!("critical"))).await;
+    asked(&agent, about("Plain?")).await;
+    let all =
+        ["Four minutes?", "Fourteen minutes?", "Urgent?", "Plain?", "Sixteen minutes?"].as_slice();
+    for (address, expected) in [
+        ("/", all),
+        ("/?view=all", all),
+        ("/?view=groups", &["Fourteen minutes?"]),
+        ("/?agent=agent_dev&kind=approve", all),
+        ("/?kind=choose", &[]),
+    ] {
+        assert_eq!(rows(&browser, address).await, expected, "{address}");
+    }
+    let page = browser.client.get("/").await.is(200);
+    let marked = texts(&page, ".row.expiring .urgency.expires");
+    assert_eq!(marked, ["◔ Expires in 4 min", "◔ Expires in 14 min"]);
+    let listed = world.human().get("/api/v1/asks?state=open").await.is(200);
+    assert_eq!(listed["asks"][0]["question"]["prompt"], "Urgent?", "the API keeps its order");
+    // What is put aside stays out of the list, however soon it expires.
+    let form = [("csrf", &*csrf(&page)), ("ask", id(&four)), ("until", "1h")];
+    browser.client.post_form("/inbox/snooze", &form).await.is(303);
+    world.advance(120);
+    let expected = ["Fourteen minutes?", "Sixteen minutes?", "Urgent?", "Plain?"];
+    assert_eq!(rows(&browser, "/").await, expected, "time has passed");
+    world.end().await;
+}
+
+/// Nothing is listed twice, and nothing is skipped because its deadline came closer meanwhile.
+#[tokio::test]
+async fn expiring_requests_are_on_the_first_page_and_on_no_other() {
+    let world = World::dev().await;
+    let (browser, agent) = (signed_in(&world).await, world.agent());
+    let word = |n: usize| -> String {
+        [n / 26, n % 26].map(|n| char::from(b'a' + u8::try_from(n).unwrap())).iter().collect()
+    };
+    // The oldest are last by age.
+    asked(&agent, timed("Sixteen minutes?", 960)).await;
+    for (n, minutes) in [("b", 9), ("a", 4)] {
+        asked(&agent, timed(&format!("Soon {n}?"), minutes * 60)).await;
+    }
+    for n in 0..60 {
+        asked(&agent, about(&format!("Call {}?", word(n)))).await;
+    }
+    let first = browser.client.get("/").await.is(200);
+    let mut seen = texts(&first, ".row h2");
+    assert_eq!((seen.len(), &seen[..2]), (50, &["Soon a?".to_owned(), "Soon b?".to_owned()][..]));
+    let html = Html::parse_document(&first.text);
+    let next = Selector::parse(".pages a").unwrap();
+    let next = html.select(&next).next().unwrap().attr("href").unwrap().to_owned();
+    world.advance(120);
+    seen.extend(rows(&browser, &next).await);
+    assert_eq!(seen.last().map(String::as_str), Some("Sixteen minutes?"));
+    let distinct: std::collections::BTreeSet<&String> = seen.iter().collect();
+    assert_eq!((seen.len(), distinct.len()), (63, 63));
+    assert_eq!(rows(&browser, "/").await[..3], ["Soon a?", "Soon b?", "Sixteen minutes?"]);
+    world.end().await;
+}
+
+/// More than a page of them are paged by their deadlines, and then the others follow.
+#[tokio::test]
+async fn a_page_full_of_expiring_requests_goes_on() {
+    let world = World::dev().await;
+    let (browser, agent) = (signed_in(&world).await, world.agent());
+    let word = |n: usize| -> String {
+        [n / 26, n % 26].map(|n| char::from(b'a' + u8::try_from(n).unwrap())).iter().collect()
+    };
+    asked(&agent, with(about("Urgent?"), "priority", json!("critical"))).await;
+    for n in 0..50 {
+        asked(&agent, timed(&format!("Call {}?", word(n)), 300 + n as u64)).await;
+    }
+    let (mut seen, mut address) = (Vec::new(), "/".to_owned());
+    for _ in 0..3 {
+        let page = browser.client.get(&address).await.is(200);
+        seen.extend(texts(&page, ".row h2"));
+        let html = Html::parse_document(&page.text);
+        let links = Selector::parse(".pages a").unwrap();
+        let next = html.select(&links).find(|link| link.attr("href").unwrap().contains("after="));
+        let Some(next) = next else { break };
+        address = next.attr("href").unwrap().to_owned();
+    }
+    assert_eq!((seen.len(), seen[0].as_str(), seen[50].as_str()), (51, "Call aa?", "Urgent?"));
     world.end().await;
 }
 
@@ -290,6 +389,30 @@ async fn a_list_tells_what_changes_while_somebody_looks() {
     let token = csrf(&page);
     browser.client.post_form("/sign-out", &[("csrf", &token)]).await.is(200);
     assert_eq!(events.next().await, None, "who is signed out is told no more");
+    world.end().await;
+}
+
+/// A row that comes within 15 minutes of its deadline is told anew, in its place on top.
+#[tokio::test]
+async fn a_row_moves_up_when_its_deadline_comes_close() {
+    let world = World::dev().await;
+    let (browser, agent) = (signed_in(&world).await, world.agent());
+    let late = asked(&agent, timed("Sixteen minutes?", 960)).await;
+    asked(&agent, about("Plain?")).await;
+    let mut events = Events::open(&browser.client, "/inbox/live").await;
+    let told = events.next().await.unwrap();
+    let key = |n: usize, told: &Value| told["rows"][n]["key"].as_str().unwrap().to_owned();
+    assert_eq!(key(1, &told.data), id(&late));
+    world.advance(120);
+    asked(&agent, about("Another?")).await;
+    let told = events.next().await.unwrap();
+    assert_eq!(
+        (key(0, &told.data).as_str(), &told.data["rows"][0]["soon"]),
+        (id(&late), &json!(true))
+    );
+    let html = told.data["rows"][0]["html"].as_str().unwrap();
+    assert!(html.contains("row normal expiring") && html.contains("in 14 min"), "{html}");
+    assert_eq!(told.data["rows"][1].get("soon"), None);
     world.end().await;
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::client::Reply;
 use crate::native::asked;
 use crate::pages::{Browser, browser_of, csrf, signed_in};
+use crate::streams::Events;
 use crate::world::World;
 
 /// The words of the first element that fits.
@@ -277,5 +278,111 @@ async fn strangers_find_nothing() {
         browser.client.get(&format!("{nowhere}/{what}")).await.is(404);
     }
     browser.client.get(&format!("{path}/files/{}", "0".repeat(64))).await.is(404);
+    world.end().await;
+}
+
+fn pooled(prompt: &str) -> Value {
+    json!({ "question": { "kind": "approve", "prompt": prompt }, "route": { "to": "pool" } })
+}
+
+/// ADR 0013: the owner may answer over a claim, but never unknowingly, also if the claim was made after
+/// their page was loaded.
+#[tokio::test]
+async fn the_owner_is_asked_before_answering_over_a_claim() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let path = page_of(&world, pooled("Hire Ada?")).await;
+    let before = browser.client.get(&path).await.is(200);
+    assert!(!before.text.contains("Claimed by"));
+    let token = csrf(&before);
+    let answer = async |more: &[(&str, &str)]| {
+        let mut form = vec![("csrf", &*token), ("action", "approve"), ("comment", "kept")];
+        form.extend(more);
+        browser.client.post_form(&format!("{path}/answer"), &form).await
+    };
+    world.member().post(&format!("/api/v1{path}/claim"), json!({})).await.is(200);
+    for more in [&[][..], &[("over", "user_dev")], &[("over", "")]] {
+        let asked = answer(more).await.is(409);
+        assert_eq!(words(&asked, ".banner h2"), "user_dev_2 has claimed this request");
+        assert_eq!(words(&asked, "#claimed h2"), "Claimed by user_dev_2");
+        assert_eq!(words(&asked, "#claimed .say"), "Answer anyway");
+        assert_eq!(words(&asked, "#comment"), "kept");
+        assert_ne!(world.human().get(&format!("/api/v1{path}")).await["state"], "completed");
+    }
+    answer(&[("over", "user_dev_2")]).await.is(303);
+    let seen = world.human().get(&format!("/api/v1{path}")).await.is(200);
+    assert_eq!((&seen["state"], &seen["result"]["comment"]), (&json!("completed"), &json!("kept")));
+    world.end().await;
+}
+
+/// Lists are not the place to answer over a claim: neither from a row nor together with others.
+#[tokio::test]
+async fn nothing_is_answered_over_a_claim_from_a_list() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let path = page_of(&world, pooled("Hire Ada?")).await;
+    let id = path.rsplit_once('/').unwrap().1;
+    let list = browser.client.get("/").await.is(200);
+    assert_eq!(words(&list, ".row .claimed"), "");
+    let token = csrf(&list);
+    world.member().post(&format!("/api/v1{path}/claim"), json!({})).await.is(200);
+    let row = [("csrf", &*token), ("back", ""), ("approve", id)];
+    let refused = browser.client.post_form("/inbox/answer", &row).await.is(409);
+    assert!(refused.text.contains("user_dev_2 has taken this on"), "{}", refused.text);
+    assert_eq!(words(&refused, ".row .claimed"), "Claimed by user_dev_2");
+    let many = [("csrf", &*token), ("back", ""), ("ask", id), ("word", "approve")];
+    let summary = browser.client.post_form("/inbox/bulk", &many).await.is(200);
+    let left = words(&summary, "[aria-labelledby=alone]");
+    assert!(left.contains("user_dev_2 has taken it on"), "{left}");
+    let result = browser.client.post_form("/inbox/bulk/answer", &many).await.is(200);
+    assert_eq!(words(&result, "h1"), "Nothing was answered");
+    assert_ne!(world.human().get(&format!("/api/v1{path}")).await["state"], "completed");
+    world.end().await;
+}
+
+/// What a summary cannot show whole is not answered from it, whatever a form says.
+#[tokio::test]
+async fn what_does_not_fit_in_a_summary_is_left_out() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let context = "Read this first: it explains what is deployed.";
+    let question = json!({ "kind": "approve", "prompt": "Deploy?", "context": context });
+    let path = page_of(&world, json!({ "question": question })).await;
+    let id = path.rsplit_once('/').unwrap().1;
+    let token = csrf(&browser.client.get("/").await.is(200));
+    let many = [("csrf", &*token), ("back", ""), ("ask", id), ("word", "approve")];
+    let summary = browser.client.post_form("/inbox/bulk", &many).await.is(200);
+    let left = words(&summary, "[aria-labelledby=alone]");
+    assert!(left.contains("Open it: it doesn’t fit in this list"), "{left}");
+    let result = browser.client.post_form("/inbox/bulk/answer", &many).await.is(200);
+    assert_eq!(words(&result, "h1"), "Nothing was answered");
+    assert_ne!(world.human().get(&format!("/api/v1{path}")).await["state"], "completed");
+    world.end().await;
+}
+
+/// An open page is told who claims the request; whoever owns the agent with a box to tick.
+#[tokio::test]
+async fn an_open_page_is_told_of_a_claim() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let path = page_of(&world, pooled("Hire Ada?")).await;
+    let mut events = Events::open(&browser.client, &format!("{path}/end")).await;
+    world.member().post(&format!("/api/v1{path}/claim"), json!({})).await.is(200);
+    let told = events.next().await.unwrap();
+    assert_eq!((&*told.event, &told.data["barred"]), ("claimed", &json!(false)));
+    let html = told.data["html"].as_str().unwrap();
+    assert!(html.contains("Claimed by <bdi>user_dev_2</bdi>") && html.contains("name=\"over\""));
+    drop(events);
+    // A page that shows the claim is told nothing new; one that was away is told in any case.
+    let page = browser.client.get(&path).await.is(200);
+    assert!(page.text.contains(&format!("data-watch=\"{path}/end?holder=user_dev_2\"")));
+    let shown = format!("{path}/end?holder=user_dev_2");
+    let back = browser.client.clone().header("last-event-id", "1");
+    let mut events = Events::open(&back, &shown).await;
+    assert_eq!(events.next().await.unwrap().event, "claimed");
+    let mut events = Events::open(&browser.client, &shown).await;
+    let yes = json!({ "answer": { "verdict": "approved" } });
+    world.member().post(&format!("/api/v1{path}/answer"), yes).await.is(200);
+    assert_eq!(events.next().await.unwrap().event, "ended");
     world.end().await;
 }

@@ -26,7 +26,8 @@ fn alike(g: &mut Gallery, n: usize) -> Vec<Ask> {
     let ids: Vec<AskId> = (1..=n)
         .map(|n| {
             let prompt = format!("Refund order {n} of Ada?");
-            g.cast.ask(new_ask(question(&prompt, approve(json!({"amount": n * 10})))))
+            let details = json!({"amount": format!("{n}.10"), "currency": "EUR"});
+            g.cast.ask(new_ask(question(&prompt, approve(details))))
         })
         .collect();
     ids.into_iter().map(|id| g.cast.seen(id).clone()).collect()
@@ -71,7 +72,9 @@ pub(crate) fn gallery(g: &mut Gallery, over: &[Ask]) {
     let directory = &g.cast.directory;
     let considered = |item: &Item| {
         let ask = item.asks[0].clone();
-        let fits = ask.allows_bulk().map(|()| Word::of(&ask));
+        let unread = Refusal::NotAllowed { why: inbox_bulk::UNREAD };
+        let whole = if inbox_bulk::is_whole(&ask) { Ok(()) } else { Err(unread) };
+        let fits = ask.allows_bulk().and(whole).map(|()| Word::of(&ask));
         Considered { ask, fits }
     };
     let mut many: Vec<Considered> =
@@ -94,6 +97,7 @@ pub(crate) fn gallery(g: &mut Gallery, over: &[Ask]) {
     let sure = sure.from_list(("approve", "ask_x".to_owned()), Vec::new(), "/".to_owned());
     let pages = [
         ("bulk-confirm", confirm(&many)),
+        ("bulk-confirm-total", confirm(&many[3..])),
         ("bulk-confirm-nothing", confirm(&[])),
         ("bulk-confirm-none", confirm(&many[..1])),
         ("bulk-result", inbox_bulk::result(&frame, over, &[lost, gone], directory, "")),
@@ -145,8 +149,10 @@ fn near_identical_requests_are_one_row_with_one_way_to_answer_them() {
     let shown = page("inbox-folded");
     let rows = all(&shown, ".row");
     assert_eq!(rows.len(), 5);
-    assert!(text(rows[1]).contains("12 alike: the same agent"), "{}", text(rows[1]));
-    assert!(text(rows[2]).contains("3 or more alike"), "{}", text(rows[2]));
+    let sum = "12 alike, 79.20 EUR in total: the same agent";
+    assert!(text(rows[1]).contains(sum), "{}", text(rows[1]));
+    let more = "3 or more alike: the same agent";
+    assert!(text(rows[2]).contains(more), "a part is no total: {}", text(rows[2]));
     let answer = all(&shown, ".row a[href^='/inbox/bulk?agent=release-bot&fold=']");
     assert_eq!(answer.len(), 2);
     assert_eq!(text(answer[0]), "Answer them together…");
@@ -192,18 +198,33 @@ fn every_list_has_words_when_there_is_nothing() {
     }
 }
 
+/// Exact, in one currency, and every one of them can be left out.
+#[test]
+fn a_summary_says_what_all_of_it_amounts_to() {
+    let shown = page("bulk-confirm-total");
+    assert_eq!(text(all(&shown, ".total")[0]), "12 requests · total 79.20 EUR");
+    let units: Vec<&str> =
+        all(&shown, "#answers [data-units]").iter().filter_map(|e| e.attr("data-units")).collect();
+    assert_eq!((units.len(), units[0], units[11]), (12, "110", "1210"));
+    assert_eq!(all(&shown, "[data-total][data-scale='2'][data-currency=EUR]").len(), 1);
+}
+
 /// UX 1 and 6: what is narrowed stays, what was written stays, and buttons say how many.
 #[test]
 fn a_summary_comes_before_many_answers() {
     let shown = page("bulk-confirm");
     let says: Vec<String> = all(&shown, "#answers button .say").iter().map(|e| text(*e)).collect();
-    assert_eq!(says[..2], ["Approve 13 of 14 requests", "Reject 13 of 14 requests"]);
-    assert!(says.contains(&"Choose “Squash” for 1 of 14 requests".to_owned()), "{says:?}");
-    assert_eq!(all(&shown, "#answers input[name=ask]").len(), 14);
+    assert_eq!(says[..2], ["Approve the ticked requests", "Reject the ticked requests"]);
+    assert!(says.contains(&"Choose “Squash” for the ticked requests".to_owned()), "{says:?}");
+    let so = text(all(&shown, "#answers button .so")[0]);
+    assert_eq!(so, "1 of them takes another answer and stays open.");
+    assert_eq!(all(&shown, "#answers input[type=checkbox][name=ask][checked]").len(), 13);
+    assert_eq!(text(all(&shown, ".total")[0]), "13 requests", "one of them has no amount");
     let left = text(all(&shown, "[aria-labelledby=alone]")[0]);
-    assert!(
-        left.contains("1 request is left out") && left.contains("It is marked as irreversible")
-    );
+    assert!(left.contains("2 requests are left out"), "{left}");
+    for why in ["It is marked as irreversible", "Open it: it doesn’t fit in this list"] {
+        assert!(left.contains(why), "{left}");
+    }
     assert!(all(&page("bulk-confirm-none"), "#answers").is_empty());
     let result = main_of("bulk-result");
     assert!(result.contains("Already answered by Mark Osei, just now"), "{result}");

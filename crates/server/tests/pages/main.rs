@@ -5,6 +5,7 @@
 mod around;
 mod bodies;
 mod cast;
+mod direction;
 mod doors;
 mod insights;
 mod links;

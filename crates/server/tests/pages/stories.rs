@@ -98,7 +98,7 @@ fn ends_are_told() {
         ("approve-cancelled", "Withdrawn by Countersign."),
         ("approve-cancelled", "Not needed any more"),
         ("approve-erased", "The words of this request were erased."),
-        ("approve-claimed-by-other", "Olga Petrova has taken this on"),
+        ("approve-claimed-by-other", "Claimed by Olga Petrova"),
         ("default-promised", "This default is taken, marked as nobody's answer: Rejected"),
         ("default-taken", "Nobody answered in time, so the agent's default was taken."),
         ("lost-race", "Already answered by Mark Osei, 1 min ago Your answer was not sent."),

@@ -53,7 +53,7 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
         return Ok(html(StatusCode::OK, inbox_bulk::sure(&visitor.frame, &ask, &step)));
     }
     let command = Command::Answer(ask.id, Box::new(reply));
-    match app.gateway.run(visitor.actor.clone(), command).await {
+    match app.answer_unless_claimed(&visitor, &visitor.actor, &ask, None, command).await {
         Ok(_) => Ok(return_to(Some(&back), ("sent", "1".to_owned()))),
         Err(StoreError::Refused(refusal)) => {
             app.refused(&visitor, &back, refusal, StatusCode::CONFLICT).await

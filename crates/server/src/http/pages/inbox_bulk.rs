@@ -6,7 +6,7 @@ use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect};
 use kernel::question::Reply;
-use kernel::{Ask, AskId, Command, Refusal};
+use kernel::{Ask, AskId, Command, Refusal, Time};
 use store::List;
 
 use super::inbox_act::back;
@@ -69,6 +69,10 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
             refused.push((None, Refusal::NotFound { what: "request" }));
             continue;
         };
+        if let Err(refusal) = on_this_page(&visitor, &ask, app.gateway.now()) {
+            refused.push((Some(ask), refusal));
+            continue;
+        }
         let meant = Word::of(&ask).into_iter().find(|one| one.value == word);
         let Some(meant) = meant else {
             let why = "it takes another kind of answer";
@@ -111,7 +115,8 @@ impl App {
             let Some(ask) = found.filter(|ask| ask.is_shown_to(&visitor.actor, &directory)) else {
                 continue;
             };
-            let fits = fitting(&self.gateway.considering(&ask).await?, visitor, &ask);
+            let considering = self.gateway.considering(&ask).await?;
+            let fits = fitting(&considering, visitor, &ask, self.gateway.now());
             considered.push(Considered { ask: Arc::unwrap_or_clone(ask), fits });
         }
         let shown = inbox_bulk::confirm(&visitor.frame, &considered, &directory, back);
@@ -119,13 +124,28 @@ impl App {
     }
 }
 
+/// The refusal for a request that is not answered from a summary: one that the summary cannot show
+/// whole, or that somebody else has claimed.
+fn on_this_page(visitor: &Visitor, ask: &Ask, now: Time) -> Result<(), Refusal> {
+    ask.still_open(now)?;
+    ask.allows_bulk()?;
+    if let Some(by) = ask.claimed_by_other(&visitor.human) {
+        return Err(Refusal::TakenBy { by: by.clone() });
+    }
+    if !inbox_bulk::is_whole(ask) {
+        return Err(Refusal::NotAllowed { why: inbox_bulk::UNREAD });
+    }
+    Ok(())
+}
+
 /// The words a request would take now; or why it takes none.
 fn fitting(
     considering: &Considering<'_>,
     visitor: &Visitor,
     ask: &Ask,
+    now: Time,
 ) -> Result<Vec<Word>, Refusal> {
-    ask.allows_bulk()?;
+    on_this_page(visitor, ask, now)?;
     let mut last = Refusal::NotAllowed { why: "it cannot be answered with one word" };
     let mut fits = Vec::new();
     for word in Word::of(ask) {

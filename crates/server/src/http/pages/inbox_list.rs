@@ -1,6 +1,7 @@
 //! What a list of the inbox is narrowed to, and this page of it, read from the store.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::sync::Arc;
 
 use dialects::hxp_execution::Cursor;
@@ -14,13 +15,13 @@ use store::{Expiring, Filter, List, Order, Search, StoreError};
 use crate::http::App;
 use crate::http::api::narrowing::{View, Whole, word};
 use crate::web::inbox::{Found, KNOWN, Tab};
-use crate::web::inbox_row::Item;
+use crate::web::inbox_row::{EXPIRING_SOON, Item};
 use crate::web::query::Query;
 
 /// How many rows a page shows.
 pub(super) const PAGE: usize = 50;
 /// How often a page that folded much into few rows is read on.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 5;
 
 /// What somebody wants to see.
 #[derive(Debug, Clone)]
@@ -131,40 +132,63 @@ impl App {
         Ok(listed)
     }
 
-    /// Most urgent first, with what is nearly the same in one row.
+    /// First the requests that expire within 15 minutes, soonest first; then the others by priority
+    /// and age. Similar requests share a row. Both parts are ranges of an index, never a scan.
     async fn by_urgency(
         &self,
         human: &Human,
         whole: &Whole<'_>,
         wanted: &Wanted,
     ) -> Result<Listed, StoreError> {
-        let mut items: Vec<Item> = Vec::new();
-        let mut keys: HashMap<(AgentId, Fold, u8), usize> = HashMap::new();
-        let after = wanted.after.as_deref().and_then(|text| text.parse::<Cursor>().ok());
-        let mut after = after.map(|at| store::Cursor { rank: at.rank, ask: at.ask });
+        let now = self.gateway.now();
+        let place = wanted.after.as_deref().and_then(|text| Place::read(text, now));
+        let Place { until, mut part } = place.unwrap_or_else(|| Place::first(now));
+        let mut rows = Rows::new(human, wanted.filter.fold.is_none());
         for _ in 0..ROUNDS {
-            let limit = PAGE - items.len();
-            let page = self.page_of(whole, List { after, limit, ..wanted.open(whole) }).await?;
-            for ask in page.asks {
-                let key = fold_key(&ask, human).filter(|_| wanted.filter.fold.is_none());
-                let row = key.as_ref().and_then(|key| keys.get(key));
-                if let Some(item) = row.and_then(|n| items.get_mut(*n)) {
-                    item.asks.push(ask);
-                } else {
-                    keys.extend(key.map(|key| (key, items.len())));
-                    items.push(Item::one(ask));
-                }
-            }
-            after = page.next;
-            if after.is_none() || items.len() >= PAGE {
+            let limit = PAGE.saturating_sub(rows.items.len());
+            if limit == 0 {
                 break;
             }
+            match part {
+                Part::Expiring(after) => {
+                    let (asks, next) = self.expiring_by(whole, wanted, until, after, limit).await?;
+                    asks.into_iter().for_each(|ask| rows.add(ask, true));
+                    part = next.map_or(Part::Others(None), |at| Part::Expiring(Some(at)));
+                }
+                Part::Others(after) => {
+                    let list = List { after, limit, ..wanted.open(whole) };
+                    let page = self.page_of(whole, list).await?;
+                    // The first part has these already.
+                    let expires = |ask: &Ask| ask.deadline().is_some_and(|at| at <= until);
+                    let others = page.asks.into_iter().filter(|ask| !expires(ask));
+                    others.for_each(|ask| rows.add(ask, false));
+                    match page.next {
+                        Some(next) => part = Part::Others(Some(next)),
+                        None => return Ok(rows.listed(None)),
+                    }
+                }
+            }
         }
-        for item in items.iter_mut().filter(|item| item.asks.len() > 1) {
-            item.open_ended = after.is_some();
-        }
-        let next = after.map(|at| Cursor { rank: at.rank, ask: at.ask }.to_string());
-        Ok(Listed { items, next, found: None, known: None })
+        Ok(rows.listed(Some(Place { until, part })))
+    }
+
+    /// Requests of a list that expire by `until`, soonest first, from the deadline index.
+    async fn expiring_by(
+        &self,
+        whole: &Whole<'_>,
+        wanted: &Wanted,
+        until: Time,
+        after: Option<(Time, AskId)>,
+        limit: usize,
+    ) -> Result<(Vec<Ask>, Option<(Time, AskId)>), StoreError> {
+        let scopes = whole.scopes.clone();
+        let hidden = match whole.tidied() {
+            Some(human) => self.gateway.hidden(human).await?,
+            None => HashSet::new(),
+        };
+        let shows = |ask: &Ask| whole.shows(ask) && !hidden.contains(&ask.id);
+        let soon = Expiring { scopes, until, after, limit };
+        self.gateway.expiring(soon, &wanted.filter, shows).await
     }
 
     /// What runs out soon, soonest first.
@@ -179,14 +203,7 @@ impl App {
             Some((Time::from_millis(at.parse().ok()?), ask.parse().ok()?))
         });
         let until = self.gateway.now().plus_seconds(within);
-        let scopes = whole.scopes.clone();
-        let soon = Expiring { scopes, until, after, limit: PAGE };
-        let hidden = match whole.tidied() {
-            Some(human) => self.gateway.hidden(human).await?,
-            None => HashSet::new(),
-        };
-        let shows = |ask: &Ask| whole.shows(ask) && !hidden.contains(&ask.id);
-        let (asks, next) = self.gateway.expiring(soon, &wanted.filter, shows).await?;
+        let (asks, next) = self.expiring_by(whole, wanted, until, after, PAGE).await?;
         let known = (after.is_none() && next.is_none()).then_some(asks.len());
         let next = next.map(|(at, ask)| format!("{}.{ask}", at.millis()));
         let items = asks.into_iter().map(Item::one).collect();
@@ -239,6 +256,98 @@ fn stretch<T>(all: impl Iterator<Item = T>, n: usize, skipped: usize) -> (Vec<T>
     (all.skip(skipped).take(PAGE).collect(), (end < n).then(|| end.to_string()))
 }
 
+/// Where a page of the list by urgency begins. The first page fixes `until`, so that a request whose
+/// deadline comes closer while somebody turns pages is neither skipped nor listed twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    /// Requests that expire by then come first.
+    until: Time,
+    part: Part,
+}
+
+/// The part of the list a page begins in, and after which request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Requests that expire soon, soonest first.
+    Expiring(Option<(Time, AskId)>),
+    /// The others, by priority and age.
+    Others(Option<store::Cursor>),
+}
+
+impl Place {
+    fn first(now: Time) -> Self {
+        Self { until: now.plus_seconds(EXPIRING_SOON), part: Part::Expiring(None) }
+    }
+
+    /// Reads what [`Place`] is written as; addresses of earlier versions have no `until`.
+    fn read(text: &str, now: Time) -> Option<Self> {
+        let cursor = |text: &str| {
+            let at = text.parse::<Cursor>().ok()?;
+            Some(Part::Others(Some(store::Cursor { rank: at.rank, ask: at.ask })))
+        };
+        let Some((until, place)) = text.split_once('~') else {
+            return Some(Self { part: cursor(text)?, ..Self::first(now) });
+        };
+        let part = match place.strip_prefix('e') {
+            Some("") => Part::Expiring(None),
+            Some(after) => {
+                let (at, ask) = after.split_once('.')?;
+                Part::Expiring(Some((Time::from_millis(at.parse().ok()?), ask.parse().ok()?)))
+            }
+            None if place.is_empty() => Part::Others(None),
+            None => cursor(place)?,
+        };
+        Some(Self { until: Time::from_millis(until.parse().ok()?), part })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}~", self.until.millis())?;
+        match self.part {
+            Part::Expiring(None) => f.write_str("e"),
+            Part::Expiring(Some((at, ask))) => write!(f, "e{}.{ask}", at.millis()),
+            Part::Others(None) => Ok(()),
+            Part::Others(Some(at)) => write!(f, "{}", Cursor { rank: at.rank, ask: at.ask }),
+        }
+    }
+}
+
+/// The rows of a page as they are read. Similar requests share one, but one that expires soon never
+/// shares a row with one that does not.
+struct Rows<'a> {
+    human: &'a Human,
+    folds: bool,
+    items: Vec<Item>,
+    keys: HashMap<(AgentId, Fold, u8, bool), usize>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(human: &'a Human, folds: bool) -> Self {
+        Self { human, folds, items: Vec::new(), keys: HashMap::new() }
+    }
+
+    fn add(&mut self, ask: Ask, soon: bool) {
+        let key = fold_key(&ask, self.human).filter(|_| self.folds);
+        let key = key.map(|(agent, fold, rank)| (agent, fold, rank, soon));
+        let row = key.as_ref().and_then(|key| self.keys.get(key));
+        if let Some(item) = row.and_then(|n| self.items.get_mut(*n)) {
+            item.asks.push(ask);
+        } else {
+            self.keys.extend(key.map(|key| (key, self.items.len())));
+            self.items.push(Item::one(ask));
+        }
+    }
+
+    fn listed(mut self, next: Option<Place>) -> Listed {
+        for item in self.items.iter_mut().filter(|item| item.asks.len() > 1) {
+            item.open_ended = next.is_some();
+        }
+        let next = next.map(|next| next.to_string());
+        Listed { items: self.items, next, found: None, known: None }
+    }
+}
+
 /// What requests of one row have in common; none for one that must be looked at by itself.
 fn fold_key(ask: &Ask, human: &Human) -> Option<(AgentId, Fold, u8)> {
     let free = ask.claim.is_none() && ask.allows_bulk().is_ok() && ask.admits(human);
@@ -249,6 +358,28 @@ fn fold_key(ask: &Ask, human: &Human) -> Option<(AgentId, Fold, u8)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_read_back_and_old_addresses_still_lead_somewhere() {
+        let now = Time::from_millis(1_770_372_000_000);
+        let (until, ask) = (now.plus_seconds(900), AskId::new(ulid::Ulid::from(7_u128)));
+        let cursor = store::Cursor { rank: 2, ask };
+        for part in [
+            Part::Expiring(None),
+            Part::Expiring(Some((now, ask))),
+            Part::Others(None),
+            Part::Others(Some(cursor)),
+        ] {
+            let place = Place { until, part };
+            assert_eq!(Place::read(&place.to_string(), now), Some(place), "{place}");
+        }
+        let old = Cursor { rank: 2, ask }.to_string();
+        let part = Part::Others(Some(cursor));
+        assert_eq!(Place::read(&old, now), Some(Place { until, part }));
+        for nonsense in ["", "x", "~", "1~x", "1~e5", "x~e", "1~e1.x"] {
+            assert_eq!(Place::read(nonsense, now), None, "{nonsense}");
+        }
+    }
 
     #[test]
     fn pages_of_what_is_found_follow_each_other() {

@@ -52,6 +52,9 @@ struct News {
 struct RowNews {
     key: String,
     v: String,
+    /// It expires soon: the browser moves the row to its place on top.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    soon: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     html: Option<String>,
 }
@@ -92,6 +95,7 @@ impl Looked for Requests {
         let rows = board.rows.iter().map(|row| RowNews {
             key: row.key.clone(),
             v: row.version.clone(),
+            soon: row.expiring,
             html: (before.parts.get(&row.key) != Some(&row.version)).then(|| row.html()),
         });
         let rows: Vec<RowNews> = rows.collect();

@@ -12,6 +12,7 @@ use serde_json::Value;
 use store::StoreError;
 
 use super::cookies::Cookie;
+use super::request::refused;
 use super::{Instead, Page, Visitor, html, page};
 use crate::http::{App, Shared, submitted};
 use crate::ids::random;
@@ -25,6 +26,8 @@ use crate::web::{Frame, paths};
 struct Unconfirmed {
     reply: Reply,
     drawn: [u8; 32],
+    /// Whose claim the owner answers over, knowingly.
+    over: Option<HumanId>,
 }
 
 pub(super) async fn show_passkeys(State(app): State<Shared>, headers: HeaderMap) -> Page {
@@ -120,7 +123,7 @@ pub(super) async fn confirm(
     let (visitor, ask, submitted) = app.acting_on(&id, from).await?;
     let directory = app.gateway.directory();
     let proven = app.proven(&visitor, &ask, &directory, |name| submitted.value(name));
-    let Some((key, public, reply)) = proven else {
+    let Some((key, public, reply, over)) = proven else {
         let refused =
             Refusal::AssuranceTooLow { have: Assurance::Session, need: Assurance::Passkey };
         let notice = Notice::Refused(refused);
@@ -132,11 +135,12 @@ pub(super) async fn confirm(
         Actor::Human { id, via, .. } => Actor::Human { id, via, assurance: Assurance::Passkey },
         other => other,
     };
-    match app.gateway.run(sure, Command::Answer(ask.id, Box::new(reply))).await {
+    let command = Command::Answer(ask.id, Box::new(reply));
+    match app.answer_unless_claimed(&visitor, &sure, &ask, over.as_ref(), command).await {
         Ok(_) => Ok(Redirect::to(&format!("{}?sent=1", paths::INBOX)).into_response()),
         Err(StoreError::Refused(refusal)) => {
             let now = app.seen_by(&visitor, &id).await?;
-            let notice = Notice::Refused(refusal);
+            let notice = refused(refusal, &now, &visitor.human);
             app.request_page(&visitor, &now, StatusCode::CONFLICT, Some(&notice), None).await
         }
         Err(error) => Err(error.into()),
@@ -177,7 +181,13 @@ impl App {
     }
 
     /// The page on which an answer is confirmed with a passkey.
-    pub(super) fn step_up_page(&self, visitor: &Visitor, ask: &Ask, reply: Reply) -> Response {
+    pub(super) fn step_up_page(
+        &self,
+        visitor: &Visitor,
+        ask: &Ask,
+        reply: Reply,
+        over: Option<HumanId>,
+    ) -> Response {
         let directory = self.gateway.directory();
         let own: Vec<&str> = directory.passkeys_of(&visitor.human.id).filter_map(public).collect();
         let drawn: [u8; 32] = random();
@@ -191,7 +201,8 @@ impl App {
             }
         };
         let shown = passkeys::answer_words(ask, &reply);
-        let sealed = self.entrust("answer", &holder(visitor, ask), Unconfirmed { reply, drawn });
+        let unconfirmed = Unconfirmed { reply, drawn, over };
+        let sealed = self.entrust("answer", &holder(visitor, ask), unconfirmed);
         match options.zip(sealed) {
             Some((options, sealed)) => {
                 let question = Question { options: options.to_string(), sealed };
@@ -209,9 +220,9 @@ impl App {
         ask: &Ask,
         directory: &Directory,
         value: impl Fn(&str) -> Option<&'v str>,
-    ) -> Option<(KeyId, String, Reply)> {
+    ) -> Option<(KeyId, String, Reply, Option<HumanId>)> {
         let passkeys = self.passkeys.as_ref().ok()?;
-        let Unconfirmed { reply, drawn } =
+        let Unconfirmed { reply, drawn, over } =
             self.entrusted("answer", &holder(visitor, ask), value("sealed")?)?;
         let response = value("response")?;
         let (key, human, public) = used(passkeys, directory, response)?;
@@ -220,7 +231,7 @@ impl App {
         }
         let challenge = commitment(ask, human, &reply, &drawn);
         match passkeys.check(challenge, response, public) {
-            Ok(public) => Some((key.id, public, reply)),
+            Ok(public) => Some((key.id, public, reply, over)),
             Err(error) => {
                 tracing::warn!(ask.id = %ask.id, key.id = %key.id, error = format!("{error:#}"), "a passkey was refused");
                 None

@@ -7,19 +7,20 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use kernel::directory::Human;
 use kernel::question::{Body, Question};
-use kernel::{Ask, AskId, Command, HumanId, Refusal, form};
+use kernel::{Actor, Ask, AskId, Command, HumanId, Refusal, form};
 use serde::Deserialize;
-use store::StoreError;
+use store::{Outcome, StoreError};
 
 use super::machine::is_person;
 use super::{Page, Visitor, html, page, parts};
+use crate::gateway::Terms;
 use crate::http::submitted::Posted;
 use crate::http::uploads::Unkept;
 use crate::http::{App, Shared};
 use crate::web::card::Desk;
 use crate::web::notices::{self, Notice};
 use crate::web::second_step::{self, HELD, SecondStep};
-use crate::web::{Draft, FormProblem, Submitted, form_body, paths, request};
+use crate::web::{Draft, FormProblem, Submitted, form_body, paths, request, request_claim};
 
 /// How long a browser carries secrets and uploads between two steps.
 const HELD_SECONDS: u64 = 24 * 60 * 60;
@@ -112,6 +113,13 @@ pub(super) async fn answer(
         Ok(reply) => reply,
         Err(problem) => return refuse(&ask, problem).await,
     };
+    let over = submitted.value(request_claim::OVER).and_then(|text| text.parse().ok());
+    if let Some(by) = unseen_claim(&ask, &visitor.human, over.as_ref()) {
+        let draft = drafted(FormProblem::default());
+        let notice = Notice::ClaimedMeanwhile(by.clone());
+        let status = StatusCode::CONFLICT;
+        return app.request_page(&visitor, &ask, status, Some(&notice), Some(&draft)).await;
+    }
     let guarded = second_step::takes_passkey(&ask) || !ask.is_open();
     let desk = Desk::inbox(ask.id, &visitor.frame);
     if let Some(mut step) = SecondStep::wanted(&ask, &reply, &submitted, desk, guarded) {
@@ -122,10 +130,10 @@ pub(super) async fn answer(
     }
     // What the kernel would refuse is asked for first. It judges again what comes back.
     if second_step::takes_passkey(&ask) && ask.is_open() {
-        return Ok(app.step_up_page(&visitor, &ask, reply));
+        return Ok(app.step_up_page(&visitor, &ask, reply, over));
     }
     let command = Command::Answer(ask.id, Box::new(reply));
-    match app.gateway.run(visitor.actor.clone(), command).await {
+    match app.answer_unless_claimed(&visitor, &visitor.actor, &ask, over.as_ref(), command).await {
         Ok(_) => Ok(Redirect::to(&format!("{}?sent=1", paths::INBOX)).into_response()),
         Err(StoreError::Refused(refusal)) => {
             if let Some(problem) = FormProblem::of_refusal(&refusal, question) {
@@ -134,7 +142,7 @@ pub(super) async fn answer(
             // A lost race: show who won, with what this person had written kept.
             let draft = drafted(FormProblem::default());
             let now = app.seen_by(&visitor, &id).await?;
-            let notice = Notice::Refused(refusal);
+            let notice = refused(refusal, &now, &visitor.human);
             let status = StatusCode::CONFLICT;
             app.request_page(&visitor, &now, status, Some(&notice), Some(&draft)).await
         }
@@ -171,6 +179,24 @@ pub(super) async fn assign(
     app.acted(&visitor, &ask, command, Notice::Handed(to)).await
 }
 
+/// Who has claimed the request that its owner is about to answer, unless they were shown that claim
+/// (`over`). Nobody else may answer over a claim: the kernel refuses them.
+fn unseen_claim<'a>(ask: &'a Ask, human: &Human, over: Option<&HumanId>) -> Option<&'a HumanId> {
+    let by = ask.claimed_by_other(human).filter(|_| ask.is_open() && human.id == ask.owner)?;
+    Some(by).filter(|by| over != Some(*by))
+}
+
+/// How a refused answer is reported: the owner is asked again, everybody else learns who has it.
+pub(super) fn refused(refusal: Refusal, ask: &Ask, human: &Human) -> Notice {
+    match refusal {
+        Refusal::TakenBy { by } if human.id == ask.owner => Notice::ClaimedMeanwhile(by),
+        refusal => Notice::Refused(refusal),
+    }
+}
+
+/// How often an answer is judged again when the request changed at that very moment.
+const ATTEMPTS: usize = 5;
+
 impl App {
     /// Seals the secrets and uploads of a form for its browser to carry; nothing where there are none.
     fn hold(
@@ -197,6 +223,39 @@ impl App {
         if let Some(held) = held {
             sent.restore(held);
         }
+    }
+
+    /// Answers. The owner of the agent answers over a claim only if they were shown who holds it
+    /// (`over`), also if the claim was made at this very moment.
+    pub(super) async fn answer_unless_claimed(
+        &self,
+        visitor: &Visitor,
+        actor: &Actor,
+        ask: &Ask,
+        over: Option<&HumanId>,
+        command: Command,
+    ) -> Result<Outcome, StoreError> {
+        let me = &visitor.human;
+        if me.id != ask.owner {
+            return self.gateway.run(actor.clone(), command).await;
+        }
+        let mut ask = Arc::new(ask.clone());
+        let mut last = Refusal::NotFound { what: "request" };
+        for _ in 0..ATTEMPTS {
+            if let Some(by) = unseen_claim(&ask, me, over) {
+                return Err(StoreError::Refused(Refusal::TakenBy { by: by.clone() }));
+            }
+            let terms = Terms { expected: Some(ask.head.seq), ..Terms::default() };
+            match self.gateway.run_on(terms, actor.clone(), command.clone()).await {
+                Err(StoreError::Refused(refusal @ Refusal::Changed { .. })) => last = refusal,
+                decided => return decided,
+            }
+            match self.gateway.ask(ask.id).await? {
+                Some(now) => ask = now,
+                None => break,
+            }
+        }
+        Err(StoreError::Refused(last))
     }
 
     pub(super) async fn acted(

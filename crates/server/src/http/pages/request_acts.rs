@@ -5,11 +5,11 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use kernel::{AskId, Command, Refusal, Subject};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use store::StoreError;
 
 use super::review_watch::Watched;
@@ -128,10 +128,17 @@ pub(super) async fn looking(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(Looking { text })).into_response())
 }
 
-/// `GET /asks/{id}/end`: how the request ends, told when it does.
+/// The claim a page shows.
+#[derive(Deserialize)]
+pub(super) struct Claim {
+    holder: Option<String>,
+}
+
+/// `GET /asks/{id}/end`: who claims the request and how it ends, told when it happens.
 pub(super) async fn watch(
     State(app): State<Shared>,
     Path(id): Path<String>,
+    Query(shown): Query<Claim>,
     headers: HeaderMap,
 ) -> Result<Response, StatusCode> {
     let id: AskId = id.parse().map_err(|_| StatusCode::NOT_FOUND)?;
@@ -145,7 +152,10 @@ pub(super) async fn watch(
     let who = Some(Subject::Human(me.clone()));
     let held = app.watchers.open(who, Wire::Events);
     let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
-    Ok(sse::respond(Watched::new(app, id, Some(me), waiter, held)).into_response())
+    let holder = shown.holder.and_then(|holder| holder.parse().ok());
+    let returned = headers.contains_key("last-event-id");
+    let watched = Watched::new(app, id, Some(me), waiter, held).showing(holder, returned);
+    Ok(sse::respond(watched).into_response())
 }
 
 /// `GET /asks/{id}/receipt`: the receipt as a file.

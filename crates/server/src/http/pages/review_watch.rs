@@ -1,7 +1,8 @@
 //! `GET /review/{case_id}/end?token=…`: how the request ends, told when it does, so that a page that is
 //! still open can say so. Server-sent events, one of them.
 //!
-//! Whoever is signed in watches the page of a request the same way, and hears who else looks.
+//! Whoever is signed in watches the page of a request the same way, and hears who else looks and who
+//! has claimed it.
 //!
 //! What pages watch is counted apart from what agents follow: neither uses up the other's share.
 
@@ -13,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use dialects::hitl;
 use kernel::ask::Purpose;
-use kernel::{AskId, HumanId, Subject};
+use kernel::{Ask, AskId, HumanId, Subject};
 
 use super::request_acts::Looking;
 use crate::auth::Lane;
@@ -23,7 +24,7 @@ use crate::http::sse::{self, HEARTBEAT, Source};
 use crate::http::{App, Shared};
 use crate::streams::{Held, Wire};
 use crate::wake::Waiter;
-use crate::web::{request_around, review};
+use crate::web::{request_around, request_claim, review};
 
 /// How often an idle stream shows that it lives.
 const BEAT: Duration = Duration::from_secs(15);
@@ -60,6 +61,10 @@ pub(super) struct Watched {
     /// Who watches; whoever holds a link is nobody, and is not told who else looks.
     me: Option<HumanId>,
     waiter: Waiter,
+    /// Who had claimed the request when the browser was last told, or on the page it shows.
+    holder: Option<HumanId>,
+    /// Whether the browser is told in any case: it was away, and may have missed something.
+    returned: bool,
     begun: bool,
     told: bool,
     _held: Held,
@@ -74,7 +79,28 @@ impl Watched {
         waiter: Waiter,
         held: Held,
     ) -> Self {
-        Self { app, id, me, waiter, begun: false, told: false, _held: held }
+        let (holder, returned, begun, told) = (None, false, false, false);
+        Self { app, id, me, waiter, holder, returned, begun, told, _held: held }
+    }
+
+    /// For a page that shows this claim; `returned` if the browser was connected before.
+    #[must_use]
+    pub(super) fn showing(self, holder: Option<HumanId>, returned: bool) -> Self {
+        Self { holder, returned, ..self }
+    }
+
+    /// What the page is told of a claim, if it shows another one.
+    fn claimed(&mut self, ask: &Ask) -> Option<Bytes> {
+        let me = self.me.as_ref()?;
+        let holder = ask.claim.as_ref().map(|claim| claim.human.clone());
+        let returned = std::mem::replace(&mut self.returned, false);
+        if holder == self.holder && !returned {
+            return None;
+        }
+        self.holder = holder;
+        let directory = self.app.gateway.directory();
+        let told = request_claim::told(ask, directory.human(me)?, &directory);
+        Some(sse::frame(ask.head.seq, "claimed", &told))
     }
 }
 
@@ -107,6 +133,9 @@ impl Source for Watched {
                     if let Some(ended) = review::ended(&ask, &gateway.directory(), gateway.now()) {
                         self.told = true;
                         return Some(sse::frame(ask.head.seq, "ended", &ended));
+                    }
+                    if let Some(claimed) = self.claimed(&ask) {
+                        return Some(claimed);
                     }
                 }
                 Err(error) => {
