@@ -165,14 +165,17 @@ impl Button {
     }
 }
 
+/// What the button sends that closes a request without an answer.
+pub const CLOSE: &str = "close";
+
 impl Card {
     /// The card for a question, with what the person had entered before.
     pub fn new(question: &Question, draft: Option<&Draft>, desk: Desk) -> Self {
         let typed = |name: &str| draft.and_then(|draft| draft.value(name)).unwrap_or("").to_owned();
         let error =
             |place: Place| draft.and_then(|draft| draft.problem_at(&place)).map(str::to_owned);
-        // Over the link only an approval comes back with changes; any other question can be declined.
-        let changes = desk.link.is_none() || matches!(question.body(), Body::Approve { .. });
+        // Only an approval takes a request for changes; any other question is answered, with a comment.
+        let changes = matches!(question.body(), Body::Approve { .. });
         let mut card = Self {
             heading: "Your answer",
             multipart: false,
@@ -277,6 +280,12 @@ impl Card {
         if changes {
             let changes = Button::quiet("changes", "Request changes");
             card.minor.push(changes.so("Goes back to the agent with your comment"));
+        }
+        // These have no "no" of their own. Behind a link any question can be declined elsewhere.
+        let declinable = matches!(question.body(), Body::Choose { .. } | Body::Provide { .. });
+        if declinable && card.desk.link.is_none() {
+            let close = Button::quiet(CLOSE, "Close without an answer");
+            card.minor.push(close.so("The agent is told so, with your comment as the reason"));
         }
         card
     }

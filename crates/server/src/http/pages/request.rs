@@ -16,7 +16,9 @@ use super::{Page, Visitor, html, page, parts};
 use crate::http::submitted::Posted;
 use crate::http::uploads::Unkept;
 use crate::http::{App, Shared};
+use crate::web::card::CLOSE;
 use crate::web::notices::{self, Notice};
+use crate::web::problem::Place;
 use crate::web::request_changes::Step;
 use crate::web::{Draft, FormProblem, form_body, paths, request};
 
@@ -66,6 +68,9 @@ pub(super) async fn back_to_request(Path(id): Path<String>) -> Response {
     }
 }
 
+/// The longest reason a request is closed with, in characters.
+const LONGEST_REASON: usize = 1000;
+
 /// `POST /asks/{id}/answer`
 pub(super) async fn answer(
     State(app): State<Shared>,
@@ -89,6 +94,25 @@ pub(super) async fn answer(
     if submitted.value("action") == Some("edit") {
         let draft = Draft::new(question, &submitted, FormProblem::default());
         return app.request_page(&visitor, &ask, StatusCode::OK, None, Some(&draft)).await;
+    }
+    if submitted.value("action") == Some(CLOSE) {
+        let reason = submitted.text("comment").filter(|text| !text.trim().is_empty());
+        if reason.as_ref().is_some_and(|text| text.chars().count() > LONGEST_REASON) {
+            let message = "At most 1000 characters, to close the request with it";
+            return refuse(&ask, FormProblem::one(Place::Comment, message)).await;
+        }
+        let command = Command::Cancel(ask.id, reason);
+        return match app.gateway.run(visitor.actor.clone(), command).await {
+            Ok(_) => Ok(Redirect::to(&format!("{}?sent=1", paths::INBOX)).into_response()),
+            Err(StoreError::Refused(refusal)) => {
+                let draft = Draft::new(question, &submitted, FormProblem::default());
+                let now = app.seen_by(&visitor, &id).await?;
+                let notice = Notice::Refused(refusal);
+                let status = StatusCode::CONFLICT;
+                app.request_page(&visitor, &now, status, Some(&notice), Some(&draft)).await
+            }
+            Err(error) => Err(error.into()),
+        };
     }
     let reply = match form_body::reply(question, &submitted) {
         Ok(reply) => reply,
