@@ -9,9 +9,7 @@ use ulid::Ulid;
 
 use crate::actor::{Actor, Assurance, By, Reach, Via};
 use crate::ask::claims::Finding;
-use crate::ask::{
-    Ask, AskState, Dialect, Ending, Labels, NewClaims, Priority, Resolution, Route,
-};
+use crate::ask::{Ask, AskState, Dialect, Ending, Labels, NewClaims, Priority, Resolution, Route};
 use crate::audit::{Digest, Erasable, Record, Salts};
 use crate::command::{Command, Envelope, NewAsk, Silence};
 use crate::decide::decide;

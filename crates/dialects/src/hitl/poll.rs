@@ -101,7 +101,9 @@ pub(super) fn responded_by(resolution: &Resolution, name: Option<String>) -> Opt
 
 /// The result of a case that was answered.
 pub fn result(ask: &Ask) -> Option<Answered> {
-    ask.resolution().filter(|_| ask.sent_back().is_none()).map(|resolution| answered(ask, resolution))
+    ask.resolution()
+        .filter(|_| ask.sent_back().is_none())
+        .map(|resolution| answered(ask, resolution))
 }
 
 /// The body of an answer that was taken.

@@ -210,8 +210,20 @@ fn who_raised_and_produced_is_who_calls() {
     let commit = json!({"task_id": TASK, "payload": {"kind": "inline", "content": "x"}});
     let other = "task_00000000000000000000000009";
     for (operation, params, key, same, others) in [
-        ("checkpoint.raise", &raise, "raised_by", ["agent_bot", "bot", "agent"], ["human", "user_olga"]),
-        ("artifact.commit", &commit, "produced_by", ["agent_bot", "bot", TASK], [other, "agent_spy"]),
+        (
+            "checkpoint.raise",
+            &raise,
+            "raised_by",
+            ["agent_bot", "bot", "agent"],
+            ["human", "user_olga"],
+        ),
+        (
+            "artifact.commit",
+            &commit,
+            "produced_by",
+            ["agent_bot", "bot", TASK],
+            [other, "agent_spy"],
+        ),
     ] {
         let plain = stage::read(&cast, "bot", operation, params).unwrap();
         let with = |value: Value| {

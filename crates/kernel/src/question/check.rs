@@ -358,7 +358,9 @@ mod tests {
             if question.kind() != Kind::Approve {
                 for refused in [say(Answer::CHANGES), asked, edited] {
                     let refused = question.check(refused).unwrap_err();
-                    let AnswerError::WrongKind { expected } = refused else { panic!("{refused:?}") };
+                    let AnswerError::WrongKind { expected } = refused else {
+                        panic!("{refused:?}")
+                    };
                     assert!(expected.contains("only an approval"), "{expected}");
                 }
                 continue;

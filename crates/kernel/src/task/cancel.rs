@@ -24,10 +24,8 @@ pub(super) fn decide(
     if let Some(pending) = task.pending() {
         let ask = world.ask(pending.ask)?;
         if ask.is_open() {
-            decision = ask.ends(Happened::Cancelled {
-                reason: kept(envelope.salts.clone()),
-                decided: None,
-            });
+            decision = ask
+                .ends(Happened::Cancelled { reason: kept(envelope.salts.clone()), decided: None });
         }
         // What was said stands in the event that follows.
         let (checkpoint, why) = (pending.ask, Ended::Cancelled);

@@ -178,7 +178,10 @@ impl Task {
 fn check(new: &NewVersion) -> Result<(), Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
     if !new.sort.is_empty() && new.sort.trim().is_empty() || !is_short(&new.sort) {
-        return invalid("type", "nothing, or a text of at most 200 bytes that is not blank, without NUL");
+        return invalid(
+            "type",
+            "nothing, or a text of at most 200 bytes that is not blank, without NUL",
+        );
     }
     let named = |name: &String| {
         !name.is_empty()

@@ -85,7 +85,10 @@ fn check(world: &World<'_>, new: &NewTask) -> Result<(), Refusal> {
     text("spec.goal", &new.spec.goal)?;
     // A task need not have a type (upstream's client leaves it out); one of blanks says nothing.
     if !new.sort.is_empty() && new.sort.trim().is_empty() || !is_short(&new.sort) {
-        return invalid("type", "nothing, or a text of at most 200 bytes that is not blank, without NUL");
+        return invalid(
+            "type",
+            "nothing, or a text of at most 200 bytes that is not blank, without NUL",
+        );
     }
     let Spec { acceptance_criteria, inputs, must_use_capabilities, external_refs, .. } = &new.spec;
     for criterion in acceptance_criteria {

@@ -211,7 +211,8 @@ fn settled(
         let words = [Some(text), said.comment.as_deref()];
         words.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
     };
-    let changes = |text: &str| Settled::Answered(Reply::brief(Answer::CHANGES, Some(&together(text))));
+    let changes =
+        |text: &str| Settled::Answered(Reply::brief(Answer::CHANGES, Some(&together(text))));
     let beside = |text: &str| Settled::Beside(Some(together(text)));
     let input = said.input.as_deref().unwrap_or_default();
     let choice = said.choice.clone().unwrap_or_default();

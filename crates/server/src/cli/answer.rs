@@ -38,7 +38,10 @@ impl Answer {
         let comment = self.comment.as_deref();
         let reply = if self.changes {
             if ask.kind != "approve" {
-                bail!("only an approval takes a request for changes; this one takes {}", hint(&ask));
+                bail!(
+                    "only an approval takes a request for changes; this one takes {}",
+                    hint(&ask)
+                );
             }
             json!({ "answer": { "verdict": "changes_requested" }, "comment": comment })
         } else {

@@ -44,7 +44,8 @@ pub fn watch(request: Request) -> (Request, Unread) {
     }
     let waits = request.headers().contains_key(header::EXPECT);
     let (dropped, rest) = oneshot::channel();
-    let watch = |body| Body::new(Watched { body, begun: false, ended: false, dropped: Some(dropped) });
+    let watch =
+        |body| Body::new(Watched { body, begun: false, ended: false, dropped: Some(dropped) });
     (request.map(watch), Unread { rest: Some(rest), waits })
 }
 

@@ -97,9 +97,11 @@ fn closed(decided: Option<Action>, who: &str) -> (&'static str, String, &'static
             "Nothing is needed from you: the agent no longer waits for an answer.",
         ),
         Some(Action::Reject) => ("Rejected", format!("Rejected by {who}."), "The task has ended."),
-        Some(Action::Approve | Action::Choose | Action::Provide) => {
-            ("Answered", format!("Answered by {who} in other words."), "The agent goes on with that.")
-        }
+        Some(Action::Approve | Action::Choose | Action::Provide) => (
+            "Answered",
+            format!("Answered by {who} in other words."),
+            "The agent goes on with that.",
+        ),
         Some(Action::Reassign) => (
             "Reassigned",
             format!("{who} gave the task to another agent."),

@@ -211,9 +211,10 @@ async fn a_decision_that_is_no_answer_is_told_everywhere() {
         assert_eq!(resolved["resolution"]["action"], said["action"]);
         let names = Names::of(&id);
         let hxp = names.hxp(&world).await;
-        assert_eq!((&hxp["status"], &hxp["receipt"]["reason"]), (&json!("cancelled"), {
-            &json!(reason)
-        }));
+        assert_eq!(
+            (&hxp["status"], &hxp["receipt"]["reason"]),
+            (&json!("cancelled"), { &json!(reason) })
+        );
         let hitl = names.hitl(&world).await;
         assert_eq!((&hitl["status"], &hitl["reason"]), (&json!("cancelled"), &json!(reason)));
         assert_eq!(hitl.get("result"), None);

@@ -124,7 +124,8 @@ async fn a_refused_body_does_not_spoil_the_next_request() {
 async fn pieces_do_not_spoil_it_either() {
     let world = World::dev().await;
     let mut line = Line::open(&world).await;
-    let head = "POST /api/v1/asks HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let head =
+        "POST /api/v1/asks HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
     line.send(head).await;
     line.send("5\r\nhello\r\n0\r\n\r\n").await;
     assert_eq!(line.read().await.status, 401);
@@ -137,7 +138,8 @@ async fn pieces_do_not_spoil_it_either() {
 #[tokio::test]
 async fn what_is_too_large_ends_the_connection_and_says_so() {
     let world = World::dev().await;
-    for (path, key, status) in [("/api/v1/asks", "wrong", 401), ("/api/v1/asks", "dev-agent-key", 413)]
+    for (path, key, status) in
+        [("/api/v1/asks", "wrong", 401), ("/api/v1/asks", "dev-agent-key", 413)]
     {
         let mut line = Line::open(&world).await;
         line.send(&post(path, key, "", 1 << 30)).await;

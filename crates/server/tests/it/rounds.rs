@@ -49,9 +49,10 @@ async fn only_an_approval_can_be_sent_back() {
         assert_eq!(seen["result"]["answer"], json!({ "verdict": "changes_requested" }));
         assert_eq!(seen["result"]["comment"], "smaller");
         let receipt = agent.poll(&hxp).await.is(200)["receipt"].clone();
-        assert_eq!((&receipt["result"], &receipt["reason"]), (&json!("rejected"), {
-            &json!("Changes requested: smaller")
-        }));
+        assert_eq!(
+            (&receipt["result"], &receipt["reason"]),
+            (&json!("rejected"), { &json!("Changes requested: smaller") })
+        );
     }
     world.end().await;
 }

@@ -216,7 +216,7 @@ pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<Sw
         keys.scopes.push(row.try_get(2)?);
         keys.keys.push(row.try_get(3)?);
         keys.at.push(row.try_get(4)?);
-        keys.from.extend(from.map(|from| from.millis()));
+        keys.from.extend(from.map(Time::millis));
     }
     if !kept.from.is_empty() {
         let sql = "WITH mine AS (

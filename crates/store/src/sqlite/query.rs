@@ -169,8 +169,8 @@ pub(super) fn sweep(conn: &Connection, now: Time, limit: usize) -> Result<Swept>
         };
         let changed = if let Some(from) = from {
             let renew = "UPDATE idempotency SET at = ?3 WHERE scope = ?1 AND key = ?2";
-            let moved = params![scope, key, from.millis()];
-            conn.prepare_cached(renew).and_then(|mut renew| renew.execute(moved))
+            conn.prepare_cached(renew)
+                .and_then(|mut renew| renew.execute(params![scope, key, from.millis()]))
         } else {
             swept.forgotten += 1;
             let forget = "DELETE FROM idempotency WHERE scope = ?1 AND key = ?2";

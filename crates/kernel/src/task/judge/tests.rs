@@ -209,10 +209,9 @@ fn nothing_old_is_judged() {
         assert!(matches!(refused, Err(Refusal::Precondition { .. })), "{refused:?}");
         assert_eq!(*cast.task(id), before);
     }
-    for (bad, wanted) in [
-        (of(Some(last.id), Some("v9")), "version"),
-        (of(None, Some("v9")), "version"),
-    ] {
+    for (bad, wanted) in
+        [(of(Some(last.id), Some("v9")), "version"), (of(None, Some("v9")), "version")]
+    {
         let refused = cast.judge("olga", id, bad);
         assert!(matches!(refused, Err(Refusal::Invalid { field, .. }) if field == wanted));
     }

@@ -112,11 +112,7 @@ impl App {
 
     /// The agents whose runtimes somebody asks about: an agent about its own, a person about the one that
     /// works on a task, or about those of the projects they see.
-    async fn waits_on(
-        &self,
-        actor: &Actor,
-        task: Option<TaskId>,
-    ) -> Result<Vec<AgentId>, Failure> {
+    async fn waits_on(&self, actor: &Actor, task: Option<TaskId>) -> Result<Vec<AgentId>, Failure> {
         match (actor, task) {
             (Actor::Agent { id, .. }, _) => Ok(vec![id.clone()]),
             (_, Some(task)) => {
