@@ -124,10 +124,8 @@ def new_ask(question: Mapping[str, Any], options: AskOptions) -> bytes:
     on_expiry = options.get("on_expiry")
     if timeout is not None:
         body["timeout_seconds"] = whole_seconds(timeout)
-        # The server's own default is to stay open; whoever names a timeout expects an end. 0 seconds
-        # are no deadline.
-        if body["timeout_seconds"]:
-            body["on_expiry"] = {"report": "abort"}
+        # The server's own default is to stay open; whoever names a timeout expects an end.
+        body["on_expiry"] = {"report": "abort"}
     if on_expiry is not None:
         body["on_expiry"] = (
             {"answer": on_expiry.reply()} if isinstance(on_expiry, Answer) else on_expiry
