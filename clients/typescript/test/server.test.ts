@@ -118,8 +118,8 @@ test("a secret is gone once it arrived", async () => {
   assert.match(String(later.verdict === "provided" && later.values.token), /^\[redacted:/);
 });
 
-test("changes can be requested of every kind", async () => {
-  const outcome = await answered(client.converse("A?"), { verdict: "changes_requested" }, "ask more clearly");
+test("changes can be requested of an approval", async () => {
+  const outcome = await answered(client.approve("A?"), { verdict: "changes_requested" }, "ask more clearly");
   assert.ok(outcome.verdict === "changes_requested");
   assert.equal(outcome.comment, "ask more clearly");
 });

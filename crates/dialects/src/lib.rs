@@ -36,4 +36,5 @@ pub mod native;
 pub mod nesting;
 pub mod origin;
 pub mod proof;
+mod settled;
 pub mod webhooks;

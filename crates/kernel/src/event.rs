@@ -15,7 +15,7 @@ use crate::directory::{Agent, Human, Key, Project, Rule, Webhook};
 use crate::form::Progress;
 use crate::ids::{AgentId, AskId, HumanId, KeyId, ProjectId, Subject};
 use crate::question::{Kind, Question, Stance};
-use crate::task::{ArtifactEvent, Checkpoint, EntryWritten, ForReview, TaskEvent};
+use crate::task::{Action, ArtifactEvent, Checkpoint, EntryWritten, ForReview, TaskEvent};
 use crate::time::Time;
 use crate::verification::Policy;
 
@@ -81,10 +81,14 @@ pub enum Happened {
         /// Signed as nobody's.
         resolution: Box<Resolution>,
     },
-    /// It was withdrawn.
+    /// It was withdrawn, or settled by a decision that is no answer to its question.
     Cancelled {
         /// Why.
         reason: Option<Erasable<String>>,
+        /// What a person decided over HACP, where the question takes no such answer. Absent where it was
+        /// withdrawn, and in events of before this was recorded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        decided: Option<Action>,
     },
     /// It ran out.
     Expired {
@@ -322,13 +326,13 @@ impl Happened {
                     visit(&mut **attested);
                 }
             }
-            Self::Cancelled { reason: Some(text) }
+            Self::Cancelled { reason: Some(text), .. }
             | Self::Commented { text }
             | Self::Revoked { reason: text } => visit(text),
             Self::HumanSaved(human) => visit(&mut human.profile),
             Self::Task(event) => event.slots(visit),
             Self::EntryWritten(written) => visit(&mut written.value),
-            Self::Cancelled { reason: None }
+            Self::Cancelled { reason: None, .. }
             | Self::Followed { .. }
             | Self::Opened
             | Self::Progressed { .. }

@@ -273,8 +273,9 @@ fn evolve_open(
         Happened::Defaulted { resolution } => {
             ask.state = over(Ending::Completed((**resolution).clone()));
         }
-        Happened::Cancelled { reason } => {
-            ask.state = over(Ending::Cancelled { at, by: by.clone(), reason: reason.clone() });
+        Happened::Cancelled { reason, decided } => {
+            let (by, reason, decided) = (by.clone(), reason.clone(), *decided);
+            ask.state = over(Ending::Cancelled { at, by, reason, decided });
         }
         Happened::Expired { deadline, report } => {
             ask.state = over(Ending::Expired { at: *deadline, report: *report });

@@ -86,7 +86,7 @@ impl Receipt {
             ),
             Ending::Expired { at, report } => (Outcome::Expired { report: *report }, *at),
             Ending::Failed { at } => (Outcome::Failed, *at),
-            Ending::Cancelled { at, by, reason } => {
+            Ending::Cancelled { at, by, reason, .. } => {
                 let reason = reason.as_ref().and_then(|reason| reason.value().cloned());
                 (Outcome::Cancelled { by: by.clone(), reason }, *at)
             }

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use serde_json::{Map, json};
 use ulid::Ulid;
 
-use crate::actor::{Actor, Assurance, Reach, Via};
+use crate::actor::{Actor, Assurance, By, Reach, Via};
 use crate::ask::claims::Finding;
-use crate::ask::{Ask, Dialect, Labels, NewClaims, Priority, Route};
-use crate::audit::{Digest, Record, Salts};
+use crate::ask::{Ask, AskState, Dialect, Ending, Labels, NewClaims, Priority, Resolution, Route};
+use crate::audit::{Digest, Erasable, Record, Salts};
 use crate::command::{Command, Envelope, NewAsk, Silence};
 use crate::decide::decide;
 use crate::directory::{Agent, Directory, NewAgent, NewHuman, NewProject, NewRule, Profile};
@@ -49,6 +49,23 @@ pub fn yes() -> Box<Reply> {
 
 pub fn no() -> Box<Reply> {
     Box::new(Reply { answer: Answer::REJECTED, comment: None })
+}
+
+/// An ask as it was stored when olga could request changes of any question, which is refused now.
+pub fn sent_back(ask: &Ask, comment: &str) -> Ask {
+    let mut ask = ask.clone();
+    let reply = Reply { answer: Answer::CHANGES, comment: Some(comment.to_owned()) };
+    let ending = Box::new(Ending::Completed(Resolution {
+        reply: Erasable::new(reply, &mut Salts::new([7; 32])),
+        by: By::Human(human("olga")),
+        via: Via::Web,
+        assurance: Assurance::Session,
+        at: ask.head.at,
+        attested: None,
+        verification: None,
+    }));
+    ask.state = AskState::Over { place: ask.head, ending };
+    ask
 }
 
 /// A plain approval for the owner without a deadline.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use kernel::ask::Fold;
+use kernel::ask::{Ending, Fold};
 use kernel::audit::{Digest, Record};
 use kernel::directory::Directory;
 use kernel::task::{Artifact, Contract, Entry, TaskCommand};
@@ -57,13 +57,39 @@ pub(crate) struct Remembered {
 }
 
 impl Remembered {
-    /// Whether it still counts at `now`. One that is too old is absent, swept or not.
-    pub(crate) fn is_live(&self, now: Time) -> bool {
+    /// Whether it is young enough to count at `now`, whatever became of its ask. One that is not counts
+    /// only as long as its ask [keeps](keeps_key) it; else it is absent, swept or not.
+    pub(crate) fn is_recent(&self, now: Time) -> bool {
         self.at > forgotten_before(now)
     }
 }
 
-/// Idempotency keys used at this moment or earlier are forgotten at `now`.
+/// The moment an ask ended; none while it is open.
+fn ended_at(ask: &Ask) -> Option<Time> {
+    ask.ending().map(|ending| match ending {
+        Ending::Completed(resolution) => resolution.at,
+        Ending::Expired { at, .. } | Ending::Failed { at } | Ending::Cancelled { at, .. } => *at,
+    })
+}
+
+/// Whether an ask keeps the idempotency keys that stand for it: as long as it is open, and
+/// [`IDEMPOTENCY_HOURS`] longer. An agent that resumes after a weekend must not ask twice.
+pub(crate) fn keeps_key(ask: &Ask, now: Time) -> bool {
+    ended_at(ask).is_none_or(|at| at > forgotten_before(now))
+}
+
+/// The moment a key that is too old by itself counts from instead, because of its ask; none if it is
+/// to be forgotten.
+pub(crate) fn renewed(ask: &Ask, now: Time) -> Option<Time> {
+    renewed_since(ended_at(ask), now)
+}
+
+/// The same by the moment the ask ended; none while it is open.
+pub(crate) fn renewed_since(ended: Option<Time>, now: Time) -> Option<Time> {
+    Some(ended.unwrap_or(now)).filter(|at| *at > forgotten_before(now))
+}
+
+/// Idempotency keys used at this moment or earlier are forgotten at `now`, unless their ask keeps them.
 pub(crate) fn forgotten_before(now: Time) -> Time {
     let millis = i64::try_from(IDEMPOTENCY_HOURS).unwrap_or(i64::MAX).saturating_mul(3_600_000);
     Time::from_millis(now.millis().saturating_sub(millis))
@@ -233,8 +259,7 @@ pub(crate) fn transact(
 ) -> Result<Outcome> {
     let Job { envelope, idempotency, uses } = job;
     if let Some(request) = idempotency
-        && let Some(earlier) =
-            books.remembered(&request.scope, &request.key)?.filter(|earlier| earlier.is_live(now))
+        && let Some(earlier) = counting(books, request, now)?
     {
         if earlier.fingerprint != request.fingerprint {
             return Err(Refusal::IdempotencyMismatch.into());
@@ -281,6 +306,20 @@ pub(crate) fn transact(
     });
     let (artifact, entry) = (artifact.map(Box::new), work.entries.pop().map(Box::new));
     Ok(Outcome { ask, task, artifact, entry, replayed: false, place, at })
+}
+
+/// What was remembered under the key of a request, if it still counts.
+fn counting(
+    books: &mut impl Books,
+    request: &Idempotency,
+    now: Time,
+) -> Result<Option<Remembered>> {
+    let Some(earlier) = books.remembered(&request.scope, &request.key)? else { return Ok(None) };
+    if earlier.is_recent(now) {
+        return Ok(Some(earlier));
+    }
+    let ask = earlier.ask.map(|id| books.ask(id)).transpose()?.flatten();
+    Ok(Some(earlier).filter(|_| ask.is_some_and(|ask| keeps_key(&ask, now))))
 }
 
 /// The task a job was about, as it leaves it: the one it names, or the one behind a checkpoint.

@@ -93,12 +93,13 @@ pub struct Idempotency {
     pub key: String,
     /// SHA-256 of the request.
     pub fingerprint: Digest,
-    /// Whether it is remembered for ever, so that the ask can be found by it; else for
-    /// [`IDEMPOTENCY_HOURS`].
+    /// Whether it is remembered for ever, so that the ask can be found by it; else as long as the ask
+    /// is open, and at least [`IDEMPOTENCY_HOURS`] after its use and after the end of the ask.
     pub lasting: bool,
 }
 
-/// How long an idempotency key is remembered that is not lasting.
+/// How long an idempotency key that is not lasting is remembered at least: after it was used, and after
+/// the ask it stands for ended.
 pub const IDEMPOTENCY_HOURS: u64 = 24;
 
 /// What came of a job.
@@ -398,7 +399,8 @@ pub trait Store: Codes + Devices + Insights + Messages + Outbox + Tasks + Upload
     /// Who looks at these asks at `now`, by name.
     async fn lookers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>>;
 
-    /// Forgets idempotency keys older than [`IDEMPOTENCY_HOURS`], what is hidden no longer, what was
+    /// Forgets idempotency keys older than [`IDEMPOTENCY_HOURS`] unless their ask is open or ended
+    /// since then, what is hidden no longer, what was
     /// given in confidence and read long enough ago, codes that count no more, and what endpoints were
     /// told [so long](outbox::LOG_DAYS) ago; how many keys.
     async fn sweep(&self, now: Time) -> Result<u64>;

@@ -27,7 +27,7 @@ use kernel::{AgentId, Ask, AskId, HumanId, KeyId, ProjectId, Subject, Time};
 use tokio::sync::broadcast;
 use ulid::Ulid;
 
-use crate::job::{self, Books};
+use crate::job::{self, Books, keeps_key};
 use crate::leases::Wake;
 use crate::listing::{Count, Expiring, List, Page};
 use crate::messages::forgotten_before;
@@ -82,8 +82,11 @@ impl Store for Memory {
     }
 
     async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
-        let earlier = self.state().remembered(&scope, &key)?;
-        Ok(earlier.filter(|earlier| earlier.is_live(now)).and_then(|earlier| earlier.ask))
+        let mut state = self.state();
+        let Some(earlier) = state.remembered(&scope, &key)? else { return Ok(None) };
+        let ask = earlier.ask.and_then(|id| state.asks.get(&id));
+        let counts = earlier.is_recent(now) || ask.is_some_and(|ask| keeps_key(ask, now));
+        Ok(earlier.ask.filter(|_| counts))
     }
 
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
@@ -358,7 +361,11 @@ impl Store for Memory {
     async fn sweep(&self, now: Time) -> Result<u64> {
         let mut state = self.state();
         let before = state.idempotency.len();
-        state.idempotency.retain(|_, remembered| remembered.is_live(now));
+        let State { idempotency, asks, .. } = &mut *state;
+        idempotency.retain(|_, remembered| {
+            let ask = remembered.ask.and_then(|id| asks.get(&id));
+            remembered.is_recent(now) || ask.is_some_and(|ask| keeps_key(ask, now))
+        });
         state.snoozed.retain(|_, until| *until > now);
         state.codes.retain(|_, code| code.expires_at > now);
         let gone = confided_before(now);

@@ -196,7 +196,8 @@ impl<K: Kind> Asking<K> {
     /// Asks.
     pub async fn send(mut self) -> Result<Sent<K>> {
         self.body.insert("question".to_owned(), Value::Object(self.question));
-        if self.body.contains_key("timeout_seconds") {
+        // 0 seconds are no deadline.
+        if self.body.get("timeout_seconds").is_some_and(|seconds| *seconds != 0) {
             // An ask that stays open after its time would be waited for in vain.
             self.body.entry("on_expiry").or_insert_with(|| json!({ "report": "abort" }));
         }

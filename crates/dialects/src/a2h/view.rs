@@ -1,12 +1,14 @@
 //! Calls as they stand: what every route about one answers, and the lists of what waits.
 //!
 //! The SDKs ask again every three seconds until `approved` or `response` is there, for ever. So what ran
-//! out, failed or was withdrawn has an answer too, which says that nobody decided.
+//! out, failed or was withdrawn has an answer too, which says that nobody decided; a decision that is no
+//! answer to the question, as HACP knows some, is told as what it is.
 
 use kernel::actor::By;
 use kernel::ask::{Ending, Resolution};
 use kernel::audit::{Erasable, canonical};
 use kernel::question::{Answer, Body, Choice, Question, Reply};
+use kernel::task::Action;
 use kernel::{Ask, Time, Via};
 use serde_json::{Map, Value, json};
 
@@ -18,6 +20,7 @@ use super::wire::{
 };
 use super::{Kind, PREFIX, call_id, kept};
 use crate::hxp_experience::claims::{self, Picked, Verdict};
+use crate::settled::Settled;
 
 /// What a denial says whose person said nothing (A2H-054).
 const DENIED: &str = "Denied without a comment.";
@@ -180,7 +183,11 @@ pub(super) fn ours(ask: &Ask, receipt: Option<String>) -> Ours {
         Ending::Completed(_) => "answered",
         Ending::Expired { .. } => "expired",
         Ending::Failed { .. } => "failed",
-        Ending::Cancelled { .. } => "cancelled",
+        Ending::Cancelled { decided: Some(action), .. } => match action {
+            Action::Approve | Action::Reject | Action::Choose | Action::Provide => "answered",
+            Action::Reassign => "cancelled",
+        },
+        Ending::Cancelled { decided: None, .. } => "cancelled",
     });
     Ours {
         ask_id: ask.id.shown_as(PREFIX),
@@ -236,10 +243,17 @@ pub(super) fn undecided(ending: &Ending) -> Option<String> {
         Ending::Expired { at, .. } | Ending::Failed { at } => {
             Some(format!("Nobody answered in time: this request ran out at {at}. Nobody decided."))
         }
-        Ending::Cancelled { at, reason, .. } => {
+        Ending::Cancelled { decided: Some(_), .. } => None,
+        Ending::Cancelled { at, reason, by, decided: None } => {
             let why = reason.as_ref().and_then(Erasable::value);
             let why = why.map_or_else(String::new, |why| format!(" ({why})"));
-            Some(format!("This request was cancelled at {at}{why}. Nobody decided."))
+            Some(match by {
+                // Before it was recorded what a person decided over HACP, a rejection ended so, too.
+                By::Human(_) => format!("A person cancelled this request at {at}{why}."),
+                By::Agent(_) | By::LinkHolder | By::Relay | By::Guest | By::System => {
+                    format!("This request was cancelled at {at}{why}. Nobody decided.")
+                }
+            })
         }
     }
 }
@@ -249,6 +263,19 @@ fn reply(ending: &Ending) -> Option<(&Resolution, &Reply)> {
     match ending {
         Ending::Completed(resolution) => Some((resolution, resolution.reply.value()?)),
         Ending::Expired { .. } | Ending::Failed { .. } | Ending::Cancelled { .. } => None,
+    }
+}
+
+/// What a person decided over HACP without answering the question: a denial says so, and what they said
+/// instead of an answer is what comes back.
+fn in_words(settled: Settled<'_>) -> String {
+    match (settled.action, settled.words()) {
+        (Action::Reject, None) => DENIED.to_owned(),
+        (Action::Reject, Some(comment)) => format!("Denied: {comment}"),
+        (Action::Choose | Action::Provide, Some(words)) => words.to_owned(),
+        (Action::Approve | Action::Choose | Action::Provide | Action::Reassign, _) => {
+            settled.sentence()
+        }
     }
 }
 
@@ -268,6 +295,9 @@ impl Decided {
 /// An agent that gets `approved: true` runs what it asked for. So whatever is not a yes to exactly that
 /// is a no, which says what it was.
 fn decided(question: &Question, ending: &Ending, options: &[ResponseOption]) -> Decided {
+    if let Some(settled) = Settled::of(ending) {
+        return Decided::no(in_words(settled));
+    }
     if let Some(why) = undecided(ending) {
         return Decided::no(why);
     }
@@ -342,6 +372,9 @@ fn said(
     ending: &Ending,
     options: &[ResponseOption],
 ) -> (String, Option<String>) {
+    if let Some(settled) = Settled::of(ending) {
+        return (in_words(settled), None);
+    }
     if let Some(why) = undecided(ending) {
         return (why, None);
     }

@@ -343,9 +343,16 @@ fn done(task: &task::Task, what: &TaskEvent, version: Version) -> Value {
             },
             "run_id": run.or(task.run.as_ref().map(|run| run.id)),
         }),
-        TaskEvent::Lapsed { checkpoint, why } => json!({ "checkpoint": {
-            "id": checkpoint_id(*checkpoint), "state": "expired", "reason": why,
-        } }),
+        TaskEvent::Lapsed { checkpoint, why, said } => {
+            let mut ended = json!({
+                "id": checkpoint_id(*checkpoint), "state": "expired", "reason": why,
+            });
+            // Only where something was said, so that the hashes of earlier events stay as they are.
+            if let (Some(said), Some(ended)) = (said, ended.as_object_mut()) {
+                ended.insert("comment".to_owned(), json!(said.value()));
+            }
+            json!({ "checkpoint": ended })
+        }
         TaskEvent::Amended { amendment } => json!({ "amendment": view::amendment(amendment) }),
         TaskEvent::Granted { grant } => json!({ "grant": view::grant(grant) }),
         TaskEvent::Transferred { run, .. } => json!({ "run_id": run }),

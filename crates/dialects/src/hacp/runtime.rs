@@ -14,7 +14,9 @@ use super::checkpoint_id;
 use super::names::agent;
 use super::version::Version;
 use super::view;
-use super::wire::{CheckpointResolution, PermissionGrant, Review, SteeringAmendment, TaskSpec};
+use super::wire::{
+    CheckpointResolution, Nested, PermissionGrant, Review, Stamp, SteeringAmendment, TaskSpec,
+};
 
 /// Something a runtime has to do, with everything it needs for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +42,9 @@ pub struct HarnessEvent {
     pub request: Request,
     /// What makes the operation this one.
     pub operation_context: AdapterOperationContext,
+    /// Which protocol.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub stamp: Option<Stamp>,
 }
 
 /// What a runtime is told with an operation: what there is of it.
@@ -63,7 +68,7 @@ pub struct Request {
     pub resolution: Option<CheckpointResolution>,
     /// What was said of what it delivered, whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub review: Option<Review>,
+    pub review: Option<Nested<Review>>,
     /// What it is to take into account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amendment: Option<SteeringAmendment>,
@@ -89,6 +94,9 @@ pub struct AdapterOperationContext {
     pub request_fingerprint: String,
     /// The revision of the task it leads to.
     pub task_revision: u64,
+    /// Which protocol.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub stamp: Option<Stamp>,
 }
 
 /// An event with its place in the stream.
@@ -162,7 +170,10 @@ pub fn harness_event(
         idempotency_key: Some(operation_id.clone()),
         request_fingerprint: format!("sha256:{}", Digest::of_json(&request)),
         task_revision: contract.revision,
+        stamp: Some(version.stamp()),
     };
+    // The fingerprint is over what is wanted, whatever its parts say of the protocol.
+    let request = request.stamped(version);
     Some(HarnessEvent {
         operation_id,
         operation: contract.duty,
@@ -174,7 +185,21 @@ pub fn harness_event(
         at: contract.at,
         request,
         operation_context,
+        stamp: Some(version.stamp()),
     })
+}
+
+impl Request {
+    /// The same with what its parts speak.
+    fn stamped(self, version: Version) -> Self {
+        let stamp = || Some(version.stamp());
+        Self {
+            spec: self.spec.map(|spec| spec.stamped(version)),
+            review: self.review.map(|review| Nested { stamp: stamp(), ..review }),
+            grant: self.grant.map(|grant| PermissionGrant { stamp: stamp(), ..grant }),
+            ..self
+        }
+    }
 }
 
 /// What was said and done, whatever has to be done about it.
@@ -207,7 +232,7 @@ fn request(task: &task::Task, what: &TaskEvent, version: Version) -> Request {
         }
         TaskEvent::Granted { grant } => Request { grant: Some(view::grant(grant)), ..none },
         TaskEvent::Reviewed { review } => {
-            Request { review: Some(view::review(task.id, review, version)), ..none }
+            Request { review: Some(Nested::bare(view::review(task.id, review, version))), ..none }
         }
         TaskEvent::Created(_)
         | TaskEvent::Started

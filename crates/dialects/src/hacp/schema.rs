@@ -42,7 +42,8 @@ struct Object {
     fields: &'static [Field],
     /// Whether 0.1 has it not.
     later: bool,
-    /// Whether it travels alone, and so says which protocol it speaks; others only do so inside.
+    /// Whether it travels alone, and so says which version of the specification it is of. Every object
+    /// says which schema and which profile.
     alone: bool,
 }
 
@@ -339,9 +340,18 @@ fn fields(object: &Object, version: Version) -> impl Iterator<Item = &Field> {
     object.fields.iter().filter(move |field| !field.later || version >= Version::V02)
 }
 
+impl Object {
+    /// Whether one of the [constants](consts) must be there.
+    fn requires(&self, key: &str) -> bool {
+        self.alone || key != SPEC_VERSION
+    }
+}
+
+const SPEC_VERSION: &str = "spec_version";
+
 fn consts(version: Version) -> [(&'static str, &'static str); 3] {
     [
-        ("spec_version", version.spec()),
+        (SPEC_VERSION, version.spec()),
         ("schema_version", version.schema()),
         ("profile", version.profile()),
     ]
@@ -358,7 +368,7 @@ pub fn schema(name: &str, version: Version) -> Result<Value, HacpError> {
     }
     for (key, value) in consts(version) {
         properties.insert(key.to_owned(), json!({ "const": value }));
-        if object.alone {
+        if object.requires(key) {
             required.push(key);
         }
     }
@@ -381,7 +391,7 @@ pub fn validate(name: &str, value: &Value, version: Version) -> Result<(), HacpE
     // Another protocol's object need not have what ours has.
     for (key, expected) in consts(version) {
         match map.get(key) {
-            None if !object.alone => {}
+            None if !object.requires(key) => {}
             None => return Err(HacpError::field(&at(key), &format!("{expected:?}"))),
             Some(value) if value.as_str() == Some(expected) => {}
             Some(value) if value.is_string() => {

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::errors::{HacpError, code};
 use super::operation::Operation;
 use super::parse::{Members, object};
-use super::wire::{Stamp, Stamped};
+use super::wire::{Nested, Stamp, Stamped};
 
 /// The header a caller says its version in, and every answer says it back.
 pub const VERSION_HEADER: &str = "hacp-version";
@@ -79,6 +79,11 @@ impl Version {
     /// An object as it goes out.
     pub fn stamped<T>(self, object: T) -> Stamped<T> {
         Stamped { object, stamp: self.stamp() }
+    }
+
+    /// An object inside another as it goes out.
+    pub(super) fn nested<T>(self, object: T) -> Nested<T> {
+        Nested { object, stamp: Some(self.stamp()) }
     }
 
     /// What is only there from 0.2 on.

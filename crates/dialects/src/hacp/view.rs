@@ -31,8 +31,8 @@ pub fn task(task: &task::Task, version: Version) -> Task {
     Task {
         id: task.id,
         sort: task.sort.clone(),
-        spec: spec(&task.created, version),
-        ownership: ownership(task),
+        spec: spec(&task.created, version).stamped(version),
+        ownership: version.nested(ownership(task)),
         state: task.state,
         parent_task: task.parent,
         created_at: task.created_at,
@@ -43,9 +43,16 @@ pub fn task(task: &task::Task, version: Version) -> Task {
         later: version.later(|| TaskLater {
             steering_log: task.steering.iter().map(amendment).collect(),
             revision: task.revision,
-            grants: task.permissions(task.head.at).map(permission).collect(),
+            grants: task
+                .permissions(task.head.at)
+                .map(|one| PermissionGrant { stamp: Some(version.stamp()), ..permission(one) })
+                .collect(),
             deliveries: task.delivered.clone(),
-            reviews: task.reviews.iter().map(|one| review(task.id, one, version)).collect(),
+            reviews: task
+                .reviews
+                .iter()
+                .map(|one| version.nested(review(task.id, one, version)))
+                .collect(),
             project: task.project.clone(),
             run_id: task.run.as_ref().map(|run| run.id),
             started_at: task.started_at,
@@ -80,7 +87,21 @@ pub(super) fn spec(created: &task::Created, version: Version) -> TaskSpec {
 
 fn review_policy(policy: &task::ReviewPolicy) -> ReviewPolicy {
     let required_reviewers = policy.required_reviewers.iter().map(person).collect();
-    ReviewPolicy { required_reviewers, quorum: policy.quorum }
+    ReviewPolicy { required_reviewers, quorum: policy.quorum, stamp: None }
+}
+
+impl TaskSpec {
+    /// The same with what its parts speak. The history shows them without.
+    pub(super) fn stamped(mut self, version: Version) -> Self {
+        let stamp = Some(version.stamp());
+        for grant in self.constraints.later.iter_mut().flat_map(|later| &mut later.grants) {
+            grant.stamp.clone_from(&stamp);
+        }
+        if let Some(policy) = self.later.as_mut().and_then(|later| later.review_policy.as_mut()) {
+            policy.stamp = stamp;
+        }
+        self
+    }
 }
 
 /// A permission.
@@ -96,6 +117,7 @@ pub(super) fn grant(grant: &Grant) -> PermissionGrant {
         granted_by: person(&grant.granted_by),
         granted_at: grant.granted_at,
         run_id: None,
+        stamp: None,
     }
 }
 
@@ -153,7 +175,11 @@ pub fn checkpoint(ask: &Ask, task: &task::Task, version: Version) -> Option<Chec
         resolution: resolved(raised, version),
         later: version.later(|| CheckpointLater {
             raised_by: raised.raised_by,
-            proposed_actions: beside.proposed_actions,
+            proposed_actions: beside
+                .proposed_actions
+                .into_iter()
+                .map(|action| version.nested(action))
+                .collect(),
             hxp: ask.envelope().cloned(),
         }),
     })

@@ -2,6 +2,7 @@
 //! stands in a `later` that 0.1 does not have. HACP-004 to HACP-007, HACP-086.
 
 use std::borrow::Cow;
+use std::ops::Deref;
 
 use kernel::task::{
     Action, Autonomy, Capability, CheckpointKind, CheckpointOption, Evidence, ExternalRef,
@@ -34,6 +35,33 @@ pub struct Stamped<T> {
     pub stamp: Stamp,
 }
 
+/// An object inside another: itself, and which protocol it speaks. Objects that other places show without
+/// it, and those of servers of before it was shown, have no stamp.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nested<T> {
+    /// The object.
+    #[serde(flatten)]
+    pub object: T,
+    /// Which protocol.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub stamp: Option<Stamp>,
+}
+
+impl<T> Nested<T> {
+    /// The object without a stamp.
+    pub fn bare(object: T) -> Self {
+        Self { object, stamp: None }
+    }
+}
+
+impl<T> Deref for Nested<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.object
+    }
+}
+
 /// Work a person owns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
@@ -45,7 +73,7 @@ pub struct Task {
     /// What is wanted. Never changes.
     pub spec: TaskSpec,
     /// Who answers for it, and whom it is with.
-    pub ownership: Ownership,
+    pub ownership: Nested<Ownership>,
     /// Where it stands.
     pub state: State,
     /// The task it is part of.
@@ -77,7 +105,7 @@ pub struct TaskLater {
     /// Every version that was delivered, in order.
     pub deliveries: Vec<VersionRef>,
     /// What was said of them, in order.
-    pub reviews: Vec<Review>,
+    pub reviews: Vec<Nested<Review>>,
     /// The project it belongs to.
     pub project: ProjectId,
     /// The run that works on it, or did last.
@@ -157,6 +185,9 @@ pub struct PermissionGrant {
     /// The run it counts in, where it counts as long as a run and that one has begun. Ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
+    /// Which protocol.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub stamp: Option<Stamp>,
 }
 
 /// What the principal said on the way.
@@ -179,6 +210,9 @@ pub struct ReviewPolicy {
     pub required_reviewers: Vec<String>,
     /// How many of them have to approve.
     pub quorum: Quorum,
+    /// Which protocol.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub stamp: Option<Stamp>,
 }
 
 /// Who answers for a task, and whom it is with.
@@ -243,7 +277,7 @@ pub struct CheckpointLater {
     /// Who wanted it.
     pub raised_by: RaisedBy,
     /// What the agent wants to do, each to be approved by itself.
-    pub proposed_actions: Vec<ProposedAction>,
+    pub proposed_actions: Vec<Nested<ProposedAction>>,
     /// The envelope it came with. Ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hxp: Option<Map<String, Value>>,

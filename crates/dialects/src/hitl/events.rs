@@ -1,13 +1,13 @@
 //! What happens to a case, as it is told: `GET …/events` and the callback. Sections 8.5 and 9.
 
 use kernel::ask::Ending;
-use kernel::audit::Erasable;
 use kernel::{Ask, AskState, Event, Happened};
 use serde_json::{Map, Value, json};
 
 use super::case_id;
-use super::poll::{default_action, responded_by, result, submission_context};
+use super::poll::{default_action, responded_by, result, sent_back, submission_context};
 use super::wire::{Answered, Signature};
+use crate::settled;
 
 /// One event as it is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,6 +84,11 @@ fn ended(ask: &Ask, signature: Option<Signature>) -> Option<Told> {
     let AskState::Over { ending, .. } = &ask.state else { return None };
     let case_id = case_id(ask.id);
     let (event, data) = match &**ending {
+        Ending::Completed(resolution) if ask.sent_back().is_some() => {
+            let (at, reason) = (resolution.at, sent_back(ask));
+            let data = json!({ "case_id": case_id, "cancelled_at": at, "reason": reason });
+            ("review.cancelled", data)
+        }
         Ending::Completed(resolution) => {
             let result = result(ask).map(|result| Answered { signature, ..result });
             let mut data =
@@ -100,8 +105,8 @@ fn ended(ask: &Ask, signature: Option<Signature>) -> Option<Told> {
                 json!({ "case_id": case_id, "expired_at": at, "default_action": default_action });
             ("review.expired", data)
         }
-        Ending::Cancelled { at, reason, .. } => {
-            let reason = reason.as_ref().and_then(Erasable::value);
+        Ending::Cancelled { at, .. } => {
+            let reason = settled::reason(ending);
             let data = json!({ "case_id": case_id, "cancelled_at": at, "reason": reason });
             ("review.cancelled", data)
         }

@@ -15,11 +15,14 @@ use super::wire::{
     VerificationResult, VerifiedEvidence,
 };
 use super::{Version, case_id};
+use crate::settled;
 
 /// How a case that never runs out is dated where the protocol wants a moment.
 const NEVER: &str = "9999-12-31T23:59:59Z";
 /// The action of an answer whose words were erased: which it was is not known any more.
 const ERASED: &str = "erased";
+/// How the reason of a case begins that was sent back without an answer.
+const SENT_BACK: &str = "Changes requested";
 /// Who answered when nobody did.
 const NOBODY: &str = "nobody: a default was taken on silence";
 
@@ -53,6 +56,11 @@ pub fn poll(ask: &Ask, name: Option<String>, signature: Option<Signature>) -> Po
             (poll.status, poll.progress) = ("in_progress", *progress);
         }
         AskState::Over { ending, .. } => match &**ending {
+            // No action of its type says this, and any of them would be taken for an answer.
+            Ending::Completed(resolution) if ask.sent_back().is_some() => {
+                (poll.status, poll.cancelled_at) = ("cancelled", Some(resolution.at));
+                poll.reason = sent_back(ask);
+            }
             Ending::Completed(resolution) => {
                 poll.status = "completed";
                 poll.completed_at = Some(resolution.at);
@@ -64,14 +72,22 @@ pub fn poll(ask: &Ask, name: Option<String>, signature: Option<Signature>) -> Po
                 poll.status = "expired";
                 (poll.expired_at, poll.default_action) = (Some(*at), Some(default_action(ask)));
             }
-            Ending::Cancelled { at, reason, .. } => {
+            Ending::Cancelled { at, .. } => {
                 poll.status = "cancelled";
                 poll.cancelled_at = Some(*at);
-                poll.reason = reason.as_ref().and_then(Erasable::value).cloned();
+                poll.reason = settled::reason(ending);
             }
         },
     }
     poll
+}
+
+/// What a request for changes of a case that is no approval is told as: such a case was closed without an
+/// answer. It cannot come about any more.
+pub(super) fn sent_back(ask: &Ask) -> Option<String> {
+    let (_, reply) = ask.sent_back()?;
+    let comment = reply.comment.as_deref();
+    Some(comment.map_or_else(|| SENT_BACK.to_owned(), |comment| format!("{SENT_BACK}: {comment}")))
 }
 
 /// Who answered, where that is known (HITL-101). What an agent says of somebody is not (HITL-077).
@@ -85,7 +101,9 @@ pub(super) fn responded_by(resolution: &Resolution, name: Option<String>) -> Opt
 
 /// The result of a case that was answered.
 pub fn result(ask: &Ask) -> Option<Answered> {
-    ask.resolution().map(|resolution| answered(ask, resolution))
+    ask.resolution()
+        .filter(|_| ask.sent_back().is_none())
+        .map(|resolution| answered(ask, resolution))
 }
 
 /// The body of an answer that was taken.
@@ -113,7 +131,7 @@ fn answered(ask: &Ask, resolution: &Resolution) -> Answered {
             }
             ("approve", "feedback")
         }
-        // No other type has `edit`; there it can be taken for no answer of its own.
+        // Only an approval is answered so; `edit` is its own.
         Answer::ChangesRequested { edits } => {
             if let Some(edits) = edits {
                 put("edits", json!(edits));

@@ -106,14 +106,10 @@ impl Type {
         self.actions().iter().copied().find(|action| action.name == name)
     }
 
-    /// What an answer of this kind is called; changes are `edit` wherever somebody asks for them.
+    /// What an answer of this kind is called.
     pub fn named_action(&self, stance: Stance) -> &'static str {
         let action = self.actions().iter().find(|action| action.stance == stance);
-        match (action, stance) {
-            (Some(action), _) => action.name,
-            (None, Stance::Change) => "edit",
-            (None, _) => "submit",
-        }
+        action.map_or("submit", |action| action.name)
     }
 
     /// The actions offered inline when the service names none (HITL-076).

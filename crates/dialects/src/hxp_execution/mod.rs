@@ -39,7 +39,9 @@ pub use receipt::{Detail, pseudonym, receipt};
 pub use resolve::{parse_cancel, parse_resolve, read_resolve};
 pub use rules::{NewRules, parse_rules};
 pub use socket::{Seen, Step, advance};
-pub use view::{ask_id, cancelled, created, inbox, info, list, request, request_id, resolved};
+pub use view::{
+    ask_id, cancelled, created, inbox, info, list, request, request_id, resolved, status,
+};
 
 /// What every request id begins with.
 pub const PREFIX: &str = "hxp_";

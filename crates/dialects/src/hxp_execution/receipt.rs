@@ -10,8 +10,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::evidence::Seal;
 use super::project::{ABORT, RETRY, SKIP, offered, only_field};
-use super::view::{action, request_id};
+use super::view::{action, request_id, status};
 use super::wire::{Action, Receipt, Status};
+use crate::settled;
 
 /// The reason of a receipt for a default taken on silence.
 pub const DEFAULT_APPLIED: &str = "Timeout — default option applied";
@@ -50,13 +51,15 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
                 By::System => Some(DEFAULT_APPLIED.to_owned()),
                 By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay | By::Guest => said,
             };
-            (Status::Completed, by, result, reason)
+            (status(ask), by, result, reason)
         }
         Outcome::Expired { .. } => return None,
         Outcome::Failed => {
             (Status::Failed, By::System, Value::Null, Some(NOBODY_ANSWERED.to_owned()))
         }
-        Outcome::Cancelled { by, reason } => (Status::Cancelled, by, Value::Null, reason),
+        Outcome::Cancelled { by, .. } => {
+            (Status::Cancelled, by, Value::Null, ask.ending().and_then(settled::reason))
+        }
     };
     // A timeout lasts from the beginning, whoever looked meanwhile.
     let begun = match by {
@@ -124,8 +127,8 @@ fn result(ask: AskId, question: Option<&Question>, reply: &Reply) -> (Value, Opt
             let note = option.as_ref().map(|option| format!("for the reason {option}"));
             (json!("rejected"), noted(note))
         }
-        // Only an approval can be said to be rejected. Elsewhere the word could be taken for an
-        // option or for the value that was asked for, so there is no result.
+        // Only an approval can be said to be rejected. Elsewhere the word could be taken for an option or
+        // for the value that was asked for, so there is no result, and the request failed.
         Answer::ChangesRequested { edits } => {
             let result = match body {
                 Some(Body::Approve { .. }) | None => json!("rejected"),

@@ -8,6 +8,7 @@ use kernel::ask::{Ask, Phase};
 
 use super::evidence::Seal;
 use super::receipt::{Detail, name, receipt};
+use super::view::status;
 use super::wire::Frame;
 
 /// What a subscriber knows.
@@ -39,7 +40,7 @@ pub fn advance(seen: &Seen, ask: &Ask, seal: &Seal<'_>) -> Step {
         return Step { frames: Vec::new(), seen: Seen::End, close: true };
     }
     let whole = || receipt(ask, seal, Detail::Whole);
-    let last = match ask.phase() {
+    let last = match status(ask).phase() {
         Phase::Waiting => return Step { frames: Vec::new(), seen: seen.clone(), close: false },
         Phase::Engaged => return assigned(seen, ask, seal),
         Phase::Completed => whole().map(|receipt| Frame::Completed { receipt }),

@@ -31,7 +31,7 @@ pub fn ask_id(request_id: &str) -> Option<AskId> {
 pub fn created(ask: &Ask, ws_base: &str) -> Created {
     let request_id = request_id(ask.id);
     Created {
-        status: ask.phase().into(),
+        status: status(ask),
         created_at: ask.created_at,
         expires_at: ask.expires_at,
         poll_url: format!("/hxp/v1/requests/{request_id}"),
@@ -58,7 +58,7 @@ pub fn request(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Request {
         created_at: ask.created_at,
         expires_at: ask.expires_at,
         payload,
-        status: ask.phase().into(),
+        status: status(ask),
         receipt: receipt(ask, seal, detail),
         previous_request_id: ask.follows.map(request_id),
         next_request_id: ask.followed_by.map(request_id),
@@ -120,6 +120,12 @@ pub fn info() -> Info {
             admin: "/hxp/v1/delegation/rules",
         },
     }
+}
+
+/// Where an ask stands. A request for changes of what is no approval was neither an option nor a value:
+/// such a request failed, with what was said as the reason. It cannot come about any more.
+pub fn status(ask: &Ask) -> Status {
+    if ask.sent_back().is_some() { Status::Failed } else { ask.phase().into() }
 }
 
 /// The action an ask is shown as; of an erased question only the kind is known.

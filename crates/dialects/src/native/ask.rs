@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::hxp_execution::pseudonym;
 use crate::hxp_experience::claims::{Picked, Verdict};
+use crate::settled;
 
 /// An ask.
 #[derive(Debug, Clone, Serialize)]
@@ -332,9 +333,9 @@ impl ResultView {
                 Self { report: Some(*report), ..bare(Outcome::Expired, *at) }
             }
             Ending::Failed { at } => bare(Outcome::Failed, *at),
-            Ending::Cancelled { at, by, reason } => Self {
+            Ending::Cancelled { at, by, .. } => Self {
                 by: viewer.named(by, ask),
-                reason: reason.as_ref().and_then(|reason| reason.value().cloned()),
+                reason: settled::reason(ending),
                 ..bare(Outcome::Cancelled, *at)
             },
         }

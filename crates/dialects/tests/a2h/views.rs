@@ -3,9 +3,10 @@
 use dialects::a2h::{self, Beside, Kind};
 use kernel::command::{Command, NewAsk};
 use kernel::question::Choice;
-use kernel::question::{Answer, Body, Options, Pick, Question};
-use kernel::testing::{Cast, new_ask};
-use kernel::{Actor, Ask};
+use kernel::question::{Answer, Body, Options, Pick, Question, Reply};
+use kernel::task::{Action, CheckpointKind};
+use kernel::testing::{Cast, new_ask, new_task, raising, resolution, sent_back};
+use kernel::{Actor, Ask, Refusal};
 use serde_json::{Map, Value, json};
 
 use crate::stage::{function_call, human_contact, made, parse, relay, say, shown, with, without};
@@ -56,7 +57,6 @@ fn answered_contacts() {
     let chosen = |id: &str| Answer::Chosen { options: vec![id.to_owned()] };
     for (name, body, answer, comment) in [
         ("replied", human_contact(), Answer::Replied { text: "turn it off".to_owned() }, None),
-        ("changes", human_contact(), Answer::CHANGES, Some("say it shorter")),
         ("pressed", offered.clone(), chosen("a"), None),
         ("pressed_and_more", offered.clone(), chosen("a"), Some("and hurry")),
         ("pressed_in_own_words", offered, chosen("b"), Some("the second, but smaller")),
@@ -67,6 +67,55 @@ fn answered_contacts() {
         say(&mut cast, id, answer, comment);
         insta::assert_json_snapshot!(format!("contact_{name}"), status(cast.seen(id)));
     }
+}
+
+/// A request for changes of what is no approval is refused; a record of before that says what it was.
+#[test]
+fn a_contact_takes_no_request_for_changes() {
+    let (mut cast, id) = made(Kind::HumanContact, &human_contact());
+    let changes = Reply { answer: Answer::CHANGES, comment: Some("say it shorter".to_owned()) };
+    let refused = cast.attempt(cast.human("olga"), Command::Answer(id, Box::new(changes)));
+    assert!(matches!(refused, Err(Refusal::Answer(_))), "{refused:?}");
+    let before = sent_back(cast.seen(id), "say it shorter");
+    insta::assert_json_snapshot!("contact_changes", status(&before));
+}
+
+/// What a principal decides over HACP without answering the question is told as that decision, not as
+/// something nobody decided. A record of before it was kept says that a person cancelled it.
+#[test]
+fn what_was_decided_over_hacp_is_told() {
+    let told = |kind: CheckpointKind, action: Action, comment: Option<&str>| {
+        let mut cast = Cast::staffed();
+        let task = cast.begun(new_task());
+        let ask = cast.raised(task, raising(kind));
+        let mut new = resolution(action);
+        new.said.comment = comment.map(ToOwned::to_owned);
+        cast.resolve("olga", ask, new).unwrap();
+        status(cast.seen(ask))
+    };
+    for (kind, action, comment, outcome, response) in [
+        (CheckpointKind::Choice, Action::Reject, Some("never"), "answered", "Denied: never"),
+        (CheckpointKind::Input, Action::Reject, None, "answered", "Denied without a comment."),
+        (CheckpointKind::Choice, Action::Provide, None, "answered", "like this"),
+        (CheckpointKind::Escalation, Action::Provide, Some("x"), "answered", "like this\n\nx"),
+        (CheckpointKind::Input, Action::Reassign, None, "cancelled", "Reassigned: Handed to bob."),
+    ] {
+        let told = told(kind, action, comment);
+        let said = (told["response"].as_str(), told["outcome"].as_str());
+        assert_eq!(said, (Some(response), Some(outcome)), "{kind:?} {action:?}");
+    }
+    let denied = told(CheckpointKind::Approval, Action::Reject, Some("never"));
+    assert_eq!((&denied["approved"], &denied["comment"]), (&json!(false), &json!("never")));
+
+    let mut cast = Cast::staffed();
+    let task = cast.begun(new_task());
+    let ask = cast.raised(task, raising(CheckpointKind::Choice));
+    cast.resolve("olga", ask, resolution(Action::Reject)).unwrap();
+    let mut before = serde_json::to_value(cast.seen(ask)).unwrap();
+    before["state"]["ending"].as_object_mut().unwrap().remove("decided").unwrap();
+    let before: Ask = serde_json::from_value(before).unwrap();
+    let told = status(&before)["response"].as_str().unwrap().to_owned();
+    assert!(told.starts_with("A person cancelled this request") && !told.contains("Nobody"));
 }
 
 /// A2H-061: nobody answered, and the SDKs stop asking; `outcome` says what it was.

@@ -183,6 +183,70 @@ fn little_is_needed() {
     insta::assert_debug_snapshot!("least_list", read("bot", "task.list", json!({})));
 }
 
+/// Upstream's client may leave the type of a task and of an artifact out.
+#[test]
+fn a_type_may_be_left_out() {
+    let cast = Cast::new();
+    let read = |who, operation, params| stage::read(&cast, who, operation, &params).unwrap().params;
+    for params in [json!({"goal": "x"}), json!({"goal": "x", "type": null}), {
+        json!({"goal": "x", "type": ""})
+    }] {
+        let Params::Command(command) = read("olga", "task.create", params) else { panic!() };
+        let kernel::task::TaskCommand::Create(new) = *command else { panic!() };
+        assert_eq!(new.sort, "");
+    }
+    let payload = json!({"kind": "inline", "content": "x"});
+    let params = json!({"task_id": TASK, "payload": payload});
+    let Params::Commit(commit) = read("bot", "artifact.commit", params) else { panic!() };
+    assert_eq!(commit.sort, "");
+}
+
+/// Upstream's client always sends `raised_by` and `produced_by`. They say who calls, in one way or
+/// another, or the call is refused like any other that speaks for somebody else.
+#[test]
+fn who_raised_and_produced_is_who_calls() {
+    let cast = Cast::new();
+    let raise = json!({"task_id": TASK, "kind": "approval", "prompt": "Go?"});
+    let commit = json!({"task_id": TASK, "payload": {"kind": "inline", "content": "x"}});
+    let other = "task_00000000000000000000000009";
+    for (operation, params, key, same, others) in [
+        (
+            "checkpoint.raise",
+            &raise,
+            "raised_by",
+            ["agent_bot", "bot", "agent"],
+            ["human", "user_olga"],
+        ),
+        (
+            "artifact.commit",
+            &commit,
+            "produced_by",
+            ["agent_bot", "bot", TASK],
+            [other, "agent_spy"],
+        ),
+    ] {
+        let plain = stage::read(&cast, "bot", operation, params).unwrap();
+        let with = |value: Value| {
+            let mut params = params.clone();
+            params[key] = value;
+            stage::read(&cast, "bot", operation, &params)
+        };
+        for name in same {
+            let read = with(json!(name)).unwrap();
+            assert_eq!(read.fingerprint, plain.fingerprint, "{operation} {name}");
+        }
+        assert!(with(json!(null)).is_ok());
+        for name in others {
+            let error = with(json!(name)).unwrap_err();
+            assert_eq!((error.status, error.code), (401, "UNAUTHORIZED"), "{operation} {name}");
+        }
+        assert_eq!(with(json!(7)).unwrap_err().code, "INVALID_SPEC");
+    }
+    // Nowhere else do these words mean anything.
+    let params = json!({"task_id": TASK, "raised_by": "agent"});
+    assert!(stage::read(&cast, "bot", "task.start", &params).is_err());
+}
+
 /// HACP-006: names on the wire have their prefix, ours need not.
 #[test]
 fn people_and_agents_are_found_by_either_name() {

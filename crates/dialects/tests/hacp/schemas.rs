@@ -48,13 +48,29 @@ fn samples(version: Version) -> Vec<(&'static str, Value)> {
             let event = record.event().unwrap();
             let event = harness_event(contract, &done, &event, version).unwrap();
             all.push(("AdapterOperationContext", json!(event.operation_context)));
-            all.push(("HarnessEventDelivery", json!(version.stamped(event.clone().at(7)))));
-            all.push(("HarnessEvent", json!(event)));
+            let delivery = json!(version.stamped(event.clone().at(7)));
+            all.push(("HarnessEvent", delivery["event"].clone()));
+            all.push(("HarnessEventDelivery", delivery));
+            // What is inside says which protocol it speaks, too.
+            let told = json!(event);
+            for (key, name) in [("grant", "PermissionGrant"), ("review", "Review")] {
+                all.extend(told.get(key).map(|inner| (name, inner.clone())));
+            }
+            let grants = told["spec"]["constraints"]["grants"].as_array().into_iter().flatten();
+            all.extend(grants.map(|grant| ("PermissionGrant", grant.clone())));
+            all.push(("HarnessEvent", told));
             let kept = event.kept(OutboxState::Succeeded, Some(json!({})), cast.now());
-            all.push(("AdapterOutboxRecord", json!(version.stamped(kept))));
+            let kept = json!(version.stamped(kept));
+            all.push(("AdapterOperationContext", kept["context"].clone()));
+            all.push(("HarnessEvent", kept["request"].clone()));
+            all.push(("AdapterOutboxRecord", kept));
         }
         let later = shown.later.unwrap();
         all.extend(later.grants.iter().map(|grant| ("PermissionGrant", json!(grant))));
+        let first = shown.spec.constraints.later.unwrap().grants;
+        all.extend(first.iter().map(|grant| ("PermissionGrant", json!(grant))));
+        all.extend(later.reviews.iter().map(|review| ("Review", json!(review))));
+        all.push(("Ownership", json!(shown.ownership)));
         let policy = shown.spec.later.unwrap().review_policy;
         all.push(("ReviewPolicy", json!(policy)));
         all.push(("VersionNegotiation", json!(version.stamp())));
@@ -92,6 +108,24 @@ fn the_registry() {
     }
     insta::assert_json_snapshot!("schema_of_a_task", schema("Task", V02).unwrap());
     insta::assert_json_snapshot!("schema_of_an_early_task", schema("Task", V01).unwrap());
+}
+
+/// HACP-085, HACP-086: every schema of 0.2 requires which schema and which profile an object is of.
+#[test]
+fn every_schema_requires_schema_and_profile() {
+    for name in names(V02) {
+        let required = schema(name, V02).unwrap()["required"].clone();
+        for key in ["schema_version", "profile"] {
+            assert!(required.as_array().unwrap().contains(&json!(key)), "{name}: {key}");
+        }
+    }
+    for (name, value) in samples(V02) {
+        for key in ["schema_version", "profile"] {
+            let mut without = value.clone();
+            without.as_object_mut().unwrap().shift_remove(key).unwrap();
+            assert_eq!(validate(name, &without, V02).unwrap_err().code, "INVALID_SPEC", "{name}");
+        }
+    }
 }
 
 /// HACP-085: an unknown name, a missing member, a wrong type, another version.

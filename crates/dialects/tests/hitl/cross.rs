@@ -1,12 +1,12 @@
 //! One ask in two dialects: HXP Execution and HITL. One test per cell of the tables.
 
-use dialects::hitl::Type;
+use dialects::hitl::{Type, poll};
 use dialects::hxp_execution::{Detail, Formula, Seal, parse_create as hxp_create, request};
 use kernel::ask::DefaultAction;
 use kernel::command::{Command, NewAsk, Silence};
 use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
-use kernel::testing::{Cast, new_ask};
-use kernel::{Actor, AskId};
+use kernel::testing::{Cast, new_ask, sent_back};
+use kernel::{Actor, AskId, Refusal};
 use serde_json::{Map, Value, json};
 
 use crate::schemas::holds;
@@ -181,7 +181,18 @@ fn every_kind_has_a_type() {
         let id = cast.ask(NewAsk { question, ..new_ask() });
         assert_eq!(Type::of(cast.seen(id)).as_str(), kind);
         let changes = Reply { answer: Answer::CHANGES, comment: Some("smaller".to_owned()) };
-        cast.run(cast.human("olga"), Command::Answer(id, Box::new(changes)));
+        let changes = Command::Answer(id, Box::new(changes));
+        if kind != "approval" {
+            // HITL-140: only an approval has `edit`, and only an approval is asked again.
+            let refused = cast.attempt(cast.human("olga"), changes);
+            assert!(matches!(refused, Err(Refusal::Answer(_))), "{kind}: {refused:?}");
+            // A record of before that was refused is no result: the case was closed without one.
+            let shown = json!(poll(&sent_back(cast.seen(id), "smaller"), None, None));
+            assert_eq!((&shown["status"], shown.get("result")), (&json!("cancelled"), None));
+            assert_eq!(shown["reason"], "Changes requested: smaller", "{kind}");
+            continue;
+        }
+        cast.run(cast.human("olga"), changes);
         let expected = json!({"action": "edit", "data": {"feedback": "smaller"}});
         assert_eq!(as_hitl(&cast, id)["result"], expected);
     }

@@ -1,15 +1,16 @@
 //! `GET /hxp/v1/requests/{request_id}`, lists, the inbox, `GET /hxp`.
 
 use dialects::hxp_execution::receipt::DEFAULT_APPLIED;
-use dialects::hxp_execution::wire::{Request, Stats, Status, Verified};
+use dialects::hxp_execution::wire::{Frame, Request, Stats, Status, Verified};
 use dialects::hxp_execution::{
-    Cursor, Detail, ask_id, cancelled, created, inbox, info, list, request, request_id, resolved,
+    Cursor, Detail, Seen, advance, ask_id, cancelled, created, inbox, info, list, request,
+    request_id, resolved,
 };
 use kernel::ask::Phase;
 use kernel::command::Command;
 use kernel::question::{Answer, Reply};
-use kernel::testing::{Cast, yes};
-use kernel::{Actor, AskId};
+use kernel::testing::{Cast, sent_back, yes};
+use kernel::{Actor, AskId, Refusal};
 use serde_json::json;
 
 use crate::stage::{SEAL, STATES, bytes, full, new, pretty, staged, with};
@@ -229,19 +230,27 @@ fn statuses_are_phases() {
     assert_eq!(Status::named("Pending"), None);
 }
 
-/// DESIGN §11: a request for changes is a rejection that begins with the request.
+/// DESIGN §11: a request for changes is a rejection that begins with the request. Only an approval takes
+/// one: DECIDE and PROVIDE are never `completed` without a result, and a record of before that was
+/// refused has failed.
 #[test]
 fn requested_changes_are_a_rejection_with_a_reason() {
-    let ask = |action: &str| -> (Cast, AskId) {
-        let reply = Reply { answer: Answer::CHANGES, comment: Some("smaller, please".into()) };
-        staged("completed", &full(action), &reply)
-    };
-    for (action, result) in
-        [("APPROVE", json!("rejected")), ("DECIDE", json!(null)), ("PROVIDE", json!(null))]
-    {
-        let (cast, id) = ask(action);
-        let receipt = request(cast.seen(id), &SEAL, Detail::Whole).receipt.unwrap();
-        assert_eq!(receipt.result, result);
-        assert_eq!(receipt.reason.as_deref(), Some("Changes requested: smaller, please"));
+    let reply = || Reply { answer: Answer::CHANGES, comment: Some("smaller, please".into()) };
+    let (cast, id) = staged("completed", &full("APPROVE"), &reply());
+    let shown = request(cast.seen(id), &SEAL, Detail::Whole);
+    let (said, receipt) = (Some("Changes requested: smaller, please"), shown.receipt.unwrap());
+    assert_eq!((shown.status, &receipt.result), (Status::Completed, &json!("rejected")));
+    assert_eq!(receipt.reason.as_deref(), said);
+    for action in ["DECIDE", "PROVIDE"] {
+        let (mut cast, id) = staged("pending", &full(action), &reply());
+        let refused = cast.attempt(cast.human("olga"), Command::Answer(id, Box::new(reply())));
+        assert!(matches!(refused, Err(Refusal::Answer(_))), "{action}: {refused:?}");
+        let before = sent_back(cast.seen(id), "smaller, please");
+        let shown = request(&before, &SEAL, Detail::Whole);
+        let receipt = shown.receipt.unwrap();
+        assert_eq!((shown.status, receipt.status), (Status::Failed, Status::Failed));
+        assert_eq!((&receipt.result, receipt.reason.as_deref()), (&json!(null), said));
+        let step = advance(&Seen::default(), &before, &SEAL);
+        assert!(matches!(step.frames.as_slice(), [Frame::Failed { .. }]), "{step:?}");
     }
 }

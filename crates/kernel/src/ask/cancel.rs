@@ -38,8 +38,9 @@ pub(crate) fn decide(
         return Err(Refusal::Invalid { field: "reason", expected }.into());
     }
     let mut salts = envelope.salts.clone();
-    let reason = reason.map(|text| Erasable::new(text.to_owned(), &mut salts));
-    task::withdrawn(world, envelope, ask, ask.ends(Happened::Cancelled { reason }))
+    let kept = reason.map(|text| Erasable::new(text.to_owned(), &mut salts));
+    let over = ask.ends(Happened::Cancelled { reason: kept, decided: None });
+    task::withdrawn(world, envelope, ask, reason, over)
 }
 
 #[cfg(test)]

@@ -22,6 +22,8 @@ use crate::world::{Decision, Stop, World};
 const MOST_TAGS: usize = 50;
 /// More reminders than this are noise.
 pub(crate) const MOST_REMINDERS: usize = 20;
+/// Without a deadline nothing but `stay_open` would ever take effect, and the agent would wait forever.
+const NEEDS_TIMEOUT: &str = "stay_open, or a deadline beside it: set timeout_seconds";
 /// A longer address is data.
 const LONGEST_URL: usize = 2000;
 
@@ -118,6 +120,9 @@ fn check(new: &NewAsk) -> Result<(), Refusal> {
     if new.timeout.is_some_and(|seconds| seconds > LONGEST_TIMEOUT) {
         return invalid("timeout_seconds", "at most 100 years");
     }
+    if new.timeout.is_none() && new.on_expiry != Silence::StayOpen && states_deadline(new.dialect) {
+        return invalid("on_expiry", NEEDS_TIMEOUT);
+    }
     if new.reminders.len() > MOST_REMINDERS {
         return invalid("reminders", "at most 20 reminders");
     }
@@ -137,6 +142,15 @@ fn check(new: &NewAsk) -> Result<(), Refusal> {
         return invalid("labels", "texts of at most 200 bytes");
     }
     new.verification.as_ref().map_or(Ok(()), |policy| policy.check())
+}
+
+/// Whether agents of a dialect state the deadline together with what happens at it. HXP defines
+/// `timeout_seconds: 0` with every `fallback`, and in A2H the operator's setting is the deadline.
+fn states_deadline(dialect: Dialect) -> bool {
+    match dialect {
+        Dialect::Native | Dialect::Hitl | Dialect::Hacp => true,
+        Dialect::HxpExecution | Dialect::A2h => false,
+    }
 }
 
 /// Whether the people the agent names are there. Another dialect's group is free data, and what leads
@@ -276,6 +290,39 @@ mod tests {
         let mut before = serde_json::to_value(cast.seen(id)).unwrap();
         before["asked"].as_object_mut().unwrap().remove("key").unwrap();
         assert_eq!(serde_json::from_value::<Ask>(before).unwrap().key, None);
+    }
+
+    /// What happens at a deadline means nothing without one, so only `stay_open` is taken then. HXP and
+    /// A2H allow both to be said apart.
+    #[test]
+    fn what_happens_at_a_deadline_needs_one() {
+        let mut cast = Cast::new();
+        let silences = [
+            Silence::StayOpen,
+            Silence::Fail,
+            Silence::Answer(*crate::testing::yes()),
+            Silence::Report(DefaultAction::Skip),
+        ];
+        for on_expiry in silences {
+            for (dialect, timeout) in [
+                (Dialect::Native, Some(60)),
+                (Dialect::Native, None),
+                (Dialect::Hitl, None),
+                (Dialect::HxpExecution, None),
+                (Dialect::A2h, None),
+            ] {
+                let new = NewAsk { dialect, timeout, on_expiry: on_expiry.clone(), ..new_ask() };
+                let asked = cast.attempt(cast.agent("bot"), Command::Ask(Box::new(new)));
+                let never = timeout.is_none() && on_expiry != Silence::StayOpen;
+                if never && matches!(dialect, Dialect::Native | Dialect::Hitl) {
+                    let expected = NEEDS_TIMEOUT;
+                    let refused = Err(Refusal::Invalid { field: "on_expiry", expected });
+                    assert_eq!(asked, refused, "{on_expiry:?}");
+                } else {
+                    assert!(asked.is_ok(), "{dialect:?} {timeout:?} {on_expiry:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     };
     let over = ask.ends(happened);
     match &ask.checkpoint {
-        Some(checkpoint) => task::ended(world, checkpoint, ask, Ended::TimedOut, over),
+        Some(checkpoint) => task::ended(world, checkpoint, ask, (Ended::TimedOut, None), over),
         None => Ok(over),
     }
 }

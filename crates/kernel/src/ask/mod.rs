@@ -46,8 +46,9 @@ use crate::effect::Effect;
 use crate::event::{Asked, Happened};
 use crate::form::Progress;
 use crate::ids::{AskId, HumanId};
-use crate::question::Reply;
+use crate::question::{Answer, Kind, Reply};
 use crate::refusal::Refusal;
+use crate::task::Action;
 use crate::time::Time;
 use crate::verification::Verification;
 use crate::world::Decision;
@@ -145,6 +146,10 @@ pub enum Ending {
         by: By,
         /// Why.
         reason: Option<Erasable<String>>,
+        /// What a person decided over HACP, where the question takes no such answer. Absent where it was
+        /// withdrawn, and in what ended before this was recorded.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        decided: Option<Action>,
     },
     /// Ran out, and the agent wanted that to be a failure.
     Failed {
@@ -308,6 +313,15 @@ impl Ask {
             Some(Ending::Expired { .. } | Ending::Cancelled { .. } | Ending::Failed { .. })
             | None => None,
         }
+    }
+
+    /// The request for changes a question other than an approval was answered with. Such an answer is
+    /// refused now; records of before have it, and no dialect may show it as a result.
+    pub fn sent_back(&self) -> Option<(&Resolution, &Reply)> {
+        let resolution = self.resolution()?;
+        let reply = resolution.reply.value()?;
+        let changes = matches!(reply.answer, Answer::ChangesRequested { .. });
+        (changes && self.kind != Kind::Approve).then_some((resolution, reply))
     }
 
     /// Whether it can still be answered, deadline aside.

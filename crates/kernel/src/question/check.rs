@@ -103,7 +103,7 @@ impl Question {
                 Answer::Rejected { option }
             }
             // Asking for changes says which, or the agent would not know what to change.
-            (_, Answer::ChangesRequested { edits }) => {
+            (Body::Approve { .. }, Answer::ChangesRequested { edits }) => {
                 let edits = edits.filter(|edits| !edits.is_empty());
                 if comment.is_none() && edits.is_none() {
                     return Err(AnswerError::ReasonRequired);
@@ -160,6 +160,10 @@ impl Question {
                 }
                 Answer::Replied { text }
             }
+            // Any other question takes no such answer: an agent would read it as a result.
+            (_, Answer::ChangesRequested { .. }) => {
+                return Err(AnswerError::WrongKind { expected: self.kind().wants_no_changes() });
+            }
             (
                 Body::Approve { .. }
                 | Body::Choose { .. }
@@ -204,6 +208,32 @@ impl Kind {
             Self::Confirm => "a confirmation or a refusal",
             Self::Escalate => "retry, skip or abort",
             Self::Converse => "a text",
+        }
+    }
+
+    /// The same for whoever requested changes.
+    fn wants_no_changes(self) -> &'static str {
+        match self {
+            Self::Approve => "an approval, a rejection or a request for changes",
+            Self::Choose => {
+                "one of its options, with a comment if need be; only an approval takes a request for \
+                 changes"
+            }
+            Self::Provide => {
+                "values for its fields; only an approval takes a request for changes: comment on this \
+                 request instead"
+            }
+            Self::Confirm => {
+                "a confirmation or a refusal, with a comment if need be; only an approval takes a \
+                 request for changes"
+            }
+            Self::Escalate => {
+                "retry, skip or abort, with a comment if need be; only an approval takes a request for \
+                 changes"
+            }
+            Self::Converse => {
+                "a text; only an approval takes a request for changes: say it in the reply instead"
+            }
         }
     }
 }
@@ -317,21 +347,31 @@ mod tests {
         }
     }
 
+    /// Only an approval takes a request for changes, and not a silent one; for any other question it is
+    /// refused with what that question takes.
     #[test]
-    fn changes_can_be_requested_everywhere_but_not_silently() {
+    fn changes_are_requested_of_approvals_only_and_not_silently() {
         for question in every() {
-            assert_eq!(question.check(say(Answer::CHANGES)), Err(AnswerError::ReasonRequired));
             let asked = Reply { answer: Answer::CHANGES, comment: Some("smaller, please".into()) };
+            let edits = serde_json::json!({"amount": 5}).as_object().cloned();
+            let edited = say(Answer::ChangesRequested { edits });
+            if question.kind() != Kind::Approve {
+                for refused in [say(Answer::CHANGES), asked, edited] {
+                    let refused = question.check(refused).unwrap_err();
+                    let AnswerError::WrongKind { expected } = refused else {
+                        panic!("{refused:?}")
+                    };
+                    assert!(expected.contains("only an approval"), "{expected}");
+                }
+                continue;
+            }
+            assert_eq!(question.check(say(Answer::CHANGES)), Err(AnswerError::ReasonRequired));
             assert!(question.check(asked).is_ok());
+            assert!(question.check(edited).is_ok());
             // HITL-140: the changes themselves say enough, if there are any.
-            for (edits, enough) in [
-                (serde_json::json!({"amount": 5}), true),
-                (serde_json::json!({}), false),
-                (serde_json::json!({"amount": "5\0"}), false),
-            ] {
-                let edits = edits.as_object().cloned();
-                let asked = say(Answer::ChangesRequested { edits });
-                assert_eq!(question.check(asked.clone()).is_ok(), enough, "{asked:?}");
+            for nothing in [serde_json::json!({}), serde_json::json!({"amount": "5\0"})] {
+                let asked = say(Answer::ChangesRequested { edits: nothing.as_object().cloned() });
+                assert!(question.check(asked.clone()).is_err(), "{asked:?}");
             }
         }
     }

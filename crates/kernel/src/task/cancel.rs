@@ -24,9 +24,12 @@ pub(super) fn decide(
     if let Some(pending) = task.pending() {
         let ask = world.ask(pending.ask)?;
         if ask.is_open() {
-            decision = ask.ends(Happened::Cancelled { reason: kept(envelope.salts.clone()) });
+            decision = ask
+                .ends(Happened::Cancelled { reason: kept(envelope.salts.clone()), decided: None });
         }
-        let lapsed = TaskEvent::Lapsed { checkpoint: pending.ask, why: Ended::Cancelled };
+        // What was said stands in the event that follows.
+        let (checkpoint, why) = (pending.ask, Ended::Cancelled);
+        let lapsed = TaskEvent::Lapsed { checkpoint, why, said: None };
         decision.happened.push(task.event(lapsed));
     }
     decision
@@ -93,7 +96,7 @@ mod tests {
         cast.may(cast.human("olga"), cancel(id));
         let TaskEvent::Cancelled { reason: Some(here) } = cast.last_of(id) else { panic!() };
         let there = cast.record_of(ask).into_iter().find_map(|event| {
-            if let Happened::Cancelled { reason } = event.what { reason } else { None }
+            if let Happened::Cancelled { reason, .. } = event.what { reason } else { None }
         });
         let there = there.unwrap();
         assert_eq!(here.value(), there.value());

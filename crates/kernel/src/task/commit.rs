@@ -92,7 +92,8 @@ fn put_up(
     let maker = task.assignee.human();
     let spec = task.spec.value();
     let goal = spec.map_or("", |spec| spec.goal.as_str());
-    let prompt = format!("Is {} {} good? {goal}", new.sort, artifact.version);
+    let sort = if new.sort.is_empty() { "version" } else { &new.sort };
+    let prompt = format!("Is {sort} {} good? {goal}", artifact.version);
     let criteria = spec.iter().flat_map(|spec| &spec.acceptance_criteria);
     let criteria: Vec<_> = criteria.map(|text| format!("- {text}")).collect();
     let context = if criteria.is_empty() { None } else { Some(criteria.join("\n")) };
@@ -176,8 +177,11 @@ impl Task {
 
 fn check(new: &NewVersion) -> Result<(), Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
-    if new.sort.trim().is_empty() || !is_short(&new.sort) {
-        return invalid("type", "a text of 1 to 200 bytes, without NUL");
+    if !new.sort.is_empty() && new.sort.trim().is_empty() || !is_short(&new.sort) {
+        return invalid(
+            "type",
+            "nothing, or a text of at most 200 bytes that is not blank, without NUL",
+        );
     }
     let named = |name: &String| {
         !name.is_empty()

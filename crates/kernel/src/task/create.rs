@@ -83,8 +83,12 @@ fn project(
 fn check(world: &World<'_>, new: &NewTask) -> Result<(), Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
     text("spec.goal", &new.spec.goal)?;
-    if new.sort.trim().is_empty() || !is_short(&new.sort) {
-        return invalid("type", "a text of 1 to 200 bytes, without NUL");
+    // A task need not have a type (upstream's client leaves it out); one of blanks says nothing.
+    if !new.sort.is_empty() && new.sort.trim().is_empty() || !is_short(&new.sort) {
+        return invalid(
+            "type",
+            "nothing, or a text of at most 200 bytes that is not blank, without NUL",
+        );
     }
     let Spec { acceptance_criteria, inputs, must_use_capabilities, external_refs, .. } = &new.spec;
     for criterion in acceptance_criteria {
@@ -261,7 +265,7 @@ mod tests {
             (spec(|spec| spec.goal = text(" ")), "spec.goal"),
             (spec(|spec| spec.goal = text("a\0b")), "spec.goal"),
             (spec(|spec| spec.goal = "x".repeat(64 * 1024 + 1)), "spec.goal"),
-            (NewTask { sort: text(""), ..new_task() }, "type"),
+            (NewTask { sort: text("  "), ..new_task() }, "type"),
             (spec(|spec| spec.acceptance_criteria = vec![text("")]), "spec.acceptance_criteria"),
             (spec(|spec| spec.acceptance_criteria = vec![text("x"); 101]), "spec"),
             (spec(|spec| spec.inputs = vec![resource(" ")]), "spec.inputs.uri"),

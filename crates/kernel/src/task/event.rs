@@ -62,6 +62,9 @@ pub enum TaskEvent {
         checkpoint: AskId,
         /// Why.
         why: Ended,
+        /// What was said by whoever withdrew it. Events of before this was recorded have none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        said: Option<Erasable<String>>,
     },
     /// The principal said something the agent is to take into account.
     Amended {
@@ -186,7 +189,9 @@ impl TaskEvent {
         match self {
             Self::Created(created) => visit(&mut created.spec),
             Self::Assigned { given, .. } | Self::Delegated { given, .. } => visit(given),
-            Self::Cancelled { reason: Some(reason) } => visit(reason),
+            Self::Cancelled { reason: Some(text) } | Self::Lapsed { said: Some(text), .. } => {
+                visit(text);
+            }
             Self::Resolved { resolution, .. } => visit(&mut resolution.said),
             Self::Amended { amendment } => visit(&mut amendment.text),
             Self::Reviewed { review } => visit(&mut review.words),
@@ -195,7 +200,7 @@ impl TaskEvent {
             | Self::Cancelled { reason: None }
             | Self::Interrupted
             | Self::Raised { .. }
-            | Self::Lapsed { .. }
+            | Self::Lapsed { said: None, .. }
             | Self::Granted { .. }
             | Self::Transferred { .. }
             | Self::Committed { .. }

@@ -72,7 +72,7 @@ impl Task {
                 self.pends(checkpoint)?.outcome = Outcome::Resolved(resolution);
                 self.resolved(action, to, run)?;
             }
-            TaskEvent::Lapsed { checkpoint, why } => {
+            TaskEvent::Lapsed { checkpoint, why, .. } => {
                 self.pends(checkpoint)?.outcome = Outcome::Expired { at, why: Some(why) };
             }
             TaskEvent::Amended { amendment } => self.steering.push(amendment),
@@ -396,7 +396,7 @@ mod tests {
             VersionRef { id: ArtifactId::new(ulid::Ulid::from(7_u128)), version: "v1".to_owned() };
         let created = TaskEvent::Created(Box::new(cast.task(written).created.clone()));
         let committed = TaskEvent::Committed { artifact, ask: None };
-        let lapsed = |checkpoint| TaskEvent::Lapsed { checkpoint, why: Ended::Expired };
+        let lapsed = |checkpoint| TaskEvent::Lapsed { checkpoint, why: Ended::Expired, said: None };
         let raised = |checkpoint, kind| {
             let raised_by = RaisedBy::Agent;
             TaskEvent::Raised { checkpoint, kind, raised_by }

@@ -195,9 +195,10 @@ fn newest(task: &Task, new: &NewReview) -> Result<VersionRef, Refusal> {
             let expected = "a version this task delivered";
             Err(Refusal::Invalid { field: "version", expected })
         }
+        // Spec, operation 14: the artifact belongs to the task.
         (Some(_) | None, _) => {
-            let expected = "an artifact this task delivered";
-            Err(Refusal::Invalid { field: "art_id", expected })
+            let why = "this task did not deliver the artifact".to_owned();
+            Err(Refusal::Precondition { why })
         }
     }
 }

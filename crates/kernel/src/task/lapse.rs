@@ -4,6 +4,7 @@ use super::may::held;
 use super::{Checkpoint, Ended, RaisedBy, TaskEvent};
 use crate::actor::Actor;
 use crate::ask::{Ask, DefaultAction};
+use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::event::Happened;
 use crate::ids::AskId;
@@ -19,7 +20,7 @@ pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     }
     let deadline = ask.deadline().map_or(world.now, |at| at.min(world.now)).max(ask.created_at);
     let over = ask.ends(Happened::Expired { deadline, report: DefaultAction::Abort });
-    ended(world, checkpoint, ask, Ended::Expired, over)
+    ended(world, checkpoint, ask, (Ended::Expired, None), over)
 }
 
 /// The ask by which people decide something on a task was withdrawn: an agent takes back what it asked
@@ -28,6 +29,7 @@ pub(crate) fn withdrawn(
     world: &World<'_>,
     envelope: &Envelope,
     ask: &Ask,
+    reason: Option<&str>,
     over: Decision,
 ) -> Result<Decision, Stop> {
     let administers = world.directory.administers(&envelope.actor);
@@ -44,7 +46,8 @@ pub(crate) fn withdrawn(
     if !raised_it && !administers {
         task.decider(&envelope.actor, why)?;
     }
-    ended(world, checkpoint, ask, Ended::Withdrawn, over)
+    let said = reason.map(|text| Erasable::new(text.to_owned(), &mut envelope.salts.apart()));
+    ended(world, checkpoint, ask, (Ended::Withdrawn, said), over)
 }
 
 /// The task hears that its checkpoint is over without an answer. It stays blocked, unless it was
@@ -53,11 +56,11 @@ pub(crate) fn ended(
     world: &World<'_>,
     checkpoint: &Checkpoint,
     ask: &Ask,
-    why: Ended,
+    (why, said): (Ended, Option<Erasable<String>>),
     mut decision: Decision,
 ) -> Result<Decision, Stop> {
     let task = world.task(checkpoint.task)?;
-    decision.happened.push(task.event(TaskEvent::Lapsed { checkpoint: ask.id, why }));
+    decision.happened.push(task.event(TaskEvent::Lapsed { checkpoint: ask.id, why, said }));
     if task.ends_by_silence(checkpoint.kind, why) {
         decision.happened.push(task.event(TaskEvent::Cancelled { reason: None }));
         decision.contracts.extend(task.stop());
@@ -195,8 +198,12 @@ mod tests {
             let refused = cast.attempt(cast.agent(agent), Command::Cancel(ask, None));
             assert_eq!(refused, Err(Refusal::NotFound { what: "request" }));
         }
-        cast.run(cast.agent("bot"), Command::Cancel(ask, None));
+        cast.run(cast.agent("bot"), Command::Cancel(ask, Some("found it myself".to_owned())));
         assert_eq!((cast.task(id).state, why(&cast, id)), (State::Blocked, Some(Ended::Withdrawn)));
+        // What was said is on the record of the task, too.
+        let last = cast.last_of(id);
+        let TaskEvent::Lapsed { said: Some(said), .. } = last else { panic!("{last:?}") };
+        assert_eq!(said.value().map(String::as_str), Some("found it myself"));
     }
 
     /// What was delivered waits for its verdicts; nobody takes it out of the inboxes of the others.

@@ -39,18 +39,18 @@ pub(super) fn decide(
     }
     let edited = said.edited_artifact_ref.as_ref();
     let edited = edited.map(|edited| use_edited(world, envelope, task, edited)).transpose()?;
-    // Only a yes or no can say no; whoever is asked something else, and stops it all, withdraws it.
-    let mut decision = if let Some(reply) = reply(ask, checkpoint.kind, new, &said)? {
-        answer::vote(world, envelope, ask, &reply, &[], None)?.1
-    } else {
-        if let Actor::Human { assurance: have, .. } = envelope.actor
-            && have < ask.floor
-        {
-            return Err(Refusal::AssuranceTooLow { have, need: ask.floor }.into());
+    let mut decision = match settled(ask, checkpoint.kind, new, &said)? {
+        Settled::Answered(reply) => answer::vote(world, envelope, ask, &reply, &[], None)?.1,
+        Settled::Beside(words) => {
+            if let Actor::Human { assurance: have, .. } = envelope.actor
+                && have < ask.floor
+            {
+                return Err(Refusal::AssuranceTooLow { have, need: ask.floor }.into());
+            }
+            let mut salts = envelope.salts.clone();
+            let reason = words.map(|text| Erasable::new(text, &mut salts));
+            ask.ends(Happened::Cancelled { reason, decided: Some(new.action) })
         }
-        let mut salts = envelope.salts.clone();
-        let reason = said.comment.clone().map(|text| Erasable::new(text, &mut salts));
-        ask.ends(Happened::Cancelled { reason })
     };
     decision.happened.extend(edited.into_iter().flat_map(|used| used.happened));
     resumed(world, envelope, task, ask.id, (new.action, new.reassign_to.clone(), said), decision)
@@ -189,52 +189,66 @@ fn said(new: &NewResolution, beside: &Beside) -> Result<Said, Refusal> {
     Ok(said)
 }
 
-/// The answer a resolution is to the question of the ask; nothing where the question takes no such
-/// answer, and the ask ends without one.
-fn reply(
+/// What a resolution is to the question of the ask.
+enum Settled {
+    /// An answer to it.
+    Answered(Reply),
+    /// No answer it takes: the ask ends without one, and says what was decided instead, in these words.
+    Beside(Option<String>),
+}
+
+/// Only an approval takes a request for changes. Whoever is asked something else and says neither of what
+/// was offered has decided all the same, and no dialect may show that as an answer to the question.
+fn settled(
     ask: &Ask,
     kind: CheckpointKind,
     new: &NewResolution,
     said: &Said,
-) -> Result<Option<Reply>, Refusal> {
+) -> Result<Settled, Refusal> {
     // What was said is kept with the task, whole.
-    let plain = |answer| Some(Reply::brief(answer, said.comment.as_deref()));
-    let changes = |text: &str| {
+    let plain = |answer| Settled::Answered(Reply::brief(answer, said.comment.as_deref()));
+    let together = |text: &str| {
         let words = [Some(text), said.comment.as_deref()];
-        let comment = words.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
-        Some(Reply::brief(Answer::CHANGES, Some(&comment)))
+        words.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
     };
+    let changes =
+        |text: &str| Settled::Answered(Reply::brief(Answer::CHANGES, Some(&together(text))));
+    let beside = |text: &str| Settled::Beside(Some(together(text)));
     let input = said.input.as_deref().unwrap_or_default();
     let choice = said.choice.clone().unwrap_or_default();
     let invalid = |expected| Err(Refusal::Invalid { field: "action", expected });
+    let handed = || {
+        let to = new.reassign_to.as_ref().map(ToString::to_string).unwrap_or_default();
+        format!("Handed to {to}.")
+    };
     Ok(match (kind, new.action) {
-        (_, Action::Reassign) => {
-            let to = new.reassign_to.as_ref().map(ToString::to_string).unwrap_or_default();
-            changes(&format!("Handed to {to}."))
+        (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Reassign) => {
+            changes(&handed())
         }
+        (
+            CheckpointKind::Choice | CheckpointKind::Input | CheckpointKind::Escalation,
+            Action::Reassign,
+        ) => beside(&handed()),
         (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Approve) => {
             plain(Answer::Approved { edits: left_out(ask, said) })
         }
         (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Reject) => {
             plain(Answer::REJECTED)
         }
-        (
-            CheckpointKind::Approval
-            | CheckpointKind::Interrupt
-            | CheckpointKind::Choice
-            | CheckpointKind::Escalation,
-            Action::Provide,
-        ) => changes(input),
+        (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Provide) => changes(input),
+        (CheckpointKind::Choice | CheckpointKind::Escalation, Action::Provide) => beside(input),
         (CheckpointKind::Choice, Action::Choose) => plain(Answer::Chosen { options: vec![choice] }),
         (CheckpointKind::Input, Action::Provide) => {
             plain(Answer::Replied { text: input.to_owned() })
         }
-        (CheckpointKind::Choice | CheckpointKind::Input, Action::Reject) => None,
+        (CheckpointKind::Choice | CheckpointKind::Input, Action::Reject) => {
+            Settled::Beside(said.comment.clone())
+        }
         (CheckpointKind::Escalation, Action::Reject) => plain(Answer::Abort),
         (CheckpointKind::Escalation, Action::Approve) => {
             plain(Answer::Retry { params: Map::new() })
         }
-        (CheckpointKind::Escalation, Action::Choose) => changes(&choice),
+        (CheckpointKind::Escalation, Action::Choose) => beside(&choice),
         (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Choose) => {
             return invalid("approve, reject, provide or reassign");
         }

@@ -21,7 +21,7 @@ pub(super) struct Answer {
     /// or KEY=VALUE for each field of a form
     #[arg(required_unless_present = "changes", value_name = "ANSWER")]
     words: Vec<String>,
-    /// Neither yes nor no: send it back with the comment, whatever the question is
+    /// Request changes: neither approve nor reject, send it back with the comment. For approvals only
     #[arg(long, conflicts_with = "words", requires = "comment")]
     changes: bool,
     /// Approve with this detail changed, where the agent can take that; may be repeated
@@ -45,6 +45,12 @@ impl Answer {
         let ask = server.client.show(&id).await.map_err(server.because())?;
         let comment = self.comment.as_deref();
         let reply = if self.changes {
+            if ask.kind != "approve" {
+                bail!(
+                    "only an approval takes a request for changes; this one takes {}",
+                    hint(&ask)
+                );
+            }
             json!({ "answer": { "verdict": "changes_requested" }, "comment": comment })
         } else {
             edited(&ask, reply(&ask, &self.words, comment)?, &self.edit)?
@@ -131,9 +137,7 @@ pub(super) fn reply(
         }
         ("confirm", "decline" | "no" | "n") => json!({ "verdict": "declined" }),
         ("escalate", "retry" | "skip" | "abort") => json!({ "verdict": first }),
-        ("approve" | "confirm" | "escalate", "changes") => {
-            json!({ "verdict": "changes_requested" })
-        }
+        ("approve", "changes") => json!({ "verdict": "changes_requested" }),
         ("choose", _) => json!({ "verdict": "chosen", "options": chosen(question, words)? }),
         ("provide", _) => json!({ "verdict": "provided", "values": values(question, words)? }),
         ("converse", _) => json!({ "verdict": "replied", "text": words.join(" ") }),

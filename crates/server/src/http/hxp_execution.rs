@@ -353,7 +353,7 @@ impl App {
         if error.error.status != 404
             && let Ok(Some(ask)) = self.gateway.ask(id).await
         {
-            name(&mut error.headers, id, ask.phase().into());
+            name(&mut error.headers, id, hxp::status(&ask));
         }
         Err(error)
     }
@@ -406,7 +406,7 @@ fn cursor(at: store::Cursor) -> Cursor {
 
 /// HXPX-010: every answer about one request names it and its status.
 fn about(ask: &Ask, mut answer: Response) -> Response {
-    name(answer.headers_mut(), ask.id, ask.phase().into());
+    name(answer.headers_mut(), ask.id, hxp::status(ask));
     bound::say(ask, answer.headers_mut());
     answer
 }

@@ -23,6 +23,7 @@ pub mod pass;
 pub mod problem;
 pub mod sse;
 pub mod submitted;
+pub mod unread;
 pub mod uploads;
 pub mod well_known;
 
@@ -214,10 +215,14 @@ async fn around(
 ) -> Response {
     let Surroundings { app, cors } = &*surroundings;
     let observed = Observed::begin(&request);
+    let (request, unread) = unread::watch(request);
     if !is_known_host(app, &request) {
+        drop(request);
         let refused = Problem::new(421, "wrong-host")
             .detail("this server does not answer to that name; see the setting public_url");
-        return observed.end(refused.into_response());
+        let mut answer = refused.into_response();
+        unread.settle(&mut answer, app.config.body_limit).await;
+        return observed.end(answer);
     }
     let speaks = Speaks::at(request.uri().path());
     let foreign = cors::concerns(&request);
@@ -231,6 +236,7 @@ async fn around(
     let answer = AssertUnwindSafe(answer).catch_unwind().instrument(span.clone()).await;
     let said = || in_own_words(app, &speaks, answer.unwrap_or_else(panicked));
     let mut answer = span.in_scope(said);
+    unread.settle(&mut answer, app.config.body_limit).await;
     if !foreign {
         // Caches are told that it depends, whoever asked first.
         answer.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));

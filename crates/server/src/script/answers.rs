@@ -15,7 +15,7 @@ impl Says {
         match self {
             Self::Exactly(answer) => Ok((answer.clone(), None)),
             Self::Yes => yes(question.body()).map(|answer| (answer, None)),
-            Self::No => Ok((no(question.body()), Some(BECAUSE))),
+            Self::No => no(question.body()).map(|answer| (answer, Some(BECAUSE))),
         }
     }
 }
@@ -56,14 +56,23 @@ fn yes(body: &Body) -> Result<Answer, String> {
     })
 }
 
-fn no(body: &Body) -> Answer {
-    match body {
+fn no(body: &Body) -> Result<Answer, String> {
+    Ok(match body {
         Body::Approve { .. } => Answer::REJECTED,
         Body::Confirm { .. } => Answer::Declined,
         Body::Escalate { .. } => Answer::Abort,
-        Body::Choose { .. } | Body::Provide { .. } => Answer::CHANGES,
+        Body::Choose { .. } => {
+            return Err("a question with options has no “no”: write answer = {verdict = \
+                        \"chosen\", options = […]}"
+                .to_owned());
+        }
+        Body::Provide { .. } => {
+            return Err("a form has no “no”: write answer = {verdict = \"provided\", values = \
+                        {…}}"
+                .to_owned());
+        }
         Body::Converse => Answer::Replied { text: "no".to_owned() },
-    }
+    })
 }
 
 #[cfg(test)]
@@ -73,7 +82,7 @@ mod tests {
 
     use super::*;
 
-    /// Whatever the question, both words are answers the kernel takes.
+    /// Both words are answers the kernel takes; where a question has no “no”, the script is told so.
     #[test]
     fn yes_and_no_answer_every_kind() {
         let choice = |id: &str| json!({ "id": id, "label": id });
@@ -95,7 +104,13 @@ mod tests {
             body["prompt"] = json!("Well?");
             let question: Question = serde_json::from_value(body).unwrap();
             for says in [Says::Yes, Says::No] {
-                let (answer, comment) = says.to(&question).unwrap();
+                let none = matches!(question.body(), Body::Choose { .. } | Body::Provide { .. });
+                let said = says.to(&question);
+                if none && matches!(says, Says::No) {
+                    assert!(said.unwrap_err().contains("has no “no”"));
+                    continue;
+                }
+                let (answer, comment) = said.unwrap();
                 let reply = Reply { answer, comment: comment.map(str::to_owned) };
                 assert!(question.check(reply.clone()).is_ok(), "{reply:?} to {question:?}");
             }

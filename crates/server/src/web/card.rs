@@ -188,6 +188,9 @@ impl Button {
     }
 }
 
+/// What the button sends that closes a request without an answer.
+pub const CLOSE: &str = "close";
+
 impl Card {
     /// The card for a question, with what the person had entered before. `careful` says that the ask
     /// needs a confirmation, so that what lets the agent proceed looks dangerous.
@@ -197,8 +200,8 @@ impl Card {
         let typed = |name: &str| draft.and_then(|draft| draft.value(name)).unwrap_or("").to_owned();
         let error =
             |place: Place| draft.and_then(|draft| draft.problem_at(&place)).map(str::to_owned);
-        // Over the link only an approval comes back with changes; any other question can be declined.
-        let changes = desk.link.is_none() || matches!(question.body(), Body::Approve { .. });
+        // Only an approval takes a request for changes; any other question is answered, with a comment.
+        let changes = matches!(question.body(), Body::Approve { .. });
         let mut card = Self {
             heading: "Your answer",
             multipart: false,
@@ -309,6 +312,12 @@ impl Card {
         if changes {
             let changes = Button::quiet("changes", "Request changes");
             card.minor.push(changes.so("Goes back to the agent with your comment"));
+        }
+        // These have no "no" of their own. Behind a link any question can be declined elsewhere.
+        let declinable = matches!(question.body(), Body::Choose { .. } | Body::Provide { .. });
+        if declinable && card.desk.link.is_none() {
+            let close = Button::quiet(CLOSE, "Close without an answer");
+            card.minor.push(close.so("The agent is told so, with your comment as the reason"));
         }
         card
     }

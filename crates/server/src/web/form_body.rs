@@ -62,21 +62,11 @@ impl Submitted {
 /// The reply a form makes to a question, checked against it, in normal form.
 pub fn reply(question: &Question, submitted: &Submitted) -> Result<Reply, FormProblem> {
     let answer = answer(question, submitted)?;
-    let mut comment = submitted.text("comment").filter(|text| !text.trim().is_empty());
-    // A conversation has one box to write in, whichever button is pressed.
-    if comment.is_none() && answer == Answer::CHANGES && *question.body() == Body::Converse {
-        comment = submitted.text("reply");
-    }
+    let comment = submitted.text("comment").filter(|text| !text.trim().is_empty());
     let checked = question.check(Reply { answer, comment });
-    checked.map(kernel::question::Checked::into_reply).map_err(|error| {
-        let mut problem = FormProblem::of(&error, question);
-        let box_is_reply =
-            error == AnswerError::ReasonRequired && *question.body() == Body::Converse;
-        for problem in problem.problems.iter_mut().filter(|_| box_is_reply) {
-            problem.place = Place::Reply;
-        }
-        problem
-    })
+    checked
+        .map(kernel::question::Checked::into_reply)
+        .map_err(|error| FormProblem::of(&error, question))
 }
 
 fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProblem> {
@@ -91,7 +81,6 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
             let edits = edited.map(|edited| edits::differing(edited, details));
             Ok(Answer::ChangesRequested { edits })
         }
-        (_, "changes") => Ok(Answer::CHANGES),
         (Body::Approve { details, editable, .. }, action @ ("approve" | APPROVE_EDITED)) => {
             let open = editable.offered(details);
             let edits = edits::changed(&open, editable.form(), EDITS, submitted)?;

@@ -5,6 +5,7 @@ use kernel::ask::{OnExpiry, Resolution};
 use kernel::directory::Directory;
 use kernel::form::{Field, FileRef, REDACTED};
 use kernel::question::{Answer, Body, Choice, Question, Reply};
+use kernel::task::Action;
 use kernel::text::reveal;
 use kernel::verification::Proof;
 use kernel::{Ask, By, Time};
@@ -85,16 +86,39 @@ impl Outcome {
             Ending::Failed { at } => {
                 Some(over("Failed", "Nobody answered in time.", *at, now, FAILS))
             }
-            Ending::Cancelled { at, by, reason } => {
-                let sentence = format!("Withdrawn by {}.", words::by(directory, by));
-                let next = "Nothing is needed from you: the agent no longer waits for an answer.";
-                let mut outcome = over("Withdrawn", sentence, *at, now, next);
+            Ending::Cancelled { at, by, reason, decided } => {
+                let who = words::by(directory, by);
+                let (headline, sentence, next) = closed(*decided, &who);
+                let mut outcome = over(headline, sentence, *at, now, next);
                 outcome.who = Some(words::by(directory, by));
                 let reason = reason.as_ref().and_then(|reason| reason.value());
                 outcome.comment = reason.map(|text| Block::new("comment-said".to_owned(), text));
                 Some(outcome)
             }
         }
+    }
+}
+
+/// How a request ended without an answer: a headline, a sentence, and what follows. What was decided over
+/// HACP on a checkpoint is told as that.
+fn closed(decided: Option<Action>, who: &str) -> (&'static str, String, &'static str) {
+    match decided {
+        None => (
+            "Withdrawn",
+            format!("Withdrawn by {who}."),
+            "Nothing is needed from you: the agent no longer waits for an answer.",
+        ),
+        Some(Action::Reject) => ("Rejected", format!("Rejected by {who}."), "The task has ended."),
+        Some(Action::Approve | Action::Choose | Action::Provide) => (
+            "Answered",
+            format!("Answered by {who} in other words."),
+            "The agent goes on with that.",
+        ),
+        Some(Action::Reassign) => (
+            "Reassigned",
+            format!("{who} gave the task to another agent."),
+            "The other agent goes on with the task.",
+        ),
     }
 }
 

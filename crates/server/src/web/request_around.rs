@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use kernel::ask::{Comment, Ending, Resolution, Seat};
 use kernel::directory::{Directory, Human};
 use kernel::question::Stance;
+use kernel::task::Action;
 use kernel::{Ask, By, HumanId, KeyId, Time};
 use store::Message;
 
@@ -126,7 +127,12 @@ impl Tally {
 fn end(ask: &Ask) -> &'static str {
     match ask.ending() {
         None => "still open",
-        Some(Ending::Cancelled { .. }) => "withdrawn",
+        Some(Ending::Cancelled { decided, .. }) => match decided {
+            None => "withdrawn",
+            Some(Action::Reject) => "rejected",
+            Some(Action::Approve | Action::Choose | Action::Provide) => "answered in other words",
+            Some(Action::Reassign) => "given to another agent",
+        },
         Some(Ending::Expired { .. } | Ending::Failed { .. }) => "not answered in time",
         Some(Ending::Completed(Resolution { by: By::System, .. })) => "left to the default",
         Some(Ending::Completed(Resolution { reply, .. })) => {

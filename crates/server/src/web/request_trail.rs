@@ -6,6 +6,7 @@ use kernel::ask::CallbackResult;
 use kernel::audit::Digest;
 use kernel::directory::Directory;
 use kernel::question::Question;
+use kernel::task::Action;
 use kernel::{Event, Happened, Time};
 
 use super::when::When;
@@ -122,7 +123,17 @@ fn sentence(
             let said = said.unwrap_or_else(|| "(the words were erased)".to_owned());
             ("over", format!("took the default, because nobody answered in time: {said}"))
         }
-        Happened::Cancelled { .. } => ("over", "withdrew it".to_owned()),
+        Happened::Cancelled { decided, .. } => {
+            let what = match decided {
+                None => "withdrew it",
+                Some(Action::Reject) => "rejected it, and ended the task",
+                Some(Action::Approve | Action::Choose | Action::Provide) => {
+                    "answered it in other words"
+                }
+                Some(Action::Reassign) => "gave the task to another agent",
+            };
+            ("over", what.to_owned())
+        }
         Happened::Expired { .. } | Happened::Failed { .. } => {
             ("over", "closed it, because time ran out".to_owned())
         }

@@ -114,14 +114,14 @@ fn sentence(event: &TaskEvent, directory: &Directory) -> (&'static str, String, 
                 }
             }
         }
-        TaskEvent::Lapsed { why, .. } => {
+        TaskEvent::Lapsed { why, said, .. } => {
             let what = match why {
                 Ended::TimedOut => "closed the question, because time ran out",
                 Ended::Expired => "closed the question without an answer",
                 Ended::Withdrawn => "withdrew the question",
                 Ended::Cancelled => "closed the question with the task",
             };
-            ("over", what.to_owned(), None)
+            ("over", what.to_owned(), said.as_ref().and_then(|said| said.value().cloned()))
         }
         TaskEvent::Amended { amendment } => {
             let what =

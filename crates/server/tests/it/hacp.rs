@@ -449,3 +449,113 @@ async fn a_runtime_reads_what_it_has_to_do() {
     done(&world.agent_2(), "task.get", json!({ "task_id": id })).await;
     world.end().await;
 }
+
+/// Upstream's client: it leaves the type out, always says who raised and produced, asks whether the
+/// server is well, and wants objects that say which protocol they speak, inside of others as well.
+#[tokio::test]
+async fn as_upstreams_client_calls() {
+    let world = World::dev().await;
+    let (alice, devin) = (world.human(), world.agent());
+    let health = world.anonymous().get("/hacp/v1/health").await.is(200);
+    assert_eq!((&health["status"], &health["schema_version"]), (&json!("ok"), &json!("0.2")));
+    let grants = json!([{ "scope": "fs:/repo", "decision": "allow" }]);
+    let spec = json!({ "goal": "Fix it", "constraints": { "grants": grants } });
+    let task = done(&alice, "task.create", json!({ "spec": spec })).await;
+    assert_eq!(task["type"], "");
+    let id = task["id"].as_str().unwrap().to_owned();
+    let given = json!({ "task_id": id, "agent_id": "agent_dev" });
+    done(&alice, "task.assign", given).await;
+    done(&devin, "task.start", json!({ "task_id": id })).await;
+    for (raised_by, taken) in [("user_dev", false), ("agent_dev", true)] {
+        let raise = json!({ "task_id": id, "kind": "approval", "prompt": "Go?",
+            "raised_by": raised_by });
+        let reply = op(&devin, "checkpoint.raise", raise).await;
+        if taken {
+            let checkpoint = reply.is(200)["id"].clone();
+            let yes = json!({ "ckpt_id": checkpoint, "action": "approve" });
+            done(&alice, "checkpoint.resolve", yes).await;
+        } else {
+            refused(reply, 401, "UNAUTHORIZED");
+        }
+    }
+    let commit = json!({ "task_id": id, "produced_by": "agent_dev",
+        "payload": { "kind": "inline", "content": "x" } });
+    let made = done(&devin, "artifact.commit", commit).await;
+    assert_eq!((&made["type"], &made["provenance"]["produced_by"]), (&json!(""), &json!(id)));
+
+    // Everything that has a schema fits it, wherever it stands.
+    let task = done(&alice, "task.get", json!({ "task_id": id })).await;
+    let listed = done(&alice, "task.list", json!({})).await;
+    let told = done(&devin, "runtime.peek", json!({})).await;
+    let waiting = done(&alice, "pending.outbox", json!({})).await;
+    for (name, value) in [
+        ("Task", &task),
+        ("Task", &listed[0]),
+        ("Ownership", &task["ownership"]),
+        ("PermissionGrant", &task["grants"][0]),
+        ("PermissionGrant", &task["spec"]["constraints"]["grants"][0]),
+        ("HarnessEventDelivery", &told[0]),
+        ("HarnessEvent", &told[0]["event"]),
+        ("AdapterOperationContext", &told[0]["event"]["operation_context"]),
+        ("PermissionGrant", &told[0]["event"]["spec"]["constraints"]["grants"][0]),
+        ("AdapterOutboxRecord", &waiting[0]),
+        ("AdapterOperationContext", &waiting[0]["context"]),
+        ("HarnessEvent", &waiting[0]["request"]),
+    ] {
+        let schema = alice.get(&format!("/hacp/v1/schemas/{name}")).await.is(200).json;
+        assert!(jsonschema::is_valid(&schema, value), "{name}: {value}");
+        assert_eq!((&value["schema_version"], &value["profile"]), {
+            (&json!("0.2"), &json!("HLP-industrial"))
+        });
+    }
+    world.end().await;
+}
+
+/// Operation 14: what is judged belongs to the task; naming another task's artifact changes nothing.
+#[tokio::test]
+async fn another_tasks_artifact_is_not_judged() {
+    let world = World::dev().await;
+    let (one, two) = (begun(&world, json!({})).await, begun(&world, json!({})).await);
+    let mine = done(&world.agent(), "artifact.commit", inline(&one, "one\n")).await;
+    let theirs = done(&world.agent(), "artifact.commit", inline(&two, "two\n")).await;
+    let before = done(&world.human(), "audit.replay", json!({ "task_id": one })).await;
+    let wrong = json!({ "task_id": one, "art_id": theirs["id"], "verdict": "approved" });
+    let refusal = op(&world.human(), "review.submit", wrong).await;
+    refused(refusal, 412, "PRECONDITION_FAILED");
+    assert_eq!(state(&world, &one).await, "review_ready");
+    let after = done(&world.human(), "audit.replay", json!({ "task_id": one })).await;
+    assert_eq!(after, before, "nothing was recorded");
+    let right = json!({ "task_id": one, "art_id": mine["id"], "verdict": "approved" });
+    done(&world.human(), "review.submit", right).await;
+    world.end().await;
+}
+
+/// A person sees what runtimes have not confirmed, of the tasks they may see, in the order it was
+/// decided; an agent its own.
+#[tokio::test]
+async fn a_person_reads_the_outbox_of_their_projects() {
+    let world = World::dev().await;
+    let (one, two) = (begun(&world, json!({})).await, begun(&world, json!({})).await);
+    let theirs = json!({ "project": "dev2", "spec": { "goal": "y" } });
+    let theirs = done(&world.human(), "task.create", theirs).await["id"].clone();
+    let given = json!({ "task_id": theirs, "agent_id": "agent_dev_2" });
+    done(&world.human(), "task.assign", given).await;
+    let tasks = async |who: &Client, params: Value| {
+        let waiting = done(who, "pending.outbox", params).await;
+        waiting.as_array().unwrap().iter().map(|kept| kept["task_id"].clone()).collect::<Vec<_>>()
+    };
+    let all = [json!(one), json!(two), theirs.clone()];
+    assert_eq!(tasks(&world.human(), json!({})).await, all);
+    assert_eq!(tasks(&world.human(), json!({ "task_id": two })).await, [json!(two)]);
+    assert_eq!(tasks(&world.agent(), json!({})).await, all[..2]);
+    assert_eq!(tasks(&world.agent_2(), json!({})).await, [theirs]);
+    let first = op(&world.human(), "pending.outbox", json!({ "limit": 1 })).await.is(200);
+    let cursor = first.header("hacp-next-cursor").to_owned();
+    let rest = tasks(&world.human(), json!({ "cursor": cursor })).await;
+    assert_eq!(rest, all[1..], "and the next page goes on behind it");
+    let told = done(&world.agent(), "runtime.peek", json!({})).await;
+    let through = told[1]["cursor"].clone();
+    done(&world.agent(), "runtime.ack", json!({ "through": through })).await;
+    assert_eq!(tasks(&world.human(), json!({})).await, all[2..], "what was confirmed is gone");
+    world.end().await;
+}

@@ -181,6 +181,54 @@ async fn every_checkpoint_through_every_door() {
     world.end().await;
 }
 
+/// What a principal decides over HACP where the question has no such answer: no dialect shows it as a
+/// result, and none says that nobody decided.
+#[tokio::test]
+async fn a_decision_that_is_no_answer_is_told_everywhere() {
+    let world = World::dev().await;
+    let options = json!({ "options": [{ "id": "a", "label": "A" }, { "id": "b", "label": "B" }] });
+    let reject = json!({ "action": "reject", "comment": "never" });
+    let provide = json!({ "action": "provide", "input": "neither", "comment": "ask Ann" });
+    for (kind, more, said, reason, a2h, then) in [
+        ("choice", &options, &reject, "Rejected: never", "Denied: never", "completed"),
+        ("input", &json!({}), &reject, "Rejected: never", "Denied: never", "completed"),
+        (
+            "choice",
+            &options,
+            &provide,
+            "Answered: neither\n\nask Ann",
+            "neither\n\nask Ann",
+            "in_progress",
+        ),
+    ] {
+        let task = begun(&world, json!({})).await;
+        let id = raised(&world, &task, kind, more.clone()).await;
+        let mut said = said.clone();
+        said["ckpt_id"] = json!(id);
+        done(&world.human(), "checkpoint.resolve", said.clone()).await;
+        assert_eq!(state(&world, &task).await, then, "{kind}");
+        let resolved = checkpoint(&world, &id, &task).await;
+        assert_eq!(resolved["resolution"]["action"], said["action"]);
+        let names = Names::of(&id);
+        let hxp = names.hxp(&world).await;
+        assert_eq!(
+            (&hxp["status"], &hxp["receipt"]["reason"]),
+            (&json!("cancelled"), { &json!(reason) })
+        );
+        let hitl = names.hitl(&world).await;
+        assert_eq!((&hitl["status"], &hitl["reason"]), (&json!("cancelled"), &json!(reason)));
+        assert_eq!(hitl.get("result"), None);
+        let native = world.agent().get(&names.native).await.is(200);
+        assert_eq!((&native["state"], &native["result"]["reason"]), {
+            (&json!("cancelled"), &json!(reason))
+        });
+        assert_eq!(native["result"]["by"]["id"], "user_dev");
+        let call = names.a2h(&world, "human_contacts").await;
+        assert_eq!((&call["response"], &call["outcome"]), (&json!(a2h), &json!("answered")));
+    }
+    world.end().await;
+}
+
 /// The table of states with its column of checkpoints: where each stands in every dialect.
 #[tokio::test]
 async fn every_state_of_a_checkpoint_in_every_dialect() {
@@ -281,10 +329,12 @@ async fn withdrawn_on_either_side() {
     done(&world.human(), "task.cancel", json!({ "task_id": off, "reason": "no need" })).await;
     let request = world.agent().poll(&hxp(&one)).await.is(200);
     assert_eq!(request["status"], "cancelled");
-    world.agent().cancel(&hxp(&two)).await.is(200);
+    let why = json!({ "reason": "found it myself" });
+    world.agent().post(&format!("{}/cancel", native(&two)), why).await.is(200);
     assert_eq!(state(&world, &stuck).await, "blocked");
     let lapsed = checkpoint(&world, &two, &stuck).await;
     assert_eq!((&lapsed["state"], &lapsed["reason"]), (&json!("expired"), &json!("withdrawn")));
+    assert_eq!(lapsed["comment"], "found it myself", "what was said is in the history");
     done(&world.human(), "task.cancel", json!({ "task_id": stuck })).await;
     world.end().await;
 }

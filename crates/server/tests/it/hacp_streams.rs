@@ -84,6 +84,26 @@ async fn events_resume_behind_the_last_one() {
     world.end().await;
 }
 
+/// `max_seconds` ends the stream by itself, as upstream's client wants it; what is no such number is
+/// refused by name.
+#[tokio::test]
+async fn a_stream_ends_when_it_was_told_to() {
+    let world = World::dev().await;
+    begun(&world, json!({})).await;
+    let mut short = Events::open(&world.human(), "/hacp/v1/events?after=0&max_seconds=0.2").await;
+    next(&mut short, "ready").await;
+    for name in ["task.created", "task.assigned", "task.started"] {
+        next(&mut short, name).await;
+    }
+    assert!(short.next().await.is_none(), "it ends, and nothing was lost before");
+    for bad in ["0", "-1", "soon", "3601", "NaN", "inf", ""] {
+        let path = format!("/hacp/v1/events?max_seconds={bad}");
+        let reply = refused(world.human().get(&path).await, 400, "INVALID_SPEC");
+        assert_eq!(reply["error"]["details"]["field"], "max_seconds", "{bad}");
+    }
+    world.end().await;
+}
+
 /// The same operations as JSON-RPC 2.0: answers by id, errors with the protocol's own, lists, and what
 /// happens without being asked for.
 #[tokio::test]

@@ -59,6 +59,7 @@ mod identities;
 mod inbox_pages;
 mod insights;
 mod jwt;
+mod keep_alive;
 mod limits;
 mod lists;
 mod mail;

@@ -251,3 +251,59 @@ async fn bad_keys_change_nothing() {
     assert_eq!(world.human().inbox("").await["total"], 0);
     world.end().await;
 }
+
+/// What happens at a deadline needs one: everything but `stay_open` would never take effect.
+#[tokio::test]
+async fn what_happens_at_a_deadline_needs_a_timeout() {
+    let world = World::dev().await;
+    let answer = json!({ "answer": { "answer": { "verdict": "rejected" } } });
+    for on_expiry in [json!("fail"), answer, json!({ "report": "skip" })] {
+        for timeout in [None, Some(0)] {
+            let mut body = approval();
+            body["on_expiry"] = on_expiry.clone();
+            if let Some(timeout) = timeout {
+                body["timeout_seconds"] = json!(timeout);
+            }
+            let refused = world.agent().post(ASKS, body.clone()).await;
+            let problem = refused.problem(422, "invalid-field");
+            assert_eq!(problem["errors"][0]["field"], "on_expiry", "{}", problem.text);
+            assert!(problem.text.contains("timeout_seconds"), "{}", problem.text);
+            body["timeout_seconds"] = json!(60);
+            world.agent().post(ASKS, body).await.is(201);
+        }
+    }
+    let mut open = approval();
+    open["on_expiry"] = json!("stay_open");
+    world.agent().post(ASKS, open).await.is(201);
+    world.end().await;
+}
+
+/// An agent that resumes after a weekend re-attaches to what it asked, as long as it is open and a day
+/// longer; swept or not.
+#[tokio::test]
+async fn a_resumed_agent_does_not_ask_twice() {
+    let world = World::dev().await;
+    let agent = world.agent().header("idempotency-key", "thread-7/call-1");
+    let first = agent.post(ASKS, approval()).await.is(201);
+    let id = first["id"].clone();
+    let again = async || {
+        let again = agent.post(ASKS, approval()).await;
+        (again["id"].clone(), again.header("idempotent-replayed").to_owned())
+    };
+    let replayed = (id.clone(), "true".to_owned());
+    for _ in 0..3 {
+        world.advance(3 * 24 * 3600);
+        assert_eq!(again().await, replayed);
+        world.gateway().store().sweep(world.now()).await.unwrap();
+        assert_eq!(again().await, replayed);
+    }
+    let path = format!("{ASKS}/{}/answer", id.as_str().unwrap());
+    let yes = json!({ "answer": { "verdict": "approved" } });
+    world.human().post(&path, yes).await.is(200);
+    world.advance(24 * 3600 - 1);
+    world.gateway().store().sweep(world.now()).await.unwrap();
+    assert_eq!(again().await, replayed, "a resumed agent finds the answer");
+    world.advance(1);
+    assert_ne!(again().await.0, id, "a day after the end the key is free");
+    world.end().await;
+}

@@ -10,37 +10,49 @@ fn changes(comment: &str) -> Value {
     json!({ "answer": { "verdict": "changes_requested" }, "comment": comment })
 }
 
-/// Whatever the question is, it can be sent back, and never without saying why.
+/// Only an approval takes a request for changes, and never without saying why; every other question
+/// refuses it in every dialect, and nothing looks like a result.
 #[tokio::test]
-async fn every_kind_can_be_sent_back_with_words() {
+async fn only_an_approval_can_be_sent_back() {
     let world = World::dev().await;
     let (agent, human) = (world.agent(), world.human());
     let choice = |id: &str| json!({ "id": id, "label": id });
     let field = json!({ "key": "k", "label": "K", "type": "text", "required": true });
-    for (question, result) in [
-        (json!({ "kind": "approve" }), json!("rejected")),
-        (
-            json!({ "kind": "choose", "pick": "one", "options": [choice("a"), choice("b")] }),
-            Value::Null,
-        ),
-        (json!({ "kind": "provide", "form": { "fields": [field] } }), Value::Null),
-        (json!({ "kind": "confirm", "items": [], "yes": "Go", "no": "Stop" }), Value::Null),
-        (json!({ "kind": "escalate" }), Value::Null),
-        (json!({ "kind": "converse" }), Value::Null),
+    for question in [
+        json!({ "kind": "approve" }),
+        json!({ "kind": "choose", "pick": "one", "options": [choice("a"), choice("b")] }),
+        json!({ "kind": "provide", "form": { "fields": [field] } }),
+        json!({ "kind": "confirm", "items": [], "yes": "Go", "no": "Stop" }),
+        json!({ "kind": "escalate" }),
+        json!({ "kind": "converse" }),
     ] {
         let mut question = question;
         question["prompt"] = json!("So?");
         let path = asked(&agent, json!({ "question": question })).await;
         let silent = json!({ "answer": { "verdict": "changes_requested" } });
         human.post(&format!("{path}/answer"), silent).await.problem(422, "answer-mismatch");
-        human.post(&format!("{path}/answer"), changes("smaller")).await.is(200);
+        let answered = human.post(&format!("{path}/answer"), changes("smaller")).await;
+        let hxp = path.replace(&format!("{ASKS}/ask_"), "hxp_");
+        if question["kind"] != "approve" {
+            let problem = answered.problem(422, "answer-mismatch");
+            assert!(problem.text.contains("only an approval"), "{}", problem.text);
+            assert_eq!(agent.get(&path).await.is(200)["state"], "pending");
+            assert_eq!(agent.poll(&hxp).await.is(200)["status"], "pending");
+            // HITL has no such action but for approvals, and says which there are.
+            let review = path.replace(&format!("{ASKS}/ask_"), "/hitl/v1/reviews/review_");
+            let poll = agent.get(&format!("{review}/status")).await.is(200);
+            assert_eq!((&poll["status"], poll.get("result")), (&json!("pending"), None));
+            continue;
+        }
+        answered.is(200);
         let seen = agent.get(&path).await.is(200);
         assert_eq!(seen["result"]["answer"], json!({ "verdict": "changes_requested" }));
         assert_eq!(seen["result"]["comment"], "smaller");
-        let hxp = path.replace(&format!("{ASKS}/ask_"), "hxp_");
         let receipt = agent.poll(&hxp).await.is(200)["receipt"].clone();
-        assert_eq!(receipt["result"], result, "{question}");
-        assert_eq!(receipt["reason"], "Changes requested: smaller");
+        assert_eq!(
+            (&receipt["result"], &receipt["reason"]),
+            (&json!("rejected"), { &json!("Changes requested: smaller") })
+        );
     }
     world.end().await;
 }

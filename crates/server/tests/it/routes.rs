@@ -112,6 +112,7 @@ pub(crate) const ROUTES: &[(&str, &str, Door)] = &[
     ("get", "/hacp/v1/uploads/{id}/content", Closed),
     ("get", "/hacp/v1/artifacts/{id}/versions/{version}/content", Closed),
     ("get", "/hacp/ws", Closed),
+    ("get", "/hacp/v1/health", Public),
     ("get", "/hacp/v1/version", Public),
     ("post", "/hacp/v1/version", Public),
     ("get", "/hacp/v1/schemas", Public),

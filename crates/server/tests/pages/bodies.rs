@@ -96,21 +96,33 @@ fn forms_come_back_typed() {
     assert!(question.check(made).is_ok());
 }
 
+/// Only an approval takes a request for changes, with a comment; on any other question the button is
+/// not there, and what pretends to be it is refused.
 #[test]
-fn comments_go_along_and_changes_need_one() {
+fn changes_are_requested_of_approvals_only_and_need_a_comment() {
     for (name, question, _) in kinds() {
-        let silent =
-            reply(&question, &pairs(&[("action", "changes"), ("comment", " ")])).unwrap_err();
-        let place = if name == "converse" { "reply" } else { "comment" };
-        assert_eq!(places(&silent), [Some(place.to_owned())], "{name}");
-        let made =
-            reply(&question, &pairs(&[("action", "changes"), ("comment", "smaller\r\nplease")]));
+        let sent = |comment| pairs(&[("action", "changes"), ("comment", comment)]);
+        let desk = Desk {
+            href: String::new(),
+            proof: ("csrf", String::new()),
+            keep: String::new(),
+            link: None,
+        };
+        let offered = Card::new(&question, None, desk);
+        let offered = offered.minor.iter().any(|button| button.value == "changes");
+        let approval = matches!(question.body(), Body::Approve { .. });
+        assert_eq!(offered, approval, "{name}");
+        if !approval {
+            let refused = reply(&question, &sent("smaller")).unwrap_err();
+            assert_eq!(places(&refused), [None], "{name}");
+            continue;
+        }
+        let silent = reply(&question, &sent(" ")).unwrap_err();
+        assert_eq!(places(&silent), [Some("comment".to_owned())], "{name}");
+        let made = reply(&question, &sent("smaller\r\nplease"));
         let comment = Some("smaller\nplease".to_owned());
         assert_eq!(made, Ok(Reply { answer: Answer::CHANGES, comment }), "{name}");
     }
-    let talk =
-        reply(&kind("converse"), &pairs(&[("action", "changes"), ("reply", "not yet")])).unwrap();
-    assert_eq!(talk.comment.as_deref(), Some("not yet"));
 }
 
 /// HITL-140: edits count only when something was edited; an agent that cannot take them gets them

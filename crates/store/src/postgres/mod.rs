@@ -78,7 +78,7 @@ use failure::Failure;
 use feed::{Announcer, number};
 use writer::{Desk, Writers};
 
-/// Idempotency keys forgotten in one go: a sweep of millions lets others in between.
+/// Idempotency keys swept in one go: a sweep of millions lets others in between.
 const SWEPT: usize = 2_000;
 
 /// A store in a `PostgreSQL` database, one of any number on it.
@@ -467,8 +467,9 @@ impl Store for Postgres {
         let mut total = 0;
         loop {
             let swept = on!(self.database, client => query::sweep(client, now, SWEPT))?;
-            total += swept;
-            if swept < SWEPT as u64 {
+            total += swept.forgotten;
+            let alone = swept.forgotten + swept.renewed > 0;
+            if swept.seen < SWEPT || !alone {
                 return Ok(total);
             }
         }

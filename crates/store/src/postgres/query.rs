@@ -9,7 +9,7 @@ use super::failure::{Failure, damaged};
 use super::listing::Fetched;
 use super::{record, ulid, uuid};
 use crate::estimates::Estimates;
-use crate::job::forgotten_before;
+use crate::job::{forgotten_before, keeps_key, renewed, renewed_since};
 use crate::listing::{Count, EXAMINED, Expiring, List, Page, Scope};
 use crate::paging::{self, CHUNK, every_stretch};
 use crate::rows::{int, uint};
@@ -55,12 +55,20 @@ pub(super) async fn named(
     key: &str,
     now: Time,
 ) -> Result<Option<AskId>, Failure> {
-    let sql = "SELECT ask FROM idempotency WHERE scope = $1 AND key = $2 AND at > $3";
+    // The state is read only for a key that is too old to count by itself.
+    let sql = "SELECT ask.id, CASE WHEN key.at <= $3 THEN ask.state END
+        FROM idempotency AS key JOIN ask ON ask.id = key.ask
+        WHERE key.scope = $1 AND key.key = $2";
     let statement = client.prepare_cached(sql).await?;
-    let row =
-        client.query_opt(&statement, &[&scope, &key, &forgotten_before(now).millis()]).await?;
-    let ask: Option<Uuid> = row.map(|row| row.try_get(0)).transpose()?.flatten();
-    Ok(ask.map(|id| AskId::new(ulid(id))))
+    let old = forgotten_before(now).millis();
+    let Some(row) = client.query_opt(&statement, &[&scope, &key, &old]).await? else {
+        return Ok(None);
+    };
+    let counts = match row.try_get::<_, Option<&str>>(1)? {
+        Some(_) => keeps_key(&read_ask(&row)?, now),
+        None => true,
+    };
+    Ok(Some(AskId::new(ulid(row.try_get(0)?))).filter(|_| counts))
 }
 
 pub(super) async fn ids(
@@ -172,14 +180,79 @@ pub(super) async fn key_used(client: &Client, id: KeyId) -> Result<Option<Time>,
     Ok(row.map(|row| row.try_get(0).map(Time::from_millis)).transpose()?)
 }
 
-/// Forgets up to `limit` idempotency keys that are too old to count; how many.
-pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<u64, Failure> {
-    let sql = "DELETE FROM idempotency WHERE (scope, key) IN (
-            SELECT scope, key FROM idempotency WHERE at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
-        )";
+/// What a sweep came to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Swept {
+    /// How many keys were looked at.
+    pub(super) seen: usize,
+    /// How many of them were forgotten.
+    pub(super) forgotten: u64,
+    /// How many count on because of their ask.
+    pub(super) renewed: u64,
+}
+
+/// Looks at up to `limit` idempotency keys that are too old to count by themselves. Those whose ask is
+/// open or ended lately count from now, or from that end; the others are forgotten. Each is looked at
+/// once a day at most, and its ask found by id. A key that another node used anew meanwhile has another
+/// moment, and stays; what another node sweeps at the same time is left to it.
+pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<Swept, Failure> {
+    // What is over has its end in a table of its own; the state is read only of what has none there.
+    let sql = "SELECT ask.id, CASE WHEN ended.at IS NULL THEN ask.state END,
+            old.scope, old.key, old.at, ended.at
+        FROM (SELECT scope, key, ask, at FROM idempotency WHERE at <= $1 LIMIT $2) AS old
+        LEFT JOIN ask ON ask.id = old.ask LEFT JOIN ended ON ended.ask = old.ask";
     let statement = client.prepare_cached(sql).await?;
-    let old = forgotten_before(now).millis();
-    Ok(client.execute(&statement, &[&old, &int(limit)]).await?)
+    let rows = client.query(&statement, &[&forgotten_before(now).millis(), &int(limit)]).await?;
+    let mut swept = Swept { seen: rows.len(), ..Swept::default() };
+    let (mut forgotten, mut kept) = (OldKeys::default(), OldKeys::default());
+    for row in &rows {
+        let ended: Option<i64> = row.try_get(5)?;
+        let from = match (ended, row.try_get::<_, Option<&str>>(1)?) {
+            (Some(ended), _) => renewed_since(Some(Time::from_millis(ended)), now),
+            (None, Some(_)) => renewed(&read_ask(row)?, now),
+            (None, None) => None,
+        };
+        let keys = if from.is_some() { &mut kept } else { &mut forgotten };
+        keys.scopes.push(row.try_get(2)?);
+        keys.keys.push(row.try_get(3)?);
+        keys.at.push(row.try_get(4)?);
+        keys.from.extend(from.map(Time::millis));
+    }
+    if !kept.from.is_empty() {
+        let sql = "WITH mine AS (
+                SELECT key.scope, key.key, new.moved FROM idempotency AS key
+                JOIN unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[])
+                    AS new (scope, key, at, moved) USING (scope, key, at)
+                FOR UPDATE OF key SKIP LOCKED
+            )
+            UPDATE idempotency AS key SET at = mine.moved FROM mine
+            WHERE key.scope = mine.scope AND key.key = mine.key";
+        let statement = client.prepare_cached(sql).await?;
+        let OldKeys { scopes, keys, at, from } = &kept;
+        swept.renewed = client.execute(&statement, &[scopes, keys, at, from]).await?;
+    }
+    if !forgotten.keys.is_empty() {
+        let sql = "DELETE FROM idempotency WHERE (scope, key) IN (
+                SELECT key.scope, key.key FROM idempotency AS key
+                JOIN unnest($1::text[], $2::text[], $3::bigint[]) AS old (scope, key, at)
+                    USING (scope, key, at)
+                FOR UPDATE OF key SKIP LOCKED
+            )";
+        let statement = client.prepare_cached(sql).await?;
+        let OldKeys { scopes, keys, at, .. } = &forgotten;
+        swept.forgotten = client.execute(&statement, &[scopes, keys, at]).await?;
+    }
+    Ok(swept)
+}
+
+/// Keys that are too old to count by themselves, column by column.
+#[derive(Default)]
+struct OldKeys {
+    scopes: Vec<String>,
+    keys: Vec<String>,
+    at: Vec<i64>,
+    /// From when they count instead.
+    from: Vec<i64>,
 }
 
 /// An ask from its id and state.

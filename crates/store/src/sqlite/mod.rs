@@ -67,7 +67,7 @@ use search::Index;
 pub(crate) use source::Source;
 use writer::Writer;
 
-/// Idempotency keys forgotten in one go: a sweep of millions lets others in between.
+/// Idempotency keys swept in one go: a sweep of millions lets others in between.
 const SWEPT: usize = 2_000;
 
 /// A store in one `SQLite` file. Dropping it finishes what is queued and closes the file.
@@ -449,8 +449,8 @@ impl Store for Sqlite {
             let forget =
                 move |ledger: &mut Ledger| ledger.savepoint(|conn| query::sweep(conn, now, SWEPT));
             let swept = self.write(forget).await?;
-            total += swept as u64;
-            if swept < SWEPT {
+            total += swept.forgotten as u64;
+            if swept.seen < SWEPT {
                 return Ok(total);
             }
         }

@@ -7,7 +7,7 @@ use ulid::Ulid;
 
 use super::failed;
 use super::ledger::one;
-use crate::job::{Remembered, forgotten_before};
+use crate::job::{Remembered, forgotten_before, keeps_key, renewed, renewed_since};
 use crate::leases::Wake;
 use crate::rows::{digest, int, uint};
 use crate::{Idempotency, Result, StoreError};
@@ -106,8 +106,10 @@ pub(super) fn remembered(conn: &Connection, scope: &str, key: &str) -> Result<Op
 
 /// The ask a key stands for, if it still counts.
 pub(super) fn named(conn: &Connection, scope: &str, key: &str, now: Time) -> Result<Option<AskId>> {
-    let earlier = remembered(conn, scope, key)?.filter(|earlier| earlier.is_live(now));
-    Ok(earlier.and_then(|earlier| earlier.ask))
+    let Some(earlier) = remembered(conn, scope, key)? else { return Ok(None) };
+    let Some(id) = earlier.ask else { return Ok(None) };
+    let counts = earlier.is_recent(now) || ask(conn, id)?.is_some_and(|ask| keeps_key(&ask, now));
+    Ok(Some(id).filter(|_| counts))
 }
 
 pub(super) fn remember(
@@ -135,13 +137,68 @@ pub(super) fn remember(
     .map_err(failed)
 }
 
-/// Forgets up to `limit` idempotency keys that are too old to count; how many.
-pub(super) fn sweep(conn: &Connection, now: Time, limit: usize) -> Result<usize> {
+/// What a sweep came to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Swept {
+    /// How many keys were looked at.
+    pub(super) seen: usize,
+    /// How many of them were forgotten.
+    pub(super) forgotten: usize,
+}
+
+/// A key that is too old to count by itself.
+struct OldKey {
+    scope: String,
+    key: String,
+    ask: Option<AskId>,
+    /// When its ask ended, where the row of the ask says so.
+    over_at: Option<Time>,
+}
+
+/// Looks at up to `limit` idempotency keys that are too old to count by themselves. Those whose ask is
+/// open or ended lately count from now, or from that end; the others are forgotten. Each is looked at
+/// once a day at most, and its ask found by id.
+pub(super) fn sweep(conn: &Connection, now: Time, limit: usize) -> Result<Swept> {
+    let old = old_keys(conn, now, limit)?;
+    let mut swept = Swept { seen: old.len(), forgotten: 0 };
+    for OldKey { scope, key, ask: id, over_at } in old {
+        let from = match (id, over_at) {
+            (_, Some(ended)) => renewed_since(Some(ended), now),
+            (Some(id), None) => ask(conn, id)?.and_then(|ask| renewed(&ask, now)),
+            (None, None) => None,
+        };
+        let changed = if let Some(from) = from {
+            let renew = "UPDATE idempotency SET at = ?3 WHERE scope = ?1 AND key = ?2";
+            conn.prepare_cached(renew)
+                .and_then(|mut renew| renew.execute(params![scope, key, from.millis()]))
+        } else {
+            swept.forgotten += 1;
+            let forget = "DELETE FROM idempotency WHERE scope = ?1 AND key = ?2";
+            conn.prepare_cached(forget).and_then(|mut forget| forget.execute(params![scope, key]))
+        };
+        changed.map_err(failed)?;
+    }
+    Ok(swept)
+}
+
+fn old_keys(conn: &Connection, now: Time, limit: usize) -> Result<Vec<OldKey>> {
     conn.prepare_cached(
-        "DELETE FROM idempotency WHERE (scope, key) IN
-             (SELECT scope, key FROM idempotency WHERE at <= ?1 LIMIT ?2)",
+        "SELECT old.scope, old.key, old.ask, ask.over_at
+         FROM (SELECT scope, key, ask FROM idempotency WHERE at <= ?1 LIMIT ?2) AS old
+         LEFT JOIN ask ON ask.id = old.ask",
     )
-    .and_then(|mut delete| delete.execute(params![forgotten_before(now).millis(), int(limit)]))
+    .and_then(|mut select| {
+        let read = |row: &Row<'_>| {
+            let (ask, over_at): (Option<[u8; 16]>, Option<i64>) = (row.get(2)?, row.get(3)?);
+            Ok(OldKey {
+                scope: row.get(0)?,
+                key: row.get(1)?,
+                ask: ask.map(|bytes| AskId::new(Ulid::from_bytes(bytes))),
+                over_at: over_at.map(Time::from_millis),
+            })
+        };
+        select.query_map(params![forgotten_before(now).millis(), int(limit)], read)?.collect()
+    })
     .map_err(failed)
 }
 

@@ -146,25 +146,71 @@ pub async fn a_refused_job_leaves_its_key_free(stage: &Stage) {
     assert!(!now.replayed);
 }
 
-pub async fn a_key_is_forgotten_after_a_day(stage: &Stage) {
-    let first = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
+/// Asks under a key and withdraws it at once, so that nothing but its age keeps the key.
+async fn withdrawn(stage: &Stage, key: &str) -> AskId {
+    let made = stage.store.transact(stage.keyed(bot(), ask(), key, key)).await.unwrap();
+    let id = made.ask.unwrap().id;
+    stage.run(bot(), Command::Cancel(id, None)).await;
+    id
+}
+
+pub async fn a_key_is_forgotten_a_day_after_its_ask_ended(stage: &Stage) {
+    let first = withdrawn(stage, "k").await;
     stage.clock.advance(24 * 3600 - 1);
-    let in_time = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
+    let in_time = stage.store.transact(stage.keyed(bot(), ask(), "k", "k")).await.unwrap();
     assert!(in_time.replayed, "not swept, not yet a day old");
     stage.clock.advance(1);
     let late = stage.store.transact(stage.keyed(bot(), ask(), "k", "b")).await.unwrap();
     assert!(!late.replayed, "not swept, but a day old");
-    assert_ne!(late.ask.unwrap().id, first.ask.unwrap().id);
+    assert_ne!(late.ask.unwrap().id, first);
     let again = stage.store.transact(stage.keyed(bot(), ask(), "k", "b")).await.unwrap();
     assert!(again.replayed, "the key is taken anew");
 }
 
-pub async fn sweeping_forgets_only_what_is_old(stage: &Stage) {
-    for key in ["a", "b", "c"] {
-        stage.store.transact(stage.keyed(bot(), ask(), key, key)).await.unwrap();
+/// An agent that resumes after weeks re-attaches to what it asked, swept in between or not.
+pub async fn a_key_lives_as_long_as_its_ask_is_open(stage: &Stage) {
+    let first = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
+    let id = first.ask.unwrap().id;
+    for _ in 0..3 {
+        stage.clock.advance(20 * 24 * 3600);
+        let again = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
+        assert!(again.replayed, "before a sweep");
+        assert_eq!(stage.store.sweep(stage.now()).await.unwrap(), 0, "its ask is open");
+        let again = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
+        assert_eq!((again.replayed, again.ask.unwrap().id), (true, id), "and after it");
+        let other = stage.store.transact(stage.keyed(bot(), ask(), "k", "b")).await;
+        assert_eq!(refusal(other), Refusal::IdempotencyMismatch);
+    }
+    stage.run(person("olga"), Command::Answer(id, yes())).await;
+    let ended = stage.now();
+    for hours in [10, 13] {
+        stage.clock.advance(hours * 3600);
+        assert_eq!(stage.store.sweep(stage.now()).await.unwrap(), 0, "{hours}");
+        let again = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
+        assert!(again.replayed, "within a day of its end at {ended}");
     }
     stage.clock.advance(3600);
-    stage.store.transact(stage.keyed(bot(), ask(), "d", "d")).await.unwrap();
+    let find = stage.store.named("bot".into(), "k".into(), stage.now()).await.unwrap();
+    assert_eq!(find, None, "a day after its end");
+    assert_eq!(stage.store.sweep(stage.now()).await.unwrap(), 1);
+    let anew = stage.store.transact(stage.keyed(bot(), ask(), "k", "b")).await.unwrap();
+    assert!(!anew.replayed);
+}
+
+/// What is erased has ended, too: its key does not outlive that for longer.
+pub async fn a_key_of_an_erased_ask_is_forgotten(stage: &Stage) {
+    let id = withdrawn(stage, "k").await;
+    stage.run(Actor::System, Command::Erase(id)).await;
+    stage.clock.advance(24 * 3600);
+    assert_eq!(stage.store.sweep(stage.now()).await.unwrap(), 1);
+}
+
+pub async fn sweeping_forgets_only_what_is_old(stage: &Stage) {
+    for key in ["a", "b", "c"] {
+        withdrawn(stage, key).await;
+    }
+    stage.clock.advance(3600);
+    withdrawn(stage, "d").await;
     assert_eq!(stage.store.sweep(stage.now()).await.unwrap(), 0);
     stage.clock.advance(23 * 3600);
     assert_eq!(stage.store.sweep(stage.now()).await.unwrap(), 3);
@@ -193,11 +239,17 @@ pub async fn a_lasting_key_finds_its_ask_for_ever(stage: &Stage) {
     assert_eq!(refusal(other), Refusal::IdempotencyMismatch);
 }
 
-pub async fn a_key_that_is_not_lasting_finds_its_ask_for_a_day(stage: &Stage) {
+pub async fn a_key_that_is_not_lasting_finds_its_ask_until_a_day_after_its_end(stage: &Stage) {
     let find = async || stage.store.named("bot".into(), "k".into(), stage.now()).await.unwrap();
     let made = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
-    assert_eq!(find().await, Some(made.ask.unwrap().id));
-    stage.clock.advance(24 * 3600);
+    let id = made.ask.unwrap().id;
+    assert_eq!(find().await, Some(id));
+    stage.clock.advance(48 * 3600);
+    assert_eq!(find().await, Some(id), "it is open");
+    stage.run(bot(), Command::Cancel(id, None)).await;
+    stage.clock.advance(24 * 3600 - 1);
+    assert_eq!(find().await, Some(id));
+    stage.clock.advance(1);
     assert_eq!(find().await, None);
 }
 

@@ -104,7 +104,7 @@ pub(super) fn commit(params: Members<'_>) -> Result<Params, HacpError> {
     Ok(Params::Commit(Box::new(Commit {
         task: task_id(params)?,
         artifact: params.id("art_id", "artifact")?,
-        sort: params.required("type")?.to_owned(),
+        sort: params.text("type")?.unwrap_or_default().to_owned(),
         name: params.text("version")?.map(ToOwned::to_owned),
         parent: params.text("parent_version")?.map(ToOwned::to_owned),
         payload: new_payload(Members::new(payload, &path))?,

@@ -214,7 +214,28 @@ fn without_actors(
         let name = value.as_str().ok_or_else(|| HacpError::field(&field, "a string"))?;
         check_caller(actor, &field, name)?;
     }
-    Ok(())
+    // Upstream's client always sends these two. They name the caller as well, or what the object itself
+    // says there: the sort of caller, and the task.
+    let role = match actor {
+        Actor::Agent { .. } => "agent",
+        Actor::Human { .. } => "human",
+        Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::Guest { .. } | Actor::System => {
+            "system"
+        }
+    };
+    let task = params.get("task_id").and_then(Value::as_str).map(ToOwned::to_owned);
+    let own = match operation {
+        Operation::CheckpointRaise => Some(("raised_by", Some(role.to_owned()))),
+        Operation::ArtifactCommit => Some(("produced_by", task)),
+        _ => None,
+    };
+    let given = own.and_then(|(key, also)| Some((key, also, params.shift_remove(key)?)));
+    let Some((key, also, value)) = given.filter(|(_, _, value)| !value.is_null()) else {
+        return Ok(());
+    };
+    let field = format!("params.{key}");
+    let name = value.as_str().ok_or_else(|| HacpError::field(&field, "a string"))?;
+    if also.as_deref() == Some(name) { Ok(()) } else { check_caller(actor, &field, name) }
 }
 
 fn typed(

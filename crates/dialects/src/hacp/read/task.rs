@@ -29,7 +29,7 @@ pub(super) fn create(params: Members<'_>, caller: Caller<'_>) -> Result<Params, 
     caller.only(constraints, &["max_duration", "must_use_capabilities"], &later)?;
     let new = NewTask {
         project: params.read("project", "the name of a project")?,
-        sort: params.required("type")?.to_owned(),
+        sort: params.text("type")?.unwrap_or_default().to_owned(),
         parent: params.id::<TaskId>("parent_task", "task")?,
         deadline: params.time("deadline")?,
         max_duration: constraints.duration("max_duration")?,

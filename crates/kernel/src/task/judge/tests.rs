@@ -195,12 +195,23 @@ fn nothing_old_is_judged() {
         let refused = cast.judge("olga", id, old);
         assert!(matches!(refused, Err(Refusal::Precondition { .. })), "{refused:?}");
     }
+    // Operation 14: the artifact belongs to the task. Another task's is refused, and nothing changes.
+    let elsewhere = {
+        let id = cast.begun(new_task());
+        cast.delivered(id, version())
+    };
     let unknown = ArtifactId::new(ulid::Ulid::from(7_u128));
-    for (bad, wanted) in [
-        (of(Some(unknown), None), "art_id"),
-        (of(Some(last.id), Some("v9")), "version"),
-        (of(None, Some("v9")), "version"),
-    ] {
+    let before = cast.task(id).clone();
+    for other in [of(Some(unknown), None), of(Some(elsewhere.id), None), {
+        of(Some(elsewhere.id), Some(&elsewhere.version))
+    }] {
+        let refused = cast.judge("olga", id, other);
+        assert!(matches!(refused, Err(Refusal::Precondition { .. })), "{refused:?}");
+        assert_eq!(*cast.task(id), before);
+    }
+    for (bad, wanted) in
+        [(of(Some(last.id), Some("v9")), "version"), (of(None, Some("v9")), "version")]
+    {
         let refused = cast.judge("olga", id, bad);
         assert!(matches!(refused, Err(Refusal::Invalid { field, .. }) if field == wanted));
     }

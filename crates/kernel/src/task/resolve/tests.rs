@@ -2,7 +2,7 @@ mod parts;
 
 use super::*;
 use crate::actor::{Assurance, By, Via};
-use crate::ask::Phase;
+use crate::ask::{Ending, Phase};
 use crate::command::Command;
 use crate::directory::NewProject;
 use crate::ids::TaskId;
@@ -81,6 +81,49 @@ fn every_action_on_every_kind() {
             [on, over, bad, on, on],  // interrupt
         ]
     );
+}
+
+/// What a person decides over HACP is an answer where the question takes one, and a request for changes
+/// only where it is an approval. Everything else ends the ask without an answer, and with what was
+/// decided: no dialect may say that nobody decided, or show it as a result.
+#[test]
+fn what_is_no_answer_ends_the_ask_with_what_was_decided() {
+    for kind in CheckpointKind::ALL {
+        for action in ACTIONS {
+            let options = raising(CheckpointKind::Choice).options;
+            let new = raising(kind);
+            let options = if kind == CheckpointKind::Escalation { options } else { new.options };
+            let (mut cast, _, ask) = with(NewCheckpoint { options, ..raising(kind) });
+            let mut new = resolution(action);
+            new.said.comment = Some("never".to_owned());
+            if cast.resolve("olga", ask, new).is_err() {
+                continue;
+            }
+            let words = match cast.seen(ask).ending().unwrap() {
+                Ending::Completed(resolution) => {
+                    let reply = resolution.reply.value().unwrap();
+                    let changes = matches!(reply.answer, Answer::ChangesRequested { .. });
+                    let approval =
+                        matches!(kind, CheckpointKind::Approval | CheckpointKind::Interrupt);
+                    assert!(!changes || approval, "{kind:?} {action:?}");
+                    continue;
+                }
+                Ending::Cancelled { by, reason, decided, .. } => {
+                    assert_eq!((by, *decided), (&By::Human(human("olga")), Some(action)));
+                    reason.as_ref().unwrap().value().unwrap().clone()
+                }
+                ending @ (Ending::Expired { .. } | Ending::Failed { .. }) => panic!("{ending:?}"),
+            };
+            assert!(words.contains("never"), "{kind:?} {action:?}: {words}");
+            let expected = match action {
+                Action::Reject => "never",
+                Action::Reassign => "Handed to bob.\n\nnever",
+                Action::Choose => "a\n\nnever",
+                Action::Provide | Action::Approve => continue,
+            };
+            assert_eq!(words, expected, "{kind:?}");
+        }
+    }
 }
 
 /// An escalation may offer what to do.

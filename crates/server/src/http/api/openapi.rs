@@ -262,8 +262,9 @@ params! {
     )],
     IdempotencyKey => [header(
         "Idempotency-Key",
-        "The same key and body give the ask that was made the first time, as it is now. Keys are \
-         remembered for 24 hours.",
+        "The same key and body give the ask that was made the first time, as it is now. A key is \
+         remembered as long as the ask is open, and at least 24 hours after the ask was made and \
+         after it ended.",
         Some(r"^[!-~]{1,255}$"),
         "refund-1042",
     )],

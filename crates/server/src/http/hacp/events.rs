@@ -14,6 +14,7 @@ use kernel::audit::Record;
 use kernel::{Actor, ProjectId};
 use serde_json::json;
 use store::{Scope, StoreError};
+use tokio::time::Instant;
 
 use super::history::Trails;
 use super::{Failure, version_of};
@@ -25,6 +26,8 @@ use crate::wake::{Topic, Waiter};
 
 /// How often an idle stream shows that it lives.
 const BEAT: Duration = Duration::from_secs(15);
+/// The longest a caller may have its stream last with `max_seconds`, in seconds.
+const LONGEST: f64 = 3600.0;
 /// How many records are read at once.
 const BATCH: usize = 32;
 
@@ -36,8 +39,21 @@ pub(super) async fn stream(
     let version = version_of(&headers)?;
     let actor = app.hacp_actor(&headers).await?;
     let after = last_seen(&headers, &pairs)?;
+    let ends = max_seconds(&pairs)?.map(|longest| Instant::now() + longest);
     let pass = Pass::new(&app, actor, &headers);
-    Ok(sse::respond(Feed::open(app, pass, version, after).await?))
+    let feed = Feed::open(app, pass, version, after).await?;
+    Ok(sse::respond(Feed { ends, ..feed }))
+}
+
+/// `?max_seconds=`: after how long the stream ends by itself, as upstream's client asks for.
+fn max_seconds(pairs: &[(String, String)]) -> Result<Option<Duration>, HacpError> {
+    let field = "max_seconds";
+    let Some((_, text)) = pairs.iter().rfind(|(name, _)| name == field) else { return Ok(None) };
+    let expected = "a number of seconds above 0 and at most 3600";
+    let seconds: Option<f64> = text.parse().ok();
+    let seconds = seconds.filter(|seconds| *seconds > 0.0 && *seconds <= LONGEST);
+    let seconds = seconds.ok_or_else(|| HacpError::field(field, expected))?;
+    Ok(Some(Duration::from_secs_f64(seconds)))
 }
 
 fn last_seen(headers: &HeaderMap, pairs: &[(String, String)]) -> Result<Option<u64>, HacpError> {
@@ -61,6 +77,8 @@ pub(super) struct Feed {
     records: VecDeque<(u64, Record)>,
     stale: bool,
     begun: bool,
+    /// When it ends by itself.
+    ends: Option<Instant>,
     _held: Held,
 }
 
@@ -87,6 +105,7 @@ impl Feed {
             records: VecDeque::new(),
             stale: true,
             begun: false,
+            ends: None,
             _held: held,
         })
     }
@@ -211,7 +230,12 @@ impl Source for Feed {
             let ready = json!({ "position": self.after });
             return Some(sse::first(&sse::frame(self.after, "ready", &ready)));
         }
-        match self.turn().await {
+        let turn = match self.ends {
+            // Nothing is lost by giving a turn up.
+            Some(at) => tokio::time::timeout_at(at, self.turn()).await.unwrap_or(Turn::Stopped),
+            None => self.turn().await,
+        };
+        match turn {
             Turn::Told(told) => {
                 let id = told.id.parse().unwrap_or(self.after);
                 Some(sse::frame(id, &told.event, &told.data))

@@ -124,7 +124,7 @@ impl App {
         for _ in 0..ROUNDS {
             let found = self.gateway.store().tasks(list.clone()).await?;
             let wanted = found.tasks.iter().filter(|task| is_wanted(task));
-            shown.extend(wanted.map(|task| view::task(task, version)));
+            shown.extend(wanted.map(|task| version.stamped(view::task(task, version))));
             list.after = found.next;
             list.limit = most.saturating_sub(shown.len());
             if found.next.is_none() || list.limit == 0 {

@@ -10,7 +10,7 @@
 //! | `socket` | `GET /hacp/ws`: the operations as JSON-RPC 2.0 |
 //! | `uploads` | `POST`, `PUT /hacp/v1/uploads`; `GET`, `PATCH`, `DELETE /hacp/v1/uploads/{id}` |
 //! | `content` | `GET …/content` of an upload, and of a version of an artifact |
-//! | `version` | `GET`, `POST /hacp/v1/version`, `GET /hacp/v1/schemas/{name}` |
+//! | `version` | `GET /hacp/v1/health`, `GET`, `POST /hacp/v1/version`, `GET /hacp/v1/schemas/{name}` |
 //!
 //! The actor is the credential, an agent key or a human token, and never a parameter.
 
@@ -47,6 +47,7 @@ pub use history::PageEnds;
 pub fn routes() -> Router<Shared> {
     Router::new()
         .route("/hacp/v1/ops/{operation}", post(ops::call))
+        .route("/hacp/v1/health", get(version::health))
         .route("/hacp/v1/version", get(version::spoken).post(version::negotiated))
         .route("/hacp/v1/schemas", get(version::schemas))
         .route("/hacp/v1/schemas/{name}", get(version::schema))

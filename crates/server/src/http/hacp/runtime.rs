@@ -38,9 +38,8 @@ impl App {
                 let mut events = Vec::with_capacity(contracts.len());
                 for (n, contract) in &contracts {
                     if peeked.run.is_none_or(|run| run == contract.run) {
-                        events.extend(
-                            self.harness_event(contract, version).await?.map(|told| told.at(*n)),
-                        );
+                        let told = self.harness_event(contract, version).await?;
+                        events.extend(told.map(|told| version.stamped(told.at(*n))));
                     }
                 }
                 Ok(Shown::list(json!(events), next))
@@ -65,23 +64,30 @@ impl App {
                 Ok(json!({ "acknowledged": through.to_string() }).into())
             }
             Params::Outbox { task, page } => {
-                let agent = self.waits_on(actor, task).await?;
-                let Some(agent) = agent else { return Ok(json!([]).into()) };
                 let after = match page.cursor.as_deref().map(str::parse::<u64>) {
                     Some(Ok(n)) => n,
                     Some(Err(_)) => return Err(bad_cursor().into()),
-                    None => store.acked(agent.clone()).await?,
+                    None => 0,
                 };
                 let most = limit(page.limit);
-                let contracts = store.contracts(agent, after, most).await?;
+                let agents = self.waits_on(actor, task).await?;
+                let contracts = self.unconfirmed(agents, after, most).await?;
                 let next = contracts.last().filter(|_| contracts.len() == most);
                 let next = next.map(|(n, _)| n.to_string());
+                let directory = self.gateway.directory();
                 let mut waiting = Vec::new();
                 for (_, contract) in &contracts {
-                    if task.is_none_or(|task| task == contract.task)
-                        && let Some(told) = self.harness_event(contract, version).await?
-                    {
-                        waiting.push(told.kept(OutboxState::Pending, None, contract.at));
+                    if task.is_some_and(|task| task != contract.task) {
+                        continue;
+                    }
+                    let theirs = matches!(actor, Actor::Agent { .. });
+                    let of = store.task(contract.task).await?;
+                    if !theirs && !of.is_some_and(|of| of.is_shown_to(actor, &directory)) {
+                        continue;
+                    }
+                    if let Some(told) = self.harness_event(contract, version).await? {
+                        let kept = told.kept(OutboxState::Pending, None, contract.at);
+                        waiting.push(version.stamped(kept));
                     }
                 }
                 Ok(Shown::list(json!(waiting), next))
@@ -104,22 +110,40 @@ impl App {
         Ok(event.and_then(|event| harness_event(contract, &task, &event, version)))
     }
 
-    /// The agent whose runtime somebody asks about.
-    async fn waits_on(
-        &self,
-        actor: &Actor,
-        task: Option<TaskId>,
-    ) -> Result<Option<AgentId>, Failure> {
+    /// The agents whose runtimes somebody asks about: an agent about its own, a person about the one that
+    /// works on a task, or about those of the projects they see.
+    async fn waits_on(&self, actor: &Actor, task: Option<TaskId>) -> Result<Vec<AgentId>, Failure> {
         match (actor, task) {
-            (Actor::Agent { id, .. }, _) => Ok(Some(id.clone())),
+            (Actor::Agent { id, .. }, _) => Ok(vec![id.clone()]),
             (_, Some(task)) => {
                 let task = self.hacp_task(actor, task).await?;
-                Ok(task.run.map(|run| run.agent))
+                Ok(task.run.map(|run| run.agent).into_iter().collect())
             }
             (_, None) => {
-                Err(HacpError::field("params.task_id", "a task, as you are no agent").into())
+                let projects = self.hacp_projects(actor).await?;
+                let directory = self.gateway.directory();
+                let seen = directory.agents().filter(|agent| projects.contains(&agent.project));
+                Ok(seen.map(|agent| agent.id.clone()).collect())
             }
         }
+    }
+
+    /// What these runtimes have not confirmed, in the order it was decided, behind a place.
+    async fn unconfirmed(
+        &self,
+        agents: Vec<AgentId>,
+        after: u64,
+        most: usize,
+    ) -> Result<Vec<(u64, Contract)>, Failure> {
+        let store = self.gateway.store();
+        let mut all = Vec::new();
+        for agent in agents {
+            let behind = store.acked(agent.clone()).await?.max(after);
+            all.extend(store.contracts(agent, behind, most).await?);
+        }
+        all.sort_unstable_by_key(|(n, _)| *n);
+        all.truncate(most);
+        Ok(all)
     }
 }
 

@@ -1,15 +1,30 @@
-//! `GET`, `POST /hacp/v1/version`; `GET /hacp/v1/schemas` and one of them. They need no credential.
+//! `GET /hacp/v1/health`; `GET`, `POST /hacp/v1/version`; `GET /hacp/v1/schemas` and one of them. They
+//! need no credential.
 
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use dialects::hacp::{self, schema as registry};
+use dialects::hacp::{self, HacpError, schema as registry};
+use serde_json::json;
 
 use super::{Failure, version_of};
 use crate::http::name::Named;
 use crate::http::{Shared, body};
+
+/// 200 while the store answers, with the version that is spoken; else 503 `UNAVAILABLE`.
+pub(super) async fn health(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let version = version_of(&headers)?;
+    if let Err(error) = app.gateway.store().ping().await {
+        tracing::warn!(error = %error, "the HACP health check failed: the store does not answer");
+        return Err(Failure::from(HacpError::unavailable()).in_version(version));
+    }
+    Ok(Json(version.stamped(json!({ "status": "ok" }))).into_response())
+}
 
 pub(super) async fn spoken(headers: HeaderMap) -> Result<Response, Failure> {
     Ok(Json(hacp::spoken(version_of(&headers)?)).into_response())

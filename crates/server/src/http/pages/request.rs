@@ -17,8 +17,9 @@ use crate::gateway::Terms;
 use crate::http::submitted::Posted;
 use crate::http::uploads::Unkept;
 use crate::http::{App, Shared};
-use crate::web::card::Desk;
+use crate::web::card::{CLOSE, Desk};
 use crate::web::notices::{self, Notice};
+use crate::web::problem::Place;
 use crate::web::second_step::{self, HELD, SecondStep};
 use crate::web::{Draft, FormProblem, Submitted, form_body, paths, request, request_claim};
 
@@ -73,6 +74,9 @@ pub(super) async fn back_to_request(Path(id): Path<String>) -> Response {
     }
 }
 
+/// The longest reason a request is closed with, in characters.
+const LONGEST_REASON: usize = 1000;
+
 /// `POST /asks/{id}/answer`
 pub(super) async fn answer(
     State(app): State<Shared>,
@@ -98,6 +102,25 @@ pub(super) async fn answer(
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         app.request_page(&visitor, ask, status, None, Some(&draft)).await
     };
+    if submitted.value("action") == Some(CLOSE) {
+        let reason = submitted.text("comment").filter(|text| !text.trim().is_empty());
+        if reason.as_ref().is_some_and(|text| text.chars().count() > LONGEST_REASON) {
+            let message = "At most 1000 characters, to close the request with it";
+            return refuse(&ask, FormProblem::one(Place::Comment, message)).await;
+        }
+        let command = Command::Cancel(ask.id, reason);
+        return match app.gateway.run(visitor.actor.clone(), command).await {
+            Ok(_) => Ok(Redirect::to(&format!("{}?sent=1", paths::INBOX)).into_response()),
+            Err(StoreError::Refused(refusal)) => {
+                let draft = drafted(FormProblem::default());
+                let now = app.seen_by(&visitor, &id).await?;
+                let notice = Notice::Refused(refusal);
+                let status = StatusCode::CONFLICT;
+                app.request_page(&visitor, &now, status, Some(&notice), Some(&draft)).await
+            }
+            Err(error) => Err(error.into()),
+        };
+    }
     // Kept before the answer is decided: an answer never names a file we do not have.
     for file in files {
         app.keep_upload(ask.id, file).await.map_err(|Unkept| {

@@ -158,15 +158,7 @@ impl Turn<'_> {
         if let Err(refusal) = ask.still_open(app.gateway.now()) {
             return app.lost(guest, ask, refusal, Some(kept)).await;
         }
-        // Over the link only an approval comes back with changes.
-        let astray = sent.value("action") == Some("changes")
-            && !matches!(question.body(), Body::Approve { .. });
-        let reply = if astray {
-            Err(FormProblem::one(Place::Page, "Use one of the buttons to answer"))
-        } else {
-            form_body::reply(question, sent)
-        };
-        let reply = match reply {
+        let reply = match form_body::reply(question, sent) {
             Ok(reply) => reply,
             Err(problem) => return self.refused(kept, problem).await,
         };

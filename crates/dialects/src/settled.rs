@@ -1,0 +1,61 @@
+//! Checkpoints a person settled over HACP with a decision that is no answer to their question: rejected
+//! where no rejection was offered, answered in other words, or given to another agent. The other dialects
+//! show such an ask as cancelled, and say what was decided.
+
+use kernel::ask::Ending;
+use kernel::audit::Erasable;
+use kernel::task::Action;
+
+/// What was decided, and in which words.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settled<'a> {
+    pub(crate) action: Action,
+    words: Option<&'a Erasable<String>>,
+}
+
+impl<'a> Settled<'a> {
+    /// What ended an ask that way, if something did.
+    pub(crate) fn of(ending: &'a Ending) -> Option<Self> {
+        match ending {
+            Ending::Cancelled { decided: Some(action), reason, .. } => {
+                Some(Self { action: *action, words: reason.as_ref() })
+            }
+            Ending::Cancelled { decided: None, .. }
+            | Ending::Completed(_)
+            | Ending::Expired { .. }
+            | Ending::Failed { .. } => None,
+        }
+    }
+
+    /// What the person said, if they said something and it was not erased.
+    pub(crate) fn words(self) -> Option<&'a str> {
+        self.words.and_then(Erasable::value).map(String::as_str)
+    }
+
+    /// The decision as a sentence.
+    pub(crate) fn sentence(self) -> String {
+        let what = match self.action {
+            Action::Reject => "Rejected",
+            Action::Approve => "Approved",
+            Action::Choose => "Chosen",
+            Action::Provide => "Answered",
+            Action::Reassign => "Reassigned",
+        };
+        match self.words() {
+            Some(words) => format!("{what}: {words}"),
+            None if self.words.is_some() => format!("{what}. The words were erased."),
+            None => format!("{what} without a comment."),
+        }
+    }
+}
+
+/// Why an ask was cancelled, as an agent is told: the decision where there was one.
+pub(crate) fn reason(ending: &Ending) -> Option<String> {
+    match (Settled::of(ending), ending) {
+        (Some(settled), _) => Some(settled.sentence()),
+        (None, Ending::Cancelled { reason, .. }) => {
+            reason.as_ref().and_then(Erasable::value).cloned()
+        }
+        (None, Ending::Completed(_) | Ending::Expired { .. } | Ending::Failed { .. }) => None,
+    }
+}
