@@ -17,6 +17,7 @@ use kernel::{AskId, HumanId, Subject};
 
 use super::request_acts::Looking;
 use crate::auth::Lane;
+use crate::gateway::REQUESTS;
 use crate::http::hitl::{is_token, shown};
 use crate::http::name::Named;
 use crate::http::sse::{self, HEARTBEAT, Source};
@@ -110,7 +111,7 @@ impl Source for Watched {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "a page cannot be told; trying again");
+                    self.app.gateway.database().failed(REQUESTS, &error);
                     tokio::select! {
                         () = self.app.stop.cancelled() => return None,
                         () = tokio::time::sleep(AGAIN) => continue,
