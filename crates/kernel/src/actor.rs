@@ -112,6 +112,29 @@ pub enum By {
     System,
 }
 
+impl By {
+    /// What kind of actor it is, as one word.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Agent(_) => "agent",
+            Self::Human(_) => "human",
+            Self::LinkHolder => "link_holder",
+            Self::Relay => "relay",
+            Self::Guest => "guest",
+            Self::System => "system",
+        }
+    }
+
+    /// Its id, if it is one of ours.
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Self::Agent(id) => Some(id.as_str()),
+            Self::Human(id) => Some(id.as_str()),
+            Self::LinkHolder | Self::Relay | Self::Guest | Self::System => None,
+        }
+    }
+}
+
 impl std::fmt::Display for By {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -168,6 +191,7 @@ pub enum Assurance {
     /// Nobody answered: a default was taken on silence.
     None,
     /// The agent says that a person answered.
+    #[serde(alias = "agent_attested")]
     AgentAttested,
     /// Whoever held the review link.
     Link,

@@ -9,11 +9,11 @@ use crate::actor::{Actor, Assurance};
 use crate::ask::{CallbackResult, Dialect, Grant, Labels, NewClaims, Place, Priority, Route};
 use crate::audit::Salts;
 use crate::directory::{
-    Contact, Means, NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewNotices, NewProfile,
-    NewProject, NewRule, NewSession, NewWebhook, Proof,
+    Contact, HumanChange, Means, NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewNotices,
+    NewProfile, NewProject, NewRule, NewSession, NewWebhook, Proof,
 };
 use crate::form::Progress;
-use crate::ids::{AgentId, AskId, HumanId, KeyId, RuleId, WebhookId};
+use crate::ids::{AgentId, AskId, HumanId, KeyId, RuleId, Subject, WebhookId};
 use crate::question::{Question, Reply, Stance};
 use crate::task::TaskCommand;
 use crate::time::Time;
@@ -96,10 +96,16 @@ pub enum Command {
     Erase(AskId),
     /// Add a project or change its settings.
     SaveProject(NewProject),
+    /// Add a project that does not exist yet.
+    AddProject(NewProject),
     /// Add an agent or change it.
     SaveAgent(NewAgent),
     /// Add a person or change them.
     SaveHuman(NewHuman),
+    /// Add a person who does not exist yet.
+    AddHuman(NewHuman),
+    /// Change the named fields of an existing person and nothing else.
+    ChangeHuman(HumanId, Box<HumanChange>),
     /// Say what to call somebody, and what they say of themselves.
     SaveProfile(NewProfile),
     /// Say how somebody wants to be told.
@@ -168,8 +174,11 @@ impl Command {
             Self::Revoke(..) => "revoke",
             Self::Erase(_) => "erase",
             Self::SaveProject(_) => "save_project",
+            Self::AddProject(_) => "add_project",
             Self::SaveAgent(_) => "save_agent",
             Self::SaveHuman(_) => "save_human",
+            Self::AddHuman(_) => "add_human",
+            Self::ChangeHuman(..) => "change_human",
             Self::SaveProfile(_) => "save_profile",
             Self::SaveNotices(_) => "save_notices",
             Self::AddContact(..) => "add_contact",
@@ -199,6 +208,64 @@ impl Command {
             || matches!(self, Self::Task(command) if command.makes_ask())
     }
 
+    /// What of the directory it changes, as logs name it: the kind and the id. `fresh` is the id of
+    /// what it makes.
+    pub fn directory_object(&self, fresh: Ulid) -> Option<(&'static str, String)> {
+        let subject = match self {
+            Self::SaveProject(new) | Self::AddProject(new) => {
+                Some(Subject::Project(new.id.clone()))
+            }
+            Self::SaveAgent(new) => Some(Subject::Agent(new.id.clone())),
+            Self::SaveHuman(new) | Self::AddHuman(new) => Some(Subject::Human(new.id.clone())),
+            Self::SaveProfile(new) => Some(Subject::Human(new.human.clone())),
+            Self::SaveNotices(new) => Some(Subject::Human(new.human.clone())),
+            Self::ChangeHuman(human, _)
+            | Self::AddContact(human, _)
+            | Self::RemoveContact(human, _)
+            | Self::VerifyContact(human, _)
+            | Self::EndSessions(human, _) => Some(Subject::Human(human.clone())),
+            Self::IssueKey(_) | Self::MailLink(_) | Self::SignIn(..) => {
+                Some(Subject::Key(KeyId::new(fresh)))
+            }
+            Self::RevokeKey(key) | Self::UsePasskey(key, _) => Some(Subject::Key(*key)),
+            Self::AddRules(rules) => {
+                let ids: Vec<String> = rules.iter().map(|(id, _)| id.to_string()).collect();
+                return Some(("rule", ids.join(" ")));
+            }
+            Self::RemoveRule(rule) => Some(Subject::Rule(*rule)),
+            Self::SaveWebhook(new) => Some(Subject::Webhook(new.id)),
+            Self::RotateWebhook(webhook, _)
+            | Self::TestWebhook(webhook)
+            | Self::WebhookGone(webhook)
+            | Self::RemoveWebhook(webhook) => Some(Subject::Webhook(*webhook)),
+            Self::SaveGroup(new) => return Some(("group", new.id.to_string())),
+            Self::Ask(_)
+            | Self::Write(..)
+            | Self::Reply(..)
+            | Self::Open(_)
+            | Self::Progress(..)
+            | Self::Claim(_)
+            | Self::Assign(..)
+            | Self::Comment(..)
+            | Self::Pick(..)
+            | Self::Answer(..)
+            | Self::AnswerWithProofs(..)
+            | Self::Cancel(..)
+            | Self::Expire(_)
+            | Self::Remind(_)
+            | Self::Escalate(_)
+            | Self::Urge(..)
+            | Self::Extend(..)
+            | Self::Grant(..)
+            | Self::NoteCallback(..)
+            | Self::CallBack(_)
+            | Self::Revoke(..)
+            | Self::Erase(_)
+            | Self::Task(_) => None,
+        };
+        subject.map(|subject| (subject.kind(), subject.id()))
+    }
+
     /// The ask it is about, if it is about one that exists.
     pub fn ask(&self) -> Option<AskId> {
         match self {
@@ -226,8 +293,11 @@ impl Command {
             | Self::Write(..)
             | Self::Reply(..)
             | Self::SaveProject(_)
+            | Self::AddProject(_)
             | Self::SaveAgent(_)
             | Self::SaveHuman(_)
+            | Self::AddHuman(_)
+            | Self::ChangeHuman(..)
             | Self::SaveProfile(_)
             | Self::SaveNotices(_)
             | Self::AddContact(..)

@@ -286,6 +286,22 @@ impl Subject {
             Self::Entry(_) => "entry",
         }
     }
+
+    /// Its id without its kind.
+    pub fn id(&self) -> String {
+        match self {
+            Self::Ask(id) => id.to_string(),
+            Self::Project(id) => id.to_string(),
+            Self::Agent(id) => id.to_string(),
+            Self::Human(id) => id.to_string(),
+            Self::Key(id) => id.to_string(),
+            Self::Rule(id) => id.to_string(),
+            Self::Webhook(id) => id.to_string(),
+            Self::Task(id) => id.to_string(),
+            Self::Artifact(id) => id.to_string(),
+            Self::Entry(id) => id.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Subject {

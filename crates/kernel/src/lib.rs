@@ -32,6 +32,7 @@
 //! | [`audit`] | hash chains, and values that can be erased without breaking them |
 //! | [`seal`] | blocks over the record: Merkle roots, their proofs, the chain of blocks |
 //! | [`retention`] | how long words are kept |
+//! | [`spelling`] | which spellings of a name are accepted |
 //! | [`receipt`] | the claims a proof makes |
 //! | [`verification`] | proofs that a person is there: what an ask wants of them, and what counts |
 //! | [`world`], [`command`], [`refusal`], [`effect`] | the vocabulary of a decision |
@@ -61,6 +62,7 @@ pub mod refusal;
 pub mod retention;
 pub mod routing;
 pub mod seal;
+pub mod spelling;
 pub mod strict;
 pub mod task;
 #[cfg(any(test, feature = "testing"))]

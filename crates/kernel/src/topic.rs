@@ -28,7 +28,7 @@ pub enum Topic {
     #[serde(rename = "ask.commented")]
     Commented,
     /// Somebody picked one of the agent's actions.
-    #[serde(rename = "ask.action_picked")]
+    #[serde(rename = "ask.action_picked", alias = "ask.action-picked")]
     ActionPicked,
     /// More people are asked, because nobody answered.
     #[serde(rename = "ask.escalated")]
@@ -37,7 +37,7 @@ pub enum Topic {
     #[serde(rename = "ask.answered")]
     Answered,
     /// Somebody wants changes before they approve.
-    #[serde(rename = "ask.changes_requested")]
+    #[serde(rename = "ask.changes_requested", alias = "ask.changes-requested")]
     ChangesRequested,
     /// Nobody answered, and the agent's default was taken.
     #[serde(rename = "ask.defaulted")]

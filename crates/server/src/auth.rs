@@ -15,6 +15,7 @@ use kernel::audit::Digest;
 use kernel::directory::{Directory, Holder, Key};
 use kernel::{Actor, AskId, Assurance, HumanId, KeyId, Time, Via};
 
+use crate::http::observe::{Caller, note_caller};
 use crate::jwt::JwtVerifier;
 use crate::knocks::Knocks;
 
@@ -120,6 +121,11 @@ impl Door {
         let Holder::Agent { agent, reach, .. } = &key.holder else { return Err(Denied::Unknown) };
         let project = &directory.agent(agent).ok_or(Denied::Unknown)?.project;
         self.admit(key.id, now)?;
+        note_caller(|| Caller {
+            key: Some(key.id),
+            agent: Some(agent.clone()),
+            ..Caller::default()
+        });
         Ok(Actor::Agent { id: agent.clone(), project: project.clone(), key: key.id, reach: *reach })
     }
 
@@ -131,19 +137,20 @@ impl Door {
         now: Time,
     ) -> Result<Actor, Denied> {
         let secret = bearer(headers)?;
-        let id = match live(directory, secret, now) {
+        let (key, id) = match live(directory, secret, now) {
             Ok(Key { id, holder: Holder::Token { human }, .. }) => {
                 self.admit(*id, now)?;
-                human.clone()
+                (Some(*id), human.clone())
             }
             Ok(_) => return Err(Denied::Unknown),
             Err(denied) => match &self.jwt {
                 // Boxed, because few need it: whoever shows a key would carry room for it.
-                Some(jwt) => Box::pin(jwt.verify(secret, directory, now)).await?,
+                Some(jwt) => (None, Box::pin(jwt.verify(secret, directory)).await?),
                 None => return Err(denied),
             },
         };
         active(directory, &id)?;
+        note_caller(|| Caller { key, human: Some(id.clone()), ..Caller::default() });
         let via = if from_cli(headers) { Via::Cli } else { Via::Api };
         Ok(Actor::Human { id, via, assurance: Assurance::Session })
     }
@@ -166,6 +173,11 @@ impl Door {
             return Err(Denied::Unknown);
         }
         active(directory, human)?;
+        note_caller(|| Caller {
+            key: Some(key.id),
+            human: Some(human.clone()),
+            ..Caller::default()
+        });
         let actor =
             Actor::Human { id: human.clone(), via: Via::Web, assurance: Assurance::Session };
         Ok((actor, key))

@@ -135,8 +135,25 @@ pub async fn first_start(gateway: &Gateway) -> anyhow::Result<Option<FirstStart>
     Ok(Some(FirstStart { agent_key: secret }))
 }
 
-/// A fresh one-time link for an administrator who has no way in yet.
-pub async fn link_if_locked_out(gateway: &Gateway) -> anyhow::Result<Option<(HumanId, String)>> {
+/// How the first administrator gets in.
+pub enum WayIn {
+    /// An administrator can sign in already.
+    Exists,
+    /// A fresh one-time link, to be shown once.
+    Link {
+        /// Its secret.
+        secret: String,
+    },
+    /// Another node printed a link, and it still works.
+    PrintedElsewhere {
+        /// For whom.
+        human: HumanId,
+    },
+}
+
+/// Makes a one-time link if no administrator has a way in yet. On a `shared` database a link that
+/// still works is not replaced: one of the nodes that start together prints it.
+pub async fn link_if_locked_out(gateway: &Gateway, shared: bool) -> anyhow::Result<WayIn> {
     let directory = gateway.directory();
     let now = gateway.now();
     let has_way_in = directory.keys().any(|key| {
@@ -146,13 +163,21 @@ pub async fn link_if_locked_out(gateway: &Gateway) -> anyhow::Result<Option<(Hum
                 if directory.human(human).is_some_and(|human| human.admin && human.active))
     });
     if has_way_in {
-        return Ok(None);
+        return Ok(WayIn::Exists);
+    }
+    let administers = |id: &HumanId| directory.human(id).is_some_and(|h| h.admin && h.active);
+    let mut printed = directory.keys().filter_map(|key| match &key.holder {
+        Holder::Link { human, mailed: false } if key.is_live(now) => Some(human),
+        _ => None,
+    });
+    if shared && let Some(human) = printed.find(|human| administers(human)) {
+        return Ok(WayIn::PrintedElsewhere { human: human.clone() });
     }
     let Some(admin) = directory.humans().find(|human| human.admin && human.active) else {
-        return Ok(None);
+        return Ok(WayIn::Exists);
     };
     let secret = link(gateway, Actor::System, admin.id.clone()).await?;
-    Ok(Some((admin.id.clone(), secret)))
+    Ok(WayIn::Link { secret })
 }
 
 /// Mints a one-time sign-in link and gives its secret.

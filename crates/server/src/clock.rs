@@ -1,4 +1,8 @@
 //! The one place that reads the wall clock.
+//!
+//! In `--dev` the server has two clocks: its own, which can be moved and says when things expire, and
+//! the wall clock below it. What others compare with their own time goes by the wall clock: timestamps
+//! of signatures, `iat` and `exp` of tokens (`Gateway::wall_time`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -5,6 +5,7 @@
 mod bucket;
 mod channels;
 mod database;
+mod environment;
 mod mail;
 mod oidc;
 mod retention;
@@ -30,6 +31,7 @@ pub use ::channels::Secret;
 pub use bucket::{Bucket, FilesUrl};
 pub use channels::{Channels, Replies, Spoken, Whatsapp};
 pub use database::{Database, DatabaseUrl};
+pub use environment::{UnknownVariable, unknown_variables};
 pub use mail::{Security, Smtp};
 pub use oidc::{Identify, Oidc};
 pub use retention::{Keep, Retention};
@@ -312,6 +314,12 @@ pub fn variables() -> Vec<String> {
     let ours = ours.map(|name| name.to_string_lossy().into_owned());
     let upstream = ["PORT", "SERVER_SECRET", "AGENT_API_KEYS", "HUMAN_TOKENS"];
     ours.chain(upstream.map(str::to_owned)).collect()
+}
+
+/// Refuses variables that mean nothing, as unknown keys of the settings file are refused.
+pub fn refuse_unknown_variables() -> anyhow::Result<()> {
+    let unknown: Vec<String> = unknown_variables().iter().map(ToString::to_string).collect();
+    if unknown.is_empty() { Ok(()) } else { bail!("{}", unknown.join("; ")) }
 }
 
 /// A secret as it was given, or as its file holds it.

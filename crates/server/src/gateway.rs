@@ -13,6 +13,7 @@ use kernel::{
     Actor, Ask, AskId, By, Command, Envelope, Loaded, Phase, Refusal, Subject, Time, UploadId,
     World,
 };
+use store::outage::Outage;
 use store::{
     Clock, Count, Expiring, Filter, Idempotency, Job, List, Order, Outcome, Page, Scope, Search,
     Store, StoreError,
@@ -23,6 +24,9 @@ use crate::ids::Ids;
 use crate::secrets::Secrets;
 use crate::wake::{Topic, Waiter, Wake};
 
+/// Handlers and streams, as users of the database.
+pub const REQUESTS: &str = "requests";
+
 /// How often a page of an inbox that is not full yet is read on.
 const ROUNDS: usize = 4;
 
@@ -31,9 +35,12 @@ const ROUNDS: usize = 4;
 pub struct Gateway {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
+    /// What shows the time everybody else goes by.
+    wall_clock: Arc<dyn Clock>,
     ids: Ids,
     wake: Wake,
     secrets: Option<Arc<Secrets>>,
+    database: Arc<Outage>,
 }
 
 /// Everything by which it is told whether a command on an ask would be taken now.
@@ -69,7 +76,15 @@ impl Gateway {
     /// A gateway to a store.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
         let ids = Ids::new(Arc::clone(&clock));
-        Self { store, clock, ids, wake: Wake::default(), secrets: None }
+        let wall_clock = Arc::clone(&clock);
+        let database = Arc::new(Outage::new("database"));
+        Self { store, clock, wall_clock, ids, wake: Wake::default(), secrets: None, database }
+    }
+
+    /// The same, with another clock for what others compare with their own time.
+    #[must_use]
+    pub fn with_wall_clock(self, wall_clock: Arc<dyn Clock>) -> Self {
+        Self { wall_clock, ..self }
     }
 
     /// The same, with what it takes to keep what is given in confidence.
@@ -83,9 +98,21 @@ impl Gateway {
         self.clock.now()
     }
 
+    /// The time everybody else goes by. In `--dev` the server's own time can be moved; signatures and
+    /// tokens that others compare with their clock must not move with it.
+    pub fn wall_time(&self) -> Time {
+        self.wall_clock.now()
+    }
+
     /// The store, for reads that need no rule.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// Whether the database works: those who use it say so here, and the log has one line when it
+    /// begins to fail and one when it works again.
+    pub fn database(&self) -> &Arc<Outage> {
+        &self.database
     }
 
     /// The directory as of the last commit.
@@ -139,11 +166,18 @@ impl Gateway {
         let Terms { idempotency, expected, uses } = terms;
         let (by, verb) = (actor.by(), command.verb());
         let envelope = Envelope { actor, fresh, salts: self.ids.salts(), expected, command };
+        let about = envelope.command.directory_object(fresh);
         let (ask, erases) = (envelope.command.ask(), matches!(envelope.command, Command::Erase(_)));
         // Kept before the answer is decided: an answer never commits to what we do not have.
         let kept = self.confide(&envelope).await?;
         let outcome = self.store.transact(Job { envelope, idempotency, uses }).await;
-        note(verb, &by, &outcome);
+        match &outcome {
+            Err(StoreError::Unavailable(error)) => self.database.failed("commands", error),
+            Err(StoreError::Refused(_) | StoreError::Damaged { .. }) | Ok(_) => {
+                self.database.worked("commands");
+            }
+        }
+        note(verb, &by, about.as_ref(), &outcome);
         match (&outcome, ask, kept) {
             (
                 Err(StoreError::Refused(_)) | Ok(Outcome { replayed: true, .. }),
@@ -332,7 +366,12 @@ impl Gateway {
 }
 
 /// What was done, for the log and the metrics: names and ids, never words.
-fn note(verb: &'static str, by: &By, outcome: &Result<Outcome, StoreError>) {
+fn note(
+    verb: &'static str,
+    by: &By,
+    about: Option<&(&'static str, String)>,
+    outcome: &Result<Outcome, StoreError>,
+) {
     let result = match outcome {
         Ok(outcome) if outcome.replayed => "replayed",
         Ok(_) => "done",
@@ -351,7 +390,19 @@ fn note(verb: &'static str, by: &By, outcome: &Result<Outcome, StoreError>) {
         Ok(Outcome { artifact: Some(made), .. }) => {
             tracing::debug!(artifact.id = %made.id, verb, %by, result, "decided");
         }
-        Ok(_) => tracing::info!(verb, %by, result, "directory changed"),
+        Ok(_) => {
+            let (kind, id) = (about.map(|about| about.0), about.map(|about| about.1.as_str()));
+            let (actor, actor_id) = (by.kind(), by.id());
+            tracing::info!(
+                verb,
+                object.kind = kind,
+                object.id = id,
+                actor.kind = actor,
+                actor.id = actor_id,
+                result,
+                "directory changed"
+            );
+        }
         Err(StoreError::Refused(refusal)) => {
             tracing::debug!(verb, %by, code = refusal.code(), "refused");
         }

@@ -11,6 +11,8 @@ use kernel::{HumanId, Time};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use store::Clock;
+use store::outage::Outage;
 use tokio::sync::Mutex;
 
 use crate::auth::Denied;
@@ -38,6 +40,8 @@ const ALGORITHMS: [Algorithm; 9] = [
 /// Verifies the issuer's tokens.
 pub struct JwtVerifier {
     issuer: Issuer,
+    /// The issuer dates its tokens by the time everybody goes by.
+    wall_clock: Arc<dyn Clock>,
 }
 
 #[derive(Clone, Deserialize)]
@@ -54,18 +58,14 @@ struct Claims {
 
 impl JwtVerifier {
     /// A verifier for one issuer. Its keys are fetched when first needed.
-    pub fn new(jwt: Jwt) -> anyhow::Result<Self> {
+    pub fn new(jwt: Jwt, wall_clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
         let Jwt { issuer, audience, jwks } = jwt;
-        Ok(Self { issuer: Issuer::new(issuer, audience, KeySource::At(jwks))? })
+        Ok(Self { issuer: Issuer::new(issuer, audience, KeySource::At(jwks))?, wall_clock })
     }
 
     /// The person a token names: its `sub` is their id, or its verified `email` is their address.
-    pub async fn verify(
-        &self,
-        token: &str,
-        directory: &Directory,
-        now: Time,
-    ) -> Result<HumanId, Denied> {
+    pub async fn verify(&self, token: &str, directory: &Directory) -> Result<HumanId, Denied> {
+        let now = self.wall_clock.now();
         let claims: Claims = self.issuer.claims(token, &["exp", "sub"], now).await?;
         let seconds = now.millis() / 1000;
         if claims.exp <= seconds || claims.nbf.is_some_and(|from| from > seconds + 60) {
@@ -96,6 +96,7 @@ pub struct Issuer {
     source: KeySource,
     http: reqwest::Client,
     keys: Mutex<Known>,
+    outage: Outage,
 }
 
 #[derive(Default)]
@@ -113,7 +114,8 @@ impl Issuer {
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .context("cannot make an HTTP client")?;
-        Ok(Self { name, audience, source, http, keys: Mutex::default() })
+        let outage = Outage::new(format!("keys of the token issuer {name}"));
+        Ok(Self { name, audience, source, http, keys: Mutex::default(), outage })
     }
 
     /// What a token claims that is signed by this issuer, for us, and has these claims besides.
@@ -168,9 +170,10 @@ impl Issuer {
         }
         known.tried = Some(now);
         let keys = Arc::new(self.fetch(source).await.map_err(|error| {
-            tracing::warn!(error = format!("{error:#}"), "cannot fetch the issuer's keys");
+            self.outage.failed("sign-in", format!("{error:#}"));
             Denied::Unavailable
         })?);
+        self.outage.worked("sign-in");
         known.keys = Some((Arc::clone(&keys), now));
         Ok(keys)
     }

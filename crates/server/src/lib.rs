@@ -55,6 +55,7 @@ pub mod secrets;
 pub mod serve;
 pub mod signing;
 pub mod span;
+pub mod spelling;
 pub mod streams;
 pub mod table;
 mod tasks;

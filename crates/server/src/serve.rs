@@ -6,28 +6,31 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use axum::ServiceExt;
+use axum::extract::Request;
 use axum_server::Handle;
 use axum_server::tls_rustls::RustlsConfig;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
+use kernel::HumanId;
 use store::Clock;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::Door;
-use crate::bootstrap::{self, FirstStart};
+use crate::bootstrap::{self, FirstStart, WayIn};
 use crate::callbacks::{Callbacks, Policy};
 use crate::channels::Channels;
 use crate::channels::terminal::Terminal;
 use crate::channels::wired::Platforms;
 use crate::clock::MovableClock;
-use crate::config::Config;
+use crate::config::{Config, Database};
 use crate::gateway::Gateway;
 use crate::home::Home;
 use crate::http::api::Dev;
 use crate::http::channels::Listening;
 use crate::http::hacp::PageEnds;
-use crate::http::{App, Shared, router};
+use crate::http::{App, Shared, WithoutTrailingSlashes, router};
 use crate::jwt::JwtVerifier;
 use crate::knocks::Knocks;
 use crate::mail::Mailer;
@@ -69,17 +72,22 @@ pub struct Welcome {
     pub first: Option<FirstStart>,
     /// A one-time sign-in address, when no administrator has a way in.
     pub sign_in: Option<String>,
+    /// The administrator for whom another node printed such an address, which still works.
+    pub sign_in_elsewhere: Option<HumanId>,
 }
 
 impl Server {
     /// Opens the store, makes what the first start needs, listens, and starts the workers.
     pub async fn start(mut config: Config, clock: Arc<dyn Clock>) -> anyhow::Result<Self> {
         let script = config.scripted.as_deref().map(Script::read).transpose()?;
+        let wall = Arc::clone(&clock);
         let movable = config.dev.then(|| Arc::new(MovableClock::new(Arc::clone(&clock))));
         let clock = movable.clone().map_or(clock, |movable| movable as Arc<dyn Clock>);
         let home = Home::open(&config, clock, movable.is_some()).await?;
         let turn = home.turn().await?;
         let Home { store, clock, vault, files, mark, .. } = home;
+        // Only a clock that can be moved differs from the one everybody else goes by.
+        let wall = if movable.is_some() { wall } else { Arc::clone(&clock) };
         let listeners = bind(&mut config)?;
         let listening =
             listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
@@ -90,7 +98,8 @@ impl Server {
         let issuer = config.public_url.as_str().trim_end_matches('/').to_owned();
         let (sealed, signs) = (Arc::clone(&store), signer.clone());
         let sealer = Sealer::new(sealed, Arc::clone(&clock), signs, issuer.clone(), mark);
-        let jwt = config.jwt.clone().map(JwtVerifier::new).transpose()?;
+        let jwt =
+            config.jwt.clone().map(|jwt| JwtVerifier::new(jwt, Arc::clone(&wall))).transpose()?;
         let door = Arc::new(Door::new(config.rate_limit, jwt, Knocks::new(&config.sign_in)));
         let providers = Providers::open(&config.verification)?;
         let allowed = config.callback_allow.clone();
@@ -105,9 +114,10 @@ impl Server {
             .as_ref()
             .map(|mailer| Mail::new(Arc::clone(mailer), Arc::clone(&clock), answers, stop.clone()));
         let mail = mail.transpose()?.map(Arc::new);
-        let platforms = Platforms::open(&config.channels, &clock, mail.as_ref())?;
+        let platforms = Platforms::open(&config.channels, &wall, mail.as_ref())?;
         let provider = config.sign_in.oidc.clone().map(Provider::new).transpose()?;
-        let gateway = Gateway::new(store, clock).keeping(Arc::clone(&secrets));
+        let gateway =
+            Gateway::new(store, clock).with_wall_clock(wall).keeping(Arc::clone(&secrets));
         // Last of all: nothing that fails later may swallow what is told only once.
         let welcome = prepare(&gateway, &config).await?;
         drop(turn);
@@ -186,10 +196,11 @@ impl Server {
         };
         let feed = || gateway.store().feed();
         let stop = || self.stop.clone();
+        let database = || Arc::clone(gateway.database());
         self.tasks.spawn(gateway.wake().clone().follow(feed(), stop()));
         self.tasks.spawn(timers::run(gateway.clone(), stop()));
-        self.tasks.spawn(indexer::run(Arc::clone(gateway.store()), feed(), stop()));
-        self.tasks.spawn(counter::run(Arc::clone(gateway.store()), feed(), stop()));
+        self.tasks.spawn(indexer::run(Arc::clone(gateway.store()), database(), feed(), stop()));
+        self.tasks.spawn(counter::run(Arc::clone(gateway.store()), database(), feed(), stop()));
         self.tasks.spawn(Desk::new(Arc::clone(&self.app), channels).run(feed()));
         self.tasks.spawn(devices::run(Arc::clone(&self.app), feed()));
         for (_, channel) in self.app.platforms.iter() {
@@ -208,7 +219,7 @@ impl Server {
         }
         let (words, counts) = (config.retention, config.insights_retention);
         self.tasks.spawn(retention::run(gateway.clone(), words, counts, stop()));
-        self.tasks.spawn(keys::run(app.signer.clone(), stop()));
+        self.tasks.spawn(keys::run(app.signer.clone(), database(), stop()));
         self.tasks.spawn(housekeeping::run(
             gateway.clone(),
             Arc::clone(&self.app.door),
@@ -225,7 +236,9 @@ impl Server {
     ) -> anyhow::Result<()> {
         for listener in listeners {
             let routes = router(Arc::clone(&self.app));
-            let service = routes.into_make_service_with_connect_info::<SocketAddr>();
+            let routes = WithoutTrailingSlashes(routes);
+            let service =
+                ServiceExt::<Request>::into_make_service_with_connect_info::<SocketAddr>(routes);
             let handle = self.handle.clone();
             match tls {
                 None => {
@@ -322,12 +335,17 @@ async fn prepare(gateway: &Gateway, config: &Config) -> anyhow::Result<Welcome> 
     }
     if config.dev {
         bootstrap::dev(gateway).await?;
-        return Ok(Welcome { first: None, sign_in: dev_sign_in(gateway, config).await? });
+        let sign_in = dev_sign_in(gateway, config).await?;
+        return Ok(Welcome { first: None, sign_in, sign_in_elsewhere: None });
     }
     let first = bootstrap::first_start(gateway).await?;
-    let link = bootstrap::link_if_locked_out(gateway).await?;
-    let sign_in = link.map(|(_, secret)| sign_in_url(config, &secret)).transpose()?;
-    Ok(Welcome { first, sign_in })
+    let shared = matches!(config.database, Database::Postgres(_));
+    let (sign_in, sign_in_elsewhere) = match bootstrap::link_if_locked_out(gateway, shared).await? {
+        WayIn::Exists => (None, None),
+        WayIn::Link { secret } => (Some(sign_in_url(config, &secret)?), None),
+        WayIn::PrintedElsewhere { human } => (None, Some(human)),
+    };
+    Ok(Welcome { first, sign_in, sign_in_elsewhere })
 }
 
 async fn dev_sign_in(gateway: &Gateway, config: &Config) -> anyhow::Result<Option<String>> {

@@ -28,6 +28,7 @@ pub mod listing;
 pub mod memory;
 mod messages;
 mod migrations;
+pub mod outage;
 pub mod outbox;
 mod paging;
 pub mod postgres;

@@ -159,27 +159,39 @@ impl Imap {
     /// Hears letters as they come, until it is dropped. A server that goes away is tried again, later
     /// each time.
     pub async fn listen(&self, ear: &dyn Ear) -> Infallible {
-        let mut pause = FIRST_PAUSE;
+        let (mut pause, mut failures) = (FIRST_PAUSE, 0_u64);
         loop {
             let mut worked = false;
-            let Err(failed) = self.stay(ear, &mut worked).await;
+            let Err(failed) = self.stay(ear, &mut worked, &mut failures).await;
+            let host = &self.settings.host;
             if worked {
                 pause = FIRST_PAUSE;
             }
-            tracing::warn!(
-                host = self.settings.host,
-                again_in = pause.as_secs(),
-                "the mailbox cannot be read: {failed}"
-            );
+            failures += 1;
+            let again_in = pause.as_secs();
+            if failures == 1 {
+                tracing::warn!(host, again_in, error = %failed, "mailbox failed, trying again");
+            } else {
+                tracing::debug!(host, again_in, error = %failed, "mailbox still fails");
+            }
             sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
     /// Stays in the mailbox until something goes wrong.
-    async fn stay(&self, ear: &dyn Ear, worked: &mut bool) -> Result<Infallible, Failed> {
+    async fn stay(
+        &self,
+        ear: &dyn Ear,
+        worked: &mut bool,
+        failures: &mut u64,
+    ) -> Result<Infallible, Failed> {
         let Visit { mut session, can, .. } = self.connect().await?;
         *worked = true;
+        if *failures > 0 {
+            tracing::info!(host = self.settings.host, failures, "mailbox recovered");
+            *failures = 0;
+        }
         let mut pause = FIRST_PAUSE;
         // A server tells of a letter once, whatever it was asked meanwhile: who only listens while
         // waiting misses what came while they read.

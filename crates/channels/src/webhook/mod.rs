@@ -123,7 +123,7 @@ impl Channel for Webhook {
             "thread": parcel.thread,
             "card": parcel.message,
         });
-        let answer = self.call(parcel.key, parcel.now, &body).await?;
+        let answer = self.call(parcel.key, (self.clock)(), &body).await?;
         let given = answer.body.get("id").and_then(Value::as_str);
         let id = given.filter(|id| !id.is_empty() && id.len() <= LONGEST_ID).unwrap_or(parcel.key);
         Ok(Posted { id: id.to_owned(), thread: None, place: json!({ "to": parcel.to }) })

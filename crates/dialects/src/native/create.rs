@@ -78,6 +78,7 @@ fn owner() -> Route {
 pub enum OnSilence {
     /// It stays open.
     #[default]
+    #[serde(alias = "stay-open")]
     StayOpen,
     /// It fails.
     Fail,

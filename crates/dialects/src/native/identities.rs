@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use kernel::actor::Reach;
 use kernel::ask::Envelopes;
 use kernel::directory::{
-    About, Agent, Contact, Human, NewAgent, NewGroup, NewHuman, NewProfile, NewProject, Profile,
-    Project, Step,
+    About, Agent, Contact, Human, HumanChange, NewAgent, NewGroup, NewHuman, NewProfile,
+    NewProject, Profile, Project, Step,
 };
 use kernel::ids::GroupId;
 use kernel::retention::Keep;
 use kernel::{AgentId, Assurance, HumanId, ProjectId};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A project.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -232,6 +232,61 @@ impl PersonBody {
             self;
         let profile = Profile { name, email, about, contacts, ..Profile::default() };
         NewHuman { id, profile, admin, active, projects, groups, skills }
+    }
+}
+
+/// `PATCH /api/v1/people/{id}`: a JSON merge patch. Only the named fields change; `null` clears one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PersonPatch {
+    /// What to call them; `null` removes the name.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, max_length = 200))]
+    pub name: Option<Option<String>>,
+    /// Their email address; `null` removes it.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub email: Option<Option<String>>,
+    /// Whether they administer the installation.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = bool))]
+    pub admin: Option<bool>,
+    /// Whether they can sign in and be asked.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = bool))]
+    pub active: Option<bool>,
+    /// All projects they are a member of; `null` means none.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<ProjectId>>))]
+    pub projects: Option<Option<BTreeSet<ProjectId>>>,
+    /// All groups they are in; `null` means none.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<GroupId>>))]
+    pub groups: Option<Option<BTreeSet<GroupId>>>,
+    /// All tags they are qualified for; `null` means none.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<String>>))]
+    pub skills: Option<Option<BTreeSet<String>>>,
+}
+
+/// Tells `null` from a field that is absent.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
+}
+
+impl From<PersonPatch> for HumanChange {
+    fn from(patch: PersonPatch) -> Self {
+        let PersonPatch { name, email, admin, active, projects, groups, skills } = patch;
+        Self {
+            name: name.map(Option::unwrap_or_default),
+            email,
+            admin,
+            active,
+            projects: projects.map(Option::unwrap_or_default),
+            groups: groups.map(Option::unwrap_or_default),
+            skills: skills.map(Option::unwrap_or_default),
+        }
     }
 }
 

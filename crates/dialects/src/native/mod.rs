@@ -30,8 +30,8 @@ pub use create::{CreateAsk, OnSilence};
 pub use desk::{Looker, Lookers, SnoozeBody, Snoozed, SnoozedAsk};
 pub use devices::{DeviceKeys, DeviceTried, DeviceView, Devices, NewDevice, Tried};
 pub use identities::{
-    AgentBody, AgentView, GroupBody, GroupView, Me, PersonBody, PersonView, ProfileBody,
-    ProjectBody, ProjectView,
+    AgentBody, AgentView, GroupBody, GroupView, Me, PersonBody, PersonPatch, PersonView,
+    ProfileBody, ProjectBody, ProjectView,
 };
 pub use insights::{
     ActionView, AgentInsights, CalibrationBin, CalibrationView, DayView, EndedView, InsightsView,

@@ -64,10 +64,10 @@ pub enum Format {
     /// As `HumanLayer` tells it: `{ "is_test", "type", "event" }`.
     Humanlayer,
     /// As `HumanLayer` told it before: the bare object.
-    #[serde(rename = "humanlayer-v1beta1")]
+    #[serde(rename = "humanlayer-v1beta1", alias = "humanlayer_v1beta1")]
     HumanlayerV1beta1,
     /// As `HumanLayer` tells it since: the same envelope, and every conversation in one shape.
-    #[serde(rename = "humanlayer-v1beta3")]
+    #[serde(rename = "humanlayer-v1beta3", alias = "humanlayer_v1beta3")]
     HumanlayerV1beta3,
 }
 

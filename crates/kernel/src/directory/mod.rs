@@ -192,7 +192,7 @@ pub use key::NewKey;
 pub use link::NewLink;
 pub use means::{BadMeans, Means};
 pub use notices::{Cadence, NewNotices, Notices};
-pub use people::{NewAgent, NewHuman};
+pub use people::{HumanChange, NewAgent, NewHuman};
 pub use profile::NewProfile;
 pub use project::NewProject;
 pub use rule::NewRule;

@@ -84,6 +84,47 @@ pub struct NewHuman {
     pub skills: BTreeSet<String>,
 }
 
+/// Which fields of a person should change. `None` leaves a field as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HumanChange {
+    /// What to call them.
+    pub name: Option<String>,
+    /// Their email address; `Some(None)` removes it.
+    pub email: Option<Option<String>>,
+    /// Whether they administer the installation.
+    pub admin: Option<bool>,
+    /// Whether they can sign in and be asked.
+    pub active: Option<bool>,
+    /// All projects they are a member of.
+    pub projects: Option<BTreeSet<ProjectId>>,
+    /// All groups they are in.
+    pub groups: Option<BTreeSet<GroupId>>,
+    /// All tags they are qualified for.
+    pub skills: Option<BTreeSet<String>>,
+}
+
+impl HumanChange {
+    /// The person with these fields changed. `about` and `contacts` are left out because
+    /// [`save_human`] keeps those it is not given.
+    fn applied_to(&self, human: &Human) -> NewHuman {
+        let known = human.profile.value().cloned().unwrap_or_default();
+        let profile = Profile {
+            name: self.name.clone().unwrap_or(known.name),
+            email: self.email.clone().unwrap_or(known.email),
+            ..Profile::default()
+        };
+        NewHuman {
+            id: human.id.clone(),
+            profile,
+            admin: self.admin.unwrap_or(human.admin),
+            active: self.active.unwrap_or(human.active),
+            projects: self.projects.clone().unwrap_or_else(|| human.projects.clone()),
+            groups: self.groups.clone().unwrap_or_else(|| human.groups.clone()),
+            skills: self.skills.clone().unwrap_or_else(|| human.skills.clone()),
+        }
+    }
+}
+
 pub(crate) fn save_agent(
     world: &World<'_>,
     envelope: &Envelope,
@@ -164,6 +205,36 @@ pub(crate) fn save_human(
     Ok(Decision::of(Subject::Human(id), Happened::HumanSaved(Box::new(human))))
 }
 
+/// Adds a person. A person who exists is not changed: the command is refused.
+pub(crate) fn add_human(
+    world: &World<'_>,
+    envelope: &Envelope,
+    new: &NewHuman,
+) -> Result<Decision, Stop> {
+    if !world.directory.administers(&envelope.actor) {
+        return Err(ADMIN_ONLY.into());
+    }
+    if world.directory.human(&new.id).is_some() {
+        return Err(Refusal::Exists { what: "person" }.into());
+    }
+    save_human(world, envelope, new)
+}
+
+/// Changes the named fields of a person, decided on the person as they are now: two changes of
+/// different fields at the same moment both take effect.
+pub(crate) fn change_human(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: &HumanId,
+    change: &HumanChange,
+) -> Result<Decision, Stop> {
+    if !world.directory.administers(&envelope.actor) {
+        return Err(ADMIN_ONLY.into());
+    }
+    let human = world.directory.human(id).ok_or(Refusal::NotFound { what: "person" })?;
+    save_human(world, envelope, &change.applied_to(human))
+}
+
 /// Whether somebody can be called that.
 pub(super) fn checked_name(name: &str) -> Result<(), Refusal> {
     if is_storable(name) && name.chars().count() <= 200 {
@@ -196,6 +267,10 @@ mod tests {
         }
     }
 
+    fn profile(human: &Human) -> Profile {
+        human.profile.value().unwrap().clone()
+    }
+
     #[test]
     fn addresses_are_bare_and_unique() {
         let mut cast = Cast::new();
@@ -215,6 +290,65 @@ mod tests {
             let refused = cast.attempt(Actor::System, Command::SaveHuman(twin));
             assert_eq!(refused.map_err(|refusal| refusal.code()), Err(code), "{email}");
         }
+    }
+
+    #[test]
+    fn adding_a_person_who_exists_is_refused() {
+        let mut cast = Cast::new();
+        cast.run(Actor::System, Command::AddHuman(ann()));
+        let bare = NewHuman { profile: Profile::default(), projects: BTreeSet::new(), ..ann() };
+        let name = |cast: &Cast| profile(cast.directory().human(&human("ann")).unwrap()).name;
+        let again = cast.attempt(Actor::System, Command::AddHuman(bare.clone()));
+        assert_eq!(again.map(drop), Err(Refusal::Exists { what: "person" }));
+        assert_eq!(name(&cast), "Ann");
+        // A person who may not add people does not learn which ids exist.
+        let stranger = cast.attempt(cast.human("mark"), Command::AddHuman(bare));
+        assert_eq!(stranger.map(drop), Err(ADMIN_ONLY));
+    }
+
+    #[test]
+    fn a_change_touches_only_the_fields_it_names() {
+        let mut cast = Cast::new();
+        let full = NewHuman {
+            groups: ["ops".parse().unwrap()].into(),
+            projects: ["acme".parse().unwrap()].into(),
+            skills: ["legal".to_owned()].into(),
+            ..ann()
+        };
+        cast.run(Actor::System, Command::SaveHuman(full));
+        let save = |cast: &mut Cast, change: HumanChange| {
+            cast.run(Actor::System, Command::ChangeHuman(human("ann"), Box::new(change)));
+            cast.directory().human(&human("ann")).unwrap().clone()
+        };
+        let email = || Some(Some("new@example.com".to_owned()));
+        let kept = save(&mut cast, HumanChange { email: email(), ..HumanChange::default() });
+        let shown = |human: &Human| {
+            let Human { active, admin, projects, groups, skills, .. } = human;
+            format!("{} {active} {admin} {projects:?} {groups:?} {skills:?}", profile(human).name)
+        };
+        let before = shown(&kept);
+        assert!(before.contains("Ann") && before.contains("acme"), "{before}");
+        assert!(before.contains("ops") && before.contains("legal"), "{before}");
+        assert_eq!(profile(&kept).email.as_deref(), Some("new@example.com"));
+        let cleared = save(&mut cast, HumanChange { email: Some(None), ..HumanChange::default() });
+        assert_eq!((profile(&cleared).email, shown(&cleared)), (None, before));
+        let none = HumanChange {
+            projects: Some(BTreeSet::new()),
+            groups: Some(BTreeSet::new()),
+            active: Some(false),
+            ..HumanChange::default()
+        };
+        let bare = save(&mut cast, none);
+        assert!(bare.projects.is_empty() && bare.groups.is_empty() && !bare.active);
+        assert_eq!((profile(&bare).name.as_str(), bare.skills.len()), ("Ann", 1));
+
+        let change = || Box::new(HumanChange { email: email(), ..HumanChange::default() });
+        let nobody = Command::ChangeHuman(human("nobody"), change());
+        let nobody = cast.attempt(Actor::System, nobody);
+        assert_eq!(nobody.map(drop), Err(Refusal::NotFound { what: "person" }));
+        let stranger = Command::ChangeHuman(human("nobody"), change());
+        let stranger = cast.attempt(cast.human("mark"), stranger);
+        assert_eq!(stranger.map(drop), Err(ADMIN_ONLY));
     }
 
     #[test]

@@ -80,6 +80,19 @@ pub(crate) fn decide(
     Ok(Decision::of(Subject::Project(id), Happened::ProjectSaved(Box::new(project))))
 }
 
+/// Adds a project. A project that exists keeps its rules: the command is refused.
+pub(crate) fn add(
+    world: &World<'_>,
+    envelope: &Envelope,
+    new: &NewProject,
+) -> Result<Decision, Stop> {
+    let decided = decide(world, envelope, new)?;
+    if world.directory.project(&new.id).is_some() {
+        return Err(Refusal::Exists { what: "project" }.into());
+    }
+    Ok(decided)
+}
+
 impl Directory {
     /// Whether the actor sees all there is of a project: its members, administrators, and agents with a
     /// key that reaches that far.
@@ -104,6 +117,20 @@ mod tests {
     use crate::actor::Actor;
     use crate::command::Command;
     use crate::testing::Cast;
+
+    #[test]
+    fn adding_a_project_that_exists_keeps_its_rules() {
+        let mut cast = Cast::new();
+        let plain = || NewProject::plain("fresh".parse().unwrap());
+        let strict = NewProject { floor: Assurance::Passkey, ..plain() };
+        cast.run(Actor::System, Command::AddProject(strict));
+        let again = cast.attempt(Actor::System, Command::AddProject(plain()));
+        assert_eq!(again.map(drop), Err(Refusal::Exists { what: "project" }));
+        assert_eq!(cast.directory().project(&plain().id).unwrap().floor, Assurance::Passkey);
+        // A person who may not add projects does not learn which ones exist.
+        let stranger = cast.attempt(cast.human("mark"), Command::AddProject(plain()));
+        assert_eq!(stranger.map(drop), Err(ADMIN_ONLY));
+    }
 
     #[test]
     fn reminders_are_few_and_come_after_the_ask() {

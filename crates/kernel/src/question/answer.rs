@@ -26,6 +26,7 @@ pub enum Answer {
         option: Option<String>,
     },
     /// Neither: change it and ask again.
+    #[serde(alias = "changes-requested")]
     ChangesRequested {
         /// The changes the person has in mind, where they could say so. They are a wish: nothing
         /// was approved.

@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use kernel::ask::Route;
+use kernel::ids::BadId;
 use serde_json::{Map, Value, json};
 
 use super::Exit;
 use super::remote::Remote;
 use super::render::Detail;
 use super::show::{outcome, print};
+use crate::spelling::Names;
 
 #[derive(Args)]
 #[command(after_help = super::OUTCOMES)]
@@ -26,7 +29,7 @@ pub(super) struct Ask {
     /// file
     #[arg(
         long, group = "kind", value_name = "TYPE", hide_possible_values = true,
-        value_parser = ["text", "textarea", "number", "email", "url", "date", "boolean", "file"],
+        value_parser = Names(&["text", "textarea", "number", "email", "url", "date", "boolean", "file"]),
     )]
     provide: Option<String>,
     /// Ask for a free answer
@@ -38,10 +41,23 @@ pub(super) struct Ask {
     /// Details of an approval, as a JSON object
     #[arg(long, value_name = "JSON", conflicts_with_all = ["option", "provide", "message"])]
     details: Option<String>,
+    /// The person who approves may change the details
+    #[arg(long, requires = "details")]
+    editable: bool,
+    /// Who is asked: `owner` (of the agent), `delegate`, `pool` (anybody in the project), `@GROUP`, or
+    /// the id of a person (`person:ID` where it reads like one of these)
+    #[arg(long, value_name = "WHO", default_value = "owner", value_parser = route)]
+    route: Route,
+    /// What the request is about, for rules and search; repeat it for several
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// Idempotency key: the same key and request ask once, however often this runs
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
     /// low, normal, high or critical
     #[arg(
         long, default_value = "normal", hide_possible_values = true,
-        value_parser = ["low", "normal", "high", "critical"],
+        value_parser = Names(&["low", "normal", "high", "critical"]),
     )]
     priority: String,
     /// Run out after this many seconds; 0 for never
@@ -54,6 +70,17 @@ pub(super) struct Ask {
     remote: Remote,
 }
 
+fn route(text: &str) -> Result<Route, String> {
+    let bad = |error: BadId| format!("expected {}", error.expected);
+    Ok(match (text, text.strip_prefix('@'), text.strip_prefix("person:")) {
+        ("owner", ..) => Route::Owner,
+        ("delegate", ..) => Route::Delegate,
+        ("pool" | "@", ..) => Route::Pool { group: None },
+        (_, Some(group), _) => Route::Pool { group: Some(group.parse().map_err(bad)?) },
+        (_, None, person) => Route::Person { human: person.unwrap_or(text).parse().map_err(bad)? },
+    })
+}
+
 impl Ask {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let server = self.remote.agent()?;
@@ -62,14 +89,23 @@ impl Ask {
             "priority": self.priority,
             "timeout_seconds": self.timeout,
             "on_expiry": if self.timeout > 0 { "fail" } else { "stay_open" },
+            "route": self.route,
+            "tags": self.tag,
         });
-        let mut ask = server.client.create(&body).await.map_err(server.because())?;
+        let created = match &self.key {
+            Some(key) => server.client.create_as(&body, key).await,
+            None => server.client.create(&body).await,
+        };
+        let mut ask = created.map_err(server.because())?;
         if !self.wait {
             print(&ask, self.remote.json, Detail::Brief)?;
             return Ok(Exit::Done);
         }
         // Programs read standard output; this is for whoever looks on, and for finding it again.
         eprintln!("Asked as {}; waiting for an answer…", ask.id);
+        if let Some(url) = ask.rest.get("url").and_then(Value::as_str) {
+            eprintln!("Answer at {url}");
+        }
         while !ask.is_over() {
             let day = Duration::from_hours(24);
             ask = server.client.wait(&ask.id, day).await.map_err(server.because())?;
@@ -102,6 +138,7 @@ impl Ask {
                 let details: Map<String, Value> =
                     serde_json::from_str(details).context("--details: expected a JSON object")?;
                 question["details"] = json!(details);
+                question["editable"] = json!(self.editable);
             }
         }
         Ok(question)

@@ -16,7 +16,7 @@ use store::Clock;
 use super::output::say;
 use super::{Exit, Local, channels};
 use crate::clock::SystemClock;
-use crate::config::{Bucket, Config, Database, ProofIssuer};
+use crate::config::{Bucket, Config, Database, ProofIssuer, unknown_variables};
 use crate::files::Files;
 use crate::home;
 use crate::ids::Ids;
@@ -44,13 +44,16 @@ impl Doctor {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let given = self.local.settings.complete(self.local.config.as_deref());
         let applied = given.as_ref().ok().map(|settings| settings.clone().check());
-        let findings = match (&given, &applied) {
+        let mut findings = match (&given, &applied) {
             (Err(error), _) | (_, Some(Err(error))) => {
                 vec![Finding { what: "settings", ok: false, says: format!("{error:#}") }]
             }
             (Ok(_), Some(Ok(config))) => look(config).await,
             (Ok(_), None) => Vec::new(),
         };
+        for unknown in unknown_variables() {
+            findings.push(Finding { what: "environment", ok: false, says: unknown.to_string() });
+        }
         let healthy = findings.iter().all(|finding| finding.ok);
         if self.json {
             let report = serde_json::json!({

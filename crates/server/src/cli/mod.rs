@@ -52,7 +52,7 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use crate::config::{Config, DatabaseUrl, Secret, Settings, variable};
+use crate::config::{Config, DatabaseUrl, Secret, Settings, unknown_variables, variable};
 use output::patiently;
 
 /// The human gateway for AI agents: agents ask, people answer, a proof comes back.
@@ -217,6 +217,12 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { 64 } else { 0 });
         }
     };
+    // These two refuse them: what they ignored would be a setting.
+    if !matches!(cli.command, Command::Serve(_) | Command::Doctor(_)) {
+        for unknown in unknown_variables() {
+            eprintln!("countersign: {unknown}");
+        }
+    }
     let outcome = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -1,15 +1,21 @@
 //! `countersign people`: people, agents and projects.
 
-use anyhow::bail;
+use std::collections::BTreeSet;
+
+use anyhow::{anyhow, bail};
 use clap::{Args, Subcommand};
-use dialects::native::{AgentBody, AgentView, PersonBody, PersonView, ProjectView, SignInLink};
+use client::ClientError;
+use dialects::native::{
+    AgentBody, AgentView, PersonBody, PersonPatch, PersonView, ProjectView, SignInLink,
+};
 use kernel::directory::NewProject;
 use kernel::ids::GroupId;
 use kernel::text::reveal;
-use kernel::{Actor, AgentId, Command, HumanId, ProjectId};
+use kernel::{Actor, AgentId, Command, HumanId, ProjectId, Refusal};
 use reqwest::Method;
 use serde::Serialize;
 use serde_json::Value;
+use store::StoreError;
 use url::Url;
 
 use super::Exit;
@@ -33,7 +39,7 @@ enum PeopleCommand {
         #[command(flatten)]
         place: Place,
     },
-    /// Add a person, or change them
+    /// Add a person; a person who exists is changed with `people set`
     Add {
         /// Their name in the system
         id: HumanId,
@@ -61,6 +67,15 @@ enum PeopleCommand {
         #[command(flatten)]
         place: Place,
     },
+    /// Change a person: only the fields you name
+    Set {
+        /// Their id
+        id: HumanId,
+        #[command(flatten)]
+        change: Box<Change>,
+        #[command(flatten)]
+        place: Place,
+    },
     /// Add an agent, or change its owner
     AddAgent {
         /// Its name
@@ -77,7 +92,7 @@ enum PeopleCommand {
         #[command(flatten)]
         place: Place,
     },
-    /// Add a project
+    /// Add a project; the rules of one that exists are changed with `projects set`
     AddProject {
         /// Its name
         id: ProjectId,
@@ -97,6 +112,74 @@ enum PeopleCommand {
         #[command(flatten)]
         place: Place,
     },
+}
+
+/// Which fields of a person to change.
+#[derive(Args)]
+#[group(required = true, multiple = true)]
+struct Change {
+    /// What to call them
+    #[arg(long, conflicts_with = "no_name")]
+    name: Option<String>,
+    /// Remove the name
+    #[arg(long)]
+    no_name: bool,
+    /// Their email address
+    #[arg(long, conflicts_with = "no_email")]
+    email: Option<String>,
+    /// Remove the email address
+    #[arg(long)]
+    no_email: bool,
+    /// Whether they may administer the installation: `--admin` or `--admin=false`
+    #[arg(
+        long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+        default_missing_value = "true"
+    )]
+    admin: Option<bool>,
+    /// Whether they may sign in and be asked: `--active` or `--active=false`
+    #[arg(
+        long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+        default_missing_value = "true"
+    )]
+    active: Option<bool>,
+    /// A project they are a member of, instead of those they are in now; repeat it for several
+    #[arg(long, value_name = "ID", conflicts_with = "no_projects")]
+    project: Vec<ProjectId>,
+    /// Remove them from all projects
+    #[arg(long)]
+    no_projects: bool,
+    /// A group they are in, instead of those they are in now; repeat it for several
+    #[arg(long, value_name = "ID", conflicts_with = "no_groups")]
+    group: Vec<GroupId>,
+    /// Remove them from all groups
+    #[arg(long)]
+    no_groups: bool,
+    /// A tag they are qualified for, instead of those they have now; repeat it for several
+    #[arg(long, value_name = "TAG", conflicts_with = "no_skills")]
+    skill: Vec<String>,
+    /// Remove all tags they are qualified for
+    #[arg(long)]
+    no_skills: bool,
+}
+
+impl Change {
+    fn patch(self) -> PersonPatch {
+        fn list<T: Ord>(items: Vec<T>, none: bool) -> Option<Option<BTreeSet<T>>> {
+            (none || !items.is_empty()).then(|| Some(items.into_iter().collect()))
+        }
+        fn text(value: Option<String>, none: bool) -> Option<Option<String>> {
+            (none || value.is_some()).then_some(value)
+        }
+        PersonPatch {
+            name: text(self.name, self.no_name),
+            email: text(self.email, self.no_email),
+            admin: self.admin,
+            active: self.active,
+            projects: list(self.project, self.no_projects),
+            groups: list(self.group, self.no_groups),
+            skills: list(self.skill, self.no_skills),
+        }
+    }
 }
 
 impl People {
@@ -126,8 +209,19 @@ impl People {
                     about: None,
                     contacts: None,
                 };
+                let message = format!(
+                    "there is a person called {id} already, and nothing was changed; change them \
+                     with `countersign people set {id}`"
+                );
+                let taken = Some(Taken { what: "person", message });
+                let command = Command::AddHuman(body.clone().named(id));
+                send(place, Method::POST, "/api/v1/people", &body, command, taken).await?;
+            }
+            PeopleCommand::Set { id, change, place } => {
+                let patch = change.patch();
                 let path = format!("/api/v1/people/{id}");
-                save(place, &path, &body.clone(), Command::SaveHuman(body.named(id))).await?;
+                let command = Command::ChangeHuman(id, Box::new(patch.clone().into()));
+                send(place, Method::PATCH, &path, &patch, command, None).await?;
             }
             PeopleCommand::AddAgent { id, project, owner, conversations, place } => {
                 let body = AgentBody { id: Some(id.clone()), project, owner, conversations };
@@ -136,8 +230,13 @@ impl People {
             }
             PeopleCommand::AddProject { id, place } => {
                 let body = projects::body(NewProject::plain(id.clone()));
-                let path = format!("/api/v1/projects/{id}");
-                save(place, &path, &body.clone(), Command::SaveProject(body.named(id))).await?;
+                let message = format!(
+                    "there is a project called {id} already, and nothing was changed; change its \
+                     rules with `countersign projects set {id}`"
+                );
+                let taken = Some(Taken { what: "project", message });
+                let command = Command::AddProject(body.clone().named(id));
+                send(place, Method::POST, "/api/v1/projects", &body, command, taken).await?;
             }
             PeopleCommand::Link { id, public_url, listen, place } => {
                 let settings = Settings { listen, public_url, ..Settings::default() };
@@ -154,13 +253,54 @@ pub(super) async fn save<B: Serialize>(
     body: &B,
     command: Command,
 ) -> anyhow::Result<()> {
+    send(place, Method::PUT, path, body, command, None).await
+}
+
+/// What to say when an id that should be new is taken.
+struct Taken {
+    /// What there is already.
+    what: &'static str,
+    /// The sentence for the operator.
+    message: String,
+}
+
+impl Taken {
+    /// The refusal of this very id. An email address that is taken is refused too, but differently.
+    fn refusal(&self) -> Refusal {
+        Refusal::Exists { what: self.what }
+    }
+}
+
+async fn send<B: Serialize>(
+    place: Place,
+    method: Method,
+    path: &str,
+    body: &B,
+    command: Command,
+    taken: Option<Taken>,
+) -> anyhow::Result<()> {
     let (admin, json) = place.open().await?;
     match &admin {
         Admin::Remote(server) => {
-            let call = server.client.call(Method::PUT, path, Some(body));
-            let _: Value = call.await.map_err(server.because())?;
+            let call = server.client.call(method, path, Some(body));
+            let _: Value = call.await.map_err(|error| match (&error, &taken) {
+                (ClientError::Refused { code, message, .. }, Some(taken))
+                    if code == "exists" && message.contains(&taken.refusal().to_string()) =>
+                {
+                    anyhow!("{}", taken.message)
+                }
+                _ => server.because()(error),
+            })?;
         }
-        Admin::Offline(offline) => offline.run(command).await?,
+        Admin::Offline(offline) => {
+            let done = offline.gateway.run(Actor::System, command).await;
+            done.map_err(|error| match (&error, &taken) {
+                (StoreError::Refused(refusal), Some(taken)) if *refusal == taken.refusal() => {
+                    anyhow!("{}", taken.message)
+                }
+                _ => error.into(),
+            })?;
+        }
     }
     if json {
         say!("{}", serde_json::to_string(body)?);

@@ -14,6 +14,7 @@ use super::Exit;
 use super::admin::{Admin, Place};
 use super::output::{say, table};
 use crate::span;
+use crate::spelling::word;
 
 #[derive(Args)]
 pub(super) struct Projects {
@@ -35,8 +36,8 @@ enum ProjectsCommand {
         /// Whether an agent may have a default taken when nobody answers
         #[arg(long, value_name = "BOOL")]
         default_on_silence: Option<bool>,
-        /// How sure it must be who answers: `agent_attested`, `link`, `channel`, `session` or `passkey`
-        #[arg(long, value_name = "ASSURANCE", value_parser = assurance)]
+        /// How sure it must be who answers: `none`, `agent-attested`, `link`, `channel`, `session` or `passkey`
+        #[arg(long, value_name = "ASSURANCE", value_parser = word::<Assurance>)]
         floor: Option<Assurance>,
         /// When to remind, after the request: 30m, 2h, 1d; give it several times
         #[arg(long, value_name = "SPAN", value_parser = seconds, conflicts_with = "no_reminders")]
@@ -52,7 +53,7 @@ enum ProjectsCommand {
         #[arg(long)]
         no_ladder: bool,
         /// How to take what agents say of their messages: `lenient` or `strict`
-        #[arg(long, value_name = "MODE", value_parser = envelopes)]
+        #[arg(long, value_name = "MODE", value_parser = word::<Envelopes>)]
         envelopes: Option<Envelopes>,
         /// How long words are kept once a request is over: 30d, 12h, `off` for ever, or `usual` for as
         /// long as the server says
@@ -232,16 +233,6 @@ fn retention(text: &str) -> Result<Kept, String> {
 
 fn seconds(text: &str) -> Result<u64, String> {
     span::parse(text).ok_or_else(|| format!("expected {}", span::EXPECTED))
-}
-
-fn assurance(text: &str) -> Result<Assurance, String> {
-    let read = serde_json::from_value(Value::String(text.to_owned()));
-    read.map_err(|_| "expected agent_attested, link, channel, session or passkey".to_owned())
-}
-
-fn envelopes(text: &str) -> Result<Envelopes, String> {
-    let read = serde_json::from_value(Value::String(text.to_owned()));
-    read.map_err(|_| "expected lenient or strict".to_owned())
 }
 
 fn step(text: &str) -> Result<Step, String> {

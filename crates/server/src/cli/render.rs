@@ -35,6 +35,7 @@ pub(super) fn ask(ask: &client::Ask, detail: Detail) {
     }
     if let Some((what, how)) = ended(ask) {
         say!("{}", block(&what, "  → "));
+        pairs(edits(ask));
         say!("{}", block(&how, "    "));
         if ask.question.is_some() {
             say!("    signed: countersign receipt {}", ask.id);
@@ -133,10 +134,27 @@ fn said(ask: &client::Ask) -> String {
             _ => String::new(),
         },
         "replied" => text(answer, "text").to_owned(),
+        "approved" if answer.get("edits").is_some() => "approved with changes".to_owned(),
         other => other.replace('_', " "),
     };
     let comment = result.and_then(|result| result.comment.as_deref()).unwrap_or_default();
     if comment.is_empty() { said } else { format!("{said} ({comment})") }
+}
+
+/// The details a person changed: each with the value the agent asked for and the one that counts.
+fn edits(ask: &client::Ask) -> Vec<(String, String)> {
+    let answer = ask.result.as_ref().and_then(|result| result.answer.as_ref());
+    let Some(edits) = answer.and_then(|answer| answer.get("edits")?.as_object()) else {
+        return Vec::new();
+    };
+    let details = ask.question.as_ref().and_then(|question| question.get("details"));
+    let asked = |key: &str| match details.and_then(|details| details.get(key)) {
+        Some(value) => inline(value),
+        None => "(nothing)".to_owned(),
+    };
+    let edit =
+        |(key, now): (&String, &Value)| (reveal(key), format!("{} → {}", asked(key), inline(now)));
+    edits.iter().map(edit).collect()
 }
 
 /// Values as they were given; what is sensitive is not shown again.

@@ -7,12 +7,12 @@ use kernel::question::Kind;
 use kernel::text::reveal;
 use kernel::{HumanId, RuleId};
 use reqwest::Method;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Exit;
 use super::output::{say, table};
 use super::remote::Remote;
+use crate::spelling::word;
 
 #[derive(Args)]
 pub(super) struct Rules {
@@ -112,9 +112,4 @@ fn cell(value: Option<&Value>) -> String {
         }
         _ => String::new(),
     }
-}
-
-/// A word of ours, as the API spells it.
-fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    serde_json::from_value(Value::String(text.to_owned())).map_err(|error| error.to_string())
 }

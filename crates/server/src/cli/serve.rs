@@ -9,7 +9,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{Exit, Local};
 use crate::clock::SystemClock;
-use crate::config::Database;
+use crate::config::{Database, refuse_unknown_variables};
 use crate::serve::Server;
 use crate::telemetry;
 
@@ -21,6 +21,7 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
+        refuse_unknown_variables()?;
         let mut settings = self.local.settings.complete(self.local.config.as_deref())?;
         let scratch = if settings.dev == Some(true) && settings.data.is_none() {
             Some(tempfile::Builder::new().prefix("countersign-dev-").tempdir()?)
@@ -56,6 +57,14 @@ fn welcome(server: &Server) -> String {
     if let Some(link) = &server.welcome().sign_in {
         lines.push(format!("  Sign in    {link}"));
         lines.push("             (works once, within 24 hours)".to_owned());
+    }
+    if let Some(human) = &server.welcome().sign_in_elsewhere {
+        lines.push(format!(
+            "  Sign in    another node printed a sign-in link for {human}; it still works"
+        ));
+        lines.push(format!(
+            "             (`countersign people link {human} --offline` makes another)"
+        ));
     }
     if let Some(first) = &server.welcome().first {
         lines.push(format!("  Agent key  {}", first.agent_key));

@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use super::Exit;
 use super::output::{say, table};
 use super::remote::{Remote, Server};
+use crate::spelling::word;
 
 #[derive(Args)]
 pub(super) struct Webhooks {
@@ -47,10 +48,10 @@ enum WebhooksCommand {
         #[arg(long, value_name = "ID")]
         project: Option<ProjectId>,
         /// What it hears of, such as `ask.answered`; give it several times [default: how requests end]
-        #[arg(long, value_name = "EVENT", value_parser = topic)]
+        #[arg(long, value_name = "EVENT", value_parser = word::<Topic>)]
         event: Vec<Topic>,
         /// How it is told: `standard`, `humanlayer`, `humanlayer-v1beta1` or `humanlayer-v1beta3`
-        #[arg(long, value_name = "FORMAT", value_parser = format, default_value = "standard")]
+        #[arg(long, value_name = "FORMAT", value_parser = word::<Format>, default_value = "standard")]
         format: Format,
         /// What it is for
         #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
@@ -102,21 +103,6 @@ enum WebhooksCommand {
         #[command(flatten)]
         remote: Remote,
     },
-}
-
-fn topic(text: &str) -> Result<Topic, String> {
-    let known = Topic::ALL.into_iter().find(|topic| topic.as_str() == text);
-    known.ok_or_else(|| {
-        let names: Vec<&str> = Topic::ALL.into_iter().map(Topic::as_str).collect();
-        format!("expected one of {}", names.join(", "))
-    })
-}
-
-fn format(text: &str) -> Result<Format, String> {
-    let known = Format::ALL.into_iter().find(|format| format.as_str() == text);
-    known.ok_or_else(|| {
-        "expected standard, humanlayer, humanlayer-v1beta1 or humanlayer-v1beta3".to_owned()
-    })
 }
 
 fn message(text: &str) -> Result<String, String> {

@@ -2,13 +2,13 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use object_store::aws::AmazonS3Builder;
 use object_store::prefix::PrefixStore;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
+use store::outage::Outage;
 
 use crate::config::Bucket;
 
@@ -75,31 +75,25 @@ pub(super) fn is_missing(error: &(dyn Error + 'static)) -> bool {
 
 /// Whether a bucket answers, as far as is known.
 pub(super) struct Answers {
-    of: String,
-    missing: AtomicBool,
+    outage: Outage,
 }
 
 impl Answers {
     pub(super) fn new(of: String) -> Self {
-        Self { of, missing: AtomicBool::new(false) }
+        Self { outage: Outage::new(format!("bucket {of}")) }
     }
 
     pub(super) fn are_missing(&self) -> bool {
-        self.missing.load(Ordering::Relaxed)
+        self.outage.is_failing()
     }
 
     /// What became of a request. The log tells when that changes.
     pub(super) fn note(&self, failed: Option<&anyhow::Error>) {
         let result = if failed.is_none() { "done" } else { "failed" };
         metrics::counter!("countersign_files_total", "result" => result).increment(1);
-        match (self.missing.swap(failed.is_some(), Ordering::Relaxed), failed) {
-            (false, Some(error)) => {
-                tracing::warn!(bucket = self.of, %error, "the bucket for files cannot be used");
-            }
-            (true, None) => {
-                tracing::info!(bucket = self.of, "the bucket for files can be used again");
-            }
-            (true, Some(_)) | (false, None) => {}
+        match failed {
+            Some(error) => self.outage.failed("files", error),
+            None => self.outage.worked("files"),
         }
     }
 }

@@ -14,6 +14,7 @@ use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use serde_json::Value;
+use store::outage::Outage;
 
 use super::body;
 use super::problem::Problem;
@@ -64,8 +65,13 @@ async fn knock(
             (key.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
         })
         .collect();
-    let knock =
-        Knock { url: &url, name: &name, headers: &headers, body: &bytes, now: app.gateway.now() };
+    let knock = Knock {
+        url: &url,
+        name: &name,
+        headers: &headers,
+        body: &bytes,
+        now: app.gateway.wall_time(),
+    };
     if let Err(forged) = channel.verify(&knock) {
         tracing::warn!(channel = medium, error = %forged, "a call was not the platform's");
         metrics::counter!("countersign_knocks_total", "channel" => medium, "result" => "forged")
@@ -132,21 +138,29 @@ impl Listening {
     /// Listens for as long as the server runs. Whoever cannot be asked is asked again, later each time.
     pub(crate) async fn run(self) {
         let (mut rest, stop) = (FIRST_REST, self.app.stop.clone());
+        let outage = Outage::new(format!("channel {}", self.channel.medium()));
         loop {
-            let began = tokio::time::Instant::now();
+            let mut listening = self.channel.listen(&self);
+            // What works for a while is not what failed before.
             let failed = tokio::select! {
                 () = stop.cancelled() => return,
-                heard = self.channel.listen(&self) => heard.err(),
+                heard = &mut listening => heard.err(),
+                () = tokio::time::sleep(LONGEST_REST) => {
+                    outage.worked("listener");
+                    rest = FIRST_REST;
+                    tokio::select! {
+                        () = stop.cancelled() => return,
+                        heard = &mut listening => heard.err(),
+                    }
+                }
             };
             let why = failed.map(|failed| failed.to_string()).unwrap_or_default();
-            tracing::warn!(channel = %self.channel.medium(), error = why, "cannot listen; trying again");
+            outage.failed("listener", why);
             tokio::select! {
                 () = stop.cancelled() => return,
                 () = tokio::time::sleep(rest) => {}
             }
-            // What worked for a while is not what failed before.
-            let worked = began.elapsed() > LONGEST_REST;
-            rest = if worked { FIRST_REST } else { (rest * 2).min(LONGEST_REST) };
+            rest = (rest * 2).min(LONGEST_REST);
         }
     }
 }

@@ -36,7 +36,7 @@ pub fn layer(config: &Config) -> CorsLayer {
     ];
     CorsLayer::new()
         .allow_origin(origin)
-        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
         .allow_headers(AllowHeaders::mirror_request())
         .expose_headers(read.map(HeaderName::from_static))
         .vary([header::ORIGIN])

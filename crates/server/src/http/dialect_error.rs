@@ -10,6 +10,7 @@ use store::StoreError;
 use crate::auth::{Denied, TooMany};
 use crate::http::body::BodyError;
 use crate::http::conditions::BadHeader;
+use crate::http::observe;
 use crate::verification::Unavailable;
 
 /// The words of a dialect for what can go wrong in any.
@@ -65,7 +66,7 @@ impl<E: Wording> From<StoreError> for DialectError<E> {
         match error {
             StoreError::Refused(refusal) => refusal.into(),
             StoreError::Unavailable(source) => {
-                tracing::error!(error = %source, "the store is not available");
+                observe::note_unavailable(&source);
                 Self::later(E::unavailable(), 1)
             }
             StoreError::Damaged { what, source } => {

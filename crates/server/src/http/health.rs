@@ -2,14 +2,16 @@
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde_json::json;
 
+use crate::gateway::REQUESTS;
 use crate::http::name::Named;
-use crate::http::problem::{PAGES, Problem};
-use crate::http::{App, Shared};
+use crate::http::problem::{INDEX, PAGES, Problem};
+use crate::http::{App, Shared, pages};
+use crate::web::{Frame, error_pages};
 use crate::workers::anchor;
 
 /// Its routes.
@@ -18,6 +20,7 @@ pub fn routes() -> Router<Shared> {
         .route("/healthz", get(|| async { axum::Json(json!({ "status": "ok" })) }))
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
+        .route("/errors", get(error_codes))
         .route("/errors/{code}", get(explain))
 }
 
@@ -31,7 +34,7 @@ async fn readyz(State(app): State<Shared>) -> Response {
         }
         Ok(()) => axum::Json(json!({ "status": "ready" })).into_response(),
         Err(error) => {
-            tracing::warn!(error = %error, "not ready");
+            app.gateway.database().failed(REQUESTS, error);
             let body = axum::Json(json!({ "status": "the store does not answer" }));
             (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
         }
@@ -66,12 +69,61 @@ async fn measure(app: &App) {
     }
 }
 
-/// The page behind a problem's `type`.
-async fn explain(Named(code): Named<String>) -> Response {
-    match PAGES.iter().find(|(known, _)| *known == code) {
-        Some((_, page)) => {
-            ([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], *page).into_response()
-        }
-        None => Problem::new(404, "not-found").detail("there is no such error").into_response(),
+/// The list of all error codes.
+async fn error_codes(State(app): State<Shared>, headers: HeaderMap) -> Response {
+    if wants(&headers) == Wants::Markdown {
+        return markdown(INDEX);
     }
+    shown(error_pages::index(&Frame::anonymous(app.gateway.now()), INDEX))
+}
+
+/// The page behind a problem's `type`.
+async fn explain(
+    State(app): State<Shared>,
+    Named(code): Named<String>,
+    headers: HeaderMap,
+) -> Response {
+    let known = PAGES.iter().find(|(known, _)| *known == code);
+    match (known, wants(&headers)) {
+        (Some((_, page)), Wants::Markdown) => markdown(page),
+        (Some((code, page)), Wants::Page | Wants::Anything) => {
+            shown(error_pages::page(&Frame::anonymous(app.gateway.now()), code, page))
+        }
+        (None, Wants::Page) => pages::no_such_page(&app),
+        (None, Wants::Markdown | Wants::Anything) => {
+            Problem::new(404, "not-found").detail("there is no such error").into_response()
+        }
+    }
+}
+
+/// In which form somebody reads.
+#[derive(PartialEq, Eq)]
+enum Wants {
+    Markdown,
+    Page,
+    Anything,
+}
+
+fn wants(headers: &HeaderMap) -> Wants {
+    let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    let names = |kind: &str| accept.is_some_and(|accept| accept.contains(kind));
+    if names("text/html") {
+        Wants::Page
+    } else if names("text/markdown") || names("text/plain") {
+        Wants::Markdown
+    } else {
+        Wants::Anything
+    }
+}
+
+fn shown(page: String) -> Response {
+    let mut answer = pages::html(StatusCode::OK, page);
+    answer.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
+    answer
+}
+
+fn markdown(text: &'static str) -> Response {
+    let headers =
+        [(header::CONTENT_TYPE, "text/markdown; charset=utf-8"), (header::VARY, "accept")];
+    (headers, text).into_response()
 }

@@ -29,10 +29,11 @@ pub mod well_known;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
@@ -40,7 +41,7 @@ use futures_util::future::Either;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tower::{Layer, ServiceExt};
+use tower::{Layer, Service, ServiceExt};
 use tower_http::cors::CorsLayer;
 use tracing::Instrument;
 
@@ -49,7 +50,7 @@ use crate::callbacks::Callbacks;
 use crate::channels::wired::Platforms;
 use crate::config::Config;
 use crate::files::Files;
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, REQUESTS};
 use crate::http::api::Dev;
 use crate::http::observe::Observed;
 use crate::http::problem::Problem;
@@ -139,6 +140,50 @@ pub fn router(app: Shared) -> Router {
         .method_not_allowed_fallback(not_that_way)
         .layer(middleware::from_fn_with_state(surroundings, around))
         .with_state(app)
+}
+
+/// A service whose requests have no slashes at the end of their paths.
+#[derive(Clone)]
+pub struct WithoutTrailingSlashes<S>(pub S);
+
+impl<S, B> Service<axum::http::Request<B>> for WithoutTrailingSlashes<S>
+where
+    S: Service<axum::http::Request<B>>,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.0.poll_ready(context)
+    }
+
+    fn call(&mut self, request: axum::http::Request<B>) -> S::Future {
+        self.0.call(without_trailing_slashes(request))
+    }
+}
+
+/// The same request without slashes at the end of its path: `/api/v1/asks/` is `/api/v1/asks`. Done
+/// before a route is found, so that it holds for every method; nobody is redirected, because clients
+/// turn a redirected `POST` into a `GET`. No route of ours ends in a slash or in free text, and a slash
+/// inside a name is written `%2F`.
+fn without_trailing_slashes<B>(mut request: axum::http::Request<B>) -> axum::http::Request<B> {
+    let path = request.uri().path();
+    let bare = path.trim_end_matches('/');
+    if bare.len() == path.len() || path == "/" {
+        return request;
+    }
+    let bare = if bare.is_empty() { "/" } else { bare };
+    let whole = match request.uri().query() {
+        Some(query) => format!("{bare}?{query}"),
+        None => bare.to_owned(),
+    };
+    let mut parts = request.uri().clone().into_parts();
+    parts.path_and_query = whole.parse().ok();
+    if let Ok(uri) = Uri::from_parts(parts) {
+        *request.uri_mut() = uri;
+    }
+    request
 }
 
 /// Which error shape a caller expects, by the address they used.
@@ -233,9 +278,13 @@ async fn around(
         Either::Right(next.run(request))
     };
     let span = observed.span();
-    let answer = AssertUnwindSafe(answer).catch_unwind().instrument(span.clone()).await;
+    let answer =
+        AssertUnwindSafe(observed.during(answer)).catch_unwind().instrument(span.clone()).await;
     let said = || in_own_words(app, &speaks, answer.unwrap_or_else(panicked));
     let mut answer = span.in_scope(said);
+    if let Some(error) = observed.unavailable() {
+        app.gateway.database().failed(REQUESTS, error);
+    }
     unread.settle(&mut answer, app.config.body_limit).await;
     if !foreign {
         // Caches are told that it depends, whoever asked first.

@@ -3,16 +3,57 @@
 //! are never logged.
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderName, HeaderValue, Method};
 use axum::response::Response;
+use kernel::{AgentId, HumanId, KeyId};
 use metrics::{Counter, Histogram};
 use tracing::Span;
+use tracing::field::display;
 
 use crate::ids::random;
+
+/// Who a request came from, for the log. Ids only, never a secret.
+#[derive(Debug, Clone, Default)]
+pub struct Caller {
+    /// The credential.
+    pub key: Option<KeyId>,
+    /// The agent that holds it.
+    pub agent: Option<AgentId>,
+    /// The person who holds it.
+    pub human: Option<HumanId>,
+}
+
+/// What is learnt about a request on its way.
+#[derive(Default)]
+struct Noted {
+    caller: OnceLock<Caller>,
+    unavailable: OnceLock<String>,
+}
+
+tokio::task_local! {
+    static NOTED: Arc<Noted>;
+}
+
+/// Notes who the request being answered came from. Outside a request nothing happens.
+pub fn note_caller(caller: impl FnOnce() -> Caller) {
+    let _ = NOTED.try_with(|noted| {
+        noted.caller.get_or_init(caller);
+    });
+}
+
+/// Notes that the request being answered failed because the store is not available.
+pub fn note_unavailable(error: &dyn std::fmt::Display) {
+    let inside = NOTED.try_with(|noted| {
+        noted.unavailable.get_or_init(|| error.to_string());
+    });
+    if inside.is_err() {
+        tracing::error!(%error, "the store is not available");
+    }
+}
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -22,6 +63,7 @@ pub struct Observed {
     id: HeaderValue,
     method: Method,
     route: Option<MatchedPath>,
+    noted: Arc<Noted>,
 }
 
 impl Observed {
@@ -38,7 +80,17 @@ impl Observed {
         let method = request.method().clone();
         // The pattern, not the address: ids and tokens stay out of labels and logs.
         let route = request.extensions().get::<MatchedPath>().cloned();
-        Self { started, id, method, route }
+        Self { started, id, method, route, noted: Arc::default() }
+    }
+
+    /// Answers the request; what is noted meanwhile is about it.
+    pub fn during<F: Future>(&self, answer: F) -> impl Future<Output = F::Output> {
+        NOTED.scope(Arc::clone(&self.noted), answer)
+    }
+
+    /// Why the store was not available, if it was not.
+    pub fn unavailable(&self) -> Option<&str> {
+        self.noted.unavailable.get().map(String::as_str)
     }
 
     /// Where what happens on the way is logged.
@@ -54,13 +106,32 @@ impl Observed {
         let duration = self.started.elapsed();
         count(known(method), route, status, duration.as_secs_f64());
         let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        let caller = self.noted.caller.get();
+        let key = caller.and_then(|caller| caller.key.as_ref()).map(display);
+        let agent = caller.and_then(|caller| caller.agent.as_ref()).map(display);
+        let human = caller.and_then(|caller| caller.human.as_ref()).map(display);
         // The id as a field of its own: a line outside the span is written in half the time.
+        macro_rules! log {
+            ($level:ident, $what:literal) => {
+                tracing::$level!(
+                    request.id = shown,
+                    %method,
+                    route,
+                    status,
+                    duration_ms,
+                    key.id = key,
+                    agent.id = agent,
+                    human.id = human,
+                    $what
+                )
+            };
+        }
         if status >= 500 {
-            tracing::error!(request.id = shown, %method, route, status, duration_ms, "request failed");
+            log!(error, "request failed");
         } else if !method.is_safe() {
-            tracing::info!(request.id = shown, %method, route, status, duration_ms, "request served");
+            log!(info, "request served");
         } else {
-            tracing::debug!(request.id = shown, %method, route, status, duration_ms, "request served");
+            log!(debug, "request served");
         }
         response.headers_mut().insert(REQUEST_ID, self.id);
         response
@@ -85,6 +156,7 @@ fn known(method: &Method) -> &'static str {
         Method::HEAD => "HEAD",
         Method::POST => "POST",
         Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
         Method::DELETE => "DELETE",
         Method::OPTIONS => "OPTIONS",
         _ => "other",

@@ -12,6 +12,7 @@ use crate::audit::NoProof;
 use crate::auth::Denied;
 use crate::http::body::BodyError;
 use crate::http::conditions::BadHeader;
+use crate::http::observe;
 
 macro_rules! pages {
     ($($code:literal),* $(,)?) => {
@@ -20,6 +21,9 @@ macro_rules! pages {
             &[$(($code, include_str!(concat!("../../../../docs/errors/", $code, ".md")))),*];
     };
 }
+
+/// The list of all codes, as in `docs/errors`.
+pub const INDEX: &str = include_str!("../../../../docs/errors/README.md");
 
 pages![
     "already-answered",
@@ -220,7 +224,7 @@ impl From<StoreError> for Problem {
         match error {
             StoreError::Refused(refusal) => refusal.into(),
             StoreError::Unavailable(source) => {
-                tracing::error!(error = %source, "the store is not available");
+                observe::note_unavailable(&source);
                 Self::new(503, "unavailable")
                     .detail("the store cannot be reached or written right now; try again, with the same \
                              Idempotency-Key where there is one")

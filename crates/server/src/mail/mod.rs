@@ -20,6 +20,8 @@ use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 
+use store::outage::Outage;
+
 use crate::config::{Security, Smtp};
 
 /// How long a mail server may take over each step.
@@ -33,6 +35,7 @@ pub struct Mailer {
     from: Mailbox,
     /// Until when nothing is sent, because the server was not there a moment ago.
     rests: Mutex<Option<Time>>,
+    outage: Outage,
 }
 
 /// What is sent to one person. The same letter twice is the same to their mail program.
@@ -86,7 +89,8 @@ impl Mailer {
             let known = Credentials::new(user.clone(), password.reveal().to_owned());
             transport = transport.credentials(known);
         }
-        Ok(Self { transport: transport.build(), from: smtp.from.clone(), rests: Mutex::default() })
+        let (from, outage) = (smtp.from.clone(), Outage::new("mail server"));
+        Ok(Self { transport: transport.build(), from, rests: Mutex::default(), outage })
     }
 
     /// Sends a letter. When the server was not there, the next letters are not tried for a moment: each
@@ -110,9 +114,17 @@ impl Mailer {
             }
         };
         match sent {
-            Ok(_) => Ok(()),
-            Err(error) if error.is_permanent() => Err(Unsent::Refused(error.into())),
+            Ok(_) => {
+                self.outage.worked("email");
+                Ok(())
+            }
+            // It answered: this one message is not taken.
+            Err(error) if error.is_permanent() => {
+                self.outage.worked("email");
+                Err(Unsent::Refused(error.into()))
+            }
             Err(error) => {
+                self.outage.failed("email", &error);
                 if !error.is_transient() {
                     *self.rests() = Some(now.plus_seconds(REST));
                 }

@@ -143,7 +143,7 @@ impl App {
         address: &Address,
         message: &Message,
     ) -> Result<Came, StoreError> {
-        let sent = push.send(address, message, self.gateway.now()).await;
+        let sent = push.send(address, message, self.gateway.now(), self.gateway.wall_time()).await;
         count("countersign_pushes_total", sent == Sent::Taken);
         Ok(match sent {
             Sent::Taken => Came::Told,
@@ -161,7 +161,8 @@ impl App {
         let Some((device, address)) = self.device(name).await? else { return Ok(Sent::Gone) };
         let words = Notice::test().words();
         let message = Message { words, keep: 60, priority: Priority::High, topic: None };
-        let sent = push.send(&address, &message, self.gateway.now()).await;
+        let sent =
+            push.send(&address, &message, self.gateway.now(), self.gateway.wall_time()).await;
         if sent == Sent::Gone {
             self.gateway.store().forget_device(device.name).await?;
         }

@@ -25,6 +25,7 @@ use kernel::Time;
 use kernel::ask::Priority;
 use reqwest::StatusCode;
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use store::outage::Outage;
 use url::Url;
 
 use crate::callbacks::{self, Policy, guarded, why};
@@ -42,6 +43,7 @@ pub struct Push {
     http: reqwest::Client,
     policy: Arc<Policy>,
     vapid: Vapid,
+    outage: Outage,
 }
 
 /// What is sent.
@@ -83,7 +85,8 @@ impl Push {
         let policy = Arc::new(policy);
         let vapid =
             Vapid::new(secrets, contact).context("cannot derive a key for push services")?;
-        Ok(Self { http: guarded(&policy)?, policy, vapid })
+        let outage = Outage::new("push services");
+        Ok(Self { http: guarded(&policy)?, policy, vapid, outage })
     }
 
     /// What browsers must know to let us in.
@@ -96,8 +99,9 @@ impl Push {
         self.policy.address(text)
     }
 
-    /// Sends once.
-    pub async fn send(&self, to: &Address, message: &Message, now: Time) -> Sent {
+    /// Sends once. `now` is the server's time, by which it says when to try again; `signed_at` is the time push
+    /// services go by.
+    pub async fn send(&self, to: &Address, message: &Message, now: Time, signed_at: Time) -> Sent {
         let refused = |error: &str| Sent::Refused { error: error.to_owned() };
         // Asked again: the settings may have changed since the device was added.
         let Ok(url) = self.policy.address(&to.endpoint) else {
@@ -108,7 +112,7 @@ impl Push {
         let mut call = self
             .http
             .post(url.clone())
-            .header(AUTHORIZATION, self.vapid.authorization(&url, now))
+            .header(AUTHORIZATION, self.vapid.authorization(&url, signed_at))
             .header(CONTENT_TYPE, "application/octet-stream")
             .header(CONTENT_ENCODING, "aes128gcm")
             .header("ttl", message.keep)
@@ -116,10 +120,17 @@ impl Push {
         if let Some(topic) = &message.topic {
             call = call.header("topic", BASE64.encode(topic));
         }
-        match call.body(closed).send().await {
+        let sent = match call.body(closed).send().await {
             Ok(answer) => judged(answer.status(), answer.headers(), now),
             Err(error) => Sent::Later { at: None, error: why(&error).to_owned() },
+        };
+        // Each push service by itself: browsers use different ones.
+        let service = url.host_str().unwrap_or_default();
+        match &sent {
+            Sent::Taken | Sent::Gone | Sent::Refused { .. } => self.outage.worked(service),
+            Sent::Later { error, .. } => self.outage.failed(service, error),
         }
+        sent
     }
 }
 

@@ -33,6 +33,7 @@
 //! | [`passkeys`] | a person's passkeys, and confirming an answer with one |
 //! | [`settings`] | people, groups, agents and keys, projects, rules, and what one says of oneself |
 //! | [`docs`] | what our own API is |
+//! | [`error_pages`] | what error codes mean and what to do |
 //! | [`envelope`] | a message with an HXP eXperience envelope, and what was found in it |
 //! | [`form_body`] | what a browser posted, as a reply to the question |
 //! | [`problem`] | what was wrong with it, field by field, with the person's values kept |
@@ -55,6 +56,7 @@ pub mod conversation;
 pub mod docs;
 pub mod edits;
 pub mod envelope;
+pub mod error_pages;
 pub mod facts;
 pub mod fields;
 pub mod form_body;

@@ -61,7 +61,7 @@ impl App {
             }
         };
         let secrets = self.webhook_secrets(webhook, now);
-        let headers = sign::headers(family, &secrets, &told.id, now, &body);
+        let headers = sign::headers(family, &secrets, &told.id, self.gateway.wall_time(), &body);
         Some(Call { url: &webhook.url, headers, body, at: now })
     }
 
@@ -75,7 +75,8 @@ impl App {
         let about = About { ask: Some(ask), ..About::default() };
         let body = format(Format::Standard, self.tidings(&told, about))?;
         let secrets = [self.callback_signer(callback.key)];
-        let headers = sign::headers(Family::Webhook, &secrets, &told.id, now, &body);
+        let headers =
+            sign::headers(Family::Webhook, &secrets, &told.id, self.gateway.wall_time(), &body);
         Some(Call { url, headers, body, at: now })
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use store::outage::Outage;
 use store::{SealedBlock, Store, StoreError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -23,12 +24,13 @@ pub async fn run(
     mut newest: watch::Receiver<u64>,
     stop: CancellationToken,
 ) {
-    let mut failed = 0;
+    let (mut failed, outage) = (0, Outage::new("anchor command"));
     loop {
         newest.mark_unchanged();
         let pause = match next(&store, &command, &stop).await {
             Ok(true) => {
                 failed = 0;
+                outage.worked("anchor");
                 continue;
             }
             Ok(false) => None,
@@ -36,11 +38,9 @@ pub async fn run(
             Err(error) => {
                 failed += 1;
                 let pause = pause(failed);
-                let retry_seconds = pause.as_secs();
                 metrics::counter!("countersign_anchor_attempts_total", "result" => "failed")
                     .increment(1);
-                let error = format!("{error:#}");
-                tracing::warn!(error, retry_seconds, "cannot anchor a block; trying again");
+                outage.failed("anchor", format!("{error:#}"));
                 Some(pause)
             }
         };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use store::outage::Outage;
 use store::{News, StoreError};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +22,7 @@ pub(super) type Feed = broadcast::Receiver<Arc<[News]>>;
 /// `gather` is how long to wait for a burst to be over.
 pub(super) async fn run<S, F>(
     what: &'static str,
+    database: Arc<Outage>,
     gather: Duration,
     mut feed: Feed,
     stop: CancellationToken,
@@ -31,9 +33,12 @@ pub(super) async fn run<S, F>(
 {
     loop {
         let pause = match catch_up(&step, &mut feed, &stop).await {
-            Ok(()) => gather,
+            Ok(()) => {
+                database.worked(what);
+                gather
+            }
             Err(error) => {
-                tracing::warn!(%error, "{what} are behind; trying again");
+                database.failed(what, error);
                 AGAIN
             }
         };

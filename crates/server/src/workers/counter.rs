@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kernel::insight::{Tally, Whose};
+use store::outage::Outage;
 use store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
 
@@ -15,12 +16,17 @@ const BATCH: usize = 1_000;
 const GATHER: Duration = Duration::from_millis(250);
 
 /// Runs until shutdown.
-pub async fn run(store: Arc<dyn Store>, feed: Feed, stop: CancellationToken) {
+pub async fn run(
+    store: Arc<dyn Store>,
+    database: Arc<Outage>,
+    feed: Feed,
+    stop: CancellationToken,
+) {
     let step = || {
         let store = Arc::clone(&store);
         async move { count(&*store).await }
     };
-    behind::run("the counts", GATHER, feed, stop, step).await;
+    behind::run("insights", database, GATHER, feed, stop, step).await;
 }
 
 /// Counts on; whether there may be more.

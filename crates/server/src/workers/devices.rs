@@ -26,9 +26,7 @@ pub async fn run(app: Shared, mut feed: Receiver<Arc<[News]>>) {
                 let people: BTreeSet<HumanId> =
                     news.iter().filter_map(|news| concerned(news, &directory)).collect();
                 for human in people {
-                    if let Err(error) = app.devices_of(&human).await {
-                        tracing::warn!(%error, human.id = %human, "cannot look after devices");
-                    }
+                    app.gateway.database().note("devices", &app.devices_of(&human).await);
                 }
             }
             Err(RecvError::Lagged(_)) => {}

@@ -31,14 +31,11 @@ pub async fn run(
             () = tokio::time::sleep(EVERY) => false,
         };
         metrics.run_upkeep();
-        if let Err(error) = tidy(&gateway, &door).await {
-            tracing::warn!(error = %error, "housekeeping failed; trying again in a minute");
-        }
-        match gateway.store().sweep_contracts(round, gateway.now()).await {
-            Ok(next) => round = next,
-            Err(error) => {
-                tracing::warn!(%error, "cannot let go what runtimes have done; trying again");
-            }
+        gateway.database().note("housekeeping", &tidy(&gateway, &door).await);
+        let swept = gateway.store().sweep_contracts(round, gateway.now()).await;
+        gateway.database().note("sweep of contracts", &swept);
+        if let Ok(next) = swept {
+            round = next;
         }
         if stopped && blobs.are_away() {
             return;

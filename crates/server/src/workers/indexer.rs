@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use store::Store;
+use store::outage::Outage;
 use tokio_util::sync::CancellationToken;
 
 use super::behind::{self, Feed};
@@ -14,10 +15,15 @@ const BATCH: usize = 500;
 const GATHER: Duration = Duration::from_millis(50);
 
 /// Runs until shutdown.
-pub async fn run(store: Arc<dyn Store>, feed: Feed, stop: CancellationToken) {
+pub async fn run(
+    store: Arc<dyn Store>,
+    database: Arc<Outage>,
+    feed: Feed,
+    stop: CancellationToken,
+) {
     let step = || {
         let store = Arc::clone(&store);
         async move { Ok(store.index(BATCH).await? > 0) }
     };
-    behind::run("the words to search by", GATHER, feed, stop, step).await;
+    behind::run("search index", database, GATHER, feed, stop, step).await;
 }

@@ -1,8 +1,10 @@
 //! Nodes that share a database look every few seconds whether the server's keys were changed: sooner
 //! than a new key signs for the first time.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use store::outage::Outage;
 use tokio_util::sync::CancellationToken;
 
 use crate::signing::Signer;
@@ -10,14 +12,15 @@ use crate::signing::Signer;
 const EVERY: Duration = Duration::from_secs(2);
 
 /// Runs until shutdown.
-pub async fn run(signer: Signer, stop: CancellationToken) {
+pub async fn run(signer: Signer, database: Arc<Outage>, stop: CancellationToken) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(EVERY) => {}
         }
-        if let Err(error) = signer.refresh().await {
-            tracing::warn!(error = format!("{error:#}"), "cannot look for new keys; trying again");
+        match signer.refresh().await {
+            Ok(()) => database.worked("signing keys"),
+            Err(error) => database.failed("signing keys", format!("{error:#}")),
         }
     }
 }

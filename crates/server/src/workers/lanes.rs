@@ -141,13 +141,16 @@ impl Desk {
         let mut width = 1;
         loop {
             match self.stretch(lane, width).await {
-                Ok(None) => return,
+                Ok(None) => {
+                    self.app.gateway.database().worked("lanes");
+                    return;
+                }
                 Ok(Some(true)) => width = (width * 2).min(widest),
                 Ok(_) if self.app.lanes.rests(lane, self.app.gateway.now()).is_some() => return,
                 // Whoever does not answer is asked one by one: they hold up one call of all.
                 Ok(Some(false)) => width = 1,
                 Err(error) => {
-                    tracing::warn!(lane, %error, "cannot work off a lane; trying again");
+                    self.app.gateway.database().failed("lanes", error);
                     return;
                 }
             }

@@ -43,9 +43,7 @@ impl Desk {
     /// Runs until shutdown.
     pub async fn run(self, mut feed: Receiver<Arc<[News]>>) {
         loop {
-            if let Err(error) = self.drain().await {
-                tracing::warn!(error = %error, "cannot work off the outbox; trying again");
-            }
+            self.app.gateway.database().note("outbox", &self.drain().await);
             let rests = self.app.lanes.soonest(self.app.gateway.now());
             let nap = rests.map_or(NAP, |rests| rests.min(NAP));
             tokio::select! {

@@ -38,18 +38,18 @@ pub async fn run(
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            erased = erase(&gateway, usual) => if let Err(error) = erased {
-                tracing::warn!(%error, "cannot erase what was kept long enough; trying again");
-            },
+            erased = erase(&gateway, usual) => gateway.database().note("retention", &erased),
         }
         // Finding them means going through all there are: once a day is enough.
         let before = counts.map(|kept| Day::of(since(gateway.now(), kept)));
         if let Some(before) = before.filter(|_| before != forgotten) {
             tokio::select! {
                 () = stop.cancelled() => return,
-                gone = forget(gateway.store(), before) => match gone {
-                    Ok(_) => forgotten = Some(before),
-                    Err(error) => tracing::warn!(%error, "cannot forget old counts; trying again"),
+                gone = forget(gateway.store(), before) => {
+                    gateway.database().note("retention of insights", &gone);
+                    if gone.is_ok() {
+                        forgotten = Some(before);
+                    }
                 },
             }
         }

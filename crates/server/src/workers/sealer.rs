@@ -10,6 +10,7 @@ use anyhow::bail;
 use kernel::Time;
 use kernel::audit::Digest;
 use kernel::seal::{Block, LARGEST, Tree};
+use store::outage::Outage;
 use store::{Clock, News, SealedBlock, Store};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -33,6 +34,7 @@ pub struct Sealer {
     mark: Mark,
     /// The number of the newest block this process has seen.
     newest: watch::Sender<u64>,
+    outage: Outage,
 }
 
 impl Sealer {
@@ -44,7 +46,8 @@ impl Sealer {
         issuer: String,
         mark: Mark,
     ) -> Self {
-        Self { store, clock, signer, issuer, mark, newest: watch::Sender::new(0) }
+        let (newest, outage) = (watch::Sender::new(0), Outage::new("sealing"));
+        Self { store, clock, signer, issuer, mark, newest, outage }
     }
 
     /// What it signs with.
@@ -146,9 +149,12 @@ impl Sealer {
     /// Seals, and says so in the log if that fails.
     async fn sealed(&self) -> bool {
         let outcome = self.seal().await;
-        if let Err(error) = &outcome {
-            metrics::counter!("countersign_seal_failures_total").increment(1);
-            tracing::error!(error = format!("{error:#}"), "cannot seal; trying again");
+        match &outcome {
+            Ok(_) => self.outage.worked("sealer"),
+            Err(error) => {
+                metrics::counter!("countersign_seal_failures_total").increment(1);
+                self.outage.failed("sealer", format!("{error:#}"));
+            }
         }
         outcome.is_ok()
     }

@@ -114,7 +114,9 @@ impl Desk {
         let callback = ask.callback.as_ref()?;
         let (url, body) = (callback.url.value()?, self.app.hitl_callback(ask)?);
         let secret = self.app.callback_secret(callback.key);
-        let headers = callbacks::headers(&secret, dialects::hitl::case_id(ask.id), at, &body);
+        let signed_at = self.app.gateway.wall_time();
+        let case = dialects::hitl::case_id(ask.id);
+        let headers = callbacks::headers(&secret, case, signed_at, &body);
         Some(Call { url, headers, body, at })
     }
 
@@ -134,7 +136,11 @@ impl Desk {
             Err(unsent) => {
                 let refused = matches!(unsent, Unsent::Refused(_)) || delivery.attempt >= ATTEMPTS;
                 let error = format!("{:#}", anyhow::Error::from(unsent));
-                tracing::warn!(delivery.id, key.id = %key, error, "a sign-in link was not sent");
+                if refused {
+                    tracing::warn!(delivery.id, key.id = %key, error, "giving up a sign-in link");
+                } else {
+                    tracing::debug!(delivery.id, key.id = %key, error, "a sign-in link is sent later");
+                }
                 let at = retry_at(self.app.gateway.now(), delivery.attempt);
                 if refused { Settlement::Dead { error } } else { Settlement::Retry { at, error } }
             }

@@ -10,7 +10,7 @@ use kernel::{Actor, Ask, AskId, Command, Refusal};
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, REQUESTS};
 
 /// How long the worker sleeps at most: a deadline set meanwhile is noticed within this.
 const NAP: Duration = Duration::from_millis(250);
@@ -29,9 +29,14 @@ const LATE: u64 = 20;
 pub async fn run(gateway: Gateway, stop: CancellationToken) {
     loop {
         let nap = match run_due(&gateway).await {
-            Ok(()) => nap(&gateway).await,
+            Ok(()) => {
+                // Requests come and go; the worker that looks all the time knows for them.
+                gateway.database().worked("timers");
+                gateway.database().worked(REQUESTS);
+                nap(&gateway).await
+            }
             Err(error) => {
-                tracing::warn!(error = %error, "cannot work off what is due; trying again");
+                gateway.database().failed("timers", error);
                 NAP * 4
             }
         };

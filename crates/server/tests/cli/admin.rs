@@ -82,6 +82,76 @@ fn people_are_added_and_listed_through_a_server() {
     run(at(&server, &["keys", "list"]).env("COUNTERSIGN_DATA", data.path())).ok();
 }
 
+/// Names of several words are accepted in both spellings; errors list what is accepted.
+#[test]
+fn both_spellings_of_a_name_are_accepted() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    for floor in ["agent_attested", "agent-attested"] {
+        let set = ["projects", "set", "dev", "--floor", floor, "--json"];
+        assert_eq!(cli(&server, &set).json()["floor"], "agent-attested");
+    }
+    let wrong = cli(&server, &["projects", "set", "dev", "--floor", "agentattested"]).failed(64);
+    let listed = "expected none, agent-attested, link, channel, session or passkey; \
+                  did you mean agent-attested?";
+    assert!(wrong.contains(listed), "{wrong}");
+    let hook = ["webhooks", "add", "http://127.0.0.1:9/", "--agent", "agent_dev", "--json"];
+    let format = ["--format", "humanlayer_v1beta1", "--event", "ask.changes-requested"];
+    let added = cli(&server, &[&hook[..], &format[..]].concat()).json();
+    assert_eq!(added["format"], "humanlayer-v1beta1", "{added}");
+    assert_eq!(added["events"], serde_json::json!(["ask.changes_requested"]), "{added}");
+    for autonomy in ["plan_then_implement", "plan-then-implement"] {
+        cli(&server, &["task", "create", "Tidy up", "--autonomy", autonomy]).ok();
+    }
+    let wrong = cli(&server, &["task", "create", "Tidy up", "--autonomy", "plan"]).failed(64);
+    assert!(wrong.contains("plan_then_implement"), "{wrong}");
+}
+
+/// `people add` adds, `people set` changes what it names; through a server and on a folder alike.
+#[test]
+fn add_refuses_an_existing_person_and_set_changes_only_what_is_named() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    cli(&server, &["people", "add-project", "billing"]).ok();
+    let bob = ["people", "add", "bob", "--name", "Bob", "--project", "billing", "--group", "ops"];
+    cli(&server, &bob).ok();
+    let person = |shown: &Value| {
+        let people = shown["people"].as_array().unwrap();
+        people.iter().find(|person| person["id"] == "bob").unwrap().clone()
+    };
+    let through_server = |args: &[&str]| cli(&server, args);
+    let refused = through_server(&["people", "add", "bob", "--email", "bob@example.com"]);
+    let refused = refused.failed(4);
+    assert!(refused.contains("there is a person called bob already"), "{refused}");
+    assert!(refused.contains("`countersign people set bob`"), "{refused}");
+    let project = through_server(&["people", "add-project", "billing"]).failed(4);
+    assert!(project.contains("`countersign projects set billing`"), "{project}");
+    through_server(&["people", "set", "bob", "--email", "bob@example.com"]).ok();
+    let bob = person(&through_server(&["people", "list", "--json"]).json());
+    assert_eq!(bob["email"], "bob@example.com");
+    assert_eq!((&bob["name"], &bob["projects"][0]), (&"Bob".into(), &"billing".into()));
+    assert_eq!((&bob["groups"][0], &bob["active"]), (&"ops".into(), &true.into()));
+    // An address that is taken is another mistake.
+    let twin = through_server(&["people", "add", "twin", "--email", "bob@example.com"]).failed(4);
+    assert!(twin.contains("email address") && !twin.contains("people set"), "{twin}");
+    through_server(&["people", "set", "bob", "--admin", "--no-email", "--no-groups"]).ok();
+    let bob = person(&through_server(&["people", "list", "--json"]).json());
+    assert_eq!((&bob["admin"], &bob["email"]), (&true.into(), &Value::Null));
+    assert_eq!((&bob["groups"], &bob["name"]), (&serde_json::json!([]), &"Bob".into()));
+    let nobody = through_server(&["people", "set", "nobody", "--active=false"]).failed(4);
+    assert!(nobody.contains("there is no such person"), "{nobody}");
+    let nothing = through_server(&["people", "set", "bob"]).failed(64);
+    assert!(nothing.contains("--email"), "{nothing}");
+    server.stop();
+
+    let refused = on(data.path(), &["people", "add", "bob"]).failed(4);
+    assert!(refused.contains("`countersign people set bob`"), "{refused}");
+    on(data.path(), &["people", "set", "bob", "--admin=false", "--no-projects"]).ok();
+    let bob = person(&on(data.path(), &["people", "list", "--json"]).json());
+    assert_eq!((&bob["admin"], &bob["projects"]), (&false.into(), &serde_json::json!([])));
+    assert_eq!(bob["name"], "Bob");
+}
+
 #[test]
 fn a_stopped_server_is_managed_on_its_folder() {
     let data = tempfile::tempdir().unwrap();

@@ -36,6 +36,57 @@ impl Waiting {
     }
 }
 
+/// The link is for the person who looks on; programs read standard output.
+#[test]
+fn waiting_prints_the_link_of_the_request() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let asking = Waiting::new(&server, &["ask", "Deploy v2.1?", "--wait"]);
+    let id = asking.id.clone();
+    cli(&server, &["answer", &id, "approve"]).ok();
+    let ran = asking.ended();
+    assert!(ran.err.contains(&format!("{}/asks/{id}", server.url)), "{}", ran.err);
+    assert!(!ran.out.contains("/asks/"), "{}", ran.out);
+}
+
+#[test]
+fn route_tag_key_and_editable_are_flags_of_ask() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::dev(data.path());
+    let body = r#"{"amount": 120, "note": "as asked"}"#;
+    let ask = |args: &[&str]| cli(&server, &[&["ask", "Refund?", "--json"], args].concat());
+    let args = ["--details", body, "--editable", "--tag", "money", "--tag", "eu"];
+    let key = ["--key", "refund-7", "--route", "user_dev"];
+    let made = ask(&[&args[..], &key[..]].concat()).json();
+    assert_eq!(made["tags"], serde_json::json!(["eu", "money"]));
+    assert_eq!(made["question"]["editable"], true);
+    assert_eq!(made["seats"][0]["human"], "user_dev", "{made}");
+    let again = ask(&[&args[..], &key[..]].concat()).json();
+    assert_eq!(again["id"], made["id"], "the same key asks once");
+    let other = ask(&["--key", "refund-7"]).failed(4);
+    assert!(other.contains("idempotency key"), "{other}");
+    for (route, seat) in [
+        ("person:user_dev_2", serde_json::json!({ "seat": "person", "human": "user_dev_2" })),
+        ("pool", serde_json::json!({ "seat": "pool", "group": null })),
+        ("@ops", serde_json::json!({ "seat": "pool", "group": "ops" })),
+    ] {
+        if route == "@ops" {
+            cli(&server, &["groups", "set", "ops", "--member", "user_dev"]).ok();
+        }
+        assert_eq!(ask(&["--route", route]).json()["seats"][0], seat);
+    }
+
+    // What was edited is shown by whoever answers and by whoever looks later.
+    let id = made["id"].as_str().unwrap();
+    let answered = cli(&server, &["answer", id, "approve", "--edit", "amount=100"]).ok();
+    let shown = cli(&server, &["show", id]).ok();
+    for text in [&answered, &shown] {
+        assert!(text.contains("→ approved with changes"), "{text}");
+        assert!(text.contains("amount  120 → 100"), "{text}");
+        assert!(!text.contains("note  as asked →"), "{text}");
+    }
+}
+
 /// 0 approved, 1 denied, 2 expired, 3 cancelled; with `wait` as with `ask --wait`.
 #[test]
 fn the_exit_code_is_the_decision() {

@@ -35,6 +35,30 @@ fn good_settings_are_shown_without_their_secrets() {
     assert_eq!(json["given"]["agent_api_keys"][0], "(hidden)");
 }
 
+/// A mistyped variable has no effect: the server and `doctor` refuse it, other commands warn.
+#[test]
+fn mistyped_variables_are_reported() {
+    let data = tempfile::tempdir().unwrap();
+    let mistyped = |command: &mut Command| {
+        run(command.env("COUNTERSIGN_PUBLICURL", "https://ask.example.com"))
+    };
+    let said = "the environment variable COUNTERSIGN_PUBLICURL is unknown and has no effect; \
+                did you mean COUNTERSIGN_PUBLIC_URL?";
+    let looked = mistyped(&mut doctor(data.path()));
+    assert_eq!(looked.code, 1);
+    assert!(looked.out.contains(&format!("WRONG  environment: {said}")), "{}", looked.out);
+    let serve = mistyped(countersign().args(["serve", "--dev", "--listen", "127.0.0.1:0"]));
+    assert!(serve.failed(4).contains(said));
+    let server = Server::dev(data.path());
+    let warned = mistyped(&mut at(&server, &["people", "list"]));
+    assert!(warned.err.contains(said), "{}", warned.err);
+    warned.ok();
+    // What platforms and clients set is no typo.
+    let mut fine = at(&server, &["people", "list"]);
+    fine.env("COUNTERSIGN_SERVICE_HOST", "10.0.0.7").env("COUNTERSIGN_BIN", "/bin/countersign");
+    assert_eq!(run(fine.env("COUNTERSIGN_PORT", "tcp://10.0.0.7:3402")).err, "");
+}
+
 /// A runtime without a program would be tried for a day before anybody noticed.
 #[test]
 fn programs_of_runtimes_are_looked_for() {

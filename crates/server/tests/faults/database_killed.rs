@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::task::JoinSet;
 
 use super::agent::{Caller, until};
@@ -65,8 +66,28 @@ async fn whoever_waits_goes_on_and_nothing_acknowledged_is_lost() {
     }
     load.check(&callers[1]).await;
     for node in nodes {
+        let log = node.stderr();
         node.stop();
+        logged_once_per_outage(&log);
     }
     let ended = place.sound().await;
     assert!(ended.values().all(|what| what == "answered"), "{ended:?}");
+}
+
+/// Two outages: each begins with a line and ends with one, however often everybody tried meanwhile.
+fn logged_once_per_outage(log: &str) {
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let lines: Vec<Value> = lines.filter(|line| line["dependency"] == "database").collect();
+    let with = |message: &str| {
+        let said = |line: &&Value| line["message"].as_str().is_some_and(|m| m.starts_with(message));
+        lines.iter().filter(said).collect::<Vec<_>>()
+    };
+    let (failed, recovered) = (with("dependency failed"), with("dependency recovered"));
+    assert_eq!((failed.len(), recovered.len()), (2, 2), "{lines:#?}");
+    let failures = recovered.iter().map(|line| line["failures"].as_u64().unwrap());
+    assert!(failures.sum::<u64>() > 34, "{recovered:#?}");
+    let noise = ["the store is not available", "trying again", "not ready"];
+    let noise: Vec<&str> =
+        log.lines().filter(|line| noise.iter().any(|text| line.contains(text))).collect();
+    assert!(noise.len() <= 8, "{noise:#?}");
 }

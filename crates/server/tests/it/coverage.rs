@@ -12,8 +12,8 @@ use kernel::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Purpose, Rou
 use kernel::audit::Digest;
 use kernel::command::{NewAsk, Silence, Urge};
 use kernel::directory::{
-    Holder, NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewProject, NewRule, NewSession,
-    Profile, Proof, Step,
+    Holder, HumanChange, NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewProject, NewRule,
+    NewSession, Profile, Proof, Step,
 };
 use kernel::question::{Answer, Body, Question, Reply};
 use kernel::{Actor, AskId, Assurance, Command, RuleId, Via, WebhookId};
@@ -172,8 +172,11 @@ const RECORDS: &[(&str, &str)] = &[
     ("Revoke", "revoked"),
     ("Erase", "erased"),
     ("SaveProject", "project_saved"),
+    ("AddProject", "project_saved"),
     ("SaveAgent", "agent_saved"),
     ("SaveHuman", "human_saved"),
+    ("AddHuman", "human_saved"),
+    ("ChangeHuman", "human_saved"),
     ("SaveProfile", "human_saved"),
     ("SaveNotices", "human_saved"),
     ("AddContact", "human_saved"),
@@ -286,7 +289,14 @@ async fn every_command_leaves_a_record() {
         groups: BTreeSet::new(),
         skills: BTreeSet::new(),
     };
+    let grace =
+        NewHuman { id: "grace".parse().unwrap(), profile: Profile::default(), ..ada.clone() };
     story.run(owner(), Command::SaveHuman(ada)).await;
+    story.run(owner(), Command::AddHuman(grace)).await;
+    let change = Box::new(HumanChange { admin: Some(true), ..HumanChange::default() });
+    story.run(owner(), Command::ChangeHuman("grace".parse().unwrap(), change)).await;
+    let fresh = NewProject::plain("fresh".parse().unwrap());
+    story.run(owner(), Command::AddProject(fresh)).await;
     story.run(owner(), Command::SaveProfile(settings::renamed("ada"))).await;
     for command in settings::told() {
         story.run(person("ada"), command).await;

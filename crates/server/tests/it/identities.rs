@@ -1,5 +1,6 @@
 //! Projects, agents, people and keys over `/api/v1`.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::client::{Reply, approve};
@@ -96,6 +97,98 @@ async fn secrets_are_shown_once() {
             assert!(!found, "the secret is in {}", path.display());
         }
     }
+    world.end().await;
+}
+
+/// `POST` adds and never replaces; `PATCH` changes what it names, and `null` clears.
+#[tokio::test]
+async fn people_are_added_once_and_changed_field_by_field() {
+    let world = World::dev().await;
+    let admin = world.human();
+    let bob = json!({ "id": "bob", "name": "Bob", "projects": ["dev"], "groups": ["ops"] });
+    admin.post("/api/v1/people", bob.clone()).await.is(201);
+    let again = json!({ "id": "bob", "email": "bob@example.com" });
+    let taken = admin.post("/api/v1/people", again).await.problem(409, "exists");
+    assert!(taken.text.contains("this person exists already"), "{}", taken.text);
+    let unnamed = admin.post("/api/v1/people", json!({ "name": "x" })).await;
+    unnamed.problem(422, "invalid-field");
+    admin.post("/api/v1/projects", json!({ "id": "dev" })).await.problem(409, "exists");
+    admin.post("/api/v1/projects", json!({ "id": "fresh" })).await.is(201);
+
+    let patch = |body: Value| {
+        let request = admin.request(Method::PATCH, "/api/v1/people/bob");
+        Reply::of(request.json(&body))
+    };
+    let changed = patch(json!({ "email": "bob@example.com" })).await.is(200);
+    assert_eq!((&changed["name"], &changed["email"]), (&json!("Bob"), &json!("bob@example.com")));
+    assert_eq!((&changed["projects"], &changed["groups"]), (&json!(["dev"]), &json!(["ops"])));
+    let cleared = patch(json!({ "email": null, "groups": null, "active": false })).await.is(200);
+    assert_eq!((&cleared["email"], &cleared["groups"]), (&Value::Null, &json!([])));
+    assert_eq!((&cleared["name"], &cleared["active"]), (&json!("Bob"), &json!(false)));
+    assert_eq!(patch(json!({})).await.is(200)["name"], "Bob");
+    patch(json!({ "active": null })).await.problem(400, "invalid-field");
+    patch(json!({ "nmae": "x" })).await.problem(400, "unknown-field");
+    patch(json!({ "projects": ["none"] })).await.problem(422, "invalid-field");
+    let nobody = admin.request(Method::PATCH, "/api/v1/people/nobody").json(&json!({}));
+    Reply::of(nobody).await.problem(404, "not-found");
+    for stranger in [world.member(), world.agent()] {
+        stranger.post("/api/v1/people", bob.clone()).await.problem(403, "not-allowed");
+        let request = stranger.request(Method::PATCH, "/api/v1/people/bob").json(&json!({}));
+        Reply::of(request).await.problem(403, "not-allowed");
+    }
+    world.end().await;
+}
+
+/// Two administrators who change different fields at the same moment undo nothing of each other.
+#[tokio::test]
+async fn changes_of_different_fields_at_once_both_hold() {
+    let world = World::dev().await;
+    let admin = world.human();
+    admin.post("/api/v1/people", json!({ "id": "bob", "projects": ["dev"] })).await.is(201);
+    for round in 0..10 {
+        let (name, skill) = (format!("Bob {round}"), format!("skill-{round}"));
+        let patch = |body: Value| {
+            let request = admin.request(Method::PATCH, "/api/v1/people/bob");
+            Reply::of(request.json(&body))
+        };
+        let (first, second) =
+            tokio::join!(patch(json!({ "name": name })), patch(json!({ "skills": [skill] })));
+        first.is(200);
+        second.is(200);
+        let bob = admin.get("/api/v1/people/bob").await.is(200);
+        assert_eq!((&bob["name"], &bob["skills"]), (&json!(name), &json!([skill])));
+    }
+    world.end().await;
+}
+
+/// Names of several words are accepted in both spellings, and answers use the canonical one.
+#[tokio::test]
+async fn both_spellings_of_a_name_are_accepted() {
+    let world = World::dev().await;
+    let admin = world.human();
+    for floor in ["agent_attested", "agent-attested"] {
+        let saved = admin.save("projects", json!({ "id": "dev", "floor": floor })).await.saved();
+        assert_eq!(saved["floor"], "agent-attested");
+    }
+    for on_expiry in ["stay_open", "stay-open"] {
+        let body = json!({
+            "question": { "kind": "approve", "prompt": "Go?" }, "on_expiry": on_expiry,
+            "assurance": "agent_attested",
+        });
+        let id = world.agent().post("/api/v1/asks", body).await.is(201)["id"].clone();
+        let answer = json!({ "answer": { "verdict": "changes-requested" }, "comment": "no" });
+        let path = format!("/api/v1/asks/{}/answer", id.as_str().unwrap());
+        let answered = admin.post(&path, answer).await.is(200);
+        assert_eq!(answered["result"]["answer"]["verdict"], "changes_requested");
+    }
+    let wrong = json!({ "id": "dev", "floor": "agent attested" });
+    let wrong = admin.save("projects", wrong).await.problem(422, "invalid-field");
+    let detail = wrong["detail"].as_str().unwrap();
+    assert_eq!(
+        detail,
+        "floor: expected `none`, `agent-attested`, `link`, `channel`, `session` or `passkey`; \
+         did you mean `agent-attested`?"
+    );
     world.end().await;
 }
 

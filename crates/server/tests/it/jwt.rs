@@ -55,6 +55,18 @@ async fn refused(world: &World, token: &str, why: &str) {
     assert_eq!(reply["error"], "unauthorized", "{why}");
 }
 
+/// An issuer dates its tokens by real time, wherever the server's own clock was moved to.
+#[tokio::test]
+async fn a_moved_clock_does_not_end_a_token() {
+    let world = world().await;
+    let token = token(&claims(&world));
+    world.agent().post("/api/v1/dev/clock", json!({ "advance": "24h" })).await.is(200);
+    assert_eq!(world.bearer(&token).get("/api/v1/me").await.is(200)["id"], "ada");
+    world.advance(301);
+    refused(&world, &token, "it has expired").await;
+    world.end().await;
+}
+
 /// HXPX-004: `sub` is the person's id, or a verified `email` their address.
 #[tokio::test]
 async fn a_token_of_the_issuer_is_a_person() {

@@ -21,7 +21,7 @@ async fn world(more: Settings) -> World {
 }
 
 /// Asks for a link as a browser does, on a page it was shown.
-async fn ask(world: &World, email: &str) -> Reply {
+pub(crate) async fn ask(world: &World, email: &str) -> Reply {
     let shown = world.anonymous().get("/sign-in").await.is(200);
     let cookie = shown.header("set-cookie").split(';').next().unwrap().to_owned();
     let browser = world.anonymous().header("cookie", &cookie);

@@ -253,12 +253,67 @@ async fn problems_have_pages() {
     ];
     assert_eq!(agent.get(&late).await["state"], "expired");
     for problem in problems {
-        let page = world.anonymous().get(problem["type"].as_str().unwrap()).await.is(200);
+        let reader = |accept: &str| world.anonymous().header("accept", accept);
+        let path = problem["type"].as_str().unwrap();
+        let page = reader("text/markdown").get(path).await.is(200);
         assert!(page.header("content-type").starts_with("text/markdown"));
-        let code = problem["type"].as_str().unwrap().rsplit_once('/').unwrap().1;
+        let code = path.rsplit_once('/').unwrap().1;
         assert!(page.text.starts_with(&format!("# {code}\n")), "{}", page.text);
+        for accept in ["text/html,application/xhtml+xml,*/*;q=0.8", "*/*"] {
+            let page = reader(accept).get(path).await.is(200);
+            assert!(page.header("content-type").starts_with("text/html"));
+            assert!(page.text.contains(&format!("<h1>{code}</h1>")), "{}", page.text);
+            assert!(page.text.contains("<h2>What to do</h2>"), "{}", page.text);
+            assert!(page.text.contains("<header class=\"top\">"), "in the frame of the site");
+        }
     }
     world.anonymous().get("/errors/none-such").await.problem(404, "not-found");
+    let browser = world.anonymous().header("accept", "text/html");
+    let missing = browser.get("/errors/none-such").await.is(404);
+    assert!(missing.header("content-type").starts_with("text/html"), "{}", missing.text);
+    // The index leads to every page, and every link between them works.
+    let index = browser.get("/errors").await.is(200);
+    assert!(index.text.contains("<h1>Error codes</h1>"), "{}", index.text);
+    let link = scraper::Selector::parse("main a[href^='/']").unwrap();
+    let mut found = std::collections::BTreeSet::from(["/errors".to_owned()]);
+    let mut next = vec!["/errors".to_owned()];
+    while let Some(path) = next.pop() {
+        let page = browser.get(&path).await.is(200);
+        assert!(!page.text.contains(".md\""), "{path} links to a file");
+        let page = scraper::Html::parse_document(&page.text);
+        let links = page.select(&link).filter_map(|link| link.value().attr("href"));
+        next.extend(
+            links
+                .map(str::to_owned)
+                .filter(|link| link.starts_with("/errors"))
+                .filter(|link| found.insert(link.clone())),
+        );
+    }
+    assert_eq!(found.len(), server::http::problem::PAGES.len() + 1, "{found:?}");
+    world.end().await;
+}
+
+/// `/api/v1/asks/` is `/api/v1/asks`, for every method and without a redirect.
+#[tokio::test]
+async fn slashes_at_the_end_of_an_address_do_not_matter() {
+    let world = World::dev().await;
+    let agent = world.agent();
+    let made = agent.post(&format!("{ASKS}/"), approval()).await.is(201);
+    let path = format!("{ASKS}/{}", made["id"].as_str().unwrap());
+    for path in [format!("{path}/"), format!("{path}//"), format!("{path}/?")] {
+        assert_eq!(agent.get(&path).await.is(200)["id"], made["id"], "{path}");
+    }
+    assert_eq!(agent.get(&format!("{ASKS}/?limit=1")).await.is(200)["asks"][0]["id"], made["id"]);
+    world.human().post(&format!("{path}/answer/"), yes()).await.is(200);
+    let hxp = agent.post("/hxp/v1/requests/", crate::client::approve("x")).await.is(201);
+    let id = hxp["request_id"].as_str().unwrap();
+    agent.get(&format!("/hxp/v1/requests/{id}/")).await.is(200);
+    for path in ["/healthz/", "/docs/", "/errors/", "/errors/not-found/", "/sign-in/"] {
+        world.anonymous().get(path).await.is(200);
+    }
+    world.anonymous().get("/nothing/here/").await.is(404);
+    // A slash that belongs to a name is written otherwise, and stays.
+    agent.get(&format!("{ASKS}/%2F")).await.problem(404, "not-found");
     world.end().await;
 }
 

@@ -31,6 +31,47 @@ fn the_document_is_reviewed_when_it_changes() {
     insta::assert_json_snapshot!("openapi", document());
 }
 
+/// Every name of several words that a caller may send is accepted with `_` and with `-`.
+#[test]
+fn names_of_several_words_have_two_spellings() {
+    fn collect(
+        document: &Value,
+        at: &Value,
+        seen: &mut BTreeSet<String>,
+        to: &mut BTreeSet<String>,
+    ) {
+        match at {
+            Value::Object(members) => {
+                if let Some(place) = at["$ref"].as_str()
+                    && seen.insert(place.to_owned())
+                {
+                    let there = document.pointer(place.trim_start_matches('#')).unwrap();
+                    collect(document, there, seen, to);
+                }
+                if at["type"] == "string" {
+                    let words = at["enum"].as_array().into_iter().flatten();
+                    let words = words.chain(at.get("const")).filter_map(Value::as_str);
+                    to.extend(words.map(str::to_owned));
+                }
+                members.values().for_each(|value| collect(document, value, seen, to));
+            }
+            Value::Array(items) => items.iter().for_each(|item| collect(document, item, seen, to)),
+            _ => {}
+        }
+    }
+    let document = document();
+    let (mut seen, mut words) = (BTreeSet::new(), BTreeSet::new());
+    for (_, _, operation) in operations(&document) {
+        collect(&document, &operation["requestBody"]["content"], &mut seen, &mut words);
+        collect(&document, &operation["parameters"], &mut seen, &mut words);
+    }
+    let several: BTreeSet<String> =
+        words.into_iter().filter(|word| word.contains(['-', '_'])).collect();
+    let other = several.iter().map(|word| kernel::spelling::other(word)).collect::<BTreeSet<_>>();
+    let accepted = kernel::spelling::ACCEPTED_TOO.iter().map(|word| (*word).to_owned());
+    assert_eq!(other, accepted.collect(), "in the document on the left, accepted on the right");
+}
+
 /// Every route of our own API is described, and nothing else is.
 #[test]
 fn every_route_is_described() {

@@ -68,6 +68,11 @@ impl Post {
         eventually("an answer of the mail server", said).await;
     }
 
+    /// How much is left of what it was to answer.
+    pub(crate) fn left(&self) -> usize {
+        self.kept.says.lock().unwrap().len()
+    }
+
     pub(crate) fn letters(&self) -> Vec<Letter> {
         self.kept.letters.lock().unwrap().clone()
     }

@@ -5,6 +5,7 @@
 //! over, and no transaction waits for another to get them. Whoever numbers tells the others with one
 //! `NOTIFY`, apart from the transactions that write: inside one it would be a lock on the database.
 
+use std::fmt::Write;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use super::connect::{Database, Link, on};
 use super::failure::Failure;
 use super::{Published, record};
 use crate::Result;
+use crate::outage::Outage;
 
 /// The channel nodes tell each other on.
 const CHANNEL: &str = "countersign";
@@ -84,13 +86,17 @@ pub(super) struct Announcer {
 
 impl Announcer {
     pub(super) async fn run(mut self) {
+        let outage = Outage::new("database feed");
         loop {
             // Nobody rings: the line may be down. The safety net looks anyway.
             let _ = tokio::time::timeout(LOOK, self.news.notified()).await;
             let again = Instant::now() + PACE;
-            if let Err(error) = self.tell().await {
-                warn(&error, "the feed cannot be read; trying again");
-                tokio::time::sleep(LOOK).await;
+            match self.tell().await {
+                Ok(()) => outage.worked("feed"),
+                Err(error) => {
+                    outage.failed("feed", shown(&error));
+                    tokio::time::sleep(LOOK).await;
+                }
             }
             tokio::time::sleep_until(again).await;
         }
@@ -131,18 +137,19 @@ fn is_of_directory(subject: &Subject) -> bool {
 
 /// Rings whenever a node tells of something, over a connection of its own.
 pub(super) async fn listen(database: Database, news: Arc<Notify>) {
+    let outage = Outage::new("database notifications");
     loop {
         let ended = match database.link().await {
-            Ok(link) => hear(link, &news).await,
+            Ok(link) => hear(link, &news, &outage).await,
             Err(failure) => failure,
         };
-        warn(&ended, "cannot listen to the other nodes; trying again");
+        outage.failed("listener", shown(&ended));
         tokio::time::sleep(LOOK).await;
     }
 }
 
 /// Until the connection ends; why.
-async fn hear((client, mut connection): Link, news: &Notify) -> Failure {
+async fn hear((client, mut connection): Link, news: &Notify, outage: &Outage) -> Failure {
     let listen = format!("LISTEN {CHANNEL}");
     let mut listening = pin!(client.batch_execute(&listen));
     let mut began = false;
@@ -157,6 +164,7 @@ async fn hear((client, mut connection): Link, news: &Notify) -> Failure {
             done = &mut listening, if !began => match done {
                 Ok(()) => {
                     began = true;
+                    outage.worked("listener");
                     // What was told before this is found by looking.
                     news.notify_one();
                 }
@@ -166,6 +174,13 @@ async fn hear((client, mut connection): Link, news: &Notify) -> Failure {
     }
 }
 
-fn warn(error: &Failure, what: &'static str) {
-    tracing::warn!(error = error as &dyn std::error::Error, "{what}");
+/// An error with its causes.
+fn shown(error: &Failure) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(next) = cause {
+        let _ = write!(text, ": {next}");
+        cause = next.source();
+    }
+    text
 }

@@ -79,7 +79,8 @@ impl Postgres {
     }
 
     /// Waits for its turn at something that one node at a time may do, and has it until this is
-    /// dropped, or its connection is lost.
+    /// dropped, or its connection is lost. The directory then shows everything that nodes which had
+    /// their turn before committed in it.
     pub async fn turn(&self, at: &str) -> Result<Turn> {
         let (client, connection) = self.database.link().await?;
         let mut driver = JoinSet::new();
@@ -93,6 +94,8 @@ impl Postgres {
         let sql = "SELECT pg_advisory_lock($1, hashtext($2))";
         let wait = async { Ok(turn.client.query(sql, &[&TURNS, &at]).await?) };
         self.database.within(wait).await?;
+        // The directory was read when the store was opened; the announcer may not have caught up yet.
+        on!(self.database, client => self.published.refresh(&*client))?;
         Ok(turn)
     }
 }

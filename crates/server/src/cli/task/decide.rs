@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Caller, Role, Terms, change, given, listed, named, object, text, told};
 use crate::cli::Exit;
+use crate::spelling::Names;
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
@@ -20,7 +21,7 @@ pub(super) struct Raise {
     /// What sort of decision: approval, choice, input or escalation
     #[arg(
         long, default_value = "approval", value_name = "KIND", hide_possible_values = true,
-        value_parser = ["approval", "choice", "input", "escalation"],
+        value_parser = Names(&["approval", "choice", "input", "escalation"]),
     )]
     kind: String,
     /// Something to choose, `ID=LABEL`; give it several times
@@ -33,7 +34,7 @@ pub(super) struct Raise {
     #[arg(long, value_name = "TIME")]
     expires: Option<String>,
     /// How urgent: low, normal, high or critical
-    #[arg(long, value_name = "HOW", hide_possible_values = true, value_parser = ["low", "normal", "high", "critical"])]
+    #[arg(long, value_name = "HOW", hide_possible_values = true, value_parser = Names(&["low", "normal", "high", "critical"]))]
     priority: Option<String>,
     #[command(flatten)]
     terms: Terms,
@@ -81,7 +82,7 @@ pub(super) struct Resolve {
     /// The checkpoint
     checkpoint: String,
     /// What you do: approve, reject, choose, provide or reassign
-    #[arg(hide_possible_values = true, value_parser = ["approve", "reject", "choose", "provide", "reassign"])]
+    #[arg(hide_possible_values = true, value_parser = Names(&["approve", "reject", "choose", "provide", "reassign"]))]
     action: String,
     /// The option you choose, what you provide, or the agent it goes to
     value: Option<String>,
@@ -182,7 +183,7 @@ pub(super) struct Review {
     /// The task
     task: String,
     /// How: approved, `changes_requested` or rejected
-    #[arg(hide_possible_values = true, value_parser = ["approved", "changes_requested", "rejected"])]
+    #[arg(hide_possible_values = true, value_parser = Names(&["approved", "changes_requested", "rejected"]))]
     verdict: String,
     /// What has to change; give it several times
     #[arg(long, value_name = "TEXT")]
@@ -197,7 +198,7 @@ pub(super) struct Review {
     #[arg(long, value_name = "VERSION")]
     version: Option<String>,
     /// As what: plan or deliverable
-    #[arg(long, value_name = "KIND", hide_possible_values = true, value_parser = ["plan", "deliverable"])]
+    #[arg(long, value_name = "KIND", hide_possible_values = true, value_parser = Names(&["plan", "deliverable"]))]
     kind: Option<String>,
     #[command(flatten)]
     terms: Terms,
@@ -247,7 +248,7 @@ pub(super) struct Comment {
     /// How much it matters: blocker, major, minor or nit
     #[arg(
         long, default_value = "minor", value_name = "SEVERITY", hide_possible_values = true,
-        value_parser = ["blocker", "major", "minor", "nit"],
+        value_parser = Names(&["blocker", "major", "minor", "nit"]),
     )]
     severity: String,
     #[command(flatten)]

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Caller, Role, Terms, change, given, listed, standing, text, told, value};
 use crate::cli::Exit;
+use crate::spelling::Names;
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
@@ -29,7 +30,7 @@ pub(super) struct Create {
     /// How much the agent may do by itself
     #[arg(
         long, value_name = "TIER", hide_possible_values = true,
-        value_parser = ["autonomous", "plan_then_implement", "confirm_each_action", "read_only"],
+        value_parser = Names(&["autonomous", "plan_then_implement", "confirm_each_action", "read_only"]),
     )]
     autonomy: Option<String>,
     /// What the agent may do without asking, such as `fs:/repo:*`; give it several times
@@ -42,7 +43,7 @@ pub(super) struct Create {
     #[arg(long, value_name = "USER")]
     reviewer: Vec<String>,
     /// How many of them have to approve: all, majority or any
-    #[arg(long, value_name = "HOW", requires = "reviewer", value_parser = ["all", "majority", "any"], hide_possible_values = true)]
+    #[arg(long, value_name = "HOW", requires = "reviewer", value_parser = Names(&["all", "majority", "any"]), hide_possible_values = true)]
     quorum: Option<String>,
     /// The task it is part of
     #[arg(long, value_name = "TASK")]
@@ -57,7 +58,7 @@ pub(super) struct Create {
     #[arg(long, value_name = "ID")]
     project: Option<String>,
     /// What happens when a checkpoint runs out: `stay_blocked` or cancel
-    #[arg(long, value_name = "WHAT", value_parser = ["stay_blocked", "cancel"], hide_possible_values = true)]
+    #[arg(long, value_name = "WHAT", value_parser = Names(&["stay_blocked", "cancel"]), hide_possible_values = true)]
     on_expiry: Option<String>,
     /// Give it to this agent at once
     #[arg(long, value_name = "AGENT")]
@@ -229,7 +230,7 @@ on_task! {
         /// To what end: redirect, clarify, constrain or `abort_hint`
         #[arg(
             long, default_value = "clarify", value_name = "INTENT", hide_possible_values = true,
-            value_parser = ["redirect", "clarify", "constrain", "abort_hint"],
+            value_parser = Names(&["redirect", "clarify", "constrain", "abort_hint"]),
         )]
         intent: String,
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
 use crate::http::problem::Problem;
+use crate::spelling;
 
 /// What the body itself is called, where no field of it is to blame.
 const WHOLE: &str = "body";
@@ -108,7 +109,7 @@ fn said(message: &str) -> Said {
     }
     if let (Some((word, _)), Some(words)) = (quoted("unknown variant `"), expected) {
         let seen = Some(format!("string {word:?}"));
-        return Said { seen, ..Said::expecting(listed(words)) };
+        return Said { seen, ..Said::expecting(spelled(words, word)) };
     }
     if message.starts_with("invalid ")
         && let Some((_, seen)) = message.split_once(": ")
@@ -162,6 +163,21 @@ fn listed(names: &str) -> String {
     match names.strip_prefix("one of ").and_then(|names| names.rsplit_once(", ")) {
         Some((most, last)) => format!("{most} or {last}"),
         None => names.to_owned(),
+    }
+}
+
+/// The same for names with several spellings, of which the canonical ones are listed, and with the one
+/// that was probably meant.
+fn spelled(names: &str, given: &str) -> String {
+    let names = spelling::canonical(names);
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let all = match quoted.as_slice() {
+        [most @ .., last] if !most.is_empty() => format!("{} or {last}", most.join(", ")),
+        few => few.concat(),
+    };
+    match spelling::nearest(given, names.into_iter()) {
+        Some(meant) => format!("{all}; did you mean `{meant}`?"),
+        None => all,
     }
 }
 

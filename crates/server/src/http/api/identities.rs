@@ -33,6 +33,14 @@ pub(super) fn named<T: std::str::FromStr<Err = kernel::ids::BadId> + PartialEq>(
     Ok(id)
 }
 
+/// The id in the body, where the address has none.
+pub(super) fn given_id<T>(id: Option<T>) -> Result<T, Problem> {
+    id.ok_or_else(|| {
+        let detail = "id: expected the id of what is added; it is missing";
+        Problem::new(422, "invalid-field").detail(detail).field("id", "an id")
+    })
+}
+
 /// What there is under a name.
 pub(super) fn one<T: Serialize>(found: Option<T>, what: &'static str) -> Result<Response, Problem> {
     Ok(Json(found.ok_or(Refusal::NotFound { what })?).into_response())

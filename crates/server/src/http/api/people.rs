@@ -6,8 +6,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{
-    GroupBody, GroupPage, GroupView, Me, PeoplePage, PersonBody, PersonView, ProfileBody,
-    SignInLink,
+    GroupBody, GroupPage, GroupView, Me, PeoplePage, PersonBody, PersonPatch, PersonView,
+    ProfileBody, SignInLink,
 };
 use kernel::directory::Directory;
 use kernel::ids::GroupId;
@@ -18,7 +18,7 @@ use utoipa_axum::routes;
 use crate::auth::Denied;
 use crate::bootstrap;
 use crate::http::Shared;
-use crate::http::api::identities::{Listing, Pairs, named, one, saved};
+use crate::http::api::identities::{Listing, Pairs, given_id, named, one, saved};
 use crate::http::api::openapi::Pages;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
@@ -27,8 +27,8 @@ use crate::serve::sign_in_url;
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(me, save_me))
-        .routes(routes!(people))
-        .routes(routes!(person, save_person))
+        .routes(routes!(people, add_person))
+        .routes(routes!(person, save_person, change_person))
         .routes(routes!(save_profile))
         .routes(routes!(make_link))
         .routes(routes!(groups))
@@ -177,7 +177,80 @@ async fn person(
     one(found, "person")
 }
 
+/// Add a person. Refused with `exists` if there is a person with this id; nothing changes then.
+#[utoipa::path(
+    post,
+    path = "/api/v1/people",
+    operation_id = "createPerson",
+    tag = "people",
+    request_body(
+        content = PersonBody,
+        description = "With the `id` of the new person",
+        example = json!({ "id": "grace", "name": "Grace Hopper", "projects": ["dev"] }),
+    ),
+    responses(
+        (status = 201, description = "Added", body = PersonView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+        (
+            status = 409,
+            description = "`exists`: there is a person with this id, or another person has this \
+                           email address",
+        ),
+        (status = 422, description = "`invalid-field`: such as a missing `id`"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn add_person(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let (_, actor) = app.administered(&headers).await?;
+    let body: PersonBody = app.json(body).await?;
+    let id = given_id(body.id.clone())?;
+    app.gateway.run(actor, Command::AddHuman(body.named(id.clone()))).await?;
+    saved(true, app.gateway.directory().human(&id).map(PersonView::from), "person")
+}
+
+/// Change the named fields of a person and nothing else (JSON merge patch).
+///
+/// `null` clears a field. Lists are replaced whole. What people say of themselves is changed with
+/// `PUT /api/v1/people/{id}/profile`.
+#[utoipa::path(
+    patch,
+    path = "/api/v1/people/{id}",
+    operation_id = "patchPerson",
+    tag = "people",
+    params(("id" = HumanId, Path, description = "Their id", example = "user_dev_2")),
+    request_body(
+        content = PersonPatch,
+        example = json!({ "email": "dev2@example.com", "groups": ["ops"] }),
+    ),
+    responses(
+        (status = 200, description = "Changed", body = PersonView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 409, description = "`exists`: another person has this email address"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn change_person(
+    State(app): State<Shared>,
+    Named(id): Named<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let (_, actor) = app.administered(&headers).await?;
+    let patch: PersonPatch = app.json(body).await?;
+    let id: HumanId = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
+    let change = Box::new(patch.into());
+    app.gateway.run(actor, Command::ChangeHuman(id.clone(), change)).await?;
+    saved(false, app.gateway.directory().human(&id).map(PersonView::from), "person")
+}
+
 /// Add to the people, or change one of them.
+///
+/// Replaces the person: what the body leaves out gets its default, except `about` and `contacts`. Use
+/// `POST` to add only, `PATCH` to change single fields.
 #[utoipa::path(
     put,
     path = "/api/v1/people/{id}",

@@ -11,14 +11,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::identities::{Listing, Pairs, named, one, saved};
+use crate::http::api::identities::{Listing, Pairs, given_id, named, one, saved};
 use crate::http::api::openapi::Pages;
 use crate::http::name::Named;
 use crate::http::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
-        .routes(routes!(projects))
+        .routes(routes!(projects, add_project))
         .routes(routes!(project, save_project))
         .routes(routes!(agents))
         .routes(routes!(agent, save_agent))
@@ -75,6 +75,37 @@ async fn project(
     let (directory, _) = app.administered(&headers).await?;
     let found = id.parse().ok().and_then(|id| directory.project(&id).map(ProjectView::from));
     one(found, "project")
+}
+
+/// Add a project. Refused with `exists` if there is a project with this id; nothing changes then.
+#[utoipa::path(
+    post,
+    path = "/api/v1/projects",
+    operation_id = "createProject",
+    tag = "people",
+    request_body(
+        content = ProjectBody,
+        description = "With the `id` of the new project",
+        example = json!({ "id": "billing", "reminders": [900, 3600] }),
+    ),
+    responses(
+        (status = 201, description = "Added", body = ProjectView),
+        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 409, description = "`exists`: there is a project with this id"),
+        (status = 422, description = "`invalid-field`: such as a missing `id`"),
+    ),
+    security(("human_token" = [])),
+)]
+async fn add_project(
+    State(app): State<Shared>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let (_, actor) = app.administered(&headers).await?;
+    let body: ProjectBody = app.json(body).await?;
+    let id = given_id(body.id.clone())?;
+    app.gateway.run(actor, Command::AddProject(body.named(id.clone()))).await?;
+    saved(true, app.gateway.directory().project(&id).map(ProjectView::from), "project")
 }
 
 /// Add to the projects, or change one of them.

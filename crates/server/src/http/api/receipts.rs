@@ -69,7 +69,11 @@ impl App {
             | Actor::Guest { .. }
             | Actor::System => Names::Hidden(self.secrets.evidence.reveal().as_bytes()),
         };
-        ReceiptClaims::of(ask, self.issuer(), names)
+        let claims = ReceiptClaims::of(ask, self.issuer(), names)?;
+        // Verifiers refuse what was issued in the future, which is where a moved clock may be. When it
+        // ended is said by `ended_at`.
+        let iat = claims.iat.min(self.gateway.wall_time().millis().div_euclid(1000));
+        Some(ReceiptClaims { iat, ..claims })
     }
 
     /// Who signs: the public address, without a slash.
@@ -338,7 +342,7 @@ async fn revocations(
     let now = app.gateway.now();
     let claims = RevocationClaims {
         iss: app.issuer().to_owned(),
-        iat: now.millis().div_euclid(1000),
+        iat: app.gateway.wall_time().millis().div_euclid(1000),
         revoked: revoked.collect(),
         keys: app.signer.revoked(),
         after: cursor.map(str::to_owned),

@@ -16,6 +16,7 @@ use kernel::{Actor, Ask, AskId, AskState, Happened, KeyId, Subject};
 use store::StoreError;
 
 use super::{Answer, Reader, param};
+use crate::gateway::REQUESTS;
 use crate::http::name::Named;
 use crate::http::sse::{self, Source};
 use crate::http::{Shared, bound};
@@ -166,7 +167,7 @@ impl Source for OfCase {
             }
             if self.stale {
                 if let Err(error) = self.read_on().await {
-                    tracing::warn!(%error, "a stream cannot be read; trying again");
+                    self.app.gateway.database().failed(REQUESTS, &error);
                     tokio::select! {
                         () = self.app.stop.cancelled() => return None,
                         () = tokio::time::sleep(AGAIN) => {}

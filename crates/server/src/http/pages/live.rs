@@ -16,6 +16,7 @@ use kernel::{HumanId, KeyId, Subject};
 use store::{Scope, StoreError};
 
 use super::{Visitor, html};
+use crate::gateway::REQUESTS;
 use crate::http::sse::{self, Source};
 use crate::http::{App, Shared};
 use crate::streams::{Held, Wire};
@@ -147,7 +148,7 @@ impl<L: Looked> Source for Live<L> {
                 match Box::pin(self.news()).await {
                     Ok(news) => break news,
                     Err(error) => {
-                        tracing::warn!(%error, "a list cannot be read; trying again");
+                        self.app.gateway.database().failed(REQUESTS, &error);
                         tokio::select! {
                             () = self.app.stop.cancelled() => return None,
                             () = tokio::time::sleep(AGAIN) => {}

@@ -55,7 +55,7 @@ use self::cookies::Cookie;
 use crate::auth::Denied;
 use crate::http::body::BodyError;
 use crate::http::submitted::{Posted, Proof, Unread};
-use crate::http::{App, Shared, submitted};
+use crate::http::{App, Shared, observe, submitted};
 use crate::web::notices;
 use crate::web::{Frame, Submitted, assets, headers, paths};
 
@@ -332,7 +332,7 @@ impl From<StoreError> for Instead {
         let frame = Frame::anonymous(now);
         match error {
             StoreError::Unavailable(source) => {
-                tracing::error!(error = %source, "the store is not available");
+                observe::note_unavailable(&source);
                 page(StatusCode::SERVICE_UNAVAILABLE, notices::unavailable(&frame))
             }
             StoreError::Refused(refusal) => {

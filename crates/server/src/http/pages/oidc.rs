@@ -22,7 +22,7 @@ pub(super) async fn leave(State(app): State<Shared>, from: Request) -> Page {
     let provider = app.providing()?;
     app.knock(&parts)?;
     let (browser, keep) = app.browser(&parts.headers);
-    let begun = provider.begin(&app.oidc_back(), app.gateway.now()).await;
+    let begun = provider.begin(&app.oidc_back(), app.gateway.wall_time()).await;
     let (url, flow) = begun.map_err(|error| app.unreached(&error))?;
     let sealed = app.entrust("oidc", &browser, flow).unwrap_or_default();
     let cookies = AppendHeaders([
@@ -54,7 +54,7 @@ pub(super) async fn come_back(
 pub(super) async fn sign_out(State(app): State<Shared>) -> Page {
     let provider = app.providing()?;
     let back = app.address(paths::SIGN_IN);
-    let known = provider.goodbye(&back, app.gateway.now()).await;
+    let known = provider.goodbye(&back, app.gateway.wall_time()).await;
     let url = known.map_err(|error| app.unreached(&error))?.unwrap_or(back);
     Ok(Redirect::to(url.as_str()).into_response())
 }
@@ -96,7 +96,7 @@ impl App {
         let browser = self.cookie(headers, Cookie::Browser).ok_or_else(refused)?;
         let sealed = self.cookie(headers, Cookie::Flow).ok_or_else(refused)?;
         let flow: Flow = self.entrusted("oidc", browser, sealed).ok_or_else(refused)?;
-        let now = self.gateway.now();
+        let now = self.gateway.wall_time();
         let claims = provider.finish(&flow, came, &self.oidc_back(), now).await;
         let claims = claims.map_err(|error| {
             tracing::warn!(error = format!("{error:#}"), "a sign-in with the provider was refused");

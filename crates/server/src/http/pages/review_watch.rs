@@ -18,6 +18,7 @@ use kernel::{Ask, AskId, HumanId, Subject};
 
 use super::request_acts::Looking;
 use crate::auth::Lane;
+use crate::gateway::REQUESTS;
 use crate::http::hitl::{is_token, shown};
 use crate::http::name::Named;
 use crate::http::sse::{self, HEARTBEAT, Source};
@@ -139,7 +140,7 @@ impl Source for Watched {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "a page cannot be told; trying again");
+                    self.app.gateway.database().failed(REQUESTS, &error);
                     tokio::select! {
                         () = self.app.stop.cancelled() => return None,
                         () = tokio::time::sleep(AGAIN) => continue,

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use store::StoreError;
 
 use super::{Instead, Page, Visitor, html, page};
+use crate::gateway::REQUESTS;
 use crate::http::sse::{self, HEARTBEAT, Source};
 use crate::http::uploads::Unread;
 use crate::http::{App, Shared};
@@ -369,7 +370,7 @@ impl Source for Watched {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "a room cannot be told; trying again");
+                    self.app.gateway.database().failed(REQUESTS, &error);
                     tokio::select! {
                         () = self.app.stop.cancelled() => return None,
                         () = tokio::time::sleep(AGAIN) => continue,

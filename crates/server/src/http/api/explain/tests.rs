@@ -46,7 +46,8 @@ fn what_is_wrong_with_an_ask() {
         (
             asking(json!({ "kind": "aprove" })),
             "question.kind",
-            "`approve`, `choose`, `provide`, `confirm`, `escalate` or `converse`",
+            "`approve`, `choose`, `provide`, `confirm`, `escalate` or `converse`; \
+             did you mean `approve`?",
         ),
         (
             asking(json!({ "kind": null })),

@@ -24,6 +24,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::auth::Denied;
+use crate::gateway::REQUESTS;
 use crate::http::Shared;
 use crate::http::api::asks::parse;
 use crate::http::api::openapi::Left;
@@ -193,7 +194,7 @@ impl Line {
 
     /// A store that is away is waited for; whoever listens keeps the connection.
     async fn pause(&self, error: &store::StoreError) -> Option<()> {
-        tracing::warn!(%error, "a stream cannot be read; trying again");
+        self.app.gateway.database().failed(REQUESTS, &error);
         tokio::select! {
             () = self.app.stop.cancelled() => None,
             () = tokio::time::sleep(AGAIN) => Some(()),

@@ -34,7 +34,7 @@ pub(super) async fn add(State(app): State<Shared>, from: Request) -> Page {
         Ok(new) => {
             let path = paths::person(&new.id);
             let taken = app.gateway.directory().human(&new.id).map(|_| "a name nobody has");
-            let command = Command::SaveHuman(new);
+            let command = Command::AddHuman(new);
             match app.attempt_new(&visitor, taken, command, view::LABELS).await? {
                 Ok(()) => return Ok(saved(&path)),
                 Err(problems) => problems,

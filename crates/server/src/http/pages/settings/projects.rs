@@ -33,7 +33,7 @@ pub(super) async fn add(State(app): State<Shared>, from: Request) -> Page {
         Ok(id) => {
             let path = paths::project(&id);
             let taken = app.gateway.directory().project(&id).map(|_| "a name no project has");
-            let command = Command::SaveProject(NewProject::plain(id));
+            let command = Command::AddProject(NewProject::plain(id));
             match app.attempt_new(&visitor, taken, command, view::LABELS).await? {
                 Ok(()) => return Ok(saved(&path)),
                 Err(problems) => problems,

@@ -1,0 +1,135 @@
+//! Reading names that come from a fixed list: which are accepted, and which one a typo means.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use kernel::spelling::{ACCEPTED_TOO, other};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// A name of an enum of ours, in either spelling. The error lists the canonical names.
+pub fn word<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_value(Value::String(text.to_owned())).map_err(|error| {
+        let message = error.to_string();
+        let names = message.rsplit_once(", expected ").map(|(_, names)| canonical(names));
+        match names {
+            Some(names) => format!("expected {}", listed(&names, text)),
+            None => message,
+        }
+    })
+}
+
+/// A flag that takes one of these names, which are spelt with `_`: `-` is accepted too, and the value
+/// is the name as it is listed here.
+#[derive(Clone)]
+pub struct Names(pub &'static [&'static str]);
+
+impl TypedValueParser for Names {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        flag: Option<&clap::Arg>,
+        given: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let Self(names) = self;
+        let spelt = given.to_str().and_then(|given| names.iter().find(|name| other(name) == given));
+        let given = spelt.map_or(given, OsStr::new);
+        PossibleValuesParser::new(names.iter().copied()).parse_ref(command, flag, given)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().copied().map(PossibleValue::new)))
+    }
+}
+
+/// The names serde lists as "one of `a`, `b`" or "`a` or `b`", without the spellings that are accepted
+/// besides the canonical ones.
+pub fn canonical(names: &str) -> Vec<&str> {
+    names.split('`').skip(1).step_by(2).filter(|name| !ACCEPTED_TOO.contains(name)).collect()
+}
+
+/// The names in a sentence, and the one that was probably meant.
+pub fn listed(names: &[&str], given: &str) -> String {
+    let all = match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [most @ .., last] => format!("{} or {last}", most.join(", ")),
+    };
+    match nearest(given, names.iter().copied()) {
+        Some(meant) => format!("{all}; did you mean {meant}?"),
+        None => all,
+    }
+}
+
+/// The name that a typo most likely means: at most a third of its letters differ.
+pub fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let plain = |name: &str| name.to_lowercase().replace('-', "_");
+    let bare = plain(given);
+    let scored = names.map(|name| (distance(&bare, &plain(name)), name));
+    let (typos, name) = scored.min_by_key(|(typos, _)| *typos)?;
+    (given != name && typos * 3 <= name.chars().count().min(12)).then_some(name)
+}
+
+/// How many letters have to be changed, added, removed or swapped with their neighbour.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    let at = |rows: &[Vec<usize>], i: usize, j: usize| {
+        rows.get(i).and_then(|row| row.get(j)).copied().unwrap_or(usize::MAX)
+    };
+    for (i, of_a) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, of_b) in b.iter().enumerate() {
+            let same = usize::from(of_a != of_b);
+            let left = row.last().copied().unwrap_or_default();
+            let mut least =
+                (left + 1).min(at(&rows, i, j + 1) + 1).min(at(&rows, i, j).saturating_add(same));
+            if i > 0 && j > 0 && a.get(i - 1) == Some(of_b) && b.get(j - 1) == Some(of_a) {
+                least = least.min(at(&rows, i - 1, j - 1) + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    at(&rows, a.len(), b.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::Assurance;
+    use kernel::topic::Topic;
+
+    use super::*;
+
+    #[test]
+    fn words_are_read_in_either_spelling() {
+        for text in ["agent_attested", "agent-attested"] {
+            assert_eq!(word::<Assurance>(text), Ok(Assurance::AgentAttested));
+        }
+        assert_eq!(
+            word::<Assurance>("agentattested").unwrap_err(),
+            "expected none, agent-attested, link, channel, session or passkey; \
+             did you mean agent-attested?"
+        );
+        assert_eq!(
+            word::<Assurance>("quantum").unwrap_err(),
+            "expected none, agent-attested, link, channel, session or passkey"
+        );
+        let topics = word::<Topic>("ask.anwsered").unwrap_err();
+        assert!(topics.ends_with("did you mean ask.answered?"), "{topics}");
+        assert!(!topics.contains("action-picked"), "{topics}");
+    }
+
+    #[test]
+    fn typos_are_near_and_other_words_are_not() {
+        let names = ["COUNTERSIGN_LISTEN", "COUNTERSIGN_PUBLIC_URL", "COUNTERSIGN_DATA"];
+        let near = |given| nearest(given, names.into_iter());
+        assert_eq!(near("COUNTERSIGN_LISTNE"), Some("COUNTERSIGN_LISTEN"));
+        assert_eq!(near("COUNTERSIGN_PUBLICURL"), Some("COUNTERSIGN_PUBLIC_URL"));
+        assert_eq!(near("COUNTERSIGN_Data"), Some("COUNTERSIGN_DATA"));
+        assert_eq!(near("COUNTERSIGN_SOMETHING_ELSE"), None);
+        assert_eq!(nearest("approve", ["profile", "sessions"].into_iter()), None);
+    }
+}

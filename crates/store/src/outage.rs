@@ -1,0 +1,163 @@
+//! One log line when something we depend on begins to fail, and one when it works again.
+//!
+//! Workers try again every few seconds and requests come all the time: a line for each failure says the
+//! same thing over and over and hides the rest.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// Whether one dependency works, as far as those know who use it.
+///
+/// It fails from the first failure of any user until every user that failed has succeeded again: a
+/// database that can be read but not written is still failing.
+pub struct Outage {
+    dependency: String,
+    failing: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    since: Option<Instant>,
+    failures: u64,
+    /// Who failed and has not succeeded since.
+    users: BTreeSet<String>,
+}
+
+impl Outage {
+    /// A dependency that works, by the name the log calls it.
+    pub fn new(dependency: impl Into<String>) -> Self {
+        Self {
+            dependency: dependency.into(),
+            failing: AtomicBool::new(false),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Whether it fails.
+    pub fn is_failing(&self) -> bool {
+        self.failing.load(Ordering::Acquire)
+    }
+
+    /// A user could not use it. The first failure is logged as a warning, further ones at `debug`.
+    pub fn failed(&self, user: &str, error: impl fmt::Display) {
+        let dependency = &*self.dependency;
+        let mut state = self.state();
+        state.failures += 1;
+        if !state.users.contains(user) {
+            state.users.insert(user.to_owned());
+        }
+        if state.since.is_none() {
+            state.since = Some(Instant::now());
+            self.failing.store(true, Ordering::Release);
+            tracing::warn!(
+                dependency,
+                user,
+                %error,
+                "dependency failed, trying again; recovery will be logged"
+            );
+        } else {
+            tracing::debug!(dependency, user, %error, "dependency still fails");
+        }
+    }
+
+    /// A user could use it. Costs next to nothing while it works.
+    pub fn worked(&self, user: &str) {
+        if !self.is_failing() {
+            return;
+        }
+        let mut state = self.state();
+        state.users.remove(user);
+        if !state.users.is_empty() {
+            return;
+        }
+        let Some(since) = state.since.take() else { return };
+        let failures = std::mem::take(&mut state.failures);
+        self.failing.store(false, Ordering::Release);
+        let seconds = since.elapsed().as_secs();
+        tracing::info!(dependency = &*self.dependency, failures, seconds, "dependency recovered");
+    }
+
+    /// What became of one use.
+    pub fn note<T, E: fmt::Display>(&self, user: &str, outcome: &Result<T, E>) {
+        match outcome {
+            Ok(_) => self.worked(user),
+            Err(error) => self.failed(user, error),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// The lines that were logged at `info` and above.
+    fn logged(story: impl FnOnce(&Outage)) -> Vec<String> {
+        let kept = Kept::default();
+        let writer = kept.clone();
+        let lines = tracing_subscriber::fmt().with_writer(move || writer.clone()).without_time();
+        let lines = lines.with_max_level(tracing::Level::INFO).with_ansi(false).finish();
+        tracing::subscriber::with_default(lines, || story(&Outage::new("database")));
+        let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn thirty_four_failures_are_one_line_and_their_end_another() {
+        let lines = logged(|outage| {
+            outage.worked("timers");
+            for _ in 0..17 {
+                outage.failed("timers", "connection refused");
+                outage.failed("outbox", "connection refused");
+            }
+            assert!(outage.is_failing());
+            outage.worked("timers");
+            outage.worked("timers");
+            assert!(outage.is_failing(), "the outbox still fails");
+            outage.worked("outbox");
+            assert!(!outage.is_failing());
+            outage.worked("outbox");
+        });
+        let [began, ended] = lines.as_slice() else { panic!("{lines:#?}") };
+        assert!(began.contains("WARN") && began.contains("dependency failed"), "{began}");
+        assert!(began.contains("connection refused") && began.contains("database"), "{began}");
+        assert!(ended.contains("INFO") && ended.contains("dependency recovered"), "{ended}");
+        assert!(ended.contains("failures=34") && ended.contains("seconds=0"), "{ended}");
+    }
+
+    #[test]
+    fn a_second_outage_is_told_anew() {
+        let lines = logged(|outage| {
+            for _ in 0..2 {
+                outage.failed("timers", "gone");
+                outage.worked("timers");
+            }
+        });
+        assert_eq!(lines.len(), 4, "{lines:#?}");
+        assert!(lines[3].contains("failures=1"), "{lines:#?}");
+    }
+}
