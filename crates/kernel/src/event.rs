@@ -13,8 +13,8 @@ use crate::ask::{
 use crate::audit::{Erasable, Slot};
 use crate::directory::{Agent, Human, Key, Project, Rule, Webhook};
 use crate::form::Progress;
-use crate::ids::{AgentId, AskId, HumanId, KeyId, ProjectId, Subject};
-use crate::question::{Kind, Question, Stance};
+use crate::ids::{AgentId, AskId, HumanId, KeyId, ProjectId, ReviewId, Subject};
+use crate::question::{Kind, Question, Reply, Stance};
 use crate::task::{ArtifactEvent, Checkpoint, EntryWritten, ForReview, TaskEvent};
 use crate::time::Time;
 use crate::verification::Policy;
@@ -136,16 +136,24 @@ pub enum Happened {
     },
     /// Its words were forgotten; a store drops the contents of all its records.
     Erased,
+    /// What one person wrote on it was erased, because that person was; a store drops the contents
+    /// of the records it [erases](Happened::erases).
+    WordsErased(Box<WordsErased>),
     /// A project was added or changed.
     ProjectSaved(Box<Project>),
     /// An agent was added or changed.
     AgentSaved(Box<Agent>),
     /// A person was added or changed.
     HumanSaved(Box<Human>),
+    /// A person was erased. The id stays and can never be used again; a store drops the contents of
+    /// all earlier records of the person.
+    HumanErased,
     /// A credential was issued.
     KeyIssued(Box<Key>),
     /// A credential was revoked or used up.
     KeyRevoked,
+    /// A credential of an erased person was revoked, and its label and public key were dropped.
+    KeyErased,
     /// A passkey was used, which changed it.
     PasskeyUsed {
         /// What it is checked with from now on.
@@ -174,6 +182,76 @@ pub enum Happened {
     Artifact(Box<ArtifactEvent>),
     /// A key of a ledger was written.
     EntryWritten(Box<EntryWritten>),
+}
+
+/// What one person wrote on an ask was erased: comments, reasons, and comments of their answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WordsErased {
+    /// The person.
+    pub human: HumanId,
+    /// Their votes in order, without the comments. Empty if none of them had a comment: the votes
+    /// then stay as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replies: Vec<Erasable<Reply>>,
+}
+
+/// The part of an event that decides whether a later event of the same subject erased its values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    what: &'static str,
+    human: Option<HumanId>,
+    checkpoint: Option<AskId>,
+    review: Option<ReviewId>,
+}
+
+impl Event {
+    /// Whether it holds free text that a person wrote and that goes when the person is erased:
+    /// comments, reasons, amendments and reviews. The answer itself is not such a text.
+    pub fn has_words_of(&self, human: &HumanId) -> bool {
+        if !matches!(&self.by, By::Human(by) if by == human) {
+            return false;
+        }
+        match &self.what {
+            Happened::Commented { text } => text.value().is_some(),
+            Happened::Cancelled { reason: Some(reason) } | Happened::Revoked { reason } => {
+                reason.value().is_some()
+            }
+            Happened::Answered { vote, .. } => {
+                vote.reply.value().is_some_and(|reply| reply.comment.is_some())
+            }
+            Happened::Task(event) => match &**event {
+                TaskEvent::Cancelled { reason: Some(reason) } => reason.value().is_some(),
+                TaskEvent::Amended { amendment } => amendment.text.value().is_some(),
+                TaskEvent::Reviewed { review } => review.words.value().is_some_and(|words| {
+                    !words.comments.is_empty() || !words.requested_changes.is_empty()
+                }),
+                TaskEvent::Remarked { remark, .. } => remark.comment.value().is_some(),
+                TaskEvent::Resolved { resolution, .. } => {
+                    resolution.said.value().is_some_and(|said| said.comment.is_some())
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// What decides whether a later event erased its values.
+    pub fn trace(&self) -> Trace {
+        let (mut checkpoint, mut review) = (None, None);
+        if let Happened::Task(event) = &self.what {
+            match &**event {
+                TaskEvent::Resolved { checkpoint: id, .. } => checkpoint = Some(*id),
+                TaskEvent::Reviewed { review: given } => review = Some(given.id),
+                TaskEvent::Remarked { review: id, .. } => review = Some(*id),
+                _ => {}
+            }
+        }
+        let human = match &self.by {
+            By::Human(human) => Some(human.clone()),
+            By::Agent(_) | By::LinkHolder | By::Relay | By::Guest | By::System => None,
+        };
+        Trace { what: self.what.name(), human, checkpoint, review }
+    }
 }
 
 /// An ask as it was asked and routed.
@@ -275,9 +353,12 @@ impl Happened {
             Self::CallbackWanted => "callback_wanted",
             Self::Revoked { .. } => "revoked",
             Self::Erased => "erased",
+            Self::WordsErased(_) => "words_erased",
             Self::ProjectSaved(_) => "project_saved",
             Self::AgentSaved(_) => "agent_saved",
             Self::HumanSaved(_) => "human_saved",
+            Self::HumanErased => "human_erased",
+            Self::KeyErased => "key_erased",
             Self::KeyIssued(_) => "key_issued",
             Self::KeyRevoked => "key_revoked",
             Self::PasskeyUsed { .. } => "passkey_used",
@@ -291,6 +372,48 @@ impl Happened {
             Self::Task(event) => event.name(),
             Self::Artifact(event) => event.name(),
             Self::EntryWritten(_) => "entry_written",
+        }
+    }
+
+    /// The names of the events that erase values of earlier events.
+    pub const ERASING: [&'static str; 5] =
+        ["erased", "words_erased", "human_erased", "checkpoint_erased", "task_words_erased"];
+
+    /// Whether it erased the values of an earlier event of its subject. Every store drops them in the
+    /// transaction that writes this event.
+    pub fn erases(&self, earlier: &Trace) -> bool {
+        let by = |human: &HumanId| earlier.human.as_ref() == Some(human);
+        match self {
+            Self::Erased | Self::HumanErased => true,
+            Self::WordsErased(erased) => {
+                by(&erased.human)
+                    && match earlier.what {
+                        "commented" | "cancelled" | "revoked" => true,
+                        "answered" => !erased.replies.is_empty(),
+                        _ => false,
+                    }
+            }
+            Self::Task(event) => match &**event {
+                TaskEvent::Erased => true,
+                TaskEvent::CheckpointErased { checkpoint, reviews } => {
+                    earlier.checkpoint == Some(*checkpoint)
+                        || earlier.review.is_some_and(|review| reviews.contains(&review))
+                }
+                TaskEvent::WordsErased(erased) => {
+                    by(&erased.human)
+                        && match earlier.what {
+                            "task_cancelled" | "task_amended" | "review_submitted"
+                            | "review_commented" => true,
+                            "checkpoint_resolved" => {
+                                let same = |id| erased.resolutions.iter().any(|one| one.checkpoint == id);
+                                earlier.checkpoint.is_some_and(same)
+                            }
+                            _ => false,
+                        }
+                }
+                _ => false,
+            },
+            _ => false,
         }
     }
 
@@ -325,6 +448,9 @@ impl Happened {
             Self::Cancelled { reason: Some(text) }
             | Self::Commented { text }
             | Self::Revoked { reason: text } => visit(text),
+            Self::WordsErased(erased) => {
+                erased.replies.iter_mut().for_each(|reply| visit(reply));
+            }
             Self::HumanSaved(human) => visit(&mut human.profile),
             Self::Task(event) => event.slots(visit),
             Self::EntryWritten(written) => visit(&mut written.value),
@@ -345,6 +471,8 @@ impl Happened {
             | Self::CalledBack { .. }
             | Self::CallbackWanted
             | Self::Erased
+            | Self::HumanErased
+            | Self::KeyErased
             | Self::ProjectSaved(_)
             | Self::AgentSaved(_)
             | Self::KeyIssued(_)

@@ -225,8 +225,8 @@ fn later(at: Time, more: Duration) -> Time {
 #[async_trait]
 pub trait Store: Codes + Devices + Insights + Messages + Outbox + Tasks + Uploads {
     /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means
-    /// on disk. A record of [`Happened::Erased`](kernel::Happened) drops the contents of all
-    /// earlier records of its subject.
+    /// on disk. A record that [erases](kernel::audit::Erasure) drops the contents of earlier records
+    /// of its subject.
     async fn transact(&self, job: Job) -> Result<Outcome>;
 
     /// The directory as of the last commit.

@@ -61,7 +61,7 @@ pub(super) fn issued(
         | Holder::Link { human, .. }
         | Holder::Session { human, .. }
         | Holder::Passkey { human, .. }
-            if world.directory.human(human).is_none() =>
+            if world.directory.living(human).is_none() =>
         {
             let expected = "a person who exists";
             return Err(Refusal::Invalid { field: "human", expected }.into());

@@ -4,14 +4,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::artifact::{Role, Version, VersionRef};
-use super::checkpoint::{CheckpointKind, Ended, RaisedBy, Resolution};
+use super::checkpoint::{CheckpointKind, Ended, RaisedBy, Resolution, Said};
 use super::grants::Grant;
 use super::ledger::Scope;
 use super::review::{Remark, Review};
 use super::spec::Created;
 use super::{Amendment, Handover, Party};
 use crate::audit::{Erasable, Slot};
-use crate::ids::{AgentId, ArtifactId, AskId, EntryId, ProjectId, ReviewId, RunId, TaskId};
+use crate::ids::{
+    AgentId, ArtifactId, AskId, EntryId, HumanId, ProjectId, ReviewId, RunId, TaskId,
+};
 
 /// What can happen to a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -141,6 +143,35 @@ pub enum TaskEvent {
     },
     /// Its words were forgotten.
     Erased,
+    /// The ask of a checkpoint or of a review was erased: so is what the task holds of it.
+    CheckpointErased {
+        /// The ask.
+        checkpoint: AskId,
+        /// The reviews that were given by it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        reviews: Vec<ReviewId>,
+    },
+    /// What one person wrote on it was erased, because that person was.
+    WordsErased(Box<TaskWordsErased>),
+}
+
+/// What one person wrote on a task was erased: comments, reasons, amendments and reviews.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskWordsErased {
+    /// The person.
+    pub human: HumanId,
+    /// The resolutions of theirs that had a comment, without it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resolutions: Vec<Uncommented>,
+}
+
+/// What was said with a resolution, without the comment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Uncommented {
+    /// The checkpoint that was resolved.
+    pub checkpoint: AskId,
+    /// The rest of what was said.
+    pub said: Erasable<Said>,
 }
 
 /// What an agent is given to begin with.
@@ -178,6 +209,8 @@ impl TaskEvent {
             Self::Shared { .. } => "delivery_shared",
             Self::Wrote { .. } => "ledger_written",
             Self::Erased => "erased",
+            Self::CheckpointErased { .. } => "checkpoint_erased",
+            Self::WordsErased(_) => "task_words_erased",
         }
     }
 
@@ -191,6 +224,9 @@ impl TaskEvent {
             Self::Amended { amendment } => visit(&mut amendment.text),
             Self::Reviewed { review } => visit(&mut review.words),
             Self::Remarked { remark, .. } => visit(&mut remark.comment),
+            Self::WordsErased(erased) => {
+                erased.resolutions.iter_mut().for_each(|one| visit(&mut one.said));
+            }
             Self::Started
             | Self::Cancelled { reason: None }
             | Self::Interrupted
@@ -203,6 +239,7 @@ impl TaskEvent {
             | Self::Referenced { .. }
             | Self::Shared { .. }
             | Self::Wrote { .. }
+            | Self::CheckpointErased { .. }
             | Self::Erased => {}
         }
     }
@@ -235,6 +272,8 @@ pub enum ArtifactEvent {
         /// Which.
         with: ProjectId,
     },
+    /// The bytes of all its versions were erased.
+    Erased,
 }
 
 impl ArtifactEvent {
@@ -244,6 +283,7 @@ impl ArtifactEvent {
             Self::Committed { .. } => "version_committed",
             Self::Referenced { .. } => "version_referenced",
             Self::Shared { .. } => "artifact_shared",
+            Self::Erased => "artifact_erased",
         }
     }
 }
