@@ -1,12 +1,13 @@
 //! From a command to its verdict: one `match` on one screen.
 
 use crate::ask::{
-    answer, assign, callback, cancel, claim, comment, create, erase, erase_words, escalate, expire, extend,
-    grant, open, pick, progress, remind, reply, revoke, urge, write,
+    answer, assign, callback, cancel, claim, comment, create, erase, erase_words, escalate, expire,
+    extend, grant, open, pick, progress, remind, reply, revoke, urge, write,
 };
 use crate::command::{Command, Envelope};
 use crate::directory::{
-    address, erase as erase_human, group, key, link, notices, passkey, people, profile, project, rule, session, webhook,
+    address, erase as erase_human, group, key, link, notices, passkey, people, profile, project,
+    rule, session, webhook,
 };
 use crate::refusal::Refusal;
 use crate::task;

@@ -198,10 +198,10 @@ pub struct WordsErased {
 /// The part of an event that decides whether a later event of the same subject erased its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
-    what: &'static str,
-    human: Option<HumanId>,
-    checkpoint: Option<AskId>,
-    review: Option<ReviewId>,
+    pub(crate) what: &'static str,
+    pub(crate) human: Option<HumanId>,
+    pub(crate) checkpoint: Option<AskId>,
+    pub(crate) review: Option<ReviewId>,
 }
 
 impl Event {
@@ -211,39 +211,31 @@ impl Event {
         if !matches!(&self.by, By::Human(by) if by == human) {
             return false;
         }
-        match &self.what {
-            Happened::Commented { text } => text.value().is_some(),
-            Happened::Cancelled { reason: Some(reason) } | Happened::Revoked { reason } => {
-                reason.value().is_some()
-            }
-            Happened::Answered { vote, .. } => {
-                vote.reply.value().is_some_and(|reply| reply.comment.is_some())
-            }
-            Happened::Task(event) => match &**event {
-                TaskEvent::Cancelled { reason: Some(reason) } => reason.value().is_some(),
-                TaskEvent::Amended { amendment } => amendment.text.value().is_some(),
-                TaskEvent::Reviewed { review } => review.words.value().is_some_and(|words| {
-                    !words.comments.is_empty() || !words.requested_changes.is_empty()
-                }),
-                TaskEvent::Remarked { remark, .. } => remark.comment.value().is_some(),
-                TaskEvent::Resolved { resolution, .. } => {
-                    resolution.said.value().is_some_and(|said| said.comment.is_some())
-                }
-                _ => false,
-            },
-            _ => false,
+        if let Happened::Task(event) = &self.what {
+            return event.has_words();
         }
+        if let Happened::Answered { vote, .. } = &self.what {
+            return vote.reply.value().is_some_and(|reply| reply.comment.is_some());
+        }
+        if let Happened::Commented { text }
+        | Happened::Cancelled { reason: Some(text) }
+        | Happened::Revoked { reason: text } = &self.what
+        {
+            return text.value().is_some();
+        }
+        false
     }
 
     /// What decides whether a later event erased its values.
     pub fn trace(&self) -> Trace {
         let (mut checkpoint, mut review) = (None, None);
         if let Happened::Task(event) = &self.what {
-            match &**event {
-                TaskEvent::Resolved { checkpoint: id, .. } => checkpoint = Some(*id),
-                TaskEvent::Reviewed { review: given } => review = Some(given.id),
-                TaskEvent::Remarked { review: id, .. } => review = Some(*id),
-                _ => {}
+            if let TaskEvent::Resolved { checkpoint: id, .. } = &**event {
+                checkpoint = Some(*id);
+            } else if let TaskEvent::Reviewed { review: given } = &**event {
+                review = Some(given.id);
+            } else if let TaskEvent::Remarked { review: id, .. } = &**event {
+                review = Some(*id);
             }
         }
         let human = match &self.by {
@@ -382,39 +374,19 @@ impl Happened {
     /// Whether it erased the values of an earlier event of its subject. Every store drops them in the
     /// transaction that writes this event.
     pub fn erases(&self, earlier: &Trace) -> bool {
-        let by = |human: &HumanId| earlier.human.as_ref() == Some(human);
-        match self {
-            Self::Erased | Self::HumanErased => true,
-            Self::WordsErased(erased) => {
-                by(&erased.human)
-                    && match earlier.what {
-                        "commented" | "cancelled" | "revoked" => true,
-                        "answered" => !erased.replies.is_empty(),
-                        _ => false,
-                    }
-            }
-            Self::Task(event) => match &**event {
-                TaskEvent::Erased => true,
-                TaskEvent::CheckpointErased { checkpoint, reviews } => {
-                    earlier.checkpoint == Some(*checkpoint)
-                        || earlier.review.is_some_and(|review| reviews.contains(&review))
-                }
-                TaskEvent::WordsErased(erased) => {
-                    by(&erased.human)
-                        && match earlier.what {
-                            "task_cancelled" | "task_amended" | "review_submitted"
-                            | "review_commented" => true,
-                            "checkpoint_resolved" => {
-                                let same = |id| erased.resolutions.iter().any(|one| one.checkpoint == id);
-                                earlier.checkpoint.is_some_and(same)
-                            }
-                            _ => false,
-                        }
-                }
-                _ => false,
-            },
-            _ => false,
+        if matches!(self, Self::Erased | Self::HumanErased) {
+            return true;
         }
+        if let Self::Task(event) = self {
+            return event.erases(earlier);
+        }
+        let Self::WordsErased(erased) = self else { return false };
+        let wrote = match earlier.what {
+            "commented" | "cancelled" | "revoked" => true,
+            "answered" => !erased.replies.is_empty(),
+            _ => false,
+        };
+        wrote && earlier.human.as_ref() == Some(&erased.human)
     }
 
     /// Visits every erasable value, always in the same order.

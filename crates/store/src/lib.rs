@@ -380,6 +380,12 @@ pub trait Store: Codes + Devices + Insights + Messages + Outbox + Tasks + Upload
     /// The files that were given to this one and to no other.
     async fn own_files(&self, holder: Ulid) -> Result<Vec<Digest>>;
 
+    /// Everything that was given the file of this digest.
+    async fn file_holders(&self, digest: Digest) -> Result<Vec<Ulid>>;
+
+    /// Forgets that one was given one file.
+    async fn forget_file(&self, holder: Ulid, digest: Digest) -> Result<()>;
+
     /// Forgets which files one was given.
     async fn forget_files(&self, holder: Ulid) -> Result<()>;
 

@@ -329,10 +329,9 @@ fn done(task: &task::Task, what: &TaskEvent, version: Version) -> Value {
                 "capability": given.capability, "input": given.input,
             })
         }
-        TaskEvent::Started
-        | TaskEvent::Interrupted
-        | TaskEvent::Completed
-        | TaskEvent::Erased => Value::Null,
+        TaskEvent::Started | TaskEvent::Interrupted | TaskEvent::Completed | TaskEvent::Erased => {
+            Value::Null
+        }
         TaskEvent::CheckpointErased { checkpoint, reviews } => json!({
             "checkpoint": { "id": checkpoint_id(*checkpoint), "erased": true },
             "reviews": reviews,

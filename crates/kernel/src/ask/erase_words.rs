@@ -51,15 +51,15 @@ impl Ask {
 
     /// Whether a comment or a reason of theirs is still there.
     fn has_words_of(&self, by: &By) -> bool {
-        let comment = self.comments.iter().any(|said| said.by == *by && said.text.value().is_some());
+        let comment =
+            self.comments.iter().any(|said| said.by == *by && said.text.value().is_some());
         let revoked = self.revoked.as_ref();
         let revoked = revoked.is_some_and(|said| said.by == *by && said.reason.value().is_some());
-        let cancelled = match self.ending() {
-            Some(Ending::Cancelled { by: who, reason: Some(reason), .. }) => {
-                who == by && reason.value().is_some()
-            }
-            _ => false,
-        };
+        let cancelled = matches!(
+            self.ending(),
+            Some(Ending::Cancelled { by: who, reason: Some(reason), .. })
+                if who == by && reason.value().is_some()
+        );
         comment || revoked || cancelled
     }
 

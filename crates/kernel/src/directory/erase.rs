@@ -33,7 +33,9 @@ pub(crate) fn decide(
         return Err(Refusal::NotAllowed { why }.into());
     }
     let administers = |human: &&Human| human.admin && human.active;
-    if administers(&human) && !directory.humans().any(|other| administers(&other) && other.id != *id) {
+    if administers(&human)
+        && !directory.humans().any(|other| administers(&other) && other.id != *id)
+    {
         return Err(Refusal::NotAllowed { why: "the last administrator cannot be erased" }.into());
     }
     let agents: Vec<&str> = directory.agents_of(id).map(|agent| agent.id.as_str()).collect();
@@ -156,7 +158,10 @@ mod tests {
     fn who_is_still_needed_stays() {
         let mut cast = Cast::new();
         let owner = cast.attempt(Actor::System, erase("olga"));
-        assert!(matches!(&owner, Err(Refusal::Precondition { why }) if why.contains("bot")), "{owner:?}");
+        assert!(
+            matches!(&owner, Err(Refusal::Precondition { why }) if why.contains("bot")),
+            "{owner:?}"
+        );
         let nosy = cast.attempt(cast.human("mark"), erase("nina"));
         assert!(matches!(nosy, Err(Refusal::NotAllowed { .. })));
         let nobody = cast.attempt(Actor::System, erase("nobody"));

@@ -104,7 +104,11 @@ mod tests {
         let last = cast.records().last().unwrap().event().unwrap().what;
         let records = cast.records().iter().filter(|one| one.subject == crate::Subject::Task(id));
         for event in records.map(|record| record.event().unwrap()) {
-            assert_eq!(last.erases(&event.trace()), event.has_words_of(&human("olga")), "{event:?}");
+            assert_eq!(
+                last.erases(&event.trace()),
+                event.has_words_of(&human("olga")),
+                "{event:?}"
+            );
         }
     }
 }

@@ -7,10 +7,11 @@ use super::artifact::{Role, Version, VersionRef};
 use super::checkpoint::{CheckpointKind, Ended, RaisedBy, Resolution, Said};
 use super::grants::Grant;
 use super::ledger::Scope;
-use super::review::{Remark, Review};
+use super::review::{Remark, Review, Words};
 use super::spec::Created;
 use super::{Amendment, Handover, Party};
 use crate::audit::{Erasable, Slot};
+use crate::event::Trace;
 use crate::ids::{
     AgentId, ArtifactId, AskId, EntryId, HumanId, ProjectId, ReviewId, RunId, TaskId,
 };
@@ -212,6 +213,46 @@ impl TaskEvent {
             Self::CheckpointErased { .. } => "checkpoint_erased",
             Self::WordsErased(_) => "task_words_erased",
         }
+    }
+
+    /// Whether it erased the values of an earlier event of its task.
+    pub(crate) fn erases(&self, earlier: &Trace) -> bool {
+        if matches!(self, Self::Erased) {
+            return true;
+        }
+        if let Self::CheckpointErased { checkpoint, reviews } = self {
+            return earlier.checkpoint == Some(*checkpoint)
+                || earlier.review.is_some_and(|review| reviews.contains(&review));
+        }
+        let Self::WordsErased(erased) = self else { return false };
+        let resolved = |id| erased.resolutions.iter().any(|one| one.checkpoint == id);
+        let wrote = match earlier.what {
+            "task_cancelled" | "task_amended" | "review_submitted" | "review_commented" => true,
+            "checkpoint_resolved" => earlier.checkpoint.is_some_and(resolved),
+            _ => false,
+        };
+        wrote && earlier.human.as_ref() == Some(&erased.human)
+    }
+
+    /// Whether it holds a comment, a reason, an amendment or a review.
+    pub(crate) fn has_words(&self) -> bool {
+        if let Self::Cancelled { reason: Some(text) }
+        | Self::Amended { amendment: Amendment { text, .. } } = self
+        {
+            return text.value().is_some();
+        }
+        if let Self::Reviewed { review } = self {
+            let worded =
+                |words: &Words| !words.comments.is_empty() || !words.requested_changes.is_empty();
+            return review.words.value().is_some_and(worded);
+        }
+        if let Self::Remarked { remark, .. } = self {
+            return remark.comment.value().is_some();
+        }
+        if let Self::Resolved { resolution, .. } = self {
+            return resolution.said.value().is_some_and(|said| said.comment.is_some());
+        }
+        false
     }
 
     /// Visits every erasable value, always in the same order.

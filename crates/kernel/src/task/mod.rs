@@ -73,8 +73,8 @@ pub use command::{
     NewCheckpoint, NewEntry, NewGrant, NewResolution, NewReview, NewTask, NewVersion, TaskCommand,
 };
 pub use contract::{Contract, Duty, Wanted};
-pub use event::{ArtifactEvent, EntryWritten, Given, TaskEvent, TaskWordsErased, Uncommented};
 pub(crate) use erase::checkpoint_erased;
+pub use event::{ArtifactEvent, EntryWritten, Given, TaskEvent, TaskWordsErased, Uncommented};
 pub(crate) use evolve::{evolve_artifact, evolve_entry, evolve_task};
 pub use grant::{covers, is_scope};
 pub use grants::{Grant, Leave, Permission, Until};

@@ -14,6 +14,7 @@ use url::Url;
 
 use super::Exit;
 use super::admin::{Admin, Place};
+use super::erase;
 use super::output::{say, table};
 use super::projects;
 use crate::bootstrap;
@@ -58,6 +59,13 @@ enum PeopleCommand {
         /// Do not let them sign in or be asked
         #[arg(long)]
         inactive: bool,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Erase a person (GDPR): name, addresses, credentials, devices, and what they wrote
+    Erase {
+        /// Who
+        id: HumanId,
         #[command(flatten)]
         place: Place,
     },
@@ -129,6 +137,7 @@ impl People {
                 let path = format!("/api/v1/people/{id}");
                 save(place, &path, &body.clone(), Command::SaveHuman(body.named(id))).await?;
             }
+            PeopleCommand::Erase { id, place } => erase::erase_person(place, &id).await?,
             PeopleCommand::AddAgent { id, project, owner, conversations, place } => {
                 let body = AgentBody { id: Some(id.clone()), project, owner, conversations };
                 let path = format!("/api/v1/agents/{id}");

@@ -209,7 +209,11 @@ impl Desk {
             | Effect::Reach { .. }
             | Effect::Gather { .. }
             | Effect::Settle { .. }
-            | Effect::DropFiles { .. } => Done::plainly(self.deliver(&delivery, Vec::new()).await?),
+            | Effect::DropFiles { .. }
+            | Effect::EraseHuman { .. }
+            | Effect::DropArtifact { .. } => {
+                Done::plainly(self.deliver(&delivery, Vec::new()).await?)
+            }
         };
         Ok((delivery.id, done))
     }
@@ -246,6 +250,8 @@ impl Desk {
             | Effect::CallBack { .. }
             | Effect::Tell { .. }
             | Effect::DropFiles { .. }
+            | Effect::EraseHuman { .. }
+            | Effect::DropArtifact { .. }
             | Effect::MailLink { .. }
             | Effect::Contract(_) => Ok(Settlement::Done),
         }
