@@ -84,7 +84,7 @@ mod tests {
         provided.said.comment = Some("hush comment".to_owned());
         cast.resolve("olga", ask, provided).unwrap();
         cast.delivered(id, version());
-        let mut given = verdict(Verdict::Rejected);
+        let mut given = verdict(Verdict::ChangesRequested);
         given.words.requested_changes = vec!["hush change".to_owned()];
         cast.judge("olga", id, given).unwrap();
         cast.give_agent("bot", "mark");
@@ -100,7 +100,7 @@ mod tests {
         cast.may(Actor::System, TaskCommand::EraseWords(id, human("olga")));
         let shown = serde_json::to_string(cast.task(id)).unwrap();
         assert!(!shown.contains("hush") && shown.contains("the input"), "{shown}");
-        assert_eq!(cast.task(id).reviews[0].verdict, Verdict::Rejected);
+        assert_eq!(cast.task(id).reviews[0].verdict, Verdict::ChangesRequested);
         let last = cast.records().last().unwrap().event().unwrap().what;
         let records = cast.records().iter().filter(|one| one.subject == crate::Subject::Task(id));
         for event in records.map(|record| record.event().unwrap()) {

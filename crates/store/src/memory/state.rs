@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use kernel::audit::{Digest, Record, Row as RecordRow};
+use kernel::audit::{Digest, Erasure, Record, Row as RecordRow};
 use kernel::directory::Directory;
 use kernel::insight::{Day, Tally};
 use kernel::task::{self, Artifact, Contract};
