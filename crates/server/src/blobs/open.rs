@@ -84,7 +84,7 @@ impl Blobs {
 
 impl Blob {
     /// What each of its pieces hashes to.
-    pub(super) fn digests(&self) -> Vec<kernel::audit::Digest> {
+    pub(super) fn digests(&self) -> Vec<Digest> {
         self.pieces.iter().map(|piece| piece.digest).collect()
     }
 

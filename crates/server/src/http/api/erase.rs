@@ -32,7 +32,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     path = "/api/v1/people/{id}/erase",
     operation_id = "erasePerson",
     tag = "people",
-    params(("id" = HumanId, Path, description = "Who", example = "user_dev_2")),
+    params(("id" = HumanId, Path, description = "Who", example = "ada")),
     responses(
         (status = 200, description = "What is left of them", body = PersonView),
         (
