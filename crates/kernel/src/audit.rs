@@ -12,7 +12,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::event::Event;
+use crate::event::{Event, Happened};
 use crate::ids::Subject;
 use crate::time::Time;
 
@@ -276,6 +276,16 @@ impl Record {
         }
     }
 
+    /// What it erases of earlier records of its subject; nothing for most.
+    pub fn erasure(&self) -> Option<Erasure> {
+        if !Happened::ERASING.contains(&self.what) {
+            return None;
+        }
+        let what = open(&self.body, &[])?.what;
+        let whole = matches!(self.what, "erased" | "human_erased");
+        Some(if whole { Erasure::Everything } else { Erasure::Some(Box::new(what)) })
+    }
+
     /// The event with the values that are still there.
     pub fn event(&self) -> Result<Event, Broken> {
         open(&self.body, &self.contents).ok_or_else(|| Broken {
@@ -283,6 +293,25 @@ impl Record {
             seq: self.seq,
             why: Why::Content,
         })
+    }
+}
+
+/// What a record erases of the earlier records of its subject.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Erasure {
+    /// The contents of all of them.
+    Everything,
+    /// The contents of those that this event erases.
+    Some(Box<Happened>),
+}
+
+impl Erasure {
+    /// Whether the contents of an earlier record go, by its body.
+    pub fn takes(&self, body: &str) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Some(what) => open(body, &[]).is_some_and(|event| what.erases(&event.trace())),
+        }
     }
 }
 
@@ -356,7 +385,6 @@ fn link_hash(prev: Digest, body: &[u8]) -> Digest {
 mod tests {
     use super::*;
     use crate::actor::By;
-    use crate::event::Happened;
     use crate::ids::AskId;
     use crate::testing::{Cast, new_ask};
 

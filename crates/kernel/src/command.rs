@@ -94,6 +94,10 @@ pub enum Command {
     Revoke(AskId, String),
     /// Forget the words of an ask that is over.
     Erase(AskId),
+    /// Erase what an erased person wrote on an ask, open or over.
+    EraseWords(AskId, HumanId),
+    /// Erase a person.
+    EraseHuman(HumanId),
     /// Add a project or change its settings.
     SaveProject(NewProject),
     /// Add a project that does not exist yet.
@@ -173,6 +177,8 @@ impl Command {
             Self::CallBack(_) => "call_back",
             Self::Revoke(..) => "revoke",
             Self::Erase(_) => "erase",
+            Self::EraseWords(..) => "erase_words",
+            Self::EraseHuman(_) => "erase_human",
             Self::SaveProject(_) => "save_project",
             Self::AddProject(_) => "add_project",
             Self::SaveAgent(_) => "save_agent",
@@ -287,11 +293,13 @@ impl Command {
             | Self::NoteCallback(id, _)
             | Self::CallBack(id)
             | Self::Revoke(id, _)
+            | Self::EraseWords(id, _)
             | Self::Erase(id) => Some(*id),
             Self::Task(command) => command.checkpoint(),
             Self::Ask(_)
             | Self::Write(..)
             | Self::Reply(..)
+            | Self::EraseHuman(_)
             | Self::SaveProject(_)
             | Self::AddProject(_)
             | Self::SaveAgent(_)

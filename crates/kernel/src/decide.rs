@@ -1,12 +1,13 @@
 //! From a command to its verdict: one `match` on one screen.
 
 use crate::ask::{
-    answer, assign, callback, cancel, claim, comment, create, erase, escalate, expire, extend,
-    grant, open, pick, progress, remind, reply, revoke, urge, write,
+    answer, assign, callback, cancel, claim, comment, create, erase, erase_words, escalate, expire,
+    extend, grant, open, pick, progress, remind, reply, revoke, urge, write,
 };
 use crate::command::{Command, Envelope};
 use crate::directory::{
-    address, group, key, link, notices, passkey, people, profile, project, rule, session, webhook,
+    address, erase as erase_human, group, key, link, notices, passkey, people, profile, project,
+    rule, session, webhook,
 };
 use crate::refusal::Refusal;
 use crate::task;
@@ -49,6 +50,8 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::CallBack(id) => callback::again(world, envelope, *id),
         Command::Revoke(id, reason) => revoke::decide(world, envelope, *id, reason),
         Command::Erase(id) => erase::decide(world, envelope, *id),
+        Command::EraseWords(id, human) => erase_words::decide(world, envelope, *id, human),
+        Command::EraseHuman(id) => erase_human::decide(world, envelope, id),
         Command::SaveProject(new) => project::decide(world, envelope, new),
         Command::AddProject(new) => project::add(world, envelope, new),
         Command::SaveAgent(new) => people::save_agent(world, envelope, new),

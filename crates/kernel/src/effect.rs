@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::{Ask, Place, Priority, Seat};
 use crate::audit::Digest;
-use crate::ids::{AskId, HumanId, KeyId, WebhookId};
+use crate::ids::{ArtifactId, AskId, HumanId, KeyId, WebhookId};
 use crate::task::Contract;
 use crate::time::Time;
 use crate::topic::Topic;
@@ -50,6 +50,20 @@ pub enum Effect {
     DropFiles {
         /// Which ask.
         ask: AskId,
+    },
+    /// A person was erased: erase what they wrote on asks and tasks. Goes through the record feed in
+    /// steps; each step is written in the place of the one before, so a restart continues there.
+    EraseHuman {
+        /// Who.
+        human: HumanId,
+        /// The feed position up to which this is done.
+        #[serde(default)]
+        after: u64,
+    },
+    /// An artifact was erased: its bytes go.
+    DropArtifact {
+        /// Which.
+        artifact: ArtifactId,
     },
     /// Tell one device of a person, or that it is over.
     Push {
@@ -262,7 +276,9 @@ impl Effect {
             | Self::Reach { .. }
             | Self::Gather { .. }
             | Self::Settle { .. }
-            | Self::DropFiles { .. } => Self::PEOPLE.into(),
+            | Self::DropFiles { .. }
+            | Self::EraseHuman { .. }
+            | Self::DropArtifact { .. } => Self::PEOPLE.into(),
             Self::MailLink { .. } => "mail".into(),
             Self::CallBack { to, .. } => format!("callback:{to}").into(),
             Self::Push { device, .. } | Self::PushGathered { device, .. } => {
@@ -296,6 +312,8 @@ impl Effect {
             | Self::SendGathered { .. }
             | Self::PushGathered { .. }
             | Self::MailLink { .. }
+            | Self::EraseHuman { .. }
+            | Self::DropArtifact { .. }
             | Self::Contract(_) => None,
         }
     }
@@ -316,7 +334,9 @@ impl Effect {
             Self::Gather { .. }
             | Self::SendGathered { .. }
             | Self::PushGathered { .. }
-            | Self::DropFiles { .. } => Priority::Low.rank(),
+            | Self::DropFiles { .. }
+            | Self::EraseHuman { .. }
+            | Self::DropArtifact { .. } => Priority::Low.rank(),
         }
     }
 
@@ -340,6 +360,8 @@ impl Effect {
             | Self::Tell { .. }
             | Self::Contract(_)
             | Self::DropFiles { .. }
+            | Self::EraseHuman { .. }
+            | Self::DropArtifact { .. }
             | Self::MailLink { .. } => None,
         }
     }

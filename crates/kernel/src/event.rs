@@ -13,8 +13,8 @@ use crate::ask::{
 use crate::audit::{Erasable, Slot};
 use crate::directory::{Agent, Human, Key, Project, Rule, Webhook};
 use crate::form::Progress;
-use crate::ids::{AgentId, AskId, HumanId, KeyId, ProjectId, Subject};
-use crate::question::{Kind, Question, Stance};
+use crate::ids::{AgentId, AskId, HumanId, KeyId, ProjectId, ReviewId, Subject};
+use crate::question::{Kind, Question, Reply, Stance};
 use crate::task::{Action, ArtifactEvent, Checkpoint, EntryWritten, ForReview, TaskEvent};
 use crate::time::Time;
 use crate::verification::Policy;
@@ -140,16 +140,24 @@ pub enum Happened {
     },
     /// Its words were forgotten; a store drops the contents of all its records.
     Erased,
+    /// What one person wrote on it was erased, because that person was; a store drops the contents
+    /// of the records it [erases](Happened::erases).
+    WordsErased(Box<WordsErased>),
     /// A project was added or changed.
     ProjectSaved(Box<Project>),
     /// An agent was added or changed.
     AgentSaved(Box<Agent>),
     /// A person was added or changed.
     HumanSaved(Box<Human>),
+    /// A person was erased. The id stays and can never be used again; a store drops the contents of
+    /// all earlier records of the person.
+    HumanErased,
     /// A credential was issued.
     KeyIssued(Box<Key>),
     /// A credential was revoked or used up.
     KeyRevoked,
+    /// A credential of an erased person was revoked, and its label and public key were dropped.
+    KeyErased,
     /// A passkey was used, which changed it.
     PasskeyUsed {
         /// What it is checked with from now on.
@@ -178,6 +186,68 @@ pub enum Happened {
     Artifact(Box<ArtifactEvent>),
     /// A key of a ledger was written.
     EntryWritten(Box<EntryWritten>),
+}
+
+/// What one person wrote on an ask was erased: comments, reasons, and comments of their answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WordsErased {
+    /// The person.
+    pub human: HumanId,
+    /// Their votes in order, without the comments. Empty if none of them had a comment: the votes
+    /// then stay as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replies: Vec<Erasable<Reply>>,
+}
+
+/// The part of an event that decides whether a later event of the same subject erased its values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    pub(crate) what: &'static str,
+    pub(crate) human: Option<HumanId>,
+    pub(crate) checkpoint: Option<AskId>,
+    pub(crate) review: Option<ReviewId>,
+}
+
+impl Event {
+    /// Whether it holds free text that a person wrote and that goes when the person is erased:
+    /// comments, reasons, amendments and reviews. The answer itself is not such a text.
+    pub fn has_words_of(&self, human: &HumanId) -> bool {
+        if !matches!(&self.by, By::Human(by) if by == human) {
+            return false;
+        }
+        if let Happened::Task(event) = &self.what {
+            return event.has_words();
+        }
+        if let Happened::Answered { vote, .. } = &self.what {
+            return vote.reply.value().is_some_and(|reply| reply.comment.is_some());
+        }
+        if let Happened::Commented { text }
+        | Happened::Cancelled { reason: Some(text) }
+        | Happened::Revoked { reason: text } = &self.what
+        {
+            return text.value().is_some();
+        }
+        false
+    }
+
+    /// What decides whether a later event erased its values.
+    pub fn trace(&self) -> Trace {
+        let (mut checkpoint, mut review) = (None, None);
+        if let Happened::Task(event) = &self.what {
+            if let TaskEvent::Resolved { checkpoint: id, .. } = &**event {
+                checkpoint = Some(*id);
+            } else if let TaskEvent::Reviewed { review: given } = &**event {
+                review = Some(given.id);
+            } else if let TaskEvent::Remarked { review: id, .. } = &**event {
+                review = Some(*id);
+            }
+        }
+        let human = match &self.by {
+            By::Human(human) => Some(human.clone()),
+            By::Agent(_) | By::LinkHolder | By::Relay | By::Guest | By::System => None,
+        };
+        Trace { what: self.what.name(), human, checkpoint, review }
+    }
 }
 
 /// An ask as it was asked and routed.
@@ -279,9 +349,12 @@ impl Happened {
             Self::CallbackWanted => "callback_wanted",
             Self::Revoked { .. } => "revoked",
             Self::Erased => "erased",
+            Self::WordsErased(_) => "words_erased",
             Self::ProjectSaved(_) => "project_saved",
             Self::AgentSaved(_) => "agent_saved",
             Self::HumanSaved(_) => "human_saved",
+            Self::HumanErased => "human_erased",
+            Self::KeyErased => "key_erased",
             Self::KeyIssued(_) => "key_issued",
             Self::KeyRevoked => "key_revoked",
             Self::PasskeyUsed { .. } => "passkey_used",
@@ -296,6 +369,28 @@ impl Happened {
             Self::Artifact(event) => event.name(),
             Self::EntryWritten(_) => "entry_written",
         }
+    }
+
+    /// The names of the events that erase values of earlier events.
+    pub const ERASING: [&'static str; 5] =
+        ["erased", "words_erased", "human_erased", "checkpoint_erased", "task_words_erased"];
+
+    /// Whether it erased the values of an earlier event of its subject. Every store drops them in the
+    /// transaction that writes this event.
+    pub fn erases(&self, earlier: &Trace) -> bool {
+        if matches!(self, Self::Erased | Self::HumanErased) {
+            return true;
+        }
+        if let Self::Task(event) = self {
+            return event.erases(earlier);
+        }
+        let Self::WordsErased(erased) = self else { return false };
+        let wrote = match earlier.what {
+            "commented" | "cancelled" | "revoked" => true,
+            "answered" => !erased.replies.is_empty(),
+            _ => false,
+        };
+        wrote && earlier.human.as_ref() == Some(&erased.human)
     }
 
     /// Visits every erasable value, always in the same order.
@@ -329,6 +424,9 @@ impl Happened {
             Self::Cancelled { reason: Some(text), .. }
             | Self::Commented { text }
             | Self::Revoked { reason: text } => visit(text),
+            Self::WordsErased(erased) => {
+                erased.replies.iter_mut().for_each(|reply| visit(reply));
+            }
             Self::HumanSaved(human) => visit(&mut human.profile),
             Self::Task(event) => event.slots(visit),
             Self::EntryWritten(written) => visit(&mut written.value),
@@ -349,6 +447,8 @@ impl Happened {
             | Self::CalledBack { .. }
             | Self::CallbackWanted
             | Self::Erased
+            | Self::HumanErased
+            | Self::KeyErased
             | Self::ProjectSaved(_)
             | Self::AgentSaved(_)
             | Self::KeyIssued(_)

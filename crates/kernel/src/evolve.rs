@@ -122,6 +122,7 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
                 revoked: None,
                 reminded_at: None,
                 callbacks: Vec::new(),
+                redacted: Vec::new(),
                 state: AskState::Pending,
             }))
         }
@@ -141,9 +142,15 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
         (None | Some(Entity::Human(_)), Happened::HumanSaved(human)) => {
             Entity::Human(Kept { head, entity: *human })
         }
+        (Some(Entity::Human(kept)), Happened::HumanErased) => {
+            Entity::Human(Kept { head, entity: kept.entity.erased() })
+        }
         (None, Happened::KeyIssued(key)) => Entity::Key(Kept { head, entity: *key }),
         (Some(Entity::Key(kept)), Happened::KeyRevoked) => {
             Entity::Key(Kept { head, entity: Key { revoked_at: Some(at), ..kept.entity } })
+        }
+        (Some(Entity::Key(kept)), Happened::KeyErased) => {
+            Entity::Key(Kept { head, entity: kept.entity.erased(at) })
         }
         (Some(Entity::Key(kept)), Happened::PasskeyUsed { public }) => {
             let Holder::Passkey { human, .. } = kept.entity.holder else { return Err(misfit) };
@@ -233,6 +240,7 @@ fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By) -> Option<()> {
             ask.revoked = Some(Revocation { by: by.clone(), at, reason: reason.clone() });
         }
         (Happened::Erased, false) => ask.erase(),
+        (Happened::WordsErased(erased), _) => ask.erase_words_of(erased),
         (_, false) => return None,
         (what, true) => return evolve_open(ask, what, by, at, over),
     }
@@ -303,6 +311,9 @@ fn evolve_open(
         | Happened::CallbackWanted
         | Happened::Revoked { .. }
         | Happened::Erased
+        | Happened::WordsErased(_)
+        | Happened::HumanErased
+        | Happened::KeyErased
         | Happened::ProjectSaved(_)
         | Happened::AgentSaved(_)
         | Happened::HumanSaved(_)

@@ -248,6 +248,14 @@ impl Cast {
         AskId::new(Ulid::from(self.drawn))
     }
 
+    /// Somebody else answers for an agent from now on.
+    pub fn give_agent(&mut self, agent: &str, owner: &str) {
+        let kept = self.directory.agent(&agent.parse().unwrap()).unwrap().clone();
+        let (id, project, owner) = (kept.id, kept.project, human(owner));
+        let new = NewAgent { id, project, owner, conversations: None };
+        self.run(Actor::System, Command::SaveAgent(new));
+    }
+
     pub fn rule(&mut self, owner: &str, rule: NewRule) {
         let id = RuleId::new(Ulid::from(self.drawn + 1));
         self.run(self.human(owner), Command::AddRules(vec![(id, rule)]));

@@ -174,6 +174,9 @@ impl Topic {
             | Happened::CalledBack { .. }
             | Happened::CallbackWanted
             | Happened::Erased
+            | Happened::WordsErased(_)
+            | Happened::HumanErased
+            | Happened::KeyErased
             | Happened::ProjectSaved(_)
             | Happened::AgentSaved(_)
             | Happened::HumanSaved(_)

@@ -391,6 +391,8 @@ fn may(before: &Task, event: &Event) -> bool {
             principal || reviewer || party.as_ref() == Some(&before.worker)
         }
         TaskEvent::Wrote { .. } => principal || party.as_ref() == Some(&before.worker),
-        TaskEvent::Erased => administrator,
+        TaskEvent::Erased | TaskEvent::CheckpointErased { .. } | TaskEvent::WordsErased(_) => {
+            administrator
+        }
     }
 }

@@ -202,7 +202,7 @@ fn events_have_stable_names() {
         assert_eq!(body.pointer("/what/act").and_then(serde_json::Value::as_str), act);
         names.insert(name);
     }
-    assert_eq!(names.len(), 35 + 19 + 3 + 1, "{names:?}");
+    assert_eq!(names.len(), 38 + 21 + 4 + 1, "{names:?}");
 }
 
 /// What happens to tasks and artifacts is one event each in its bytes, told apart by what it does.
@@ -237,6 +237,8 @@ fn task_event(event: &TaskEvent) -> (&'static str, &'static str) {
         TaskEvent::Shared { .. } => ("delivery_shared", "shared"),
         TaskEvent::Wrote { .. } => ("ledger_written", "wrote"),
         TaskEvent::Erased => ("erased", "erased"),
+        TaskEvent::CheckpointErased { .. } => ("checkpoint_erased", "checkpoint_erased"),
+        TaskEvent::WordsErased(_) => ("task_words_erased", "words_erased"),
     }
 }
 
@@ -245,6 +247,7 @@ fn artifact_event(event: &ArtifactEvent) -> (&'static str, &'static str) {
         ArtifactEvent::Committed { .. } => ("version_committed", "committed"),
         ArtifactEvent::Referenced { .. } => ("version_referenced", "referenced"),
         ArtifactEvent::Shared { .. } => ("artifact_shared", "shared"),
+        ArtifactEvent::Erased => ("artifact_erased", "erased"),
     }
 }
 
@@ -273,6 +276,9 @@ fn name(what: &Happened) -> &'static str {
         Happened::CallbackWanted => "callback_wanted",
         Happened::Revoked { .. } => "revoked",
         Happened::Erased => "erased",
+        Happened::WordsErased(_) => "words_erased",
+        Happened::HumanErased => "human_erased",
+        Happened::KeyErased => "key_erased",
         Happened::ProjectSaved(_) => "project_saved",
         Happened::AgentSaved(_) => "agent_saved",
         Happened::HumanSaved(_) => "human_saved",
@@ -347,6 +353,13 @@ fn everything() -> Cast {
     cast.run(Actor::System, Command::WebhookGone(webhook));
     cast.run(cast.human("olga"), Command::RemoveWebhook(webhook));
     everything_with_tasks(&mut cast);
+    let id = cast.ask(new_ask());
+    cast.run(cast.human("olga"), Command::Comment(id, "Well.".to_owned()));
+    cast.give_agent("bot", "mark");
+    cast.run(Actor::System, Command::EraseHuman(human("olga")));
+    cast.run(Actor::System, Command::EraseWords(id, human("olga")));
+    let task = cast.tasks().last().map(|task| task.id).unwrap();
+    cast.may(Actor::System, TaskCommand::EraseWords(task, human("olga")));
     cast
 }
 
@@ -366,6 +379,7 @@ fn everything_with_tasks(cast: &mut Cast) {
     cast.may(olga.clone(), TaskCommand::Transfer(id, bot, Handover::Handoff));
     let ask = cast.interrupted(id);
     cast.resolve("olga", ask, approve()).unwrap();
+    cast.run(Actor::System, Command::Erase(ask));
     let made = cast.delivered(id, version());
     cast.may(olga.clone(), TaskCommand::Share(made.id, "rival".parse().unwrap()));
     let review = cast.judge("olga", id, verdict(Verdict::Approved)).unwrap();
@@ -373,6 +387,7 @@ fn everything_with_tasks(cast: &mut Cast) {
     let comment = Comment { anchor, severity: Severity::Nit, body };
     cast.may(olga.clone(), TaskCommand::Remark(id, review, comment));
     let other = cast.begun(new_task());
+    let artifact = made.id;
     cast.may(olga.clone(), TaskCommand::Reference(other, made, Role::Input));
     let (scope, key) = ("project:acme".parse().unwrap(), "vat".to_owned());
     let entry = NewEntry { scope, key, value: 19.into(), expected: None };
@@ -381,6 +396,7 @@ fn everything_with_tasks(cast: &mut Cast) {
     cast.may(olga.clone(), TaskCommand::Lapse(ask));
     cast.may(olga, TaskCommand::Cancel(other, Some("moot".to_owned())));
     cast.may(Actor::System, TaskCommand::Erase(id));
+    cast.may(Actor::System, TaskCommand::EraseArtifact(artifact));
 }
 
 /// Seconds until the deadline, the reminder and the rung of the ladder.

@@ -14,6 +14,7 @@
 //! | [`knocks`] | how often somebody may try to sign in |
 //! | [`home`] | what an installation keeps, and where |
 //! | [`vault`], [`secrets`], [`signing`] | the server's own keys, and what is done with them |
+//! | `erasing` | erasing people, tasks and artifacts (GDPR) |
 //! | [`mark`], [`files`] | the newest block that was sealed, uploads |
 //! | [`reach`] | getting notices through to people, by whatever means they have |
 //! | [`push`] | people's devices, told through the push services of their browsers |
@@ -35,6 +36,7 @@ pub mod clock;
 mod command;
 mod confided;
 pub mod config;
+mod erasing;
 pub mod files;
 pub mod gateway;
 pub mod home;

@@ -364,7 +364,7 @@ fn artifact_of(command: &TaskCommand) -> Option<ArtifactId> {
     match command {
         TaskCommand::Commit(_, new) => new.artifact,
         TaskCommand::Reference(_, version, _) => Some(version.id),
-        TaskCommand::Share(id, _) => Some(*id),
+        TaskCommand::Share(id, _) | TaskCommand::EraseArtifact(id) => Some(*id),
         TaskCommand::Create(_)
         | TaskCommand::Assign(..)
         | TaskCommand::Start(_)
@@ -380,6 +380,7 @@ fn artifact_of(command: &TaskCommand) -> Option<ArtifactId> {
         | TaskCommand::Review(..)
         | TaskCommand::Remark(..)
         | TaskCommand::Write(..)
+        | TaskCommand::EraseWords(..)
         | TaskCommand::Erase(_) => None,
     }
 }

@@ -227,8 +227,8 @@ fn later(at: Time, more: Duration) -> Time {
 #[async_trait]
 pub trait Store: Codes + Devices + Insights + Messages + Outbox + Tasks + Uploads {
     /// Decides a job and makes its outcome durable. A refusal changes nothing. Acknowledged means
-    /// on disk. A record of [`Happened::Erased`](kernel::Happened) drops the contents of all
-    /// earlier records of its subject.
+    /// on disk. A record that [erases](kernel::audit::Erasure) drops the contents of earlier records
+    /// of its subject.
     async fn transact(&self, job: Job) -> Result<Outcome>;
 
     /// The directory as of the last commit.
@@ -381,6 +381,12 @@ pub trait Store: Codes + Devices + Insights + Messages + Outbox + Tasks + Upload
 
     /// The files that were given to this one and to no other.
     async fn own_files(&self, holder: Ulid) -> Result<Vec<Digest>>;
+
+    /// Everything that was given the file of this digest.
+    async fn file_holders(&self, digest: Digest) -> Result<Vec<Ulid>>;
+
+    /// Forgets that one was given one file.
+    async fn forget_file(&self, holder: Ulid, digest: Digest) -> Result<()>;
 
     /// Forgets which files one was given.
     async fn forget_files(&self, holder: Ulid) -> Result<()>;

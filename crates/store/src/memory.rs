@@ -320,6 +320,17 @@ impl Store for Memory {
         Ok(self.state().own_files(holder))
     }
 
+    async fn file_holders(&self, digest: Digest) -> Result<Vec<Ulid>> {
+        let state = self.state();
+        let given = state.files.iter().filter(|(_, one)| *one == digest);
+        Ok(given.map(|(holder, _)| *holder).collect())
+    }
+
+    async fn forget_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
+        self.state().files.remove(&(holder, digest));
+        Ok(())
+    }
+
     async fn forget_files(&self, holder: Ulid) -> Result<()> {
         self.state().files.retain(|(given, _)| *given != holder);
         Ok(())

@@ -214,6 +214,8 @@ macro_rules! suite {
                 positions_grow,
                 the_feed_tells_what_was_committed,
                 erasing_keeps_the_chain_and_drops_the_words,
+                erasing_a_checkpoint_drops_the_copy_in_its_task,
+                erasing_a_person_drops_what_they_wrote,
             }
             $crate::suite! { @in $open, $missing; blocks:
                 a_block_follows_the_last,

@@ -32,7 +32,7 @@ macro_rules! actions {
 }
 
 actions! {
-    20;
+    22;
     /// `task.create`
     Created = "task.created", "task_created";
     /// `task.assign`
@@ -51,6 +51,10 @@ actions! {
     Completed = "task.completed", "task_completed";
     /// The words were forgotten. Ours.
     Erased = "task.erased", "erased";
+    /// The text of a checkpoint or of a review was erased. Ours.
+    CheckpointErased = "task.checkpoint.erased", "checkpoint_erased";
+    /// What a person wrote on it was erased, because that person was. Ours.
+    WordsErased = "task.comments.erased", "task_words_erased";
     /// `checkpoint.raise`
     Raised = "task.checkpoint.raised", "checkpoint_raised";
     /// `checkpoint.resolve`
@@ -99,6 +103,8 @@ impl AuditAction {
             TaskEvent::Shared { .. } => Self::Shared,
             TaskEvent::Wrote { .. } => Self::Written,
             TaskEvent::Erased => Self::Erased,
+            TaskEvent::CheckpointErased { .. } => Self::CheckpointErased,
+            TaskEvent::WordsErased(_) => Self::WordsErased,
         }
     }
 }

@@ -268,9 +268,11 @@ fn subject(event: &Event, what: &TaskEvent) -> AuditSubject {
         | TaskEvent::Amended { .. }
         | TaskEvent::Granted { .. }
         | TaskEvent::Completed
+        | TaskEvent::WordsErased(_)
         | TaskEvent::Erased => ("task", event.subject.to_string()),
         TaskEvent::Raised { checkpoint, .. }
         | TaskEvent::Resolved { checkpoint, .. }
+        | TaskEvent::CheckpointErased { checkpoint, .. }
         | TaskEvent::Lapsed { checkpoint, .. } => ("checkpoint", checkpoint_id(*checkpoint)),
         TaskEvent::Transferred { .. } | TaskEvent::Delegated { .. } => {
             ("ownership", event.subject.to_string())
@@ -330,6 +332,11 @@ fn done(task: &task::Task, what: &TaskEvent, version: Version) -> Value {
         TaskEvent::Started | TaskEvent::Interrupted | TaskEvent::Completed | TaskEvent::Erased => {
             Value::Null
         }
+        TaskEvent::CheckpointErased { checkpoint, reviews } => json!({
+            "checkpoint": { "id": checkpoint_id(*checkpoint), "erased": true },
+            "reviews": reviews,
+        }),
+        TaskEvent::WordsErased(erased) => json!({ "erased_person": person(&erased.human) }),
         TaskEvent::Cancelled { reason } => {
             json!({ "reason": reason.as_ref().and_then(|reason| reason.value()) })
         }

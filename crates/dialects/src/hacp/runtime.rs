@@ -244,6 +244,8 @@ fn request(task: &task::Task, what: &TaskEvent, version: Version) -> Request {
         | TaskEvent::Referenced { .. }
         | TaskEvent::Shared { .. }
         | TaskEvent::Wrote { .. }
+        | TaskEvent::CheckpointErased { .. }
+        | TaskEvent::WordsErased(_)
         | TaskEvent::Erased => none,
     }
 }

@@ -220,6 +220,7 @@ pub(super) fn resolution(decided: &task::Resolution, version: Version) -> Checkp
         reassign_to: decided.reassign_to.as_ref().map(agent),
         comment: said.comment,
         at: decided.at,
+        erased: decided.said.value().is_none(),
         later: version.later(|| ResolutionLater {
             approved_actions: said.approved_actions,
             denied_actions: said.denied_actions,
@@ -241,6 +242,7 @@ pub fn review(task: TaskId, review: &task::Review, version: Version) -> Review {
         comments: comments.into_iter().map(comment).collect(),
         requested_changes,
         at: review.at,
+        erased: review.words.value().is_none(),
         later: version.later(|| ReviewLater {
             kind: review.kind,
             artifact_version: Some(review.artifact.version.clone()),

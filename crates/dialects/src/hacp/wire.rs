@@ -312,6 +312,10 @@ pub struct CheckpointResolution {
     pub comment: Option<String>,
     /// When.
     pub at: Time,
+    /// Whether what was said was erased. Then choice, input, comment and the rest are empty because
+    /// nothing is known of them, not because nothing was said. Ours.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub erased: bool,
     /// What 0.1 does not have.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub later: Option<ResolutionLater>,
@@ -349,6 +353,9 @@ pub struct Review {
     pub requested_changes: Vec<String>,
     /// When.
     pub at: Time,
+    /// Whether its text was erased, so that the lists are empty. Ours.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub erased: bool,
     /// What 0.1 does not have.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub later: Option<ReviewLater>,

@@ -59,6 +59,9 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature
         | Happened::CallbackWanted
         | Happened::Revoked { .. }
         | Happened::Erased
+        | Happened::WordsErased(_)
+        | Happened::HumanErased
+        | Happened::KeyErased
         | Happened::ProjectSaved(_)
         | Happened::AgentSaved(_)
         | Happened::HumanSaved(_)

@@ -168,15 +168,19 @@ pub struct PersonView {
     pub about: Option<About>,
     /// Where to reach them, in the order in which to try.
     pub contacts: Vec<Contact>,
+    /// Whether they were erased: only the id is left, and it cannot be used again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub erased: bool,
 }
 
 impl From<&Human> for PersonView {
     fn from(human: &Human) -> Self {
+        let erased = human.is_erased();
         let Human { id, profile, admin, active, projects, groups, skills } = human.clone();
         let profile = profile.value().cloned().unwrap_or_default();
         let Profile { name, email, about, contacts, .. } = profile;
         let contacts = contacts.unwrap_or_default();
-        Self { id, name, email, admin, active, projects, groups, skills, about, contacts }
+        Self { id, name, email, admin, active, projects, groups, skills, about, contacts, erased }
     }
 }
 

@@ -7,6 +7,7 @@ mod bulk;
 mod create;
 mod desk;
 mod devices;
+mod erased;
 mod identities;
 mod insights;
 mod keys;
@@ -29,6 +30,7 @@ pub use bulk::{BulkAnswer, BulkResult, BulkResults};
 pub use create::{CreateAsk, OnSilence};
 pub use desk::{Looker, Lookers, SnoozeBody, Snoozed, SnoozedAsk};
 pub use devices::{DeviceKeys, DeviceTried, DeviceView, Devices, NewDevice, Tried};
+pub use erased::Erased;
 pub use identities::{
     AgentBody, AgentView, GroupBody, GroupView, Me, PersonBody, PersonPatch, PersonView,
     ProfileBody, ProjectBody, ProjectView,

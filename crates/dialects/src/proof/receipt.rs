@@ -84,6 +84,9 @@ pub struct ReceiptClaims {
     /// The keys of sensitive values that were given and are not in `answer`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<String>,
+    /// Whether the answer had a comment that was erased with the person who wrote it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub comment_erased: bool,
     /// Where the event that ended it stands.
     pub audit: Place,
 }
@@ -185,6 +188,7 @@ impl ReceiptClaims {
             taken_up_at: receipt.taken_up_at,
             ended_at: receipt.ended_at,
             redacted: Vec::new(),
+            comment_erased: false,
             audit: Place { seq: receipt.place.seq, hash: receipt.place.hash },
         };
         match receipt.outcome {
@@ -193,6 +197,9 @@ impl ReceiptClaims {
                 claims.outcome = Ended::Completed;
                 (claims.answer, claims.comment, claims.redacted) =
                     (Some(answer), comment, redacted);
+                // The person who wrote the comment was erased; the decision stays provable.
+                claims.comment_erased =
+                    ask.resolution().is_some_and(|answer| ask.is_redacted(answer));
                 (claims.by, claims.attested) = (by(who), attested);
                 (claims.via, claims.assurance) = (Some(door(via).to_owned()), Some(assurance));
             }

@@ -92,6 +92,11 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
         let keys = claims.redacted.join(", ");
         said.push(format!("Given, but kept out of this receipt because it is sensitive: {keys}."));
     }
+    if claims.comment_erased {
+        said.push(
+            "The comment that went with it was erased with the person who wrote it.".to_owned(),
+        );
+    }
     if let Some(comment) = &claims.comment {
         said.push(format!("The words that go with it: “{comment}”"));
     }

@@ -6,6 +6,7 @@ use crate::effect::Effect;
 use crate::event::Happened;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
+use crate::task::checkpoint_erased;
 use crate::world::{Decision, Stop, World};
 
 pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
@@ -16,8 +17,14 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     if ask.is_open() {
         return Err(Refusal::NotOver { why: "cancel this request before erasing it" }.into());
     }
-    let Some(question) = ask.question.value() else { return Ok(Decision::default()) };
-    let erased = Decision::on(ask, Happened::Erased);
+    // The task of a checkpoint or of a review holds a copy of what was said. It goes as well, also
+    // where the ask was erased before this was done.
+    let copy = checkpoint_erased(world, ask)?;
+    let Some(question) = ask.question.value() else {
+        return Ok(Decision { happened: copy.into_iter().collect(), ..Decision::default() });
+    };
+    let mut erased = Decision::on(ask, Happened::Erased);
+    erased.happened.extend(copy);
     Ok(if question.wants_file() { erased.with(Effect::DropFiles { ask: id }) } else { erased })
 }
 
@@ -27,7 +34,8 @@ mod tests {
     use crate::actor::Actor;
     use crate::command::Command;
     use crate::receipt::{Outcome, Receipt};
-    use crate::testing::{Cast, new_ask, yes};
+    use crate::task::{Action, CheckpointKind, Comment, Severity, TaskCommand, Verdict};
+    use crate::testing::{Cast, new_ask, new_task, raising, resolution, verdict, version, yes};
 
     #[test]
     fn words_go_and_the_fact_of_the_answer_stays() {
@@ -46,5 +54,50 @@ mod tests {
         assert_eq!(ask.question.commitment(), commitment);
         let receipt = Receipt::of(ask).unwrap();
         assert!(matches!(receipt.outcome, Outcome::Completed { reply: None, .. }));
+    }
+
+    /// Point 15 of issue 21: the task held a copy of the comment, and the runtime could read it.
+    #[test]
+    fn the_copy_in_the_task_goes_with_the_checkpoint() {
+        let mut cast = Cast::new();
+        let task = cast.begun(new_task());
+        let id = cast.raised(task, raising(CheckpointKind::Approval));
+        let mut said = resolution(Action::Approve);
+        said.said.comment = Some("hush comment".to_owned());
+        cast.resolve("olga", id, said).unwrap();
+        let before = cast.task(task).clone();
+        assert!(serde_json::to_string(&before).unwrap().contains("hush"));
+        cast.run(Actor::System, Command::Erase(id));
+        let after = cast.task(task);
+        let shown = serde_json::to_string(after).unwrap();
+        assert!(!shown.contains("hush"), "{shown}");
+        assert_eq!((after.state, after.revision), (before.state, before.revision));
+        assert_eq!(after.spec, before.spec, "the task itself is not erased");
+        let erased = cast.records().last().unwrap().event().unwrap();
+        let resolved = cast.records().iter().find(|one| one.what == "checkpoint_resolved").unwrap();
+        assert_eq!(erased.what.name(), "checkpoint_erased");
+        assert!(erased.what.erases(&resolved.event().unwrap().trace()));
+        let created = cast.records().iter().find(|one| one.what == "task_created").unwrap();
+        assert!(!erased.what.erases(&created.event().unwrap().trace()));
+        let records = cast.records().len();
+        cast.run(Actor::System, Command::Erase(id));
+        assert_eq!(cast.records().len(), records, "nothing is left to erase");
+    }
+
+    #[test]
+    fn the_verdict_in_the_task_goes_with_the_request_for_review() {
+        let mut cast = Cast::new();
+        let task = cast.begun(new_task());
+        cast.delivered(task, version());
+        let id = cast.task(task).judged_in.unwrap();
+        let mut given = verdict(Verdict::ChangesRequested);
+        given.words.requested_changes = vec!["hush change".to_owned()];
+        let review = cast.judge("olga", task, given).unwrap();
+        let body = "hush remark".to_owned();
+        let comment = Comment { anchor: None, severity: Severity::Nit, body };
+        cast.may(cast.human("olga"), TaskCommand::Remark(task, review, comment));
+        cast.run(Actor::System, Command::Erase(id));
+        let shown = serde_json::to_string(cast.task(task)).unwrap();
+        assert!(!shown.contains("hush"), "{shown}");
     }
 }

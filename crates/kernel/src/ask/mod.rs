@@ -18,6 +18,7 @@ pub mod comment;
 pub mod create;
 mod due;
 pub mod erase;
+pub mod erase_words;
 pub mod escalate;
 pub mod expire;
 pub mod extend;
@@ -99,6 +100,9 @@ pub struct Ask {
     /// The newest attempts to tell the agent that it is over, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub callbacks: Vec<CallbackAttempt>,
+    /// The erased people whose answers lost their comments; the answers are still there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<HumanId>,
     /// Where it stands.
     pub state: AskState,
 }

@@ -30,7 +30,7 @@ pub(crate) fn decide(
     if !world.directory.administers(&envelope.actor) {
         return Err(ADMIN_ONLY.into());
     }
-    if !new.members.iter().all(|id| world.directory.human(id).is_some()) {
+    if !new.members.iter().all(|id| world.directory.living(id).is_some()) {
         return Err(Refusal::Invalid { field: "members", expected: "people who exist" }.into());
     }
     let mut decision = Decision::default();

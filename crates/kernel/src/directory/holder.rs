@@ -26,6 +26,32 @@ pub struct Key {
     pub revoked_at: Option<Time>,
 }
 
+impl Key {
+    /// The person it belongs to, if it is a person's.
+    pub fn human(&self) -> Option<&HumanId> {
+        match &self.holder {
+            Holder::Agent { .. } => None,
+            Holder::Token { human }
+            | Holder::Link { human, .. }
+            | Holder::Passkey { human, .. }
+            | Holder::Session { human, .. } => Some(human),
+        }
+    }
+
+    /// What is left of it once the person it belongs to was erased.
+    pub(crate) fn erased(self, at: Time) -> Self {
+        let holder = match self.holder {
+            Holder::Passkey { human, .. } => Holder::Passkey { human, public: String::new() },
+            holder @ (Holder::Agent { .. }
+            | Holder::Token { .. }
+            | Holder::Link { .. }
+            | Holder::Session { .. }) => holder,
+        };
+        let revoked_at = self.revoked_at.or(Some(at));
+        Self { holder, label: String::new(), revoked_at, ..self }
+    }
+}
+
 /// What a credential is and whose. The kinds are disjoint: none stands in for another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]

@@ -52,6 +52,9 @@ pub(super) fn issued(
     envelope: &Envelope,
     new: &NewKey,
 ) -> Result<Decision, Stop> {
+    if world.directory.key_by_hash(&new.hash).is_some() {
+        return Err(Refusal::Exists { what: "key" }.into());
+    }
     match &new.holder {
         Holder::Agent { agent, .. } if world.directory.agent(agent).is_none() => {
             let expected = "an agent that exists";
@@ -61,7 +64,7 @@ pub(super) fn issued(
         | Holder::Link { human, .. }
         | Holder::Session { human, .. }
         | Holder::Passkey { human, .. }
-            if world.directory.human(human).is_none() =>
+            if world.directory.living(human).is_none() =>
         {
             let expected = "a person who exists";
             return Err(Refusal::Invalid { field: "human", expected }.into());
@@ -75,9 +78,6 @@ pub(super) fn issued(
     if !is_short(&new.label) {
         let expected = "a text of at most 200 bytes, without NUL";
         return Err(Refusal::Invalid { field: "label", expected }.into());
-    }
-    if world.directory.key_by_hash(&new.hash).is_some() {
-        return Err(Refusal::Exists { what: "key" }.into());
     }
     let id = KeyId::new(envelope.fresh);
     let NewKey { hash, holder, label, expires_at } = new.clone();

@@ -7,6 +7,7 @@ pub mod about;
 pub mod address;
 pub mod contact;
 mod endpoint;
+pub mod erase;
 pub mod group;
 mod holder;
 pub mod key;
@@ -124,6 +125,25 @@ pub struct Human {
 }
 
 impl Human {
+    /// Whether they were erased: only the id is left, and nobody can use it again.
+    pub fn is_erased(&self) -> bool {
+        self.profile.value().is_none()
+    }
+
+    /// What is left of them once they were erased.
+    pub(crate) fn erased(mut self) -> Self {
+        self.profile.erase();
+        Self {
+            id: self.id,
+            profile: self.profile,
+            admin: false,
+            active: false,
+            projects: BTreeSet::new(),
+            groups: BTreeSet::new(),
+            skills: BTreeSet::new(),
+        }
+    }
+
     /// Whether they belong to a pool: of the project, in the group if one is named, and knowing all
     /// the tags.
     pub fn qualifies(
@@ -318,6 +338,16 @@ impl Directory {
     /// A person by name.
     pub fn human(&self, id: &HumanId) -> Option<&Human> {
         self.humans.get(id).map(|kept| &kept.entity)
+    }
+
+    /// A person by name, unless they were erased.
+    pub fn living(&self, id: &HumanId) -> Option<&Human> {
+        self.human(id).filter(|human| !human.is_erased())
+    }
+
+    /// Every delegation rule that was not removed, oldest first.
+    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.values().map(|kept| &kept.entity).filter(|rule| !rule.removed)
     }
 
     /// A person by their address.

@@ -101,7 +101,7 @@ pub(super) fn concerned(
         let why = "only they themselves or an administrator can do this";
         return Err(Refusal::NotAllowed { why });
     }
-    let human = world.directory.human(id).ok_or(Refusal::NotFound { what: "person" })?.clone();
+    let human = world.directory.living(id).ok_or(Refusal::NotFound { what: "person" })?.clone();
     let profile = human.profile.value().cloned().unwrap_or_default();
     Ok((human, profile))
 }

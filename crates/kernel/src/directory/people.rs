@@ -141,7 +141,7 @@ pub(crate) fn save_agent(
     if world.directory.project(&new.project).is_none() {
         return Err(invalid("project", "a project that exists"));
     }
-    if world.directory.human(&new.owner).is_none() {
+    if world.directory.living(&new.owner).is_none() {
         return Err(invalid("owner", "a person who exists"));
     }
     if before.is_some_and(|agent| agent.project != new.project) {
@@ -161,6 +161,10 @@ pub(crate) fn save_human(
 ) -> Result<Decision, Stop> {
     if !world.directory.administers(&envelope.actor) {
         return Err(ADMIN_ONLY.into());
+    }
+    if world.directory.human(&new.id).is_some_and(Human::is_erased) {
+        let why = "this person was erased, and the id cannot be used again";
+        return Err(Refusal::NotAllowed { why }.into());
     }
     let invalid = |field, expected| Stop::from(Refusal::Invalid { field, expected });
     checked_name(&new.profile.name)?;

@@ -110,6 +110,9 @@ pub fn counts_for(event: &Event, ask: &Ask) -> Vec<Count> {
         | Happened::CallbackWanted
         | Happened::Revoked { .. }
         | Happened::Erased
+        | Happened::WordsErased(_)
+        | Happened::HumanErased
+        | Happened::KeyErased
         | Happened::ProjectSaved(_)
         | Happened::AgentSaved(_)
         | Happened::HumanSaved(_)

@@ -32,6 +32,9 @@ pub struct Artifact {
     /// The other projects whose tasks may refer to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shared_with: Vec<ProjectId>,
+    /// Whether the bytes of its versions were erased.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub erased: bool,
 }
 
 impl Artifact {

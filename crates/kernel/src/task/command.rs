@@ -11,7 +11,7 @@ use super::review::{Comment, ReviewKind, Verdict, Words};
 use super::spec::{Autonomy, OnSilence, ReviewPolicy, Spec};
 use super::{Handover, Intent, Party};
 use crate::ask::{NewClaims, Priority};
-use crate::ids::{AgentId, ArtifactId, AskId, ProjectId, ReviewId, TaskId};
+use crate::ids::{AgentId, ArtifactId, AskId, HumanId, ProjectId, ReviewId, TaskId};
 use crate::time::Time;
 
 /// What is wanted of a task.
@@ -55,6 +55,10 @@ pub enum TaskCommand {
     Write(TaskId, Box<NewEntry>),
     /// Forget the words of a task that is over.
     Erase(TaskId),
+    /// Erase what an erased person wrote on a task.
+    EraseWords(TaskId, HumanId),
+    /// Erase the bytes of all versions of an artifact.
+    EraseArtifact(ArtifactId),
 }
 
 impl TaskCommand {
@@ -80,6 +84,8 @@ impl TaskCommand {
             Self::Share(..) => "artifact.share",
             Self::Write(..) => "ledger.write",
             Self::Erase(_) => "task.erase",
+            Self::EraseWords(..) => "task.erase_words",
+            Self::EraseArtifact(_) => "artifact.erase",
         }
     }
 
@@ -100,8 +106,13 @@ impl TaskCommand {
             | Self::Commit(id, _)
             | Self::Reference(id, ..)
             | Self::Write(id, _)
+            | Self::EraseWords(id, _)
             | Self::Erase(id) => Some(*id),
-            Self::Create(_) | Self::Resolve(..) | Self::Lapse(_) | Self::Share(..) => None,
+            Self::Create(_)
+            | Self::Resolve(..)
+            | Self::Lapse(_)
+            | Self::EraseArtifact(_)
+            | Self::Share(..) => None,
         }
     }
 
@@ -125,6 +136,8 @@ impl TaskCommand {
             | Self::Reference(..)
             | Self::Share(..)
             | Self::Write(..)
+            | Self::EraseWords(..)
+            | Self::EraseArtifact(_)
             | Self::Erase(_) => None,
         }
     }

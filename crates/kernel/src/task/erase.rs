@@ -1,9 +1,11 @@
 //! The words of a task that is over are forgotten.
 
-use super::TaskEvent;
 use super::may::seen;
+use super::{Outcome, Task, TaskEvent};
+use crate::ask::Ask;
 use crate::command::Envelope;
-use crate::ids::TaskId;
+use crate::event::Happened;
+use crate::ids::{AskId, ReviewId, Subject, TaskId};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
@@ -20,6 +22,47 @@ pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: TaskId) -> Resu
         return Ok(Decision::default());
     }
     Ok(task.decided(TaskEvent::Erased))
+}
+
+/// What has to be erased of the task behind an ask, because the ask is.
+pub(crate) fn checkpoint_erased(
+    world: &World<'_>,
+    ask: &Ask,
+) -> Result<Option<(Subject, Happened)>, Stop> {
+    let task = match (&ask.checkpoint, &ask.review) {
+        (Some(checkpoint), _) => world.task(checkpoint.task)?,
+        (None, Some(review)) => world.task(review.task)?,
+        (None, None) => return Ok(None),
+    };
+    let artifact = ask.review.as_ref().map(|review| &review.artifact);
+    let given = task.reviews.iter().filter(|review| artifact == Some(&review.artifact));
+    let worded = given.filter(|review| {
+        let remarked = |remark: &super::Remark| remark.comment.value().is_some();
+        review.words.value().is_some() || review.remarks.iter().any(remarked)
+    });
+    let reviews: Vec<ReviewId> = worded.map(|review| review.id).collect();
+    let said = task.checkpoints.iter().any(|raised| {
+        raised.ask == ask.id
+            && matches!(&raised.outcome, Outcome::Resolved(resolution) if resolution.said.value().is_some())
+    });
+    if !said && reviews.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(task.event(TaskEvent::CheckpointErased { checkpoint: ask.id, reviews })))
+}
+
+impl Task {
+    pub(super) fn erase_checkpoint(&mut self, checkpoint: AskId, reviews: &[ReviewId]) {
+        for raised in self.checkpoints.iter_mut().filter(|raised| raised.ask == checkpoint) {
+            if let Outcome::Resolved(resolution) = &mut raised.outcome {
+                resolution.said.erase();
+            }
+        }
+        for review in self.reviews.iter_mut().filter(|review| reviews.contains(&review.id)) {
+            review.words.erase();
+            review.remarks.iter_mut().for_each(|remark| remark.comment.erase());
+        }
+    }
 }
 
 #[cfg(test)]

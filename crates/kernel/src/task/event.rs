@@ -4,14 +4,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::artifact::{Role, Version, VersionRef};
-use super::checkpoint::{CheckpointKind, Ended, RaisedBy, Resolution};
+use super::checkpoint::{CheckpointKind, Ended, RaisedBy, Resolution, Said};
 use super::grants::Grant;
 use super::ledger::Scope;
-use super::review::{Remark, Review};
+use super::review::{Remark, Review, Words};
 use super::spec::Created;
 use super::{Amendment, Handover, Party};
 use crate::audit::{Erasable, Slot};
-use crate::ids::{AgentId, ArtifactId, AskId, EntryId, ProjectId, ReviewId, RunId, TaskId};
+use crate::event::Trace;
+use crate::ids::{
+    AgentId, ArtifactId, AskId, EntryId, HumanId, ProjectId, ReviewId, RunId, TaskId,
+};
 
 /// What can happen to a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -144,6 +147,35 @@ pub enum TaskEvent {
     },
     /// Its words were forgotten.
     Erased,
+    /// The ask of a checkpoint or of a review was erased: so is what the task holds of it.
+    CheckpointErased {
+        /// The ask.
+        checkpoint: AskId,
+        /// The reviews that were given by it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        reviews: Vec<ReviewId>,
+    },
+    /// What one person wrote on it was erased, because that person was.
+    WordsErased(Box<TaskWordsErased>),
+}
+
+/// What one person wrote on a task was erased: comments, reasons, amendments and reviews.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskWordsErased {
+    /// The person.
+    pub human: HumanId,
+    /// The resolutions of theirs that had a comment, without it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resolutions: Vec<Uncommented>,
+}
+
+/// What was said with a resolution, without the comment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Uncommented {
+    /// The checkpoint that was resolved.
+    pub checkpoint: AskId,
+    /// The rest of what was said.
+    pub said: Erasable<Said>,
 }
 
 /// What an agent is given to begin with.
@@ -181,7 +213,49 @@ impl TaskEvent {
             Self::Shared { .. } => "delivery_shared",
             Self::Wrote { .. } => "ledger_written",
             Self::Erased => "erased",
+            Self::CheckpointErased { .. } => "checkpoint_erased",
+            Self::WordsErased(_) => "task_words_erased",
         }
+    }
+
+    /// Whether it erased the values of an earlier event of its task.
+    pub(crate) fn erases(&self, earlier: &Trace) -> bool {
+        if matches!(self, Self::Erased) {
+            return true;
+        }
+        if let Self::CheckpointErased { checkpoint, reviews } = self {
+            return earlier.checkpoint == Some(*checkpoint)
+                || earlier.review.is_some_and(|review| reviews.contains(&review));
+        }
+        let Self::WordsErased(erased) = self else { return false };
+        let resolved = |id| erased.resolutions.iter().any(|one| one.checkpoint == id);
+        let wrote = match earlier.what {
+            "task_cancelled" | "task_amended" | "review_submitted" | "review_commented" => true,
+            "checkpoint_resolved" => earlier.checkpoint.is_some_and(resolved),
+            _ => false,
+        };
+        wrote && earlier.human.as_ref() == Some(&erased.human)
+    }
+
+    /// Whether it holds a comment, a reason, an amendment or a review.
+    pub(crate) fn has_words(&self) -> bool {
+        if let Self::Cancelled { reason: Some(text) }
+        | Self::Amended { amendment: Amendment { text, .. } } = self
+        {
+            return text.value().is_some();
+        }
+        if let Self::Reviewed { review } = self {
+            let worded =
+                |words: &Words| !words.comments.is_empty() || !words.requested_changes.is_empty();
+            return review.words.value().is_some_and(worded);
+        }
+        if let Self::Remarked { remark, .. } = self {
+            return remark.comment.value().is_some();
+        }
+        if let Self::Resolved { resolution, .. } = self {
+            return resolution.said.value().is_some_and(|said| said.comment.is_some());
+        }
+        false
     }
 
     /// Visits every erasable value, always in the same order.
@@ -196,6 +270,9 @@ impl TaskEvent {
             Self::Amended { amendment } => visit(&mut amendment.text),
             Self::Reviewed { review } => visit(&mut review.words),
             Self::Remarked { remark, .. } => visit(&mut remark.comment),
+            Self::WordsErased(erased) => {
+                erased.resolutions.iter_mut().for_each(|one| visit(&mut one.said));
+            }
             Self::Started
             | Self::Cancelled { reason: None }
             | Self::Interrupted
@@ -208,6 +285,7 @@ impl TaskEvent {
             | Self::Referenced { .. }
             | Self::Shared { .. }
             | Self::Wrote { .. }
+            | Self::CheckpointErased { .. }
             | Self::Erased => {}
         }
     }
@@ -240,6 +318,8 @@ pub enum ArtifactEvent {
         /// Which.
         with: ProjectId,
     },
+    /// The bytes of all its versions were erased.
+    Erased,
 }
 
 impl ArtifactEvent {
@@ -249,6 +329,7 @@ impl ArtifactEvent {
             Self::Committed { .. } => "version_committed",
             Self::Referenced { .. } => "version_referenced",
             Self::Shared { .. } => "artifact_shared",
+            Self::Erased => "artifact_erased",
         }
     }
 }

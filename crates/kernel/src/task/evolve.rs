@@ -111,6 +111,10 @@ impl Task {
             | TaskEvent::Shared { .. }
             | TaskEvent::Wrote { .. } => {}
             TaskEvent::Erased => self.erase(),
+            TaskEvent::CheckpointErased { checkpoint, reviews } => {
+                self.erase_checkpoint(checkpoint, &reviews);
+            }
+            TaskEvent::WordsErased(erased) => self.erase_words_of(&erased),
         }
         self.tie_sessions();
         Some(())
@@ -127,6 +131,8 @@ impl Task {
             | TaskEvent::Referenced { .. }
             | TaskEvent::Shared { .. }
             | TaskEvent::Wrote { .. }
+            | TaskEvent::CheckpointErased { .. }
+            | TaskEvent::WordsErased(_)
             | TaskEvent::Erased => false,
             // Where silence calls the task off, that is what changes it.
             TaskEvent::Lapsed { why, .. } => {
@@ -335,7 +341,8 @@ pub(crate) fn evolve_artifact(
     match (before, event) {
         (None, ArtifactEvent::Committed { project, sort, version }) => {
             let versions = vec![*version];
-            Some(Artifact { id, head, project, sort, versions, shared_with: Vec::new() })
+            let shared_with = Vec::new();
+            Some(Artifact { id, head, project, sort, versions, shared_with, erased: false })
         }
         (Some(mut artifact), event) => {
             artifact.head = head;
@@ -352,10 +359,14 @@ pub(crate) fn evolve_artifact(
                     version.references.push(Reference { task, role });
                 }
                 ArtifactEvent::Shared { with } => artifact.shared_with.push(with),
+                ArtifactEvent::Erased => artifact.erased = true,
             }
             Some(artifact)
         }
-        (None, ArtifactEvent::Referenced { .. } | ArtifactEvent::Shared { .. }) => None,
+        (
+            None,
+            ArtifactEvent::Referenced { .. } | ArtifactEvent::Shared { .. } | ArtifactEvent::Erased,
+        ) => None,
     }
 }
 

@@ -29,6 +29,8 @@ mod contract;
 mod create;
 mod delegate;
 mod erase;
+mod erase_artifact;
+mod erase_words;
 mod event;
 mod evolve;
 mod grant;
@@ -71,7 +73,8 @@ pub use command::{
     NewCheckpoint, NewEntry, NewGrant, NewResolution, NewReview, NewTask, NewVersion, TaskCommand,
 };
 pub use contract::{Contract, Duty, Wanted};
-pub use event::{ArtifactEvent, EntryWritten, Given, TaskEvent};
+pub(crate) use erase::checkpoint_erased;
+pub use event::{ArtifactEvent, EntryWritten, Given, TaskEvent, TaskWordsErased, Uncommented};
 pub(crate) use evolve::{evolve_artifact, evolve_entry, evolve_task};
 pub use grant::{covers, is_scope};
 pub use grants::{Grant, Leave, Permission, Until};
@@ -270,6 +273,8 @@ pub(crate) fn decide(
         TaskCommand::Share(id, with) => share::decide(world, envelope, *id, with),
         TaskCommand::Write(id, new) => write::decide(world, envelope, *id, new),
         TaskCommand::Erase(id) => erase::decide(world, envelope, *id),
+        TaskCommand::EraseWords(id, human) => erase_words::decide(world, envelope, *id, human),
+        TaskCommand::EraseArtifact(id) => erase_artifact::decide(world, envelope, *id),
     }
 }
 

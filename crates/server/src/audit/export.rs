@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use dialects::proof::Jwks;
-use kernel::Time;
 use kernel::audit::{Digest, Row};
 use kernel::seal::Block;
+use kernel::{Happened, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
-use store::{SealedBlock, Store};
+use store::{Change, SealedBlock, Store};
 
 use crate::signing::Signer;
 
@@ -197,7 +197,8 @@ impl Export {
             let changes = self.store.changes(after, 1000).await?;
             let Some(last) = changes.last() else { return Ok(erased) };
             after = last.position;
-            let erasing = changes.iter().rfind(|change| change.what == "erased");
+            let erases = |change: &&Change| Happened::ERASING.contains(&change.what.as_str());
+            let erasing = changes.iter().rfind(erases);
             erased = erasing.map(|change| change.position).or(erased);
         }
     }

@@ -11,6 +11,7 @@ use anyhow::{Context, bail};
 use dialects::proof::{Jwks, jws};
 use futures_util::{StreamExt, stream};
 use kernel::audit::{Digest, Head, Row, Verifier, Why};
+use kernel::event::Trace;
 use kernel::seal::{Flaw, Seals};
 use kernel::{Ask, Entity, Event, Subject, evolve};
 use serde_json::Value;
@@ -198,8 +199,9 @@ struct Replay {
 /// What is kept of a subject.
 struct Entry {
     head: Head,
-    /// The first event whose values are gone, until an event says that they were erased.
-    hollow: Option<u64>,
+    /// The events whose values are gone, until an event says that they were erased. Of those that
+    /// only the same event can have erased, the first.
+    hollow: Vec<(u64, Trace)>,
     state: State,
 }
 
@@ -270,7 +272,7 @@ impl Replay {
             Err(finding) => {
                 self.report.found(finding);
                 let head = Head { seq: row.seq, hash: row.hash, at: row.at };
-                let broken = Entry { head, hollow: None, state: State::Broken };
+                let broken = Entry { head, hollow: Vec::new(), state: State::Broken };
                 self.subjects.insert(subject, broken);
             }
         }
@@ -299,9 +301,14 @@ impl Replay {
         };
         let event = verifier.check_row(subject, row, || opened).map_err(Finding::Broken)?;
         let head = Head { seq: row.seq, hash: row.hash, at: event.at };
-        let erased = event.what.name() == "erased";
-        let earlier = before.as_ref().and_then(|before| before.hollow).filter(|_| !erased);
-        let hollow = earlier.or_else(|| hollow.then_some(row.seq));
+        let empty = hollow.then(|| event.trace());
+        let (mut hollow, before) = before.map_or((Vec::new(), None), |mut before| {
+            (std::mem::take(&mut before.hollow), Some(before))
+        });
+        hollow.retain(|(_, earlier)| !event.what.erases(earlier));
+        if let Some(trace) = empty.filter(|trace| hollow.iter().all(|(_, one)| one != trace)) {
+            hollow.push((row.seq, trace));
+        }
         let state = match before {
             None if row.seq > 1 => State::Unknown,
             None => self.lived(None, &event, row.hash)?,
@@ -383,7 +390,7 @@ impl Replay {
         let mut hollow: Vec<(&Subject, u64)> = self
             .subjects
             .iter()
-            .filter_map(|(subject, entry)| Some((subject, entry.hollow?)))
+            .filter_map(|(subject, entry)| Some((subject, entry.hollow.first()?.0)))
             .collect();
         hollow.sort();
         for (subject, seq) in hollow {

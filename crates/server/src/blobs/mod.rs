@@ -11,6 +11,7 @@
 //! | `receive` | takes what comes, and goes on where it stopped |
 //! | `open` | hands it out, whole or in part |
 
+mod erase;
 mod manifest;
 mod open;
 mod receive;

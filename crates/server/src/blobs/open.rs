@@ -83,6 +83,11 @@ impl Blobs {
 }
 
 impl Blob {
+    /// What each of its pieces hashes to.
+    pub(super) fn digests(&self) -> Vec<Digest> {
+        self.pieces.iter().map(|piece| piece.digest).collect()
+    }
+
     /// The bytes of a range. What is damaged ends the stream before any of it goes out; of all of it
     /// the last piece goes out only if the whole is what it was.
     pub fn read(self, range: Range<u64>) -> impl Stream<Item = anyhow::Result<Bytes>> + Send {

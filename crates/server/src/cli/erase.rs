@@ -1,34 +1,97 @@
-//! `countersign erase ID`
+//! `countersign erase ID`, `countersign erase --person ID`
 
+use anyhow::bail;
 use clap::Args;
+use dialects::native::{Erased, PersonView};
+use kernel::{ArtifactId, HumanId, TaskId};
 use reqwest::Method;
 
 use super::Exit;
+use super::admin::{Admin, Place};
 use super::output::say;
-use super::remote::Remote;
 use super::render::Detail;
 use super::show::{plain, print};
 
 #[derive(Args)]
 pub(super) struct Erase {
-    /// The request, under any prefix: `ask_…`, `hxp_…`
-    id: String,
+    /// What to erase, once it is over: a request (`ask_…`, `hxp_…`), a task (`task_…`) or an artifact
+    /// (`art_…`)
+    #[arg(required_unless_present = "person")]
+    id: Option<String>,
+    /// Erase this person instead: name, addresses, credentials, devices, and what they wrote
+    #[arg(long, value_name = "ID", conflicts_with = "id")]
+    person: Option<HumanId>,
     #[command(flatten)]
-    remote: Remote,
+    place: Place,
 }
 
 impl Erase {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.human()?;
-        let id = plain(&self.id);
+        match (self.id, self.person) {
+            (_, Some(person)) => erase_person(self.place, &person).await?,
+            (Some(id), None) => erase(self.place, &id).await?,
+            (None, None) => bail!("name a request, a task, an artifact or a person to erase"),
+        }
+        Ok(Exit::Done)
+    }
+}
+
+async fn erase(place: Place, id: &str) -> anyhow::Result<()> {
+    let (admin, json) = place.open().await?;
+    let Admin::Remote(server) = admin else {
+        bail!("only people are erased without a running server; start it and try again");
+    };
+    let kind = if id.parse::<TaskId>().is_ok() && id.starts_with(TaskId::PREFIX) {
+        "tasks"
+    } else if id.parse::<ArtifactId>().is_ok() && id.starts_with(ArtifactId::PREFIX) {
+        "artifacts"
+    } else {
+        let id = plain(id);
         let path = format!("/api/v1/asks/{id}/erase");
         let call = server.client.call(Method::POST, &path, None::<&()>);
         let ask: client::Ask = call.await.map_err(server.because())?;
-        if self.remote.json {
+        if json {
             print(&ask, true, Detail::Brief)?;
         } else {
             say!("The words of {id} are gone. That it was asked and how it ended stays on record.");
         }
-        Ok(Exit::Done)
+        return Ok(());
+    };
+    let path = format!("/api/v1/{kind}/{id}/erase");
+    let call = server.client.call(Method::POST, &path, None::<&()>);
+    let erased: Erased = call.await.map_err(server.because())?;
+    if json {
+        say!("{}", serde_json::to_string(&erased)?);
+    } else if kind == "tasks" {
+        say!("The text of {id} and of its {} requests was erased.", erased.requests.len());
+    } else {
+        say!("The bytes of {id} are being erased. Names, sizes and checksums stay on record.");
     }
+    Ok(())
+}
+
+/// Erases a person, through a running server or on the data folder of a stopped one.
+pub(super) async fn erase_person(place: Place, id: &HumanId) -> anyhow::Result<()> {
+    let (admin, json) = place.open().await?;
+    let person = match &admin {
+        Admin::Remote(server) => {
+            let path = format!("/api/v1/people/{id}/erase");
+            let call = server.client.call(Method::POST, &path, None::<&()>);
+            let person: PersonView = call.await.map_err(server.because())?;
+            Some(person)
+        }
+        Admin::Offline(offline) => {
+            offline.gateway.erase_person(kernel::Actor::System, id).await?;
+            offline.gateway.directory().human(id).map(PersonView::from)
+        }
+    };
+    if json {
+        say!("{}", serde_json::to_string(&person)?);
+    } else {
+        say!(
+            "{id} was erased. What they wrote on requests and tasks is erased in the background \
+             while the server runs."
+        );
+    }
+    Ok(())
 }

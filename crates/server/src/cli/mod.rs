@@ -99,7 +99,7 @@ enum Command {
     Envelope(envelope::Envelope),
     /// Let a receipt no longer count
     Revoke(revoke::Revoke),
-    /// Forget the words of a request that is over
+    /// Erase personal data (GDPR): a request, a task, an artifact or a person
     Erase(erase::Erase),
     /// Write out what was answered, by whom and how
     Export(export::Export),
@@ -256,7 +256,7 @@ async fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Verify(verify) => patiently(verify.run()).await,
         Command::Envelope(envelope) => envelope.run(),
         Command::Revoke(revoke) => patiently(revoke.run()).await,
-        Command::Erase(erase) => patiently(erase.run()).await,
+        Command::Erase(erase) => patiently(Box::pin(erase.run())).await,
         Command::Export(export) => export.run().await,
         Command::Audit(audit) => audit.run().await,
         Command::Backup(backup) => backup.run().await,

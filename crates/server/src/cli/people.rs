@@ -20,6 +20,7 @@ use url::Url;
 
 use super::Exit;
 use super::admin::{Admin, Place};
+use super::erase;
 use super::output::{say, table};
 use super::projects;
 use crate::bootstrap;
@@ -73,6 +74,13 @@ enum PeopleCommand {
         id: HumanId,
         #[command(flatten)]
         change: Box<Change>,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Erase a person (GDPR): name, addresses, credentials, devices, and what they wrote
+    Erase {
+        /// Who
+        id: HumanId,
         #[command(flatten)]
         place: Place,
     },
@@ -223,6 +231,7 @@ impl People {
                 let command = Command::ChangeHuman(id, Box::new(patch.clone().into()));
                 send(place, Method::PATCH, &path, &patch, command, None).await?;
             }
+            PeopleCommand::Erase { id, place } => erase::erase_person(place, &id).await?,
             PeopleCommand::AddAgent { id, project, owner, conversations, place } => {
                 let body = AgentBody { id: Some(id.clone()), project, owner, conversations };
                 let path = format!("/api/v1/agents/{id}");

@@ -152,6 +152,11 @@ pub fn person_link(id: &HumanId) -> String {
     format!("{PEOPLE}/{id}/link")
 }
 
+/// GET explains what erasing a person removes, POST erases them.
+pub fn person_erase(id: &HumanId) -> String {
+    format!("{PEOPLE}/{id}/erase")
+}
+
 /// GET shows who is in a group, POST says it.
 pub fn group(id: &GroupId) -> String {
     format!("{GROUPS}/{id}")

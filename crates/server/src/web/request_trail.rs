@@ -154,9 +154,12 @@ fn sentence(
         Happened::CallbackWanted => plain("wanted the agent to be told again"),
         Happened::Revoked { .. } => ("no", "revoked the receipt".to_owned()),
         Happened::Erased => ("over", "erased the words; the chain stays whole".to_owned()),
+        Happened::WordsErased(_) => ("over", "erased what an erased person wrote".to_owned()),
         Happened::ProjectSaved(_)
         | Happened::AgentSaved(_)
         | Happened::HumanSaved(_)
+        | Happened::HumanErased
+        | Happened::KeyErased
         | Happened::KeyIssued(_)
         | Happened::KeyRevoked
         | Happened::PasskeyUsed { .. }

@@ -163,5 +163,11 @@ fn sentence(event: &TaskEvent, directory: &Directory) -> (&'static str, String, 
             ("", format!("wrote {} in the ledger of {scope}", Words::of(key)), None)
         }
         TaskEvent::Erased => ("over", "erased the words; the chain stays whole".to_owned(), None),
+        TaskEvent::CheckpointErased { .. } => {
+            ("over", "erased the text of one request".to_owned(), None)
+        }
+        TaskEvent::WordsErased(_) => {
+            ("over", "erased what an erased person wrote".to_owned(), None)
+        }
     }
 }

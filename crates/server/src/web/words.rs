@@ -4,7 +4,7 @@ use std::fmt;
 
 use kernel::actor::Attested;
 use kernel::ask::{DefaultAction, Priority};
-use kernel::directory::Directory;
+use kernel::directory::{Directory, Human};
 use kernel::question::Kind;
 use kernel::text::reveal;
 use kernel::{Assurance, By, HumanId, Via};
@@ -48,9 +48,13 @@ impl fmt::Display for Words {
     }
 }
 
-/// A person's name, or their id where we know no name.
+/// A person's name, their id where we know no name, or that they were erased.
 pub fn person(directory: &Directory, id: &HumanId) -> String {
-    let profile = directory.human(id).and_then(|human| human.profile.value());
+    let human = directory.human(id);
+    if human.is_some_and(Human::is_erased) {
+        return "erased person".to_owned();
+    }
+    let profile = human.and_then(|human| human.profile.value());
     match profile.map(|profile| profile.name.trim()) {
         Some(name) if !name.is_empty() => reveal(name),
         Some(_) | None => id.to_string(),

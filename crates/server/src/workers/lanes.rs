@@ -212,7 +212,11 @@ impl Desk {
             | Effect::Reach { .. }
             | Effect::Gather { .. }
             | Effect::Settle { .. }
-            | Effect::DropFiles { .. } => Done::plainly(self.deliver(&delivery, Vec::new()).await?),
+            | Effect::DropFiles { .. }
+            | Effect::EraseHuman { .. }
+            | Effect::DropArtifact { .. } => {
+                Done::plainly(self.deliver(&delivery, Vec::new()).await?)
+            }
         };
         Ok((delivery.id, done))
     }
@@ -249,6 +253,8 @@ impl Desk {
             | Effect::CallBack { .. }
             | Effect::Tell { .. }
             | Effect::DropFiles { .. }
+            | Effect::EraseHuman { .. }
+            | Effect::DropArtifact { .. }
             | Effect::MailLink { .. }
             | Effect::Contract(_) => Ok(Settlement::Done),
         }

@@ -106,7 +106,11 @@ impl Desk {
             Effect::Gather { human, at, tried } => {
                 return self.app.gather(Gathering { human, at: *at, tried }).await;
             }
+            Effect::EraseHuman { human, after } => {
+                return self.app.erase_words_of(human, *after).await;
+            }
             Effect::DropFiles { ask } => files.take_away(&**gateway.store(), ask.ulid()).await,
+            Effect::DropArtifact { artifact } => self.app.drop_artifact(*artifact).await,
             Effect::Notify { .. }
             | Effect::Settle { .. }
             | Effect::CallBack { .. }
@@ -124,7 +128,12 @@ impl Desk {
             Ok(()) if into.is_empty() => Settlement::Done,
             Ok(()) => Settlement::Split { into },
             // What was erased must go, however long that takes.
-            Err(error) if matches!(delivery.effect, Effect::DropFiles { .. }) => {
+            Err(error)
+                if matches!(
+                    delivery.effect,
+                    Effect::DropFiles { .. } | Effect::DropArtifact { .. }
+                ) =>
+            {
                 tracing::warn!(
                     delivery.id,
                     error = format!("{error:#}"),

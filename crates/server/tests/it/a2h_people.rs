@@ -70,12 +70,19 @@ async fn people_are_found_and_not_how_to_reach_them() {
     // Asked by id, and no more once removed.
     let ask = |call_id: &str| json!({"run_id": "r", "call_id": call_id, "spec": {"msg": "Hi", "channel": {"human_id": id}}});
     agent.post(&format!("{A2H}/human_contacts"), ask("a")).await.is(200);
+    // Not while a request waits for her; then she is erased, not only made inactive.
+    let waits = refused(admin.delete(&one).await, 409, "conflict");
+    let text = waits.text.clone();
+    let open = text.split("ask_").nth(1).unwrap().chars().take(26).collect::<String>();
+    let cancel = format!("/api/v1/asks/ask_{open}/cancel");
+    agent.post(&cancel, json!({})).await.is(200);
     assert_eq!(admin.delete(&one).await.is(200)["deleted"], true);
     refused(agent.get(&one).await, 404, "not_found");
     refused(admin.delete(&one).await, 404, "not_found");
     refused(agent.post(&format!("{A2H}/human_contacts"), ask("b")).await, 422, "invalid_field");
     let kept = admin.get(&format!("/api/v1/people/{id}")).await.is(200);
     assert_eq!((&kept["active"], &kept["contacts"]), (&json!(false), &json!([])));
+    assert_eq!((&kept["name"], &kept["erased"]), (&json!(""), &json!(true)));
     refused(admin.delete(&format!("{humans}/user_dev")).await, 403, "forbidden");
     world.end().await;
 }

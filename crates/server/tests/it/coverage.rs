@@ -171,6 +171,8 @@ const RECORDS: &[(&str, &str)] = &[
     ("CallBack", "callback_wanted"),
     ("Revoke", "revoked"),
     ("Erase", "erased"),
+    ("EraseWords", "words_erased"),
+    ("EraseHuman", "human_erased"),
     ("SaveProject", "project_saved"),
     ("AddProject", "project_saved"),
     ("SaveAgent", "agent_saved"),
@@ -416,6 +418,9 @@ async fn every_command_leaves_a_record() {
     let wrote = Command::Write("clerk".parse().unwrap(), "hello".to_owned().into());
     let opening = story.run(person("ada"), wrote).await.unwrap();
     story.run(clerk.clone(), Command::Reply(opening, Box::new(question()))).await;
+    let said = story.run(clerk.clone(), ask(question())).await.unwrap();
+    story.run(owner(), Command::Assign(said, "ada".parse().unwrap(), None)).await;
+    story.run(person("ada"), Command::Comment(said, "hello".to_owned())).await;
     let id = story.run(clerk, ask(timed)).await.unwrap();
     let due = [(10, Command::Remind(id)), (10, Command::Escalate(id)), (40, Command::Expire(id))];
     for (seconds, command) in due {
@@ -424,6 +429,12 @@ async fn every_command_leaves_a_record() {
     }
     story.run(owner(), Command::RevokeKey(of("a", &story.world))).await;
     story.run(owner(), Command::Task(settings::work())).await;
+
+    // The worker does the same by itself; whichever of us comes first leaves the record.
+    let ada: kernel::HumanId = "ada".parse().unwrap();
+    story.world.gateway().run(system(), Command::EraseHuman(ada.clone())).await.unwrap();
+    story.run(system(), Command::EraseWords(said, ada)).await;
+    story.run(system(), Command::EraseHuman("user_dev_2".parse().unwrap())).await;
 
     let all: BTreeSet<&str> = RECORDS.iter().map(|(command, _)| *command).collect();
     assert_eq!(story.seen, all);

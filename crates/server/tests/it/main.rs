@@ -39,6 +39,7 @@ mod desk;
 mod desk_own;
 mod envelope;
 mod envelope_asks;
+mod erasure;
 mod evidence;
 mod hacp;
 mod hacp_artifacts;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use kernel::audit::{Digest, Record, Row as RecordRow};
+use kernel::audit::{Digest, Erasure, Record, Row as RecordRow};
 use kernel::directory::Directory;
 use kernel::insight::{Day, Tally};
 use kernel::task::{self, Artifact, Contract};
@@ -158,8 +158,8 @@ impl Books for State {
             self.streams.extend(about.agent.map(|agent| (agent.clone(), position)));
             self.task_streams.extend(about.project.map(|project| (project.clone(), position)));
             self.lists.push(about.lists);
-            if record.what == "erased" {
-                self.erase(&record.subject);
+            if let Some(erasure) = record.erasure() {
+                self.erase(record, &erasure);
             }
         }
         for effect in &work.effects {
@@ -226,9 +226,12 @@ impl State {
         self.tasks.insert(id, moved.after.clone());
     }
 
-    fn erase(&mut self, subject: &Subject) {
-        for record in self.records.iter_mut().filter(|record| record.subject == *subject) {
-            record.contents.fill(Value::Null);
+    fn erase(&mut self, by: &Record, erasure: &Erasure) {
+        let earlier = |record: &&mut Record| record.subject == by.subject && record.seq < by.seq;
+        for record in self.records.iter_mut().filter(earlier) {
+            if erasure.takes(&record.body) {
+                record.contents.fill(Value::Null);
+            }
         }
     }
 

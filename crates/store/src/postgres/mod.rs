@@ -434,6 +434,15 @@ impl Store for Postgres {
         Ok(on!(self.database, client => retention::own(&*client, holder))?)
     }
 
+    async fn file_holders(&self, digest: Digest) -> Result<Vec<Ulid>> {
+        Ok(on!(self.database, client => retention::holders(client, &digest))?)
+    }
+
+    async fn forget_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
+        self.writers()?;
+        Ok(on!(self.database, client => retention::forget_one(client, holder, &digest))?)
+    }
+
     async fn forget_files(&self, holder: Ulid) -> Result<()> {
         self.writers()?;
         Ok(on!(self.database, client => retention::forget(&*client, holder))?)

@@ -60,6 +60,23 @@ pub(super) async fn own(client: &impl GenericClient, holder: Ulid) -> Result<Vec
     rows.iter().map(|row| Ok(digest(row.try_get(0)?))).collect()
 }
 
+pub(super) async fn holders(client: &Client, digest: &Digest) -> Result<Vec<Ulid>, Failure> {
+    let statement = client.prepare_cached("SELECT ask FROM file_use WHERE digest = $1").await?;
+    let rows = client.query(&statement, &[&&digest.0[..]]).await?;
+    rows.iter().map(|row| Ok(ulid(row.try_get(0)?))).collect()
+}
+
+pub(super) async fn forget_one(
+    client: &Client,
+    holder: Ulid,
+    digest: &Digest,
+) -> Result<(), Failure> {
+    let sql = "DELETE FROM file_use WHERE ask = $1 AND digest = $2";
+    let statement = client.prepare_cached(sql).await?;
+    client.execute(&statement, &[&uuid(holder), &&digest.0[..]]).await?;
+    Ok(())
+}
+
 pub(super) async fn forget(client: &impl GenericClient, holder: Ulid) -> Result<(), Failure> {
     let statement = client.prepare_cached("DELETE FROM file_use WHERE ask = $1").await?;
     client.execute(&statement, &[&uuid(holder)]).await?;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use deadpool_postgres::Client;
-use kernel::audit::Record;
+use kernel::audit::{Erasure, Record};
 use kernel::{Ask, AskId, Effect, Entity, Subject, Time};
 use serde::Serialize;
 use tokio_postgres::types::ToSql;
@@ -66,8 +66,16 @@ const RECORDS: &str = "INSERT INTO record (subject, seq, at, what, prev, hash, b
 const PENDING: &str = "INSERT INTO pending (subjects, seqs, agents, lists, projects)
     VALUES ($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[])";
 
-const ERASED: &str =
-    "UPDATE record SET contents = NULL WHERE subject = ANY ($1::text[]) AND contents IS NOT NULL";
+const ERASED: &str = "UPDATE record SET contents = NULL
+    FROM unnest($1::text[], $2::bigint[]) AS erased (subject, before)
+    WHERE record.subject = erased.subject AND record.seq < erased.before
+        AND record.contents IS NOT NULL";
+
+const EARLIER: &str = "SELECT seq, body FROM record
+    WHERE subject = $1 AND seq < $2 AND contents IS NOT NULL";
+
+const ERASED_SOME: &str =
+    "UPDATE record SET contents = NULL WHERE subject = $1 AND seq = ANY ($2::bigint[])";
 
 pub(super) const EFFECTS: &str = "INSERT INTO outbox
         (rank, due_at, written_at, effect, lane, name)
@@ -109,6 +117,35 @@ pub(super) async fn write(client: &Client, out: &Output, now: Time) -> Result<()
             return Err(Failure::Conflict);
         }
     }
+    erase(client, &out.records).await
+}
+
+/// Drops the contents of the records that others erase. A statement of its own: the one that writes
+/// records does not see those it writes.
+async fn erase(client: &Client, records: &[(Record, About)]) -> Result<(), Failure> {
+    let (mut subjects, mut before) = (Vec::new(), Vec::new());
+    for (record, _) in records {
+        let Some(erasure) = record.erasure() else { continue };
+        let subject = record.subject.to_string();
+        if erasure == Erasure::Everything {
+            subjects.push(subject);
+            before.push(int(record.seq));
+            continue;
+        }
+        let earlier = client.prepare_cached(EARLIER).await?;
+        let mut erased: Vec<i64> = Vec::new();
+        for row in client.query(&earlier, &[&subject, &int(record.seq)]).await? {
+            if erasure.takes(row.try_get(1)?) {
+                erased.push(row.try_get(0)?);
+            }
+        }
+        let statement = client.prepare_cached(ERASED_SOME).await?;
+        client.execute(&statement, &[&subject, &erased]).await?;
+    }
+    if !subjects.is_empty() {
+        let statement = client.prepare_cached(ERASED).await?;
+        client.execute(&statement, &[&subjects, &before]).await?;
+    }
     Ok(())
 }
 
@@ -141,10 +178,6 @@ fn whole(parts: &[Part]) -> String {
 
 fn parts(out: &Output, now: Time) -> Result<Vec<Part>> {
     let (changed, new): (Vec<_>, Vec<_>) = out.asks.values().partition(|(read, _)| read.is_some());
-    let erased: Vec<String> = (out.records.iter())
-        .filter(|(record, _)| record.what == "erased")
-        .map(|(record, _)| record.subject.to_string())
-        .collect();
     let all = [
         asks(NEW_ASKS, &new)?,
         asks(CHANGED_ASKS, &changed)?,
@@ -159,7 +192,6 @@ fn parts(out: &Output, now: Time) -> Result<Vec<Part>> {
         directory(out),
         records(&out.records)?,
         pending(&out.records),
-        some(&erased).map(|()| Part { sql: ERASED, params: vec![Box::new(erased)], rows: None }),
         effects(&out.effects)?,
         remembered(out, now),
     ];

@@ -29,6 +29,24 @@ pub(super) fn own(conn: &Connection, holder: Ulid) -> Result<Vec<Digest>> {
     .map_err(failed)
 }
 
+pub(super) fn holders(conn: &Connection, digest: &Digest) -> Result<Vec<Ulid>> {
+    conn.prepare_cached("SELECT ask FROM file_use WHERE digest = ?1")
+        .and_then(|mut holders| {
+            holders
+                .query_map([digest.0], |row| row.get::<_, [u8; 16]>(0))?
+                .map(|bytes| bytes.map(Ulid::from_bytes))
+                .collect()
+        })
+        .map_err(failed)
+}
+
+pub(super) fn forget_one(conn: &Connection, holder: Ulid, digest: &Digest) -> Result<()> {
+    conn.prepare_cached("DELETE FROM file_use WHERE ask = ?1 AND digest = ?2")
+        .and_then(|mut forget| forget.execute(params![holder.to_bytes(), digest.0]))
+        .map(drop)
+        .map_err(failed)
+}
+
 pub(super) fn forget(conn: &Connection, holder: Ulid) -> Result<()> {
     conn.prepare_cached("DELETE FROM file_use WHERE ask = ?1")
         .and_then(|mut forget| forget.execute([holder.to_bytes()]))

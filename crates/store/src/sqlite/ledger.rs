@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kernel::audit::Record;
+use kernel::audit::{Erasure, Record};
 use kernel::directory::Directory;
 use kernel::task::{self, Artifact};
 use kernel::{
@@ -372,14 +372,36 @@ fn append(conn: &Connection, record: &Record, about: About<'_>) -> Result<News> 
         }
     })?;
     let position = uint(conn.last_insert_rowid());
-    if record.what == "erased" {
-        conn.prepare_cached("UPDATE record SET contents = NULL WHERE subject = ?1")
-            .and_then(|mut erase| erase.execute([&subject]))
-            .map_err(failed)?;
+    if let Some(erasure) = record.erasure() {
+        erase(conn, &subject, int(record.seq), &erasure)?;
     }
     let (subject, what) = (record.subject.clone(), record.what.to_owned());
     let change = Change { position, subject, seq: record.seq, at: record.at, what };
     Ok(News { change, lists: about.lists })
+}
+
+/// Drops the contents of the records of a subject before one that erases them.
+fn erase(conn: &Connection, subject: &str, before: i64, erasure: &Erasure) -> Result<()> {
+    if *erasure == Erasure::Everything {
+        return conn
+            .prepare_cached("UPDATE record SET contents = NULL WHERE subject = ?1 AND seq < ?2")
+            .and_then(|mut erase| erase.execute(params![subject, before]))
+            .map(drop)
+            .map_err(failed);
+    }
+    let sql = "SELECT seq, body FROM record
+         WHERE subject = ?1 AND seq < ?2 AND contents IS NOT NULL";
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+    let earlier: Vec<(i64, String)> = conn
+        .prepare_cached(sql)
+        .and_then(|mut query| query.query_map(params![subject, before], read)?.collect())
+        .map_err(failed)?;
+    for (seq, _) in earlier.iter().filter(|(_, body)| erasure.takes(body)) {
+        conn.prepare_cached("UPDATE record SET contents = NULL WHERE subject = ?1 AND seq = ?2")
+            .and_then(|mut erase| erase.execute(params![subject, seq]))
+            .map_err(failed)?;
+    }
+    Ok(())
 }
 
 pub(super) fn is_taken(error: &rusqlite::Error) -> bool {

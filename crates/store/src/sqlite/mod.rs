@@ -414,6 +414,15 @@ impl Store for Sqlite {
         self.readers.run(move |conn| file::own(conn, holder)).await
     }
 
+    async fn file_holders(&self, digest: Digest) -> Result<Vec<Ulid>> {
+        self.readers.run(move |conn| file::holders(conn, &digest)).await
+    }
+
+    async fn forget_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
+        let forget = move |conn: &Connection| file::forget_one(conn, holder, &digest);
+        self.write(move |ledger| ledger.savepoint(forget)).await
+    }
+
     async fn forget_files(&self, holder: Ulid) -> Result<()> {
         self.write(move |ledger| ledger.savepoint(|conn| file::forget(conn, holder))).await
     }

@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use kernel::audit::{Record, Verifier};
 use kernel::command::{NewAsk, Silence};
 use kernel::evolve::Entity;
-use kernel::testing::{new_ask, yes};
+use kernel::question::{Answer, Reply};
+use kernel::testing::{human, new_ask, yes};
 use kernel::{Actor, AskId, Command, Subject};
 
 use super::stage::{Stage, bot, person};
+use super::tasks;
 use crate::{Change, Scope};
 
 /// A few asks that went different ways.
@@ -167,4 +169,52 @@ pub async fn erasing_keeps_the_chain_and_drops_the_words(stage: &Stage) {
     for id in others {
         assert!(chain(stage, &Subject::Ask(id)).await[0].contents[0].is_object());
     }
+}
+
+/// The contents of a chain that are still there, as one text.
+fn words(records: &[Record]) -> String {
+    records.iter().flat_map(|record| &record.contents).map(ToString::to_string).collect()
+}
+
+pub async fn erasing_a_checkpoint_drops_the_copy_in_its_task(stage: &Stage) {
+    let task = tasks::begun(stage).await;
+    let id = stage.run(bot(), tasks::raise(task)).await.ask.unwrap().id;
+    let comment = Some("hush".to_owned());
+    let reply = Reply { answer: Answer::Approved { edits: None }, comment };
+    stage.run(person("olga"), Command::Answer(id, Box::new(reply))).await;
+    let before = chain(stage, &Subject::Task(task)).await;
+    assert!(words(&before).contains("hush"));
+    stage.run(Actor::System, Command::Erase(id)).await;
+    let after = chain(stage, &Subject::Task(task)).await;
+    assert!(!words(&after).contains("hush"));
+    assert!(words(&after).contains("refunds cost"), "the task itself is not erased");
+    assert_eq!(after.last().unwrap().what, "checkpoint_erased");
+    assert_eq!(after[..before.len()].last().unwrap().hash, before.last().unwrap().hash);
+    let kept = stage.store.task(task).await.unwrap().unwrap();
+    assert_eq!(replay(&after), Entity::Task(Box::new(kept)));
+}
+
+pub async fn erasing_a_person_drops_what_they_wrote(stage: &Stage) {
+    let (nina, mark) = (human("nina"), human("mark"));
+    let id = stage.ask(new_ask()).await;
+    stage.run(Actor::System, Command::Assign(id, nina.clone(), None)).await;
+    stage.run(person("nina"), Command::Comment(id, "hush one".to_owned())).await;
+    stage.run(bot(), Command::Comment(id, "from the agent".to_owned())).await;
+    let comment = Some("hush two".to_owned());
+    let reply = Reply { answer: Answer::Approved { edits: None }, comment };
+    stage.run(person("nina"), Command::Answer(id, Box::new(reply))).await;
+    stage.run(Actor::System, Command::EraseHuman(nina.clone())).await;
+    let person = chain(stage, &Subject::Human(nina.clone())).await;
+    assert_eq!(person.last().unwrap().what, "human_erased");
+    assert!(person.iter().flat_map(|record| &record.contents).all(serde_json::Value::is_null));
+    let entity = stage.store.directory().entity(&Subject::Human(nina.clone())).unwrap();
+    assert_eq!(replay(&person), entity);
+    stage.run(Actor::System, Command::EraseWords(id, nina)).await;
+    let records = chain(stage, &Subject::Ask(id)).await;
+    let left = words(&records);
+    assert!(!left.contains("hush") && left.contains("from the agent"), "{left}");
+    assert!(left.contains("approved"), "the answer stays");
+    assert_eq!(replay(&records), Entity::Ask(Box::new(stage.seen(id).await)));
+    let other = chain(stage, &Subject::Human(mark)).await;
+    assert!(other[0].contents[0].is_object());
 }

@@ -118,6 +118,8 @@ fn what(event: &Value, after: &Value, prompts: &Prompts, said: &mut Vec<String>)
             format!("wrote {key} into {scope}")
         }
         "task.erased" => "forgot its words".to_owned(),
+        "task.checkpoint.erased" => "erased the text of one request".to_owned(),
+        "task.comments.erased" => "erased what an erased person wrote".to_owned(),
         other => other.to_owned(),
     }
 }

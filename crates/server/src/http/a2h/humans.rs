@@ -148,8 +148,8 @@ pub(super) async fn replace(
     Ok(Json(a2h::human(changed, true)).into_response())
 }
 
-/// Nobody is asked any more who was removed, and nothing says how to reach them; what they answered
-/// stays answered.
+/// Erases a person (GDPR): nothing is left but the id. What they decided stays. Refused while they own
+/// agents, or while requests or tasks wait for them.
 pub(super) async fn remove(
     State(app): State<Shared>,
     Named(id): Named<String>,
@@ -157,11 +157,9 @@ pub(super) async fn remove(
 ) -> Answer {
     let actor = app.a2h_admin(&headers).await?;
     let directory = app.gateway.directory();
-    let mut new = as_known(known(&directory, &id)?);
-    new.active = false;
-    new.profile.contacts = Some(Vec::new());
-    let id = new.id.clone();
-    app.gateway.run(actor, Command::SaveHuman(new)).await?;
+    let id: HumanId = id.parse().map_err(|_| WireError::no_human())?;
+    directory.living(&id).ok_or_else(WireError::no_human)?;
+    app.gateway.erase_person(actor, &id).await?;
     Ok(Json(json!({ "id": id, "deleted": true })).into_response())
 }
 

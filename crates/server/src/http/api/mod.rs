@@ -10,6 +10,7 @@ mod conversations;
 mod deliveries;
 pub(in crate::http) mod desk;
 mod dev;
+mod erase;
 mod explain;
 mod files;
 pub(in crate::http) mod history;
@@ -79,6 +80,7 @@ fn described() -> OpenApiRouter<Shared> {
         .merge(webhooks::routes())
         .merge(projects::routes())
         .merge(people::routes())
+        .merge(erase::routes())
         .merge(keys::routes())
         .merge(sessions::routes())
         .merge(push::routes())

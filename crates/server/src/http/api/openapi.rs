@@ -19,13 +19,14 @@ use crate::http::api::search::Searched;
 use crate::http::problem::Wire;
 
 /// The groups of operations, in the order in which one reads them.
-const TAGS: [(&str, &str); 11] = [
+const TAGS: [(&str, &str); 12] = [
     ("asks", "An agent asks, a person answers, both can talk on the way."),
     ("streams", "What happens, as it happens, as server-sent events."),
     ("files", "Files that answer an ask."),
     ("callbacks", "Whether an agent was told that its ask is over."),
     ("webhooks", "Endpoints that are told what happens, and what they were told."),
     ("people", "Who there is. For administrators; everybody may know who they are themselves."),
+    ("tasks", "Erasing tasks and artifacts. Everything else about them is HACP's."),
     ("keys", "Agent keys and human tokens, and a person's delegation rules."),
     ("receipts", "Signed proof of how an ask ended, for anybody to check."),
     ("audit", "The record everything is in, sealed in signed blocks."),

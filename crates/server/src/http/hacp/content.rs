@@ -32,6 +32,10 @@ pub(super) async fn of_version(
     let artifact = app.hacp_made(&actor, id).await?;
     let version = artifact.version(Some(&name));
     let version = version.ok_or(Refusal::NotFound { what: "version" })?;
+    if artifact.erased {
+        let erased = HacpError::missing("version", "content any more: it was erased");
+        return Err(erased.with("erased", json!(true)).into());
+    }
     let Some(held) = version.payload.bytes() else {
         let elsewhere = HacpError::missing("version", "content here: it is kept elsewhere");
         return Err(elsewhere.with("uri", json!(version.payload.uri)).into());

@@ -46,6 +46,7 @@ pub fn list(
         let projects: Vec<_> = human.projects.iter().map(ProjectId::as_str).collect();
         let away = human.absent(now).map(|_| "away");
         let mark = match (human.active, human.admin) {
+            (false, _) if human.is_erased() => Some("erased"),
             (false, _) => Some("cannot sign in"),
             (true, true) => Some("administrator"),
             (true, false) => away,
@@ -84,8 +85,87 @@ pub fn list(
     }
 }
 
+/// What is left of somebody who was erased.
+fn tombstone(human: &Human, directory: &Directory) -> SettingsPage {
+    SettingsPage {
+        at: paths::PEOPLE,
+        title: words::person(directory, &human.id),
+        lead: format!("Was known here as {}.", human.id),
+        blocks: vec![
+            Block::Text(
+                "Name, addresses, credentials and devices were removed. What this person wrote on \
+                 requests and tasks is erased in the background within minutes. The audit log still \
+                 shows what this id decided. The id cannot be used again."
+                    .to_owned(),
+            ),
+            Block::Link { href: paths::PEOPLE.to_owned(), label: "Back to everybody".to_owned() },
+        ],
+        ..SettingsPage::default()
+    }
+}
+
+/// What erasing somebody removes and what stays; a second, deliberate step.
+pub fn erase(human: &Human, directory: &Directory, filled: Filled<'_>) -> SettingsPage {
+    let fields = vec![
+        filled
+            .text("confirm", CONFIRM, "")
+            .hint(&format!("Enter {} to confirm. This cannot be undone.", human.id))
+            .needed(),
+    ];
+    let mut form = FormView::new(paths::person_erase(&human.id), fields, "Erase this person");
+    for button in &mut form.buttons {
+        button.tone = "no";
+    }
+    let text = |text: &str| Block::Text(text.to_owned());
+    SettingsPage {
+        at: paths::PEOPLE,
+        title: format!("Erase {}", words::person(directory, &human.id)),
+        lead: "Erase the personal data of this person (GDPR).".to_owned(),
+        blocks: vec![
+            Block::Heading("What is removed".to_owned()),
+            text(
+                "Name, email address, contact methods, notification settings, time zone, quiet hours \
+                 and absence; memberships of projects and groups; sessions, passkeys, sign-in links \
+                 and tokens; devices; snoozed requests; delegation rules and escalation steps that \
+                 name this person.",
+            ),
+            text(
+                "What this person wrote: comments, reasons, comments on answers, reviews, and \
+                 conversations with agents. This happens in the background within minutes.",
+            ),
+            Block::Heading("What stays".to_owned()),
+            text(
+                "The id, and what was decided with it: the audit log still verifies. Typed answers \
+                 belong to their requests and are erased with these. Backups and exports made before \
+                 today, and messages already sent to chat or email, are not changed.",
+            ),
+            text("Agents, open requests and open tasks of this person must be handed over first."),
+            Block::Form(form),
+            Block::Link { href: paths::person(&human.id), label: "Back".to_owned() },
+        ],
+        ..SettingsPage::default()
+    }
+}
+
+/// The label of the field in which the id is entered once more.
+const CONFIRM: &str = "Name in the system";
+
+/// Whether the id was entered once more.
+pub fn confirmed(form: &Submitted, human: &HumanId) -> Result<(), FormProblem> {
+    if form.value("confirm").unwrap_or_default().trim() == human.as_str() {
+        return Ok(());
+    }
+    let mut problem = FormProblem::default();
+    let message = format!("Enter {human} to confirm.");
+    problem.add(Place::Field("confirm".to_owned()), Some(Words::of(CONFIRM)), message);
+    Err(problem)
+}
+
 /// The page of one of them.
 pub fn page(human: &Human, directory: &Directory, filled: Filled<'_>) -> SettingsPage {
+    if human.is_erased() {
+        return tombstone(human, directory);
+    }
     let profile = human.profile.value().cloned().unwrap_or_default();
     let known = directory.projects().take(CHOICES).map(|project| project.id.to_string());
     let all: BTreeSet<String> =
@@ -121,6 +201,11 @@ pub fn page(human: &Human, directory: &Directory, filled: Filled<'_>) -> Setting
         blocks: vec![
             Block::Form(save),
             Block::Form(link.titled("Let them in")),
+            Block::Heading("Erase personal data (GDPR)".to_owned()),
+            Block::Link {
+                href: paths::person_erase(&human.id),
+                label: "Erase this person…".to_owned(),
+            },
             Block::Link { href: paths::PEOPLE.to_owned(), label: "Back to everybody".to_owned() },
         ],
         ..SettingsPage::default()

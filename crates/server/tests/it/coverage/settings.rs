@@ -21,6 +21,8 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
     ("get", "/settings/people/{id}"),
     ("post", "/settings/people/{id}"),
     ("post", "/settings/people/{id}/link"),
+    ("get", "/settings/people/{id}/erase"),
+    ("post", "/settings/people/{id}/erase"),
     ("get", "/settings/groups"),
     ("post", "/settings/groups"),
     ("get", "/settings/groups/{id}"),

@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use kernel::ids::GroupId;
 use kernel::{Command, HumanId};
+use store::StoreError;
 
 use super::super::{Page, Visitor, html, page as instead, parts};
 use super::{Asked, framed, nothing_here, saved, untouched};
@@ -92,6 +93,43 @@ pub(super) async fn link(State(app): State<Shared>, Path(id): Path<String>, from
     })?;
     let shown = view::link_made(human, &directory, url.as_str());
     Ok(html(StatusCode::CREATED, settings::page(&visitor.frame, true, &shown)))
+}
+
+/// What erasing a person removes and what stays, before it is done.
+pub(super) async fn confirm_erase(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Page {
+    let visitor = app.administrator(&headers).await?;
+    let directory = app.gateway.directory();
+    let known = id.parse().ok().and_then(|id: HumanId| directory.living(&id));
+    let human = known.ok_or_else(|| nothing_here(&visitor))?;
+    Ok(framed(&visitor, &view::erase(human, &directory, untouched())))
+}
+
+pub(super) async fn erase(
+    State(app): State<Shared>,
+    Path(id): Path<String>,
+    from: Request,
+) -> Page {
+    let (headers, body) = parts(from);
+    let visitor = app.administrator(&headers).await?;
+    let directory = app.gateway.directory();
+    let known = id.parse().ok().and_then(|id: HumanId| directory.living(&id));
+    let human = known.ok_or_else(|| nothing_here(&visitor))?;
+    let form = app.submitted(&visitor, &headers, body, &paths::person_erase(&human.id)).await?;
+    let problems = match view::confirmed(&form, &human.id) {
+        Ok(()) => match app.gateway.erase_person(visitor.actor.clone(), &human.id).await {
+            Ok(()) => return Ok(saved(&paths::person(&human.id))),
+            Err(StoreError::Refused(refusal)) => settings::controls::refused(&refusal, &[]),
+            Err(error) => return Err(error.into()),
+        },
+        Err(problems) => problems,
+    };
+    let filled = Filled { form: Some(&form), problems: &problems };
+    let shown = view::erase(human, &directory, filled);
+    Ok(framed(&visitor, &SettingsPage { problems: problems.clone(), ..shown }))
 }
 
 pub(super) async fn groups(

@@ -1,0 +1,152 @@
+//! What an erased person wrote on an ask goes: comments, reasons and the comments of their answers.
+//! The answers themselves belong to the request and are erased with it.
+
+use super::{Ask, AskState, Ending};
+use crate::actor::{Actor, By};
+use crate::audit::Erasable;
+use crate::command::Envelope;
+use crate::event::{Happened, WordsErased};
+use crate::ids::{AskId, HumanId};
+use crate::question::Reply;
+use crate::refusal::Refusal;
+use crate::world::{Decision, Stop, World};
+
+pub(crate) fn decide(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: AskId,
+    human: &HumanId,
+) -> Result<Decision, Stop> {
+    // People are erased whole; this is the part of it that Countersign does by itself afterwards.
+    if envelope.actor != Actor::System {
+        return Err(Refusal::NotFound { what: "request" }.into());
+    }
+    let ask = world.ask(id)?;
+    if !world.directory.human(human).is_some_and(crate::directory::Human::is_erased) {
+        return Err(Refusal::NotAllowed { why: "erase the person first" }.into());
+    }
+    let by = By::Human(human.clone());
+    let votes = || ask.votes.iter().filter(|vote| vote.by == by);
+    let kept: Vec<&Reply> = votes().filter_map(|vote| vote.reply.value()).collect();
+    let mut salts = envelope.salts.clone();
+    let mut replies = Vec::new();
+    if kept.iter().any(|reply| reply.comment.is_some()) {
+        for reply in kept {
+            let reply = Reply { answer: reply.answer.clone(), comment: None };
+            replies.push(Erasable::new(reply, &mut salts));
+        }
+    }
+    if replies.is_empty() && !ask.has_words_of(&by) {
+        return Ok(Decision::default());
+    }
+    let erased = WordsErased { human: human.clone(), replies };
+    Ok(Decision::on(ask, Happened::WordsErased(Box::new(erased))))
+}
+
+impl Ask {
+    /// Whether an answer lost its comment because the person who gave it was erased.
+    pub fn is_redacted(&self, answer: &super::Resolution) -> bool {
+        matches!(&answer.by, By::Human(human) if self.redacted.contains(human))
+    }
+
+    /// Whether a comment or a reason of theirs is still there.
+    fn has_words_of(&self, by: &By) -> bool {
+        let comment =
+            self.comments.iter().any(|said| said.by == *by && said.text.value().is_some());
+        let revoked = self.revoked.as_ref();
+        let revoked = revoked.is_some_and(|said| said.by == *by && said.reason.value().is_some());
+        let cancelled = matches!(
+            self.ending(),
+            Some(Ending::Cancelled { by: who, reason: Some(reason), .. })
+                if who == by && reason.value().is_some()
+        );
+        comment || revoked || cancelled
+    }
+
+    pub(crate) fn erase_words_of(&mut self, erased: &WordsErased) {
+        let by = By::Human(erased.human.clone());
+        for comment in self.comments.iter_mut().filter(|comment| comment.by == by) {
+            comment.text.erase();
+        }
+        if let Some(revoked) = self.revoked.as_mut().filter(|revoked| revoked.by == by) {
+            revoked.reason.erase();
+        }
+        let mut last = None;
+        let votes = self.votes.iter_mut().filter(|vote| vote.by == by);
+        for (vote, reply) in votes.zip(&erased.replies) {
+            vote.reply = reply.clone();
+            last = Some(reply);
+        }
+        if last.is_some() && !self.redacted.contains(&erased.human) {
+            self.redacted.push(erased.human.clone());
+        }
+        let AskState::Over { ending, .. } = &mut self.state else { return };
+        match &mut **ending {
+            Ending::Completed(resolution) if resolution.by == by => {
+                if let Some(reply) = last {
+                    resolution.reply = reply.clone();
+                }
+            }
+            Ending::Cancelled { by: who, reason: Some(reason), .. } if *who == by => reason.erase(),
+            Ending::Completed(_)
+            | Ending::Cancelled { .. }
+            | Ending::Expired { .. }
+            | Ending::Failed { .. } => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Command;
+    use crate::question::Answer;
+    use crate::testing::{Cast, human, new_ask};
+
+    fn erase_olga(cast: &mut Cast) {
+        let agents = ["bot"];
+        for agent in agents {
+            cast.give_agent(agent, "mark");
+        }
+        cast.run(Actor::System, Command::EraseHuman(human("olga")));
+    }
+
+    #[test]
+    fn comments_go_and_the_decision_stays() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        cast.run(cast.human("olga"), Command::Comment(id, "hush remark".to_owned()));
+        cast.run(cast.agent("bot"), Command::Comment(id, "agent remark".to_owned()));
+        let reply = Reply { answer: Answer::REJECTED, comment: Some("hush reason".to_owned()) };
+        cast.run(cast.human("olga"), Command::Answer(id, Box::new(reply)));
+        let early = cast.attempt(Actor::System, Command::EraseWords(id, human("olga")));
+        assert!(matches!(early, Err(Refusal::NotAllowed { .. })), "{early:?}");
+        erase_olga(&mut cast);
+        let nosy = cast.attempt(cast.human("mark"), Command::EraseWords(id, human("olga")));
+        assert_eq!(nosy, Err(Refusal::NotFound { what: "request" }));
+        cast.run(Actor::System, Command::EraseWords(id, human("olga")));
+        let ask = cast.seen(id);
+        let shown = serde_json::to_string(ask).unwrap();
+        assert!(!shown.contains("hush") && shown.contains("agent remark"), "{shown}");
+        let answer = ask.resolution().unwrap();
+        assert!(ask.is_redacted(answer));
+        assert_eq!(answer.reply.value().unwrap().answer, Answer::REJECTED);
+        let records = cast.records().len();
+        cast.run(Actor::System, Command::EraseWords(id, human("olga")));
+        assert_eq!(cast.records().len(), records, "nothing is left to erase");
+    }
+
+    /// A vote without a comment stays committed to as it was given.
+    #[test]
+    fn an_answer_without_a_comment_is_not_touched() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        cast.run(cast.human("olga"), Command::Comment(id, "hush".to_owned()));
+        cast.run(cast.human("olga"), Command::Answer(id, crate::testing::yes()));
+        let before = cast.seen(id).resolution().unwrap().clone();
+        erase_olga(&mut cast);
+        cast.run(Actor::System, Command::EraseWords(id, human("olga")));
+        assert_eq!(cast.seen(id).resolution(), Some(&before));
+        assert_eq!(cast.seen(id).comments[0].text.value(), None);
+    }
+}

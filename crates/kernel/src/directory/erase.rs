@@ -1,0 +1,173 @@
+//! A person is erased (GDPR): name, addresses, contact methods, notification settings, memberships and
+//! credentials go at once. What they wrote on asks and tasks follows by an effect. The id stays, so that
+//! the record still says that one person did what they did, and can never be used again.
+
+use super::{ADMIN_ONLY, Human, Project};
+use crate::actor::Actor;
+use crate::ask::Seat;
+use crate::command::Envelope;
+use crate::effect::Effect;
+use crate::event::Happened;
+use crate::ids::{HumanId, Subject};
+use crate::refusal::Refusal;
+use crate::world::{Decision, Stop, World};
+
+/// How many agents a refusal names.
+const NAMED: usize = 5;
+
+pub(crate) fn decide(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: &HumanId,
+) -> Result<Decision, Stop> {
+    let directory = world.directory;
+    if !directory.administers(&envelope.actor) {
+        return Err(ADMIN_ONLY.into());
+    }
+    let human = directory.human(id).ok_or(Refusal::NotFound { what: "person" })?;
+    if human.is_erased() {
+        return Ok(Decision::default());
+    }
+    if matches!(&envelope.actor, Actor::Human { id: own, .. } if own == id) {
+        let why = "administrators cannot erase themselves; another administrator can";
+        return Err(Refusal::NotAllowed { why }.into());
+    }
+    let administers = |human: &&Human| human.admin && human.active;
+    if administers(&human)
+        && !directory.humans().any(|other| administers(&other) && other.id != *id)
+    {
+        return Err(Refusal::NotAllowed { why: "the last administrator cannot be erased" }.into());
+    }
+    let agents: Vec<&str> = directory.agents_of(id).map(|agent| agent.id.as_str()).collect();
+    if !agents.is_empty() {
+        let named = agents.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+        let more = agents.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let why = format!("this person owns agents: give {named}{more} another owner first");
+        return Err(Refusal::Precondition { why }.into());
+    }
+
+    let mut decision = Decision::of(Subject::Human(id.clone()), Happened::HumanErased);
+    let keys = directory.keys().filter(|key| key.human() == Some(id));
+    decision.happened.extend(keys.map(|key| (Subject::Key(key.id), Happened::KeyErased)));
+    let rules = directory.rules().filter(|rule| rule.owner == *id || rule.delegate_to == *id);
+    decision.happened.extend(rules.map(|rule| (Subject::Rule(rule.id), Happened::RuleRemoved)));
+    for project in directory.projects().filter(|project| project.names(id)) {
+        let mut project = project.clone();
+        project.ladder.retain(|step| !step.seat.is(id));
+        let subject = Subject::Project(project.id.clone());
+        decision.happened.push((subject, Happened::ProjectSaved(Box::new(project))));
+    }
+    Ok(decision.with(Effect::EraseHuman { human: id.clone(), after: 0 }))
+}
+
+impl Project {
+    /// Whether its escalation policy names a person.
+    fn names(&self, human: &HumanId) -> bool {
+        self.ladder.iter().any(|step| step.seat.is(human))
+    }
+}
+
+impl Seat {
+    /// Whether it is this person.
+    fn is(&self, human: &HumanId) -> bool {
+        matches!(self, Self::Person { human: id } if id == human)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Command;
+    use crate::directory::{Holder, NewHuman, NewKey, NewRule, Profile};
+    use crate::testing::{Cast, human};
+
+    fn erase(id: &str) -> Command {
+        Command::EraseHuman(human(id))
+    }
+
+    fn ann(admin: bool) -> NewHuman {
+        NewHuman {
+            id: human("ann"),
+            profile: Profile {
+                name: "Ann Hush".to_owned(),
+                email: Some("hush@example.com".to_owned()),
+                ..Profile::default()
+            },
+            admin,
+            active: true,
+            projects: ["acme".parse().unwrap()].into(),
+            groups: ["legal".parse().unwrap()].into(),
+            skills: ["tax".to_owned()].into(),
+        }
+    }
+
+    #[test]
+    fn nothing_but_the_id_is_left() {
+        let mut cast = Cast::new();
+        cast.run(Actor::System, Command::SaveHuman(ann(false)));
+        let new = NewKey {
+            hash: Cast::hash("token"),
+            holder: Holder::Token { human: human("ann") },
+            label: "hush laptop".to_owned(),
+            expires_at: None,
+        };
+        cast.run(Actor::System, Command::IssueKey(new));
+        let rule = NewRule {
+            kinds: Default::default(),
+            project: None,
+            tag: None,
+            priority: None,
+            delegate_to: human("ann"),
+        };
+        cast.rule("olga", rule);
+        cast.run(Actor::System, erase("ann"));
+        let directory = cast.directory();
+        let ann = directory.human(&human("ann")).unwrap();
+        assert!(ann.is_erased() && !ann.active && !ann.admin);
+        assert!(ann.projects.is_empty() && ann.groups.is_empty() && ann.skills.is_empty());
+        assert!(directory.human_by_email("hush@example.com").is_none());
+        let key = directory.key_by_hash(&Cast::hash("token")).unwrap();
+        assert!(key.revoked_at.is_some() && key.label.is_empty());
+        assert_eq!(directory.rules_of(&human("olga")).count(), 0);
+        let effect = Effect::EraseHuman { human: human("ann"), after: 0 };
+        assert_eq!(cast.effects().last(), Some(&effect));
+        let records = cast.records().len();
+        cast.run(Actor::System, erase("ann"));
+        assert_eq!(cast.records().len(), records, "once is enough");
+    }
+
+    #[test]
+    fn an_erased_id_is_never_used_again() {
+        let mut cast = Cast::new();
+        cast.run(Actor::System, Command::SaveHuman(ann(false)));
+        cast.run(Actor::System, erase("ann"));
+        let again = cast.attempt(Actor::System, Command::SaveHuman(ann(false)));
+        assert!(matches!(again, Err(Refusal::NotAllowed { .. })), "{again:?}");
+        let link = NewKey {
+            hash: Cast::hash("link"),
+            holder: Holder::Link { human: human("ann"), mailed: false },
+            label: String::new(),
+            expires_at: None,
+        };
+        let link = cast.attempt(Actor::System, Command::IssueKey(link));
+        assert!(link.is_err(), "{link:?}");
+    }
+
+    #[test]
+    fn who_is_still_needed_stays() {
+        let mut cast = Cast::new();
+        let owner = cast.attempt(Actor::System, erase("olga"));
+        assert!(
+            matches!(&owner, Err(Refusal::Precondition { why }) if why.contains("bot")),
+            "{owner:?}"
+        );
+        let nosy = cast.attempt(cast.human("mark"), erase("nina"));
+        assert!(matches!(nosy, Err(Refusal::NotAllowed { .. })));
+        let nobody = cast.attempt(Actor::System, erase("nobody"));
+        assert_eq!(nobody, Err(Refusal::NotFound { what: "person" }));
+        cast.run(Actor::System, Command::SaveHuman(ann(true)));
+        let own = cast.attempt(cast.human("ann"), erase("ann"));
+        assert!(matches!(own, Err(Refusal::NotAllowed { .. })), "{own:?}");
+    }
+}

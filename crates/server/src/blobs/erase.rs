@@ -1,0 +1,69 @@
+//! The bytes of an erased artifact go. Files are kept by their content, so bytes that something else
+//! holds as well stay until that is erased too.
+
+use std::collections::BTreeMap;
+
+use kernel::AskId;
+use kernel::audit::Digest;
+use kernel::task::Artifact;
+
+use super::Blobs;
+
+impl Blobs {
+    /// Takes away the bytes of all versions of an artifact. What fails halfway is done by the next
+    /// attempt.
+    pub async fn erase(&self, artifact: &Artifact) -> anyhow::Result<()> {
+        let mut pieces: BTreeMap<Digest, usize> = BTreeMap::new();
+        let mut lists: BTreeMap<Digest, usize> = BTreeMap::new();
+        for held in artifact.versions.iter().filter_map(|version| version.payload.bytes()) {
+            // Without its list an earlier attempt took the pieces away already.
+            if !self.files.has(&held.manifest).await? {
+                continue;
+            }
+            let mut digests = self.open(&held).await?.digests();
+            digests.sort_unstable();
+            digests.dedup();
+            digests.retain(|digest| *digest != held.manifest);
+            for digest in digests {
+                *pieces.entry(digest).or_default() += 1;
+            }
+            *lists.entry(held.manifest).or_default() += 1;
+        }
+        for (digest, versions) in pieces.into_iter().chain(lists) {
+            self.release(artifact, digest, versions).await?;
+        }
+        self.files.take_away(self.store(), artifact.id.ulid()).await
+    }
+
+    /// Gives up so many claims on a file, and takes it away if nothing else has one.
+    async fn release(
+        &self,
+        artifact: &Artifact,
+        digest: Digest,
+        versions: usize,
+    ) -> anyhow::Result<()> {
+        let eraser = artifact.id.ulid();
+        let (mut ours, mut elsewhere) = (Vec::new(), false);
+        for holder in self.store().file_holders(digest).await? {
+            if holder == eraser {
+                continue;
+            }
+            // Answers of people hold files as well; each version was given its bytes under an id of
+            // its own.
+            if self.store().ask(AskId::new(holder)).await?.is_some() {
+                elsewhere = true;
+            } else {
+                ours.push(holder);
+            }
+        }
+        elsewhere |= ours.len() > versions;
+        for holder in ours.into_iter().take(versions) {
+            self.store().forget_file(holder, digest).await?;
+        }
+        if elsewhere {
+            tracing::info!(artifact.id = %artifact.id, "bytes that something else holds were kept");
+            return Ok(());
+        }
+        self.files.take_back(self.store(), eraser, digest).await
+    }
+}
