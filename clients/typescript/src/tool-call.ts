@@ -31,11 +31,13 @@ function vercel(options: Record<string, unknown>): Found | undefined {
   return { toolCallId, signal: signalOf(abortSignal) };
 }
 
-/** LangChain: `tool((input, config) => …)` with `{ toolCall, configurable, signal, … }`. */
+/** LangChain: `tool((input, config) => …)` with `{ toolCall, configurable, recursionLimit, tags, signal, … }`. */
 function langChain(config: Record<string, unknown>): Found | undefined {
-  const { toolCall, configurable, signal } = config;
+  const { toolCall, configurable, recursionLimit, tags, signal } = config;
   const call = isRecord(toolCall) && typeof toolCall["id"] === "string" && "args" in toolCall ? toolCall["id"] : undefined;
-  if (call === undefined && !(isRecord(configurable) && "callbacks" in config)) return undefined;
+  // A tool that is invoked directly gets a config without a tool call.
+  const isConfig = typeof recursionLimit === "number" && Array.isArray(tags);
+  if (call === undefined && !isConfig) return undefined;
   const thread = isRecord(configurable) ? configurable["thread_id"] : undefined;
   return {
     toolCallId: call,

@@ -233,13 +233,15 @@ test("an id that only counts names nothing, a namespace separates what has the s
 test("LangChain and OpenAI Agents name their calls and are not shown", async () => {
   const run = client.requireApproval((...args: unknown[]) => args, { name: "refund" });
   const toolCall = { id: CALL_ID, name: "refund", args: {}, type: "tool_call" };
-  const config = { toolCall, callbacks: new Map(), configurable: { thread_id: "thread 1", secret: "s3cret" } };
+  const config = { toolCall, tags: [], recursionLimit: 25, configurable: { thread_id: "thread 1", secret: "s3cret" } };
   assert.equal((await run({ order: 1 }, config))[1], config);
   const context = { context: "s3cret", approveTool: () => undefined, rejectTool: () => undefined };
   const call = { toolCall: { callId: CALL_ID } };
   assert.deepEqual(await run({ order: 1 }, context, call), [{ order: 1 }, context, call]);
   await run({ order: 1 }, context, undefined);
-  const [first, second, third] = creates();
+  await run({ order: 1 }, { tags: [], metadata: { secret: "s3cret" }, recursionLimit: 25 });
+  const [first, second, third, fourth] = creates();
+  assert.doesNotMatch(fourth?.key ?? "", /^approval:/);
   assert.equal(first?.key, `approval::refund:thread%201:${CALL_ID}`);
   assert.equal(second?.key, `approval::refund::${CALL_ID}`);
   assert.doesNotMatch(third?.key ?? "", /^approval:/);
@@ -249,7 +251,7 @@ test("LangChain and OpenAI Agents name their calls and are not shown", async () 
   }
   // What only looks a little like it is an argument like any other.
   await run({ order: 1 }, { toolCallId: "x" });
-  assert.deepEqual(creates()[3]?.details, { args: [{ order: 1 }, { toolCallId: "x" }] });
+  assert.deepEqual(creates()[4]?.details, { args: [{ order: 1 }, { toolCallId: "x" }] });
 });
 
 test("arguments beyond the declared parameters are passed on and not shown", async () => {
