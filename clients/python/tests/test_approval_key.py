@@ -11,6 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Callable, Optional
 
+import httpx
 import pytest
 from wire import Wire, approved, ask, over, problem, say
 
@@ -280,6 +281,28 @@ def optional_config_tool(
     config: Optional[RunnableConfig] = None,  # type: ignore[valid-type]  # noqa: UP045
 ) -> int:
     return order
+
+
+def early_tool(order: int, later: Later, call_id: Annotated[str, InjectedToolCallId]) -> int:
+    return order
+
+
+EARLY: Any = require_approval(hide=["later"])(early_tool)
+
+
+class Later:
+    """Named by an annotation above."""
+
+
+def test_annotations_may_name_what_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    wire, client = wired(approved())
+    monkeypatch.setenv("COUNTERSIGN_API_KEY", "k")
+    monkeypatch.setattr(httpx, "Client", lambda: client._runner.http)
+    assert EARLY(7, Later(), CALL_ID) == 7
+    assert (details_of(wire), key_of(wire)) == (
+        {"order": 7},
+        f"approval::early_tool::{CALL_ID}",
+    )
 
 
 CONFIG = {"configurable": {"thread_id": "thread 1", "secret": "s3cret"}}

@@ -223,7 +223,12 @@ class _Tool:
         self.name = getattr(function, "__name__", "this")
         self.context = gate.context or inspect.getdoc(function)
         self.signature = inspect.signature(function)
-        self.injected = Injected(function)
+        self._function = function
+
+    @functools.cached_property
+    def injected(self) -> Injected:
+        # Not before the first call: annotations may name what is defined below the function.
+        return Injected(self._function)
 
 
 class _Call:
