@@ -131,7 +131,7 @@ def test_metadata_and_tags_come_back(server: Server) -> None:
         made = client.approve("A?", metadata={"run": {"n": 7}}, tags=["finance", "eu"])
         found = client.fetch(made.id)
         for ask in (made, found):
-            assert (ask.metadata, ask.tags) == ({"run": {"n": 7}}, ["finance", "eu"])
+            assert (ask.metadata, ask.tags) == ({"run": {"n": 7}}, ["eu", "finance"])
         made.cancel()
 
 

@@ -199,7 +199,7 @@ export interface Ask {
   readonly question: Question | null;
   /** The data that the agent attached to the ask; `null` once erased. */
   readonly metadata: JsonObject | null;
-  /** The labels that the ask was created with, such as `["finance"]`. */
+  /** The labels that the ask was created with, each once and in alphabetical order. */
   readonly tags: readonly string[];
   readonly priority: Priority;
   readonly seats: readonly JsonObject[];

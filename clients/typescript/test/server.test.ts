@@ -187,7 +187,7 @@ test("follow-ups, priority, metadata and deadlines arrive", async () => {
     route: { to: "person", human: "user_dev" },
   });
   const { follows, priority, metadata, tags, kind, comments } = ask;
-  const sent = { follows: first.id, priority: "critical", metadata: { run: 7 }, tags: ["finance", "eu"] };
+  const sent = { follows: first.id, priority: "critical", metadata: { run: 7 }, tags: ["eu", "finance"] };
   assert.deepEqual({ follows, priority, metadata, tags, kind, comments }, { ...sent, kind: "approve", comments: 0 });
   const until = new Date(Date.now() + 3_600_000);
   const extended = await client.extend(ask.id, until);

@@ -22,7 +22,7 @@ pub struct Ask {
     /// The data that the agent attached to the ask; `None` once it was erased.
     #[serde(default)]
     pub metadata: Option<Map<String, Value>>,
-    /// The labels that the ask was created with.
+    /// The labels that the ask was created with, each once and in alphabetical order.
     #[serde(default)]
     pub tags: Vec<String>,
     /// How it ended; `None` while it is open.

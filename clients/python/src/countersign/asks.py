@@ -93,7 +93,7 @@ class AskView:
 
     @property
     def tags(self) -> list[str]:
-        """The labels that the ask was created with, such as `["finance"]`."""
+        """The labels that the ask was created with, each once and in alphabetical order."""
         return list(self._data.get("tags") or ())
 
     @property
