@@ -230,7 +230,7 @@ def test_odd_arguments_are_shown_as_text() -> None:
         {"x": date(2026, 1, 1)},
     )
     assert question(wire)["details"] == {
-        "args": ["inf", {"1": [2]}],
+        "args": ["Infinity", {"1": [2]}],
         "kwargs": {"x": "2026-01-01"},
     }
 

@@ -47,13 +47,14 @@ def test_the_readme_runs(answered: Server, capsys: pytest.CaptureFixture[str]) -
     for expected in (
         "refunding\n",
         "sent 120.0 to Ada\n",
+        "refunded 120.0\nrefunded 120.0\napproval::refund:order-4711 stands for another call\n",
         "Blue.\n",
         "user_dev Approved(",
         "a person said approve\n",
         "delivered v1\n",
     ):
         assert expected in said
-    assert len(BLOCKS) == 9
+    assert len(BLOCKS) == 10
 
 
 def test_every_example_is_run() -> None:

@@ -72,3 +72,17 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | u
   });
   return Promise.race([work, aborted]).finally(() => abort && signal.removeEventListener("abort", abort));
 }
+
+/** A signal that aborts with the first of several. Call `done` when the work is over, or listeners are left. */
+export function firstOf(signals: readonly (AbortSignal | undefined)[]): { signal: AbortSignal | undefined; done(): void } {
+  const given = signals.filter((signal) => signal !== undefined);
+  if (given.length < 2) return { signal: given[0], done: () => undefined };
+  const controller = new AbortController();
+  const listeners = given.map((signal) => {
+    const abort = (): void => controller.abort(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    return () => signal.removeEventListener("abort", abort);
+  });
+  return { signal: controller.signal, done: () => listeners.forEach((remove) => remove()) };
+}

@@ -137,6 +137,8 @@ export class Countersign {
   /**
    * The function, run only after a person approved this very call. They see its name and its
    * arguments; with `editable` they may change the arguments, and then the changed ones are used.
+   * With a `key`, or as a tool of a framework that passes on the tool-call id, a restarted agent
+   * comes back to the question that is open already instead of asking again.
    */
   requireApproval<A extends readonly unknown[], R>(
     run: (...args: A) => R,

@@ -65,6 +65,28 @@ export class NotFound extends ApiError {}
 /** 409, 410, 412: too late, or somebody else was first. */
 export class Conflict extends ApiError {}
 
+/**
+ * A guarded function was called with a key that stands for another call. It did not run, and no person was asked.
+ */
+export class KeyReused extends Conflict {
+  constructor(
+    /** The function's name. */
+    readonly tool: string,
+    /** The idempotency key that was sent. */
+    readonly key: string,
+    refused: Conflict,
+  ) {
+    const detail =
+      `${tool} was not run: the key "${key}" was used before for a call with other arguments, another prompt or ` +
+      "other options";
+    const advice =
+      "Use the same key only to repeat a call, and another key (or namespace) for another call; if the prompt or the " +
+      "options changed since, cancel the open ask and use a new key.";
+    const { code, status, requestId } = refused;
+    super(`${detail} (${code}, ${status}). ${advice}`, { code, detail, status, requestId, cause: refused });
+  }
+}
+
 /** Any other 4xx: the request is wrong; `errors` names the fields. */
 export class InvalidRequest extends ApiError {}
 

@@ -15,6 +15,7 @@ export {
   type FieldError,
   InvalidReceipt,
   InvalidRequest,
+  KeyReused,
   Misconfigured,
   NotAllowed,
   NotFound,

@@ -34,7 +34,7 @@ export interface AskOptions {
   /** Where to tell, in one signed call, that it is over. */
   readonly callbackUrl?: string | undefined;
   /**
-   * The same key gives the same ask as long as it is open, and 24 hours longer. Each ask has a random one, so that trying again
+   * The same key gives the same ask, while it is open and for at least 24 hours after. Each ask has a random one, so that trying again
    * asks once; give your own (a job's id) to survive a restart of the agent too.
    */
   readonly idempotencyKey?: string | undefined;

@@ -197,7 +197,9 @@ export interface Ask {
   readonly kind: Kind;
   /** `null` once erased. */
   readonly question: Question | null;
+  /** The data that the agent attached to the ask; `null` once erased. */
   readonly metadata: JsonObject | null;
+  /** The labels that the ask was created with, each once and in alphabetical order. */
   readonly tags: readonly string[];
   readonly priority: Priority;
   readonly seats: readonly JsonObject[];

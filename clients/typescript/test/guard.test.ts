@@ -43,7 +43,7 @@ test("asks with name and arguments first, and runs what was approved", async () 
   assert.deepEqual(question(), {
     kind: "approve",
     prompt: "Run refund?",
-    details: { function: "refund", arguments: { order: 4711, amount: 120 } },
+    details: { order: 4711, amount: 120 },
     editable: false,
     reject_requires_reason: false,
   });
@@ -60,7 +60,7 @@ test("several arguments are a list; prompt and name can be given", async () => {
   await client.requireApproval(refund, { name: "pay_back", prompt })({ order: 1, amount: 5 }, "sorry");
   const { prompt: said, details } = question() as { prompt: string; details: unknown };
   assert.equal(said, "Refund €5?");
-  assert.deepEqual(details, { function: "pay_back", arguments: [{ order: 1, amount: 5 }, "sorry"] });
+  assert.deepEqual(details, { args: [{ order: 1, amount: 5 }, "sorry"] });
   assert.deepEqual(runs, [[{ order: 1, amount: 5 }, "sorry"]]);
 });
 
@@ -95,29 +95,29 @@ test("every ending but a person's approval runs nothing and throws Denied with t
 });
 
 test("edited arguments are used where they were declared", async () => {
-  ending = answered({ verdict: "approved", edits: { function: "refund", arguments: { order: 4711, amount: 60 } } });
+  ending = answered({ verdict: "approved", edits: { order: 4711, amount: 60 } });
   assert.equal(await client.requireApproval(refund, { editable: true })({ order: 4711, amount: 120 }), "refunded 60");
-  ending = answered({ verdict: "approved", edits: { arguments: [{ order: 1, amount: 2 }, "b"] } });
+  ending = answered({ verdict: "approved", edits: { args: [{ order: 1, amount: 2 }, "b"] } });
   assert.equal(await client.requireApproval(refund, { editable: true })({ order: 1, amount: 5 }, "a"), "refunded 2");
   assert.deepEqual(runs, [[{ order: 4711, amount: 60 }], [{ order: 1, amount: 2 }, "b"]]);
 });
 
 test("edits that cannot be used run nothing, neither the old arguments nor the new", async () => {
   for (const [editable, edits] of [
-    [false, { function: "refund", arguments: { order: 1, amount: 1 } }],
+    [false, { order: 1, amount: 1 }],
     [true, { function: "delete_all", arguments: { order: 1, amount: 1 } }],
-    [true, { arguments: [1] }],
-    [true, { arguments: "all" }],
+    [true, { order: 1 }],
+    [true, { order: 1, amount: "all" }],
     [true, {}],
-    [true, { arguments: { order: 1, amount: 1 }, also: 1 }],
+    [true, { order: 1, amount: 1, also: 1 }],
   ] as const) {
     ending = answered({ verdict: "approved", edits });
     await assert.rejects(client.requireApproval(refund, { editable })({ order: 1, amount: 5 }), (error) => {
       return error instanceof CountersignError && error.code === "unusable-edits" && /was not run/.test(error.message);
     });
   }
-  ending = answered({ verdict: "approved", edits: { arguments: [{ order: 1, amount: 1 }] } });
-  await assert.rejects(client.requireApproval(refund, { editable: true })({ order: 1, amount: 5 }, "a"), /number of arguments/);
+  ending = answered({ verdict: "approved", edits: { args: [{ order: 1, amount: 1 }] } });
+  await assert.rejects(client.requireApproval(refund, { editable: true })({ order: 1, amount: 5 }, "a"), /number of args/);
   assert.deepEqual(runs, []);
 });
 
@@ -140,15 +140,25 @@ test("who stops waiting withdraws the ask", async () => {
 });
 
 test("what a person cannot be shown is not asked", async () => {
-  const now = client.requireApproval(function at(when: Date) {
-    runs.push([when]);
+  const say = client.requireApproval(function say(text: string) {
+    runs.push([text]);
   });
-  await assert.rejects(now(new Date()), /at cannot be shown to a person: argument \[0\]: Date is not plain JSON/);
+  await assert.rejects(say("\ud800"), /say cannot be shown to a person: args\[0\]: a text with half of a surrogate pair/);
   assert.throws(() => client.requireApproval(() => 1), /needs the option `name`/);
   assert.equal(local.seen.length, 0);
   ending = answered({ verdict: "approved" });
   await client.requireApproval(refund)({ order: 1, amount: 5 }, undefined);
   assert.equal(runs.length, 1);
+});
+
+test("what is no JSON is shown as text and reaches the function as it is", async () => {
+  ending = answered({ verdict: "approved" });
+  const when = new Date(0);
+  await client.requireApproval(function at(what: { when: Date }) {
+    runs.push([what]);
+  })({ when });
+  assert.deepEqual((question() as { details: unknown }).details, { when: "1970-01-01T00:00:00.000Z" });
+  assert.equal((runs[0]?.[0] as { when: Date }).when, when);
 });
 
 test("what the function throws comes through", async () => {

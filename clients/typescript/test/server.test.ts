@@ -182,11 +182,13 @@ test("follow-ups, priority, metadata and deadlines arrive", async () => {
     follows: first.id,
     priority: "critical",
     metadata: { run: 7 },
+    tags: ["finance", "eu"],
     timeoutSeconds: 60,
     route: { to: "person", human: "user_dev" },
   });
-  const { follows, priority, metadata, kind, comments } = ask;
-  assert.deepEqual({ follows, priority, metadata, kind, comments }, { follows: first.id, priority: "critical", metadata: { run: 7 }, kind: "approve", comments: 0 });
+  const { follows, priority, metadata, tags, kind, comments } = ask;
+  const sent = { follows: first.id, priority: "critical", metadata: { run: 7 }, tags: ["eu", "finance"] };
+  assert.deepEqual({ follows, priority, metadata, tags, kind, comments }, { ...sent, kind: "approve", comments: 0 });
   const until = new Date(Date.now() + 3_600_000);
   const extended = await client.extend(ask.id, until);
   assert.equal(extended.expires_at, until.toISOString());
@@ -208,7 +210,7 @@ test("a guarded function runs what the person approved, or not at all", async ()
     return found ?? assert.fail();
   };
   const paying = guarded({ amount: 120 });
-  await server.answer((await pending()).id, { verdict: "approved", edits: { function: "pay", arguments: { amount: 60 } } });
+  await server.answer((await pending()).id, { verdict: "approved", edits: { amount: 60 } });
   assert.equal(await paying, 60);
   const refused = guarded({ amount: 120 });
   refused.catch(() => undefined);

@@ -130,4 +130,7 @@ export async function guards(): Promise<void> {
   const answer = await told(1, 2);
   yes<Same<typeof answer, string | number>>();
   client.requireApproval(add, { prompt: (a, b) => `Add ${a} and ${b}?` });
+  client.requireApproval(add, { key: (a, b) => `${a.toFixed()}/${b.toFixed()}`, namespace: "sums", parameters: ["a", "b"] });
+  // @ts-expect-error a key is a text
+  client.requireApproval(add, { key: (a) => a });
 }

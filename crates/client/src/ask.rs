@@ -19,6 +19,12 @@ pub struct Ask {
     pub kind: String,
     /// What is asked.
     pub question: Option<Value>,
+    /// The data that the agent attached to the ask; `None` once it was erased.
+    #[serde(default)]
+    pub metadata: Option<Map<String, Value>>,
+    /// The labels that the ask was created with, each once and in alphabetical order.
+    #[serde(default)]
+    pub tags: Vec<String>,
     /// How it ended; `None` while it is open.
     pub result: Option<Ended>,
     /// The signed receipt, once it is over.
@@ -104,4 +110,26 @@ pub struct Receipt {
     pub receipt: String,
     /// What it claims.
     pub claims: Value,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn metadata_and_tags_are_fields_of_the_ask() {
+        let ask = |more: Value| {
+            let mut shown = json!({ "id": "ask_1", "state": "pending", "kind": "approve" });
+            shown.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            serde_json::from_value::<Ask>(shown).unwrap()
+        };
+        let made = ask(json!({ "metadata": { "run": 7 }, "tags": ["finance", "eu"] }));
+        assert_eq!(made.metadata.map(Value::Object), Some(json!({ "run": 7 })));
+        assert_eq!(made.tags, ["finance", "eu"]);
+        assert!(!made.rest.contains_key("metadata") && !made.rest.contains_key("tags"));
+        let erased = ask(json!({ "metadata": null, "tags": [] }));
+        assert_eq!((erased.metadata, erased.tags.len()), (None, 0));
+    }
 }

@@ -8,6 +8,7 @@ if Countersign().approve("Refund €120?", details={"order": 4711}).wait():
 ```
 """
 
+from ._tool_call import ToolCall
 from ._version import __version__
 from .answers import (
     Abort,
@@ -47,6 +48,7 @@ from .errors import (
     Forbidden,
     InvalidReceipt,
     InvalidRequest,
+    KeyReused,
     NoAnswer,
     NotFound,
     ProtocolError,
@@ -101,6 +103,7 @@ __all__ = [
     "Insights",
     "InvalidReceipt",
     "InvalidRequest",
+    "KeyReused",
     "NoAnswer",
     "NotFound",
     "Outcome",
@@ -120,6 +123,7 @@ __all__ = [
     "TaskError",
     "TaskEvent",
     "Tasks",
+    "ToolCall",
     "Unauthorized",
     "__version__",
     "canonical_json",

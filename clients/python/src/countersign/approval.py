@@ -5,12 +5,27 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Callable, Literal, TypeVar, Union, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Literal,
+    NoReturn,
+    Optional,
+    TypeVar,
+    Union,
+    cast,
+    overload,
+)
 
+from . import _approval_key
+from ._details import Details, UnusableEdits
+from ._tool_call import Injected, ToolCall
 from .answers import Answer, Approved, Defaulted, Outcome, Revoked
 from .asks import AskView
 from .client import AsyncCountersign, Countersign
-from .errors import Denied, NoAnswer
+from .errors import Conflict, Denied, KeyReused, NoAnswer
+from .forms import refuse_unknown
 from .questions import AskOptions
 
 if TYPE_CHECKING:
@@ -20,6 +35,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 Client = Union[Countersign, AsyncCountersign]
+Key = Union[str, Callable[[ToolCall], Optional[str]]]
+"""What names a call for good: a text, or a function of the call that gives one or `None`."""
 
 
 @overload
@@ -30,8 +47,12 @@ def require_approval(function: Callable[P, R], /) -> Callable[P, R]: ...
 def require_approval(
     *,
     client: Client | None = None,
+    key: Key | None = None,
+    namespace: Key | None = None,
     prompt: str | None = None,
+    context: str | None = None,
     editable: bool = False,
+    reject_requires_reason: bool = False,
     hide: Iterable[str] = (),
     on_denied: Literal["raise"] = "raise",
     **options: Unpack[AskOptions],
@@ -42,8 +63,12 @@ def require_approval(
 def require_approval(
     *,
     client: Client | None = None,
+    key: Key | None = None,
+    namespace: Key | None = None,
     prompt: str | None = None,
+    context: str | None = None,
     editable: bool = False,
+    reject_requires_reason: bool = False,
     hide: Iterable[str] = (),
     on_denied: Literal["return"],
     **options: Unpack[AskOptions],
@@ -55,17 +80,30 @@ def require_approval(
     /,
     *,
     client: Client | None = None,
+    key: Key | None = None,
+    namespace: Key | None = None,
     prompt: str | None = None,
+    context: str | None = None,
     editable: bool = False,
+    reject_requires_reason: bool = False,
     hide: Iterable[str] = (),
     on_denied: Literal["raise", "return"] = "raise",
     **options: Unpack[AskOptions],
 ) -> Any:
     """Asks a person before each call; the function runs only if a person approves.
 
-    The person sees the function's name, its docstring and its arguments. `prompt` may name
-    arguments: `"Refund {amount} to {customer}?"`. Arguments in `hide` are not sent. With `editable`
-    people may change arguments, and the function runs with what they approved.
+    The person sees the function's name, its docstring (or `context`) and its arguments. `prompt`
+    may name arguments: `"Refund {amount} to {customer}?"`. Arguments in `hide` are not sent, nor
+    are `self` and what a framework injects (contexts, configs, stores). With `editable` people may
+    change arguments, and the function runs with what they approved.
+
+    `key` names the call for good: a string, or a function of the `ToolCall`. An agent that was
+    restarted and makes the call again under the same key waits for the question that is open
+    already, or gets the answer that was given meanwhile; no second person is asked. Without `key`
+    the tool-call id is used where the framework hands it over: LangGraph (`InjectedToolCallId` or
+    `ToolRuntime`, with the thread id of `RunnableConfig`), OpenAI Agents (`ToolContext`), Pydantic
+    AI (`RunContext`). `namespace` separates equal keys of different conversations or deployments.
+    The same key with other arguments raises `KeyReused`.
 
     A rejection raises `Denied` with the reason; an ask that ends without an answer raises
     `Expired`, `Failed` or `Cancelled`. With `on_denied="return"` the reason comes back as text
@@ -74,7 +112,19 @@ def require_approval(
     functions and coroutine functions, bare and with arguments; without `client` one is made per
     call.
     """
-    gate = _Gate(client, prompt, editable, frozenset(hide), on_denied == "return", options)
+    refuse_unknown(options, AskOptions, require_approval)
+    gate = _Gate(
+        client=client,
+        key=key,
+        namespace=namespace,
+        prompt=prompt,
+        context=context,
+        editable=editable,
+        reject_requires_reason=reject_requires_reason,
+        hide=frozenset(hide),
+        returns=on_denied == "return",
+        options=options,
+    )
     return gate.around if function is None else gate.around(function)
 
 
@@ -83,15 +133,24 @@ class _Gate:
 
     def __init__(
         self,
+        *,
         client: Client | None,
+        key: Key | None,
+        namespace: Key | None,
         prompt: str | None,
+        context: str | None,
         editable: bool,
+        reject_requires_reason: bool,
         hide: frozenset[str],
         returns: bool,
         options: AskOptions,
     ) -> None:
-        self.client, self.prompt, self.editable = client, prompt, editable
+        self.client, self.key, self.namespace = client, key, namespace
+        self.prompt, self.context = prompt, context
+        self.editable, self.reject_requires_reason = editable, reject_requires_reason
         self.hide, self.returns, self.options = hide, returns, options
+        if key is not None and options.get("idempotency_key") is not None:
+            raise ValueError("give key or idempotency_key, not both; key is scoped to the function")
         if _approves_on_silence(options.get("on_expiry")):
             raise ValueError(
                 "on_expiry would approve when nobody answers, and the function would run without "
@@ -110,15 +169,19 @@ class _Gate:
         return self._around_sync(function)
 
     def _around_sync(self, function: Callable[..., R]) -> Callable[..., R | str]:
+        tool = _Tool(function, self)
+
         @functools.wraps(function)
         def approved(*args: Any, **kwargs: Any) -> R | str:
-            call = _Call(function, self, args, kwargs)
+            call = _Call(tool, args, kwargs)
             client = self.client if isinstance(self.client, Countersign) else Countersign()
             try:
-                ask = client.approve(**call.question(), **self.options)
+                ask = client.approve(**call.question(), **call.options())
                 call.allow(ask.wait(), ask)
             except (Denied, NoAnswer) as refusal:
                 return call.refused(refusal)
+            except Conflict as conflict:
+                call.conflicted(conflict)
             finally:
                 if client is not self.client:
                     client.close()
@@ -129,17 +192,21 @@ class _Gate:
     def _around_async(
         self, function: Callable[..., Awaitable[R]]
     ) -> Callable[..., Awaitable[R | str]]:
+        tool = _Tool(function, self)
+
         @functools.wraps(function)
         async def approved(*args: Any, **kwargs: Any) -> R | str:
-            call = _Call(function, self, args, kwargs)
+            call = _Call(tool, args, kwargs)
             mine = isinstance(self.client, AsyncCountersign)
             client = self.client if isinstance(self.client, AsyncCountersign) else None
             client = client or AsyncCountersign()
             try:
-                ask = await client.approve(**call.question(), **self.options)
+                ask = await client.approve(**call.question(), **call.options())
                 call.allow(await ask.wait(), ask)
             except (Denied, NoAnswer) as refusal:
                 return call.refused(refusal)
+            except Conflict as conflict:
+                call.conflicted(conflict)
             finally:
                 if not mine:
                     await client.aclose()
@@ -148,33 +215,70 @@ class _Gate:
         return approved
 
 
+class _Tool:
+    """A function that needs an approval: what is the same for all of its calls."""
+
+    def __init__(self, function: Callable[..., Any], gate: _Gate) -> None:
+        self.gate = gate
+        self.name = getattr(function, "__name__", "this")
+        self.context = gate.context or inspect.getdoc(function)
+        self.signature = inspect.signature(function)
+        self._function = function
+
+    @functools.cached_property
+    def injected(self) -> Injected:
+        # Not before the first call: annotations may name what is defined below the function.
+        return Injected(self._function)
+
+
 class _Call:
     """One call that waits for its approval."""
 
-    def __init__(
-        self, function: Callable[..., Any], gate: _Gate, args: tuple[Any, ...], kwargs: Any
-    ) -> None:
-        self.name = getattr(function, "__name__", "this")
-        self.doc = inspect.getdoc(function)
-        self.gate = gate
-        self.bound = inspect.signature(function).bind(*args, **kwargs)
+    def __init__(self, tool: _Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        self.tool, self.gate, self.name = tool, tool.gate, tool.name
+        self.bound = tool.signature.bind(*args, **kwargs)
         self.bound.apply_defaults()
         arguments = self.bound.arguments
-        first = next(iter(arguments), None)
-        # The object of a method is no argument a person could judge.
-        hidden = gate.hide | ({first} if first in ("self", "cls") else set())
-        self.shown = {n: jsonable(v) for n, v in arguments.items() if n not in hidden}
+        self.made = tool.injected.call(tool.name, arguments)
+        self.key = self._key()
+        hidden = self.gate.hide | tool.injected.hidden(arguments)
+        self.details = Details(self.bound, hidden, in_order=self.key is not None)
+
+    def _key(self) -> str | None:
+        """The idempotency key of this very call, if it has a name that lasts."""
+        namespace = _text_of("namespace", self.gate.namespace, self.made) or ""
+        if self.gate.key is not None:
+            key = _text_of("key", self.gate.key, self.made)
+            return None if key is None else _approval_key.explicit(namespace, self.name, key)
+        call_id = self.made.tool_call_id
+        if self.gate.options.get("idempotency_key") or not call_id:
+            return None
+        if _approval_key.only_counts(call_id):
+            return None
+        thread = self.made.thread_id or ""
+        return _approval_key.of_tool_call(namespace, self.name, thread, call_id)
 
     def question(self) -> dict[str, Any]:
-        prompt = self.gate.prompt or f"Run {self.name}?"
+        prompt = self.gate.prompt
         asked: dict[str, Any] = {
-            "prompt": prompt.format_map(self.shown) if self.gate.prompt else prompt,
-            "details": self.shown,
+            "prompt": prompt.format_map(self.details.words) if prompt else f"Run {self.name}?",
+            "details": self.details.shown,
             "editable": self.gate.editable,
+            "reject_requires_reason": self.gate.reject_requires_reason,
         }
-        if self.doc:
-            asked["context"] = self.doc
+        if self.tool.context:
+            asked["context"] = self.tool.context
         return asked
+
+    def options(self) -> AskOptions:
+        if self.key is None:
+            return self.gate.options
+        return cast(AskOptions, {**self.gate.options, "idempotency_key": self.key})
+
+    def conflicted(self, conflict: Conflict) -> NoReturn:
+        if self.key is None or conflict.code != "idempotency-mismatch":
+            raise conflict
+        raise KeyReused(conflict, tool=self.name, key=self.key) from conflict
 
     def allow(self, answer: Outcome, ask: AskView) -> None:
         """Raises unless a person approved; takes over what they edited."""
@@ -193,21 +297,13 @@ class _Call:
             self._take(answer, answer.edits, ask)
 
     def _take(self, answer: Outcome, edits: Mapping[str, Any], ask: AskView) -> None:
-        wrong = None
-        if not self.gate.editable:
-            wrong = "it takes none"
-        elif set(edits) != set(self.shown):
-            odd = ", ".join(sorted(set(edits) ^ set(self.shown)))
-            wrong = f"they must hold exactly its arguments; look at {odd}"
-        for name, value in {} if wrong else edits.items():
-            if value == self.shown[name] and type(value) is type(self.shown[name]):
-                continue
-            before = self.bound.arguments[name]
-            if not _same_kind(before, value):
-                wrong = f"{name} cannot become {value!r}"
-                break
-            self.bound.arguments[name] = tuple(value) if isinstance(before, tuple) else value
-        if wrong:
+        wrong = None if self.gate.editable else "it takes none"
+        try:
+            if wrong is None:
+                self.details.take(edits)
+        except UnusableEdits as error:
+            wrong = str(error)
+        if wrong is not None:
             said = f"it was approved with edits it cannot take: {wrong}"
             raise self._denied(said, said, answer, ask)
 
@@ -223,33 +319,12 @@ class _Call:
         return f"{self.name} was not run: {why}"
 
 
-def jsonable(value: Any) -> Any:
-    """A value as a person can read it: JSON where it is JSON, else its text."""
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, float):
-        return value if value - value == 0 else str(value)
-    if isinstance(value, Mapping):
-        return {str(k): jsonable(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [jsonable(v) for v in value]
-    return str(value)
-
-
-def _same_kind(before: Any, after: Any) -> bool:
-    """Whether an edited value can stand where another stood."""
-    if jsonable(before) != (list(before) if isinstance(before, tuple) else before):
-        # Shown as text, because it is no JSON: there is no way back from the text.
-        return False
-    if before is None:
-        return True
-    if isinstance(before, bool) or isinstance(after, bool):
-        return isinstance(before, bool) and isinstance(after, bool)
-    if isinstance(before, float):
-        return isinstance(after, (int, float))
-    if isinstance(before, (list, tuple)):
-        return isinstance(after, list)
-    return isinstance(after, type(before)) or (isinstance(before, Mapping) and type(after) is dict)
+def _text_of(option: str, given: Key | None, call: ToolCall) -> str | None:
+    """The key or namespace of a call: as it was given, or what the function makes of the call."""
+    found = given(call) if callable(given) else given
+    if found is None or (isinstance(found, str) and found):
+        return found
+    raise TypeError(f"{option} of {call.name} must be a text that is not empty, not {found!r}")
 
 
 def _approves_on_silence(on_expiry: Any) -> bool:

@@ -87,6 +87,16 @@ class AskView:
         return cast("dict[str, Any] | None", self._data.get("question"))
 
     @property
+    def metadata(self) -> dict[str, Any]:
+        """The data that the agent attached to the ask; empty if there is none or it was erased."""
+        return dict(self._data.get("metadata") or {})
+
+    @property
+    def tags(self) -> list[str]:
+        """The labels that the ask was created with, each once and in alphabetical order."""
+        return list(self._data.get("tags") or ())
+
+    @property
     def assigned_to(self) -> str | None:
         """Who took it."""
         return cast("str | None", self._data.get("assigned_to"))

@@ -26,7 +26,7 @@ from .answers import (
 )
 from .asks import Ask, AsyncAsk
 from .events import Event, parse_event
-from .forms import Form
+from .forms import Form, refuse_unknown
 from .insights import Day, Insights
 from .questions import AskOptions, Option
 from .receipts import Receipt, verify_receipt
@@ -67,6 +67,7 @@ class Asking(Generic[Ap, Ch, Pr, Co, Es, Cv, An]):
 
         With `editable` people may change the details; `Approved.edits` then holds them, whole.
         """
+        refuse_unknown(options, AskOptions, Asking.approve)
         made: Ap = self._ask(
             questions.approve(
                 prompt,
@@ -90,6 +91,7 @@ class Asking(Generic[Ap, Ch, Pr, Co, Es, Cv, An]):
         **options: Unpack[AskOptions],
     ) -> Ch:
         """One or more of several: `Chosen`."""
+        refuse_unknown(options, AskOptions, Asking.choose)
         made: Ch = self._ask(
             questions.choose(prompt, choices, context=context, pick=pick, suggested=suggested),
             options,
@@ -105,6 +107,7 @@ class Asking(Generic[Ap, Ch, Pr, Co, Es, Cv, An]):
         **options: Unpack[AskOptions],
     ) -> Pr:
         """Values only a person can supply: `Provided`."""
+        refuse_unknown(options, AskOptions, Asking.provide)
         made: Pr = self._ask(questions.provide(prompt, form, context=context), options)
         return made
 
@@ -119,6 +122,7 @@ class Asking(Generic[Ap, Ch, Pr, Co, Es, Cv, An]):
         **options: Unpack[AskOptions],
     ) -> Co:
         """Go ahead with exactly these items, or not: `Confirmed` or `Declined`."""
+        refuse_unknown(options, AskOptions, Asking.confirm)
         made: Co = self._ask(
             questions.confirm(prompt, items, context=context, yes=yes, no=no), options
         )
@@ -134,6 +138,7 @@ class Asking(Generic[Ap, Ch, Pr, Co, Es, Cv, An]):
         **options: Unpack[AskOptions],
     ) -> Es:
         """Something failed: `Retry` (perhaps with other params), `Skip` or `Abort`."""
+        refuse_unknown(options, AskOptions, Asking.escalate)
         made: Es = self._ask(
             questions.escalate(prompt, context=context, error=error, params=params), options
         )
@@ -143,11 +148,13 @@ class Asking(Generic[Ap, Ch, Pr, Co, Es, Cv, An]):
         self, prompt: str, *, context: str | None = None, **options: Unpack[AskOptions]
     ) -> Cv:
         """A message that wants a free answer: `Replied`."""
+        refuse_unknown(options, AskOptions, Asking.converse)
         made: Cv = self._ask(questions.converse(prompt, context=context), options)
         return made
 
     def ask(self, question: Mapping[str, Any], **options: Unpack[AskOptions]) -> An:
         """Any question, as the API takes it: `{"kind": …, "prompt": …, …}`."""
+        refuse_unknown(options, AskOptions, Asking.ask)
         made: An = self._ask(question, options)
         return made
 

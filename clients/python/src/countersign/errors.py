@@ -122,6 +122,34 @@ class Conflict(ApiError):
     """409, 410 or 412: too late, or somebody was faster. `code` says which."""
 
 
+class KeyReused(Conflict):
+    """A function that needs an approval was called with a key that stands for another call.
+
+    `tool` is the function's name, `key` the idempotency key that was sent. The function did not
+    run, and no person was asked.
+    """
+
+    def __init__(self, refused: ApiError, *, tool: str, key: str) -> None:
+        self.tool = tool
+        self.key = key
+        super().__init__(
+            refused.status,
+            code=refused.code,
+            title=refused.title,
+            detail=(
+                f'{tool} was not run: the key "{key}" was used before for a call with other '
+                "arguments, another prompt or other options"
+            ),
+            request_id=refused.request_id,
+            help_url=refused.help_url,
+        )
+
+    advice = (
+        "Use the same key only to repeat a call, and another key (or namespace) for another call; "
+        "if the prompt or the options changed since, cancel the open ask and use a new key"
+    )
+
+
 class RateLimited(ApiError):
     """429, also after waiting and trying again."""
 

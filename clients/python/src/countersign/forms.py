@@ -7,8 +7,10 @@ Form().text("name", required=True).number("amount", min=0).select("currency", ["
 
 from __future__ import annotations
 
+import difflib
+import inspect
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Callable, TypedDict, Union
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -162,9 +164,20 @@ class Form:
         return self
 
 
-def refuse_unknown(options: Mapping[str, Any], kind: Any) -> None:
-    """A misspelt option must not be dropped in silence."""
+def refuse_unknown(
+    options: Mapping[str, Any], kind: Any, function: Callable[..., Any] | None = None
+) -> None:
+    """A misspelt option must not be dropped in silence.
+
+    `kind` has the options that are shared; `function` takes them, and others by their own names.
+    """
     unknown = sorted(set(options) - set(kind.__annotations__))
-    if unknown:
-        known = ", ".join(sorted(kind.__annotations__))
-        raise TypeError(f"unknown option {', '.join(unknown)}; there are: {known}")
+    if not unknown:
+        return
+    own = inspect.signature(function).parameters.values() if function else ()
+    keywords = {one.name for one in own if one.kind is inspect.Parameter.KEYWORD_ONLY}
+    known = sorted({*kind.__annotations__, *keywords})
+    near = [match for name in unknown for match in difflib.get_close_matches(name, known, 1)]
+    named = ", ".join(f'"{name}"' for name in unknown)
+    hint = f" (did you mean {', '.join(near)}?)" if near else ""
+    raise TypeError(f"unknown option {named}{hint}; allowed options: {', '.join(known)}")

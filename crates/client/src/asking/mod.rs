@@ -174,8 +174,10 @@ impl<K> Asking<K> {
         self.with("callback_url", url)
     }
 
-    /// A key of the caller's: whoever asks under the same key again asks once. One is drawn if none
-    /// is given, so that trying again after a failure is harmless too.
+    /// A key of the caller's, such as a thread and tool-call id. An agent that was restarted and asks
+    /// the same question under the same key gets the ask that is open already, or the answer that was
+    /// given meanwhile. Another question under the same key is refused with `idempotency-mismatch`.
+    /// Without this, every ask has a random key, so that trying again after a failure asks once.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = key.into();
         self
