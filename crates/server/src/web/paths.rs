@@ -12,6 +12,8 @@ pub const QUICK: &str = "/inbox/answer";
 pub const BULK: &str = "/inbox/bulk";
 /// POST answers many.
 pub const BULK_ANSWER: &str = "/inbox/bulk/answer";
+/// POST takes answers back that were given from the list.
+pub const INBOX_UNDO: &str = "/inbox/undo";
 /// GET shows how to put a request aside or hand it over.
 pub const ASIDE: &str = "/inbox/aside";
 /// POST puts a request aside until a moment.
@@ -215,6 +217,11 @@ pub fn comment(id: AskId) -> String {
 }
 
 /// POST to pick one of the agent's actions.
+pub fn undo(id: AskId) -> String {
+    format!("/asks/{id}/undo")
+}
+
+/// POST picks one of the agent's actions.
 pub fn pick(id: AskId) -> String {
     format!("/asks/{id}/pick")
 }
