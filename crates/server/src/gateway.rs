@@ -232,7 +232,9 @@ impl Gateway {
     pub async fn inbox(&self, human: &Human, list: List) -> Result<Page, StoreError> {
         let open = list.phases.iter().any(|phase| Phase::OPEN.contains(phase));
         let hidden = if open { self.hidden(human).await? } else { HashSet::new() };
-        self.read_on(list, |ask| ask.admits(human) && !hidden.contains(&ask.id)).await
+        // What they have answered and can still undo is no longer theirs to do.
+        let waits = |ask: &Ask| ask.admits(human) && ask.held_by() != Some(&human.id);
+        self.read_on(list, |ask| waits(ask) && !hidden.contains(&ask.id)).await
     }
 
     /// The same, with what they have hidden.

@@ -287,8 +287,8 @@ pub(in crate::ask) mod tests {
         undo_seconds(&mut cast, "olga", 0);
         assert!(at_once(&mut cast, web("olga"), new_ask(), yes()), "turned off");
         undo_seconds(&mut cast, "olga", 60);
-        assert!(!at_once(&mut cast, web("olga"), new_ask(), yes()));
-        let id = cast.newest();
+        let id = cast.ask(new_ask());
+        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
         assert_eq!(cast.seen(id).wake_at(), Some(cast.now().plus_seconds(60)));
     }
 }

@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use dialects::native::{PersonView, ProfileBody};
-use kernel::directory::{About, Absence, QuietHours};
+use kernel::directory::{About, Absence, QuietHours, UNDO_SECONDS};
 use kernel::text::reveal;
 use kernel::{Command, HumanId, Time};
 use reqwest::Method;

@@ -50,11 +50,7 @@ pub struct Undo {
 
 impl Undo {
     /// The form for several answers, while there is time for all of them.
-    pub fn of<'a>(
-        frame: &Frame,
-        asks: impl Iterator<Item = &'a Ask>,
-        back: &str,
-    ) -> Option<Self> {
+    pub fn of<'a>(frame: &Frame, asks: impl Iterator<Item = &'a Ask>, back: &str) -> Option<Self> {
         let held: Vec<&Ask> = asks.filter(|ask| ask.held.is_some()).collect();
         let until = held.iter().filter_map(|ask| ask.held.as_ref()).map(|held| held.until).min()?;
         Some(Self {
@@ -86,10 +82,7 @@ impl Next {
     pub fn of(ask: &Ask) -> Self {
         let prompt = ask.question.value().map(|question| question.prompt().trim());
         let prompt = prompt.map(|prompt| Words::beginning(prompt, BEGINNING));
-        Self {
-            href: paths::request(ask.id),
-            prompt: prompt.unwrap_or_else(super::outcome::erased),
-        }
+        Self { href: paths::request(ask.id), prompt: prompt.unwrap_or_else(super::outcome::erased) }
     }
 }
 

@@ -216,12 +216,17 @@ pub fn comment(id: AskId) -> String {
     format!("/asks/{id}/comment")
 }
 
-/// POST to pick one of the agent's actions.
+/// GET shows the request to the person who just answered it, with what was decided.
+pub fn answered(id: AskId) -> String {
+    format!("/asks/{id}?sent=1")
+}
+
+/// POST to take one's own answer back.
 pub fn undo(id: AskId) -> String {
     format!("/asks/{id}/undo")
 }
 
-/// POST picks one of the agent's actions.
+/// POST to pick one of the agent's actions.
 pub fn pick(id: AskId) -> String {
     format!("/asks/{id}/pick")
 }

@@ -35,7 +35,8 @@ pub fn of(question: &Question, reply: &Reply) -> Submitted {
         }
         (Answer::Replied { text }, _) => add("reply", text.clone()),
         (Answer::Provided { values }, Body::Provide { form }) => {
-            let shown = |key: &str| form.field(key).is_some_and(|field| !Field::is_sensitive(field));
+            let shown =
+                |key: &str| form.field(key).is_some_and(|field| !Field::is_sensitive(field));
             for (key, value) in values.iter().filter(|(key, _)| shown(key)) {
                 let name = format!("field.{key}");
                 match value {
@@ -113,14 +114,23 @@ mod tests {
         let params = object(json!({ "retries": 3, "url": "https://a.example" }));
         let escalate = Body::Escalate { error: Map::new(), params };
         for (body, action, pairs) in [
-            (approve.clone(), "approve", vec![("edits.0", "13"), ("edits.1", "Bob"), ("comment", "ok")]),
+            (
+                approve.clone(),
+                "approve",
+                vec![("edits.0", "13"), ("edits.1", "Bob"), ("comment", "ok")],
+            ),
             (approve.clone(), "changes", vec![("edits.2", "true"), ("comment", "faster")]),
             (approve, "reject", vec![("comment", "no")]),
             (choose, "choose", vec![("option", "a"), ("option", "c")]),
             (
                 Body::Provide { form },
                 "provide",
-                vec![("field.name", "Ann"), ("field.age", "7"), ("field.ok", "true"), ("field.of", "b")],
+                vec![
+                    ("field.name", "Ann"),
+                    ("field.age", "7"),
+                    ("field.ok", "true"),
+                    ("field.of", "b"),
+                ],
             ),
             (escalate, "retry", vec![("params.0", "4")]),
             (Body::Converse, "reply", vec![("reply", "hello\nthere")]),

@@ -68,10 +68,14 @@ struct RequestPage<'a> {
     /// Whether it can be given more time by whoever looks.
     extendable: bool,
     open: bool,
+    /// Whether whoever looks has answered it and can still undo that.
+    mine: bool,
     banner: Option<Banner>,
     problems: &'a [Problem],
     outcome: Option<Outcome>,
     held_by: Option<String>,
+    /// Who is answering just now, if somebody else is.
+    answering: Option<String>,
     card: Option<Card>,
     /// Where the agent's actions are picked, while they can be.
     offer: Option<Offers>,
@@ -120,7 +124,9 @@ impl<'a> RequestPage<'a> {
         let open = outcome.is_none() && question.is_some();
         let holder =
             ask.claim.as_ref().map(|claim| &claim.human).filter(|holder| **holder != me.id);
-        let held = holder.filter(|_| me.id != ask.owner);
+        // Nobody answers what somebody is answering just now, its owner included.
+        let answering = ask.held_by().filter(|_| open);
+        let held = holder.filter(|_| me.id != ask.owner).or(answering);
         let desk = Desk::inbox(ask.id, frame);
         let card = question
             .filter(|_| open && held.is_none() && step.is_none() && ask.admits(me))
@@ -148,10 +154,14 @@ impl<'a> RequestPage<'a> {
                 .map_or_else(|| "this request".to_owned(), |subject| subject.to_string()),
             extendable: open && held.is_none() && ask.expires_at.is_some(),
             open,
+            mine: ask.held_by() == Some(&me.id),
             banner: notice.map(|notice| notice.banner(directory, now, lost)),
             problems: draft.filter(|_| card.is_some()).map(Draft::problems).unwrap_or_default(),
             held_by: holder.filter(|_| open).map(|holder| words::person(directory, holder)),
-            claim_href: (open && ask.claim.is_none() && ask.is_pooled())
+            answering: answering
+                .filter(|human| **human != me.id)
+                .map(|human| words::person(directory, human)),
+            claim_href: (open && held.is_none() && ask.claim.is_none() && ask.is_pooled())
                 .then(|| paths::claim(ask.id)),
             offer: card
                 .is_some()

@@ -159,6 +159,9 @@ const RECORDS: &[(&str, &str)] = &[
     ("Pick", "action_picked"),
     ("Answer", "answered"),
     ("AnswerWithProofs", "answered"),
+    ("HoldAnswer", "answer_held"),
+    ("UndoAnswer", "answer_withdrawn"),
+    ("CommitHeld", "answered"),
     ("Cancel", "cancelled"),
     ("Expire", "failed"),
     ("Remind", "reminded"),
@@ -392,7 +395,13 @@ async fn every_command_leaves_a_record() {
     story.run(system(), Command::Erase(id)).await;
     let ask_again = story.run(clerk.clone(), ask(question())).await.unwrap();
     let (holder, bare) = (Actor::LinkHolder { ask: ask_again }, Vec::new());
+    let again = reply.clone();
     story.run(holder, Command::AnswerWithProofs(ask_again, Box::new(reply), bare)).await;
+    let held = story.run(clerk.clone(), ask(question())).await.unwrap();
+    story.run(owner(), Command::HoldAnswer(held, Box::new(again.clone()))).await;
+    story.run(owner(), Command::UndoAnswer(held)).await;
+    story.run(owner(), Command::HoldAnswer(held, Box::new(again))).await;
+    story.due(5, Command::CommitHeld(held)).await;
     let callback = Some("https://127.0.0.1:9/hook".to_owned());
     let id = story.run(clerk.clone(), ask(NewAsk { callback, ..question() })).await.unwrap();
     let grant = Grant { purpose: Purpose::Review, hash: Digest::of(b"token") };

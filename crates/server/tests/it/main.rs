@@ -101,6 +101,7 @@ mod streams;
 mod tamper;
 mod task_pages;
 mod task_room;
+mod undo;
 mod upstream;
 mod verified_ways;
 mod webhook_formats;

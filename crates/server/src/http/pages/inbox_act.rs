@@ -46,9 +46,9 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
         return Ok(html(StatusCode::OK, shown));
     }
     let reply = Reply { answer: word.answer, comment: None };
-    let command = Command::Answer(ask.id, Box::new(reply));
+    let command = Command::HoldAnswer(ask.id, Box::new(reply));
     match app.gateway.run(visitor.actor.clone(), command).await {
-        Ok(_) => Ok(return_to(Some(&back), ("sent", "1".to_owned()))),
+        Ok(_) => Ok(return_to(Some(&back), ("sent", ask.id.to_string()))),
         Err(StoreError::Refused(refusal)) => {
             app.refused(&visitor, &back, refusal, StatusCode::CONFLICT).await
         }

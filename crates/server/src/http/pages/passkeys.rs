@@ -133,7 +133,7 @@ pub(super) async fn confirm(
         other => other,
     };
     match app.gateway.run(sure, Command::Answer(ask.id, Box::new(reply))).await {
-        Ok(_) => Ok(Redirect::to(&format!("{}?sent=1", paths::INBOX)).into_response()),
+        Ok(_) => Ok(Redirect::to(&paths::answered(ask.id)).into_response()),
         Err(StoreError::Refused(refusal)) => {
             let now = app.seen_by(&visitor, &id).await?;
             let notice = Notice::Refused(refusal);

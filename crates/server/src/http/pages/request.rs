@@ -29,20 +29,28 @@ pub(super) async fn show_request(
 ) -> Page {
     let visitor = app.visitor(from.headers()).await?;
     let mut ask = app.seen_by(&visitor, &id).await?;
-    if ask.is_open() && is_person(from.method(), from.headers()) {
+    let mine = ask.held_by() == Some(&visitor.human.id);
+    if ask.is_open() && !mine && is_person(from.method(), from.headers()) {
         app.note_look(&visitor, ask.id, true).await?;
         let looked = app.gateway.run(visitor.actor.clone(), Command::Open(ask.id)).await;
         if let Ok(Some(opened)) = looked.map(|outcome| outcome.ask) {
             ask = Arc::new(opened);
         }
     }
-    let page = Shown { check: visit.verify.is_some(), ..Shown::default() };
+    let said = if mine || visit.sent.is_some() {
+        app.answered_notice(&visitor, &ask, None).await?
+    } else {
+        None
+    };
+    let check = visit.verify.is_some();
+    let page = Shown { notice: said.as_ref(), check, ..Shown::default() };
     app.request_page_with(&visitor, &ask, StatusCode::OK, page).await
 }
 
 #[derive(Deserialize)]
 pub(super) struct Visit {
     verify: Option<String>,
+    sent: Option<String>,
 }
 
 /// What a page shows beside the request itself.
@@ -112,9 +120,9 @@ pub(super) async fn answer(
     if ask.floor == Assurance::Passkey && ask.is_open() {
         return Ok(app.step_up_page(&visitor, &ask, reply));
     }
-    let command = Command::Answer(ask.id, Box::new(reply));
+    let command = Command::HoldAnswer(ask.id, Box::new(reply));
     match app.gateway.run(visitor.actor.clone(), command).await {
-        Ok(_) => Ok(Redirect::to(&format!("{}?sent=1", paths::INBOX)).into_response()),
+        Ok(_) => Ok(Redirect::to(&paths::answered(ask.id)).into_response()),
         Err(StoreError::Refused(refusal)) => {
             if let Some(problem) = FormProblem::of_refusal(&refusal, question) {
                 return refuse(&ask, problem).await;

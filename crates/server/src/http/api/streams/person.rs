@@ -47,9 +47,8 @@ impl OfPerson {
                 self.scopes = now;
             }
         }
-        let told = |change: &Change| {
-            matches!(change.subject, Subject::Ask(_)) && !is_left_out(change)
-        };
+        let told =
+            |change: &Change| matches!(change.subject, Subject::Ask(_)) && !is_left_out(change);
         heard.changes.retain(told);
         self.changes.extend(heard.changes);
         if missed {
