@@ -55,7 +55,8 @@ mod tests {
     use crate::directory::{NewHuman, Profile};
     use crate::effect::Effect;
     use crate::receipt::Receipt;
-    use crate::testing::{Cast, human, new_ask, yes};
+    use crate::task::{CheckpointKind, Outcome, Quorum, TaskCommand, Verdict};
+    use crate::testing::{Cast, human, new_ask, new_task, raising, verdict, version, yes};
 
     #[test]
     fn it_is_the_answer_the_person_gave() {
@@ -127,5 +128,51 @@ mod tests {
         let last = cast.record_of(id).pop().unwrap();
         assert_eq!((last.what.name(), last.by), ("answer_withdrawn", By::System));
         cast.run(web("nina"), Command::Answer(id, yes()));
+    }
+
+    /// What was delivered is judged, and a checkpoint resolved, when the answer stands and not before.
+    #[test]
+    fn tasks_go_on_when_the_answer_stands() {
+        let mut cast = Cast::staffed();
+        let task = cast.begun(new_task());
+        let id = cast.raised(task, raising(CheckpointKind::Approval));
+        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        assert!(cast.task(task).pending().is_some());
+        cast.advance(5);
+        cast.run(Actor::System, Command::CommitHeld(id));
+        assert!(cast.task(task).pending().is_none());
+        let Some(Outcome::Resolved(resolution)) =
+            cast.task(task).checkpoints.last().map(|raised| raised.outcome.clone())
+        else {
+            panic!("it is resolved")
+        };
+        assert_eq!(resolution.by, By::Human(human("olga")));
+
+        let reviewed = cast.begun(new_task().judged_by(Quorum::All, &["olga", "mark"]));
+        cast.delivered(reviewed, version());
+        let judged = cast.task(reviewed).judged_in.unwrap();
+        cast.run(web("mark"), Command::HoldAnswer(judged, yes()));
+        let taken = cast.judge("olga", reviewed, verdict(Verdict::Approved));
+        assert_eq!(taken, Err(Refusal::TakenBy { by: human("mark") }));
+        cast.advance(5);
+        let late = cast.judge("mark", reviewed, verdict(Verdict::Approved));
+        assert!(matches!(late, Err(Refusal::AlreadyAnswered { .. })), "{late:?}");
+        cast.run(Actor::System, Command::CommitHeld(judged));
+        assert_eq!(cast.task(reviewed).reviews.len(), 1);
+        assert_eq!(cast.seen(judged).phase(), Phase::Waiting, "the other has not judged yet");
+        cast.judge("olga", reviewed, verdict(Verdict::Approved)).unwrap();
+        assert_eq!(cast.seen(judged).phase(), Phase::Completed);
+    }
+
+    /// A task that is over meanwhile has nothing left to decide.
+    #[test]
+    fn a_task_called_off_drops_the_answer() {
+        let mut cast = Cast::staffed();
+        let task = cast.begun(new_task());
+        let id = cast.raised(task, raising(CheckpointKind::Approval));
+        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        cast.may(cast.human("olga"), TaskCommand::Cancel(task, None));
+        let ask = cast.seen(id);
+        assert_eq!((ask.phase(), &ask.held, ask.wake_at()), (Phase::Cancelled, &None, None));
     }
 }

@@ -1,7 +1,7 @@
 //! A person answers on a page and can undo it for a moment: the answer is held and decides nothing
 //! until then.
 //!
-//! Everybody else sees the ask as open, and nobody else can answer it meanwhile. A held answer is part
+//! Agents and colleagues see the ask as open, and no other person can answer it meanwhile. A held answer is part
 //! of the ask, so that a restart loses nothing and any node can commit it.
 
 use serde::{Deserialize, Serialize};

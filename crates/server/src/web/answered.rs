@@ -1,4 +1,4 @@
-//! What a page says after somebody answered: what was decided, how long it can be undone, where its
+//! What a page says after an answer: what was decided, how long it can be undone, where its
 //! receipt is, and which request is next.
 
 use kernel::ask::Vote;
@@ -12,7 +12,7 @@ use super::{Frame, paths};
 /// How much of a longer question is repeated.
 const BEGINNING: usize = 120;
 
-/// An answer somebody just gave.
+/// An answer that was just given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answered {
     /// The name of the style: `yes`, `no` or `over`.

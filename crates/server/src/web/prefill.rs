@@ -1,4 +1,4 @@
-//! A reply as the form it was made from, so that whoever undoes an answer finds what they typed. The
+//! A reply as the form it was made from, so that a person who undoes an answer finds what they typed. The
 //! counterpart of [`form_body`](super::form_body). Secrets and files are not in it.
 
 use kernel::form::Field;

@@ -397,11 +397,6 @@ async fn every_command_leaves_a_record() {
     let (holder, bare) = (Actor::LinkHolder { ask: ask_again }, Vec::new());
     let again = reply.clone();
     story.run(holder, Command::AnswerWithProofs(ask_again, Box::new(reply), bare)).await;
-    let held = story.run(clerk.clone(), ask(question())).await.unwrap();
-    story.run(owner(), Command::HoldAnswer(held, Box::new(again.clone()))).await;
-    story.run(owner(), Command::UndoAnswer(held)).await;
-    story.run(owner(), Command::HoldAnswer(held, Box::new(again))).await;
-    story.due(5, Command::CommitHeld(held)).await;
     let callback = Some("https://127.0.0.1:9/hook".to_owned());
     let id = story.run(clerk.clone(), ask(NewAsk { callback, ..question() })).await.unwrap();
     let grant = Grant { purpose: Purpose::Review, hash: Digest::of(b"token") };
@@ -415,12 +410,17 @@ async fn every_command_leaves_a_record() {
     let wrote = Command::Write("clerk".parse().unwrap(), "hello".to_owned().into());
     let opening = story.run(person("ada"), wrote).await.unwrap();
     story.run(clerk.clone(), Command::Reply(opening, Box::new(question()))).await;
-    let id = story.run(clerk, ask(timed)).await.unwrap();
+    let id = story.run(clerk.clone(), ask(timed)).await.unwrap();
     let due = [(10, Command::Remind(id)), (10, Command::Escalate(id)), (40, Command::Expire(id))];
     for (seconds, command) in due {
         // The worker looks too, so whichever of us comes first leaves the record.
         story.due(seconds, command).await;
     }
+    let held = story.run(clerk, ask(question())).await.unwrap();
+    story.run(owner(), Command::HoldAnswer(held, Box::new(again.clone()))).await;
+    story.run(owner(), Command::UndoAnswer(held)).await;
+    story.run(owner(), Command::HoldAnswer(held, Box::new(again))).await;
+    story.due(5, Command::CommitHeld(held)).await;
     story.run(owner(), Command::RevokeKey(of("a", &story.world))).await;
     story.run(owner(), Command::Task(settings::work())).await;
 

@@ -5,6 +5,7 @@ use scraper::{Html, Selector};
 use serde_json::{Value, json};
 
 use crate::client::Reply;
+use crate::cross::Names;
 use crate::native::{asked, yes};
 use crate::pages::{Browser, csrf, signed_in};
 use crate::settings_pages::member;
@@ -86,7 +87,8 @@ async fn an_answer_on_a_page_is_held_and_then_sent() {
         attributes(&page, ".answered a[hidden]", "href"),
         [format!("{}/receipt", page_of(&path))]
     );
-    assert!(found(&page, "form[data-keep]").is_empty(), "no answer card meanwhile");
+    let forms = attributes(&page, "form", "action");
+    assert!(forms.iter().all(|to| !to.ends_with("/answer")), "no answer card meanwhile");
     // Nobody learns of it: not over any protocol, and no receipt is there.
     let seen = agent.get(&path).await.is(200);
     assert_eq!((&seen["state"], &seen["result"]), (&json!("opened"), &Value::Null));
@@ -150,7 +152,7 @@ async fn undo_opens_the_request_again_with_what_was_typed() {
     let late = undo(&browser, &path).await.is(409);
     assert_eq!(found(&late, ".banner h2"), ["Too late to undo"]);
     assert_eq!(agent.get(&path).await["result"]["answer"]["verdict"], "approved");
-    let trail = found(&late, "#trail").join(" ");
+    let trail = found(&late, "section:has(#trail)").join(" ");
     assert!(trail.contains("took the answer back"), "{trail}");
     world.end().await;
 }
@@ -323,7 +325,7 @@ async fn the_undo_window_is_a_setting_of_each_person() {
     };
     let wrong = set(json!(61)).await.problem(422, "invalid-field");
     assert_eq!(wrong["errors"][0]["field"], "about.undo_seconds", "{}", wrong.text);
-    set(json!(-1)).await.is(400);
+    set(json!(-1)).await.problem(422, "invalid-field");
     let saved = set(json!(0)).await.is(200);
     assert_eq!(saved["about"]["undo_seconds"], 0);
     let path = asked(&world.agent(), refund(json!({}))).await;
@@ -368,5 +370,35 @@ async fn a_checkpoint_waits_for_the_answer_to_stand() {
     world.advance(5);
     world.run_timers().await;
     assert_eq!(state(&world, &task).await, "in_progress");
+    world.end().await;
+}
+
+/// Whatever protocol an agent speaks, a request with a held answer looks as it did before.
+#[tokio::test]
+async fn every_dialect_shows_an_open_request() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let path = asked(&world.agent(), refund(json!({}))).await;
+    let names = Names::of(id(&path));
+    let token = csrf(&browser.client.get(&page_of(&path)).await.is(200));
+    let shown = async || {
+        let mut native = world.agent().get(&names.native).await.is(200).json;
+        // It has changed, and that is all that can be seen of it.
+        native.as_object_mut().unwrap().retain(|key, _| key != "version" && key != "updated_at");
+        let a2h = names.a2h(&world, "function_calls").await;
+        let list = world.agent().list("").await.is(200);
+        (native, names.hxp(&world).await, names.hitl(&world).await, a2h, list.json.clone())
+    };
+    let before = shown().await;
+    let form = [("csrf", token.as_str()), ("action", "approve"), ("comment", "secretly")];
+    browser.client.post_form(&format!("{}/answer", page_of(&path)), &form).await.is(303);
+    assert_eq!(shown().await, before);
+    world.advance(5);
+    let after = shown().await;
+    assert_ne!(after, before);
+    assert_eq!(
+        (&after.1["receipt"]["result"], &after.2["status"]),
+        (&json!("approved"), &json!("completed"))
+    );
     world.end().await;
 }

@@ -72,8 +72,8 @@ impl App {
         }
     }
 
-    /// What a page says to whoever just answered; nothing to anybody else. With the query of a list it
-    /// is the inbox that says it.
+    /// What a page says to the person who just answered; nothing for anybody else. With the query of a
+    /// list, the inbox says it.
     pub(super) async fn answered_notice(
         &self,
         visitor: &Visitor,
