@@ -72,6 +72,12 @@ pub enum Command {
     Answer(AskId, Box<Reply>),
     /// The same, with proofs that a person is there.
     AnswerWithProofs(AskId, Box<Reply>, Vec<Presented>),
+    /// A person answers, and can undo it for a moment: as long as their profile says.
+    HoldAnswer(AskId, Box<Reply>),
+    /// A person takes back their held answer.
+    UndoAnswer(AskId),
+    /// A held answer can no longer be undone and takes effect.
+    CommitHeld(AskId),
     /// Withdraw an ask.
     Cancel(AskId, Option<String>),
     /// A deadline passed.
@@ -166,6 +172,9 @@ impl Command {
             Self::Comment(..) => "comment",
             Self::Pick(..) => "pick",
             Self::Answer(..) | Self::AnswerWithProofs(..) => "answer",
+            Self::HoldAnswer(..) => "hold_answer",
+            Self::UndoAnswer(_) => "undo_answer",
+            Self::CommitHeld(_) => "commit_held",
             Self::Cancel(..) => "cancel",
             Self::Expire(_) => "expire",
             Self::Remind(_) => "remind",
@@ -283,6 +292,9 @@ impl Command {
             | Self::Pick(id, _)
             | Self::Answer(id, _)
             | Self::AnswerWithProofs(id, ..)
+            | Self::HoldAnswer(id, _)
+            | Self::UndoAnswer(id)
+            | Self::CommitHeld(id)
             | Self::Cancel(id, _)
             | Self::Expire(id)
             | Self::Remind(id)

@@ -1,8 +1,9 @@
 //! From a command to its verdict: one `match` on one screen.
 
 use crate::ask::{
-    answer, assign, callback, cancel, claim, comment, create, erase, erase_words, escalate, expire,
-    extend, grant, open, pick, progress, remind, reply, revoke, urge, write,
+    answer, assign, callback, cancel, claim, comment, commit_held, create, erase, erase_words,
+    escalate, expire, extend, grant, hold, open, pick, progress, remind, reply, revoke, undo, urge,
+    write,
 };
 use crate::command::{Command, Envelope};
 use crate::directory::{
@@ -39,6 +40,9 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::AnswerWithProofs(id, reply, proofs) => {
             answer::decide(world, envelope, *id, reply, proofs)
         }
+        Command::HoldAnswer(id, reply) => hold::decide(world, envelope, *id, reply),
+        Command::UndoAnswer(id) => undo::decide(world, envelope, *id),
+        Command::CommitHeld(id) => commit_held::decide(world, envelope, *id),
         Command::Cancel(id, reason) => cancel::decide(world, envelope, *id, reason.as_deref()),
         Command::Expire(id) => expire::decide(world, envelope, *id),
         Command::Remind(id) => remind::decide(world, envelope, *id),

@@ -19,6 +19,10 @@ use crate::task::{Action, ArtifactEvent, Checkpoint, EntryWritten, ForReview, Ta
 use crate::time::Time;
 use crate::verification::Policy;
 
+/// The names of events about an answer that can still be undone. They are between its person and the
+/// server: streams leave them out, and agents are not told what they hold.
+pub const HELD_ANSWER: [&str; 2] = ["answer_held", "answer_withdrawn"];
+
 /// One thing that happened to one subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
@@ -76,6 +80,15 @@ pub enum Happened {
         /// Whether that decided it.
         decisive: bool,
     },
+    /// A person answered and can still undo it; nothing is decided yet.
+    AnswerHeld {
+        /// What they said.
+        vote: Box<Resolution>,
+        /// When it takes effect.
+        until: Time,
+    },
+    /// A held answer was undone by its person, or dropped because they may no longer answer.
+    AnswerWithdrawn,
     /// Nobody answered; the agent's default was taken.
     Defaulted {
         /// Signed as nobody's.
@@ -336,6 +349,8 @@ impl Happened {
             Self::Commented { .. } => "commented",
             Self::ActionPicked { .. } => "action_picked",
             Self::Answered { .. } => "answered",
+            Self::AnswerHeld { .. } => "answer_held",
+            Self::AnswerWithdrawn => "answer_withdrawn",
             Self::Defaulted { .. } => "defaulted",
             Self::Cancelled { .. } => "cancelled",
             Self::Expired { .. } => "expired",
@@ -415,7 +430,9 @@ impl Happened {
                     visit(&mut claims.said);
                 }
             }
-            Self::Answered { vote: said, .. } | Self::Defaulted { resolution: said } => {
+            Self::Answered { vote: said, .. }
+            | Self::AnswerHeld { vote: said, .. }
+            | Self::Defaulted { resolution: said } => {
                 visit(&mut said.reply);
                 if let Some(attested) = &mut said.attested {
                     visit(&mut **attested);
@@ -437,6 +454,7 @@ impl Happened {
             | Self::Claimed
             | Self::Assigned { .. }
             | Self::ActionPicked { .. }
+            | Self::AnswerWithdrawn
             | Self::Expired { .. }
             | Self::Failed { .. }
             | Self::Reminded

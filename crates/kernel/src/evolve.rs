@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::actor::By;
 use crate::ask::{
-    Ask, AskState, CallbackAttempt, Claim, Comment, Ending, Look, Picked, Revocation, Seat,
+    Ask, AskState, CallbackAttempt, Claim, Comment, Ending, Held, Look, Picked, Revocation, Seat,
 };
 use crate::audit::{Digest, Head, Record};
 use crate::command::Envelope;
@@ -114,6 +114,7 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
                 asked: *asked,
                 look: None,
                 claim: None,
+                held: None,
                 followed_by: None,
                 latest: None,
                 votes: Vec::new(),
@@ -242,7 +243,13 @@ fn evolve_ask(ask: &mut Ask, what: &Happened, by: &By) -> Option<()> {
         (Happened::Erased, false) => ask.erase(),
         (Happened::WordsErased(erased), _) => ask.erase_words_of(erased),
         (_, false) => return None,
-        (what, true) => return evolve_open(ask, what, by, at, over),
+        (what, true) => {
+            evolve_open(ask, what, by, at, over)?;
+            // What ends an ask drops an answer that was held.
+            if !ask.is_open() {
+                ask.held = None;
+            }
+        }
     }
     Some(())
 }
@@ -274,10 +281,18 @@ fn evolve_open(
         Happened::Assigned { to } => ask.claim = Some(Claim { human: to.clone(), at }),
         Happened::Answered { vote, decisive } => {
             ask.votes.push((**vote).clone());
+            ask.held = None;
             if *decisive {
                 ask.state = over(Ending::Completed((**vote).clone()));
             }
         }
+        Happened::AnswerHeld { vote, until } => {
+            if ask.held.is_some() {
+                return None;
+            }
+            ask.held = Some(Box::new(Held { vote: (**vote).clone(), until: *until }));
+        }
+        Happened::AnswerWithdrawn => drop(ask.held.take()?),
         Happened::Defaulted { resolution } => {
             ask.state = over(Ending::Completed((**resolution).clone()));
         }
@@ -361,7 +376,7 @@ pub fn settle(
     envelope: &Envelope,
     decision: Decision,
 ) -> Result<Changes, Misfit> {
-    let by = envelope.actor.by();
+    let by = decision.by.unwrap_or_else(|| envelope.actor.by());
     let mut touched: BTreeMap<Subject, Entity> = BTreeMap::new();
     let mut records = Vec::with_capacity(decision.happened.len());
     let mut effects = decision.effects;

@@ -131,7 +131,7 @@ fn days(zone: &TimeZone, at: TimeOfDay, now: Time) -> Vec<Time> {
 /// Whether an ask waits for somebody: nobody else has taken it on.
 pub fn waits_for(ask: &Ask, human: &Human) -> bool {
     let free = ask.claim.as_ref().is_none_or(|claim| claim.human == human.id);
-    ask.is_open() && free && ask.admits(human)
+    ask.is_open() && free && ask.admits(human) && ask.held_by() != Some(&human.id)
 }
 
 /// Whether somebody has shown that they know of an ask: they opened it, took it, spoke on it or voted.
@@ -141,6 +141,7 @@ pub fn has_reacted(ask: &Ask, id: &HumanId) -> bool {
     ask.look.as_ref().is_some_and(|look| them(&look.by))
         || ask.claim.as_ref().is_some_and(|claim| claim.human == *id)
         || ask.votes.iter().any(|vote| them(&vote.by))
+        || ask.held_by() == Some(id)
         || ask.comments.iter().any(|comment| them(&comment.by))
 }
 

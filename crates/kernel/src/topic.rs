@@ -166,6 +166,8 @@ impl Topic {
             Happened::Cancelled { .. } => Self::Cancelled,
             Happened::Revoked { .. } => Self::Revoked,
             Happened::Answered { decisive: false, .. }
+            | Happened::AnswerHeld { .. }
+            | Happened::AnswerWithdrawn
             | Happened::Followed { .. }
             | Happened::Progressed { .. }
             | Happened::Reminded

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::actor::By;
 use crate::ask::Ask;
 use crate::directory::Directory;
 use crate::effect::Effect;
@@ -117,6 +118,8 @@ pub struct Decision {
     pub effects: Vec<Effect>,
     /// What runtimes of agents have to do; numbered when it is settled which event wants it.
     pub contracts: Vec<(TaskId, Wanted)>,
+    /// Who did it, where that is not who sent the command: a held answer is its person's.
+    pub by: Option<By>,
 }
 
 impl Decision {

@@ -184,7 +184,9 @@ proptest! {
                 match after.ending() {
                     Some(Ending::Completed(end)) if end.by != By::System => {
                         prop_assert!(deadline.is_none_or(|deadline| end.at < deadline));
-                        prop_assert_eq!(end.at, at);
+                        // Dated by the person: when they answered, held or not.
+                        let held = before.held.as_ref().filter(|_| is_commit(step));
+                        prop_assert_eq!(end.at, held.map_or(at, |held| held.vote.at));
                     }
                     Some(
                         Ending::Completed(kernel::ask::Resolution { at: end, .. })
@@ -195,12 +197,55 @@ proptest! {
                         prop_assert!(*end <= at);
                     }
                     Some(Ending::Cancelled { .. }) => {
-                        prop_assert!(deadline.is_none_or(|deadline| at < deadline));
+                        // While an answer is held the deadline waits, and the agent sees an open ask.
+                        let waits = before.held.is_some();
+                        prop_assert!(waits || deadline.is_none_or(|deadline| at < deadline));
                     }
                     None => {
                         let due = after.due(step.world.now).is_some();
                         prop_assert!(!due || after.wake_at().is_some_and(|wake| wake <= at.max(step.world.now)));
                     }
+                }
+            }
+            Ok(())
+        })?;
+    }
+
+    /// While an answer is held, only its person answers; by itself nothing happens but its commit, not
+    /// before its time; and what commits is what was held.
+    #[test]
+    fn a_held_answer_is_the_only_one(script in any_script()) {
+        Stage::play(&script, |step| {
+            for (before, after) in step.moved() {
+                prop_assert!(after.held.is_none() || after.is_open());
+                let Some(before) = before else { continue };
+                let Some(held) = &before.held else { continue };
+                prop_assert!(before.is_open());
+                let (_, changes) = step.outcome.as_ref().unwrap();
+                let own = |record: &&Record| record.subject == Subject::Ask(after.id);
+                for record in changes.records.iter().filter(own) {
+                    let allowed = match record.what {
+                        "answered" | "answer_withdrawn" if is_commit(step) => {
+                            record.at >= held.until
+                        }
+                        "answered" | "answer_withdrawn" => {
+                            step.envelope.actor.by() == held.vote.by && record.at < held.until
+                        }
+                        "expired" | "failed" | "defaulted" | "reminded" | "escalated" => false,
+                        "claimed" | "assigned" | "progressed" | "action_picked" => {
+                            step.envelope.actor.by() == held.vote.by
+                        }
+                        _ => true,
+                    };
+                    prop_assert!(allowed, "{} while an answer is held", record.what);
+                    if record.what == "answered" {
+                        prop_assert_eq!(record.event().unwrap().by, held.vote.by.clone());
+                    }
+                }
+                if is_commit(step) && let Some(vote) = after.votes.get(before.votes.len()) {
+                    prop_assert_eq!(vote.reply.value(), held.vote.reply.value());
+                    let of = |vote: &kernel::ask::Resolution| (vote.by.clone(), vote.via, vote.assurance);
+                    prop_assert_eq!(of(vote), of(&held.vote));
                 }
             }
             Ok(())
@@ -368,6 +413,10 @@ fn is_end(event: &Event) -> bool {
     }
 }
 
+fn is_commit(step: &Step<'_>) -> bool {
+    matches!(step.envelope.command, kernel::Command::CommitHeld(_))
+}
+
 /// Who may do what to an ask, as a table of its own.
 fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
     match &step.envelope.actor {
@@ -375,6 +424,10 @@ fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
             let timers = ["expired", "failed", "defaulted", "reminded", "escalated"];
             let shell = ["cancelled", "extended", "assigned", "commented", "revoked", "erased"];
             let outbox = ["granted", "called_back", "callback_wanted"];
+            let commit = ["answered", "answer_withdrawn"].contains(&what);
+            if commit {
+                return ask.held.is_some() && is_commit(step);
+            }
             timers.contains(&what) || shell.contains(&what) || outbox.contains(&what)
         }
         Actor::Agent { id, project, reach, .. } => {
@@ -389,7 +442,8 @@ fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
                 "opened" | "progressed" | "claimed" | "extended" | "action_picked" => {
                     is_in(ask, person)
                 }
-                "answered" => is_in(ask, person) && *assurance >= ask.floor,
+                "answered" | "answer_held" => is_in(ask, person) && *assurance >= ask.floor,
+                "answer_withdrawn" => ask.held_by() == Some(id),
                 "assigned" | "cancelled" | "commented" | "callback_wanted" => {
                     is_in(ask, person) || person.admin
                 }

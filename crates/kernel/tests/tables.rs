@@ -20,8 +20,17 @@ use kernel::testing::{
 use kernel::{Actor, Assurance, By, Command, Happened, Refusal, Topic};
 use ulid::Ulid;
 
-const STATES: [&str; 8] =
-    ["pending", "claimed", "opened", "in_progress", "completed", "expired", "cancelled", "failed"];
+const STATES: [&str; 9] = [
+    "pending",
+    "claimed",
+    "opened",
+    "in_progress",
+    "held",
+    "completed",
+    "expired",
+    "cancelled",
+    "failed",
+];
 
 const VERBS: [&str; 18] = [
     "open",
@@ -53,6 +62,7 @@ pending     | opened      | in_progress       | pending           | pending     
 claimed     | opened      | in_progress       | -                 | pending           | completed        | cancelled         | pending           | not-due | not-due | not-due  | pending           | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
 opened      | -           | in_progress       | opened            | opened            | completed        | cancelled         | opened            | not-due | not-due | not-due  | opened            | opened      | opened      | not-over    | not-over      | not-over    | not-over    | opened
 in_progress | -           | -                 | in_progress       | in_progress       | completed        | cancelled         | in_progress       | not-due | not-due | not-due  | in_progress       | in_progress | in_progress | not-over    | not-over      | not-over    | not-over    | in_progress
+held        | opened      | taken             | taken             | taken             | taken            | cancelled         | pending           | not-due | not-due | not-due  | pending           | pending     | pending     | not-over    | not-over      | not-over    | not-over    | pending
 completed   | -           | already-answered  | already-answered  | already-answered  | already-answered | already-answered  | already-answered  | not-due | not-due | not-due  | already-answered  | completed   | completed   | completed   | completed     | completed   | completed   | completed
 expired     | -           | timed-out         | timed-out         | timed-out         | timed-out        | timed-out         | timed-out         | not-due | not-due | not-due  | timed-out         | expired     | expired     | expired     | expired       | expired     | expired     | expired
 cancelled   | -           | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | already-cancelled | not-due | not-due | not-due  | already-cancelled | cancelled   | cancelled   | cancelled   | cancelled     | cancelled   | cancelled   | cancelled
@@ -202,7 +212,7 @@ fn events_have_stable_names() {
         assert_eq!(body.pointer("/what/act").and_then(serde_json::Value::as_str), act);
         names.insert(name);
     }
-    assert_eq!(names.len(), 38 + 21 + 4 + 1, "{names:?}");
+    assert_eq!(names.len(), 40 + 21 + 4 + 1, "{names:?}");
 }
 
 /// What happens to tasks and artifacts is one event each in its bytes, told apart by what it does.
@@ -263,6 +273,8 @@ fn name(what: &Happened) -> &'static str {
         Happened::Commented { .. } => "commented",
         Happened::ActionPicked { .. } => "action_picked",
         Happened::Answered { .. } => "answered",
+        Happened::AnswerHeld { .. } => "answer_held",
+        Happened::AnswerWithdrawn => "answer_withdrawn",
         Happened::Defaulted { .. } => "defaulted",
         Happened::Cancelled { .. } => "cancelled",
         Happened::Expired { .. } => "expired",
@@ -303,6 +315,8 @@ fn everything() -> Cast {
     for verb in ["open", "progress", "assign", "pick", "extend", "urge"] {
         act(&mut cast, id, verb);
     }
+    cast.run(in_browser("olga"), Command::HoldAnswer(id, yes()));
+    cast.run(in_browser("olga"), Command::UndoAnswer(id));
     cast.advance(TIMEOUT);
     let told = ["call_back", "note_callback"];
     for verb in ["escalate", "remind", "comment", "grant", "answer"] {
@@ -409,6 +423,10 @@ fn expiring(cast: &Cast, on_expiry: Silence) -> NewAsk {
     NewAsk { timeout: Some(TIMEOUT), on_expiry, reminders, callback, claims, ..new_ask() }
 }
 
+fn in_browser(name: &str) -> Actor {
+    Actor::Human { id: human(name), via: kernel::Via::Web, assurance: Assurance::Session }
+}
+
 /// An ask of the agent `bot` of olga's, brought into a state.
 fn in_state(state: &str, silence: Silence) -> (Cast, AskId) {
     let mut cast = Cast::new();
@@ -423,6 +441,11 @@ fn in_state(state: &str, silence: Silence) -> (Cast, AskId) {
         "claimed" => cast.run(cast.human("olga"), Command::Claim(id)),
         "opened" => cast.run(cast.human("olga"), Command::Open(id)),
         "in_progress" => cast.run(cast.human("olga"), Command::Progress(id, None)),
+        // Mark answers on a page; it is his to undo.
+        "held" => {
+            cast.run(cast.human("olga"), Command::Assign(id, human("mark"), None));
+            cast.run(in_browser("mark"), Command::HoldAnswer(id, yes()));
+        }
         "completed" => cast.run(cast.human("olga"), Command::Answer(id, yes())),
         "cancelled" => cast.run(cast.agent("bot"), Command::Cancel(id, None)),
         "expired" | "failed" => {

@@ -223,6 +223,21 @@ for (const field of document.querySelectorAll("input[data-secret]")) {
   field.form?.addEventListener("submit", () => { field.type = "password"; });
 }
 
+// The time to undo an answer runs down. Then it was sent: the server does that by itself.
+for (const form of document.querySelectorAll("form[data-undo]")) {
+  const end = performance.now() + Number(form.dataset.undo);
+  const left = form.querySelector("[data-left]");
+  const count = () => {
+    const seconds = Math.ceil((end - performance.now()) / 1000);
+    if (seconds > 0) { left.textContent = seconds; return; }
+    clearInterval(timer);
+    if (form.dataset.sent) return;
+    for (const sent of form.parentElement.querySelectorAll("[data-sent]")) sent.hidden = false;
+    form.remove();
+  };
+  const timer = setInterval(count, 250);
+}
+
 // The second tap of a double tap must not be a second answer.
 for (const form of document.forms) {
   form.addEventListener("submit", (event) => {

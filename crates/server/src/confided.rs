@@ -14,8 +14,10 @@ impl Gateway {
     /// Keeps what an answer gives in confidence, under the name it gets; nothing where it gives none,
     /// or is no answer to its question.
     pub(crate) async fn confide(&self, envelope: &Envelope) -> Result<Option<Digest>, StoreError> {
-        let (Command::Answer(id, reply) | Command::AnswerWithProofs(id, reply, _)) =
-            &envelope.command
+        // An answer with secret values is never held, so holding one is answering.
+        let (Command::Answer(id, reply)
+        | Command::HoldAnswer(id, reply)
+        | Command::AnswerWithProofs(id, reply, _)) = &envelope.command
         else {
             return Ok(None);
         };

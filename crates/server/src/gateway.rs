@@ -1,7 +1,7 @@
 //! The door to the kernel: puts ids, salts and actor around a command and sends it to the data.
 //!
 //! Expiry is judged here at every read: an ask whose deadline has passed is first expired for good,
-//! then shown, so that nobody ever sees it open again.
+//! then shown, so that nobody ever sees it open again. So is a held answer that can no longer be undone.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -206,45 +206,56 @@ impl Gateway {
         Ok(Considering { gateway: self, loaded })
     }
 
-    /// An ask as it is now: if its deadline has passed, that is made so first.
+    /// An ask as it is now: what is due is done first, be it a held answer or a deadline.
     pub async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>, StoreError> {
         {
             let found = self.store.ask(id).await?;
-            let is_due = |ask: &Ask| ask.due(self.now()) == Some(Due::Expire);
-            if !found.as_deref().is_some_and(is_due) {
+            if found.as_deref().and_then(|ask| self.overdue(ask)).is_none() {
                 return Ok(found);
             }
         }
         // Boxed, because it is rare and large: everybody who waits with a read would carry room for
         // it.
-        Box::pin(self.expired(id)).await
+        Box::pin(self.brought_up_to_date(id)).await
     }
 
-    async fn expired(&self, id: AskId) -> Result<Option<Arc<Ask>>, StoreError> {
-        match self.run(Actor::System, Command::Expire(id)).await {
-            Ok(outcome) => Ok(outcome.ask.map(Arc::new)),
-            // Somebody was faster; what they left is the truth.
-            Err(StoreError::Refused(Refusal::NotDue)) => self.store.ask(id).await,
-            Err(error) => Err(error),
+    /// What has to be done to an ask before anybody sees it.
+    fn overdue(&self, ask: &Ask) -> Option<Command> {
+        match ask.due(self.now())? {
+            Due::CommitHeld => Some(Command::CommitHeld(ask.id)),
+            Due::Expire => Some(Command::Expire(ask.id)),
+            Due::Remind | Due::Escalate => None,
         }
+    }
+
+    async fn brought_up_to_date(&self, id: AskId) -> Result<Option<Arc<Ask>>, StoreError> {
+        // Twice, because a held answer that is dropped leaves the deadline that waited for it.
+        for _ in 0..2 {
+            let found = self.store.ask(id).await?;
+            let Some(command) = found.as_deref().and_then(|ask| self.overdue(ask)) else {
+                return Ok(found);
+            };
+            match self.run(Actor::System, command).await {
+                // Somebody was faster; what they left is the truth.
+                Ok(_) | Err(StoreError::Refused(Refusal::NotDue)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.store.ask(id).await
     }
 
     /// A page of a list in which nothing is overdue.
     pub async fn list(&self, list: List) -> Result<Page, StoreError> {
         loop {
             let page = self.store.list(list.clone()).await?;
-            let now = self.now();
-            let overdue: Vec<AskId> = page
-                .asks
-                .iter()
-                .filter(|ask| ask.due(now) == Some(Due::Expire))
-                .map(|ask| ask.id)
-                .collect();
+            let is_overdue = |ask: &&Ask| self.overdue(ask).is_some();
+            let overdue: Vec<AskId> =
+                page.asks.iter().filter(is_overdue).map(|ask| ask.id).collect();
             if overdue.is_empty() {
                 return Ok(page);
             }
             for id in overdue {
-                self.expired(id).await?;
+                self.brought_up_to_date(id).await?;
             }
         }
     }
@@ -255,7 +266,9 @@ impl Gateway {
     pub async fn inbox(&self, human: &Human, list: List) -> Result<Page, StoreError> {
         let open = list.phases.iter().any(|phase| Phase::OPEN.contains(phase));
         let hidden = if open { self.hidden(human).await? } else { HashSet::new() };
-        self.read_on(list, |ask| ask.admits(human) && !hidden.contains(&ask.id)).await
+        // What they have answered and can still undo is no longer theirs to do.
+        let waits = |ask: &Ask| ask.admits(human) && ask.held_by() != Some(&human.id);
+        self.read_on(list, |ask| waits(ask) && !hidden.contains(&ask.id)).await
     }
 
     /// The same, with what they have hidden.
@@ -329,8 +342,8 @@ impl Gateway {
             let whole = found.len() < wanted.limit;
             wanted.after = found.last().and_then(|ask| Some((ask.deadline()?, ask.id)));
             for ask in found {
-                if ask.due(self.now()) == Some(Due::Expire) {
-                    self.expired(ask.id).await?;
+                if self.overdue(&ask).is_some() {
+                    self.brought_up_to_date(ask.id).await?;
                 } else if filter.admits(&ask) && shown(&ask) {
                     asks.push(ask);
                 }
@@ -350,8 +363,8 @@ impl Gateway {
     pub async fn search(&self, wanted: Search) -> Result<Vec<Ask>, StoreError> {
         let mut found = self.store.search(wanted).await?;
         for ask in &mut found {
-            if ask.due(self.now()) == Some(Due::Expire)
-                && let Some(now) = self.expired(ask.id).await?
+            if self.overdue(ask).is_some()
+                && let Some(now) = self.brought_up_to_date(ask.id).await?
             {
                 *ask = Arc::unwrap_or_clone(now);
             }

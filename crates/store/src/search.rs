@@ -95,6 +95,8 @@ pub(crate) fn concerns(what: &str) -> bool {
         what,
         "opened"
             | "progressed"
+            | "answer_held"
+            | "answer_withdrawn"
             | "reminded"
             | "extended"
             | "granted"

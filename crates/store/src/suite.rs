@@ -167,6 +167,7 @@ macro_rules! suite {
                 next_due_is_the_earliest,
                 extending_moves_the_wake_up,
                 what_is_over_wakes_nobody,
+                a_held_answer_wakes_and_the_deadline_waits,
                 reminders_then_deadline,
                 a_claimed_wake_up_is_left_to_who_claimed_it,
                 a_claim_that_ended_is_given_again,

@@ -45,6 +45,8 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature
         | Happened::Failed { .. }
         | Happened::Cancelled { .. } => return ended(ask, signature),
         Happened::Answered { decisive: false, .. }
+        | Happened::AnswerHeld { .. }
+        | Happened::AnswerWithdrawn
         | Happened::Asked(_)
         | Happened::Followed { .. }
         | Happened::Claimed

@@ -2,6 +2,7 @@
 
 use kernel::actor::By;
 use kernel::audit::{Digest, Record};
+use kernel::event::HELD_ANSWER;
 use kernel::seal::Block;
 use kernel::{Ask, Time};
 use serde::Serialize;
@@ -25,7 +26,8 @@ pub struct RecordView {
     pub seq: u64,
     /// When it happened.
     pub at: Time,
-    /// Who did it; `null` if the record cannot be read.
+    /// Who did it; `null` if the record cannot be read, and for agents where it is about an answer that
+    /// was held so that its person could undo it.
     pub by: Option<By>,
     /// What happened.
     pub event: &'static str,
@@ -34,7 +36,7 @@ pub struct RecordView {
     /// The hash of the one before; zeros for the first.
     pub prev: Digest,
     /// Canonical JSON, exactly what was hashed; `null` where it would tell an agent the names of a
-    /// pool.
+    /// pool, or about an answer that was held.
     pub body: Option<String>,
 }
 
@@ -43,7 +45,9 @@ impl RecordView {
     pub fn of(record: Record, ask: &Ask, viewer: Viewer<'_>) -> Self {
         let by = record.event().ok().map(|event| viewer.named(&event.by, ask));
         let Record { seq, at, what, prev, hash, body, .. } = record;
-        let body = (!viewer.is_kept_from_names(ask)).then_some(body);
+        let told = !(matches!(viewer, Viewer::Agent(_)) && HELD_ANSWER.contains(&what));
+        let body = (told && !viewer.is_kept_from_names(ask)).then_some(body);
+        let by = by.filter(|_| told);
         Self { seq, at, by, event: what, hash, prev, body }
     }
 }

@@ -56,7 +56,10 @@ pub(crate) fn vote(
         }
     };
     match &envelope.actor {
-        Actor::Relay { ask: own, .. } if *own == ask.id => ask.still_open(world.now)?,
+        Actor::Relay { ask: own, .. } if *own == ask.id => {
+            ask.still_open(world.now)?;
+            ask.not_held_from(&envelope.actor)?;
+        }
         Actor::Human { .. }
         | Actor::LinkHolder { .. }
         | Actor::Relay { .. }

@@ -29,6 +29,7 @@ pub(crate) fn decide(
         }
     }
     ask.still_open(world.now)?;
+    ask.not_held_from(&envelope.actor)?;
     let target = world.directory.human(to).filter(|human| human.active);
     if target.is_none_or(|human| !human.projects.contains(&ask.project) && human.id != ask.owner) {
         let expected = "a person who is a member of this project";

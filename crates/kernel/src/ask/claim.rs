@@ -13,6 +13,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
         return Err(Refusal::NotFound { what: "request" }.into());
     }
     ask.still_open(world.now)?;
+    ask.not_held_from(&envelope.actor)?;
     match &ask.claim {
         Some(claim) if claim.human == person.id => Ok(Decision::default()),
         Some(claim) => Err(Refusal::TakenBy { by: claim.human.clone() }.into()),

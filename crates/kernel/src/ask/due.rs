@@ -7,6 +7,8 @@ use crate::time::Time;
 /// Something that is due on an ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
+    /// A held answer: it can no longer be undone.
+    CommitHeld,
     /// Its deadline.
     Expire,
     /// A reminder.
@@ -27,6 +29,11 @@ impl Ask {
             return None;
         }
         let now = self.moment(now);
+        // While an answer is held, nothing else happens by itself: the deadline waits, and nobody is
+        // reminded or asked as well.
+        if let Some(held) = &self.held {
+            return (held.until <= now).then_some(Due::CommitHeld);
+        }
         if self.expiry().is_some_and(|at| at <= now) {
             return Some(Due::Expire);
         }
@@ -40,6 +47,9 @@ impl Ask {
     pub fn wake_at(&self) -> Option<Time> {
         if !self.is_open() {
             return None;
+        }
+        if let Some(held) = &self.held {
+            return Some(held.until);
         }
         let rung = self.ladder.first().map(|rung| rung.at);
         let reminder = self.reminders.first().copied();

@@ -15,6 +15,7 @@ pub mod cancel;
 pub mod claim;
 pub mod claims;
 pub mod comment;
+pub mod commit_held;
 pub mod create;
 mod due;
 pub mod erase;
@@ -24,6 +25,7 @@ pub mod expire;
 pub mod extend;
 pub mod fold;
 pub mod grant;
+pub mod hold;
 pub mod irreversible;
 pub mod open;
 pub mod pick;
@@ -33,6 +35,7 @@ pub mod remind;
 pub mod reply;
 pub mod revoke;
 mod terms;
+pub mod undo;
 pub mod urge;
 pub mod write;
 
@@ -57,6 +60,7 @@ use crate::world::Decision;
 pub use claims::{Claims, Envelopes, NewClaims};
 pub use due::Due;
 pub use fold::Fold;
+pub use hold::Held;
 pub use pick::Picked;
 pub use place::Place;
 pub use terms::{
@@ -80,6 +84,9 @@ pub struct Ask {
     pub look: Option<Look>,
     /// Who took it or was handed it.
     pub claim: Option<Claim>,
+    /// An answer that its person can still undo; it takes effect when its time comes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Box<Held>>,
     /// The ask that continues this one.
     pub followed_by: Option<AskId>,
     /// The newest ask of the conversation this one opened, once it went on.
@@ -415,6 +422,9 @@ impl Ask {
         for vote in &mut self.votes {
             vote.erase();
         }
+        if let Some(held) = &mut self.held {
+            held.vote.erase();
+        }
         for comment in &mut self.comments {
             comment.text.erase();
         }
@@ -469,6 +479,11 @@ impl Ask {
     fn worked_on_by(&self, actor: &Actor, directory: &Directory, now: Time) -> Result<(), Refusal> {
         let person = self.hand(actor, directory)?;
         self.still_open(now)?;
+        self.not_held_from(actor)?;
+        // The deadline waits for the held answer, but takes no other one in its place.
+        if let Some(at) = self.expiry().filter(|at| *at <= self.moment(now)) {
+            return Err(Refusal::TimedOut { at });
+        }
         person.map_or(Ok(()), |person| self.not_taken_from(person))
     }
 
@@ -500,9 +515,13 @@ impl Ask {
             Some(Ending::Expired { at, .. } | Ending::Failed { at }) => {
                 Err(Refusal::TimedOut { at: *at })
             }
-            None => match self.expiry().filter(|at| *at <= self.moment(now)) {
-                Some(at) => Err(Refusal::TimedOut { at }),
-                None => Ok(()),
+            // The deadline waits for a held answer, which stands as soon as it can no longer be undone.
+            None => match (&self.held, self.expiry().filter(|at| *at <= self.moment(now))) {
+                (Some(held), _) if held.until <= self.moment(now) => {
+                    Err(Refusal::AlreadyAnswered { by: held.vote.by.clone(), at: held.vote.at })
+                }
+                (None, Some(at)) => Err(Refusal::TimedOut { at }),
+                (Some(_), _) | (None, None) => Ok(()),
             },
         }
     }

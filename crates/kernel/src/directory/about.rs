@@ -36,7 +36,17 @@ pub struct About {
     /// When they are away, and who stands in for them.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "Option::is_none")]
     pub absence: Option<Absence>,
+    /// For how many seconds they can undo an answer they gave on a page; 0 for not at all, and 5 if
+    /// they say nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(maximum = 60))]
+    pub undo_seconds: Option<u64>,
 }
+
+/// For how many seconds an answer can be undone, unless its person says otherwise.
+pub const UNDO_SECONDS: u64 = 5;
+/// An agent does not wait longer than this for somebody to think again.
+pub const LONGEST_UNDO: u64 = 60;
 
 impl About {
     /// Whether it says nothing.
@@ -59,6 +69,11 @@ impl Human {
     /// What they say of themselves, if they said anything and it was not forgotten.
     pub fn about(&self) -> Option<&About> {
         self.profile.value()?.about.as_ref()
+    }
+
+    /// For how many seconds an answer of theirs on a page can be undone; 0 for not at all.
+    pub fn undo_seconds(&self) -> u64 {
+        self.about().and_then(|about| about.undo_seconds).unwrap_or(UNDO_SECONDS)
     }
 
     /// Where to reach them, in the order in which to try, if that is known.

@@ -203,7 +203,7 @@ pub struct Rule {
     pub removed: bool,
 }
 
-pub use about::{About, Absence, QuietHours, TimeOfDay, quiet_until};
+pub use about::{About, Absence, LONGEST_UNDO, QuietHours, TimeOfDay, UNDO_SECONDS, quiet_until};
 pub use contact::Contact;
 pub use endpoint::{Disabled, Format, Hears, Webhook};
 pub use group::NewGroup;

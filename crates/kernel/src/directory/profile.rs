@@ -1,7 +1,7 @@
 //! What somebody is called and what they say of themselves: they say it, or an administrator does.
 //! Their address is the administrator's to change, since it lets people in.
 
-use super::about::zone;
+use super::about::{LONGEST_UNDO, zone};
 use super::notices::{concerned, saved};
 use super::people::checked_name;
 use super::{About, Profile};
@@ -48,7 +48,7 @@ pub(super) fn checked(
     about: About,
 ) -> Result<Option<About>, Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
-    let About { description, time_zone, language, quiet_hours, absence } = &about;
+    let About { description, time_zone, language, quiet_hours, absence, undo_seconds } = &about;
     let fits = |text: &String| is_storable(text) && text.chars().count() <= LONGEST_DESCRIPTION;
     if !description.as_ref().is_none_or(fits) {
         return invalid("about.description", "at most 1000 characters, without NUL");
@@ -64,6 +64,9 @@ pub(super) fn checked(
     }
     if quiet_hours.is_some_and(|hours| hours.from == hours.to) {
         return invalid("about.quiet_hours.to", "another time of day than the one they begin at");
+    }
+    if undo_seconds.is_some_and(|seconds| seconds > LONGEST_UNDO) {
+        return invalid("about.undo_seconds", "a whole number from 0 to 60");
     }
     if let Some(absence) = absence {
         if absence.from.zip(absence.until).is_some_and(|(from, until)| until <= from) {
@@ -113,6 +116,7 @@ mod tests {
                 to: "07:00".parse().unwrap(),
             }),
             absence: Some(Absence { delegate: Some(human("mark")), ..Absence::default() }),
+            undo_seconds: Some(60),
         }
     }
 
@@ -184,6 +188,7 @@ mod tests {
             ("about.time_zone", About { time_zone: Some("Mars/Olympus".to_owned()), ..about() }),
             ("about.language", About { language: Some("German!".to_owned()), ..about() }),
             ("about.language", About { language: Some(String::new()), ..about() }),
+            ("about.undo_seconds", About { undo_seconds: Some(61), ..about() }),
             (
                 "about.quiet_hours.to",
                 About { quiet_hours: Some(QuietHours { from: noon, to: noon }), ..about() },

@@ -96,6 +96,8 @@ pub fn counts_for(event: &Event, ask: &Ask) -> Vec<Count> {
         Happened::Failed { .. } => vec![(Measure::Ended, "failed")],
         Happened::Cancelled { .. } => vec![(Measure::Ended, "cancelled")],
         Happened::Answered { decisive: false, .. }
+        | Happened::AnswerHeld { .. }
+        | Happened::AnswerWithdrawn
         | Happened::Followed { .. }
         | Happened::Progressed { .. }
         | Happened::Claimed
@@ -271,7 +273,9 @@ fn reading(resolution: &Resolution, ask: &Ask) -> Option<&'static str> {
     if !matches!(resolution.by, By::Human(_) | By::LinkHolder | By::Guest) {
         return None;
     }
-    let Some(look) = &ask.look else { return Some("unopened") };
+    // A held answer may have been given before somebody else looked.
+    let look = ask.look.as_ref().filter(|look| look.at <= resolution.at);
+    let Some(look) = look else { return Some("unopened") };
     let had = u64::try_from(resolution.at.millis() - look.at.millis()).unwrap_or(0);
     let needed = reading_millis(ask.question.value()?);
     Some(if had < needed { "hasty" } else { "read" })

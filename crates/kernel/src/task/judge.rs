@@ -30,7 +30,9 @@ pub(super) fn decide(
     let task = seen(world, envelope, id)?;
     let mut judged = weigh(world, envelope, task, new)?;
     let asked = task.judged_in.map(|id| world.ask(id)).transpose()?;
-    if let Some(ask) = asked.filter(|ask| ask.still_open(world.now).is_ok()) {
+    // A held answer is judged by the ask, also when it is due and not committed yet.
+    let counts = |ask: &&Ask| ask.held.is_some() || ask.still_open(world.now).is_ok();
+    if let Some(ask) = asked.filter(counts) {
         let said = said(new);
         let (_, vote) = answer::vote(world, envelope, ask, &said, &[], Some(judged.decisive))?;
         judged.decision.happened.splice(0..0, vote.happened);

@@ -73,7 +73,7 @@ pub(super) fn raised(
         task.event(TaskEvent::Raised { checkpoint, kind, raised_by }),
     ];
     let contracts = task.running().map(|run| task.wants(run, Duty::Block)).into_iter().collect();
-    Ok(Decision { happened, effects, contracts })
+    Ok(Decision { happened, effects, contracts, by: None })
 }
 
 fn asked(

@@ -30,6 +30,7 @@ pub(super) fn decide(
     let (ask, checkpoint, task) = held(world, envelope, id)?;
     task.decider(&envelope.actor, DECIDERS)?;
     ask.still_open(world.now)?;
+    ask.not_held_from(&envelope.actor)?;
     let Some(beside) = checkpoint.beside.value() else {
         return Err(Refusal::NotAllowed { why: "the question was erased" }.into());
     };

@@ -59,6 +59,9 @@ pub(crate) enum Verb {
     Claim,
     Assign(usize, bool),
     Answer(u8),
+    /// The same on a page, where it can be undone.
+    Hold(u8),
+    Undo,
     Cancel(bool),
     Expire,
     Remind,
@@ -107,6 +110,8 @@ fn any_verb() -> impl Strategy<Value = Verb> {
         2 => Just(Verb::Claim),
         2 => (0..100_usize, any::<bool>()).prop_map(|(to, noted)| Verb::Assign(to, noted)),
         3 => any::<u8>().prop_map(Verb::Answer),
+        4 => any::<u8>().prop_map(Verb::Hold),
+        2 => Just(Verb::Undo),
         1 => any::<bool>().prop_map(Verb::Cancel),
         1 => Just(Verb::Expire),
         1 => Just(Verb::Remind),

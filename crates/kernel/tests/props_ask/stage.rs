@@ -242,6 +242,16 @@ impl Stage {
             Verb::Pick(action) => (holder, Command::Pick(id, action)),
             Verb::Comment => (holder, Command::Comment(id, "well".to_owned())),
             Verb::Revoke => (person("adam"), Command::Revoke(id, "stolen".to_owned())),
+            Verb::Undo => {
+                let held = ask.and_then(Ask::held_by).map(|human| person(human.as_str()));
+                (held.unwrap_or(holder), Command::UndoAnswer(id))
+            }
+            Verb::Hold(variety) => {
+                let asked = ask.and_then(|ask| ask.question.value());
+                let plain = new_ask().question;
+                let reply = reply(asked.unwrap_or(&plain), variety);
+                (in_browser(holder), Command::HoldAnswer(id, Box::new(reply)))
+            }
             Verb::Answer(variety) | Verb::ByLink(variety) | Verb::Relay(variety) => {
                 let asked = ask.and_then(|ask| ask.question.value());
                 let plain = new_ask().question;
@@ -267,6 +277,7 @@ impl Stage {
             Verb::Escalate => (Actor::System, Command::Escalate(id)),
             Verb::Tick => {
                 let command = match ask.and_then(|ask| ask.due(self.now)) {
+                    Some(Due::CommitHeld) => Command::CommitHeld(id),
                     Some(Due::Remind) => Command::Remind(id),
                     Some(Due::Escalate) => Command::Escalate(id),
                     Some(Due::Expire) | None => Command::Expire(id),
@@ -356,6 +367,11 @@ fn anybody(n: usize) -> Actor {
 
 fn person(name: &str) -> Actor {
     Actor::Human { id: human(name), via: Via::Api, assurance: Assurance::Session }
+}
+
+fn in_browser(actor: Actor) -> Actor {
+    let Actor::Human { id, assurance, .. } = actor else { return actor };
+    Actor::Human { id, via: Via::Web, assurance }
 }
 
 fn agent(name: &str, reach: Reach) -> Actor {

@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use dialects::native::{PersonView, ProfileBody};
-use kernel::directory::{About, Absence, QuietHours};
+use kernel::directory::{About, Absence, QuietHours, UNDO_SECONDS};
 use kernel::text::reveal;
 use kernel::{Command, HumanId, Time};
 use reqwest::Method;
@@ -42,6 +42,9 @@ enum ProfileCommand {
         /// When they are not to be disturbed, such as 22:00-07:00
         #[arg(long, value_name = "FROM-TO")]
         quiet_hours: Option<String>,
+        /// For how many seconds they can undo an answer on a page, from 0 to 60; 0 turns it off
+        #[arg(long, value_name = "SECONDS")]
+        undo_seconds: Option<u64>,
         #[command(flatten)]
         whose: Whose,
     },
@@ -79,7 +82,15 @@ impl Profile {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             ProfileCommand::Show { whose } => whose.change(None, |_| ()).await?,
-            ProfileCommand::Set { name, description, time_zone, language, quiet_hours, whose } => {
+            ProfileCommand::Set {
+                name,
+                description,
+                time_zone,
+                language,
+                quiet_hours,
+                undo_seconds,
+                whose,
+            } => {
                 let given = |text: String| Some(text).filter(|text| !text.is_empty());
                 let quiet_hours =
                     quiet_hours.map(given).map(|text| text.as_deref().map(hours).transpose());
@@ -94,6 +105,9 @@ impl Profile {
                         if let Some(new) = new {
                             *old = given(new);
                         }
+                    }
+                    if let Some(seconds) = undo_seconds {
+                        about.undo_seconds = Some(seconds);
                     }
                     if let Some(hours) = quiet_hours {
                         about.quiet_hours = hours;
@@ -194,6 +208,8 @@ async fn write(admin: &Admin, human: &HumanId, body: ProfileBody) -> anyhow::Res
 fn show(person: &PersonView) {
     let about = person.about.clone().unwrap_or_default();
     let quiet = about.quiet_hours.map(|hours| format!("{}-{}", hours.from, hours.to));
+    let undo = about.undo_seconds.unwrap_or(UNDO_SECONDS);
+    let undo = if undo == 0 { "off".to_owned() } else { format!("{undo} s") };
     let away = about.absence.map(|absence| {
         let part = |word: &str, value: Option<String>| {
             value.map(|value| format!(" {word} {value}")).unwrap_or_default()
@@ -211,6 +227,7 @@ fn show(person: &PersonView) {
         ("Time zone", about.time_zone),
         ("Language", about.language),
         ("Quiet hours", quiet),
+        ("Undo window", Some(undo)),
         ("Absence", away),
     ];
     for (label, value) in lines {

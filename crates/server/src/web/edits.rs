@@ -102,6 +102,40 @@ pub fn changed(
     if problem.problems.is_empty() { Ok(any.then_some(edited)) } else { Err(problem) }
 }
 
+/// The controls as they stood when the object was changed to this: only those that differ.
+pub(super) fn entered(
+    map: &Map<String, Value>,
+    form: Option<&Form>,
+    name: &'static str,
+    edited: &Map<String, Value>,
+) -> Vec<(String, String)> {
+    let mut pairs = Vec::new();
+    for (n, leaf) in leaves(map).iter().enumerate() {
+        let now = at(edited, &leaf.path).filter(|now| *now != leaf.value);
+        let Some(now) = now else { continue };
+        let control = format!("{name}.{n}");
+        if leaf.ticked(form).is_some() {
+            pairs.push((control.clone(), String::new()));
+            let ids = now.as_array().into_iter().flatten().filter_map(Value::as_str);
+            pairs.extend(ids.map(|id| (control.clone(), id.to_owned())));
+            continue;
+        }
+        let shown = match (leaf.value, now) {
+            (Value::String(was), Value::String(text)) if !was.contains(is_hidden) => text.clone(),
+            (Value::Number(_) | Value::Bool(_), now) => now.to_string(),
+            (_, now) => visible_json(now),
+        };
+        pairs.push((control, shown));
+    }
+    pairs
+}
+
+fn at<'m>(map: &'m Map<String, Value>, path: &[&str]) -> Option<&'m Value> {
+    let (first, rest) = path.split_first()?;
+    let value = map.get(*first)?;
+    if rest.is_empty() { Some(value) } else { at(value.as_object()?, rest) }
+}
+
 /// Only the members that differ.
 pub fn differing(
     mut edited: Map<String, Value>,

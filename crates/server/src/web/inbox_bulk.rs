@@ -9,9 +9,10 @@ use kernel::{Ask, Refusal, Time};
 use serde_json::Map;
 
 use super::amounts::Amount;
+use super::answered::Undo;
 use super::facts::{Facts, Shown};
 pub use super::inbox_row::is_whole;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, brief, tone};
 use super::request_changes::How;
 use super::second_step::SecondStep;
 use super::when::When;
@@ -239,7 +240,9 @@ pub fn result(
 ) -> String {
     let done = |ask: &Ask| {
         let outcome = Outcome::of(ask, directory, frame.now);
-        let said = outcome.map(|outcome| (outcome.tone, outcome.headline));
+        let held = ask.held.as_ref().and_then(|held| held.vote.reply.value());
+        let held = held.map(|reply| (tone(&reply.answer), brief(reply, ask.question.value())));
+        let said = outcome.map(|outcome| (outcome.tone, outcome.headline)).or(held);
         (Line::new(ask), said.unwrap_or(("over", String::new())))
     };
     let not = |(ask, refusal): &(Option<Ask>, Refusal)| {
@@ -247,6 +250,7 @@ pub fn result(
     };
     render(&ResultPage {
         frame,
+        undo: Undo::of(frame, answered.iter(), back),
         answered: answered.iter().map(done).collect(),
         refused: refused.iter().map(not).collect(),
         back_href: back_to(back),
@@ -257,6 +261,7 @@ pub fn result(
 #[template(path = "inbox_result.html")]
 struct ResultPage<'a> {
     frame: &'a Frame,
+    undo: Option<Undo>,
     answered: Vec<(Line, (&'static str, String))>,
     refused: Vec<(Option<Line>, String)>,
     back_href: String,

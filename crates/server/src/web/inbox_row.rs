@@ -91,6 +91,8 @@ pub struct Row {
     /// Whether it expires within 15 minutes.
     pub expiring: bool,
     held_by: Option<String>,
+    /// Whose answer can still be undone.
+    answering: Option<String>,
     mine: bool,
     lookers: Option<String>,
     tick: Option<String>,
@@ -151,7 +153,9 @@ impl Row {
         let mine = holder.is_some_and(|holder| *holder == me.id);
         let held_by = holder.filter(|_| !mine).map(|id| words::person(directory, id));
         let over = Outcome::of(ask, directory, frame.now).is_some();
-        let answerable = !over && held_by.is_none() && ask.admits(me) && question.is_some();
+        let answering = ask.held_by().map(|id| words::person(directory, id));
+        let free = held_by.is_none() && answering.is_none();
+        let answerable = !over && free && ask.admits(me) && question.is_some();
         let alike = (item.asks.len() > 1).then(|| Alike::new(item, ask, query));
         let single = alike.is_none() && item.aside_until.is_none();
         let quick = question.filter(|_| answerable && single).and_then(|q| quick(q, ask));
@@ -186,6 +190,7 @@ impl Row {
             asked: When::new(ask.created_at, frame.now),
             deadline: ask.expires_at.map(|at| When::new(at, frame.now)),
             held_by,
+            answering,
             mine,
             lookers: looking(&names),
             tick: (answerable && item.aside_until.is_none()).then(ids),

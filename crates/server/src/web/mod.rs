@@ -28,6 +28,7 @@
 //! | [`steps`], [`conditions`] | forms one step at a time; when a field applies |
 //! | [`confirm`] | the step in which somebody shows that they are a person |
 //! | [`outcome`] | how a request ended, in words |
+//! | [`answered`], [`prefill`] | what is said after an answer, with Undo; the form of an answer that was undone |
 //! | [`notices`] | every other page: sign-in, not found, unavailable, a token shown once |
 //! | [`sign_in`], [`sessions`], [`browser`] | signing in; where a person is signed in; what a browser is called |
 //! | [`passkeys`] | a person's passkeys, and confirming an answer with one |
@@ -45,6 +46,7 @@
 //! themselves, and through askama's escaping, so that markup is text.
 
 pub mod amounts;
+pub mod answered;
 pub mod assets;
 pub mod browser;
 pub mod card;
@@ -77,6 +79,7 @@ pub mod outcome;
 pub mod paper;
 pub mod passkeys;
 pub mod paths;
+pub mod prefill;
 pub mod problem;
 pub mod query;
 pub mod request;

@@ -4,6 +4,7 @@ use askama::Template;
 use kernel::directory::Directory;
 use kernel::{Assurance, HumanId, Refusal, Time};
 
+use super::answered::Answered;
 use super::when::When;
 use super::{Frame, assets, paths, render, words};
 
@@ -12,6 +13,10 @@ use super::{Frame, assets, paths, render, words};
 pub enum Notice {
     /// The person's answer was recorded.
     Sent,
+    /// The same in full: what was decided, and what can be done now.
+    Answered(Box<Answered>),
+    /// The person took back so many of their answers; so many others were sent already.
+    Undone(usize, usize),
     /// The person took the request on.
     Taken,
     /// The person handed the request to somebody.
@@ -57,6 +62,8 @@ pub struct Banner {
     pub text: String,
     /// What the person had written, given back.
     pub written: Option<String>,
+    /// What was decided, and what can be done now.
+    pub answered: Option<Answered>,
 }
 
 impl Notice {
@@ -68,9 +75,16 @@ impl Notice {
             title: title.to_owned(),
             text: text.to_owned(),
             written: None,
+            answered: None,
         };
         match self {
             Self::Sent => good("Your answer was sent", "The agent has it now."),
+            Self::Answered(answered) => Banner {
+                tone: answered.tone,
+                answered: Some((**answered).clone()),
+                ..good(&answered.what, &format!("Sent to {}.", answered.agent))
+            },
+            Self::Undone(undone, late) => undone_banner(*undone, *late, good),
             Self::Taken => {
                 good("You have taken this on", "Only you are expected to answer it now.")
             }
@@ -122,14 +136,35 @@ impl Notice {
             },
             Self::Refused(refusal) => {
                 let (title, text) = refused(refusal, directory, now);
-                Banner { tone: "no", role: "alert", title, text, written }
+                Banner { tone: "no", role: "alert", title, text, written, answered: None }
             }
             Self::Unsaid(refusal, words) => {
                 let (_, text) = refused(refusal, directory, now);
                 let title = "Your comment was not added".to_owned();
-                Banner { tone: "no", role: "alert", title, text, written: Some(words.clone()) }
+                let written = Some(words.clone());
+                Banner { tone: "no", role: "alert", title, text, written, answered: None }
             }
         }
+    }
+}
+
+fn undone_banner(undone: usize, late: usize, good: impl Fn(&str, &str) -> Banner) -> Banner {
+    let sent = match late {
+        1 => "1 answer was already sent and stands.".to_owned(),
+        n => format!("{n} answers were already sent and stand."),
+    };
+    let alert = |title: &str, text: &str| Banner { tone: "no", role: "alert", ..good(title, text) };
+    match (undone, late) {
+        (0, 0 | 1) => {
+            alert("Too late to undo", "Your answer was already sent to the agent, so it stands.")
+        }
+        (0, _) => alert("Too late to undo", &sent),
+        (1, 0) => good("Your answer was undone", "Nothing was sent. The request is open again."),
+        (n, 0) => good(
+            &format!("{n} answers were undone"),
+            "Nothing was sent. The requests are open again.",
+        ),
+        (n, _) => alert(&format!("{n} of {} answers were undone", n + late), &sent),
     }
 }
 

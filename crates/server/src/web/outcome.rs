@@ -71,7 +71,8 @@ impl Outcome {
     fn as_it_ended(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
         let question = ask.question.value();
         let Some(ending) = ask.ending() else {
-            let deadline = ask.expires_at.filter(|at| *at <= now)?;
+            // A deadline waits for an answer that can still be undone.
+            let deadline = ask.expires_at.filter(|at| *at <= now && ask.held.is_none())?;
             return lapsing(&ask.on_expiry, deadline, question, now);
         };
         match ending {

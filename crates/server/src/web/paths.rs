@@ -12,6 +12,8 @@ pub const QUICK: &str = "/inbox/answer";
 pub const BULK: &str = "/inbox/bulk";
 /// POST answers many.
 pub const BULK_ANSWER: &str = "/inbox/bulk/answer";
+/// POST takes answers back that were given from the list.
+pub const INBOX_UNDO: &str = "/inbox/undo";
 /// GET shows how to put a request aside or hand it over.
 pub const ASIDE: &str = "/inbox/aside";
 /// POST puts a request aside until a moment.
@@ -217,6 +219,16 @@ pub fn assign(id: AskId) -> String {
 /// POST a remark.
 pub fn comment(id: AskId) -> String {
     format!("/asks/{id}/comment")
+}
+
+/// GET shows the request to the person who just answered it, with what was decided.
+pub fn answered(id: AskId) -> String {
+    format!("/asks/{id}?sent=1")
+}
+
+/// POST to take one's own answer back.
+pub fn undo(id: AskId) -> String {
+    format!("/asks/{id}/undo")
 }
 
 /// POST to pick one of the agent's actions.

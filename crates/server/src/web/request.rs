@@ -68,11 +68,15 @@ struct RequestPage<'a> {
     /// Whether it can be given more time by whoever looks.
     extendable: bool,
     open: bool,
+    /// Whether whoever looks has answered it and can still undo that.
+    mine: bool,
     banner: Option<Banner>,
     problems: &'a [Problem],
     outcome: Option<Outcome>,
     /// Who else has claimed it.
     claim: Option<ClaimNote>,
+    /// Who is answering just now, if somebody else is.
+    answering: Option<String>,
     card: Option<Card>,
     /// Where the agent's actions are picked, while they can be.
     offer: Option<Offers>,
@@ -117,7 +121,9 @@ impl<'a> RequestPage<'a> {
         let question = ask.question.value();
         let outcome = Outcome::of(ask, directory, now);
         let open = outcome.is_none() && question.is_some();
-        let held = ask.claimed_by_other(me).filter(|_| me.id != ask.owner);
+        // Nobody answers what somebody is answering just now, its owner included.
+        let answering = ask.held_by().filter(|_| open);
+        let held = ask.claimed_by_other(me).filter(|_| me.id != ask.owner).or(answering);
         let desk = Desk::inbox(ask.id, frame);
         let card = question
             .filter(|_| open && held.is_none() && step.is_none() && ask.admits(me))
@@ -146,10 +152,14 @@ impl<'a> RequestPage<'a> {
             step: step.filter(|_| open && held.is_none()),
             extendable: open && held.is_none() && ask.expires_at.is_some(),
             open,
+            mine: ask.held_by() == Some(&me.id),
             banner: notice.map(|notice| notice.banner(directory, now, lost)),
             problems: draft.filter(|_| card.is_some()).map(Draft::problems).unwrap_or_default(),
             claim: ClaimNote::of(ask, me, directory, over, step.is_some()).filter(|_| open),
-            claim_href: (open && ask.claim.is_none() && ask.is_pooled())
+            answering: answering
+                .filter(|human| **human != me.id)
+                .map(|human| words::person(directory, human)),
+            claim_href: (open && held.is_none() && ask.claim.is_none() && ask.is_pooled())
                 .then(|| paths::claim(ask.id)),
             offer: card
                 .is_some()

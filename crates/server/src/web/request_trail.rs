@@ -118,6 +118,11 @@ fn sentence(
             let (door, sure) = (words::door(vote.via), words::sureness(vote.assurance, vote.via));
             (tone, format!("answered {door} ({sure}): {said}"))
         }
+        Happened::AnswerHeld { until, .. } => {
+            let until = When::new(*until, now);
+            ("", format!("answered, and could undo it until {}", until.exact))
+        }
+        Happened::AnswerWithdrawn => plain("took the answer back; nothing was decided"),
         Happened::Defaulted { resolution } => {
             let said = resolution.reply.value().map(|reply| outcome::brief(reply, question));
             let said = said.unwrap_or_else(|| "(the words were erased)".to_owned());

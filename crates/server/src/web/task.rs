@@ -80,6 +80,7 @@ impl Told {
             title,
             text,
             written: None,
+            answered: None,
         };
         match self {
             Self::Done(title, text) => Banner {
@@ -88,6 +89,7 @@ impl Told {
                 title: (*title).to_owned(),
                 text: (*text).to_owned(),
                 written: None,
+                answered: None,
             },
             Self::Wrong(expected) => wrong(
                 "Something needs to be corrected".to_owned(),

@@ -1,4 +1,4 @@
-//! Deadlines, reminders and escalations, in batches that leave room for others. A restart needs
+//! Held answers, deadlines, reminders and escalations, in batches that leave room for others. A restart needs
 //! nothing: what is due is read from the store, late or not.
 
 use std::sync::Arc;
@@ -92,6 +92,7 @@ async fn fire(gateway: &Gateway, id: AskId, known: Option<Ask>) -> Result<(), St
 /// The ask afterwards; none if that was not due.
 async fn act(gateway: &Gateway, id: AskId, due: Due) -> Result<Option<Ask>, StoreError> {
     let (command, name) = match due {
+        Due::CommitHeld => (Command::CommitHeld(id), "commit_held"),
         Due::Expire => (Command::Expire(id), "expire"),
         Due::Remind => (Command::Remind(id), "remind"),
         Due::Escalate => (Command::Escalate(id), "escalate"),

@@ -32,8 +32,10 @@ class Server:
         """The ask as it is now."""
         return self.call("GET", f"/api/v1/asks/{ask['id']}", key=key)
 
-    def sign_in(self, visit, who="user_dev", **options):
-        """A browser in which somebody is signed in, at their inbox."""
+    def sign_in(self, visit, who="user_dev", undo=0, **options):
+        """A browser in which somebody is signed in, at their inbox. Their answers take effect at once,
+        unless they have some seconds to undo them."""
+        self.call("PUT", f"/api/v1/people/{who}/profile", {"about": {"undo_seconds": undo}})
         link = self.sign_in_link(who)
         page = visit(f"{self.url}/{link.split('/', 3)[3]}", **options)
         page.get_by_role("button", name="Sign in on this device").click()

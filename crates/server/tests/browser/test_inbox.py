@@ -60,7 +60,7 @@ def test_ten_are_triaged_with_the_keyboard_only(desk, visit):
     told(page, "This can't be undone")
     assert verdict(desk, final) is None, "the same key twice confirms nothing"
     key("y")
-    told(page, "Your answer was sent")
+    told(page, "Sent to agent_dev")
     assert verdict(desk, final) == "approved"
 
     key("j")
@@ -114,7 +114,7 @@ def test_two_people_race_and_one_row_locks(desk, visit):
     slow, fast = desk.sign_in(visit), desk.sign_in(visit, "user_dev_2")
     assert re.match(r"\(1\) ", slow.title())
     row(fast, "Ship the release?").get_by_role("button", name="Approve").click()
-    told(fast, "Your answer was sent")
+    told(fast, "Sent to agent_dev")
     locked = row(slow, "Ship the release?")
     locked.locator(".verdict").wait_for()
     assert locked.locator(".verdict").inner_text() == "Approved by user_dev_2"
@@ -407,7 +407,7 @@ def test_without_javascript(desk, visit):
     assert verdict(desk, final) is None
     press_link(page, "Go back, send nothing")
     row(page, "Delete the archive?").get_by_role("button", name="Reject").click()
-    told(page, "Your answer was sent")
+    told(page, "Sent to agent_dev")
     assert verdict(desk, final) == "rejected"
     row(page, "Ship the release?").locator(".tick input").check()
     press(page, "Answer what is selected")

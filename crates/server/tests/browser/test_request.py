@@ -114,7 +114,7 @@ def test_edit_then_approve(desk, at, script):
     assert page.get_by_label("Amount").input_value() == "99"
     page.locator("button[value=approve]").click()
     press(page, "Approve with changes")
-    told(page, "Your answer was sent")
+    told(page, "Sent to agent_dev")
     answer = desk.state(ask, "dev-agent-key")["result"]["answer"]
     assert answer["edits"] == {"amount": 99, "to": "Ada", "body": "Hi Ada,\nso sorry.\nBye"}
 
@@ -124,7 +124,7 @@ def test_changes_are_requested_and_the_next_round_is_in_one_thread(desk, at):
     page = at(first)
     page.get_by_label("Comment", exact=True).fill("Half of it")
     press(page, "Request changes")
-    told(page, "Your answer was sent")
+    told(page, "Sent to agent_dev")
     second = desk.ask("Refund 60 to Ada?", question=REFUND, follows=first["id"])
     page = at(second, size=DESK)
     told(page, "2 rounds of this matter")
@@ -151,7 +151,7 @@ def test_a_comment_an_extension_and_a_receipt(desk, at):
     told(page, "It now expires in")
     assert desk.state(ask, "dev-agent-key")["expires_at"] > before
     page.locator("button[value=approve]").click()
-    told(page, "Your answer was sent")
+    told(page, "Sent to agent_dev")
     page.goto(f"{desk.url}/asks/{ask['id']}")
     page.get_by_role("link", name="Verify this receipt").click()
     told(page, "The receipt holds")
@@ -184,7 +184,7 @@ def test_a_secret_is_typed_and_fetched_once(desk, at):
     assert field.input_value() == "", "a secret is not kept in the browser"
     field.fill("hunter2")
     press(page, "Send to the agent")
-    told(page, "Your answer was sent")
+    told(page, "Sent to agent_dev")
     values = desk.state(ask, "dev-agent-key")["result"]["answer"]["values"]
     assert values == {"token": "hunter2"}
     desk.call("POST", f"/api/v1/asks/{ask['id']}/acknowledge", {}, "dev-agent-key")

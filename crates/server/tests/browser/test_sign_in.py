@@ -178,7 +178,7 @@ def test_a_passkey_signs_in_and_confirms_an_answer(local, visit):
     )
     assert forged.status == 403
     page.get_by_role("button", name="Confirm with your passkey").click()
-    page.get_by_role("heading", name="Your answer was sent").wait_for()
+    page.get_by_role("heading", name="Approved: Wire €12,000 to Ada").wait_for()
     seen = local.call("GET", f"/api/v1/asks/{ask['id']}", key="dev-agent-key")
     assert seen["result"]["assurance"] == "passkey", seen
     receipt = local.call("GET", f"/api/v1/asks/{ask['id']}/receipt", key="dev-agent-key")

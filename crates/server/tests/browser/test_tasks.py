@@ -61,7 +61,7 @@ def test_a_task_from_its_first_word_to_its_last(desk, visit, script):
     page.get_by_role("link", name="Answer what it waits for").click()
     told(page, "Write the release notes")
     page.locator("button[value=approve]").click()
-    told(page, "Your answer was sent")
+    told(page, "Sent to agent_dev")
     deliver(desk, task, OLD)
     page.goto(f"{desk.url}/tasks/{task}")
     told(page, "Delivered, to be judged")

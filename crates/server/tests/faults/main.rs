@@ -14,6 +14,7 @@ mod database_killed;
 mod delivered_later;
 mod disk_full;
 mod first_start;
+mod held_answers;
 mod hostile_input;
 mod kill_nine;
 mod load;

@@ -73,6 +73,7 @@ async fn a_message_is_sent_once_and_answered_on_its_page() {
         [("csrf", csrf(&page)), ("action", "reply".to_owned()), ("reply", "All".to_owned())];
     let answer: Vec<_> = answer.iter().map(|(name, value)| (*name, value.as_str())).collect();
     browser.post_form(&format!("{reply}/answer"), &answer).await.is(303);
+    world.let_answers_stand();
     let page = browser.get(&at).await.is(200);
     assert_eq!(texts(&page, "#conversation .said pre"), [said[0], said[1], "All"]);
     assert!(!page.text.contains("will answer here"));

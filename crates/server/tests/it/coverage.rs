@@ -159,6 +159,9 @@ const RECORDS: &[(&str, &str)] = &[
     ("Pick", "action_picked"),
     ("Answer", "answered"),
     ("AnswerWithProofs", "answered"),
+    ("HoldAnswer", "answer_held"),
+    ("UndoAnswer", "answer_withdrawn"),
+    ("CommitHeld", "answered"),
     ("Cancel", "cancelled"),
     ("Expire", "failed"),
     ("Remind", "reminded"),
@@ -404,6 +407,7 @@ async fn every_command_leaves_a_record() {
     story.run(system(), Command::Erase(id)).await;
     let ask_again = story.run(clerk.clone(), ask(question())).await.unwrap();
     let (holder, bare) = (Actor::LinkHolder { ask: ask_again }, Vec::new());
+    let again = reply.clone();
     story.run(holder, Command::AnswerWithProofs(ask_again, Box::new(reply), bare)).await;
     let callback = Some("https://127.0.0.1:9/hook".to_owned());
     let id = story.run(clerk.clone(), ask(NewAsk { callback, ..question() })).await.unwrap();
@@ -421,12 +425,17 @@ async fn every_command_leaves_a_record() {
     let said = story.run(clerk.clone(), ask(question())).await.unwrap();
     story.run(owner(), Command::Assign(said, "ada".parse().unwrap(), None)).await;
     story.run(person("ada"), Command::Comment(said, "hello".to_owned())).await;
-    let id = story.run(clerk, ask(timed)).await.unwrap();
+    let id = story.run(clerk.clone(), ask(timed)).await.unwrap();
     let due = [(10, Command::Remind(id)), (10, Command::Escalate(id)), (40, Command::Expire(id))];
     for (seconds, command) in due {
         // The worker looks too, so whichever of us comes first leaves the record.
         story.due(seconds, command).await;
     }
+    let held = story.run(clerk, ask(question())).await.unwrap();
+    story.run(owner(), Command::HoldAnswer(held, Box::new(again.clone()))).await;
+    story.run(owner(), Command::UndoAnswer(held)).await;
+    story.run(owner(), Command::HoldAnswer(held, Box::new(again))).await;
+    story.due(5, Command::CommitHeld(held)).await;
     story.run(owner(), Command::RevokeKey(of("a", &story.world))).await;
     story.run(owner(), Command::Task(settings::work())).await;
 

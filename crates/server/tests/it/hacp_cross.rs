@@ -389,6 +389,8 @@ async fn some_of_it_is_allowed_on_a_page_and_over_an_api() {
             assert!(page.contains("run push (shell)"), "{page}");
             let ticked = [("action", "approve"), ("edits.0", ""), ("edits.0", "tag")];
             press(&browser, &path, "answer", &ticked).await.is(303);
+            world.let_answers_stand();
+            world.run_timers().await;
         }
         let resolution = checkpoint(&world, &id, &task).await["resolution"].clone();
         assert_eq!(resolution["action"], "approve");

@@ -105,6 +105,7 @@ mod streams;
 mod tamper;
 mod task_pages;
 mod task_room;
+mod undo;
 mod upstream;
 mod verified_ways;
 mod wall_time;

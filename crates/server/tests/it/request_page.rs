@@ -199,6 +199,7 @@ async fn an_edited_proposal_is_approved_after_its_changes_were_seen() {
     press(&browser, &path, "answer", &wrong).await.is(422);
     let seen: Vec<_> = given.iter().copied().chain([("sure", "yes")]).collect();
     press(&browser, &path, "answer", &seen).await.is(303);
+    world.let_answers_stand();
     let over = world.agent().get(&format!("/api/v1{path}")).await.is(200);
     let edits = json!({ "amount": 99, "to": "Ada", "body": "Hi\neverybody\nbye" });
     assert_eq!(over["result"]["answer"]["edits"], edits);
@@ -219,6 +220,7 @@ async fn rounds_and_the_record_are_told_and_the_receipt_is_checked() {
     let first = page_of(&world, approval("Refund 900?")).await;
     let back = [("action", "changes"), ("comment", "Too much")];
     press(&browser, &first, "answer", &back).await.is(303);
+    world.let_answers_stand();
     let mut body = approval("Refund 500?");
     body["follows"] = json!(&first[6..]);
     let second = page_of(&world, body).await;
@@ -232,6 +234,7 @@ async fn rounds_and_the_record_are_told_and_the_receipt_is_checked() {
     browser.client.get(&format!("{second}/receipt")).await.is(404);
 
     press(&browser, &second, "answer", &[("action", "approve")]).await.is(303);
+    world.let_answers_stand();
     let page = browser.client.get(&second).await.is(200);
     let trail = words(&page, "section:has(#trail)");
     for step in ["The agent agent_dev asked", "looked at it first", "answered on the web page"] {

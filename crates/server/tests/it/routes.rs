@@ -233,6 +233,8 @@ pub(crate) const ROUTES: &[(&str, &str, Door)] = &[
     ("get", "/asks/{id}", Closed),
     // These lead back to the question, whoever asks.
     ("get", "/asks/{id}/answer", Public),
+    ("get", "/asks/{id}/undo", Public),
+    ("post", "/asks/{id}/undo", Closed),
     ("get", "/asks/{id}/confirm", Public),
     ("post", "/asks/{id}/confirm", Closed),
     ("get", "/asks/{id}/claim", Public),
@@ -256,6 +258,8 @@ pub(crate) const ROUTES: &[(&str, &str, Door)] = &[
     ("post", "/inbox/hand", Closed),
     ("post", "/inbox/bulk", Closed),
     ("post", "/inbox/bulk/answer", Closed),
+    ("post", "/inbox/undo", Closed),
+    ("get", "/inbox/undo", Public),
     ("get", "/inbox/answer", Public),
     ("get", "/inbox/snooze", Public),
     ("get", "/inbox/wake", Public),

@@ -323,6 +323,8 @@ async fn a_decision_waits_in_the_inbox_and_leads_to_its_task() {
     assert!(values(&room, ".side a", "href").contains(&request));
     let pairs = [("action", "approve"), ("comment", "Only that one")];
     press(&browser, &request, &format!("{request}/answer"), &pairs).await.is(303);
+    world.let_answers_stand();
+    world.run_timers().await;
     assert_eq!(state(&world, &task).await, "in_progress");
     let room = browser.client.get(&format!("/tasks/{task}")).await.is(200);
     assert!(words(&room, ".trail .verdict")[0].starts_with("Approved by"));

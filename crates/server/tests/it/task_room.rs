@@ -139,6 +139,8 @@ async fn whoever_answers_for_a_task_steers_it() {
     assert_eq!(words(&page, "#stands"), ["Waits for a decision"]);
     let asked = values(&page, ".side a.act", "href").remove(0);
     press(&browser, &asked, &format!("{asked}/answer"), &[("action", "approve")]).await.is(303);
+    world.let_answers_stand();
+    world.run_timers().await;
     // What nobody answered in time is decided after all.
     let lapsed = raised(&world, &task, "approval", json!({})).await;
     done(&world.human(), "checkpoint.expire", json!({ "ckpt_id": lapsed })).await;
@@ -148,6 +150,8 @@ async fn whoever_answers_for_a_task_steers_it() {
     assert!(!words(&page, ".side summary").contains(&"Decide after all".to_owned()));
     let asked = values(&page, ".side a.act", "href").remove(0);
     press(&browser, &asked, &format!("{asked}/answer"), &[("action", "approve")]).await.is(303);
+    world.let_answers_stand();
+    world.run_timers().await;
     assert_eq!(state(&world, &task).await, "in_progress");
     let page = act(&browser, &task, "transfer", &[("to", "human/user_dev")]).await.is(200);
     assert!(words(&page, ".side")[0].contains("It is with you"));

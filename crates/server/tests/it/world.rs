@@ -191,6 +191,11 @@ impl World {
         self.clock.0.fetch_add(millis, Ordering::SeqCst);
     }
 
+    /// The time passes in which answers on pages can be undone.
+    pub(crate) fn let_answers_stand(&self) {
+        self.advance(5);
+    }
+
     /// Everything that is due happens.
     pub(crate) async fn run_timers(&self) {
         timers::run_due(self.gateway()).await.unwrap();

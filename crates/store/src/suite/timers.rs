@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kernel::ask::DefaultAction;
 use kernel::command::{NewAsk, Silence};
-use kernel::testing::{new_ask, yes};
+use kernel::testing::{human, new_ask, yes};
 use kernel::{Actor, AskId, Command, Refusal};
 use tokio::task::JoinSet;
 
@@ -70,6 +70,32 @@ pub async fn what_is_over_wakes_nobody(stage: &Stage) {
     assert_eq!(due(stage).await, []);
     assert_eq!(stage.store.next_due().await.unwrap(), None);
     let again = stage.attempt(Actor::System, Command::Expire(expired)).await;
+    assert_eq!(refusal(again), Refusal::NotDue);
+}
+
+pub async fn a_held_answer_wakes_and_the_deadline_waits(stage: &Stage) {
+    let via = kernel::Via::Web;
+    let assurance = kernel::Assurance::Session;
+    let olga = || Actor::Human { id: human("olga"), via, assurance };
+    let (sent, undone) = (expiring(stage, 3).await, expiring(stage, 3).await);
+    for id in [sent, undone] {
+        let held = stage.run(olga(), Command::HoldAnswer(id, yes())).await.ask.unwrap();
+        assert_eq!(stage.store.ask(id).await.unwrap().as_deref(), Some(&held));
+        assert!(held.is_open() && held.held_by() == Some(&human("olga")));
+    }
+    assert_eq!(stage.store.next_due().await.unwrap(), Some(stage.now().plus_seconds(5)));
+    stage.clock.advance(4);
+    assert_eq!(due(stage).await, []);
+    stage.run(olga(), Command::UndoAnswer(undone)).await;
+    assert_eq!(due(stage).await, [undone], "its deadline has passed meanwhile");
+    stage.run(Actor::System, Command::Expire(undone)).await;
+    stage.clock.advance(1);
+    assert_eq!(due(stage).await, [sent]);
+    let committed = stage.run(Actor::System, Command::CommitHeld(sent)).await.ask.unwrap();
+    assert_eq!(committed.phase(), kernel::Phase::Completed);
+    assert_eq!(stage.store.ask(sent).await.unwrap().as_deref(), Some(&committed));
+    assert_eq!(stage.store.next_due().await.unwrap(), None);
+    let again = stage.attempt(Actor::System, Command::CommitHeld(sent)).await;
     assert_eq!(refusal(again), Refusal::NotDue);
 }
 

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use dialects::native::{BlockPage, BlockView, RecordView, Records};
 use dialects::proof::inclusion::Inclusion;
 use futures_util::stream;
+use kernel::event::HELD_ANSWER;
 use kernel::{Actor, Ask, AskId, Refusal, Subject};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -61,6 +62,11 @@ async fn events(
         let Some(last) = records.last() else { break };
         seq = last.seq;
         shown.extend(records.into_iter().map(|record| RecordView::of(record, &ask, viewer)));
+    }
+    // An agent sees an open ask while an answer is held: its record goes on once that stands.
+    let held = shown.iter().rposition(|record| record.event == "answer_held");
+    if let (Actor::Agent { .. }, Some(_), Some(held)) = (&actor, &ask.held, held) {
+        shown.truncate(held);
     }
     Ok(Json(Records { events: shown }).into_response())
 }
@@ -117,11 +123,23 @@ impl App {
             NoProof::NotSealed => Problem::from(why).retry_after(wait),
             NoProof::NotFound | NoProof::Broken | NoProof::Store(_) => why.into(),
         })?;
+        if let Actor::Agent { .. } = actor
+            && is_held_answer(found.record.body.as_deref())
+        {
+            return Err(Refusal::NotFound { what: "event" }.into());
+        }
         if self.viewer(actor).is_kept_from_names(ask) {
             found.record.body = None;
         }
         Ok(found)
     }
+}
+
+/// Whether a record is about an answer that was held.
+fn is_held_answer(body: Option<&str>) -> bool {
+    let body = body.and_then(|body| serde_json::from_str::<serde_json::Value>(body).ok());
+    let name = body.as_ref().and_then(|body| body.pointer("/what/event")?.as_str());
+    name.is_some_and(|name| HELD_ANSWER.contains(&name))
 }
 
 /// List sealed blocks, with what was signed.

@@ -66,7 +66,8 @@ async fn answer_all(
     let reply = Reply { answer, comment };
     let mut answered = Vec::with_capacity(asks.len());
     for id in asks {
-        let result = app.one_of_many(&actor, id, &reply, dry_run).await?;
+        let how = if dry_run { How::DryRun } else { How::AtOnce };
+        let result = app.one_of_many(&actor, id, &reply, how).await?;
         answered.push((id, result));
     }
     let results = answered.iter().map(|(id, result)| match result {
@@ -88,6 +89,17 @@ async fn answer_all(
     Ok(Json(BulkResults { dry_run, results: results.collect() }).into_response())
 }
 
+/// How one of many is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::http) enum How {
+    /// It takes effect now.
+    AtOnce,
+    /// Its person can undo it for a moment.
+    Held,
+    /// Not at all: what would become of it.
+    DryRun,
+}
+
 impl App {
     /// Answers one of them, or says why not. Only a store that is away ends it all: what was answered
     /// until then is.
@@ -96,7 +108,7 @@ impl App {
         actor: &Actor,
         id: AskId,
         reply: &Reply,
-        dry_run: bool,
+        how: How,
     ) -> Result<Result<Ask, Refusal>, StoreError> {
         let directory = self.gateway.directory();
         let found = self.gateway.ask(id).await?.filter(|ask| ask.is_shown_to(actor, &directory));
@@ -107,8 +119,11 @@ impl App {
         };
         // What is answered is what was judged.
         let terms = Terms { expected: Some(ask.head.seq), ..Terms::default() };
-        let command = Command::Answer(id, Box::new(reply));
-        let outcome = if dry_run {
+        let command = match how {
+            How::Held => Command::HoldAnswer(id, Box::new(reply)),
+            How::AtOnce | How::DryRun => Command::Answer(id, Box::new(reply)),
+        };
+        let outcome = if how == How::DryRun {
             let taken = self.gateway.considering(&ask).await?.takes(actor, command);
             taken.map(|()| Some(Arc::unwrap_or_clone(ask)))
         } else {

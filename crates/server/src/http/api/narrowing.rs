@@ -106,7 +106,9 @@ impl Whole<'_> {
     }
 
     pub(in crate::http) fn shows(&self, ask: &Ask) -> bool {
-        self.human.is_none_or(|human| ask.admits(human))
+        // What somebody has answered and can still undo is no longer theirs to do.
+        let done = self.tidied().is_some_and(|human| ask.held_by() == Some(&human.id));
+        self.human.is_none_or(|human| ask.admits(human)) && !done
     }
 }
 

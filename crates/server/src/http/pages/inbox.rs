@@ -1,11 +1,13 @@
 //! The inbox: `GET /`. Which list, how it is narrowed and where the page begins stand in the address,
 //! so that every page of it can be kept, sent and come back to.
 
+use std::sync::Arc;
+
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use kernel::directory::{Directory, Human};
-use kernel::{Ask, HumanId, Phase, Time};
+use kernel::{Ask, AskId, HumanId, Phase, Time};
 use store::{Count, Filter, List, Order, Scope, StoreError};
 
 use super::inbox_list::{Listed, Wanted};
@@ -27,7 +29,16 @@ pub(super) async fn show(
 ) -> Page {
     let visitor = app.visitor(&headers).await?;
     let wanted = Wanted::of(&pairs, &visitor.human);
-    let notice = told(&pairs);
+    let mut notice = told(&pairs);
+    let sent = pairs.iter().rfind(|(name, _)| name == "sent");
+    if let Some(id) = sent.and_then(|(_, id)| id.parse::<AskId>().ok()) {
+        let directory = app.gateway.directory();
+        let shown = |ask: &Arc<Ask>| ask.is_shown_to(&visitor.actor, &directory);
+        if let Some(ask) = app.gateway.ask(id).await?.filter(shown) {
+            let list = wanted.query.text();
+            notice = app.answered_notice(&visitor, &ask, Some(&list)).await?;
+        }
+    }
     Ok(app.inbox_page(&visitor, &wanted, notice.as_ref(), StatusCode::OK).await?)
 }
 
@@ -45,7 +56,11 @@ fn told(pairs: &[(String, String)]) -> Option<Notice> {
     if let Some(to) = value("handed").and_then(|text| text.parse::<HumanId>().ok()) {
         return Some(Notice::Handed(to));
     }
-    value("woken").map(|_| Notice::Back).or_else(|| value("sent").map(|_| Notice::Sent))
+    let count = |name| value(name).and_then(|text| text.parse::<usize>().ok());
+    if let Some(undone) = count("undone") {
+        return Some(Notice::Undone(undone, count("late").unwrap_or_default()));
+    }
+    value("woken").map(|_| Notice::Back)
 }
 
 /// Everything a page of the inbox is made from, as it is at a moment.

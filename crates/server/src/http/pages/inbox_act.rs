@@ -52,9 +52,9 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
     if let Some(step) = app.second_step_of_row(&visitor, &ask, &reply, pressed, &form, &back) {
         return Ok(html(StatusCode::OK, inbox_bulk::sure(&visitor.frame, &ask, &step)));
     }
-    let command = Command::Answer(ask.id, Box::new(reply));
+    let command = Command::HoldAnswer(ask.id, Box::new(reply));
     match app.answer_unless_claimed(&visitor, &visitor.actor, &ask, None, command).await {
-        Ok(_) => Ok(return_to(Some(&back), ("sent", "1".to_owned()))),
+        Ok(_) => Ok(return_to(Some(&back), ("sent", ask.id.to_string()))),
         Err(StoreError::Refused(refusal)) => {
             app.refused(&visitor, &back, refusal, StatusCode::CONFLICT).await
         }

@@ -13,7 +13,7 @@ use super::inbox_act::back;
 use super::inbox_list::Wanted;
 use super::{Page, Visitor, html, parts};
 use crate::gateway::Considering;
-use crate::http::api::bulk::MOST;
+use crate::http::api::bulk::{How, MOST};
 use crate::http::{App, Shared};
 use crate::web::inbox_bulk::{self, Considered, Word};
 use crate::web::paths;
@@ -81,7 +81,7 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
         };
         let said = Some(comment.clone()).filter(|text| !text.trim().is_empty());
         let reply = Reply { answer: meant.answer, comment: said };
-        match app.one_of_many(&visitor.actor, id, &reply, false).await? {
+        match app.one_of_many(&visitor.actor, id, &reply, How::Held).await? {
             Ok(ask) => answered.push(ask),
             Err(refusal) => {
                 let now = app.gateway.ask(id).await?.map_or(ask, Arc::unwrap_or_clone);

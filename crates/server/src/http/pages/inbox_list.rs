@@ -350,7 +350,8 @@ impl<'a> Rows<'a> {
 
 /// What requests of one row have in common; none for one that must be looked at by itself.
 fn fold_key(ask: &Ask, human: &Human) -> Option<(AgentId, Fold, u8)> {
-    let free = ask.claim.is_none() && ask.allows_bulk().is_ok() && ask.admits(human);
+    let free =
+        ask.claim.is_none() && ask.held.is_none() && ask.allows_bulk().is_ok() && ask.admits(human);
     let fold = ask.fold().filter(|_| free)?;
     Some((ask.agent.clone(), fold, ask.priority.rank()))
 }

@@ -35,6 +35,7 @@ mod task;
 mod task_acts;
 mod tasks;
 mod tasks_live;
+mod undo;
 mod write;
 
 use std::sync::Arc;
@@ -65,6 +66,7 @@ pub fn routes() -> Router<Shared> {
         .route(paths::INBOX, get(inbox::show))
         .route("/inbox/live", get(inbox_live::follow))
         .route("/inbox/answer", get(inbox::back).post(inbox_act::answer))
+        .route(paths::INBOX_UNDO, get(inbox::back).post(undo::from_list))
         .route("/inbox/aside", get(inbox_act::show_aside))
         .route("/inbox/snooze", get(inbox::back).post(inbox_act::snooze))
         .route("/inbox/wake", get(inbox::back).post(inbox_act::wake))
@@ -78,6 +80,7 @@ pub fn routes() -> Router<Shared> {
         .route(paths::WRITE, get(write::show).post(write::send))
         .route("/asks/{id}", get(request::show_request))
         .route("/asks/{id}/answer", get(request::back_to_request).post(request::answer))
+        .route("/asks/{id}/undo", get(request::back_to_request).post(undo::one))
         .route("/asks/{id}/confirm", get(request::back_to_request).post(passkeys::confirm))
         .route("/asks/{id}/claim", get(request::back_to_request).post(request::claim))
         .route("/asks/{id}/assign", get(request::back_to_request).post(request::assign))

@@ -137,7 +137,7 @@ pub(super) async fn confirm(
     };
     let command = Command::Answer(ask.id, Box::new(reply));
     match app.answer_unless_claimed(&visitor, &sure, &ask, over.as_ref(), command).await {
-        Ok(_) => Ok(Redirect::to(&format!("{}?sent=1", paths::INBOX)).into_response()),
+        Ok(_) => Ok(Redirect::to(&paths::answered(ask.id)).into_response()),
         Err(StoreError::Refused(refusal)) => {
             let now = app.seen_by(&visitor, &id).await?;
             let notice = refused(refusal, &now, &visitor.human);

@@ -37,20 +37,28 @@ pub(super) async fn show_request(
 ) -> Page {
     let visitor = app.visitor(from.headers()).await?;
     let mut ask = app.seen_by(&visitor, &id).await?;
-    if ask.is_open() && is_person(from.method(), from.headers()) {
+    let mine = ask.held_by() == Some(&visitor.human.id);
+    if ask.is_open() && !mine && is_person(from.method(), from.headers()) {
         app.note_look(&visitor, ask.id, true).await?;
         let looked = app.gateway.run(visitor.actor.clone(), Command::Open(ask.id)).await;
         if let Ok(Some(opened)) = looked.map(|outcome| outcome.ask) {
             ask = Arc::new(opened);
         }
     }
-    let page = Shown { check: visit.verify.is_some(), ..Shown::default() };
+    let said = if mine || visit.sent.is_some() {
+        app.answered_notice(&visitor, &ask, None).await?
+    } else {
+        None
+    };
+    let check = visit.verify.is_some();
+    let page = Shown { notice: said.as_ref(), check, ..Shown::default() };
     app.request_page_with(&visitor, &ask, StatusCode::OK, page).await
 }
 
 #[derive(Deserialize)]
 pub(super) struct Visit {
     verify: Option<String>,
+    sent: Option<String>,
 }
 
 /// What a page shows beside the request itself.
@@ -110,7 +118,7 @@ pub(super) async fn answer(
         }
         let command = Command::Cancel(ask.id, reason);
         return match app.gateway.run(visitor.actor.clone(), command).await {
-            Ok(_) => Ok(Redirect::to(&format!("{}?sent=1", paths::INBOX)).into_response()),
+            Ok(_) => Ok(Redirect::to(&paths::answered(ask.id)).into_response()),
             Err(StoreError::Refused(refusal)) => {
                 let draft = drafted(FormProblem::default());
                 let now = app.seen_by(&visitor, &id).await?;
@@ -155,9 +163,9 @@ pub(super) async fn answer(
     if second_step::takes_passkey(&ask) && ask.is_open() {
         return Ok(app.step_up_page(&visitor, &ask, reply, over));
     }
-    let command = Command::Answer(ask.id, Box::new(reply));
+    let command = Command::HoldAnswer(ask.id, Box::new(reply));
     match app.answer_unless_claimed(&visitor, &visitor.actor, &ask, over.as_ref(), command).await {
-        Ok(_) => Ok(Redirect::to(&format!("{}?sent=1", paths::INBOX)).into_response()),
+        Ok(_) => Ok(Redirect::to(&paths::answered(ask.id)).into_response()),
         Err(StoreError::Refused(refusal)) => {
             if let Some(problem) = FormProblem::of_refusal(&refusal, question) {
                 return refuse(&ask, problem).await;
@@ -212,7 +220,9 @@ fn unseen_claim<'a>(ask: &'a Ask, human: &Human, over: Option<&HumanId>) -> Opti
 /// How a refused answer is reported: the owner is asked again, everybody else learns who has it.
 pub(super) fn refused(refusal: Refusal, ask: &Ask, human: &Human) -> Notice {
     match refusal {
-        Refusal::TakenBy { by } if human.id == ask.owner => Notice::ClaimedMeanwhile(by),
+        Refusal::TakenBy { by } if human.id == ask.owner && ask.held_by().is_none() => {
+            Notice::ClaimedMeanwhile(by)
+        }
         refusal => Notice::Refused(refusal),
     }
 }

@@ -25,6 +25,7 @@ pub const LABELS: &[(&str, &str)] = &[
     ("about.language", "Language"),
     ("about.quiet_hours.from", "Quiet from"),
     ("about.quiet_hours.to", "Quiet until"),
+    ("about.undo_seconds", "Undo window"),
     ("about.absence.from", "Away from"),
     ("about.absence.until", "Back on"),
     ("about.absence.delegate", "Who is asked instead"),
@@ -51,6 +52,7 @@ pub fn page(me: &Human, now: Time, filled: Filled<'_>) -> SettingsPage {
     let (from, to) = about
         .quiet_hours
         .map_or_else(Default::default, |hours| (hours.from.to_string(), hours.to.to_string()));
+    let undo = me.undo_seconds().to_string();
     let text = |name: &str, current: Option<String>| {
         filled.text(name, label(name), &current.unwrap_or_default())
     };
@@ -72,6 +74,9 @@ pub fn page(me: &Human, now: Time, filled: Filled<'_>) -> SettingsPage {
             .input("time", "about.quiet_hours.from", label("about.quiet_hours.from"), &from)
             .hint("When you would rather not be disturbed: notices on your devices wait until it is over, unless a request is critical. Leave both empty to have none."),
         filled.input("time", "about.quiet_hours.to", label("about.quiet_hours.to"), &to),
+        filled
+            .input("number", "about.undo_seconds", label("about.undo_seconds"), &undo)
+            .hint("For how many seconds you can undo an answer, from 0 to 60. The agent gets your answer after that; with 0 it gets it at once."),
     ];
     let mut blocks = Vec::new();
     if let Some(until) = about.quiet_until(now) {
@@ -123,6 +128,18 @@ pub fn read(form: &Submitted, me: &Human) -> Result<NewProfile, FormProblem> {
         let place = Place::Field(missing.to_owned());
         problem.add(place, Some(Words::of(label(missing))), "Give both times, or neither.");
     }
+    let before = me.about().cloned().unwrap_or_default();
+    let undo_seconds = match given("about.undo_seconds").map(|text| text.parse::<u64>()) {
+        Some(Ok(seconds)) => Some(seconds),
+        Some(Err(_)) => {
+            let place = Place::Field("about.undo_seconds".to_owned());
+            let message = "Expected a whole number from 0 to 60.";
+            problem.add(place, Some(Words::of(label("about.undo_seconds"))), message);
+            None
+        }
+        // Left empty it is the default; a form without it leaves it as it is.
+        None => before.undo_seconds.filter(|_| form.value("about.undo_seconds").is_none()),
+    };
     if !problem.problems.is_empty() {
         return Err(problem);
     }
@@ -131,7 +148,8 @@ pub fn read(form: &Submitted, me: &Human) -> Result<NewProfile, FormProblem> {
         time_zone: given("about.time_zone"),
         language: given("about.language"),
         quiet_hours,
-        absence: me.about().and_then(|about| about.absence.clone()),
+        absence: before.absence,
+        undo_seconds,
     };
     let name = Some(form.text("name").unwrap_or_default().trim().to_owned());
     Ok(NewProfile { human: me.id.clone(), name, about: Some(about) })

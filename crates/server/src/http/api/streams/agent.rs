@@ -6,7 +6,7 @@ use bytes::Bytes;
 use kernel::{AgentId, Subject};
 use store::{Change, Scope};
 
-use super::{BATCH, Line, Turn, mark};
+use super::{BATCH, Line, Turn, is_left_out, mark};
 use crate::http::problem::Problem;
 use crate::http::sse::{self, HEARTBEAT, Source};
 use crate::wake::{Topic, Waiter};
@@ -72,6 +72,11 @@ impl Source for OfAgent {
             let gateway = &self.line.app.gateway;
             if let Some(change) = self.changes.front() {
                 let Subject::Ask(id) = change.subject else { return None };
+                if is_left_out(change) {
+                    self.after = change.position;
+                    self.changes.pop_front();
+                    continue;
+                }
                 match Box::pin(gateway.ask(id)).await {
                     Ok(Some(ask)) => {
                         let frame = self.line.frame(change, &ask);

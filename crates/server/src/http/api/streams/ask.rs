@@ -6,7 +6,7 @@ use bytes::Bytes;
 use kernel::{Ask, AskId, AskState, Subject};
 use store::Change;
 
-use super::{BATCH, Line, Turn};
+use super::{BATCH, Line, Turn, is_left_out};
 use crate::http::bound;
 use crate::http::problem::Problem;
 use crate::http::sse::{self, HEARTBEAT, Source};
@@ -35,10 +35,18 @@ impl OfAsk {
         let own = Topic::Subject(Subject::Ask(id));
         let waiter = line.app.gateway.wake().subscribe(line.pass.topics().chain([own]));
         let ask = line.app.visible(&line.pass.actor, id).await?;
-        let before = ask.head.seq.saturating_sub(1);
-        let newest = line.app.gateway.store().history(id, before, 1).await?;
-        let Some(newest) = newest.first() else {
-            return Err(Problem::new(500, "internal").detail("the history of this request is gone"));
+        let mut before = ask.head.seq.saturating_sub(1);
+        // The newest event that is told; the first of all is.
+        let newest = loop {
+            let newest = line.app.gateway.store().history(id, before, 1).await?;
+            match newest.into_iter().next() {
+                Some(newest) if is_left_out(&newest) => before = before.saturating_sub(1),
+                Some(newest) => break newest,
+                None => {
+                    let detail = "the history of this request is gone";
+                    return Err(Problem::new(500, "internal").detail(detail));
+                }
+            }
         };
         let over = decided(&ask, newest.seq);
         if over && seen.is_some_and(|seen| seen >= newest.position) {
@@ -46,7 +54,7 @@ impl OfAsk {
         }
         let ask = line.told(ask).await?;
         let prelude = bound::prelude_event(&ask).unwrap_or_default();
-        let first = [prelude.as_bytes(), &line.frame(newest, &ask)].concat();
+        let first = [prelude.as_bytes(), &line.frame(&newest, &ask)].concat();
         let first = Some(sse::first(&Bytes::from(first)));
         let (seq, changes) = (newest.seq, VecDeque::new());
         Ok(Some(Self { line, waiter, id, seq, first, changes, stale: true, over }))
@@ -61,6 +69,11 @@ impl Source for OfAsk {
             }
             let gateway = &self.line.app.gateway;
             if let Some(change) = self.changes.front() {
+                if is_left_out(change) {
+                    self.seq = change.seq;
+                    self.changes.pop_front();
+                    continue;
+                }
                 let found = match Box::pin(gateway.ask(self.id)).await {
                     Ok(found) => found,
                     Err(error) => {

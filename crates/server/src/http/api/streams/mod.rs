@@ -17,6 +17,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use dialects::native::EventView;
 use kernel::actor::Reach;
+use kernel::event::HELD_ANSWER;
 use kernel::{Actor, Ask, AskId};
 use serde_json::json;
 use store::{Change, Scope};
@@ -223,6 +224,11 @@ impl Line {
         };
         sse::frame(change.position, &change.what, &view)
     }
+}
+
+/// Whether a change is between a person and the server: an answer that can still be undone.
+fn is_left_out(change: &Change) -> bool {
+    HELD_ANSWER.contains(&change.what.as_str())
 }
 
 /// `ready` and `reset` carry nothing but their place.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use kernel::{Ask, HumanId, Subject};
 use store::{Change, Scope};
 
-use super::{Line, Turn, mark};
+use super::{Line, Turn, is_left_out, mark};
 use crate::http::App;
 use crate::http::problem::Problem;
 use crate::http::sse::{self, HEARTBEAT, Source};
@@ -47,7 +47,9 @@ impl OfPerson {
                 self.scopes = now;
             }
         }
-        heard.changes.retain(|change| matches!(change.subject, Subject::Ask(_)));
+        let told =
+            |change: &Change| matches!(change.subject, Subject::Ask(_)) && !is_left_out(change);
+        heard.changes.retain(told);
         self.changes.extend(heard.changes);
         if missed {
             self.changes.clear();

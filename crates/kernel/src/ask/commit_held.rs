@@ -1,0 +1,178 @@
+//! A held answer can no longer be undone: it takes effect, as the answer of the person who gave it.
+
+use super::{Ask, answer};
+use crate::actor::{Actor, By};
+use crate::ask::Due;
+use crate::command::Envelope;
+use crate::event::{Asked, Happened};
+use crate::ids::AskId;
+use crate::refusal::Refusal;
+use crate::world::{Decision, Stop, World};
+
+pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
+    let ask = world.ask(id)?;
+    let (Actor::System, Some(Due::CommitHeld), Some(held)) =
+        (&envelope.actor, ask.due(world.now), &ask.held)
+    else {
+        return Err(Refusal::NotDue.into());
+    };
+    let dropped = || Decision::on(ask, Happened::AnswerWithdrawn);
+    let (By::Human(human), Some(reply)) = (&held.vote.by, held.vote.reply.value()) else {
+        return Ok(dropped());
+    };
+    // Judged once more, as an answer that came in time to an ask nobody else is answering.
+    let asked = Asked { expires_at: None, ..ask.asked.clone() };
+    let free = Ask { held: None, asked, ..ask.clone() };
+    let mut loaded = world.loaded.clone();
+    loaded.asks.insert(id, Some(free));
+    let (via, assurance) = (held.vote.via, held.vote.assurance);
+    let actor = Actor::Human { id: human.clone(), via, assurance };
+    let given = Envelope { actor, ..envelope.clone() };
+    match answer::decide(&World { loaded: &loaded, ..*world }, &given, id, reply, &[]) {
+        Ok(mut decision) => {
+            for (_, happened) in &mut decision.happened {
+                if let Happened::Answered { vote, .. } = happened {
+                    // Dated by the person, not by the timer: that is when they decided.
+                    vote.at = held.vote.at;
+                }
+            }
+            decision.by = Some(held.vote.by.clone());
+            Ok(decision)
+        }
+        // They may no longer answer, or there is nothing left to answer: nothing is decided.
+        Err(Stop::Refused(_)) => Ok(dropped()),
+        Err(need @ Stop::Need(_)) => Err(need),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::{Assurance, Via};
+    use crate::ask::hold::tests::web;
+    use crate::ask::{Phase, Resolution, Route};
+    use crate::command::{Command, NewAsk, Silence};
+    use crate::directory::{NewHuman, Profile};
+    use crate::effect::Effect;
+    use crate::receipt::Receipt;
+    use crate::task::{CheckpointKind, Outcome, Quorum, TaskCommand, Verdict};
+    use crate::testing::{Cast, human, new_ask, new_task, raising, verdict, version, yes};
+
+    #[test]
+    fn it_is_the_answer_the_person_gave() {
+        let mut cast = Cast::new();
+        let new = NewAsk { callback: Some("https://agent.example/hook".into()), ..new_ask() };
+        let (id, other) = (cast.ask(new.clone()), cast.ask(new));
+        let at = cast.now();
+        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        for actor in [web("olga"), cast.agent("bot")] {
+            cast.advance(5);
+            assert_eq!(cast.attempt(actor, Command::CommitHeld(id)), Err(Refusal::NotDue));
+        }
+        let before = cast.effects().len();
+        cast.run(Actor::System, Command::CommitHeld(id));
+        let Resolution { by, via, assurance, at: answered, .. } =
+            cast.seen(id).resolution().unwrap();
+        assert_eq!((by, *via), (&By::Human(human("olga")), Via::Web));
+        assert_eq!((*assurance, *answered), (Assurance::Session, at));
+        assert_eq!((&cast.seen(id).held, cast.seen(id).votes.len()), (&None, 1));
+        let last = cast.record_of(id).pop().unwrap();
+        assert_eq!((last.what.name(), last.by), ("answered", By::Human(human("olga"))));
+        assert_eq!(last.at, cast.now());
+        assert!(Receipt::of(cast.seen(id)).is_some());
+        // The same is done about it as about an answer that was not held.
+        let done: Vec<_> = cast.effects()[before..].iter().map(std::mem::discriminant).collect();
+        let before = cast.effects().len();
+        cast.run(web("olga"), Command::Answer(other, yes()));
+        let other: Vec<_> = cast.effects()[before..].iter().map(std::mem::discriminant).collect();
+        assert_eq!(done, other);
+        assert!(cast.effects().iter().any(|effect| matches!(effect, Effect::Settle { .. })));
+        assert_eq!(cast.attempt(Actor::System, Command::CommitHeld(id)), Err(Refusal::NotDue));
+    }
+
+    #[test]
+    fn an_answer_in_time_stands_although_the_deadline_passed_meanwhile() {
+        let mut cast = Cast::new();
+        let new = NewAsk { timeout: Some(3), on_expiry: Silence::Fail, ..new_ask() };
+        let id = cast.ask(new);
+        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        cast.advance(600);
+        assert_eq!(cast.attempt(Actor::System, Command::Expire(id)), Err(Refusal::NotDue));
+        cast.run(Actor::System, Command::CommitHeld(id));
+        assert_eq!(cast.seen(id).phase(), Phase::Completed);
+    }
+
+    #[test]
+    fn whoever_may_no_longer_answer_decides_nothing() {
+        let mut cast = Cast::new();
+        let id = cast.ask(NewAsk { route: Route::Pool { group: None }, ..new_ask() });
+        cast.run(web("mark"), Command::HoldAnswer(id, yes()));
+        cast.run(
+            Actor::System,
+            Command::SaveHuman(NewHuman {
+                id: human("mark"),
+                profile: Profile::default(),
+                admin: false,
+                active: false,
+                projects: ["acme".parse().unwrap()].into(),
+                groups: [].into(),
+                skills: [].into(),
+            }),
+        );
+        let undone = cast.attempt(web("mark"), Command::UndoAnswer(id));
+        assert!(matches!(undone, Err(Refusal::NotAllowed { .. })), "{undone:?}");
+        cast.advance(5);
+        cast.run(Actor::System, Command::CommitHeld(id));
+        let ask = cast.seen(id);
+        assert_eq!((ask.phase(), &ask.held, ask.votes.len()), (Phase::Waiting, &None, 0));
+        let last = cast.record_of(id).pop().unwrap();
+        assert_eq!((last.what.name(), last.by), ("answer_withdrawn", By::System));
+        cast.run(web("nina"), Command::Answer(id, yes()));
+    }
+
+    /// What was delivered is judged, and a checkpoint resolved, when the answer stands and not before.
+    #[test]
+    fn tasks_go_on_when_the_answer_stands() {
+        let mut cast = Cast::staffed();
+        let task = cast.begun(new_task());
+        let id = cast.raised(task, raising(CheckpointKind::Approval));
+        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        assert!(cast.task(task).pending().is_some());
+        cast.advance(5);
+        cast.run(Actor::System, Command::CommitHeld(id));
+        assert!(cast.task(task).pending().is_none());
+        let Some(Outcome::Resolved(resolution)) =
+            cast.task(task).checkpoints.last().map(|raised| raised.outcome.clone())
+        else {
+            panic!("it is resolved")
+        };
+        assert_eq!(resolution.by, By::Human(human("olga")));
+
+        let reviewed = cast.begun(new_task().judged_by(Quorum::All, &["olga", "mark"]));
+        cast.delivered(reviewed, version());
+        let judged = cast.task(reviewed).judged_in.unwrap();
+        cast.run(web("mark"), Command::HoldAnswer(judged, yes()));
+        let taken = cast.judge("olga", reviewed, verdict(Verdict::Approved));
+        assert_eq!(taken, Err(Refusal::TakenBy { by: human("mark") }));
+        cast.advance(5);
+        let late = cast.judge("mark", reviewed, verdict(Verdict::Approved));
+        assert!(matches!(late, Err(Refusal::AlreadyAnswered { .. })), "{late:?}");
+        cast.run(Actor::System, Command::CommitHeld(judged));
+        assert_eq!(cast.task(reviewed).reviews.len(), 1);
+        assert_eq!(cast.seen(judged).phase(), Phase::Waiting, "the other has not judged yet");
+        cast.judge("olga", reviewed, verdict(Verdict::Approved)).unwrap();
+        assert_eq!(cast.seen(judged).phase(), Phase::Completed);
+    }
+
+    /// A task that is over meanwhile has nothing left to decide.
+    #[test]
+    fn a_task_called_off_drops_the_answer() {
+        let mut cast = Cast::staffed();
+        let task = cast.begun(new_task());
+        let id = cast.raised(task, raising(CheckpointKind::Approval));
+        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        cast.may(cast.human("olga"), TaskCommand::Cancel(task, None));
+        let ask = cast.seen(id);
+        assert_eq!((ask.phase(), &ask.held, ask.wake_at()), (Phase::Cancelled, &None, None));
+    }
+}

@@ -1,0 +1,294 @@
+//! A person answers on a page and can undo it for a moment: the answer is held and decides nothing
+//! until then.
+//!
+//! Agents and colleagues see the ask as open, and no other person can answer it meanwhile. A held answer is part
+//! of the ask, so that a restart loses nothing and any node can commit it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Ask, Vote, answer};
+use crate::actor::{Actor, Assurance, By, Via};
+use crate::audit::Erasable;
+use crate::command::Envelope;
+use crate::event::Happened;
+use crate::ids::{AskId, HumanId};
+use crate::question::Reply;
+use crate::refusal::Refusal;
+use crate::time::Time;
+use crate::world::{Decision, Stop, World};
+
+/// An answer that its person can still undo.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Held {
+    /// What they said, as they sent it; it is checked again when it takes effect.
+    pub vote: Vote,
+    /// When it takes effect.
+    pub until: Time,
+}
+
+/// Holds an answer, or takes it at once where it cannot be held: the person turned holding off, proved
+/// with a passkey that they mean it, gave secret values (which are kept apart from every event), or
+/// did not answer in a signed-in browser.
+pub(crate) fn decide(
+    world: &World<'_>,
+    envelope: &Envelope,
+    id: AskId,
+    reply: &Reply,
+) -> Result<Decision, Stop> {
+    // Judged as an answer, so that every refusal comes now and not when nobody looks any more.
+    let at_once = answer::decide(world, envelope, id, reply, &[])?;
+    let Actor::Human { id: human, via: via @ Via::Web, assurance } = &envelope.actor else {
+        return Ok(at_once);
+    };
+    let ask = world.ask(id)?;
+    if let Some(held) = &ask.held {
+        // A button pressed twice is one answer; a different answer replaces the first and stands.
+        let again = held.vote.reply.value() == Some(reply);
+        return Ok(if again { Decision::default() } else { at_once });
+    }
+    let seconds = world.directory.human(human).map_or(0, crate::directory::Human::undo_seconds);
+    if seconds == 0 || *assurance >= Assurance::Passkey || has_secrets(ask, envelope, reply) {
+        return Ok(at_once);
+    }
+    let at = ask.moment(world.now);
+    let vote = Box::new(Vote {
+        reply: Erasable::new(reply.clone(), &mut envelope.salts.clone()),
+        by: envelope.actor.by(),
+        via: *via,
+        assurance: *assurance,
+        at,
+        attested: None,
+        verification: None,
+    });
+    Ok(Decision::on(ask, Happened::AnswerHeld { vote, until: at.plus_seconds(seconds) }))
+}
+
+fn has_secrets(ask: &Ask, envelope: &Envelope, reply: &Reply) -> bool {
+    let checked = ask.question.value().and_then(|question| {
+        let mut reply = question.check(reply.clone()).ok()?.into_reply();
+        Some(question.confide(&mut reply, &envelope.salts))
+    });
+    checked.is_none_or(|secrets| !secrets.is_empty())
+}
+
+impl Ask {
+    /// Whose answer is held, if one is.
+    pub fn held_by(&self) -> Option<&HumanId> {
+        match &self.held.as_ref()?.vote.by {
+            By::Human(human) => Some(human),
+            By::Agent(_) | By::LinkHolder | By::Relay | By::Guest | By::System => None,
+        }
+    }
+
+    /// The refusal for answering or taking on what somebody else is answering just now. It binds
+    /// everybody, its owner included: two answers must not race.
+    pub(crate) fn not_held_from(&self, actor: &Actor) -> Result<(), Refusal> {
+        match self.held_by() {
+            Some(human) if actor.by() != By::Human(human.clone()) => {
+                Err(Refusal::TakenBy { by: human.clone() })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(in crate::ask) mod tests {
+    use super::*;
+    use crate::actor::Attested;
+    use crate::ask::{Due, Phase, Route};
+    use crate::command::{Command, NewAsk, Silence};
+    use crate::directory::{About, NewProfile, NewProject, Step};
+    use crate::effect::Effect;
+    use crate::form::Form;
+    use crate::question::{Answer, Body, Question, Stance};
+    use crate::testing::{Cast, human, new_ask, no, yes};
+
+    pub(in crate::ask) fn web(name: &str) -> Actor {
+        Actor::Human { id: human(name), via: Via::Web, assurance: Assurance::Session }
+    }
+
+    fn pool() -> NewAsk {
+        NewAsk { route: Route::Pool { group: None }, ..new_ask() }
+    }
+
+    fn undo_seconds(cast: &mut Cast, name: &str, seconds: u64) {
+        let about = Some(About { undo_seconds: Some(seconds), ..About::default() });
+        let new = NewProfile { human: human(name), name: None, about };
+        cast.run(web(name), Command::SaveProfile(new));
+    }
+
+    #[test]
+    fn a_held_answer_decides_nothing_and_nobody_is_notified() {
+        let mut cast = Cast::new();
+        let id = cast.ask(pool());
+        let (before, effects) = (cast.seen(id).clone(), cast.effects().len());
+        cast.run(web("mark"), Command::HoldAnswer(id, yes()));
+        let ask = cast.seen(id);
+        assert_eq!((ask.phase(), ask.resolution(), ask.votes.len()), (Phase::Waiting, None, 0));
+        assert_eq!((&ask.state, &ask.claim, &ask.look), (&before.state, &None, &None));
+        assert_eq!(ask.held_by(), Some(&human("mark")));
+        let held = ask.held.as_ref().unwrap();
+        assert_eq!((held.vote.at, held.until), (cast.now(), cast.now().plus_seconds(5)));
+        assert_eq!(cast.effects().len(), effects, "no effect");
+        assert_eq!(ask.wake_at(), Some(held.until));
+        // Old rows have no such field, and neither has an ask nobody holds.
+        assert!(!serde_json::to_string(&before).unwrap().contains("held"));
+        assert_eq!(cast.record_of(id).last().unwrap().what.name(), "answer_held");
+    }
+
+    #[test]
+    fn it_is_judged_as_an_answer_at_once() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        let wrong = Box::new(Reply { answer: Answer::Skip, comment: None });
+        let refused = cast.attempt(web("olga"), Command::HoldAnswer(id, wrong));
+        assert!(matches!(refused, Err(Refusal::Answer(_))), "{refused:?}");
+        let refused = cast.attempt(web("mark"), Command::HoldAnswer(id, yes()));
+        assert_eq!(refused, Err(Refusal::NotFound { what: "request" }));
+        let refused = cast.attempt(cast.agent("bot"), Command::HoldAnswer(id, yes()));
+        assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
+        cast.run(web("olga"), Command::Answer(id, yes()));
+        let late = cast.attempt(web("olga"), Command::HoldAnswer(id, yes()));
+        assert!(matches!(late, Err(Refusal::AlreadyAnswered { .. })), "{late:?}");
+    }
+
+    #[test]
+    fn nobody_else_answers_claims_or_hands_on_what_is_held() {
+        let mut cast = Cast::new();
+        let new = NewAsk { inline: Some([Stance::Approve].into()), ..pool() };
+        let id = cast.ask(new);
+        cast.run(web("mark"), Command::HoldAnswer(id, yes()));
+        let attested = Attested {
+            via: "slack".to_owned(),
+            platform: "slack".to_owned(),
+            platform_user_id: "U1".to_owned(),
+            display_name: None,
+        };
+        let relay = Actor::Relay { ask: id, attested };
+        let link = Actor::LinkHolder { ask: id };
+        // olga owns the agent; a claim would not keep her out.
+        for actor in [web("nina"), web("olga"), link.clone(), relay] {
+            for command in [Command::Answer(id, no()), Command::HoldAnswer(id, yes())] {
+                let refused = cast.attempt(actor.clone(), command);
+                assert_eq!(refused, Err(Refusal::TakenBy { by: human("mark") }), "{actor:?}");
+            }
+        }
+        for (actor, command) in [
+            (web("nina"), Command::Claim(id)),
+            (web("olga"), Command::Claim(id)),
+            (web("olga"), Command::Assign(id, human("nina"), None)),
+            (Actor::System, Command::Assign(id, human("nina"), None)),
+            (link, Command::Progress(id, None)),
+        ] {
+            let refused = cast.attempt(actor, command);
+            assert_eq!(refused, Err(Refusal::TakenBy { by: human("mark") }));
+        }
+        cast.run(web("nina"), Command::Comment(id, "wait".to_owned()));
+        cast.run(web("nina"), Command::Open(id));
+        assert!(cast.seen(id).held.is_some());
+    }
+
+    #[test]
+    fn the_same_person_replaces_it_and_a_second_press_changes_nothing() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        let held = cast.seen(id).clone();
+        cast.advance(2);
+        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        assert_eq!(*cast.seen(id), held);
+        for (again, command) in [
+            (web("olga"), Command::HoldAnswer as fn(AskId, Box<Reply>) -> Command),
+            (cast.human("olga"), Command::Answer),
+        ] {
+            let id = cast.ask(new_ask());
+            cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+            cast.run(again, command(id, no()));
+            let ask = cast.seen(id);
+            let said = ask.resolution().unwrap().reply.value().unwrap();
+            assert_eq!((said, &ask.held, ask.votes.len()), (&*no(), &None, 1));
+        }
+    }
+
+    #[test]
+    fn a_cancellation_wins_and_drops_it() {
+        let mut cast = Cast::new();
+        for canceller in [cast.agent("bot"), cast.human("olga")] {
+            let id = cast.ask(pool());
+            cast.run(web("mark"), Command::HoldAnswer(id, yes()));
+            cast.run(canceller, Command::Cancel(id, None));
+            let ask = cast.seen(id);
+            assert_eq!((ask.phase(), &ask.held), (Phase::Cancelled, &None));
+            cast.run(Actor::System, Command::Erase(id));
+        }
+        // Once it stands, there is nothing left to cancel, committed or not.
+        let id = cast.ask(pool());
+        cast.run(web("mark"), Command::HoldAnswer(id, yes()));
+        cast.advance(5);
+        let late = cast.attempt(cast.agent("bot"), Command::Cancel(id, None));
+        assert!(matches!(late, Err(Refusal::AlreadyAnswered { .. })), "{late:?}");
+    }
+
+    #[test]
+    fn nothing_else_is_due_while_it_is_held() {
+        let mut cast = Cast::new();
+        let step = Step { after: 2, seat: crate::ask::Seat::Person { human: human("mark") } };
+        let plain = NewProject::plain("acme".parse().unwrap());
+        cast.run(Actor::System, Command::SaveProject(NewProject { ladder: vec![step], ..plain }));
+        let reminders = vec![cast.now().plus_seconds(2)];
+        let new = NewAsk { timeout: Some(3), on_expiry: Silence::Fail, reminders, ..new_ask() };
+        let id = cast.ask(new);
+        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        cast.advance(4);
+        assert_eq!(cast.seen(id).due(cast.now()), None);
+        for command in [Command::Expire(id), Command::Remind(id), Command::Escalate(id)] {
+            assert_eq!(cast.attempt(Actor::System, command), Err(Refusal::NotDue));
+        }
+        assert_eq!(cast.attempt(Actor::System, Command::CommitHeld(id)), Err(Refusal::NotDue));
+        let later = cast.now().plus_seconds(60);
+        cast.run(cast.agent("bot"), Command::Extend(id, later));
+        cast.advance(1);
+        assert_eq!(cast.seen(id).due(cast.now()), Some(Due::CommitHeld));
+        let notified = |effect: &&Effect| matches!(effect, Effect::Notify { .. });
+        assert_eq!(cast.effects().iter().filter(notified).count(), 1, "when it was asked");
+    }
+
+    /// Every kind of answer that takes effect at once.
+    #[test]
+    fn what_is_not_held() {
+        let mut cast = Cast::new();
+        let at_once = |cast: &mut Cast, actor: Actor, new: NewAsk, reply: Box<Reply>| {
+            let id = cast.ask(new);
+            cast.run(actor, Command::HoldAnswer(id, reply));
+            !cast.seen(id).is_open()
+        };
+        let passkey =
+            Actor::Human { id: human("olga"), via: Via::Web, assurance: Assurance::Passkey };
+        assert!(at_once(&mut cast, passkey, new_ask(), yes()));
+        for via in [Via::Api, Via::Cli, Via::Push, Via::Slack, Via::Email] {
+            let actor = Actor::Human { id: human("olga"), via, assurance: Assurance::Session };
+            assert!(at_once(&mut cast, actor, new_ask(), yes()), "{via:?}");
+        }
+        let form = |sensitive: bool| {
+            let field = serde_json::json!({ "key": "pin", "label": "PIN", "type": "text",
+                "sensitive": sensitive });
+            let form: Form =
+                serde_json::from_value(serde_json::json!({ "fields": [field] })).unwrap();
+            let question = Question::new("PIN?", None, Body::Provide { form }).unwrap();
+            NewAsk { question, ..new_ask() }
+        };
+        let provided = || {
+            let values = serde_json::from_value(serde_json::json!({ "pin": "1234" })).unwrap();
+            Box::new(Reply { answer: Answer::Provided { values }, comment: None })
+        };
+        assert!(at_once(&mut cast, web("olga"), form(true), provided()), "a secret");
+        assert!(!at_once(&mut cast, web("olga"), form(false), provided()));
+        undo_seconds(&mut cast, "olga", 0);
+        assert!(at_once(&mut cast, web("olga"), new_ask(), yes()), "turned off");
+        undo_seconds(&mut cast, "olga", 60);
+        let id = cast.ask(new_ask());
+        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        assert_eq!(cast.seen(id).wake_at(), Some(cast.now().plus_seconds(60)));
+    }
+}

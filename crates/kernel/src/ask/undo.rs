@@ -1,0 +1,87 @@
+//! A person takes back their held answer: the ask is open again as it was.
+
+use crate::actor::Actor;
+use crate::command::Envelope;
+use crate::event::Happened;
+use crate::ids::AskId;
+use crate::refusal::Refusal;
+use crate::world::{Decision, Stop, World};
+
+pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
+    let ask = world.ask(id)?;
+    let Actor::Human { id: human, .. } = &envelope.actor else {
+        return Err(Refusal::NotAllowed { why: "only the person who answered can undo it" }.into());
+    };
+    let person = world.directory.person(&envelope.actor)?;
+    if ask.held_by() != Some(human) && !ask.admits(person) {
+        return Err(Refusal::NotFound { what: "request" }.into());
+    }
+    // Too late: it stands, whether or not a timer has recorded that yet.
+    ask.still_open(world.now)?;
+    ask.not_held_from(&envelope.actor)?;
+    if ask.held.is_none() {
+        return Err(Refusal::NotAllowed { why: "there is no answer to undo" }.into());
+    }
+    Ok(Decision::on(ask, Happened::AnswerWithdrawn))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::hold::tests::web;
+    use crate::ask::{Due, Phase, Route};
+    use crate::command::{Command, NewAsk, Silence};
+    use crate::testing::{Cast, human, new_ask, no, yes};
+
+    #[test]
+    fn undoing_opens_it_again_for_everybody() {
+        let mut cast = Cast::new();
+        let id = cast.ask(NewAsk { route: Route::Pool { group: None }, ..new_ask() });
+        cast.run(web("mark"), Command::HoldAnswer(id, yes()));
+        for (actor, refusal) in [
+            (web("olga"), Refusal::TakenBy { by: human("mark") }),
+            (web("zoe"), Refusal::NotFound { what: "request" }),
+            (
+                cast.agent("bot"),
+                Refusal::NotAllowed { why: "only the person who answered can undo it" },
+            ),
+        ] {
+            assert_eq!(cast.attempt(actor, Command::UndoAnswer(id)), Err(refusal));
+        }
+        cast.run(web("mark"), Command::UndoAnswer(id));
+        assert_eq!((cast.seen(id).phase(), &cast.seen(id).held), (Phase::Waiting, &None));
+        let none = cast.attempt(web("mark"), Command::UndoAnswer(id));
+        assert_eq!(none, Err(Refusal::NotAllowed { why: "there is no answer to undo" }));
+        let names: Vec<_> = cast.record_of(id).iter().map(|event| event.what.name()).collect();
+        assert_eq!(names, ["asked", "answer_held", "answer_withdrawn"]);
+        cast.run(web("nina"), Command::Answer(id, no()));
+        // What was said and taken back is erased with everything else.
+        cast.run(Actor::System, Command::Erase(id));
+    }
+
+    #[test]
+    fn once_it_stands_it_cannot_be_undone() {
+        let mut cast = Cast::new();
+        let id = cast.ask(new_ask());
+        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        let at = cast.now();
+        cast.advance(5);
+        let late = cast.attempt(web("olga"), Command::UndoAnswer(id));
+        let by = web("olga").by();
+        assert_eq!(late, Err(Refusal::AlreadyAnswered { by: by.clone(), at }));
+        cast.run(Actor::System, Command::CommitHeld(id));
+        let late = cast.attempt(web("olga"), Command::UndoAnswer(id));
+        assert_eq!(late, Err(Refusal::AlreadyAnswered { by, at }));
+    }
+
+    #[test]
+    fn a_deadline_that_waited_comes_after_the_undo() {
+        let mut cast = Cast::new();
+        let new = NewAsk { timeout: Some(3), on_expiry: Silence::Fail, ..new_ask() };
+        let id = cast.ask(new);
+        cast.run(web("olga"), Command::HoldAnswer(id, yes()));
+        cast.advance(4);
+        cast.run(web("olga"), Command::UndoAnswer(id));
+        assert_eq!(cast.seen(id).due(cast.now()), Some(Due::Expire));
+    }
+}

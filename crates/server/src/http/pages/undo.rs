@@ -1,0 +1,107 @@
+//! Taking an answer back: `POST /asks/{id}/undo` on the page of a request, `POST /inbox/undo` for one
+//! or many that were answered from the list. And what pages say after an answer.
+
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect};
+use kernel::{Ask, AskId, By, Command, Refusal};
+use store::StoreError;
+
+use super::inbox_act::back;
+use super::inbox_list::Wanted;
+use super::{Page, Visitor};
+use crate::http::api::bulk::MOST;
+use crate::http::{App, Shared};
+use crate::web::answered::{Answered, Next};
+use crate::web::notices::Notice;
+use crate::web::{Draft, FormProblem, inbox, paths, prefill, query};
+
+/// The request is open again, with what was typed.
+pub(super) async fn one(State(app): State<Shared>, Path(id): Path<String>, from: Request) -> Page {
+    let (visitor, ask, _) = app.acting_on(&id, from).await?;
+    let held = ask.held.as_ref().and_then(|held| held.vote.reply.value());
+    let draft = ask.question.value().zip(held).map(|(question, reply)| {
+        Draft::new(question, &prefill::of(question, reply), FormProblem::default())
+    });
+    match app.undo(&visitor, ask.id).await? {
+        Ok(()) => {
+            let now = app.seen_by(&visitor, &id).await?;
+            let notice = Notice::Undone(1, 0);
+            app.request_page(&visitor, &now, StatusCode::OK, Some(&notice), draft.as_ref()).await
+        }
+        Err(refusal) => {
+            let now = app.seen_by(&visitor, &id).await?;
+            let notice = if is_mine(&refusal, &visitor) {
+                Notice::Undone(0, 1)
+            } else {
+                Notice::Refused(refusal)
+            };
+            app.request_page(&visitor, &now, StatusCode::CONFLICT, Some(&notice), None).await
+        }
+    }
+}
+
+/// Back to the list, with how many were undone.
+pub(super) async fn from_list(State(app): State<Shared>, from: Request) -> Page {
+    let (visitor, form) = app.acting(from, paths::INBOX).await?;
+    let ids = form.values("ask").filter_map(|id| id.parse::<AskId>().ok()).take(MOST);
+    let (mut undone, mut late) = (0_usize, 0_usize);
+    for id in ids {
+        match app.undo(&visitor, id).await? {
+            Ok(()) => undone += 1,
+            Err(_) => late += 1,
+        }
+    }
+    let list = query::Query::read(&back(&form), &inbox::KNOWN);
+    let list = list.with("undone", undone.to_string()).with("late", late.to_string());
+    Ok(Redirect::to(&list.href(paths::INBOX)).into_response())
+}
+
+/// Whether it was refused because their own answer stands.
+fn is_mine(refusal: &Refusal, visitor: &Visitor) -> bool {
+    let me = By::Human(visitor.human.id.clone());
+    matches!(refusal, Refusal::AlreadyAnswered { by, .. } if *by == me)
+}
+
+impl App {
+    async fn undo(&self, visitor: &Visitor, id: AskId) -> Result<Result<(), Refusal>, StoreError> {
+        match self.gateway.run(visitor.actor.clone(), Command::UndoAnswer(id)).await {
+            Ok(_) => Ok(Ok(())),
+            Err(StoreError::Refused(refusal)) => Ok(Err(refusal)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What a page says to the person who just answered; nothing for anybody else. With the query of a
+    /// list, the inbox says it.
+    pub(super) async fn answered_notice(
+        &self,
+        visitor: &Visitor,
+        ask: &Ask,
+        list: Option<&str>,
+    ) -> Result<Option<Notice>, StoreError> {
+        let me = By::Human(visitor.human.id.clone());
+        let held = ask.held.as_ref().map(|held| &held.vote).filter(|vote| vote.by == me);
+        let given = held.or_else(|| ask.votes.iter().rfind(|vote| vote.by == me));
+        let Some(vote) = given else { return Ok(None) };
+        let next = self.next_request(visitor, ask.id).await?;
+        let answered = Answered::new(&visitor.frame, ask, vote, next, list);
+        Ok(Some(Notice::Answered(Box::new(answered))))
+    }
+
+    /// The first request of the inbox, in its order, that this person can answer now.
+    async fn next_request(
+        &self,
+        visitor: &Visitor,
+        answered: AskId,
+    ) -> Result<Option<Next>, StoreError> {
+        let me = &visitor.human;
+        let listed = self.listed(me, &Wanted::of(&[], me)).await?;
+        let free = |ask: &&Ask| {
+            let taken = ask.claim.as_ref().is_some_and(|claim| claim.human != me.id);
+            ask.id != answered && ask.held.is_none() && !taken
+        };
+        let mut asks = listed.items.iter().flat_map(|item| &item.asks);
+        Ok(asks.find(free).map(Next::of))
+    }
+}

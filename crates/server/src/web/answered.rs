@@ -1,0 +1,156 @@
+//! What a page says after an answer: what was decided, how long it can be undone, where its
+//! receipt is, and which request is next.
+
+use kernel::ask::Vote;
+use kernel::question::Question;
+use kernel::{Ask, Time};
+
+use super::outcome::{brief, tone};
+use super::words::{self, Words};
+use super::{Frame, paths};
+
+/// How much of a longer question is repeated.
+const BEGINNING: usize = 120;
+
+/// An answer that was just given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// The name of the style: `yes`, `no` or `over`.
+    pub tone: &'static str,
+    /// What was decided: "Approved: Refund order 7".
+    pub what: String,
+    /// Who gets it.
+    pub agent: String,
+    /// How to take it back, while that is possible.
+    pub undo: Option<Undo>,
+    /// The request itself.
+    pub request: String,
+    /// Its receipt, which is there once the answer was sent.
+    pub receipt: Option<String>,
+    /// The next request of the inbox.
+    pub next: Option<Next>,
+    /// Whether the page is the inbox itself.
+    pub in_inbox: bool,
+}
+
+/// The form that takes answers back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undo {
+    /// Where it is posted to.
+    pub href: String,
+    /// What shows that the form is ours.
+    pub csrf: String,
+    /// Which requests, where the address does not say it.
+    pub asks: Vec<String>,
+    /// The list to go back to.
+    pub back: String,
+    /// How many milliseconds are left.
+    pub millis: i64,
+}
+
+impl Undo {
+    /// The form for several answers, while there is time for all of them.
+    pub fn of<'a>(frame: &Frame, asks: impl Iterator<Item = &'a Ask>, back: &str) -> Option<Self> {
+        let held: Vec<&Ask> = asks.filter(|ask| ask.held.is_some()).collect();
+        let until = held.iter().filter_map(|ask| ask.held.as_ref()).map(|held| held.until).min()?;
+        Some(Self {
+            href: paths::INBOX_UNDO.to_owned(),
+            csrf: frame.csrf.clone(),
+            asks: held.iter().map(|ask| ask.id.to_string()).collect(),
+            back: back.to_owned(),
+            millis: left(until, frame.now)?,
+        })
+    }
+
+    /// How many seconds are left.
+    pub fn seconds(&self) -> i64 {
+        self.millis.div_euclid(1000) + i64::from(self.millis.rem_euclid(1000) > 0)
+    }
+}
+
+/// The request to go on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Next {
+    /// Where it is.
+    pub href: String,
+    /// What it asks.
+    pub prompt: Words,
+}
+
+impl Next {
+    /// A request.
+    pub fn of(ask: &Ask) -> Self {
+        let prompt = ask.question.value().map(|question| question.prompt().trim());
+        let prompt = prompt.map(|prompt| Words::beginning(prompt, BEGINNING));
+        Self { href: paths::request(ask.id), prompt: prompt.unwrap_or_else(super::outcome::erased) }
+    }
+}
+
+impl Answered {
+    /// An answer to a request, as the page of the request says it; with the query of a list, as the
+    /// inbox does.
+    pub fn new(
+        frame: &Frame,
+        ask: &Ask,
+        vote: &Vote,
+        next: Option<Next>,
+        list: Option<&str>,
+    ) -> Self {
+        let undo = match list {
+            Some(back) => Undo::of(frame, [ask].into_iter(), back),
+            None => Undo::of(frame, [ask].into_iter(), "").map(|undo| Undo {
+                href: paths::undo(ask.id),
+                asks: Vec::new(),
+                ..undo
+            }),
+        };
+        Self {
+            tone: vote.reply.value().map_or("over", |reply| tone(&reply.answer)),
+            what: what(ask, vote),
+            agent: ask.agent.to_string(),
+            receipt: (undo.is_some() || !ask.is_open()).then(|| paths::receipt(ask.id)),
+            undo,
+            request: paths::request(ask.id),
+            next,
+            in_inbox: list.is_some(),
+        }
+    }
+}
+
+/// An answer and what it was about, in one line.
+pub fn what(ask: &Ask, vote: &Vote) -> String {
+    let question = ask.question.value();
+    let said = vote.reply.value().map(|reply| brief(reply, question));
+    let said = said.unwrap_or_else(|| "Answered".to_owned());
+    match question.map(Question::prompt) {
+        Some(prompt) => {
+            let about = words::subject(prompt);
+            format!("{said}: {}", about.unwrap_or_else(|| Words::beginning(prompt, BEGINNING)))
+        }
+        None => said,
+    }
+}
+
+fn left(until: Time, now: Time) -> Option<i64> {
+    Some(until.millis() - now.millis()).filter(|millis| *millis > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_that_has_begun_counts() {
+        for (millis, seconds) in [(1, 1), (1000, 1), (1001, 2), (5000, 5)] {
+            let undo = Undo {
+                href: String::new(),
+                csrf: String::new(),
+                asks: Vec::new(),
+                back: String::new(),
+                millis,
+            };
+            assert_eq!(undo.seconds(), seconds);
+        }
+        assert_eq!(left(Time::from_millis(5), Time::from_millis(5)), None);
+    }
+}
