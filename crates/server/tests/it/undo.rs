@@ -77,7 +77,7 @@ async fn an_answer_on_a_page_is_held_and_then_sent() {
     let answered_at = world.now();
     let page = browser.client.get(sent.header("location")).await.is(200);
     assert_eq!(found(&page, ".answered h2"), ["Approved: Refund €120.00 to Ada"]);
-    assert_eq!(found(&page, ".answered form p"), ["Sent to the agent in 5 s."]);
+    assert_eq!(found(&page, ".answered form p"), ["The agent gets your answer in 5 s."]);
     assert_eq!(found(&page, ".answered form button"), ["Undo"]);
     assert_eq!(
         found(&page, ".answered .go-on a:not([hidden])"),
