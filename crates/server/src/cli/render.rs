@@ -148,13 +148,11 @@ fn edits(ask: &client::Ask) -> Vec<(String, String)> {
         return Vec::new();
     };
     let details = ask.question.as_ref().and_then(|question| question.get("details"));
-    let asked = |key: &str| match details.and_then(|details| details.get(key)) {
-        Some(value) => inline(value),
-        None => "(nothing)".to_owned(),
-    };
+    let detail = |key: &str| details.and_then(|details| details.get(key));
+    let asked = |key: &str| detail(key).map_or_else(|| "(nothing)".to_owned(), inline);
     let edit =
         |(key, now): (&String, &Value)| (reveal(key), format!("{} → {}", asked(key), inline(now)));
-    edits.iter().map(edit).collect()
+    edits.iter().filter(|(key, now)| detail(key) != Some(now)).map(edit).collect()
 }
 
 /// Values as they were given; what is sensitive is not shown again.
