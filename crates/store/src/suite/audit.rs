@@ -29,9 +29,7 @@ async fn play(stage: &Stage) -> Vec<AskId> {
                 stage.run(bot(), Command::Cancel(id, Some("not needed".into()))).await;
             }
             _ => {
-                stage
-                    .run(Actor::System, Command::Assign(id, kernel::testing::human("mark"), None))
-                    .await;
+                stage.run(Actor::System, Command::Assign(id, human("mark"), None)).await;
             }
         }
         asks.push(id);
