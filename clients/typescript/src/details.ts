@@ -43,7 +43,7 @@ export class Details {
     const [only] = visible;
     this.single = visible.length === 1 && only !== undefined && isPlain(this.own[only]) ? only : undefined;
     const shown = this.show(visible);
-    // Written here, so that what cannot be written (half of a surrogate pair) is refused before anybody is asked.
+    // Serialized here, so that text that is not valid Unicode is refused before a person is asked.
     this.shown = parseJson(options.inOrder ? canonicalJson(shown) : stringifyJson(shown)) as JsonObject;
   }
 

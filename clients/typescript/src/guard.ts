@@ -16,10 +16,10 @@ export interface GuardOptions<A extends readonly unknown[] = readonly unknown[]>
   /** What the function is called to the person; its own name, unless told. */
   readonly name?: string | undefined;
   /**
-   * Names the call for good, such as an order's id or thread and tool-call id. A restarted agent that makes the call
-   * again under the same key waits for the question that is open already, or gets the answer that was given meanwhile.
-   * A function may return `undefined` to ask anew each time. Without this option, the tool-call id is used where the
-   * framework passes it on (Vercel AI SDK, LangChain, OpenAI Agents). The same key with other arguments throws
+   * Identifies the call across restarts, such as an order's id, or thread and tool-call id. A restarted agent that
+   * repeats the call with the same key waits for the open question, or gets the answer that was given meanwhile. A
+   * function may return `undefined` for a new question each time. Without this option, the tool-call id is used where
+   * the framework passes it on (Vercel AI SDK, LangChain, OpenAI Agents). The same key with other arguments throws
    * `KeyReused`.
    */
   readonly key?: string | ((...args: A) => string | undefined) | undefined;
@@ -88,7 +88,7 @@ export function guard<A extends readonly unknown[], R>(
   return async (...args: A): Promise<Awaited<R> | string> => {
     const call = parameters ? { ...toolCallOf(args), inputs: parameters.length } : toolCallOf(args);
     const idempotencyKey = await keyOf(name, args, options, call);
-    // What follows the input is the framework's: the function gets it, and nobody else.
+    // Arguments after the input are the framework's. They reach the function and are never sent.
     const inputs = args.slice(0, call.inputs);
     const details = detailsOf(name, inputs, { parameters, hide, inOrder: idempotencyKey !== undefined });
     const question = typeof prompt === "function" ? prompt(...args) : (prompt ?? `Run ${name}?`);
@@ -122,7 +122,7 @@ export function guard<A extends readonly unknown[], R>(
   };
 }
 
-/** The idempotency key of this very call, if it has a name that lasts. */
+/** The idempotency key of this call; `undefined` for a call that a restart cannot repeat. */
 async function keyOf<A extends readonly unknown[]>(
   name: string,
   args: A,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 Client = Union[Countersign, AsyncCountersign]
 Key = Union[str, Callable[[ToolCall], Optional[str]]]
-"""What names a call for good: a text, or a function of the call that gives one or `None`."""
+"""Identifies a call across restarts: a string, or a function of the call that returns one."""
 
 
 @overload
@@ -97,10 +97,10 @@ def require_approval(
     are `self` and what a framework injects (contexts, configs, stores). With `editable` people may
     change arguments, and the function runs with what they approved.
 
-    `key` names the call for good: a string, or a function of the `ToolCall`. An agent that was
-    restarted and makes the call again under the same key waits for the question that is open
-    already, or gets the answer that was given meanwhile; no second person is asked. Without `key`
-    the tool-call id is used where the framework hands it over: LangGraph (`InjectedToolCallId` or
+    `key` identifies the call across restarts: a string, or a function of the `ToolCall`. A
+    restarted agent that repeats the call with the same key waits for the open question, or gets the
+    answer that was given meanwhile; the question is asked once. Without `key`, the tool-call id is
+    used where the framework passes it as an argument: LangGraph (`InjectedToolCallId` or
     `ToolRuntime`, with the thread id of `RunnableConfig`), OpenAI Agents (`ToolContext`), Pydantic
     AI (`RunContext`). `namespace` separates equal keys of different conversations or deployments.
     The same key with other arguments raises `KeyReused`.
@@ -245,7 +245,7 @@ class _Call:
         self.details = Details(self.bound, hidden, in_order=self.key is not None)
 
     def _key(self) -> str | None:
-        """The idempotency key of this very call, if it has a name that lasts."""
+        """The idempotency key of this call; `None` for a call that a restart cannot repeat."""
         namespace = _text_of("namespace", self.gate.namespace, self.made) or ""
         if self.gate.key is not None:
             key = _text_of("key", self.gate.key, self.made)
