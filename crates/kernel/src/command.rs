@@ -254,6 +254,7 @@ impl Command {
             | Self::WebhookGone(webhook)
             | Self::RemoveWebhook(webhook) => Some(Subject::Webhook(*webhook)),
             Self::SaveGroup(new) => return Some(("group", new.id.to_string())),
+            Self::EraseHuman(human) => Some(Subject::Human(human.clone())),
             Self::Ask(_)
             | Self::Write(..)
             | Self::Reply(..)
@@ -265,6 +266,9 @@ impl Command {
             | Self::Pick(..)
             | Self::Answer(..)
             | Self::AnswerWithProofs(..)
+            | Self::HoldAnswer(..)
+            | Self::UndoAnswer(_)
+            | Self::CommitHeld(_)
             | Self::Cancel(..)
             | Self::Expire(_)
             | Self::Remind(_)
@@ -276,6 +280,7 @@ impl Command {
             | Self::CallBack(_)
             | Self::Revoke(..)
             | Self::Erase(_)
+            | Self::EraseWords(..)
             | Self::Task(_) => None,
         };
         subject.map(|subject| (subject.kind(), subject.id()))

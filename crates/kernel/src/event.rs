@@ -231,11 +231,11 @@ impl Event {
         if let Happened::Task(event) = &self.what {
             return event.has_words();
         }
-        if let Happened::Answered { vote, .. } = &self.what {
+        if let Happened::Answered { vote, .. } | Happened::AnswerHeld { vote, .. } = &self.what {
             return vote.reply.value().is_some_and(|reply| reply.comment.is_some());
         }
         if let Happened::Commented { text }
-        | Happened::Cancelled { reason: Some(text) }
+        | Happened::Cancelled { reason: Some(text), .. }
         | Happened::Revoked { reason: text } = &self.what
         {
             return text.value().is_some();
@@ -401,7 +401,7 @@ impl Happened {
         }
         let Self::WordsErased(erased) = self else { return false };
         let wrote = match earlier.what {
-            "commented" | "cancelled" | "revoked" => true,
+            "commented" | "cancelled" | "revoked" | "answer_held" => true,
             "answered" => !erased.replies.is_empty(),
             _ => false,
         };

@@ -290,6 +290,12 @@ fn evolve_open(
             if ask.held.is_some() {
                 return None;
             }
+            let has_comment = vote.reply.value().is_some_and(|reply| reply.comment.is_some());
+            if let (By::Human(human), true) = (&vote.by, has_comment)
+                && !ask.held_comments.contains(human)
+            {
+                ask.held_comments.push(human.clone());
+            }
             ask.held = Some(Box::new(Held { vote: (**vote).clone(), until: *until }));
         }
         Happened::AnswerWithdrawn => drop(ask.held.take()?),

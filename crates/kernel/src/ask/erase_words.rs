@@ -60,7 +60,8 @@ impl Ask {
             Some(Ending::Cancelled { by: who, reason: Some(reason), .. })
                 if who == by && reason.value().is_some()
         );
-        comment || revoked || cancelled
+        let held = matches!(by, By::Human(human) if self.held_comments.contains(human));
+        comment || revoked || cancelled || held
     }
 
     pub(crate) fn erase_words_of(&mut self, erased: &WordsErased) {
@@ -71,6 +72,10 @@ impl Ask {
         if let Some(revoked) = self.revoked.as_mut().filter(|revoked| revoked.by == by) {
             revoked.reason.erase();
         }
+        if let Some(held) = self.held.as_mut().filter(|held| held.vote.by == by) {
+            held.vote.reply.erase();
+        }
+        self.held_comments.retain(|human| *human != erased.human);
         let mut last = None;
         let votes = self.votes.iter_mut().filter(|vote| vote.by == by);
         for (vote, reply) in votes.zip(&erased.replies) {

@@ -110,6 +110,10 @@ pub struct Ask {
     /// The erased people whose answers lost their comments; the answers are still there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<HumanId>,
+    /// People whose held answers had a comment. The record keeps it, also if the answer was undone,
+    /// until the person or the ask is erased.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held_comments: Vec<HumanId>,
     /// Where it stands.
     pub state: AskState,
 }
@@ -425,6 +429,7 @@ impl Ask {
         if let Some(held) = &mut self.held {
             held.vote.erase();
         }
+        self.held_comments.clear();
         for comment in &mut self.comments {
             comment.text.erase();
         }
