@@ -124,6 +124,7 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
                 reminded_at: None,
                 callbacks: Vec::new(),
                 redacted: Vec::new(),
+                held_comments: Vec::new(),
                 state: AskState::Pending,
             }))
         }
