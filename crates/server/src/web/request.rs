@@ -68,14 +68,11 @@ struct RequestPage<'a> {
     /// Whether it can be given more time by whoever looks.
     extendable: bool,
     open: bool,
-    /// Whether whoever looks has answered it and can still undo that.
-    mine: bool,
     banner: Option<Banner>,
     problems: &'a [Problem],
     outcome: Option<Outcome>,
     held_by: Option<String>,
-    /// Who is answering just now, if somebody else is.
-    answering: Option<String>,
+    answering: Answering,
     card: Option<Card>,
     /// Where the agent's actions are picked, while they can be.
     offer: Option<Offers>,
@@ -83,6 +80,13 @@ struct RequestPage<'a> {
     talk: Option<String>,
     claim_href: Option<String>,
     people: Vec<(String, String)>,
+}
+
+/// Who has an answer that can still be undone.
+enum Answering {
+    Nobody,
+    Me,
+    Other(String),
 }
 
 /// The addresses the forms of the page are posted to, and what it loads.
@@ -154,13 +158,14 @@ impl<'a> RequestPage<'a> {
                 .map_or_else(|| "this request".to_owned(), |subject| subject.to_string()),
             extendable: open && held.is_none() && ask.expires_at.is_some(),
             open,
-            mine: ask.held_by() == Some(&me.id),
             banner: notice.map(|notice| notice.banner(directory, now, lost)),
             problems: draft.filter(|_| card.is_some()).map(Draft::problems).unwrap_or_default(),
             held_by: holder.filter(|_| open).map(|holder| words::person(directory, holder)),
-            answering: answering
-                .filter(|human| **human != me.id)
-                .map(|human| words::person(directory, human)),
+            answering: match answering {
+                None => Answering::Nobody,
+                Some(human) if *human == me.id => Answering::Me,
+                Some(human) => Answering::Other(words::person(directory, human)),
+            },
             claim_href: (open && held.is_none() && ask.claim.is_none() && ask.is_pooled())
                 .then(|| paths::claim(ask.id)),
             offer: card
@@ -176,6 +181,11 @@ impl<'a> RequestPage<'a> {
     /// Whether a person wrote it, so that nobody asked.
     fn begun(&self) -> bool {
         self.around.talk.as_ref().is_some_and(|talk| talk.begun)
+    }
+
+    /// Whether the person who looks has answered it and can still undo that.
+    fn mine(&self) -> bool {
+        matches!(self.answering, Answering::Me)
     }
 
     /// What waits, in front of the title, so that a tab says it.
