@@ -68,15 +68,12 @@ struct RequestPage<'a> {
     /// Whether it can be given more time by whoever looks.
     extendable: bool,
     open: bool,
-    /// Whether whoever looks has answered it and can still undo that.
-    mine: bool,
     banner: Option<Banner>,
     problems: &'a [Problem],
     outcome: Option<Outcome>,
     /// Who else has claimed it.
     claim: Option<ClaimNote>,
-    /// Who is answering just now, if somebody else is.
-    answering: Option<String>,
+    answering: Answering,
     card: Option<Card>,
     /// Where the agent's actions are picked, while they can be.
     offer: Option<Offers>,
@@ -84,6 +81,13 @@ struct RequestPage<'a> {
     talk: Option<String>,
     claim_href: Option<String>,
     people: Vec<(String, String)>,
+}
+
+/// Who has an answer that can still be undone.
+enum Answering {
+    Nobody,
+    Me,
+    Other(String),
 }
 
 /// The addresses the forms of the page are posted to, and what it loads.
@@ -152,13 +156,14 @@ impl<'a> RequestPage<'a> {
             step: step.filter(|_| open && held.is_none()),
             extendable: open && held.is_none() && ask.expires_at.is_some(),
             open,
-            mine: ask.held_by() == Some(&me.id),
             banner: notice.map(|notice| notice.banner(directory, now, lost)),
             problems: draft.filter(|_| card.is_some()).map(Draft::problems).unwrap_or_default(),
             claim: ClaimNote::of(ask, me, directory, over, step.is_some()).filter(|_| open),
-            answering: answering
-                .filter(|human| **human != me.id)
-                .map(|human| words::person(directory, human)),
+            answering: match answering {
+                None => Answering::Nobody,
+                Some(human) if *human == me.id => Answering::Me,
+                Some(human) => Answering::Other(words::person(directory, human)),
+            },
             claim_href: (open && held.is_none() && ask.claim.is_none() && ask.is_pooled())
                 .then(|| paths::claim(ask.id)),
             offer: card
@@ -174,6 +179,11 @@ impl<'a> RequestPage<'a> {
     /// Whether a person wrote it, so that nobody asked.
     fn begun(&self) -> bool {
         self.around.talk.as_ref().is_some_and(|talk| talk.begun)
+    }
+
+    /// Whether the person who looks has answered it and can still undo that.
+    fn mine(&self) -> bool {
+        matches!(self.answering, Answering::Me)
     }
 
     /// What waits, in front of the title, so that a tab says it.
