@@ -39,8 +39,6 @@ pub struct Paper {
     pub silence: Option<String>,
     /// The question.
     pub prompt: Block,
-    /// Whether the question fits a heading.
-    pub short: bool,
     /// Whether the answer is far below on a phone.
     pub long: bool,
     /// Why it is asked.
@@ -89,7 +87,6 @@ impl Paper {
             asked: When::new(ask.created_at, now),
             deadline: deadline.map(|at| When::new(at, now)),
             silence: deadline.map(|_| outcome::on_silence(&ask.on_expiry, question)),
-            short: prompt.as_str().chars().count() <= 180,
             long: facts.height() + failure.height() + prompt.lines() + context_lines > 9,
             prompt: Block::new(
                 "prompt".to_owned(),
@@ -107,6 +104,11 @@ impl Paper {
             irreversible: ask.is_irreversible(),
             edited,
         }
+    }
+
+    /// Whether the question fits a heading.
+    pub fn short(&self) -> bool {
+        self.prompt.text.as_str().chars().count() <= 180
     }
 
     /// The language of the agent's words, if it says so.
