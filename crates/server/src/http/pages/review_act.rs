@@ -15,7 +15,7 @@ use crate::http::submitted::Posted;
 use crate::http::uploads::Unkept;
 use crate::web::kept::Kept;
 use crate::web::notices::{self, Notice};
-use crate::web::problem::{FormProblem, Place};
+use crate::web::problem::FormProblem;
 use crate::web::{Submitted, form_body, paths, steps};
 
 /// Does what the pressed button says.
