@@ -21,7 +21,7 @@ pub(super) struct Answer {
     /// or KEY=VALUE for each field of a form
     #[arg(required_unless_present = "changes", value_name = "ANSWER")]
     words: Vec<String>,
-    /// Request changes: neither approve nor reject, send it back with the comment. For approvals only
+    /// Request changes of an approval: send it back with the comment
     #[arg(long, conflicts_with = "words", requires = "comment")]
     changes: bool,
     /// Approve with this detail changed, where the agent can take that; may be repeated

@@ -133,6 +133,7 @@ impl Notice {
                        anyway, tick the box above your answer."
                     .to_owned(),
                 written,
+                answered: None,
             },
             Self::Refused(refusal) => {
                 let (title, text) = refused(refusal, directory, now);

@@ -387,5 +387,29 @@ async fn an_open_page_is_told_of_a_claim() {
     let yes = json!({ "answer": { "verdict": "approved" } });
     world.member().post(&format!("/api/v1{path}/answer"), yes).await.is(200);
     assert_eq!(events.next().await.unwrap().event, "ended");
+
+/// A question that offers no refusal of its own can be closed without an answer, and the agent learns
+/// why; nothing offers a request for changes but an approval.
+#[tokio::test]
+async fn a_question_is_closed_without_an_answer() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let options = json!([{ "id": "a", "label": "A" }, { "id": "b", "label": "B" }]);
+    let question =
+        json!({ "kind": "choose", "prompt": "Which?", "pick": "one", "options": options });
+    let path = page_of(&world, json!({ "question": question })).await;
+    let page = browser.client.get(&path).await.is(200);
+    assert!(page.text.contains("Close without an answer"), "{}", page.text);
+    assert!(!page.text.contains("Request changes"), "{}", page.text);
+    let changes = [("action", "changes"), ("comment", "neither")];
+    press(&browser, &path, "answer", &changes).await.is(422);
+    let long = "x".repeat(1001);
+    press(&browser, &path, "answer", &[("action", "close"), ("comment", &long)]).await.is(422);
+    let closed = [("action", "close"), ("comment", "Neither fits")];
+    press(&browser, &path, "answer", &closed).await.is(303);
+    let seen = world.agent().get(&format!("/api/v1{path}")).await.is(200);
+    assert_eq!((&seen["state"], &seen["result"]["reason"]), {
+        (&json!("cancelled"), &json!("Neither fits"))
+    });
     world.end().await;
 }

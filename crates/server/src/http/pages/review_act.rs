@@ -17,7 +17,7 @@ use crate::http::uploads::Unkept;
 use crate::web::card::Desk;
 use crate::web::kept::Kept;
 use crate::web::notices::{self, Notice};
-use crate::web::problem::{FormProblem, Place};
+use crate::web::problem::FormProblem;
 use crate::web::second_step::{SURE, SecondStep};
 use crate::web::{Submitted, form_body, paths, steps};
 
