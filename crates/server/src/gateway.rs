@@ -24,7 +24,8 @@ use crate::ids::Ids;
 use crate::secrets::Secrets;
 use crate::wake::{Topic, Waiter, Wake};
 
-/// Handlers and streams, as users of the database.
+/// Handlers, streams and workers that run now and then, as users of the database. They may not come
+/// back soon, so the worker that looks all the time says for them that the database works again.
 pub const REQUESTS: &str = "requests";
 
 /// How often a page of an inbox that is not full yet is read on.

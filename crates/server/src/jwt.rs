@@ -170,7 +170,7 @@ impl Issuer {
         }
         known.tried = Some(now);
         let keys = Arc::new(self.fetch(source).await.map_err(|error| {
-            self.outage.failed("sign-in", format!("{error:#}"));
+            self.outage.failed("sign-in", &format!("{error:#}"));
             Denied::Unavailable
         })?);
         self.outage.worked("sign-in");

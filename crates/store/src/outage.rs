@@ -43,7 +43,7 @@ impl Outage {
     }
 
     /// A user could not use it. The first failure is logged as a warning, further ones at `debug`.
-    pub fn failed(&self, user: &str, error: impl fmt::Display) {
+    pub fn failed(&self, user: &str, error: &(impl fmt::Display + ?Sized)) {
         let dependency = &*self.dependency;
         let mut state = self.state();
         state.failures += 1;

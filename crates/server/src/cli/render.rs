@@ -152,7 +152,7 @@ fn edits(ask: &client::Ask) -> Vec<(String, String)> {
     let asked = |key: &str| detail(key).map_or_else(|| "(nothing)".to_owned(), inline);
     let edit =
         |(key, now): (&String, &Value)| (reveal(key), format!("{} → {}", asked(key), inline(now)));
-    edits.iter().filter(|(key, now)| detail(key) != Some(now)).map(edit).collect()
+    edits.iter().filter(|(key, now)| detail(key) != Some(*now)).map(edit).collect()
 }
 
 /// Values as they were given; what is sensitive is not shown again.

@@ -155,7 +155,7 @@ impl Listening {
                 }
             };
             let why = failed.map(|failed| failed.to_string()).unwrap_or_default();
-            outage.failed("listener", why);
+            outage.failed("listener", &why);
             tokio::select! {
                 () = stop.cancelled() => return,
                 () = tokio::time::sleep(rest) => {}

@@ -34,7 +34,7 @@ async fn readyz(State(app): State<Shared>) -> Response {
         }
         Ok(()) => axum::Json(json!({ "status": "ready" })).into_response(),
         Err(error) => {
-            app.gateway.database().failed(REQUESTS, error);
+            app.gateway.database().failed(REQUESTS, &error);
             let body = axum::Json(json!({ "status": "the store does not answer" }));
             (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
         }

@@ -40,7 +40,7 @@ pub async fn run(
                 let pause = pause(failed);
                 metrics::counter!("countersign_anchor_attempts_total", "result" => "failed")
                     .increment(1);
-                outage.failed("anchor", format!("{error:#}"));
+                outage.failed("anchor", &format!("{error:#}"));
                 Some(pause)
             }
         };

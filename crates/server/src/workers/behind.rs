@@ -38,7 +38,7 @@ pub(super) async fn run<S, F>(
                 gather
             }
             Err(error) => {
-                database.failed(what, error);
+                database.failed(what, &error);
                 AGAIN
             }
         };

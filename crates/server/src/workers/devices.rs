@@ -11,6 +11,7 @@ use store::News;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
+use crate::gateway::REQUESTS;
 use crate::http::Shared;
 
 /// Runs until shutdown.
@@ -26,7 +27,7 @@ pub async fn run(app: Shared, mut feed: Receiver<Arc<[News]>>) {
                 let people: BTreeSet<HumanId> =
                     news.iter().filter_map(|news| concerned(news, &directory)).collect();
                 for human in people {
-                    app.gateway.database().note("devices", &app.devices_of(&human).await);
+                    app.gateway.database().note(REQUESTS, &app.devices_of(&human).await);
                 }
             }
             Err(RecvError::Lagged(_)) => {}

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::auth::Door;
 use crate::blobs::Blobs;
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, REQUESTS};
 
 const EVERY: Duration = Duration::from_mins(1);
 
@@ -31,9 +31,9 @@ pub async fn run(
             () = tokio::time::sleep(EVERY) => false,
         };
         metrics.run_upkeep();
-        gateway.database().note("housekeeping", &tidy(&gateway, &door).await);
+        gateway.database().note(REQUESTS, &tidy(&gateway, &door).await);
         let swept = gateway.store().sweep_contracts(round, gateway.now()).await;
-        gateway.database().note("sweep of contracts", &swept);
+        gateway.database().note(REQUESTS, &swept);
         if let Ok(next) = swept {
             round = next;
         }

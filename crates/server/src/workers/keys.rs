@@ -20,7 +20,7 @@ pub async fn run(signer: Signer, database: Arc<Outage>, stop: CancellationToken)
         }
         match signer.refresh().await {
             Ok(()) => database.worked("signing keys"),
-            Err(error) => database.failed("signing keys", format!("{error:#}")),
+            Err(error) => database.failed("signing keys", &format!("{error:#}")),
         }
     }
 }

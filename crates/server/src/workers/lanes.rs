@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 
 use super::outbox::{Desk, LEASE};
 use crate::channels::send::Sending;
+use crate::gateway::REQUESTS;
 use crate::push::deliver::Telling;
 use crate::reach::gather::Gathering;
 use crate::reach::step::Told;
@@ -141,16 +142,13 @@ impl Desk {
         let mut width = 1;
         loop {
             match self.stretch(lane, width).await {
-                Ok(None) => {
-                    self.app.gateway.database().worked("lanes");
-                    return;
-                }
+                Ok(None) => return,
                 Ok(Some(true)) => width = (width * 2).min(widest),
                 Ok(_) if self.app.lanes.rests(lane, self.app.gateway.now()).is_some() => return,
                 // Whoever does not answer is asked one by one: they hold up one call of all.
                 Ok(Some(false)) => width = 1,
                 Err(error) => {
-                    self.app.gateway.database().failed("lanes", error);
+                    self.app.gateway.database().failed(REQUESTS, &error);
                     return;
                 }
             }

@@ -13,7 +13,7 @@ use store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Keep, Retention};
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, REQUESTS};
 
 /// How often the worker looks.
 const EVERY: Duration = Duration::from_mins(1);
@@ -38,7 +38,7 @@ pub async fn run(
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            erased = erase(&gateway, usual) => gateway.database().note("retention", &erased),
+            erased = erase(&gateway, usual) => gateway.database().note(REQUESTS, &erased),
         }
         // Finding them means going through all there are: once a day is enough.
         let before = counts.map(|kept| Day::of(since(gateway.now(), kept)));
@@ -46,7 +46,7 @@ pub async fn run(
             tokio::select! {
                 () = stop.cancelled() => return,
                 gone = forget(gateway.store(), before) => {
-                    gateway.database().note("retention of insights", &gone);
+                    gateway.database().note(REQUESTS, &gone);
                     if gone.is_ok() {
                         forgotten = Some(before);
                     }

@@ -153,7 +153,7 @@ impl Sealer {
             Ok(_) => self.outage.worked("sealer"),
             Err(error) => {
                 metrics::counter!("countersign_seal_failures_total").increment(1);
-                self.outage.failed("sealer", format!("{error:#}"));
+                self.outage.failed("sealer", &format!("{error:#}"));
             }
         }
         outcome.is_ok()

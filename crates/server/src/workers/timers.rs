@@ -36,7 +36,7 @@ pub async fn run(gateway: Gateway, stop: CancellationToken) {
                 nap(&gateway).await
             }
             Err(error) => {
-                gateway.database().failed("timers", error);
+                gateway.database().failed("timers", &error);
                 NAP * 4
             }
         };

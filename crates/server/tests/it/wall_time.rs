@@ -59,7 +59,8 @@ async fn signatures_and_tokens_keep_real_time_when_the_clock_is_moved() {
     assert_eq!(receipt["iat"], seconds(&world), "{receipt}");
     assert_ne!(receipt["ended_at"], json!(world.now().to_string()), "{receipt}");
     let verified = json!({ "receipt": shown["receipt"] });
-    world.agent().post("/api/v1/receipts/verify", verified).await.is(200);
+    let checked = world.agent().post("/api/v1/receipts/verify", verified).await.is(200);
+    assert_eq!(checked["valid"], true, "{}", checked.text);
     let revoked = world.anonymous().get("/api/v1/receipts/revocations").await.is(200);
     assert_eq!(claims(&revoked.text)["iat"], seconds(&world));
     world.end().await;

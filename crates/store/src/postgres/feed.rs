@@ -94,7 +94,7 @@ impl Announcer {
             match self.tell().await {
                 Ok(()) => outage.worked("feed"),
                 Err(error) => {
-                    outage.failed("feed", shown(&error));
+                    outage.failed("feed", &shown(&error));
                     tokio::time::sleep(LOOK).await;
                 }
             }
@@ -143,7 +143,7 @@ pub(super) async fn listen(database: Database, news: Arc<Notify>) {
             Ok(link) => hear(link, &news, &outage).await,
             Err(failure) => failure,
         };
-        outage.failed("listener", shown(&ended));
+        outage.failed("listener", &shown(&ended));
         tokio::time::sleep(LOOK).await;
     }
 }

@@ -195,7 +195,7 @@ impl Line {
 
     /// A store that is away is waited for; whoever listens keeps the connection.
     async fn pause(&self, error: &store::StoreError) -> Option<()> {
-        self.app.gateway.database().failed(REQUESTS, &error);
+        self.app.gateway.database().failed(REQUESTS, error);
         tokio::select! {
             () = self.app.stop.cancelled() => None,
             () = tokio::time::sleep(AGAIN) => Some(()),
