@@ -94,7 +94,8 @@ pub(crate) fn gallery(g: &mut Gallery, over: &[Ask]) {
     let sent = Submitted::new(vec![("action".to_owned(), "approve".to_owned())]);
     let desk = Desk::inbox(shop.id, &frame);
     let sure = SecondStep::wanted(&shop, &reply, &sent, desk, false).unwrap();
-    let sure = sure.from_list(("approve", "ask_x".to_owned()), Vec::new(), "/".to_owned());
+    let csrf = vec![("csrf".to_owned(), frame.csrf.clone())];
+    let sure = sure.from_list(("approve", "ask_x".to_owned()), csrf, "/".to_owned());
     let pages = [
         ("bulk-confirm", confirm(&many)),
         ("bulk-confirm-total", confirm(&many[3..])),
