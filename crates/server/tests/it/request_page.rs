@@ -387,6 +387,8 @@ async fn an_open_page_is_told_of_a_claim() {
     let yes = json!({ "answer": { "verdict": "approved" } });
     world.member().post(&format!("/api/v1{path}/answer"), yes).await.is(200);
     assert_eq!(events.next().await.unwrap().event, "ended");
+    world.end().await;
+}
 
 /// A question that offers no refusal of its own can be closed without an answer, and the agent learns
 /// why; nothing offers a request for changes but an approval.
