@@ -108,7 +108,7 @@ fn changes_are_requested_of_approvals_only_and_need_a_comment() {
             keep: String::new(),
             link: None,
         };
-        let offered = Card::new(&question, None, desk);
+        let offered = Card::new(&question, false, None, desk);
         let offered = offered.minor.iter().any(|button| button.value == "changes");
         let approval = matches!(question.body(), Body::Approve { .. });
         assert_eq!(offered, approval, "{name}");

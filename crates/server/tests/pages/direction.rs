@@ -8,12 +8,13 @@ use kernel::task::{PayloadKind, Severity, Verdict};
 use kernel::{Actor, Ask, AskId, Command};
 use scraper::{ElementRef, Html, Node};
 use serde_json::json;
+use server::web::card::Desk;
 use server::web::history::{self, Chain, History};
 use server::web::inbox_bulk::{self, Considered, Word};
 use server::web::inbox_row::Item;
 use server::web::query::Query;
 use server::web::request_around::Around;
-use server::web::request_changes::Step;
+use server::web::second_step::SecondStep;
 
 use crate::cast::{id, map, new_ask};
 use crate::rules::all;
@@ -155,10 +156,11 @@ fn gallery() -> Gallery {
 fn changed(g: &mut Gallery) {
     let (question, _) = kinds().remove(1);
     let ask = g.cast.ask(new_ask(question.clone()));
-    let Body::Approve { details, .. } = question.body() else { panic!() };
-    let edits = map(json!({"to": WORD, "text": WHY, "المبلغ": "مئتان"}));
+    let edits = Some(map(json!({"to": WORD, "text": WHY, "المبلغ": "مئتان"})));
+    let reply = Reply { answer: Answer::Approved { edits }, comment: Some(WHY.to_owned()) };
     let sent = pairs(&[("action", "approve"), ("comment", WHY)]);
-    let step = Step::wanted(details, None, &edits, &sent).unwrap();
+    let desk = Desk::inbox(ask, &g.frame());
+    let step = SecondStep::wanted(g.cast.seen(ask), &reply, &sent, desk, false).unwrap();
     g.show_with("step", ask, "olga", &Around::default(), Some(&step));
 }
 
