@@ -10,7 +10,7 @@ use kernel::ask::Phase;
 use kernel::command::Command;
 use kernel::question::{Answer, Reply};
 use kernel::testing::{Cast, sent_back, yes};
-use kernel::{Actor, AskId, Refusal};
+use kernel::{Actor, Refusal};
 use serde_json::json;
 
 use crate::stage::{SEAL, STATES, bytes, full, new, pretty, staged, with};

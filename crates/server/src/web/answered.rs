@@ -2,10 +2,11 @@
 //! receipt is, and which request is next.
 
 use kernel::ask::Vote;
-use kernel::question::Question;
+use kernel::question::{Answer, Question, Reply};
 use kernel::{Ask, Time};
 
 use super::outcome::{brief, tone};
+use super::request_changes::{self, Changed};
 use super::words::{self, Words};
 use super::{Frame, paths};
 
@@ -117,11 +118,20 @@ impl Answered {
     }
 }
 
-/// An answer and what it was about, in one line.
+/// An answer and what it was about, in one line. An approval with changes says what was approved: the
+/// question still has the old values.
 pub fn what(ask: &Ask, vote: &Vote) -> String {
     let question = ask.question.value();
-    let said = vote.reply.value().map(|reply| brief(reply, question));
+    let reply = vote.reply.value();
+    let said = reply.map(|reply| brief(reply, question));
     let said = said.unwrap_or_else(|| "Answered".to_owned());
+    if matches!(reply, Some(Reply { answer: Answer::Approved { edits: Some(_) }, .. })) {
+        let changed = request_changes::of_reply(question, reply);
+        let lines: Vec<String> = changed.iter().map(Changed::line).collect();
+        if !lines.is_empty() {
+            return format!("{said}: {}", lines.join(" · "));
+        }
+    }
     match question.map(Question::prompt) {
         Some(prompt) => {
             let about = words::subject(prompt);

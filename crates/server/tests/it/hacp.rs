@@ -504,9 +504,10 @@ async fn as_upstreams_client_calls() {
     ] {
         let schema = alice.get(&format!("/hacp/v1/schemas/{name}")).await.is(200).json;
         assert!(jsonschema::is_valid(&schema, value), "{name}: {value}");
-        assert_eq!((&value["schema_version"], &value["profile"]), {
+        assert_eq!(
+            (&value["schema_version"], &value["profile"]),
             (&json!("0.2"), &json!("HLP-industrial"))
-        });
+        );
     }
     world.end().await;
 }

@@ -215,15 +215,16 @@ async fn a_decision_that_is_no_answer_is_told_everywhere() {
         let hxp = names.hxp(&world).await;
         assert_eq!(
             (&hxp["status"], &hxp["receipt"]["reason"]),
-            (&json!("cancelled"), { &json!(reason) })
+            (&json!("cancelled"), &json!(reason))
         );
         let hitl = names.hitl(&world).await;
         assert_eq!((&hitl["status"], &hitl["reason"]), (&json!("cancelled"), &json!(reason)));
         assert_eq!(hitl.get("result"), None);
         let native = world.agent().get(&names.native).await.is(200);
-        assert_eq!((&native["state"], &native["result"]["reason"]), {
+        assert_eq!(
+            (&native["state"], &native["result"]["reason"]),
             (&json!("cancelled"), &json!(reason))
-        });
+        );
         assert_eq!(native["result"]["by"]["id"], "user_dev");
         let call = names.a2h(&world, "human_contacts").await;
         assert_eq!((&call["response"], &call["outcome"]), (&json!(a2h), &json!("answered")));

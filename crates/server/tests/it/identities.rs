@@ -291,7 +291,7 @@ async fn identities_that_make_no_sense() {
         assert!(refused["errors"][0]["field"].is_string(), "{body}: {}", refused.text);
     }
     for body in ["{", ""] {
-        let put = admin.request(reqwest::Method::PUT, "/api/v1/people/x").body(body);
+        let put = admin.request(Method::PUT, "/api/v1/people/x").body(body);
         Reply::of(put).await.problem(400, "invalid-json");
     }
     for path in ["projects/x", "agents/x", "people/x", "groups/x", "keys/x", "people/%ff"] {

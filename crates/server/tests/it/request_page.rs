@@ -410,8 +410,9 @@ async fn a_question_is_closed_without_an_answer() {
     let closed = [("action", "close"), ("comment", "Neither fits")];
     press(&browser, &path, "answer", &closed).await.is(303);
     let seen = world.agent().get(&format!("/api/v1{path}")).await.is(200);
-    assert_eq!((&seen["state"], &seen["result"]["reason"]), {
+    assert_eq!(
+        (&seen["state"], &seen["result"]["reason"]),
         (&json!("cancelled"), &json!("Neither fits"))
-    });
+    );
     world.end().await;
 }

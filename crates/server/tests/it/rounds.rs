@@ -41,7 +41,7 @@ async fn only_an_approval_can_be_sent_back() {
             // HITL has no such action but for approvals, and says which there are.
             let review = path.replace(&format!("{ASKS}/ask_"), "/hitl/v1/reviews/review_");
             let poll = agent.get(&format!("{review}/status")).await.is(200);
-            assert_eq!((&poll["status"], poll.get("result")), (&json!("pending"), None));
+            assert_eq!((&poll["status"], &poll["result"]), (&json!("pending"), &json!(null)));
             continue;
         }
         answered.is(200);
@@ -51,7 +51,7 @@ async fn only_an_approval_can_be_sent_back() {
         let receipt = agent.poll(&hxp).await.is(200)["receipt"].clone();
         assert_eq!(
             (&receipt["result"], &receipt["reason"]),
-            (&json!("rejected"), { &json!("Changes requested: smaller") })
+            (&json!("rejected"), &json!("Changes requested: smaller"))
         );
     }
     world.end().await;
