@@ -3,16 +3,21 @@
 //! Workers try again every few seconds and requests come all the time: a line for each failure says the
 //! same thing over and over and hides the rest.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// A user that has not failed for this long no longer counts as failing, also if it did not try
+/// again.
+const STALE: Duration = Duration::from_secs(10);
 
 /// Whether one dependency works, as far as those know who use it.
 ///
-/// It fails from the first failure of any user until every user that failed has succeeded again: a
-/// database that can be read but not written is still failing.
+/// It fails from the first failure of any user until every user that failed has succeeded again, or
+/// has not failed for ten seconds while others succeed: a database that can be read but not written is
+/// still failing.
 pub struct Outage {
     dependency: String,
     failing: AtomicBool,
@@ -23,8 +28,8 @@ pub struct Outage {
 struct State {
     since: Option<Instant>,
     failures: u64,
-    /// Who failed and has not succeeded since.
-    users: BTreeSet<String>,
+    /// Who failed and has not succeeded since, and when they last failed.
+    users: BTreeMap<String, Instant>,
 }
 
 impl Outage {
@@ -44,14 +49,16 @@ impl Outage {
 
     /// A user could not use it. The first failure is logged as a warning, further ones at `debug`.
     pub fn failed(&self, user: &str, error: &(impl fmt::Display + ?Sized)) {
+        self.failed_at(Instant::now(), user, error);
+    }
+
+    fn failed_at(&self, now: Instant, user: &str, error: &(impl fmt::Display + ?Sized)) {
         let dependency = &*self.dependency;
         let mut state = self.state();
         state.failures += 1;
-        if !state.users.contains(user) {
-            state.users.insert(user.to_owned());
-        }
+        state.users.insert(user.to_owned(), now);
         if state.since.is_none() {
-            state.since = Some(Instant::now());
+            state.since = Some(now);
             self.failing.store(true, Ordering::Release);
             tracing::warn!(
                 dependency,
@@ -66,18 +73,22 @@ impl Outage {
 
     /// A user could use it. Costs next to nothing while it works.
     pub fn worked(&self, user: &str) {
-        if !self.is_failing() {
-            return;
+        if self.is_failing() {
+            self.worked_at(Instant::now(), user);
         }
+    }
+
+    fn worked_at(&self, now: Instant, user: &str) {
         let mut state = self.state();
         state.users.remove(user);
+        state.users.retain(|_, failed| now.saturating_duration_since(*failed) < STALE);
         if !state.users.is_empty() {
             return;
         }
         let Some(since) = state.since.take() else { return };
         let failures = std::mem::take(&mut state.failures);
         self.failing.store(false, Ordering::Release);
-        let seconds = since.elapsed().as_secs();
+        let seconds = now.saturating_duration_since(since).as_secs();
         tracing::info!(dependency = &*self.dependency, failures, seconds, "dependency recovered");
     }
 
@@ -147,6 +158,20 @@ mod tests {
         assert!(began.contains("connection refused") && began.contains("database"), "{began}");
         assert!(ended.contains("INFO") && ended.contains("dependency recovered"), "{ended}");
         assert!(ended.contains("failures=34") && ended.contains("seconds=0"), "{ended}");
+    }
+
+    #[test]
+    fn a_user_that_does_not_try_again_does_not_keep_it_failing() {
+        let lines = logged(|outage| {
+            let start = Instant::now();
+            outage.failed_at(start, "keys", "gone");
+            outage.failed_at(start, "timers", "gone");
+            outage.worked_at(start + STALE / 2, "timers");
+            assert!(outage.is_failing());
+            outage.worked_at(start + STALE, "timers");
+            assert!(!outage.is_failing());
+        });
+        assert!(lines[1].contains("failures=2") && lines[1].contains("seconds=10"), "{lines:#?}");
     }
 
     #[test]

@@ -41,18 +41,22 @@ pub(crate) fn decide(
         return Ok(at_once);
     };
     let ask = world.ask(id)?;
+    let Some(question) = ask.question.value() else { return Ok(at_once) };
+    // As it will be kept: values of fields that do not apply may be secret, and are not part of it.
+    let reply = question.check(reply.clone()).map_err(Refusal::from)?.into_reply();
     if let Some(held) = &ask.held {
         // A button pressed twice is one answer; a different answer replaces the first and stands.
-        let again = held.vote.reply.value() == Some(reply);
+        let again = held.vote.reply.value() == Some(&reply);
         return Ok(if again { Decision::default() } else { at_once });
     }
     let seconds = world.directory.human(human).map_or(0, crate::directory::Human::undo_seconds);
-    if seconds == 0 || *assurance >= Assurance::Passkey || has_secrets(ask, envelope, reply) {
+    let has_secrets = !question.confide(&mut reply.clone(), &envelope.salts).is_empty();
+    if seconds == 0 || *assurance >= Assurance::Passkey || has_secrets {
         return Ok(at_once);
     }
     let at = ask.moment(world.now);
     let vote = Box::new(Vote {
-        reply: Erasable::new(reply.clone(), &mut envelope.salts.clone()),
+        reply: Erasable::new(reply, &mut envelope.salts.clone()),
         by: envelope.actor.by(),
         via: *via,
         assurance: *assurance,
@@ -61,14 +65,6 @@ pub(crate) fn decide(
         verification: None,
     });
     Ok(Decision::on(ask, Happened::AnswerHeld { vote, until: at.plus_seconds(seconds) }))
-}
-
-fn has_secrets(ask: &Ask, envelope: &Envelope, reply: &Reply) -> bool {
-    let checked = ask.question.value().and_then(|question| {
-        let mut reply = question.check(reply.clone()).ok()?.into_reply();
-        Some(question.confide(&mut reply, &envelope.salts))
-    });
-    checked.is_none_or(|secrets| !secrets.is_empty())
 }
 
 impl Ask {

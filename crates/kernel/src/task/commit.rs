@@ -180,7 +180,7 @@ fn check(new: &NewVersion) -> Result<(), Refusal> {
     if !new.sort.is_empty() && new.sort.trim().is_empty() || !is_short(&new.sort) {
         return invalid(
             "type",
-            "nothing, or a text of at most 200 bytes that is not blank, without NUL",
+            "an empty text, or a text of at most 200 bytes that is not blank, without NUL",
         );
     }
     let named = |name: &String| {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody, to_bytes};
 use bytes::Bytes;
 use http_body_util::LengthLimitError;
 
@@ -27,6 +27,10 @@ pub async fn read(body: Body, limit: usize) -> Result<Bytes, BodyError> {
 
 /// The same, with another patience.
 pub async fn read_within(body: Body, limit: usize, patience: Duration) -> Result<Bytes, BodyError> {
+    // What says that it is too large is not waited for.
+    if usize::try_from(body.size_hint().lower()).map_or(true, |length| length > limit) {
+        return Err(BodyError::TooLarge);
+    }
     let reading = tokio::time::timeout(patience, to_bytes(body, limit));
     reading.await.map_err(|_| BodyError::TooSlow)?.map_err(|error| {
         let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);

@@ -21,7 +21,7 @@ pub struct Asset {
     name: &'static str,
 }
 
-static ASSETS: LazyLock<[Asset; 11]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 13]> = LazyLock::new(|| {
     [
         Asset::new(
             ("app", "css"),
@@ -69,6 +69,18 @@ static ASSETS: LazyLock<[Asset; 11]> = LazyLock::new(|| {
             ("insights", "css"),
             "insights.css",
             include_bytes!("../../assets/insights.css"),
+            "text/css; charset=utf-8",
+        ),
+        Asset::new(
+            ("print", "css"),
+            "print.css",
+            include_bytes!("../../assets/print.css"),
+            "text/css; charset=utf-8",
+        ),
+        Asset::new(
+            ("docs", "css"),
+            "docs.css",
+            include_bytes!("../../assets/docs.css"),
             "text/css; charset=utf-8",
         ),
         Asset::new(
@@ -176,6 +188,18 @@ pub(crate) fn insights_css() -> &'static str {
     &css.href
 }
 
+/// Where the stylesheet for paper is.
+pub(crate) fn print_css() -> &'static str {
+    let [_, _, _, _, _, _, _, _, css, ..] = &*ASSETS;
+    &css.href
+}
+
+/// Where the stylesheet of the pages about the API and about errors is.
+pub(crate) fn docs_css() -> &'static str {
+    let [_, _, _, _, _, _, _, _, _, css, ..] = &*ASSETS;
+    &css.href
+}
+
 /// Where the script is for what changes while one looks at a list.
 pub(crate) fn live() -> &'static str {
     let [.., live, _, _] = &*ASSETS;
@@ -235,6 +259,8 @@ mod tests {
             (task(), "task."),
             (task_css(), "task."),
             (insights_css(), "insights."),
+            (print_css(), "print."),
+            (docs_css(), "docs."),
         ] {
             let file = href.strip_prefix("/assets/").unwrap();
             assert!(file.starts_with(name) && asset(file).is_some());

@@ -134,7 +134,6 @@ mod tests {
             ),
             (escalate, "retry", vec![("params.0", "4")]),
             (Body::Converse, "reply", vec![("reply", "hello\nthere")]),
-            (Body::Converse, "changes", vec![("reply", "what do you mean?")]),
         ] {
             let question = question(body);
             let typed = |pairs: Vec<(String, String)>| {

@@ -173,7 +173,8 @@ fn every_kind_is_shown_and_answered() {
     for (ask, words) in demo.as_array().unwrap().iter().zip(words) {
         let id = ask["id"].as_str().unwrap();
         shown += &cli(&server, &["show", id]).ok();
-        shown += &cli(&server, &[&["answer", id], words].concat()).ok();
+        // One of them is critical, so the command asks for a confirmation.
+        shown += &cli(&server, &[&["answer", id, "--yes"], words].concat()).ok();
         shown += "\n";
     }
     insta::assert_snapshot!("every_kind", masked(&shown));

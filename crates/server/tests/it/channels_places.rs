@@ -136,7 +136,8 @@ async fn where_nobody_can_be_reached_the_owner_is() {
     world.anonymous().get(&path).await.problem(401, "unauthorized");
     let browser = signed_in(&world).await.client;
     let page = browser.get(&format!("/asks/{}", ask.rsplit('/').next().unwrap())).await.is(200);
-    for words in ["How people were told", "Slack, where the agent wanted: <strong>failed", "invite"]
+    for words in
+        ["How people were told", "Slack, where the agent wanted</bdi>: <strong>failed", "invite"]
     {
         assert!(page.text.contains(words), "{words}: {}", page.text);
     }

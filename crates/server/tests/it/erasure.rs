@@ -251,7 +251,8 @@ async fn words_on_tasks_and_conversations_go_too() {
     let world = World::dev().await;
     let (admin, her) = (world.human(), ada(&world).await);
     let policy = json!({ "required_reviewers": ["ada"], "quorum": "all" });
-    let task = begun(&world, json!({ "review_policy": policy })).await;
+    let task =
+        begun(&world, json!({ "spec": { "goal": "Fix it", "review_policy": policy } })).await;
     done(&world.agent(), "artifact.commit", inline(&task, "one")).await;
     let verdict = json!({ "task_id": task, "verdict": "rejected",
                           "comments": [{ "severity": "nit", "body": "hush review" }] });

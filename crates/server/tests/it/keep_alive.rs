@@ -91,7 +91,7 @@ const GOOD: &str = "GET /api/v1/asks HTTP/1.1\r\nHost: localhost\r\n\
 const REFUSED: [(&str, &str, u16); 9] = [
     ("/api/v1/asks", "wrong", 401),
     ("/hxp/v1/requests", "wrong", 401),
-    ("/hitl/v1/reviews", "wrong", 401),
+    ("/hitl/v1/cases", "wrong", 401),
     ("/a2h/v1/function_calls", "wrong", 401),
     ("/hacp/v1/ops/task.list", "wrong", 401),
     ("/hacp/v1/ops/no.such", "dev-agent-key", 404),

@@ -172,7 +172,12 @@ async fn an_idempotency_key_makes_repeating_harmless() {
     for key in ["", &"k".repeat(256)] {
         create(approve("x"), key).await.error(400, "invalid_body");
     }
-    // A day later it is forgotten.
+    // It is remembered as long as the request is open, and a day longer.
+    world.advance(25 * 60 * 60);
+    world.tidy().await;
+    assert_eq!(create(approve("x"), "k1").await.is(201)["request_id"], first["request_id"]);
+    let id = first["request_id"].as_str().unwrap();
+    world.human().resolve(id, json!({ "result": "approved" })).await.is(200);
     world.advance(25 * 60 * 60);
     world.tidy().await;
     let fresh = create(approve("x"), "k1").await.is(201);

@@ -313,6 +313,7 @@ async fn the_owner_is_asked_before_answering_over_a_claim() {
         assert_ne!(world.human().get(&format!("/api/v1{path}")).await["state"], "completed");
     }
     answer(&[("over", "user_dev_2")]).await.is(303);
+    world.let_answers_stand();
     let seen = world.human().get(&format!("/api/v1{path}")).await.is(200);
     assert_eq!((&seen["state"], &seen["result"]["comment"]), (&json!("completed"), &json!("kept")));
     world.end().await;

@@ -85,9 +85,8 @@ async fn answers_are_typed_by_the_question() {
     let form = agent.ask("Size?").provide().text("size", "Size").wait().await.unwrap();
     assert_eq!(form.answer().unwrap().as_ref().unwrap()["size"], "xl");
     play(&world, json!({ "answer": "no" })).await;
-    let plans = [("s", "Small"), ("l", "Large")];
-    let none = agent.ask("Which?").choose(plans).wait().await.unwrap();
-    assert_eq!(none.answer(), Some(&None), "changes requested");
+    let all = agent.ask("All?").confirm([("a", "A"), ("b", "B")]).wait().await.unwrap();
+    assert_eq!(all.answer(), Some(&Confirmation::Declined));
     world.end().await;
 }
 

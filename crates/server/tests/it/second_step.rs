@@ -30,6 +30,7 @@ fn carried(page: &Reply) -> Vec<(String, String)> {
 }
 
 async fn verdict(world: &World, path: &str) -> Value {
+    world.let_answers_stand();
     world.agent().get(path).await.is(200)["result"]["answer"]["verdict"].clone()
 }
 
@@ -88,6 +89,7 @@ async fn the_request_page_asks_twice() {
         let again = held.iter().map(|(k, v)| (k.as_str(), v.as_str())).chain([button]);
         let again: Vec<_> = again.collect();
         browser.client.post_form(&format!("{path}/answer"), &again).await.is(303);
+        world.let_answers_stand();
         let over = world.agent().get(&api).await.is(200);
         assert_eq!(over["result"]["answer"]["verdict"], expected, "{question}");
         if expected == "provided" {
@@ -258,6 +260,7 @@ async fn an_edited_approval_shows_what_was_approved() {
     assert!(button.contains("Approve with changes") && !button.contains("18240"), "{button}");
     let sure = [("action", "approve"), ("edits.0", "500"), ("sure", "yes")];
     press(&browser, &path, "answer", &sure).await.is(303);
+    world.let_answers_stand();
     let page = browser.client.get(&path).await.is(200);
     let outcome = texts(&page, ".outcome").join(" ");
     assert!(outcome.contains("Approved with changes"), "{outcome}");

@@ -367,12 +367,13 @@ fn gallery() -> Gallery {
     }
     states(&mut g);
     let fresh = |ask: &Ask, g: &mut Gallery| {
-        g.cast.ask(NewAsk {
-            priority: ask.priority,
-            timeout: (ask.priority != Priority::Low)
-                .then_some(if ask.priority == Priority::Critical { 420 } else { 5_000 }),
-            ..new_ask(ask.question.value().unwrap().clone())
-        })
+        let new = new_ask(ask.question.value().unwrap().clone());
+        let (timeout, on_expiry) = match ask.priority {
+            Priority::Low => (None, Silence::StayOpen),
+            Priority::Critical => (Some(420), new.on_expiry),
+            Priority::Normal | Priority::High => (Some(5_000), new.on_expiry),
+        };
+        g.cast.ask(NewAsk { priority: ask.priority, timeout, on_expiry, ..new })
     };
     let simple = question(
         "Deploy v2.1.0 to production?",

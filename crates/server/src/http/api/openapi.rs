@@ -2,6 +2,7 @@
 //! their types; what holds everywhere is added here once: who may call, and which problems any call
 //! may meet.
 
+use kernel::{ArtifactId, TaskId};
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Schema};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
@@ -68,6 +69,8 @@ pub(super) fn complete(mut document: OpenApi) -> OpenApi {
         (View::name().into_owned(), View::schema()),
         (Format::name().into_owned(), Format::schema()),
         (Searched::name().into_owned(), Searched::schema()),
+        (TaskId::name().into_owned(), TaskId::schema()),
+        (ArtifactId::name().into_owned(), ArtifactId::schema()),
     ];
     Wire::schemas(&mut schemas);
     components.schemas.extend(schemas);

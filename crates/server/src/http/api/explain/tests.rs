@@ -119,7 +119,7 @@ fn what_is_wrong_with_an_ask() {
             whole(json!({ "colour": 1 })),
             "colour",
             "no such field, only `question`, `priority`, `route`, \
-            `timeout_seconds`, `on_expiry`, `reminders`, `tags`, `metadata`, `follows`, \
+            `timeout_seconds`, `on_expiry`, `reminders`, `tags`, `irreversible`, `metadata`, `follows`, \
             `conversation`, `assurance`, `callback_url`, `place` or `hxp`",
         ),
         (whole(json!({ "timeout_seconds": -1 })), "timeout_seconds", "a whole number"),
