@@ -213,7 +213,8 @@ fn the_inbox_answers_what_fits_and_links_the_rest() {
     let shown = page("inbox");
     assert!(text(all(&shown, "title")[0]).starts_with("(11) Inbox"));
     let words: Vec<String> = all(&shown, ".row .urgency").iter().map(|e| text(*e)).collect();
-    assert!(words[0] == "◆ Critical" && words.last().unwrap() == "▽ Low", "{words:?}");
+    assert_eq!(words[..2], ["◔ Expires in 3 min", "◆ Critical"]);
+    assert_eq!(words.last().unwrap(), "▽ Low");
     let quick: Vec<String> = all(&shown, ".quick button").iter().map(|e| text(*e)).collect();
     assert_eq!(
         quick,

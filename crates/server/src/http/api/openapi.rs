@@ -85,7 +85,8 @@ pub(super) fn complete(mut document: OpenApi) -> OpenApi {
         components.responses.insert((*name).to_owned(), response.into());
     }
     for (path, item) in &mut document.paths.paths {
-        let operations = [&mut item.get, &mut item.put, &mut item.post, &mut item.delete];
+        let operations =
+            [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
         for operation in operations.into_iter().flatten() {
             common(operation, path.contains('{'));
         }
