@@ -238,7 +238,8 @@ impl Command {
             | Self::AddContact(human, _)
             | Self::RemoveContact(human, _)
             | Self::VerifyContact(human, _)
-            | Self::EndSessions(human, _) => Some(Subject::Human(human.clone())),
+            | Self::EndSessions(human, _)
+            | Self::EraseHuman(human) => Some(Subject::Human(human.clone())),
             Self::IssueKey(_) | Self::MailLink(_) | Self::SignIn(..) => {
                 Some(Subject::Key(KeyId::new(fresh)))
             }
@@ -254,7 +255,6 @@ impl Command {
             | Self::WebhookGone(webhook)
             | Self::RemoveWebhook(webhook) => Some(Subject::Webhook(*webhook)),
             Self::SaveGroup(new) => return Some(("group", new.id.to_string())),
-            Self::EraseHuman(human) => Some(Subject::Human(human.clone())),
             Self::Ask(_)
             | Self::Write(..)
             | Self::Reply(..)

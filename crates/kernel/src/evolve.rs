@@ -30,7 +30,7 @@ pub enum Entity {
     /// An agent.
     Agent(Kept<Agent>),
     /// A person.
-    Human(Kept<Human>),
+    Human(Box<Kept<Human>>),
     /// A credential.
     Key(Kept<Key>),
     /// A delegation rule.
@@ -142,10 +142,10 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
             Entity::Agent(Kept { head, entity: *agent })
         }
         (None | Some(Entity::Human(_)), Happened::HumanSaved(human)) => {
-            Entity::Human(Kept { head, entity: *human })
+            Entity::Human(Box::new(Kept { head, entity: *human }))
         }
         (Some(Entity::Human(kept)), Happened::HumanErased) => {
-            Entity::Human(Kept { head, entity: kept.entity.erased() })
+            Entity::Human(Box::new(Kept { head, entity: kept.entity.erased() }))
         }
         (None, Happened::KeyIssued(key)) => Entity::Key(Kept { head, entity: *key }),
         (Some(Entity::Key(kept)), Happened::KeyRevoked) => {

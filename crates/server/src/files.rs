@@ -94,7 +94,7 @@ impl Files {
     /// In a bucket, which nodes share if they share this database.
     pub fn bucket(bucket: &Bucket, nodes: Option<Arc<Postgres>>) -> anyhow::Result<Self> {
         let turns = nodes.map_or_else(|| Turns::Alone(Arc::default()), Turns::Nodes);
-        let answers = Arc::new(Answers::new(bucket.to_string()));
+        let answers = Arc::new(Answers::new(&bucket.to_string()));
         Ok(Self::objects(bucket::open(bucket)?, turns, Some(answers)))
     }
 

@@ -239,11 +239,10 @@ fn user_info(resolution: &Resolution, name: Option<String>) -> Option<UserInfo> 
 /// What ended it without a decision, in words (A2H-061 and the SDKs' polling).
 pub(super) fn undecided(ending: &Ending) -> Option<String> {
     match ending {
-        Ending::Completed(_) => None,
+        Ending::Completed(_) | Ending::Cancelled { decided: Some(_), .. } => None,
         Ending::Expired { at, .. } | Ending::Failed { at } => {
             Some(format!("Nobody answered in time: this request ran out at {at}. Nobody decided."))
         }
-        Ending::Cancelled { decided: Some(_), .. } => None,
         Ending::Cancelled { at, reason, by, decided: None } => {
             let why = reason.as_ref().and_then(Erasable::value);
             let why = why.map_or_else(String::new, |why| format!(" ({why})"));

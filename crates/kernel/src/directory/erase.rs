@@ -77,6 +77,8 @@ impl Seat {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::command::Command;
     use crate::directory::{Holder, NewHuman, NewKey, NewRule, Profile};
@@ -114,7 +116,7 @@ mod tests {
         };
         cast.run(Actor::System, Command::IssueKey(new));
         let rule = NewRule {
-            kinds: Default::default(),
+            kinds: BTreeSet::default(),
             project: None,
             tag: None,
             priority: None,

@@ -271,7 +271,7 @@ impl Directory {
                 }
                 group::regroup(&mut self.by_group, before, &kept.entity);
                 self.words.put(before, &kept.entity);
-                self.humans.insert(id, Arc::new(kept));
+                self.humans.insert(id, Arc::from(kept));
             }
             Entity::Key(kept) => {
                 self.by_hash.insert(kept.hash.0, kept.id);
@@ -305,7 +305,9 @@ impl Directory {
                 self.projects.get(id).map(|kept| Entity::Project((**kept).clone()))
             }
             Subject::Agent(id) => self.agents.get(id).map(|kept| Entity::Agent((**kept).clone())),
-            Subject::Human(id) => self.humans.get(id).map(|kept| Entity::Human((**kept).clone())),
+            Subject::Human(id) => {
+                self.humans.get(id).map(|kept| Entity::Human(Box::new((**kept).clone())))
+            }
             Subject::Key(id) => self.keys.get(id).map(|kept| Entity::Key((**kept).clone())),
             Subject::Rule(id) => self.rules.get(id).map(|kept| Entity::Rule((**kept).clone())),
             Subject::Webhook(id) => {

@@ -16,6 +16,7 @@ use crate::spelling::Names;
 
 #[derive(Args)]
 #[command(after_help = super::OUTCOMES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct Ask {
     /// What to ask
     prompt: String,

@@ -125,6 +125,7 @@ enum PeopleCommand {
 /// Which fields of a person to change.
 #[derive(Args)]
 #[group(required = true, multiple = true)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 struct Change {
     /// What to call them
     #[arg(long, conflicts_with = "no_name")]
@@ -171,6 +172,7 @@ struct Change {
 }
 
 impl Change {
+    #[expect(clippy::option_option, reason = "absent, removed and given are three things")]
     fn patch(self) -> PersonPatch {
         fn list<T: Ord>(items: Vec<T>, none: bool) -> Option<Option<BTreeSet<T>>> {
             (none || !items.is_empty()).then(|| Some(items.into_iter().collect()))

@@ -79,7 +79,7 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    pub(super) fn new(of: String) -> Self {
+    pub(super) fn new(of: &str) -> Self {
         Self { outage: Outage::new(format!("bucket {of}")) }
     }
 

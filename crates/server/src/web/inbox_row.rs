@@ -72,6 +72,7 @@ pub struct Around<'a> {
 /// A row as it is drawn.
 #[derive(Template)]
 #[template(path = "inbox_row.html")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Row {
     /// What tells it from the others.
     pub key: String,

@@ -53,7 +53,8 @@ def test_from_an_empty_inbox_to_the_first_answer(server, visit):
     page.get_by_role("link", name="Go to your inbox").click()
     page.get_by_role("link", name="Deploy the first thing?").first.click()
     page.get_by_role("button", name="Approve").first.click()
-    page.wait_for_load_state()
+    page.get_by_role("button", name="Undo").wait_for(state="visible")
+    page.get_by_role("button", name="Undo").wait_for(state="hidden")
     request = urllib.request.Request(f"{server.url}/api/v1/asks/{asked['id']}",
                                      headers={"Authorization": f"Bearer {key}"})
     with urllib.request.urlopen(request) as answer:

@@ -243,7 +243,7 @@ def test_claims_are_live(desk, visit):
     assert verdict(desk, ask) is None
     owner.get_by_label("Answer anyway").check()
     press(owner, "Approve")
-    told(owner, "Your answer was sent")
+    told(owner, "Sent to agent_dev")
     assert verdict(desk, ask) == "approved"
 
 

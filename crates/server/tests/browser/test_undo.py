@@ -1,5 +1,7 @@
 """What a page says after an answer, and taking it back."""
 
+import re
+
 import pytest
 
 
@@ -37,7 +39,7 @@ def test_time_runs_down_and_the_answer_is_sent(desk, visit):
     page.get_by_role("button", name="Approve").click()
     page.get_by_role("heading", name="Approved: Refund €120.00 to Ada").wait_for()
     told(page, "Nothing waits for you")
-    page.wait_for_function("Number(document.querySelector('[data-left]')?.textContent) === 1")
+    page.locator("[data-left]").filter(has_text=re.compile("^1$")).wait_for()
     told(page, "Sent to agent_dev.")
     assert page.get_by_role("button", name="Undo").count() == 0
     assert page.get_by_role("link", name="Receipt", exact=True).is_visible()

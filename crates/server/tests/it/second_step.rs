@@ -14,7 +14,7 @@ use crate::world::World;
 
 const BAND: &str = "This can't be undone";
 
-fn of(question: Value) -> Value {
+fn of(question: &Value) -> Value {
     json!({ "question": question, "metadata": { "irreversible": true } })
 }
 
@@ -77,7 +77,7 @@ async fn the_request_page_asks_twice() {
             "provided",
         ),
     ] {
-        let api = asked(&world.agent(), of(question.clone())).await;
+        let api = asked(&world.agent(), of(&question)).await;
         let path = api.replace("/api/v1", "");
         let shown = press(&browser, &path, "answer", &go).await.is(200);
         assert_eq!(texts(&shown, "form.sure h2"), [BAND], "{}", shown.text);
@@ -97,7 +97,7 @@ async fn the_request_page_asks_twice() {
             assert_eq!(over["result"]["answer"]["values"], values);
         }
         if let Some(stop) = stop {
-            let api = asked(&world.agent(), of(question)).await;
+            let api = asked(&world.agent(), of(&question)).await;
             let path = api.replace("/api/v1", "");
             press(&browser, &path, "answer", &[stop]).await.is(303);
             assert_ne!(verdict(&world, &api).await, Value::Null, "stopping takes one step");

@@ -12,7 +12,7 @@ use crate::settings_pages::member;
 use crate::streams::Events;
 use crate::world::World;
 
-fn refund(more: Value) -> Value {
+fn refund(more: &Value) -> Value {
     let mut body = json!({
         "question": { "prompt": "Refund €120.00 to Ada?", "kind": "approve" },
     });
@@ -23,7 +23,7 @@ fn refund(more: Value) -> Value {
 }
 
 fn pool() -> Value {
-    refund(json!({ "route": { "to": "pool" } }))
+    refund(&json!({ "route": { "to": "pool" } }))
 }
 
 fn id(path: &str) -> &str {
@@ -70,7 +70,7 @@ async fn an_answer_on_a_page_is_held_and_then_sent() {
     let (browser, agent) = (signed_in(&world).await, world.agent());
     let other =
         asked(&agent, json!({ "question": { "prompt": "Deploy?", "kind": "approve" } })).await;
-    let path = asked(&agent, refund(json!({}))).await;
+    let path = asked(&agent, refund(&json!({}))).await;
     let hxp = id(&path).replace("ask_", "hxp_");
     let sent = press(&browser, &path, &[("action", "approve")]).await.is(303);
     assert_eq!(sent.header("location"), format!("{}?sent=1", page_of(&path)));
@@ -129,7 +129,7 @@ async fn an_answer_on_a_page_is_held_and_then_sent() {
 async fn undo_opens_the_request_again_with_what_was_typed() {
     let world = World::dev().await;
     let (browser, agent) = (signed_in(&world).await, world.agent());
-    let mut body = refund(json!({}));
+    let mut body = refund(&json!({}));
     body["question"]["details"] = json!({ "amount": 120, "to": "Ada" });
     body["question"]["editable"] = json!(true);
     let path = asked(&agent, body).await;
@@ -186,7 +186,7 @@ async fn others_find_it_taken_and_see_who_answers() {
 async fn streams_and_the_record_tell_an_agent_nothing_of_it() {
     let world = World::dev().await;
     let (browser, agent) = (signed_in(&world).await, world.agent());
-    let path = asked(&agent, refund(json!({}))).await;
+    let path = asked(&agent, refund(&json!({}))).await;
     let mut all = Events::open(&agent, "/api/v1/events").await;
     assert_eq!(all.next().await.unwrap().event, "ready");
     press(&browser, &path, &[("action", "reject"), ("comment", "no")]).await.is(303);
@@ -225,14 +225,14 @@ async fn streams_and_the_record_tell_an_agent_nothing_of_it() {
 async fn a_cancellation_wins_and_a_deadline_waits() {
     let mut world = World::dev().await;
     let (browser, agent) = (signed_in(&world).await, world.agent());
-    let cancelled = asked(&agent, refund(json!({}))).await;
+    let cancelled = asked(&agent, refund(&json!({}))).await;
     press(&browser, &cancelled, &[("action", "approve")]).await.is(303);
     agent.post(&format!("{cancelled}/cancel"), json!({})).await.is(200);
     let undone = undo(&browser, &cancelled).await.is(409);
     assert!(found(&undone, ".banner h2")[0].starts_with("Withdrawn by"), "{}", undone.text);
     let timed = json!({ "timeout_seconds": 3, "on_expiry": "fail" });
     let (late, undone) =
-        (asked(&agent, refund(timed.clone())).await, asked(&agent, refund(timed)).await);
+        (asked(&agent, refund(&timed)).await, asked(&agent, refund(&timed)).await);
     for path in [&late, &undone] {
         press(&browser, path, &[("action", "approve")]).await.is(303);
     }
@@ -328,7 +328,7 @@ async fn the_undo_window_is_a_setting_of_each_person() {
     set(json!(-1)).await.problem(422, "invalid-field");
     let saved = set(json!(0)).await.is(200);
     assert_eq!(saved["about"]["undo_seconds"], 0);
-    let path = asked(&world.agent(), refund(json!({}))).await;
+    let path = asked(&world.agent(), refund(&json!({}))).await;
     let sent = press(&browser, &path, &[("action", "approve")]).await.is(303);
     assert_eq!(world.agent().get(&path).await["result"]["answer"]["verdict"], "approved");
     let page = browser.client.get(sent.header("location")).await.is(200);
@@ -345,7 +345,7 @@ async fn the_undo_window_is_a_setting_of_each_person() {
     save("many").await.is(422);
     save("61").await.is(422);
     save("30").await.is(303);
-    let path = asked(&world.agent(), refund(json!({}))).await;
+    let path = asked(&world.agent(), refund(&json!({}))).await;
     press(&browser, &path, &[("action", "approve")]).await.is(303);
     world.advance(29);
     assert_eq!(world.agent().get(&path).await["result"], Value::Null);
@@ -378,7 +378,7 @@ async fn a_checkpoint_waits_for_the_answer_to_stand() {
 async fn every_dialect_shows_an_open_request() {
     let world = World::dev().await;
     let browser = signed_in(&world).await;
-    let path = asked(&world.agent(), refund(json!({}))).await;
+    let path = asked(&world.agent(), refund(&json!({}))).await;
     let names = Names::of(id(&path));
     let token = csrf(&browser.client.get(&page_of(&path)).await.is(200));
     let shown = async || {

@@ -70,7 +70,9 @@ fn every_button_on_a_page_is_understood() {
         let html = &pages.iter().find(|(page, _)| *page == format!("{name}-open")).unwrap().1;
         let page = Html::parse_document(html);
         let buttons = all(&page, "form.answer button:not([disabled])");
-        assert!(buttons.len() >= 2, "{name}");
+        // A message is answered with a reply, and nothing else.
+        let least = if name == "converse" { 1 } else { 2 };
+        assert!(buttons.len() >= least, "{name}");
         for button in buttons {
             let pressed = (button.attr("name").unwrap(), button.attr("value").unwrap());
             if pressed == ("action", CLOSE) {

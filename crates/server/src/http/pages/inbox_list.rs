@@ -152,7 +152,9 @@ impl App {
             match part {
                 Part::Expiring(after) => {
                     let (asks, next) = self.expiring_by(whole, wanted, until, after, limit).await?;
-                    asks.into_iter().for_each(|ask| rows.add(ask, true));
+                    for ask in asks {
+                        rows.add(ask, true);
+                    }
                     part = next.map_or(Part::Others(None), |at| Part::Expiring(Some(at)));
                 }
                 Part::Others(after) => {
