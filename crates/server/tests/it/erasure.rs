@@ -209,7 +209,7 @@ async fn a_person_is_erased() {
     // Nothing of hers lets anybody in, and the id is never used again.
     her.get("/api/v1/me").await.problem(401, "unauthorized");
     admin.put("/api/v1/people/ada", json!({ "name": "Other" })).await.problem(403, "not-allowed");
-    admin.post("/api/v1/people/ada/link", json!({})).await.problem(422, "invalid-field");
+    admin.post("/api/v1/people/ada/link", json!({})).await.problem(404, "not-found");
     let other = asked(&world.agent(), approval()).await;
     let refused = admin.post(&format!("{other}/assign"), json!({ "to": "ada" })).await;
     assert!(refused.status >= 400, "{}", refused.text);

@@ -302,7 +302,7 @@ async fn make_link(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (directory, actor) = app.administered(&headers).await?;
-    let known = id.parse().ok().filter(|id| directory.human(id).is_some());
+    let known = id.parse().ok().filter(|id| directory.living(id).is_some());
     let human = known.ok_or(Refusal::NotFound { what: "person" })?;
     let secret = bootstrap::link(&app.gateway, actor, human).await?;
     let url = sign_in_url(&app.config, &secret)
