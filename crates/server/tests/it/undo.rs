@@ -231,8 +231,7 @@ async fn a_cancellation_wins_and_a_deadline_waits() {
     let undone = undo(&browser, &cancelled).await.is(409);
     assert!(found(&undone, ".banner h2")[0].starts_with("Withdrawn by"), "{}", undone.text);
     let timed = json!({ "timeout_seconds": 3, "on_expiry": "fail" });
-    let (late, undone) =
-        (asked(&agent, refund(&timed)).await, asked(&agent, refund(&timed)).await);
+    let (late, undone) = (asked(&agent, refund(&timed)).await, asked(&agent, refund(&timed)).await);
     for path in [&late, &undone] {
         press(&browser, path, &[("action", "approve")]).await.is(303);
     }
