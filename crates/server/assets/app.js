@@ -238,6 +238,12 @@ for (const form of document.querySelectorAll("form[data-undo]")) {
   const timer = setInterval(count, 250);
 }
 
+// The second tap of a double tap must not confirm what nobody has read. The server refuses it too.
+for (const send of document.querySelectorAll("form.sure .acts button:first-child")) {
+  send.disabled = true;
+  setTimeout(() => { send.disabled = false; }, 1100);
+}
+
 // The second tap of a double tap must not be a second answer.
 for (const form of document.forms) {
   form.addEventListener("submit", (event) => {

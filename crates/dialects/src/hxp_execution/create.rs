@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use kernel::AskId;
+use kernel::ask::irreversible::marks_irreversible;
 use kernel::ask::{Dialect, Labels, NewClaims, Priority, Route};
 use kernel::command::{NewAsk, Silence};
 use kernel::question::{Answer, Reply};
@@ -43,7 +44,10 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
         agent: label(&body, "agent_id", code::INVALID_AGENT_ID)?,
         project: label(&body, "project_id", code::INVALID_PROJECT_ID)?,
     };
-    let metadata = metadata(&body)?;
+    let mut metadata = metadata(&body)?;
+    if marks_beside(&body) {
+        metadata.insert("irreversible".to_owned(), Value::Bool(true));
+    }
     let tags = tags(&metadata)?;
     let route = route(role, &metadata)?;
     let Asked { question, default } = asked(action, given(&body, "payload"))?;
@@ -171,6 +175,18 @@ fn metadata(body: &Map<String, Value>) -> Result<Map<String, Value>, WireError> 
         Some(value @ Value::Object(map)) if is_storable_json(value) => Ok(map.clone()),
         Some(_) => Err(bad_metadata("metadata", "an object without NUL characters")),
     }
+}
+
+/// Whether the body says that the request cannot be undone where nothing is kept: beside the members of
+/// the protocol, or among those of the payload. In `metadata`, `details` and the envelope it is kept.
+fn marks_beside(body: &Map<String, Value>) -> bool {
+    let without = |map: &Map<String, Value>, kept: &[&str]| {
+        let rest = map.iter().filter(|(name, _)| !kept.contains(&name.as_str()));
+        marks_irreversible(&rest.map(|(name, value)| (name.clone(), value.clone())).collect())
+    };
+    let payload = body.get("payload").and_then(Value::as_object);
+    without(body, &["metadata", "payload", claims::MEMBER])
+        || payload.is_some_and(|payload| without(payload, &["details"]))
 }
 
 fn bad_metadata(field: &str, expected: &str) -> WireError {

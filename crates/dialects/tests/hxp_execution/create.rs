@@ -62,6 +62,19 @@ fn unknown_members_are_ignored() {
     assert!(!ask.metadata.contains_key("webhook"));
 }
 
+/// That a request cannot be undone is no member of the protocol, and never dropped all the same.
+#[test]
+fn the_mark_for_what_cannot_be_undone_is_kept() {
+    let marked = |body: Value| new(&body).metadata.get("irreversible").cloned();
+    let plain = || full("APPROVE");
+    assert_eq!(marked(plain()), None);
+    assert_eq!(marked(with(plain(), "irreversible", json!(true))), Some(json!(true)));
+    assert_eq!(marked(with(plain(), "context", json!({ "reversible": false }))), Some(json!(true)));
+    let mut inside = plain();
+    inside["payload"]["irreversible"] = json!(true);
+    assert_eq!(marked(inside), Some(json!(true)));
+}
+
 /// HXPX-015, HXPX-016, HXPX-017, HXPX-025: what silence means.
 #[test]
 fn fallbacks_and_timeouts() {

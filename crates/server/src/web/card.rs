@@ -270,7 +270,12 @@ impl Card {
                 if !items.is_empty() {
                     card.body = CardBody::Items(items.iter().map(Item::from).collect());
                 }
-                let go = if go == "danger" || risky(yes) { "danger" } else { "primary" };
+                let go = match words::is_destructive(no) {
+                    // The agent turned the buttons round: its "no" destroys, so its "yes" keeps.
+                    true if !words::is_destructive(yes) => "plain",
+                    _ if go == "danger" || risky(yes) => "danger",
+                    _ => "primary",
+                };
                 let (go, stop) = if words::are_bare(yes, no) {
                     // The protocol's own labels: "Cancel" alone could mean to cancel the order.
                     (
@@ -278,12 +283,17 @@ impl Card {
                         Button::act("safe", "decline", "Do not go ahead"),
                     )
                 } else {
-                    (Button::labelled(go, "confirm", yes), Button::labelled("safe", "decline", no))
+                    let stop = if words::is_destructive(no) { "danger" } else { "safe" };
+                    (Button::labelled(go, "confirm", yes), Button::labelled(stop, "decline", no))
                 };
-                card.buttons = vec![
-                    go.so("The agent does exactly what is listed"),
-                    stop.so("The agent does none of it"),
-                ];
+                card.buttons = if items.is_empty() {
+                    vec![go, stop]
+                } else {
+                    vec![
+                        go.so("The agent does exactly what is listed"),
+                        stop.so("The agent does none of it"),
+                    ]
+                };
             }
             Body::Escalate { params, .. } => {
                 card.heading = "What should the agent do?";

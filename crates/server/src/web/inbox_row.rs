@@ -5,7 +5,7 @@
 //! whether it expires soon, never how long ago anything was.
 
 use askama::Template;
-use kernel::ask::Fold;
+use kernel::ask::{Dialect, Fold};
 use kernel::audit::Digest;
 use kernel::directory::{Directory, Human};
 use kernel::question::{Body, Pick, Question};
@@ -16,6 +16,7 @@ use super::amounts::Amount;
 use super::claims::{Claims, wants_verification};
 use super::facts::{Facts, Shown};
 use super::outcome::Outcome;
+use super::paper;
 use super::query::Query;
 use super::when::When;
 use super::words::{self, Urgency, Words};
@@ -259,8 +260,15 @@ fn stands_alone(question: &Question, ask: &Ask) -> bool {
     ask.floor <= Assurance::Session
         && ask.review.is_none()
         && !wants_verification(ask)
+        && !brings_more(ask)
         && question.context().is_none_or(|context| context.trim().is_empty())
         && short(question.prompt().trim(), QUICK)
+}
+
+/// Whether the agent sent something along that only the request's page shows. What a task adds is ours.
+fn brings_more(ask: &Ask) -> bool {
+    let sent = ask.metadata.value().filter(|_| ask.dialect != Dialect::Hacp);
+    sent.is_some_and(|sent| !paper::extra(sent).is_empty())
 }
 
 /// The buttons of a question that fits into a row whole; `None` sends the person to its page.

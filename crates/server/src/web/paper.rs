@@ -1,9 +1,9 @@
 //! A question as it is put before whoever looks at it: the agent's words quoted whole, and beside
 //! them what the server knows. The inbox and the review page show the same paper.
 
-use kernel::Ask;
-use kernel::Time;
+use kernel::ask::{DefaultAction, OnExpiry};
 use kernel::question::{Answer, Body, Choice, Question};
+use kernel::{Ask, Time};
 use serde_json::{Map, Value};
 
 use super::claims::Claims;
@@ -55,6 +55,8 @@ pub struct Paper {
     pub said: Option<Claims>,
     /// Whether the agent says that it cannot be undone.
     pub irreversible: bool,
+    /// Whether the agent goes ahead if nobody answers, though it is irreversible or critical.
+    pub goes_ahead: bool,
     /// Whether it was approved with changes, so that the question no longer says what was approved.
     pub edited: bool,
 }
@@ -102,6 +104,7 @@ impl Paper {
             extra: ask.metadata.value().map(extra).unwrap_or_default(),
             said: Claims::of(ask),
             irreversible: ask.is_irreversible(),
+            goes_ahead: ask.is_open() && ask.needs_confirmation() && silence_proceeds(ask),
             edited,
         }
     }
@@ -122,8 +125,24 @@ impl Paper {
     }
 }
 
-fn extra(metadata: &Map<String, Value>) -> Facts {
-    let sent = metadata.iter().filter(|(key, _)| !OWN.contains(&key.as_str()));
+/// Whether the agent goes ahead if nobody answers.
+fn silence_proceeds(ask: &Ask) -> bool {
+    ask.expires_at.is_some()
+        && match &ask.on_expiry {
+            OnExpiry::Report { action } => *action == DefaultAction::Approve,
+            OnExpiry::Answer { reply } => {
+                reply.value().is_some_and(|reply| reply.answer.lets_proceed())
+            }
+            OnExpiry::StayOpen | OnExpiry::Fail => false,
+        }
+}
+
+/// What an agent sent along that is no part of the question. The marks for what cannot be undone are
+/// shown as a band.
+pub fn extra(metadata: &Map<String, Value>) -> Facts {
+    let sent = metadata.iter().filter(|(key, _)| {
+        !OWN.contains(&key.as_str()) && !["irreversible", "reversible"].contains(&key.as_str())
+    });
     Facts::of(&sent.map(|(key, value)| (key.clone(), value.clone())).collect(), "extra")
 }
 

@@ -2,29 +2,54 @@
 //! critical, and where an approval changes what the agent proposed. Every page shows the same step.
 
 use kernel::form::Field;
-use kernel::question::{Answer, Body, Question, Reply};
+use kernel::question::{Answer, Body, Choice, Question, Reply};
 use kernel::{Ask, Assurance};
 use serde_json::Map;
 
-use super::card::{Button, Card, Desk, WITH_CHANGES};
+use super::card::{Button, Card, Desk, Item, WITH_CHANGES};
 use super::edits;
 use super::facts::Fact;
 use super::form_body::Submitted;
 use super::outcome;
 use super::problem::PROOFS;
 use super::request_changes::{self, Changed};
-use super::words::Words;
+use super::words::{self, Words};
 
-/// What the button of the step sends beside the answer.
+/// What the form of the step sends beside the answer: the proof that the step was shown, and when.
 pub const SURE: &str = "sure";
 /// Secrets and uploads of the answer, sealed by the server: a page never shows them.
 pub const HELD: &str = "held";
 /// Names that say what to do with a form, and are no part of the answer.
 const ORDERS: [&str; 5] = ["action", "choose", "reject", SURE, HELD];
 
+/// What is known about the step when a form comes in.
+#[derive(Debug, Clone, Default)]
+pub struct Before {
+    /// Another deliberate step follows anyway, such as a passkey or a proof that a person answers.
+    pub guarded: bool,
+    /// Whether the step was shown for this very answer.
+    pub taken: Taken,
+    /// The proof that the step is shown now, for its form to send.
+    pub proof: String,
+}
+
+/// Whether the step was taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Taken {
+    /// It was not shown for this answer.
+    #[default]
+    No,
+    /// It was shown a moment ago: the second tap of a double tap is no decision.
+    TooSoon,
+    /// It was shown long enough to be seen.
+    Yes,
+}
+
 /// What the step shows.
 #[derive(Debug, Clone)]
 pub struct SecondStep {
+    /// Its button was pressed before anybody could have read it.
+    pub too_soon: bool,
     /// Why there is one, as a heading.
     pub title: &'static str,
     /// Whether the request cannot be undone.
@@ -35,6 +60,8 @@ pub struct SecondStep {
     pub answer: String,
     /// The values of the answer.
     pub values: Vec<Fact>,
+    /// What a confirmation lists: all of it happens.
+    pub items: Vec<Item>,
     /// What was changed in the agent's proposal.
     pub changed: Vec<Changed>,
     /// The comment that goes with it.
@@ -50,24 +77,31 @@ pub struct SecondStep {
 }
 
 impl SecondStep {
-    /// The step for an answer, unless it needs none or was taken already. `guarded` says that another
-    /// deliberate step follows anyway, such as a passkey or a proof that a person answers.
+    /// The step for an answer, unless it needs none or was taken already.
     pub fn wanted(
         ask: &Ask,
         reply: &Reply,
         sent: &Submitted,
         desk: Desk,
-        guarded: bool,
+        before: Before,
     ) -> Option<Self> {
         let question = ask.question.value()?;
-        let warned = ask.must_confirm(&reply.answer) && !guarded;
-        if sent.value(SURE).is_some() || !(warned || changes_values(question, reply)) {
+        let warned =
+            (ask.must_confirm(&reply.answer) || destroys(ask, question, reply)) && !before.guarded;
+        if before.taken == Taken::Yes || !(warned || changes_values(question, reply)) {
             return None;
         }
-        Some(Self::new(ask, question, reply, sent, desk))
+        Some(Self::new(ask, question, reply, sent, desk, before))
     }
 
-    fn new(ask: &Ask, question: &Question, reply: &Reply, sent: &Submitted, desk: Desk) -> Self {
+    fn new(
+        ask: &Ask,
+        question: &Question,
+        reply: &Reply,
+        sent: &Submitted,
+        desk: Desk,
+        before: Before,
+    ) -> Self {
         let irreversible = ask.is_irreversible();
         let critical = ask.priority == kernel::ask::Priority::Critical;
         let changed = match &reply.answer {
@@ -77,7 +111,7 @@ impl SecondStep {
         let href = desk.href.clone();
         let mut hidden = vec![(desk.proof.0.to_owned(), desk.proof.1.clone())];
         hidden.extend(entered(question, sent));
-        hidden.push((SURE.to_owned(), "yes".to_owned()));
+        hidden.push((SURE.to_owned(), before.proof));
         let card = Card::new(question, irreversible || critical, None, desk);
         let pressed = card
             .buttons
@@ -95,6 +129,7 @@ impl SecondStep {
         };
         let tone = if irreversible || critical { "danger" } else { send.tone };
         Self {
+            too_soon: before.taken == Taken::TooSoon,
             title: match (irreversible, critical) {
                 (true, _) => "This can't be undone",
                 (false, true) => "Confirm this critical request",
@@ -107,6 +142,13 @@ impl SecondStep {
                 outcome::said(&reply.answer, Some(question))
             } else {
                 Vec::new()
+            },
+            items: match (question.body(), &reply.answer) {
+                (Body::Confirm { items, .. }, Answer::Confirmed { items: ids }) => {
+                    let meant = |item: &&Choice| ids.is_empty() || ids.contains(&item.id);
+                    items.iter().filter(meant).map(Item::from).collect()
+                }
+                _ => Vec::new(),
             },
             changed,
             comment: reply.comment.as_deref().map(Words::of),
@@ -125,8 +167,8 @@ impl SecondStep {
         hidden: Vec<(String, String)>,
         back: String,
     ) -> Self {
-        self.hidden = hidden;
-        self.hidden.push((SURE.to_owned(), "yes".to_owned()));
+        self.hidden.retain(|(name, _)| name == SURE);
+        self.hidden.extend(hidden);
         self.send = Button { name, value, ..self.send };
         self.back = Some(back);
         self
@@ -144,6 +186,14 @@ impl SecondStep {
 /// Whether a passkey is asked for before an answer counts, which is a deliberate step of its own.
 pub fn takes_passkey(ask: &Ask) -> bool {
     ask.floor == Assurance::Passkey
+}
+
+/// Whether the "no" of a confirmation is what destroys, as its label says.
+fn destroys(ask: &Ask, question: &Question, reply: &Reply) -> bool {
+    matches!(
+        (question.body(), &reply.answer),
+        (Body::Confirm { no, .. }, Answer::Declined) if words::is_destructive(no)
+    ) && ask.needs_confirmation()
 }
 
 /// Whether an approval changes values that were typed. A tick that was taken away was seen when it was
@@ -243,7 +293,9 @@ mod tests {
         let ask = cast.seen(id);
         let sent = sent(pairs);
         let reply = form_body::reply(ask.question.value().unwrap(), &sent).unwrap();
-        SecondStep::wanted(ask, &reply, &sent, Desk::link("review_x", "secret", 0), guarded)
+        let taken = if sent.value(SURE).is_some() { Taken::Yes } else { Taken::No };
+        let before = Before { guarded, taken, proof: "shown".to_owned() };
+        SecondStep::wanted(ask, &reply, &sent, Desk::link("review_x", "secret", 0), before)
     }
 
     fn final_(new: NewAsk) -> NewAsk {

@@ -208,7 +208,8 @@ fn without_opening(text: &str) -> &str {
     opening.and_then(|opening| text.get(opening.len()..)).unwrap_or(text)
 }
 
-/// Words that begin what destroys something. They decide about a colour and nothing else.
+/// Words for what destroys something. They decide about a colour, and about the second step of a
+/// confirmation whose "no" has one of them.
 const DESTRUCTIVE: [&str; 18] = [
     "delete",
     "drop",
@@ -230,12 +231,26 @@ const DESTRUCTIVE: [&str; 18] = [
     "reformat",
 ];
 
-/// Whether a label or a question begins with a destructive verb: "Delete 3 volumes", "Should I drop
-/// the table?".
+/// Words that turn what comes after them into its opposite.
+const NEGATIONS: [&str; 8] = ["not", "never", "no", "without", "don", "dont", "cannot", "won"];
+/// The same for what comes before them.
+const NOTHING: [&str; 3] = ["nothing", "none", "no"];
+
+/// Whether a label or a question says that something is destroyed: "Delete 3 volumes", "Yes, delete
+/// all", "Run `DROP TABLE users`?". "Delete nothing" and "Do not delete it" do not.
 pub fn is_destructive(text: &str) -> bool {
-    let text = without_opening(text.trim());
-    let first = text.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
-    first.is_some_and(|word| DESTRUCTIVE.contains(&word.to_lowercase().as_str()))
+    let text = text.to_lowercase();
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_one_of =
+        |word: Option<&&str>, list: &[&str]| word.is_some_and(|word| list.contains(word));
+    words.iter().enumerate().any(|(n, word)| {
+        // "don't delete" is three words: `don`, `t` and the verb.
+        let before = [1, 2].map(|back| n.checked_sub(back).and_then(|place| words.get(place)));
+        DESTRUCTIVE.contains(word)
+            && !is_one_of(words.get(n + 1), &NOTHING)
+            && !before.into_iter().any(|word| is_one_of(word, &NEGATIONS))
+    })
 }
 
 #[cfg(test)]
@@ -243,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn destructive_verbs_are_found_at_the_beginning_only() {
+    fn destructive_verbs_are_found_unless_they_are_denied() {
         for (text, expected) in [
             ("Delete 3 volumes", true),
             ("DROP TABLE users", true),
@@ -251,6 +266,14 @@ mod tests {
             ("  “Wipe” the disk", true),
             ("Deleted items are listed", false),
             ("Keep everything, delete nothing", false),
+            ("Permanently delete all customer data in eu-1?", true),
+            ("Please delete the production backups", true),
+            ("Run `DELETE FROM users` on prod", true),
+            ("Yes, delete all 3", true),
+            ("Delete nothing", false),
+            ("Do not delete it", false),
+            ("Don't drop the table", false),
+            ("Deploy without removing anything", false),
             ("Deploy v2", false),
             ("", false),
         ] {

@@ -19,7 +19,7 @@ fn of(question: &Value) -> Value {
 }
 
 /// The hidden inputs of the second step, to be sent again with its button.
-fn carried(page: &Reply) -> Vec<(String, String)> {
+pub(crate) fn carried(page: &Reply) -> Vec<(String, String)> {
     let html = scraper::Html::parse_document(&page.text);
     let inputs = scraper::Selector::parse("form.sure input[type=hidden]").unwrap();
     let pair = |input: scraper::ElementRef<'_>| {
@@ -148,6 +148,7 @@ async fn the_review_page_asks_twice() {
         assert_eq!(texts(&shown, "form.sure h2"), [BAND], "{kind}: {}", shown.text);
         assert!(!shown.text.contains("1234"), "a secret stands in no page");
         assert_ne!(case.status().await["status"], "completed", "{kind}");
+        world.advance(1);
         let held = carried(&shown);
         let again = held.iter().map(|(k, v)| (k.as_str(), v.as_str()));
         let again: Vec<_> = again.filter(|(k, _)| *k != "token").chain([sent[0]]).collect();
@@ -167,6 +168,90 @@ async fn the_review_page_asks_twice() {
     world.end().await;
 }
 
+/// The second tap of a double tap, a form made by hand and the proof of another answer confirm nothing.
+#[tokio::test]
+async fn only_a_step_that_could_be_read_counts() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let options =
+        json!([{ "id": "drop", "label": "Drop it" }, { "id": "keep", "label": "Keep it" }]);
+    let question =
+        json!({ "prompt": "Which?", "kind": "choose", "options": options, "pick": "one" });
+    let api = asked(&world.agent(), of(&question)).await;
+    let path = api.replace("/api/v1", "");
+    let to = format!("{path}/answer");
+    let shown = press(&browser, &path, "answer", &[("choose", "keep")]).await.is(200);
+    let held = carried(&shown);
+    let with = |button: &'static str| -> Vec<(&str, &str)> {
+        held.iter().map(|(k, v)| (k.as_str(), v.as_str())).chain([("choose", button)]).collect()
+    };
+    let again = browser.client.post_form(&to, &with("keep")).await.is(200);
+    assert!(texts(&again, "form.sure").join(" ").contains("You pressed twice within a second"));
+    world.advance(1);
+    let other = browser.client.post_form(&to, &with("drop")).await.is(200);
+    assert!(texts(&other, "form.sure").join(" ").contains("Drop it"), "the step of this answer");
+    let made_up = [("choose", "drop"), ("sure", "yes")];
+    press(&browser, &path, "answer", &made_up).await.is(200);
+    assert_eq!(world.agent().get(&api).await.is(200)["state"], "pending");
+    browser.client.post_form(&to, &with("keep")).await.is(303);
+    assert_eq!(verdict(&world, &api).await, "chosen");
+    world.end().await;
+}
+
+/// A confirmation lists once more what is confirmed, and a "no" that destroys is asked twice as well.
+#[tokio::test]
+async fn the_step_of_a_confirmation_says_what_happens() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let items = json!([{ "id": "a", "label": "Volume A" }, { "id": "b", "label": "Volume B" }]);
+    let question = |yes: &str, no: &str| json!({ "prompt": "Volumes?", "kind": "confirm", "items": items, "yes": yes, "no": no });
+    let api = asked(&world.agent(), of(&question("Delete both", "Keep both"))).await;
+    let path = api.replace("/api/v1", "");
+    let shown = press(&browser, &path, "answer", &[("action", "confirm")]).await.is(200);
+    assert_eq!(texts(&shown, "form.sure .items .say"), ["Volume A", "Volume B"]);
+    let api = asked(&world.agent(), of(&question("Keep both", "Delete both"))).await;
+    let path = api.replace("/api/v1", "");
+    let page = browser.client.get(&path).await.is(200);
+    assert_eq!(texts(&page, ".acts .danger .say"), ["Delete both"]);
+    let shown = press(&browser, &path, "answer", &[("action", "decline")]).await.is(200);
+    assert_eq!(texts(&shown, "form.sure h2"), [BAND]);
+    world.end().await;
+}
+
+/// Where silence lets the agent go ahead with what cannot be undone, the page says so at once.
+#[tokio::test]
+async fn silence_that_means_yes_is_said_above_the_question() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let mut body = of(&json!({ "prompt": "Drop the table?", "kind": "approve" }));
+    body["timeout_seconds"] = json!(3600);
+    body["on_expiry"] = json!({ "report": "approve" });
+    let path = asked(&world.agent(), body.clone()).await.replace("/api/v1", "");
+    let page = browser.client.get(&path).await.is(200);
+    assert!(texts(&page, ".paper > .verify").join(" ").contains("Silence means yes."));
+    body["on_expiry"] = json!({ "report": "reject" });
+    let path = asked(&world.agent(), body).await.replace("/api/v1", "");
+    let page = browser.client.get(&path).await.is(200);
+    assert!(!page.text.contains("Silence means yes."));
+    world.end().await;
+}
+
+/// What only the request's page shows is not answered from the list.
+#[tokio::test]
+async fn what_was_sent_along_is_read_before_it_is_answered() {
+    let world = World::dev().await;
+    let browser = signed_in(&world).await;
+    let question = json!({ "prompt": "Deploy?", "kind": "approve" });
+    let metadata = json!({ "note": "also deletes the old ones" });
+    asked(&world.agent(), json!({ "question": question, "metadata": metadata })).await;
+    let inbox = browser.client.get("/").await.is(200);
+    assert_eq!(find(&inbox, ".row button[name=approve]"), 0);
+    asked(&world.agent(), json!({ "question": question })).await;
+    let inbox = browser.client.get("/").await.is(200);
+    assert_eq!(find(&inbox, ".row button[name=approve]"), 1);
+    world.end().await;
+}
+
 /// A row of the list leads to the same step, also for what is critical.
 #[tokio::test]
 async fn the_list_asks_twice() {
@@ -181,6 +266,7 @@ async fn the_list_asks_twice() {
     let shown = browser.client.post_form("/inbox/answer", &form).await.is(200);
     assert_eq!(texts(&shown, "form.sure h2"), ["Confirm this critical request"]);
     assert_eq!(texts(&shown, ".act.danger .say").len(), 1);
+    world.advance(1);
     let held = carried(&shown);
     let again: Vec<_> =
         held.iter().map(|(k, v)| (k.as_str(), v.as_str())).chain([("approve", id)]).collect();
@@ -206,6 +292,18 @@ async fn the_mark_counts_in_every_protocol() {
         (
             "/hxp/v1/requests",
             json!({ "action": "APPROVE", "payload": payload }),
+            201,
+            "/request_id",
+        ),
+        (
+            "/hxp/v1/requests",
+            json!({ "action": "APPROVE", "irreversible": true, "payload": { "item": "Pay?" } }),
+            201,
+            "/request_id",
+        ),
+        (
+            "/hxp/v1/requests",
+            json!({ "action": "APPROVE", "payload": { "item": "Pay?", "reversible": false } }),
             201,
             "/request_id",
         ),
@@ -258,8 +356,11 @@ async fn an_edited_approval_shows_what_was_approved() {
     let back = press(&browser, &path, "answer", &[("action", "edit"), ("edits.0", "500")]).await;
     let button = texts(&back.is(200), "button[value=approve]").join(" ");
     assert!(button.contains("Approve with changes") && !button.contains("18240"), "{button}");
-    let sure = [("action", "approve"), ("edits.0", "500"), ("sure", "yes")];
-    press(&browser, &path, "answer", &sure).await.is(303);
+    world.advance(1);
+    let held = carried(&step);
+    let sure = held.iter().map(|(k, v)| (k.as_str(), v.as_str())).chain([("action", "approve")]);
+    let sure: Vec<_> = sure.collect();
+    browser.client.post_form(&format!("{path}/answer"), &sure).await.is(303);
     world.let_answers_stand();
     let page = browser.client.get(&path).await.is(200);
     let outcome = texts(&page, ".outcome").join(" ");

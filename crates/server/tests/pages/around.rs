@@ -12,7 +12,7 @@ use server::web::card::Desk;
 use server::web::request_around::{Alike, Around};
 use server::web::request_receipt::{Checked, Found, Proof};
 use server::web::request_trail::{Entry, Trail};
-use server::web::second_step::SecondStep;
+use server::web::second_step::{Before, SecondStep};
 
 use crate::cast::{id, map, new_ask, question, say};
 use crate::rules::{all, text};
@@ -84,7 +84,8 @@ pub(crate) fn gallery(g: &mut Gallery) {
     let comment = Some("Typo".to_owned());
     let reply = Reply { answer: Answer::Approved { edits: Some(edited) }, comment };
     let desk = Desk::inbox(ask, &g.frame());
-    let step = SecondStep::wanted(g.cast.seen(ask), &reply, &sent, desk, false).unwrap();
+    let step =
+        SecondStep::wanted(g.cast.seen(ask), &reply, &sent, desk, Before::default()).unwrap();
     g.show_with("around-step", ask, "olga", &Around::default(), Some(&step));
     let reply = Reply { comment: None, ..reply };
     g.cast.act("olga", Command::Answer(ask, Box::new(reply)));

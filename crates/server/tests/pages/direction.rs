@@ -14,7 +14,7 @@ use server::web::inbox_bulk::{self, Considered, Word};
 use server::web::inbox_row::Item;
 use server::web::query::Query;
 use server::web::request_around::Around;
-use server::web::second_step::SecondStep;
+use server::web::second_step::{Before, SecondStep};
 
 use crate::cast::{id, map, new_ask};
 use crate::rules::all;
@@ -160,7 +160,8 @@ fn changed(g: &mut Gallery) {
     let reply = Reply { answer: Answer::Approved { edits }, comment: Some(WHY.to_owned()) };
     let sent = pairs(&[("action", "approve"), ("comment", WHY)]);
     let desk = Desk::inbox(ask, &g.frame());
-    let step = SecondStep::wanted(g.cast.seen(ask), &reply, &sent, desk, false).unwrap();
+    let step =
+        SecondStep::wanted(g.cast.seen(ask), &reply, &sent, desk, Before::default()).unwrap();
     g.show_with("step", ask, "olga", &Around::default(), Some(&step));
 }
 

@@ -15,7 +15,7 @@ use server::web::inbox_bulk::{self, Considered, Word};
 use server::web::inbox_row::Item;
 use server::web::notices::{self, Notice};
 use server::web::query::Query;
-use server::web::second_step::SecondStep;
+use server::web::second_step::{Before, SecondStep};
 
 use crate::cast::{id, map, new_ask, question};
 use crate::rules::{all, text};
@@ -93,7 +93,7 @@ pub(crate) fn gallery(g: &mut Gallery, over: &[Ask]) {
     let reply = Reply { answer: Answer::Approved { edits: None }, comment: None };
     let sent = Submitted::new(vec![("action".to_owned(), "approve".to_owned())]);
     let desk = Desk::inbox(shop.id, &frame);
-    let sure = SecondStep::wanted(&shop, &reply, &sent, desk, false).unwrap();
+    let sure = SecondStep::wanted(&shop, &reply, &sent, desk, Before::default()).unwrap();
     let csrf = vec![("csrf".to_owned(), frame.csrf.clone())];
     let sure = sure.from_list(("approve", "ask_x".to_owned()), csrf, "/".to_owned());
     let pages = [

@@ -22,7 +22,7 @@ use crate::web::inbox_bulk::{self, Word};
 use crate::web::inbox_row::is_quick;
 use crate::web::notices::Notice;
 use crate::web::query;
-use crate::web::second_step::{SURE, SecondStep};
+use crate::web::second_step::SecondStep;
 use crate::web::{Submitted, inbox, paths};
 
 /// The names of the buttons in rows.
@@ -49,7 +49,7 @@ pub(super) async fn answer(State(app): State<Shared>, from: Request) -> Page {
         "choose" => ("choose", value.to_owned()),
         name => (if name == "approve" { "approve" } else { "reject" }, value.to_owned()),
     };
-    if let Some(step) = second_step_of_row(&visitor, &ask, &reply, pressed, &form, &back) {
+    if let Some(step) = app.second_step_of_row(&visitor, &ask, &reply, pressed, &form, &back) {
         return Ok(html(StatusCode::OK, inbox_bulk::sure(&visitor.frame, &ask, &step)));
     }
     let command = Command::HoldAnswer(ask.id, Box::new(reply));
@@ -135,32 +135,35 @@ pub(super) fn back(form: &Submitted) -> String {
     query::Query::read(form.value("back").unwrap_or_default(), &inbox::KNOWN).text()
 }
 
-/// The second step for a row's button, unless the answer needs none. `pressed` is the button.
-fn second_step_of_row(
-    visitor: &Visitor,
-    ask: &Ask,
-    reply: &Reply,
-    pressed: (&'static str, String),
-    form: &Submitted,
-    back: &str,
-) -> Option<SecondStep> {
-    // The button as the request's own page would send it.
-    let option = pressed.1.split_once(':').map(|(_, option)| option);
-    let card = match option {
-        Some(option) => ("choose", option),
-        None => ("action", pressed.0),
-    };
-    let mut sent = Submitted::new(vec![(card.0.to_owned(), card.1.to_owned())]);
-    let sure = form.value(SURE).map(|sure| (SURE.to_owned(), sure.to_owned()));
-    sent.pairs.extend(sure);
-    let desk = Desk { href: paths::QUICK.to_owned(), ..Desk::inbox(ask.id, &visitor.frame) };
-    let step = SecondStep::wanted(ask, reply, &sent, desk, !ask.is_open())?;
-    let hidden =
-        vec![("csrf".to_owned(), visitor.frame.csrf.clone()), ("back".to_owned(), back.to_owned())];
-    Some(step.from_list(pressed, hidden, inbox_bulk::back_to(back)))
-}
-
 impl App {
+    /// The second step for a row's button, unless the answer needs none. `pressed` is the button.
+    fn second_step_of_row(
+        &self,
+        visitor: &Visitor,
+        ask: &Ask,
+        reply: &Reply,
+        pressed: (&'static str, String),
+        form: &Submitted,
+        back: &str,
+    ) -> Option<SecondStep> {
+        // The button as the request's own page would send it.
+        let option = pressed.1.split_once(':').map(|(_, option)| option);
+        let card = match option {
+            Some(option) => ("choose", option),
+            None => ("action", pressed.0),
+        };
+        let sent = Submitted::new(vec![(card.0.to_owned(), card.1.to_owned())]);
+        let desk = Desk { href: paths::QUICK.to_owned(), ..Desk::inbox(ask.id, &visitor.frame) };
+        let before =
+            self.before_step(&visitor.session.to_string(), ask, reply, form, !ask.is_open());
+        let step = SecondStep::wanted(ask, reply, &sent, desk, before)?;
+        let hidden = vec![
+            ("csrf".to_owned(), visitor.frame.csrf.clone()),
+            ("back".to_owned(), back.to_owned()),
+        ];
+        Some(step.from_list(pressed, hidden, inbox_bulk::back_to(back)))
+    }
+
     /// The request a form names.
     async fn named(&self, visitor: &Visitor, form: &Submitted) -> Result<Arc<Ask>, super::Instead> {
         self.seen_by(visitor, form.value("ask").unwrap_or_default()).await

@@ -28,6 +28,7 @@ mod review_draft;
 mod review_proof;
 mod review_watch;
 mod sealed;
+mod second_step;
 mod sessions;
 mod settings;
 mod sign_in;

@@ -153,7 +153,8 @@ pub(super) async fn answer(
     }
     let guarded = second_step::takes_passkey(&ask) || !ask.is_open();
     let desk = Desk::inbox(ask.id, &visitor.frame);
-    if let Some(mut step) = SecondStep::wanted(&ask, &reply, &submitted, desk, guarded) {
+    let before = app.before_step(&visitor.session.to_string(), &ask, &reply, &submitted, guarded);
+    if let Some(mut step) = SecondStep::wanted(&ask, &reply, &submitted, desk, before) {
         let held = app.hold(&visitor, &ask, question, &submitted);
         step.hidden.extend(held.map(|sealed| (HELD.to_owned(), sealed)));
         let page = Shown { step: Some(&step), ..Shown::default() };

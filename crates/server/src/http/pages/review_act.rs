@@ -166,7 +166,8 @@ impl Turn<'_> {
         let proven = ask.verification.as_ref().zip(Door::of(&holder));
         let demanded = proven.is_some_and(|(it, door)| it.demands(door, reply.answer.stance()));
         let desk = Desk::link(&guest.case_id, &guest.token, kept.step);
-        let step = SecondStep::wanted(ask, &reply, sent, desk, demanded);
+        let before = app.before_step(&guest.token, ask, &reply, sent, demanded);
+        let step = SecondStep::wanted(ask, &reply, sent, desk, before);
         if let Some(step) = step.filter(|_| !confirmed) {
             return match app.keep(ask, question, kept).await {
                 Ok(()) => Ok(app.second_step_page(guest, ask, &step)),
