@@ -17,6 +17,8 @@ export interface Jwk {
   readonly kid?: string;
   readonly alg?: string;
   readonly use?: string;
+  /** When it was retired, in seconds since 1970: nothing dated then or later counts. */
+  readonly exp?: number;
 }
 
 /** The server's public keys, as `/.well-known/jwks.json` gives them. */
@@ -152,7 +154,7 @@ async function verifyJws(jws: string, jwks: Jwks, typ: string, what = "it"): Pro
   }
   const kid = readHeader(head, typ, what);
   const signature = decode(tail, `the signature of ${what}`);
-  const key = await publicKey(jwks, kid, what);
+  const { key, exp } = await publicKey(jwks, kid, what);
   const signed = new TextEncoder().encode(`${head}.${body}`);
   if (!(await verifyEd25519(key, signature, signed))) {
     refuse("signature", `the signature of ${what} does not fit: it was changed, or signed with another key`);
@@ -160,6 +162,9 @@ async function verifyJws(jws: string, jwks: Jwks, typ: string, what = "it"): Pro
   const bytes = decode(body, `the content of ${what}`);
   const claims = readObject(bytes);
   if (!claims || !isSame(bytes, canonicalJson(claims))) return refuse("claims", `what ${what} claims is not in canonical JSON`);
+  if (exp !== undefined && dated(claims) >= exp) {
+    refuse("retired-key", `${what} is dated after the key that signed it was retired`);
+  }
   return { claims, kid };
 }
 
@@ -176,7 +181,14 @@ function readHeader(encoded: string, typ: string, what: string): string {
   return kid;
 }
 
-async function publicKey(jwks: Jwks, kid: string, what: string): Promise<Uint8Array> {
+/** When claims say they were issued, or when the request ended, whichever is later; in seconds since 1970. */
+function dated({ iat, ended_at: ended }: JsonObject): number {
+  const issued = typeof iat === "number" ? iat : -Infinity;
+  const over = typeof ended === "string" ? Date.parse(ended) / 1000 : NaN;
+  return Number.isNaN(over) ? issued : Math.max(issued, over);
+}
+
+async function publicKey(jwks: Jwks, kid: string, what: string): Promise<{ key: Uint8Array; exp: number | undefined }> {
   const unknown = (why: string): never => refuse("unknown-key", `the key ${kid} that is said to have signed ${what} ${why}`);
   const jwk = jwks.keys.find((one) => one.kid === kid) ?? unknown("is not among those given");
   if (jwk.kty !== "OKP" || jwk.crv !== "Ed25519") return unknown("is not an Ed25519 key");
@@ -184,8 +196,10 @@ async function publicKey(jwks: Jwks, kid: string, what: string): Promise<Uint8Ar
   if (jwk.use !== undefined && jwk.use !== "sig") return unknown("is not for signatures");
   const key = typeof jwk.x === "string" ? fromBase64url(jwk.x) : undefined;
   if (!key || key.length !== 32) return unknown("is damaged");
+  const { exp } = jwk;
+  if (exp !== undefined && !Number.isSafeInteger(exp)) return unknown("has an `exp` that is no whole number");
   const thumbprint = await sha256(canonicalJson({ crv: "Ed25519", kty: "OKP", x: jwk.x }));
-  return toBase64url(thumbprint) === kid ? key : unknown("is not the one its name says");
+  return toBase64url(thumbprint) === kid ? { key, exp } : unknown("is not the one its name says");
 }
 
 function decode(text: string, what: string): Uint8Array {

@@ -18,6 +18,7 @@
 //! | [`webhooks`] | none: what endpoints are told of asks of every dialect |
 //! | [`origin`] | none: where a person wrote who began a conversation elsewhere |
 //! | [`nesting`] | none: how deep any body may be |
+//! | [`unique`] | none: that no body names a member twice |
 //!
 //! A protocol with a specification has the same rooms as every other: `wire` mirrors the specification field for field, the parsers
 //! go from bytes to commands, the views go from asks to wire types, and `errors` maps every
@@ -37,4 +38,5 @@ pub mod nesting;
 pub mod origin;
 pub mod proof;
 mod settled;
+pub mod unique;
 pub mod webhooks;

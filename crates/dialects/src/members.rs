@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use serde_json::{Map, Value};
 
 use crate::nesting::{DEEPEST, too_deep};
+use crate::unique;
 
 /// How a dialect words what is wrong with a body.
 pub(crate) trait Mistake: Sized {
@@ -21,7 +22,7 @@ pub(crate) fn object<E: Mistake>(bytes: &[u8]) -> Result<Map<String, Value>, E> 
     if too_deep(bytes) {
         return Err(E::not_json(format!("the body is nested more than {DEEPEST} levels deep")));
     }
-    match serde_json::from_slice(bytes) {
+    match unique::read(bytes) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_),

@@ -1,16 +1,32 @@
 //! Words from agents, made safe to show.
 
+mod deceptive;
+
 use std::fmt::Write;
 
 use email_address::{EmailAddress, Options};
 use serde_json::Value;
 
-/// Makes hidden characters visible: control, bidirectional, zero-width and other invisible ones
+/// Makes what could deceive a reader visible: control, bidirectional, zero-width and other invisible
+/// characters, letters of another script that look like Latin ones beside them, and piled-up marks
 /// become `⟨U+202E⟩`. Line breaks and tabs stay. What is shown is what was written, whole.
 pub fn reveal(text: &str) -> String {
+    if text.is_ascii() {
+        return reveal_hidden(text);
+    }
+    coded(text, deceptive::judged(text).map(|(c, deceives)| (c, deceives || is_hidden(c))))
+}
+
+/// The same for hidden characters alone.
+fn reveal_hidden(text: &str) -> String {
+    coded(text, text.chars().map(|c| (c, is_hidden(c))))
+}
+
+/// A text with some of its characters as codes.
+fn coded(text: &str, characters: impl Iterator<Item = (char, bool)>) -> String {
     let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_hidden(c) {
+    for (c, as_code) in characters {
+        if as_code {
             // Writing to a String cannot fail.
             let _ = write!(shown, "⟨U+{:04X}⟩", u32::from(c));
         } else {
@@ -20,13 +36,14 @@ pub fn reveal(text: &str) -> String {
     shown
 }
 
-/// The same for every text inside a JSON value, names of members included.
+/// Makes hidden characters visible in every text inside a JSON value, names of members included.
+/// Receipts commit to this form (`shown_sha256`), so it never changes, whatever else pages reveal.
 pub fn reveal_json(value: Value) -> Value {
     match value {
-        Value::String(text) => Value::String(reveal(&text)),
+        Value::String(text) => Value::String(reveal_hidden(&text)),
         Value::Array(items) => items.into_iter().map(reveal_json).collect(),
         Value::Object(map) => {
-            map.into_iter().map(|(key, value)| (reveal(&key), reveal_json(value))).collect()
+            map.into_iter().map(|(key, value)| (reveal_hidden(&key), reveal_json(value))).collect()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value,
     }
@@ -95,5 +112,72 @@ mod tests {
         assert_eq!(reveal("a\r\n\tb\u{1b}[2J"), "a⟨U+000D⟩\n\tb⟨U+001B⟩[2J");
         assert_eq!(reveal("\u{1d173}\u{1bca0}\u{fff0}"), "⟨U+1D173⟩⟨U+1BCA0⟩⟨U+FFF0⟩");
         assert_eq!(reveal("naïve 你好 🙂"), "naïve 你好 🙂");
+    }
+
+    #[test]
+    fn letters_that_pass_for_others_show_themselves() {
+        for (text, shown) in [
+            // Cyrillic а, р, о and Greek ο among Latin letters.
+            ("p\u{430}ypal", "p⟨U+0430⟩ypal"),
+            ("\u{440}aypal.com", "⟨U+0440⟩aypal.com"),
+            ("g\u{3bf}\u{43e}gle", "g⟨U+03BF⟩⟨U+043E⟩gle"),
+            // A name that is Cyrillic throughout, before a Latin ending.
+            (
+                "https://\u{430}\u{440}\u{440}\u{4cf}\u{435}.com/",
+                "https://⟨U+0430⟩⟨U+0440⟩⟨U+0440⟩⟨U+04CF⟩⟨U+0435⟩.com/",
+            ),
+            ("\u{430}mount", "⟨U+0430⟩mount"),
+            // Amounts.
+            ("€1\u{41e}0.00", "€1⟨U+041E⟩0.00"),
+            ("12\u{660}", "12⟨U+0660⟩"),
+            ("€\u{6f1}2", "€⟨U+06F1⟩2"),
+            // Letters drawn for mathematics.
+            ("p\u{1d41a}y", "p⟨U+1D41A⟩y"),
+        ] {
+            assert_eq!(reveal(text), shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_shows_nothing_shows_itself() {
+        for (text, shown) in [
+            ("pay\u{2800}me", "pay⟨U+2800⟩me"),
+            ("pay\u{fe0f}", "pay⟨U+FE0F⟩"),
+            ("a\u{fe01}", "a⟨U+FE01⟩"),
+            ("x\u{e0041}\u{e0100}", "x⟨U+E0041⟩⟨U+E0100⟩"),
+            ("1\u{fe0f}00", "1⟨U+FE0F⟩00"),
+        ] {
+            assert_eq!(reveal(text), shown, "{text}");
+        }
+        let piled = format!("a{}", "\u{301}".repeat(6));
+        assert_eq!(reveal(&piled), format!("a{}⟨U+0301⟩⟨U+0301⟩", "\u{301}".repeat(4)));
+    }
+
+    /// Writing that people use stays as it is.
+    #[test]
+    fn honest_writing_is_left_alone() {
+        for text in [
+            "Москва: перевод 100 рублей, SMS-код, IT-отдел, email-адрес",
+            "Тома и Рома",
+            "Αθήνα, kΩ, 5 µF, Δt, π",
+            "السعر ١٢٠ ريال",
+            "कीमत ₹१२०",
+            "Tシャツ 3枚、合計１２０円",
+            "한국어 API 키",
+            "kapı, İstanbul, Łódź, straße, Việt Nam, naïve",
+            "❤\u{fe0f} ©\u{fe0f} 1\u{fe0f}\u{20e3} ☎\u{fe0e}",
+            "שָׁלוֹם",
+            "пример.рф, café.com",
+        ] {
+            assert_eq!(reveal(text), text);
+        }
+    }
+
+    /// What receipts commit to does not change with what pages reveal.
+    #[test]
+    fn the_committed_form_is_fixed() {
+        let value = serde_json::json!({ "p\u{430}y\u{200b}": ["\u{2800}\u{202e}", "a\u{fe0f}"] });
+        let shown = serde_json::json!({ "p\u{430}y⟨U+200B⟩": ["\u{2800}⟨U+202E⟩", "a\u{fe0f}"] });
+        assert_eq!(reveal_json(value), shown);
     }
 }

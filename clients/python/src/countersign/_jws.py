@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from ._ed25519 import verifies
+from ._times import parse_time
 from .canonical import canonical_json
 from .errors import InvalidReceipt
 
@@ -22,7 +25,14 @@ LONGEST_HEADER = 1024
 Json = dict[str, Any]
 
 
-def trusted_keys(jwks: Mapping[str, Any] | str | bytes) -> dict[str, bytes]:
+class TrustedKey(NamedTuple):
+    """A public key, and when it was retired, in seconds since 1970."""
+
+    public: bytes
+    exp: int | None
+
+
+def trusted_keys(jwks: Mapping[str, Any] | str | bytes) -> dict[str, TrustedKey]:
     """Ed25519 keys by their ids. Keys of other kinds are left aside, as RFC 7517 says."""
     try:
         parsed = json.loads(jwks) if isinstance(jwks, (str, bytes)) else jwks
@@ -31,19 +41,21 @@ def trusted_keys(jwks: Mapping[str, Any] | str | bytes) -> dict[str, bytes]:
     listed = parsed.get("keys") if isinstance(parsed, Mapping) else None
     if not isinstance(listed, list):
         raise InvalidReceipt("the keys are no JWKS", code="keys")
-    keys: dict[str, bytes] = {}
+    keys: dict[str, TrustedKey] = {}
     for key in listed:
         if not isinstance(key, Mapping) or (key.get("kty"), key.get("crv")) != ("OKP", "Ed25519"):
             continue
         if key.get("alg", "EdDSA") != "EdDSA" or key.get("use", "sig") != "sig":
             continue
-        kid, x = key.get("kid"), key.get("x")
+        kid, x, exp = key.get("kid"), key.get("x"), key.get("exp")
+        if exp is not None and type(exp) is not int:
+            raise InvalidReceipt(f"the key {kid} has an exp that is no whole number", code="keys")
         if isinstance(kid, str) and isinstance(x, str):
-            keys[kid] = _decode("key", x)
+            keys[kid] = TrustedKey(_decode("key", x), exp)
     return keys
 
 
-def opened(jws: str, typ: str, keys: Mapping[str, bytes]) -> tuple[str, Json]:
+def opened(jws: str, typ: str, keys: Mapping[str, TrustedKey]) -> tuple[str, Json]:
     """The key that signed a text, and what it claims."""
     kid, signed, payload, signature = _parts(jws, typ)
     raw_signature = _decode("signature", signature)
@@ -51,10 +63,24 @@ def opened(jws: str, typ: str, keys: Mapping[str, bytes]) -> tuple[str, Json]:
     if key is None:
         raise InvalidReceipt(f"the key {kid} is not among the trusted ones", code="unknown-key")
     # What is no ASCII is in no signed text of ours, and cannot have been signed.
-    if not verifies(key, raw_signature, signed.encode("utf-8", "surrogatepass")):
+    if not verifies(key.public, raw_signature, signed.encode("utf-8", "surrogatepass")):
         said = "the signature does not fit: it was changed, or signed with another key"
         raise InvalidReceipt(said, code="signature")
-    return kid, _claims(payload)
+    claims = _claims(payload)
+    if key.exp is not None and _dated(claims) >= key.exp:
+        said = "it is dated after the key that signed it was retired"
+        raise InvalidReceipt(said, code="retired-key")
+    return kid, claims
+
+
+def _dated(claims: Json) -> float:
+    """When claims say they were issued, or when the request ended, whichever is later."""
+    issued, ended = claims.get("iat"), claims.get("ended_at")
+    dates: list[float] = [issued] if type(issued) is int else []
+    # Whoever reads the claims refuses a time that is none.
+    with suppress(ValueError):
+        dates += [parse_time(ended).timestamp()] if isinstance(ended, str) else []
+    return max(dates, default=-math.inf)
 
 
 def peeked(jws: str, typ: str) -> Json:

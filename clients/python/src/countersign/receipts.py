@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 from ._core import checked_url
-from ._jws import opened, peeked, trusted_keys
+from ._jws import TrustedKey, opened, peeked, trusted_keys
 from ._times import parse_time
 from .answers import By, Outcome, parse_by, parse_outcome
 from .canonical import sha256_of
@@ -203,7 +203,7 @@ def _is_about(receipt: Receipt, question: Mapping[str, Any]) -> bool:
     return hmac.compare_digest(receipt.question_sha256.encode(), expected.encode())
 
 
-def _refuse_revoked(receipt: Receipt, pages: list[str], keys: Mapping[str, bytes]) -> None:
+def _refuse_revoked(receipt: Receipt, pages: list[str], keys: Mapping[str, TrustedKey]) -> None:
     """A list that cannot be trusted is as bad as a revoked receipt."""
     goes_on = True
     for page in pages:

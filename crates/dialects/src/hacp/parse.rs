@@ -1,18 +1,17 @@
 //! What is wrong with a body, in this dialect's words; and the readers its parameters share.
 
-use std::fmt;
 use std::str::FromStr;
 
 use kernel::Time;
 use kernel::text::is_storable_json;
 use kernel::time::LONGEST_TIMEOUT;
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::errors::{HacpError, code};
 use crate::duration;
 use crate::members::Mistake;
 use crate::nesting::{DEEPEST, too_deep};
+use crate::unique;
 
 /// The members of an object.
 pub(super) type Members<'m> = crate::members::Members<'m, HacpError>;
@@ -41,89 +40,19 @@ pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, HacpError> {
     }
 }
 
-/// A body of any kind. Names given twice are refused: readers disagree which of them counts, and what
-/// is approved must be what was meant.
+/// A body of any kind.
 pub(super) fn json(bytes: &[u8]) -> Result<Value, HacpError> {
     if too_deep(bytes) {
         let message = format!("the body is nested more than {DEEPEST} levels deep");
         return Err(HacpError::not_json(message));
     }
-    let mut from = serde_json::Deserializer::from_slice(bytes);
-    let read = Once.deserialize(&mut from).and_then(|value| from.end().map(|()| value));
-    let value = read.map_err(|error| {
+    let value = unique::read(bytes).map_err(|error| {
         HacpError::not_json(format!("the body is not JSON as we read it: {error}"))
     })?;
     if is_storable_json(&value) {
         Ok(value)
     } else {
         Err(HacpError::field("body", "texts without NUL characters"))
-    }
-}
-
-/// Reads a value in which no object names a member twice.
-struct Once;
-
-impl<'de> DeserializeSeed<'de> for Once {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
-        from.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Once {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(Self)? {
-            list.push(item);
-        }
-        Ok(list.into())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let mut map = Map::new();
-        while let Some(key) = members.next_key::<String>()? {
-            let value = members.next_value_seed(Self)?;
-            if map.contains_key(&key) {
-                return Err(A::Error::custom(format_args!("`{key}` is given twice")));
-            }
-            map.insert(key, value);
-        }
-        Ok(map.into())
     }
 }
 

@@ -35,7 +35,7 @@ pub use create::parse_create;
 pub use errors::{CODES, WireError};
 pub use evidence::{Formula, Seal, parse_verify, verify};
 pub use query::{Cursor, InboxQuery, ListQuery};
-pub use receipt::{Detail, pseudonym, receipt};
+pub use receipt::{Detail, is_pseudonym, pseudonym, receipt};
 pub use resolve::{parse_cancel, parse_resolve, read_resolve};
 pub use rules::{NewRules, parse_rules};
 pub use socket::{Seen, Step, advance};

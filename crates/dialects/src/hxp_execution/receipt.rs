@@ -93,6 +93,9 @@ pub(super) fn name(ask: &Ask, by: &By, seal: &Seal<'_>) -> String {
     }
 }
 
+/// What every pseudonym begins with.
+const POOL_MEMBER: &str = "pool_member_";
+
 /// The same person is the same within one ask and somebody else in the next, and nobody without
 /// the secret can tell who.
 pub fn pseudonym(secret: &[u8], ask: AskId, human: &HumanId) -> String {
@@ -106,7 +109,12 @@ pub fn pseudonym(secret: &[u8], ask: AskId, human: &HumanId) -> String {
     }
     let mut digits = hex::encode(hash.finalize());
     digits.truncate(8);
-    format!("pool_member_{digits}")
+    format!("{POOL_MEMBER}{digits}")
+}
+
+/// Whether a name is a pseudonym of a pool's member.
+pub fn is_pseudonym(name: &HumanId) -> bool {
+    name.as_str().starts_with(POOL_MEMBER)
 }
 
 /// An answer as this protocol says it: the result, and the words that go with it.

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::VerifyingKey;
+use kernel::Time;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -26,6 +27,10 @@ pub struct Jwk {
     /// `sig`.
     #[serde(default, rename = "use", skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
+    /// When it was retired, in seconds since 1970: nothing dated then or later counts. Absent while it
+    /// signs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exp: Option<i64>,
 }
 
 /// The keys somebody trusts.
@@ -50,7 +55,16 @@ impl Jwk {
             x: x.to_owned(),
             alg: Some("EdDSA".to_owned()),
             purpose: Some("sig".to_owned()),
+            exp: None,
         }
+    }
+
+    /// The same key, retired at a moment. A second that has begun is still the key's own.
+    #[must_use]
+    pub fn retired(self, at: Time) -> Self {
+        let millis = at.millis();
+        let begun = i64::from(millis.rem_euclid(1000) != 0);
+        Self { exp: Some(millis.div_euclid(1000).saturating_add(begun)), ..self }
     }
 
     /// The key, if it is one for Ed25519 signatures and bears the name it must have.
@@ -68,9 +82,10 @@ impl Jwk {
 }
 
 impl Jwks {
-    /// The key of this name.
-    pub fn find(&self, kid: &str) -> Option<VerifyingKey> {
-        self.keys.iter().filter(|key| key.kid == kid).find_map(Jwk::key)
+    /// The key of this name, and when it was retired.
+    pub fn find(&self, kid: &str) -> Option<(VerifyingKey, Option<i64>)> {
+        let mut named = self.keys.iter().filter(|key| key.kid == kid);
+        named.find_map(|jwk| Some((jwk.key()?, jwk.exp)))
     }
 }
 
@@ -124,6 +139,16 @@ mod tests {
             jwk.kid = thumbprint(&jwk.x);
         };
         assert_eq!(harmed(weak), None);
+    }
+
+    #[test]
+    fn a_retired_key_says_since_when() {
+        let retired = |millis| key().retired(Time::from_millis(millis)).exp;
+        assert_eq!(retired(5_000), Some(5));
+        assert_eq!(retired(5_001), Some(6), "what ended within that second was signed by it");
+        let published = serde_json::to_value(key().retired(Time::from_millis(5_000))).unwrap();
+        assert_eq!(published["exp"], 5);
+        assert_eq!(serde_json::to_value(key()).unwrap().get("exp"), None);
     }
 
     #[test]

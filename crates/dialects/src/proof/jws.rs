@@ -5,7 +5,8 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
+use ed25519_dalek::{Signature, Signer as _, SigningKey};
+use kernel::Time;
 use kernel::audit::canonical;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -54,6 +55,12 @@ pub enum Unproven {
     /// Not signed with that key, or changed since.
     #[error("the signature does not fit: it was changed, or signed with another key")]
     Signature,
+    /// Signed, but with a key that had been retired by then.
+    #[error("it is dated after the key that signed it was retired, at {at}")]
+    RetiredKey {
+        /// Since when the key signs nothing.
+        at: Time,
+    },
     /// Signed, but not what it should be.
     #[error("what it claims cannot be read, or is not in canonical JSON")]
     Claims,
@@ -75,6 +82,7 @@ impl Unproven {
             Self::Typ { .. } => "typ",
             Self::UnknownKey { .. } => "unknown-key",
             Self::Signature => "signature",
+            Self::RetiredKey { .. } => "retired-key",
             Self::Claims => "claims",
             Self::Version => "version",
         }
@@ -181,7 +189,7 @@ impl<'a> Parts<'a> {
     fn check(self, trusted: &Jwks) -> Result<Value, Unproven> {
         let Self { kid, signed, payload, signature } = self;
         let signature = decode("signature", signature)?;
-        let key: VerifyingKey = trusted.find(&kid).ok_or(Unproven::UnknownKey { kid })?;
+        let (key, retired) = trusted.find(&kid).ok_or(Unproven::UnknownKey { kid })?;
         let signature = Signature::from_slice(&signature).map_err(|_| Unproven::Signature)?;
         key.verify_strict(signed.as_bytes(), &signature).map_err(|_| Unproven::Signature)?;
         let bytes = decode("payload", payload)?;
@@ -189,8 +197,25 @@ impl<'a> Parts<'a> {
         if canonical(&claims) != bytes {
             return Err(Unproven::Claims);
         }
-        Ok(claims)
+        match retired.map(|seconds| Time::from_millis(seconds.saturating_mul(1000))) {
+            Some(at) if dated(&claims).is_some_and(|date| date >= at) => {
+                Err(Unproven::RetiredKey { at })
+            }
+            Some(_) | None => Ok(claims),
+        }
     }
+}
+
+/// The latest moment that claims name as their own: when they were issued, when a request ended, when
+/// a block was sealed.
+fn dated(claims: &Value) -> Option<Time> {
+    let issued = claims.get("iat").and_then(Value::as_i64);
+    let issued = issued.map(|seconds| Time::from_millis(seconds.saturating_mul(1000)));
+    let written = ["ended_at", "at"].into_iter().filter_map(|name| {
+        let text = claims.get(name).and_then(Value::as_str)?;
+        text.parse::<Time>().ok()
+    });
+    written.chain(issued).max()
 }
 
 fn header(kid: &str, typ: &str) -> Vec<u8> {
@@ -233,6 +258,23 @@ mod tests {
         let read: Value = open(&one, "x+jwt", &trusted).unwrap();
         assert_eq!(canonical(&read), r#"{"a":[1e+21,"é"],"b":1}"#.as_bytes());
         assert_eq!(format!("{key:?}"), "SecretKey { .. }");
+    }
+
+    /// Whoever steals a retired key can sign nothing new with it.
+    #[test]
+    fn what_is_dated_after_its_key_retired_is_refused() {
+        let key = SecretKey::new(&[7; 32]);
+        let at = Time::from_millis(1_770_372_000_000);
+        let trusted = Jwks { keys: vec![key.public().retired(at)] };
+        let read = |claims: Value| open::<Value>(&key.sign("x+jwt", &claims), "x+jwt", &trusted);
+        let (before, after) = (1_770_371_999, 1_770_372_000);
+        let refused = Err(Unproven::RetiredKey { at });
+        assert!(read(json!({ "iat": before })).is_ok());
+        assert!(read(json!({ "iat": before, "ended_at": "2026-02-06T09:59:59.999Z" })).is_ok());
+        assert_eq!(read(json!({ "iat": after })), refused);
+        let backdated = json!({ "iat": before, "ended_at": "2026-02-06T10:00:00.000Z" });
+        assert_eq!(read(backdated), refused);
+        assert_eq!(read(json!({ "at": "2026-02-06T10:00:00.000Z" })), refused);
     }
 
     /// Nothing is taken for something else, however well it is signed.

@@ -6,6 +6,7 @@
 //! | [`jwks`] | public keys, each named by its thumbprint (RFC 7638) |
 //! | [`receipt`] | what a receipt claims about an ask that is over |
 //! | [`words`](mod@words) | the same for people, with how sure it is |
+//! | [`record`] | whether a receipt says what the installation recorded |
 //! | [`revocations`] | which receipts and keys no longer count |
 //! | [`inclusion`] | that a receipt's event stands in a sealed block of the record |
 //!
@@ -15,12 +16,14 @@ pub mod inclusion;
 pub mod jwks;
 pub mod jws;
 pub mod receipt;
+pub mod record;
 pub mod revocations;
 pub mod words;
 
 pub use jwks::{Jwk, Jwks};
 pub use jws::{SecretKey, Unproven};
 pub use receipt::{Names, ReceiptClaims, verify};
+pub use record::{Differs, compare};
 pub use revocations::{RevocationClaims, RevokedKey, RevokedReceipt};
 pub use words::words;
 

@@ -6,7 +6,7 @@ use dialects::proof::{RECEIPT, SecretKey};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::stage::{claims, current, refund, stranger};
+use crate::stage::{claims, current, refund, retired, stranger};
 
 /// The order of the group, little-endian: a signature whose second half is this much larger fits
 /// the same equation, and is not the one that was made.
@@ -54,7 +54,23 @@ pub(crate) fn all() -> Vec<(&'static str, String, &'static str)> {
     let headed = |header: &str| signed(&key, header, &text);
     let claiming = |payload: &str| signed(&key, &header(""), payload);
     let changed = |more: Value| key.sign(RECEIPT, &claims(&refund(), more));
+    let late = |more: Value| retired().sign(RECEIPT, &claims(&refund(), more));
     vec![
+        (
+            "issued-after-its-key-was-retired",
+            late(json!({ "iat": 1_770_372_600, "ended_at": "2026-02-06T10:10:00.000Z" })),
+            "retired-key",
+        ),
+        (
+            "ended-after-its-key-was-retired-with-an-earlier-date",
+            late(json!({ "ended_at": "2026-02-06T10:10:00.000Z" })),
+            "retired-key",
+        ),
+        (
+            "dated-after-its-key-was-retired-with-an-earlier-end",
+            late(json!({ "iat": 1_770_372_600 })),
+            "retired-key",
+        ),
         (
             "flipped-bit-in-the-header",
             format!("{}.{payload}.{signature}", flipped(&head, 25)),

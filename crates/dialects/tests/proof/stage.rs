@@ -1,6 +1,7 @@
 //! What the tests share: fixed keys and a receipt to vary.
 
 use dialects::proof::{Jwks, ReceiptClaims, SecretKey};
+use kernel::Time;
 use kernel::question::Question;
 use kernel::receipt::Exhibit;
 use serde_json::{Value, json};
@@ -20,9 +21,10 @@ pub(crate) fn stranger() -> SecretKey {
     SecretKey::new(&[3; 32])
 }
 
-/// What is trusted.
+/// What is trusted. The key that signed before was retired five minutes after the receipt's time.
 pub(crate) fn trusted() -> Jwks {
-    Jwks { keys: vec![current().public(), retired().public()] }
+    let retired_at = Time::from_millis(1_770_372_600_000);
+    Jwks { keys: vec![current().public(), retired().public().retired(retired_at)] }
 }
 
 /// A question as our API shows it: every default in its place.

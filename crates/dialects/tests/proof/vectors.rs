@@ -87,6 +87,7 @@ fn every_reason_has_a_case() {
         Unproven::Typ { expected: RECEIPT },
         Unproven::UnknownKey { kid: String::new() },
         Unproven::Signature,
+        Unproven::RetiredKey { at: kernel::Time::from_millis(0) },
         Unproven::Claims,
         Unproven::Version,
     ] {

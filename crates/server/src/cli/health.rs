@@ -4,7 +4,7 @@
 use clap::Args;
 
 use super::Exit;
-use super::output::say;
+use super::output::{complain, say};
 use super::remote::Remote;
 use super::trust::fetch;
 
@@ -23,7 +23,7 @@ impl Health {
         if self.remote.json {
             say!("{}", serde_json::json!({ "ready": why.is_none(), "why": why }));
         } else if let Some(why) = &why {
-            eprintln!("countersign: not ready: {why}");
+            complain!("countersign: not ready: {why}");
         } else {
             say!("{url} is ready.");
         }

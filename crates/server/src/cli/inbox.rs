@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Exit;
 use super::answer::{confirmed, needs_confirmation, reply};
-use super::output::say;
+use super::output::{harmless, say};
 use super::remote::{Remote, Server};
 use super::render::{Detail, fields, hint, options, suggests};
 use super::show::{plain, print};
@@ -149,7 +149,7 @@ fn ask_for(ask: &client::Ask) -> anyhow::Result<Option<Vec<String>>> {
 }
 
 pub(super) fn prompt(text: &str) -> anyhow::Result<Option<String>> {
-    print!("{text}");
+    print!("{}", harmless(text));
     std::io::stdout().flush()?;
     let mut line = String::new();
     let read = std::io::stdin().lock().read_line(&mut line)?;

@@ -53,7 +53,7 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::config::{Config, DatabaseUrl, Secret, Settings, unknown_variables, variable};
-use output::patiently;
+use output::{complain, patiently};
 
 /// The human gateway for AI agents: agents ask, people answer, a proof comes back.
 #[derive(Parser)]
@@ -220,7 +220,7 @@ pub fn main() -> ExitCode {
     // These two refuse them: what they ignored would be a setting.
     if !matches!(cli.command, Command::Serve(_) | Command::Doctor(_)) {
         for unknown in unknown_variables() {
-            eprintln!("countersign: {unknown}");
+            complain!("countersign: {unknown}");
         }
     }
     let outcome = tokio::runtime::Builder::new_multi_thread()
@@ -231,7 +231,7 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(exit) => exit.into(),
         Err(error) => {
-            eprintln!("countersign: {error:#}");
+            complain!("countersign: {error:#}");
             ExitCode::from(4)
         }
     }

@@ -1,6 +1,7 @@
 //! What commands print, and when.
 
-use std::fmt;
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
 use std::future::Future;
 use std::io::{self, IsTerminal, Write};
 use std::process;
@@ -15,11 +16,41 @@ macro_rules! say {
 }
 pub(super) use say;
 
+/// A line on standard error.
+macro_rules! complain {
+    ($($text:tt)*) => { $crate::cli::output::error_line(format_args!($($text)*)) };
+}
+pub(super) use complain;
+
 /// Prints a line. A reader that has seen enough (`| head`) ends the command quietly.
 pub(super) fn line(text: fmt::Arguments<'_>) {
-    if writeln!(io::stdout(), "{text}").is_err() {
+    if writeln!(io::stdout(), "{}", harmless(&text.to_string())).is_err() {
         process::exit(NOBODY_READS);
     }
+}
+
+/// The same on standard error, where nobody may be left to read it.
+pub(super) fn error_line(text: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "{}", harmless(&text.to_string()));
+}
+
+/// A text whose characters drive no terminal, whoever wrote it. The codes are those of JSON strings, so
+/// that printed JSON stays what it was.
+pub(super) fn harmless(text: &str) -> Cow<'_, str> {
+    let drives = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(drives) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if drives(c) {
+            // Writing to a String cannot fail.
+            let _ = write!(shown, "\\u{:04x}", u32::from(c));
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
 }
 
 /// Does something that is usually quick; if it is not, whoever sits at the terminal is told.
@@ -51,5 +82,25 @@ pub(super) fn table(names: &[&str], rows: &[Vec<String>]) {
         let cells = row.iter().enumerate();
         let padded = cells.map(|(column, cell)| format!("{cell:<width$}", width = width(column)));
         say!("{}", padded.collect::<Vec<_>>().join("  ").trim_end());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nothing_drives_the_terminal() {
+        assert_eq!(harmless("two\nlines\tand more"), "two\nlines\tand more");
+        assert_eq!(
+            harmless("a\u{1b}[2J\u{7}\r\u{9b}31m\u{7f}"),
+            "a\\u001b[2J\\u0007\\u000d\\u009b31m\\u007f"
+        );
+        let value = json!({ "prompt": "a\u{9b}31m\u{1b}" });
+        let printed = harmless(&value.to_string()).into_owned();
+        assert!(!printed.contains('\u{9b}'));
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&printed).unwrap(), value);
     }
 }

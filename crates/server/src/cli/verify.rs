@@ -9,7 +9,7 @@ use clap::Args;
 use dialects::proof::inclusion::Inclusion;
 use dialects::proof::receipt::id as receipt_id;
 use dialects::proof::{
-    RECEIPT, ReceiptClaims, RevocationClaims, Unproven, jws, verify as check, words,
+    RECEIPT, ReceiptClaims, RevocationClaims, Unproven, compare, jws, verify as check, words,
 };
 use kernel::audit::Digest;
 use kernel::question::Question;
@@ -225,12 +225,16 @@ async fn revoked(
                 return Ok(Ok(unknown()));
             }
             let ask = Sqlite::open_read_only(&database)?.ask(claims.sub).await?;
-            let Some(ask) = ask else { return Ok(Ok(unknown())) };
-            Ok(match &ask.revoked {
+            if let Err(differs) = compare(claims, ask.as_deref()) {
+                return Ok(Err(format!("{differs}, says the database there")));
+            }
+            Ok(match ask.as_deref().and_then(|ask| ask.revoked.as_ref()) {
                 Some(revoked) => {
                     Err(called_back(revoked.at, revoked.reason.value().map(String::as_str)))
                 }
-                None => Ok("It was not revoked, says the database there.".to_owned()),
+                None => {
+                    Ok("It is what the database there recorded, and was not revoked.".to_owned())
+                }
             })
         }
         Source::Issuer(_) => {

@@ -129,12 +129,19 @@ impl Ring {
             };
             Ok(Earlier { retired_at, state })
         };
-        let ever = Jwks { keys: stored.iter().map(|key| Jwk::named(&key.public)).collect() };
+        let ever = Jwks { keys: stored.iter().map(StoredKey::published).collect() };
         Ok(Self {
             earlier: rest.iter().map(earlier).collect::<anyhow::Result<_>>()?,
             current,
             ever,
         })
+    }
+
+    /// The public keys of those that were not revoked, with since when each is retired.
+    pub(crate) fn jwks(&self) -> Jwks {
+        let revoked = self.revoked();
+        let trusted = |key: &&Jwk| !revoked.iter().any(|one| one.kid == key.kid);
+        Jwks { keys: self.ever.keys.iter().filter(trusted).cloned().collect() }
     }
 
     /// The key for what happened at a moment.
@@ -147,14 +154,6 @@ impl Ring {
 
     pub(crate) fn ever(&self) -> &Jwks {
         &self.ever
-    }
-
-    pub(crate) fn jwks(&self) -> Jwks {
-        let retired = self.earlier.iter().filter_map(|key| match &key.state {
-            State::Retired(key) => Some(key),
-            State::Revoked(_) => None,
-        });
-        Jwks { keys: retired.chain([&self.current]).map(SecretKey::public).collect() }
     }
 
     pub(crate) fn revoked(&self) -> Vec<RevokedKey> {
@@ -181,6 +180,15 @@ impl Ring {
 }
 
 impl StoredKey {
+    /// Its public half.
+    fn published(&self) -> Jwk {
+        let key = Jwk::named(&self.public);
+        match self.retired_at {
+            Some(at) => key.retired(at),
+            None => key,
+        }
+    }
+
     fn secret_key(&self) -> anyhow::Result<SecretKey> {
         let mut seed = [0; 32];
         let secret = self.secret.as_deref().unwrap_or_default();
@@ -216,7 +224,10 @@ mod tests {
         for (seconds, key) in [(0, 1), (100 + LEAD - 1, 1), (100 + LEAD, 2), (200, 2), (205, 3)] {
             assert_eq!(signs(&keys, seconds), kid(key), "{seconds}");
         }
-        assert_eq!(Ring::of(&keys).unwrap().jwks().keys.len(), 3);
+        let published = Ring::of(&keys).unwrap().jwks().keys;
+        let until: Vec<_> = published.iter().map(|key| key.exp).collect();
+        let second = |seconds| Some(at(seconds).millis() / 1000);
+        assert_eq!(until, [second(100 + LEAD), second(200 + LEAD), None]);
     }
 
     /// Even if the clock is set back between two rotations.

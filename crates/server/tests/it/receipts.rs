@@ -3,8 +3,9 @@
 
 use dialects::hxp_execution::pseudonym;
 use dialects::proof::inclusion::Inclusion;
-use dialects::proof::{Jwks, ReceiptClaims, RevocationClaims, verify};
+use dialects::proof::{Jwks, RECEIPT, ReceiptClaims, RevocationClaims, SecretKey, verify};
 use kernel::AskId;
+use kernel::question::Answer;
 use serde_json::{Value, json};
 use server::config::Settings;
 use server::signing;
@@ -278,6 +279,72 @@ async fn rotation_changes_no_receipt() {
     assert_eq!(receipt(&world.agent(), &old).await, before);
     assert_eq!(receipt(&world.agent(), &new).await, last);
     assert_eq!(checked(&world, &before).await["valid"], true);
+    world.end().await;
+}
+
+/// The keys of a data folder, as whoever steals the file has them.
+fn stolen(world: &World, nth: usize) -> SecretKey {
+    let text = std::fs::read_to_string(world.folder().join("data/server-keys.json")).unwrap();
+    let stored: Value = serde_json::from_str(&text).unwrap();
+    let secret = stored["signing"][nth]["secret"].as_str().unwrap();
+    SecretKey::new(&hex::decode(secret).unwrap().try_into().unwrap())
+}
+
+/// A key that was retired signs nothing new, whoever has it.
+#[tokio::test]
+async fn nothing_dated_after_its_key_was_retired_counts() {
+    let world = World::with(settled()).await;
+    let id = approved(&world).await;
+    let genuine = receipt(&world.agent(), &id).await;
+    signing::rotate(&keys(&world), world.now()).await.unwrap();
+    world.advance(3600);
+    let published = jwks(&world).await;
+    assert!(published.keys[0].exp.is_some() && published.keys[1].exp.is_none());
+    let claims = verify(&genuine, &published).unwrap();
+    let late = ReceiptClaims { iat: world.now().millis() / 1000, ended_at: world.now(), ..claims };
+    let forged = stolen(&world, 0).sign(RECEIPT, &late);
+    assert_eq!(verify(&forged, &published).unwrap_err().code(), "retired-key");
+    let seen = checked(&world, &forged).await;
+    assert_eq!(seen["valid"], false);
+    let why = seen["why"].as_str().unwrap();
+    assert!(why.starts_with("it is dated after the key that signed it was retired"), "{why}");
+    assert_eq!(checked(&world, &genuine).await["valid"], true);
+    world.end().await;
+}
+
+/// A good signature under something that never happened: the installation compares it with its record.
+#[tokio::test]
+async fn a_receipt_must_say_what_was_recorded() {
+    let world = World::with(settled()).await;
+    let id = approved(&world).await;
+    let claims = proven(&world, &receipt(&world.human(), &id).await).await;
+    let open: AskId = asked(&world.agent(), approval("Sell?")).await.parse().unwrap();
+    let other: AskId = "ask_01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
+    let key = stolen(&world, 0);
+    let denied = Some(Answer::REJECTED);
+    for (forged, why) in [
+        (ReceiptClaims { sub: other, ..claims.clone() }, "this installation has no such request"),
+        (ReceiptClaims { sub: open, ..claims.clone() }, "the request it is about is still open"),
+        (
+            ReceiptClaims { answer: denied, ..claims.clone() },
+            "its `answer` is not what this installation recorded",
+        ),
+        (
+            ReceiptClaims { prompt: "Deploy all?".to_owned(), ..claims.clone() },
+            "its `prompt` is not what this installation recorded",
+        ),
+    ] {
+        let seen = checked(&world, &key.sign(RECEIPT, &forged)).await;
+        assert_eq!((&seen["valid"], &seen["why"]), (&json!(false), &json!(why)));
+        assert!(seen["claims"].is_null() && seen["words"].is_null());
+    }
+    // Erasing its words changes nothing for a receipt that was handed out before.
+    let genuine = receipt(&world.human(), &id).await;
+    world.human().post(&format!("{ASKS}/{id}/erase"), json!({})).await.is(200);
+    assert_eq!(checked(&world, &genuine).await["valid"], true);
+    let forged = ReceiptClaims { project: "other".parse().unwrap(), ..claims };
+    let seen = checked(&world, &key.sign(RECEIPT, &forged)).await;
+    assert_eq!(seen["why"], "its `project` is not what this installation recorded");
     world.end().await;
 }
 

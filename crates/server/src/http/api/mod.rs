@@ -38,6 +38,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::HeaderMap;
 use dialects::nesting::{DEEPEST, too_deep};
+use dialects::unique;
 use kernel::{Actor, Refusal};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -148,16 +149,13 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         let detail = format!("the body is nested more than {DEEPEST} levels deep");
         return Err(Problem::new(400, "invalid-json").detail(detail));
     }
-    // Serde takes a list for an object; we do not.
-    let object = bytes.trim_ascii_start().starts_with(b"{");
+    let body = unique::read(bytes).map_err(|error| {
+        let detail = format!("the body is not JSON: {error}");
+        Problem::new(400, "invalid-json").detail(detail)
+    })?;
     match serde_json::from_slice(bytes) {
-        Ok(value) if object => Ok(value),
-        read => match serde_json::from_slice::<Value>(bytes) {
-            Ok(body) => Err(explain::<T>(&body, read.err().as_ref())),
-            Err(error) => {
-                let detail = format!("the body is not JSON: {error}");
-                Err(Problem::new(400, "invalid-json").detail(detail))
-            }
-        },
+        // Serde takes a list for an object; we do not.
+        Ok(value) if body.is_object() => Ok(value),
+        read => Err(explain::<T>(&body, read.err().as_ref())),
     }
 }

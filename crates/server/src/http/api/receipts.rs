@@ -10,7 +10,8 @@ use dialects::native::{AskView, Revocation};
 use dialects::proof::inclusion::Inclusion;
 use dialects::proof::receipt::{PREFIX, id as receipt_id};
 use dialects::proof::{
-    Names, RECEIPT, REVOCATIONS, ReceiptClaims, RevocationClaims, RevokedReceipt, Unproven, words,
+    Names, RECEIPT, REVOCATIONS, ReceiptClaims, RevocationClaims, RevokedReceipt, Unproven,
+    compare, words,
 };
 use kernel::receipt::Receipt;
 use kernel::{Actor, Ask, AskId, By, Command, Phase, Time};
@@ -249,7 +250,7 @@ struct Checked {
     revoked: Option<Revocation>,
 }
 
-/// Check a receipt: is it ours, and does it still count?
+/// Check a receipt: is it ours, does it say what was recorded here, and does it still count?
 ///
 /// Nothing is told that is not in the receipt, but that it was called back. No credential is needed.
 #[utoipa::path(
@@ -273,6 +274,10 @@ async fn verify(State(app): State<Shared>, body: Body) -> Result<Json<Checked>, 
         }
     };
     let asked = app.gateway.store().ask(claims.sub).await?;
+    if let Err(differs) = compare(&claims, asked.as_deref()) {
+        let why = Some(differs.to_string());
+        return Ok(Json(Checked { why, ..Checked::default() }));
+    }
     let revoked = asked.as_deref().and_then(Revocation::of);
     let why = revoked.as_ref().map(|revoked| called_back(revoked.at, revoked.reason.as_deref()));
     let words = Some(words(&claims));
