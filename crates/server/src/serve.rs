@@ -82,7 +82,8 @@ impl Server {
         let listeners = bind(&mut config)?;
         let listening =
             listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
-        let operations_listeners = bind_operations(&config)?;
+        let operations_listeners =
+            bind_addresses(&mut config.operations_listen).context("operations_listen")?;
         let operations = operations_listeners.iter().map(TcpListener::local_addr);
         let operations = operations.collect::<Result<Vec<_>, _>>()?;
         let tls = tls(&config).await?;
@@ -267,12 +268,23 @@ async fn tls(config: &Config) -> anyhow::Result<Option<RustlsConfig>> {
     Ok(Some(usable.context("cannot use tls_cert and tls_key")?))
 }
 
-/// Binds what can be bound. Of the two loopback addresses one is enough: some machines have no
-/// IPv6. Port 0 is a free one, the same on all of them, and links lead there.
+/// Binds the main address. Links lead to the port that was free, if the settings left it open.
 fn bind(config: &mut Config) -> anyhow::Result<Vec<TcpListener>> {
+    let listeners = bind_addresses(&mut config.listen)?;
+    if config.public_url.port() == Some(0) {
+        let port = listeners.first().map(TcpListener::local_addr).transpose()?;
+        // An http address takes any port.
+        let _ = config.public_url.set_port(port.map(|address| address.port()));
+    }
+    Ok(listeners)
+}
+
+/// Binds what can be bound. Of the two loopback addresses one is enough: some machines have no
+/// IPv6. Port 0 is a free one, the same on all of them.
+fn bind_addresses(addresses: &mut [SocketAddr]) -> anyhow::Result<Vec<TcpListener>> {
     let mut listeners: Vec<TcpListener> = Vec::new();
     let mut failed = None;
-    for address in &mut config.listen {
+    for address in addresses {
         if address.port() == 0
             && let Some(first) = listeners.first().map(TcpListener::local_addr).transpose()?
         {
@@ -300,23 +312,6 @@ fn bind(config: &mut Config) -> anyhow::Result<Vec<TcpListener>> {
             return Err(error);
         }
         tracing::warn!(error = format!("{error:#}"), "listening on one address only");
-    }
-    if config.public_url.port() == Some(0) {
-        let port = listeners.first().map(TcpListener::local_addr).transpose()?;
-        // An http address takes any port.
-        let _ = config.public_url.set_port(port.map(|address| address.port()));
-    }
-    Ok(listeners)
-}
-
-/// Binds the address of health and metrics, if there is one.
-fn bind_operations(config: &Config) -> anyhow::Result<Vec<TcpListener>> {
-    let mut listeners = Vec::new();
-    for address in &config.operations_listen {
-        let listener = TcpListener::bind(address)
-            .with_context(|| format!("operations_listen: cannot listen on {address}"))?;
-        listener.set_nonblocking(true)?;
-        listeners.push(listener);
     }
     Ok(listeners)
 }
