@@ -64,7 +64,6 @@ async fn streams_live_on_and_the_rest_is_refused() {
     let url = format!("ws://{}/hxp/ws/{id}?token=dev-agent-key", world.address());
     let request = url.into_client_request().unwrap();
     let (mut socket, _) = soon("a WebSocket", connect_async(request)).await.unwrap();
-    soon("the state", socket.next()).await.unwrap().unwrap();
     let mut streams = Vec::new();
     for _ in 1..LIMIT {
         let mut stream = Events::open(&agent, "/api/v1/events").await;
@@ -104,6 +103,9 @@ async fn streams_live_on_and_the_rest_is_refused() {
     for stream in &mut streams {
         stream.expect("asked").await;
     }
+    world.human().resolve(&id, json!({ "result": "approved" })).await.is(200);
+    let frame = soon("a frame", socket.next()).await.unwrap().unwrap();
+    assert!(frame.to_text().unwrap().contains(&id), "{frame}");
     drop((streams, socket));
     world.end().await;
 }
@@ -138,7 +140,7 @@ async fn metrics_name_no_projects_unless_asked() {
     for (metrics_projects, project) in [(None, "quietproject"), (Some(true), "loudproject")] {
         let world = World::with(Settings { metrics_projects, ..dev() }).await;
         let human = world.human();
-        human.save("projects", json!({ "id": project, "name": project })).await.saved();
+        human.save("projects", json!({ "id": project })).await.saved();
         let agent = json!({ "id": "bot", "project": project, "owner": "user_dev" });
         human.save("agents", agent).await.saved();
         let key = human.post("/api/v1/keys", json!({ "agent": "bot" })).await.is(201);
