@@ -63,7 +63,8 @@ pub(super) async fn sign_in(State(app): State<Shared>, from: Request) -> Page {
     let token = submitted.value("token").ok_or_else(stale)?;
     let directory = app.gateway.directory();
     let link = directory.key_by_hash(&Digest::of(token.as_bytes())).ok_or_else(stale)?;
-    if !link.is_live(app.gateway.now()) {
+    let is_link = matches!(link.holder, Holder::Link { .. });
+    if !is_link || !link.is_live(app.gateway.now()) {
         return Err(stale());
     }
     // Without it, another website could sign this browser in as somebody else, whose link it has, and
